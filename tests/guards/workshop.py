@@ -37,7 +37,6 @@ NEAREST: dict[str, list[str]] = {
     "counting/_contingency": ["golden", "contingency", "graph", "voting", "soft"],
     "counting/_distances": ["internal_indices", "ranking"],
     "counting/_pair_sums": ["golden", "contingency", "discotec", "few"],
-    "counting/_profiles": ["golden", "contingency", "voting", "soft"],
     "counting/_pairs": ["golden", "contingency", "threshold", "metrics"],
     "consensus/": ["golden", "weights", "parameters_count"],
     "consensus/_base": ["golden", "weights", "predict", "sample_weight"],

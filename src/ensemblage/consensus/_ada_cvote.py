@@ -17,7 +17,6 @@ from ensemblage.consensus._aggregation import (
     contingency_with,
     entropy,
     relabelling_losses,
-    soft_products,
     sum_labels,
 )
 from ensemblage.consensus._voting import VotingConsensus
@@ -230,7 +229,7 @@ class CumulativeVoting(VotingConsensus):
         known, self._label_orders = self._known(led, rows), led.labels
         aggregate = ada_cvote(rows, led, self.voting == "adaptive", self.order == "divergence", self.n_jobs, known)
         sums = sum_labels(rows, aggregate, self.n_jobs)
-        products = soft_products(rows, self.n_jobs)
+        products = rows.codes.products(rows.counts, self.n_jobs)
         losses = relabelling_losses(sums, order, rows.offsets, least_squares_losses, products)
         self._keep_order(aggregate, losses)
         return aggregate, sums

@@ -17,11 +17,10 @@ from ensemblage.base.once import once
 from ensemblage.consensus._content import content_of
 from ensemblage.consensus._lanes import check_look_ups, whole_lanes
 from ensemblage.ensemble._rows import Rows
-from ensemblage.kernels._votes import count_contingency, mean_votes, sum_by_label
+from ensemblage.kernels._votes import mean_votes, sum_by_label
 from ensemblage.metrics._agreement import agreement_matrix, weighted_mean
 from ensemblage.rows.blocks import row_blocks
 from ensemblage.rows.memberships import MembershipRows, is_soft, product
-from ensemblage.rows.memory import MemoryRows
 
 ROWS_AT_ONCE = 1_024
 """Rows of Ū that are made at once: they stay in the cache of a core."""
@@ -55,16 +54,11 @@ def order_by_entropy(rows: Rows, n_jobs: int | None = None) -> PartitionOrder:
     if len(set(keys)) == len(keys) and all(len(np.unique(s)) == len(s) for s in by_partition):
         labels = [np.argsort(-s) for s in by_partition]
     else:
-        content = content_of(_with_codes(rows), sizes, n_jobs)
+        content = content_of(replace(rows, codes=rows.codes.hardened()), sizes, n_jobs)
         of_labels = [content.labels[block].T for block in blocks]
         labels = [np.lexsort((first, colour, -s)) for s, (colour, first) in zip(by_partition, of_labels, strict=True)]
         keys = [key + more for key, more in zip(keys, content.partitions, strict=True)]
     return PartitionOrder(np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.intp), labels, sizes)
-
-
-def _with_codes(rows: Rows) -> Rows:
-    """The rows; of soft partitions those of their likeliest labels."""
-    return replace(rows, codes=MemoryRows(rows.codes.likeliest())) if isinstance(rows.codes, MembershipRows) else rows
 
 
 def agreements(rows: Rows, n_jobs: int | None = None) -> NDArray[np.float64]:
@@ -98,14 +92,7 @@ def contingency_with(rows: Rows, j: int, others: NDArray[np.intp], n_jobs: int |
     """
     offsets, shape = rows.offsets, (int(rows.offsets[-1]), int(rows.n_clusters[j]) + 1)
     check_cells(shape[0] * shape[1])
-    if isinstance(rows.codes, MembershipRows):
-        return rows.codes.products(rows.counts, rows.codes.of_partition(j), n_jobs)
-
-    def add(codes: Any, counts: Any, table: Any) -> None:
-        count_contingency(codes, counts, j, others, offsets, table)
-
-    (table,) = rows.codes.add(add, [shape], reads=[rows.counts], n_jobs=n_jobs)
-    return table
+    return rows.codes.shared_with(j, others, rows.counts, offsets, n_jobs)
 
 
 @dataclass(frozen=True)
@@ -191,11 +178,6 @@ def _sum_memberships(
 def scale_of(rows: Rows) -> float:
     """The power of two that makes terms up to 1, summed over all objects, fill an int64, and one term 50 bits."""
     return float(2.0 ** min(62 - int(rows.counts.sum()).bit_length(), 50))
-
-
-def soft_products(rows: Rows, n_jobs: int | None = None) -> NDArray[np.float64] | None:
-    """Hᵀ H of soft partitions, whose blocks U^iᵀ U^i are no diagonals; None of hard ones."""
-    return rows.codes.products(rows.counts, n_jobs=n_jobs) if isinstance(rows.codes, MembershipRows) else None
 
 
 class VotingLosses(NamedTuple):

@@ -19,11 +19,11 @@ from ensemblage.consensus._model import Model
 from ensemblage.consensus.evidence import Evidence
 from ensemblage.ensemble._checks import check_sample_weight
 from ensemblage.ensemble._coding import Coding
-from ensemblage.ensemble._ensemble import Ensemble, as_ensemble
+from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.ensemble._links import Links, shared_labels
 from ensemblage.ensemble._matrices import code_labels, in_order
 from ensemblage.ensemble._rows import Rows, linked_rows
-from ensemblage.ensemble._soft_ensemble import SoftCoding, SoftEnsemble
+from ensemblage.ensemble._soft_ensemble import SoftCoding, SoftEnsemble, as_any_ensemble
 from ensemblage.kernels._contingency import tally_clusters
 from ensemblage.metrics._agreement_weights import weights_by_agreement
 from ensemblage.metrics._certainty import Association, Certainty, certainty_of_new, certainty_of_rows
@@ -181,16 +181,9 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
 
     def _ensemble_of(self, X: Any) -> Any:
         """What is fitted: labels, or memberships where the method can count by them."""
-        if not isinstance(X, SoftEnsemble):
-            return as_ensemble(X)
-        if not self._takes_memberships:
-            raise ValueError(
-                f"X of {type(self).__name__} must be labels: it does not count by memberships. Got {X!r}. Give "
-                "soft.to_labels(), or use CumulativeVoting, BipartiteVoting, MajorityVoting, EuclideanMedian, "
-                "ComembershipMedian or HBGF."
-            )
-        self._check_memberships()
-        return X
+        ensemble = as_any_ensemble(X)
+        ensemble._check_taken_by(self)
+        return ensemble
 
     def _check_memberships(self) -> None:
         """Refuse parameters with which memberships cannot be counted."""

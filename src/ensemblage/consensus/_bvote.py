@@ -173,7 +173,7 @@ class BipartiteVoting(VotingConsensus):
     def _aggregated(self, rows: Rows, order: PartitionOrder, k: int | None) -> tuple[AggregatedPartition, LabelSums]:
         check_cells(int(rows.offsets[-1]) ** 2 // 2)
         tables = any_tables(rows.codes, rows.counts, rows.n_clusters, self.n_jobs)
-        products = tables.products if isinstance(tables, SoftTables) else None
+        products = rows.codes.products(rows.counts, self.n_jobs)
         self.objective_ = np.inf
         for seed in task_seeds(self.random_state, self.n_passes):
             found = bvote(rows, order, tables, np.random.RandomState(seed).permutation(order.partitions))

@@ -69,7 +69,7 @@ class Comemberships:
             products = rows.codes.products(rows.counts)
             blocks = [products[rows.of_partition(j), rows.of_partition(j)] for j in range(len(weights))]
             constant = float(weights @ [np.square(block).sum() for block in blocks])
-            known = ~rows.codes.missing()
+            known = ~rows.codes.missing(rows.n_clusters)
             return cls(rows.codes[:][:, rows.labels], counts, known, weights, of_labels, constant)
         H = rows.binary_matrix()
         constant = float(of_labels @ np.square(H.T @ counts))
@@ -263,10 +263,7 @@ class ComembershipMedian(BaseConsensus):
             table = np.full((int(rows.n_clusters[b]) + 1, k), 1 / k)
             largest = order.labels[b][:k]
             table[largest] = NEAR * np.eye(k)[: len(largest)] + (1 - NEAR) / k
-            if isinstance(rows.codes, MembershipRows):
-                yield rows.codes[:][:, rows.codes.of_partition(b)] @ table
-            else:
-                yield table[rows.codes[:, b]]
+            yield rows.codes.of_column(b, table)
 
     def _finish(self, rows: Rows, clusters: NDArray[Any]) -> None:
         super()._finish(rows, clusters)

@@ -15,7 +15,7 @@ from ensemblage.consensus._local_weights import LocallyWeighted
 from ensemblage.consensus._ncut import leading_eigenvectors, orthogonal_rows
 from ensemblage.consensus._partition_graph import CUTTER_CONSTRAINTS, Cutter, ObjectGraph
 from ensemblage.consensus._points import kmeans_of_points
-from ensemblage.consensus._transfer_cut import cut_by_labels, embed, label_products, scaled, sums_of_labels
+from ensemblage.consensus._transfer_cut import cut_by_labels, embed, label_products, scaled
 from ensemblage.consensus.evidence import Cut, Evidence
 from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.ensemble._rows import Rows
@@ -189,7 +189,7 @@ def label_coordinates(
     """
     every = np.zeros(rows.offsets[-1])
     every[rows.labels] = edge_weights
-    degrees = sums_of_labels(rows, every)
+    degrees = rows.codes.of_labels(every, rows.offsets)
     share = rows.counts / np.where(degrees > 0, degrees, 1)
     scale = np.sqrt(edge_weights / rows.label_sizes()[rows.labels])
     k = min(n_clusters, len(scale))

@@ -22,7 +22,6 @@ from ensemblage.consensus._lloyd import (
     seed_at_random,
     seed_far_apart,
 )
-from ensemblage.counting._profiles import label_profile
 from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.ensemble._rows import Rows
 from ensemblage.rows.blocks import BLOCK_ROWS, row_blocks
@@ -175,7 +174,8 @@ def given_profile(estimator: Any, rows: Rows, k: int) -> NDArray[np.int64]:
         )
     clusters = np.where(codes[:, 0] < k, codes[:, 0].astype(np.int32), -1)
     counts = np.ones(n, dtype=np.int64) if rows.sample_weight is None else rows.sample_weight
-    return label_profile(rows.objects, clusters, counts, rows.offsets, k, estimator.n_jobs)
+    objects: LabelRows = rows.objects
+    return objects.profile(clusters, counts, rows.offsets, k, estimator.n_jobs)
 
 
 def sampled_rows(rows: Rows, size: int, random: np.random.RandomState) -> Rows:

@@ -25,9 +25,7 @@ from ensemblage.consensus._kmeans import N_INIT, number_of_starts
 from ensemblage.consensus._majority import commonest
 from ensemblage.consensus._soft import SoftConsensus
 from ensemblage.counting._contingency import any_tables
-from ensemblage.counting._profiles import label_profile
 from ensemblage.ensemble._rows import Rows
-from ensemblage.rows.memberships import MembershipRows, SoftTables
 
 GAIN = 1.5e-8
 """Least share by which the objective falls in an iteration that is followed by another, as in R's clue."""
@@ -86,10 +84,8 @@ class Prototypes:
         tables = np.zeros((ends[-1], ends[-1]))
         for a, of_a in zip(partitions, blocks, strict=True):
             for b, of_b in zip(partitions, blocks, strict=True):
-                if a != b or isinstance(counted, SoftTables):
-                    tables[of_a, of_b] = counted.table(a, b)[np.ix_(order.labels[a], order.labels[b])]
-        if not isinstance(counted, SoftTables):
-            np.fill_diagonal(tables, order.sizes[labels])
+                table = counted.table(a, b) if a != b else counted.itself(a, order.sizes[rows.of_partition(a)])
+                tables[of_a, of_b] = table[np.ix_(order.labels[a], order.labels[b])]
         weights = rows.weights[order.partitions]
         return cls(rows, order, labels, blocks, tables, weights / weights.sum(), k, hard, n_jobs)
 
@@ -100,17 +96,13 @@ class Prototypes:
 
     @once
     def complete(self) -> bool:
-        if isinstance(self.rows.codes, MembershipRows):
-            return not self.rows.codes.missing().any()
-        return bool((self._sizes == self._sizes[0]).all() and self._sizes[0] == self.rows.counts.sum())
+        return bool((self._labelled == self.rows.counts.sum()).all())
 
     @once
     def _labelled(self) -> NDArray[np.float64]:
         """(p,) objects that each partition labels."""
-        if not isinstance(self.rows.codes, MembershipRows):
-            return self._sizes
-        known = ~self.rows.codes.missing()[:, self.order.partitions]
-        return np.asarray(self.rows.counts @ known, dtype=np.float64)
+        absent = self.order.sizes[self.rows.offsets[1:] - 1][self.order.partitions]
+        return np.asarray(self.rows.counts.sum() - absent, dtype=np.float64)
 
     @once
     def _sizes(self) -> NDArray[np.float64]:
@@ -222,7 +214,7 @@ class Prototypes:
         meant = np.full(int(self.rows.offsets[-1]), -1)
         meant[self.labels] = np.where(columns < self.k, columns, -1)
         clusters = commonest(self.rows, self.order.partitions, meant, self.k, self.n_jobs)
-        profile = label_profile(self.rows.codes, clusters, self.rows.counts, self.rows.offsets, self.k, self.n_jobs)
+        profile = self.rows.codes.profile(clusters, self.rows.counts, self.rows.offsets, self.k, self.n_jobs)
         return profile.T[self.labels].astype(np.float64)
 
     def _agreed(self, sums: NDArray[np.float64], columns: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -209,15 +209,8 @@ class Writer:
         if kind.__name__ in SPARSE and kind is SPARSE[kind.__name__]:
             parts = [self.node(part, path) for part in (value.data, value.indices, value.indptr)]
             return {"sparse": kind.__name__, "of": parts, "shape": list(value.shape)}
-        if isinstance(value, Ensemble):
-            of = {"codes": np.asarray(value.rows[:]), "categories": list(value.categories), "names": value.names}
-            return self._object("Ensemble", {**of, "missing": value.missing}, path)
-        if isinstance(value, SoftEnsemble):
-            return self._object("SoftEnsemble", {"rows": value.rows, "names": value.names}, path)
-        if isinstance(value, MembershipRows):
-            return self._object("memberships", {"H": value.H, "offsets": value.offsets}, path)
-        if isinstance(value, LabelRows):
-            return self._object("rows", {"codes": np.asarray(value[:])}, path)
+        if isinstance(value, Ensemble | SoftEnsemble | LabelRows):
+            return self._object(*value._as_saved(), path)
         if (kind.__name__ in MODULE_OF or kind.__name__ in models()) and class_named(kind.__name__) is kind:
             state = cast(Any, value)._asdict() if isinstance(value, tuple) else vars(value)
             return self._object(kind.__name__, state, path)

@@ -18,7 +18,6 @@ from scipy.sparse.linalg import LinearOperator
 from ensemblage.consensus._ncut import leading_eigenvectors
 from ensemblage.consensus._points import best_kmeans
 from ensemblage.counting._contingency import contingency_tables
-from ensemblage.counting._profiles import label_profile
 from ensemblage.ensemble._rows import Rows
 from ensemblage.kernels._points import embed_rows
 from ensemblage.rows.memberships import MembershipRows, is_soft, product
@@ -59,7 +58,7 @@ def cut_by_labels(
     S = csr_array(links)
     out = np.zeros(offsets[-1])
     out[labels] = S.sum(axis=1)
-    degrees = sums_of_labels(rows, out)
+    degrees = rows.codes.of_labels(out, offsets)
     with one_native_thread():
         walk = products_through(label_products(rows, rows.counts / _positive(degrees)), S)
         sizes = S.T @ rows.label_sizes()[labels].astype(np.float64)
@@ -73,7 +72,7 @@ def cut_by_labels(
             n_jobs=n_jobs,
         )
         found = best_kmeans(points, rows.counts, n_clusters, n_init or _starts(len(rows)), random, n_jobs)
-    members = label_profile(rows.codes, found.clusters, rows.counts, offsets, n_clusters, 1)[:, labels]
+    members = rows.codes.profile(found.clusters, rows.counts, offsets, n_clusters, 1)[:, labels]
     inertia = found.inertia(points, rows.counts)
     return TransferCut(found.clusters, values, inertia, _association(members @ S, sizes))
 
@@ -128,16 +127,6 @@ def _association(weights: Any, sizes: NDArray[np.float64]) -> float:
     within = np.divide(weights**2, sizes, out=np.zeros_like(weights), where=sizes > 0).sum(axis=1)
     volumes = weights.sum(axis=1)
     return float(np.divide(within, volumes, out=np.zeros_like(within), where=volumes > 0).sum())
-
-
-def sums_of_labels(rows: Rows, values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(m,) sums of values over the labels of each row; of soft memberships each label as much as it has."""
-    if isinstance(rows.codes, MembershipRows):
-        return product(rows.codes[:], values)
-    sums = np.zeros(len(rows))
-    for offset, column in zip(rows.offsets, rows.codes[:].T, strict=False):
-        sums += values[offset + column]
-    return sums
 
 
 def embed(codes: Any, offsets: Any, table: NDArray[np.float64], points: NDArray[np.float32], least: float) -> None:

@@ -31,6 +31,10 @@ class ContingencyTables(NamedTuple):
         height, width = self.n_clusters[i] + 1, self.n_clusters[j] + 1
         return self.flat[self.starts[i, j] : self.starts[i, j] + height * width].reshape(height, width)
 
+    def itself(self, j: int, sizes: NDArray[Any]) -> NDArray[Any]:
+        """(k_j, k_j) what the labels of partition j, of these sizes, share with each other: nothing."""
+        return np.diag(sizes)
+
 
 def contingency_tables(
     columns: NDArray[Any], counts: NDArray[Any], n_clusters: NDArray[np.int64], n_jobs: int | None = None

@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 
 from ensemblage.base.log import get_logger
 from ensemblage.counting._bitmaps import Bitmaps, add_over_pairs, bitmaps_pay
-from ensemblage.counting._profiles import label_profile
 from ensemblage.kernels._pairs import add_pairs, add_pairs_of_tile, group_objects, square_label_counts
 from ensemblage.rows import blocks
 from ensemblage.rows.blocks import row_blocks
@@ -57,7 +56,7 @@ def _squares_of_profile(
     codes: LabelRows, clusters: NDArray[Any], n_clusters: int, offsets: NDArray[np.int64], n_jobs: int | None
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     ones = np.ones(len(codes), dtype=np.int64)
-    profile = label_profile(codes, clusters, ones, offsets, n_clusters, n_jobs)
+    profile = codes.profile(clusters, ones, offsets, n_clusters, n_jobs)
     profile[:, offsets[1:] - 1] = 0
     return np.add.reduceat(profile**2, offsets[:-1], axis=1), np.add.reduceat(profile, offsets[:-1], axis=1)
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.counting._profiles import label_profile
 from ensemblage.ensemble._checks import check_labelled
 from ensemblage.ensemble._coding import CodedColumns, Coding
 from ensemblage.rows.distinct import DistinctRows
@@ -66,7 +65,7 @@ def counted_labels(
     rows = coded.codes
     if len(codes) < len(distinct.codes):
         offsets = np.concatenate([[0], np.cumsum(n_clusters + 1)])
-        sizes = label_profile(codes, codes.state(np.int32, 0), counts, offsets, 1)[0]
+        sizes = codes.profile(codes.state(np.int32, 0), counts, offsets, 1)[0]
         used = [np.flatnonzero(sizes[start : stop - 1]) for start, stop in pairwise(offsets)]
         categories = tuple(labels[some] for labels, some in zip(coded.categories, used, strict=True))
         coding, n_clusters = Coding(categories, missing), np.array([len(labels) for labels in categories])

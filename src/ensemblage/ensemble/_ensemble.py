@@ -188,6 +188,14 @@ class Ensemble:
         """The distinct label rows, how many objects have each, and each object's place among them."""
         return self.rows.distinct(self.n_clusters + 1)
 
+    def _as_saved(self) -> tuple[str, dict[str, Any]]:
+        """Its name and its parts in the file of a model."""
+        of = {"codes": np.asarray(self.rows[:]), "categories": list(self.categories), "names": self.names}
+        return "Ensemble", {**of, "missing": self.missing}
+
+    def _check_taken_by(self, method: Any) -> None:
+        """Every method takes labels."""
+
     def _counted(self, sample_weight: NDArray[np.int64] | None) -> Counted:
         """The label rows, where each object counts as often as that says; None: once."""
         return counted_labels(self.coded, self.missing, self.distinct, sample_weight)

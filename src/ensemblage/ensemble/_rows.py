@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from ensemblage.counting._profiles import label_profile
 from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.ensemble._links import Links
 from ensemblage.ensemble._soft_ensemble import SoftEnsemble
@@ -101,7 +100,7 @@ class Rows:
     def label_sizes(self, n_jobs: int | None = None) -> NDArray[np.int64]:
         """(offsets[p],) objects with each label, each as often as it counts."""
         everything = self.codes.state(np.int32, 0)
-        return np.asarray(label_profile(self.codes, everything, self.counts, self.offsets, 1, n_jobs)[0])
+        return np.asarray(self.codes.profile(everything, self.counts, self.offsets, 1, n_jobs)[0])
 
     def first_objects(self) -> NDArray[np.uint64]:
         """(m,) the first object of each row, by its number where every object is repeated as often as it counts."""

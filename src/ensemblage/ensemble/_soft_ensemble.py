@@ -206,6 +206,20 @@ class SoftEnsemble:
         columns = [np.where(column == k, -1, column) for column, k in zip(codes.T, self.n_clusters, strict=True)]
         return Ensemble.from_partitions(columns, names=self.names)
 
+    def _as_saved(self) -> tuple[str, dict[str, Any]]:
+        """Its name and its parts in the file of a model."""
+        return "SoftEnsemble", {"rows": self.rows, "names": self.names}
+
+    def _check_taken_by(self, method: Any) -> None:
+        """Refuse a method, or parameters, with which memberships cannot be counted."""
+        if not method._takes_memberships:
+            raise ValueError(
+                f"X of {type(method).__name__} must be labels: it does not count by memberships. Got {self!r}. Give "
+                "soft.to_labels(), or use CumulativeVoting, BipartiteVoting, MajorityVoting, EuclideanMedian, "
+                "ComembershipMedian or HBGF."
+            )
+        method._check_memberships()
+
     def _counted(self, sample_weight: NDArray[np.int64] | None) -> Counted:
         """The rows of memberships, without clusters of no mass, where each object counts as often as that says."""
         used = np.asarray(self.rows.H[slice(None) if sample_weight is None else sample_weight > 0].any(axis=0))

@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike, NDArray
 from ensemblage.base.validation import check_choice, check_weights
 from ensemblage.counting._contingency import all_pairs, any_tables, sums_of_pairs, sums_of_table, sums_with
 from ensemblage.counting._pairs import LARGE_TABLE
-from ensemblage.counting._profiles import label_profile
 from ensemblage.ensemble._counted import Distinct
 from ensemblage.ensemble._ensemble import Ensemble, as_ensemble
 from ensemblage.metrics._clustering import code_clustering
@@ -140,7 +139,7 @@ def sums_of_clustering(
     In one pass over the rows, if the tables with all partitions have no more cells together than there are labels.
     """
     if n_clusters * offsets[-1] <= min(LARGE_TABLE, len(codes) * codes.shape[1]):
-        return sums_of_profile(label_profile(codes, clusters, counts, offsets, n_clusters, n_jobs), offsets, f)
+        return sums_of_profile(codes.profile(clusters, counts, offsets, n_clusters, n_jobs), offsets, f)
     a, widths = np.where(clusters < 0, n_clusters, clusters), np.diff(offsets) - 1
 
     def sums(j: int) -> NDArray[np.int64]:

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ensemblage.base.validation import check_numbers, check_weights
-from ensemblage.counting._profiles import label_profile
 from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.ensemble._soft_ensemble import SoftEnsemble, as_any_ensemble
 from ensemblage.kernels._certainty import ROUNDING, associations_of_rows, least_sure_cluster
@@ -187,12 +186,12 @@ class Association(NamedTuple):
         n_jobs: int | None = None,
     ) -> Association:
         """Of distinct rows, (m, p), that stand for ``counts`` objects each, with their clusters; negative = none."""
-        profile = label_profile(codes, clusters, counts, offsets, n_clusters, n_jobs)
+        profile = codes.profile(clusters, counts, offsets, n_clusters, n_jobs)
         if isinstance(codes, MembershipRows):
             return cls._of_memberships(codes, counts, np.asarray(clusters), profile, weights)
         present = profile.sum(axis=0)
         if (clusters < 0).any():
-            present = label_profile(codes, np.zeros_like(clusters), counts, offsets, 1, n_jobs)[0]
+            present = codes.profile(np.zeros_like(clusters), counts, offsets, 1, n_jobs)[0]
         present[offsets[1:] - 1] = 0
         return cls(
             np.ascontiguousarray(profile.T, dtype=np.float64),
@@ -217,9 +216,11 @@ class Association(NamedTuple):
         offsets = codes.offsets
         absent = offsets[1:] - 1
         sizes = np.bincount(clusters[clusters >= 0], weights=counts[clusters >= 0], minlength=len(profile))
-        present = (profile if (clusters >= 0).all() else codes.profile(np.zeros_like(clusters), counts, 1)).sum(axis=0)
+        present = (
+            profile if (clusters >= 0).all() else codes.profile(np.zeros_like(clusters), counts, offsets, 1)
+        ).sum(axis=0)
         labelled = counts.sum() - present[absent]
-        own = MembershipRows(np.square(codes.H), offsets).profile(np.zeros_like(clusters), counts, 1)
+        own = MembershipRows(np.square(codes.H), offsets).profile(np.zeros_like(clusters), counts, offsets, 1)
         joined = [part.sum() for part in by_partition(np.square(present)[None] - own, offsets)]
         u = _lift_of(labelled, np.array(joined), weights)
         of_clusters = (sizes[:, None] - profile[:, absent]).T

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ensemblage.base.validation import check_weights
-from ensemblage.counting._profiles import label_profile
 from ensemblage.ensemble._ensemble import as_ensemble
 from ensemblage.metrics._clustering import code_clustering
 from ensemblage.metrics._density import labelled_members, ratio
@@ -52,7 +51,7 @@ def cluster_density(
     clusters, sizes = code_clustering(clustering, len(ensemble))
     w = check_weights(weights, ensemble.shape[1], "cluster_density")
     counts = np.ones(len(ensemble), dtype=np.int64)
-    profile = label_profile(ensemble.rows, clusters, counts, ensemble.offsets, len(sizes))
+    profile = ensemble.rows.profile(clusters, counts, ensemble.offsets, len(sizes))
     labelled = labelled_members(profile, ensemble.offsets)
     joined, pairs = np.zeros((2, len(sizes), len(sizes)))
     for t, weight in enumerate(w):

@@ -76,8 +76,8 @@ def soft_pairs(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """(k, p) ordered pairs of different members of each cluster that each soft partition joins, Σ u · v, and labels."""
     ones = np.ones(len(rows), dtype=np.int64)
-    profile = rows.profile(clusters, ones, n_clusters)
-    own = MembershipRows(np.square(rows.H), rows.offsets).profile(clusters, ones, n_clusters)
+    profile = rows.profile(clusters, ones, rows.offsets, n_clusters)
+    own = MembershipRows(np.square(rows.H), rows.offsets).profile(clusters, ones, rows.offsets, n_clusters)
     absent = profile[:, rows.offsets[1:] - 1]
     labelled = np.bincount(clusters[clusters >= 0], minlength=n_clusters)[:, None] - absent
     alike = [values.sum(axis=1) for values in by_partition(np.square(profile) - own, rows.offsets)]

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ensemblage.base.validation import check_choice, shown
-from ensemblage.counting._profiles import label_profile
 from ensemblage.ensemble._ensemble import Ensemble, as_ensemble
 from ensemblage.metrics._cluster_density import cluster_density
 from ensemblage.metrics._clustering import code_clustering
@@ -263,7 +262,7 @@ def item_consensus(labels: ArrayLike | Any, clustering: ArrayLike | Any) -> NDAr
     ensemble = as_ensemble(labels)
     clusters, sizes = code_clustering(clustering, len(ensemble))
     counts = np.ones(len(ensemble), dtype=np.int64)
-    profile = label_profile(ensemble.rows, clusters, counts, ensemble.offsets, len(sizes))
+    profile = ensemble.rows.profile(clusters, counts, ensemble.offsets, len(sizes))
     return _consensus_with(ensemble, clusters, profile)
 
 

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.counting._profiles import label_profile
 from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.ensemble._links import check_pairs
 from ensemblage.metrics._agreement import sums_of_profile
@@ -58,7 +57,7 @@ def _class_violations(ensemble: Ensemble, known: Ensemble) -> tuple[NDArray[np.i
     classes, k = known.codes[:, 0].astype(np.int32), int(known.n_clusters[0])
     counts, squares = np.ones(len(classes), dtype=np.int64), np.empty(0, dtype=np.int64)
     classes[classes == k] = -1
-    profile = label_profile(ensemble.rows, classes, counts, ensemble.offsets, k)
+    profile = ensemble.rows.profile(classes, counts, ensemble.offsets, k)
     both, same_class, same_cluster, n = sums_of_profile(profile, ensemble.offsets, squares)
     return (same_class + same_cluster - 2 * both) // 2, n * (n - 1) // 2
 

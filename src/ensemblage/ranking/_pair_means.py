@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from ensemblage.base.random import task_seeds
 from ensemblage.counting._contingency import sums_of_pairs
 from ensemblage.counting._pair_sums import Codes, wide_sums_over_pairs
-from ensemblage.counting._profiles import label_profile
 from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.kernels._pair_sums import sum_distances, sum_squares
 from ensemblage.metrics._agreement import sums_of_clustering
@@ -28,7 +27,7 @@ def sizes_of_labels(
 ) -> list[NDArray[np.int64]]:
     """Objects per cluster of each partition, those without a label left out."""
     offsets = np.concatenate([[0], np.cumsum(n_clusters + 1)])
-    profile = label_profile(codes, np.zeros(len(codes), dtype=np.int32), counts, offsets, 1, n_jobs)[0]
+    profile = codes.profile(np.zeros(len(codes), dtype=np.int32), counts, offsets, 1, n_jobs)[0]
     return [profile[start : stop - 1] for start, stop in pairwise(offsets.tolist())]
 
 

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ensemblage.rows.blocks import SUM_ROWS, row_blocks
 from ensemblage.rows.distinct import DistinctRows
+from ensemblage.rows.memory import MemoryRows
 from ensemblage.rows.protocol import LabelRows
 from ensemblage.rows.threads import one_native_thread, parallel_map
 
@@ -45,9 +46,7 @@ class MembershipRows(LabelRows):
         offsets = np.concatenate([[0], np.cumsum([block.stop - block.start for block in blocks])])
         return MembershipRows(np.hstack([self.H[:, block] for block in blocks]), offsets)
 
-    def with_columns(self, more: LabelRows) -> MembershipRows:
-        if not isinstance(more, MembershipRows):
-            raise TypeError("Memberships stand beside memberships.")
+    def with_columns(self, more: Any) -> MembershipRows:
         offsets = np.concatenate([self.offsets, self.offsets[-1] + more.offsets[1:]])
         return MembershipRows(np.hstack([self.H, more.H]), offsets)
 
@@ -90,20 +89,48 @@ class MembershipRows(LabelRows):
         return np.asarray(total)
 
     def profile(
-        self, clusters: NDArray[Any], counts: NDArray[Any], n_clusters: int, n_jobs: int | None = None
+        self,
+        clusters: NDArray[Any],
+        counts: NDArray[Any],
+        offsets: NDArray[np.int64],
+        n_clusters: int,
+        n_jobs: int | None = None,
     ) -> NDArray[np.float64]:
-        """(k, offsets[p]) mass of each label in each cluster; a negative one is none."""
+        clusters = np.asarray(clusters)
 
         def members(block: slice) -> NDArray[np.float64]:
             return np.asarray((clusters[block, None] == np.arange(n_clusters)) * counts[block, None].astype(np.float64))
 
         return self.sums(members, n_jobs)
 
-    def products(
-        self, counts: NDArray[Any], columns: slice = slice(None), n_jobs: int | None = None
-    ) -> NDArray[np.float64]:
+    def shared_with(
+        self,
+        j: int,
+        others: NDArray[np.intp],
+        counts: NDArray[np.int64],
+        offsets: NDArray[np.int64],
+        n_jobs: int | None = None,
+    ) -> NDArray[Any]:
+        return self._products(counts, self.of_partition(j), n_jobs)
+
+    def products(self, counts: NDArray[Any], n_jobs: int | None = None) -> NDArray[np.float64]:
+        return self._products(counts, slice(None), n_jobs)
+
+    def _products(self, counts: NDArray[Any], columns: slice, n_jobs: int | None) -> NDArray[np.float64]:
         """Hᵀ diag(counts) H of all labels with some, (offsets[p], c): the contingency tables of soft partitions."""
         return np.asarray(self.sums(lambda block: self.H[block, columns] * counts[block, None], n_jobs).T)
+
+    def of_column(self, j: int, table: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.asarray(self.H[:, self.of_partition(j)] @ table)
+
+    def of_labels(self, values: NDArray[np.float64], offsets: NDArray[np.int64]) -> NDArray[np.float64]:
+        return product(self.H, values)
+
+    def _as_saved(self) -> tuple[str, dict[str, Any]]:
+        return "memberships", {"H": self.H, "offsets": self.offsets}
+
+    def hardened(self) -> MemoryRows:
+        return MemoryRows(self.likeliest())
 
 
 def product(H: NDArray[np.float64], table: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -135,3 +162,7 @@ class SoftTables:
         """Of partitions i and j in any order, the last row and column for missing; i = j: what i shares with itself."""
         rows, columns = (slice(int(self.offsets[b]), int(self.offsets[b + 1])) for b in (i, j))
         return self.products[rows, columns]
+
+    def itself(self, j: int, sizes: NDArray[Any]) -> NDArray[np.float64]:
+        """(k_j, k_j) masses that the labels of partition j share with each other."""
+        return self.table(j, j)[:-1, :-1]

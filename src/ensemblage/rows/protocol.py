@@ -10,6 +10,9 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ensemblage.kernels._contingency import add_labels
+from ensemblage.kernels._jit import read_only
+from ensemblage.kernels._votes import count_contingency
 from ensemblage.rows import blocks
 from ensemblage.rows.blocks import parts_of, row_blocks
 from ensemblage.rows.distinct import DistinctRows
@@ -72,6 +75,59 @@ class LabelRows(ABC):
     def missing(self, n_clusters: NDArray[np.int64]) -> NDArray[np.bool_]:
         """(n, p) where a partition says nothing of an object."""
         return np.asarray(self[:] == n_clusters)
+
+    def profile(
+        self,
+        clusters: NDArray[Any],
+        counts: NDArray[np.int64],
+        offsets: NDArray[np.int64],
+        n_clusters: int,
+        n_jobs: int | None = None,
+    ) -> NDArray[Any]:
+        """Count, per cluster, the objects with each label: (k, sum(k_i + 1)) int64, Candel's alpha.
+
+        The column ``offsets[j + 1] - 1`` counts the objects that partition j does not label. O(n p) time; memory one
+        profile per thread. Of soft partitions it is the mass of each label, in float64. A negative cluster is none.
+        """
+        shape = (n_clusters, int(offsets[-1]))
+        (profile,) = self.add(_add_labels, [shape], offsets, reads=[clusters, counts], n_jobs=n_jobs)
+        return profile
+
+    def shared_with(
+        self,
+        j: int,
+        others: NDArray[np.intp],
+        counts: NDArray[np.int64],
+        offsets: NDArray[np.int64],
+        n_jobs: int | None = None,
+    ) -> NDArray[Any]:
+        """(offsets[p], k_j + 1) objects with each label of the other partitions, by the label of partition j."""
+        shape = (int(offsets[-1]), int(offsets[j + 1] - offsets[j]))
+        (table,) = self.add(_add_pairs, [shape], j, others, offsets, reads=[counts], n_jobs=n_jobs)
+        return table
+
+    def products(self, counts: NDArray[Any], n_jobs: int | None = None) -> NDArray[np.float64] | None:
+        """(offsets[p], offsets[p]) masses that any two labels share; None where two of a partition share nothing."""
+        return None
+
+    def of_column(self, j: int, table: NDArray[np.float64]) -> NDArray[np.float64]:
+        """(n, k) the row of each object's label in a table over those of partition j, whose last one is for missing."""
+        return np.asarray(table[self[:, j]])
+
+    def of_labels(self, values: NDArray[np.float64], offsets: NDArray[np.int64]) -> NDArray[np.float64]:
+        """(n,) sums of values over the labels of each row; of soft memberships each label as much as it has."""
+        sums = np.zeros(len(self))
+        for offset, column in zip(offsets, self[:].T, strict=False):
+            sums += values[offset + column]
+        return sums
+
+    def _as_saved(self) -> tuple[str, dict[str, Any]]:
+        """Its name and its parts in the file of a model."""
+        return "rows", {"codes": np.asarray(self[:])}
+
+    def hardened(self) -> LabelRows:
+        """These rows, or of memberships the likeliest labels."""
+        return self
 
     def unwrap(self) -> Any:
         """What a user sees as codes: the array that is in memory, else these rows."""
@@ -148,6 +204,16 @@ class LabelRows(ABC):
         """``work([codes, *reads, *writes], rows)`` for slices of the rows, of ``size`` here; results in their order."""
         arrays = [self, *reads, *writes]
         return parallel_map(lambda rows: work(arrays, rows), row_blocks(len(self), size), n_jobs)
+
+
+def _add_labels(codes: Any, clusters: Any, counts: Any, profile: Any, offsets: Any) -> None:
+    # As one signature: the kernel is compiled once.
+    codes, offsets = read_only(codes), read_only(offsets)
+    add_labels(codes, clusters.astype(np.int32, copy=False), counts, offsets, profile)
+
+
+def _add_pairs(codes: Any, counts: Any, table: Any, j: int, others: Any, offsets: Any) -> None:
+    count_contingency(codes, counts, j, others, offsets, table)
 
 
 def map_blocks(

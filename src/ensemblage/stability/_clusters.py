@@ -24,7 +24,6 @@ from ensemblage.base.validation import (
     check_whole,
 )
 from ensemblage.counting._pairs import LARGE_TABLE
-from ensemblage.counting._profiles import label_profile
 from ensemblage.ensemble._ensemble import Ensemble, as_ensemble
 from ensemblage.generation._parallel import error_text, failures_text, fold_warnings, run_all
 from ensemblage.stability._data_parts import Data, check_data
@@ -286,7 +285,7 @@ def _tables(ensemble: Ensemble, reference: Reference) -> Iterator[Cells]:
     height, n = len(reference.names) + 1, len(ensemble)
     counts = np.ones(n, dtype=np.int64)
     if height * ensemble.offsets[-1] <= min(LARGE_TABLE, n * ensemble.shape[1]):
-        profile = label_profile(ensemble.rows, reference.clusters, counts, ensemble.offsets, height)
+        profile = ensemble.rows.profile(reference.clusters, counts, ensemble.offsets, height)
         for start, stop in pairwise(ensemble.offsets.tolist()):
             yield Cells.of_table(profile[:, start : stop - 1])
         return

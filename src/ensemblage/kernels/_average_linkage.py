@@ -150,7 +150,7 @@ def nearest_row(
     nearest : IN best cluster so far
     best : IN and how similar it is
     """
-    codes, rows, used, bound = clusters[0], clusters[1], clusters[5], clusters[11]
+    codes, rows, _, _, _, used, _, _, _, _, _, bound = clusters
     beta, lam, rest = tables[0], tables[1], tables[2]
     p = codes.shape[1]
     least = best * total * (1 - TOLERANCE)
@@ -247,8 +247,11 @@ def nearest_to(
 @inner_jit
 def work_of_search(compared: Any, clusters: Any) -> int:
     """Upper bound of the elementary operations of one search."""
-    m, p = clusters[0].shape
-    return int(compared[0][p] + m + clusters[5][2] + clusters[5][0] * p)
+    offsets, _, _, _, _, _ = compared
+    codes, _, _, _, _, used, _, _, _, _, _, _ = clusters
+    n_alone, _, end = used
+    m, p = codes.shape
+    return int(offsets[p] + m + end + n_alone * p)
 
 
 @inner_jit
@@ -296,7 +299,7 @@ class Nearest(NamedTuple):
 @inner_jit
 def most_promising(clusters: Any) -> int:
     """The cluster that may be most similar to another."""
-    rows, several, used, bound = clusters[1], clusters[2], clusters[5], clusters[11]
+    _, rows, several, _, _, used, _, _, _, _, _, bound = clusters
     best, chosen = -1.0, -1
     for j in range(used[0]):
         if bound[rows[j]] > best:
@@ -330,9 +333,7 @@ def take_out(c: int, offsets: Any, clusters: Any) -> None:
 @jit
 def compact_labels(clusters: Any) -> None:
     """Close the gaps between the labels of the clusters."""
-    several, used, labels, counts, begin, length = (
-        clusters[2], clusters[5], clusters[7], clusters[8], clusters[9], clusters[10],
-    )  # fmt: skip
+    _, _, several, _, _, used, _, labels, counts, begin, length, _ = clusters
     order = np.argsort(begin[several[: used[1]]])
     end = 0
     for i in order:
@@ -357,8 +358,7 @@ def merge_labels(first: int, second: int, clusters: Any) -> None:
 @jit
 def merge(first: int, second: int, offsets: Any, clusters: Any) -> None:
     """The second cluster becomes part of the first."""
-    several, place, alone, used, sizes = clusters[2], clusters[3], clusters[4], clusters[5], clusters[6]
-    labels, length = clusters[7], clusters[10]
+    _, _, several, place, alone, used, sizes, labels, _, _, length, _ = clusters
     if used[2] + 4 * (offsets.shape[0] - 1) + length[first] + length[second] > labels.shape[0]:
         compact_labels(clusters)
     take_out(first, offsets, clusters)
@@ -384,10 +384,11 @@ def average_chain(
     similarities : OUT (m - 1,)
     budget : IN operations of this slice
     """
+    offsets, _, _, _, _, _ = compared
+    _, _, _, _, _, _, _, _, _, _, _, bound = clusters
     _, _, chained, dead, progress = chain
     partner, searched, born, n_searched = nearest
-    bound, m = clusters[11], dead.shape[0]
-    tables = np.zeros((3, compared[0][-1]))
+    m, tables = dead.shape[0], np.zeros((3, offsets[-1]))
     while progress[1] < m - 1 and budget > 0:
         # First every row finds its nearest one; then the most promising cluster starts a chain.
         top, before, link = n_searched[0], -1, -1.0
@@ -409,6 +410,6 @@ def average_chain(
             extend(chain, near, bound[top])
             continue
         first, second = merge_end(chain, pairs, similarities)
-        merge(first, second, compared[0], clusters)
+        merge(first, second, offsets, clusters)
         bound[first], partner[first], born[first] = link, -1, progress[1]
     return bool(progress[1] < m - 1)

@@ -22,7 +22,8 @@ def score_row(i: int, space: Any, features: Any, table: Any, score: Any) -> None
     table : IN (d, k) squared distances of each label, weights included
     score : OUT (k,) squared distances
     """
-    x, row, offsets = space[0][i], space[1][i], space[2]
+    X, codes, offsets, _ = space
+    x, row = X[i], codes[i]
     score[:] = 0
     for t in range(x.shape[0]):
         for c in range(score.shape[0]):
@@ -139,8 +140,9 @@ def nearest_two(space: Any, features: Any, proportions: Any, labels: Any, first:
     first : OUT (n,) squared distance to it
     second : OUT (n,) squared distance to the next
     """
+    _, _, offsets, weights = space
     table, score = np.empty_like(proportions), np.empty(features.shape[1])
-    fill_table(space[3], space[2], proportions, table)
+    fill_table(weights, offsets, proportions, table)
     for i in range(labels.shape[0]):
         score_row(i, space, features, table, score)
         labels[i], first[i], second[i] = two_least_of(score)
@@ -274,8 +276,9 @@ class Lloyd(NamedTuple):
         cls, space: Any, labels: NDArray[np.int32], bounds: NDArray[np.float64], features: Any, proportions: Any
     ) -> Lloyd:
         """Before the first iteration."""
+        _, codes, offsets, _ = space
         counts, sizes = np.empty(proportions.shape, dtype=np.int64), np.empty(features.shape[1], dtype=np.int64)
-        count_members(space[1], space[2], labels, counts, sizes)
+        count_members(codes, offsets, labels, counts, sizes)
         progress = np.array([0, 1, len(labels)])
         return cls(labels, bounds, features, proportions, counts, sizes, np.empty(len(sizes)), progress)
 

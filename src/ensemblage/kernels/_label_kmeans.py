@@ -311,7 +311,7 @@ def weigh_labels(row: Any, offsets: Any, weights: Any, state: Any, alphas: Any, 
     alphas : OUT (k,) Σ w α of the row's labels
     sizes : OUT (k,) Σ w labelled of the partitions that label the row
     """
-    alpha, labelled = state[0], state[1]
+    alpha, labelled, _, _, _, _ = state
     total = 0.0
     alphas[:] = 0
     sizes[:] = 0

@@ -301,7 +301,8 @@ def fill_similarities(
     matrix : OUT condensed, as in SciPy: weighted similarity of the labels of both rows, or similarity
     known : OUT condensed, weight of the partitions that label both; empty: not wanted
     """
-    (m, p), offsets = codes.shape, compared[0]
+    offsets, _, _, _, _, _ = compared
+    m, p = codes.shape
     tables = np.zeros((offsets[p], 2))
     for i in range(first, last):
         fill_row_tables(codes[i], compared, tables)
@@ -463,7 +464,8 @@ def complete_chain(
     """
     square, place, seen, spare, used = rows
     _, _, chained, dead, progress = chain
-    (m, w), p = square.shape, compared[0].shape[0]
+    columns, _, _ = compared
+    (m, w), p = square.shape, columns.shape[0]
     largest, counters = np.empty(w // TILE, np.uint8), np.empty((2, m), np.uint8)
     while progress[1] < m - 1 and budget > 0:
         if progress[0] == 0:

@@ -185,7 +185,7 @@ def merge_reciprocal(profiles: Any, pairs: Any, similarities: Any) -> int:
     pairs : OUT (m - 1, 2) first rows of the two clusters of each merge, the smaller first
     similarities : OUT (m - 1,)
     """
-    order, used, sizes, bound, partner = profiles[0], profiles[2], profiles[7], profiles[8], profiles[9]
+    order, _, used, _, _, _, _, sizes, bound, partner = profiles
     before = order.shape[0] - np.count_nonzero(sizes)
     n = before
     for c in order[: used[0]]:

@@ -274,7 +274,8 @@ def spanning_tree_of_similarities(
     similarities : OUT (m - 1,)
     budget : IN operations of this slice
     """
-    (m, p), offsets = codes.shape, compared[0]
+    offsets, _, _, _, _, _ = compared
+    m, p = codes.shape
     tables = np.zeros((offsets[p], 2))
     e, place = progress[0], progress[1]
     while e < m - 1 and budget > 0:

@@ -18,9 +18,10 @@ from ensemblage.counting import _bitmaps
 from ensemblage.counting._bitmaps import Bitmaps, maps_of
 from ensemblage.counting._pairs import pair_histogram
 from ensemblage.kernels import _bitmaps as kernels
-from ensemblage.kernels._bitmaps import BLOCK_BITS, EIGHT, WORDS, plane_count
+from ensemblage.kernels._bitmaps import BLOCK_BITS, WORDS, plane_count
 from ensemblage.kernels._jit import jit
 from ensemblage.kernels._spanning_trees import fill_planes
+from ensemblage.kernels._vectors import EIGHT
 from ensemblage.metrics import association_counts
 
 pytestmark = pytest.mark.usefixtures("only_kernels")
@@ -49,19 +50,18 @@ def without_bitmaps(monkeypatch):
 
 
 @jit
-def count(count_in_planes, maps, k, numbers, planes):
-    count_in_planes(maps, k, numbers, planes)
+def count(maps, k, numbers, planes):
+    kernels.count_in_planes(maps, k, numbers, planes)
 
 
 @jit
-def mark(mark_no_worse, planes, best, left, marks):
-    return mark_no_worse(planes, best, left, marks)
+def mark(planes, best, left, marks):
+    return kernels.mark_no_worse(planes, best, left, marks)
 
 
-@pytest.mark.parametrize("by", [kernels.mark_by_words, kernels._mark_by_vectors])
 @pytest.mark.parametrize("n_planes", [1, 3, 6, 9])
 @pytest.mark.parametrize("share", [0, 0.001, 0.5, 1])
-def test_rows_are_marked_whose_number_is_no_worse(by, n_planes, share):
+def test_rows_are_marked_whose_number_is_no_worse(n_planes, share):
     rng = np.random.default_rng(n_planes)
     numbers, best = rng.integers(2**n_planes, size=(2, BLOCK_BITS))
     numbers[rng.random(BLOCK_BITS) < 0.5] = 0
@@ -71,13 +71,12 @@ def test_rows_are_marked_whose_number_is_no_worse(by, n_planes, share):
         fill_planes(of, filled)
     bits, marks = np.packbits(left, bitorder="little").view(np.uint64), np.full(WORDS, 7, np.uint64)
     expected = left & (numbers > 0) & (numbers >= best)
-    assert mark(by, planes[0][0], planes[1][0], bits, marks) == expected.any()
+    assert mark(planes[0][0], planes[1][0], bits, marks) == expected.any()
     assert_array_equal(np.unpackbits(marks.view(np.uint8), bitorder="little"), expected)
 
 
-@pytest.mark.parametrize("by", [kernels.count_by_words, kernels._count_by_vectors])
 @pytest.mark.parametrize("p", PARTITIONS)
-def test_numbers_in_planes(by, p):
+def test_numbers_in_planes(p):
     rng = np.random.default_rng(p)
     maps = rng.integers(2**64, size=(12, 2, WORDS), dtype=np.uint64)
     maps[0], maps[-1] = 2**64 - 1, 0
@@ -85,7 +84,7 @@ def test_numbers_in_planes(by, p):
     numbers[: rng.integers(p + 1)] = 0
     padded = np.append(numbers, np.full(-p % EIGHT, 11)).astype(np.uint64)
     planes = rng.integers(2**64, size=(plane_count(p), WORDS), dtype=np.uint64)
-    count(by, maps, 1, padded, planes)
+    count(maps, 1, padded, planes)
     assert_array_equal(naive.numbers_of_planes(planes), naive.bits_of(maps[:, 1])[numbers].sum(axis=0))
 
 

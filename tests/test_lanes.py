@@ -13,18 +13,26 @@ from ensemblage.consensus import _lloyd
 from ensemblage.consensus._lanes import ShortTable, check_look_ups, lines_of_zeros, whole_lanes
 from ensemblage.kernels._jit import jit
 from ensemblage.kernels._label_kmeans import assign_many_rows, assign_rows, limit_distances
-from ensemblage.kernels._lanes import LANES, LINE, add_lines, add_table_rows, add_weighted_rows, two_least
-from ensemblage.kernels._short_lanes import SHORT_LANES, add_short_rows, prefetch_row, two_least_shorts
+from ensemblage.kernels._table_rows import (
+    add_lines,
+    add_table_rows,
+    add_weighted_rows,
+    reaches,
+    two_least,
+    two_least_shorts,
+)
+from ensemblage.kernels._vectors import LANES, LINE, SHORT_LANES
 
 
 @jit
-def sums_of(table, starts, sums):
-    add_table_rows(table, starts, sums)
+def sums_of(table, codes, i, firsts, sums):
+    add_table_rows(table, codes, i, firsts, sums)
 
 
 @jit
 def lines_of(table, labels, counts, begin, end, limits, size, sums):
-    return add_lines(table, labels, counts, begin, end, limits, size, sums)
+    add_lines(table, labels, counts, begin, end, sums)
+    return reaches(sums, limits, size)
 
 
 @jit
@@ -33,14 +41,8 @@ def pair_of(values):
 
 
 @jit
-def weighted_sums_of(table, starts, weights, sums):
-    add_weighted_rows(table, starts, weights, sums)
-
-
-@jit
-def shorts_of(codes, i, starts, table, sums):
-    prefetch_row(codes, i)
-    add_short_rows(codes, i, starts, table, sums)
+def weighted_sums_of(table, codes, i, firsts, sums, weights):
+    add_weighted_rows(table, codes, i, firsts, sums, weights)
 
 
 @jit
@@ -55,14 +57,15 @@ def test_sums_are_those_of_the_columns_in_the_order_of_the_starts(n_vectors, n_s
     table = rng.normal(size=(12, width)).astype(dtype)
     chosen = rng.integers(12, size=n_starts)
     sums = np.full(width + 2, 7, dtype=dtype)
-    sums_of(table.reshape(-1), (chosen * width).astype(np.uint64), sums[1:-1])
+    codes, none = chosen[None].astype(np.uint8), np.zeros(n_starts, np.uint64)
+    sums_of(table.reshape(-1), codes, 0, none, sums[1:-1])
     expected = np.zeros(width, dtype=dtype)
     for row in chosen:
         expected += table[row]
     np.testing.assert_array_equal(sums[1:-1], expected)
     assert sums[0] == sums[-1] == 7
     weights = rng.random(n_starts).astype(dtype)
-    weighted_sums_of(table.reshape(-1), (chosen * width).astype(np.uint64), weights, sums[1:-1])
+    weighted_sums_of(table.reshape(-1), codes, 0, none, sums[1:-1], weights)
     expected[:] = 0
     for row, weight in zip(chosen, weights, strict=True):
         expected += weight * table[row]
@@ -153,7 +156,7 @@ def test_short_sums_are_those_of_the_columns(n_vectors, dtype, order):
     starts, sums = (offsets[:-1] * width).astype(np.uint64), np.full(width + 2, 7, dtype=np.uint16)
     expected = naive_short_sums(codes, starts.tolist(), table.reshape(-1), width)
     for i in range(len(codes)):
-        shorts_of(codes, i, starts, table.reshape(-1), sums[1:-1])
+        sums_of(table.reshape(-1), codes, i, starts, sums[1:-1])
         np.testing.assert_array_equal(sums[1:-1], expected[i])
         assert sums[0] == sums[-1] == 7
 

@@ -18,3 +18,35 @@ def test_kernels_without_vector_instructions(name, tmp_path_factory):
     command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", str(here / name)]
     done = subprocess.run(command, cwd=here.parent, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-3000:]
+
+
+FIT = """
+import logging, sys
+import numba.extending
+from llvmlite import ir
+logging.basicConfig(stream=sys.stderr, format="%(name)s: %(message)s")
+{damage}
+import numpy as np
+from ensemblage import KMeansConsensus
+labels = np.random.default_rng(0).integers(4, size=(400, 5))
+model = KMeansConsensus(3, n_init=2, random_state=0).fit(labels)
+print(model.labels_.tolist(), model.confidence_.tolist(), model.objective_)
+"""
+DAMAGE = {
+    "none": "",
+    "no decorator": "del numba.extending.intrinsic",
+    "no instruction": "del ir.IRBuilder.shuffle_vector",
+    "other arguments": "ir.VectorType.__init__ = lambda self: None",
+    "code that LLVM refuses": "ir.VectorType._to_string = lambda self: '<vector>'",
+}
+
+
+def test_plain_loops_take_the_place_of_vectors_that_are_not_compiled(tmp_path):
+    found = {}
+    for name, damage in DAMAGE.items():
+        environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / name)}
+        command = [sys.executable, "-c", FIT.format(damage=damage)]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+        found[name] = done.stdout
+        assert done.stderr.count("Plain loops take the place of vectors") == (name != "none"), done.stderr
+    assert set(found.values()) == {found["none"]}

@@ -1,4 +1,4 @@
-"""Tables for kernels that add their rows in vector registers: `ensemblage.kernels._lanes`."""
+"""Tables for kernels that add their rows in vector registers: `ensemblage.kernels._table_rows`."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.kernels._label_kmeans import fill_shorts, ranges_of_partitions
-from ensemblage.kernels._lanes import LANES, LINE
-from ensemblage.kernels._short_lanes import SHORT_LANES
+from ensemblage.kernels._vectors import LANES, LINE, SHORT_LANES
 
 Floats = TypeVar("Floats", np.float32, np.float64)
 

@@ -12,7 +12,7 @@ from ensemblage.consensus._lanes import ShortTable, check_look_ups, whole_lanes
 from ensemblage.ensemble._rows import Rows
 from ensemblage.ensemble._units import Units
 from ensemblage.kernels._label_kmeans import assign_many_rows, assign_rows, limit_distances, move_rows
-from ensemblage.kernels._lanes import LANES
+from ensemblage.kernels._vectors import LANES
 from ensemblage.rows import blocks
 from ensemblage.rows.blocks import SUM_ROWS, row_blocks
 from ensemblage.rows.protocol import LabelRows

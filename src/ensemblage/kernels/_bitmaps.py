@@ -6,26 +6,16 @@ counted for all rows of a block at once, by carry-save adders: bit l of the numb
 
 from __future__ import annotations
 
-import platform
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.core import cgutils
-from numba.extending import intrinsic
 
-from ensemblage.kernels._jit import PLAIN_KERNELS, inner_jit, jit
+from ensemblage.kernels._jit import inner_jit, jit
+from ensemblage.kernels._vectors import HELD, by_vectors, write_planes
 
 WORDS = 64
 """Words of 64 rows of a block: the planes, and the maps of a row's labels, fit into the first-level cache."""
 BLOCK_BITS = 64 * WORDS
-EIGHT = 8
-"""Words of a vector, and maps that are added at once."""
-LANES = 8
-"""Words of a vector of planes."""
-HELD = 6
-"""Planes that are held in registers: counts to 63."""
 
 
 @jit
@@ -67,8 +57,9 @@ def plane_count(p: int) -> int:
     return n_planes
 
 
-@jit
-def count_by_words(maps: Any, k: int, numbers: Any, planes: Any) -> None:
+@by_vectors(write_planes, ("x86_64", "amd64"))  # where that was measured
+@inner_jit
+def count_in_planes(maps: Any, k: int, numbers: Any, planes: Any) -> None:
     """maps : IN (d, n_blocks, WORDS) uint64
     k : IN the block
     numbers : IN (n,) uint64 maps that are added, n a multiple of EIGHT
@@ -102,69 +93,8 @@ def count_by_words(maps: Any, k: int, numbers: Any, planes: Any) -> None:
                     planes[g, w] = plane ^ carry
 
 
-@intrinsic
-def count_by_vectors(typing_context: Any, maps: Any, k: Any, numbers: Any, planes: Any) -> Any:
-    """`count_by_words` in vector registers, with a third of the run time. C-contiguous arrays; nothing is checked.
-
-    Written as LLVM instructions: the compiler does not keep planes in registers from one map to the next.
-    """
-
-    def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-        size, vector = ir.IntType(64), ir.VectorType(ir.IntType(64), LANES)
-        arrays = [cgutils.create_struct_proxy(signature.args[a])(context, builder, values[a]) for a in (0, 2, 3)]
-        data, places, out = (array.data for array in arrays)
-        shapes = [cgutils.unpack_tuple(builder, array.shape) for array in arrays]
-        block, n_blocks = context.cast(builder, values[1], signature.args[1], types.int64), shapes[0][1]
-        n_groups, n_planes = builder.udiv(shapes[1][0], size(EIGHT)), shapes[2][0]
-        zeros = vector([0] * LANES)
-
-        def vector_at(array: Any, row: Any, word: Any) -> Any:
-            place = builder.add(builder.mul(row, size(WORDS)), word)
-            return builder.bitcast(builder.gep(array, [place]), vector.as_pointer())
-
-        def add(plane: Any, a: Any, b: Any) -> Any:
-            """Carry; the sum stays in the plane."""
-            held = builder.load(plane)
-            differ = builder.xor(a, b)
-            builder.store(builder.xor(differ, held), plane)
-            return builder.or_(builder.and_(a, b), builder.and_(differ, held))
-
-        registers = [cgutils.alloca_once(builder, vector) for _ in range(HELD)]
-        carry = cgutils.alloca_once(builder, vector)
-        with cgutils.for_range(builder, size(WORDS // LANES)) as words:
-            word = builder.mul(words.index, size(LANES))
-            for plane in registers:
-                builder.store(zeros, plane)
-            with cgutils.for_range(builder, n_planes) as high:
-                builder.store(zeros, vector_at(out, high.index, word), align=8)
-            with cgutils.for_range(builder, n_groups) as group:
-                added = []
-                for t in range(EIGHT):
-                    place = builder.add(builder.mul(group.index, size(EIGHT)), size(t))
-                    row = builder.mul(builder.load(builder.gep(places, [place])), n_blocks)
-                    added.append(builder.load(vector_at(data, builder.add(row, block), word), align=8))
-                for plane in registers[:3]:
-                    added = [add(plane, a, b) for a, b in zip(added[::2], added[1::2], strict=True)]
-                (over,) = added
-                for plane in registers[3:]:
-                    held = builder.load(plane)
-                    builder.store(builder.xor(held, over), plane)
-                    over = builder.and_(held, over)
-                builder.store(over, carry)
-                with cgutils.for_range_slice(builder, size(HELD), n_planes, size(1), size) as (g, _):
-                    place = vector_at(out, g, word)
-                    held, over = builder.load(place, align=8), builder.load(carry)
-                    builder.store(builder.xor(held, over), place, align=8)
-                    builder.store(builder.and_(held, over), carry)
-            for g, plane in enumerate(registers):
-                builder.store(builder.load(plane), vector_at(out, size(g), word), align=8)
-        return context.get_dummy_value()
-
-    return types.void(maps, k, numbers, planes), generate
-
-
-@jit
-def mark_by_words(planes: Any, best: Any, left: Any, marks: Any) -> Any:
+@inner_jit
+def mark_no_worse(planes: Any, best: Any, left: Any, marks: Any) -> Any:
     """Whether a row is marked.
 
     planes : IN (L, WORDS) uint64, numbers of rows
@@ -184,58 +114,6 @@ def mark_by_words(planes: Any, best: Any, left: Any, marks: Any) -> Any:
         marks[w] &= known[w] & left[w]
         some |= marks[w]
     return some != 0
-
-
-@intrinsic
-def mark_by_vectors(typing_context: Any, planes: Any, best: Any, left: Any, marks: Any) -> Any:
-    """`mark_by_words` in vector registers, C-contiguous arrays; nothing is checked."""
-
-    def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-        size, vector = ir.IntType(64), ir.VectorType(ir.IntType(64), EIGHT)
-        arrays = [
-            cgutils.create_struct_proxy(kind)(context, builder, value)
-            for kind, value in zip(signature.args, values, strict=True)
-        ]
-        n_planes, zeros = cgutils.unpack_tuple(builder, arrays[0].shape)[0], vector([0] * EIGHT)
-        mark, known, some = (cgutils.alloca_once_value(builder, zeros) for _ in range(3))
-
-        def vector_at(array: Any, place: Any) -> Any:
-            return builder.bitcast(builder.gep(array.data, [place]), vector.as_pointer())
-
-        with cgutils.for_range(builder, size(WORDS // EIGHT)) as words:
-            word = builder.mul(words.index, size(EIGHT))
-            among = builder.load(vector_at(arrays[2], word), align=8)
-            builder.store(among, mark)
-            builder.store(zeros, known)
-            with cgutils.for_range(builder, n_planes) as g:
-                place = builder.add(builder.mul(g.index, size(WORDS)), word)
-                plane, other = (builder.load(vector_at(array, place), align=8) for array in arrays[:2])
-                equal = builder.and_(builder.load(mark), builder.not_(builder.xor(plane, other)))
-                builder.store(builder.or_(builder.and_(plane, builder.not_(other)), equal), mark)
-                builder.store(builder.or_(builder.load(known), plane), known)
-            found = builder.and_(builder.and_(builder.load(mark), builder.load(known)), among)
-            builder.store(found, vector_at(arrays[3], word), align=8)
-            builder.store(builder.or_(builder.load(some), found), some)
-        bits = ir.IntType(64 * EIGHT)
-        return builder.icmp_unsigned("!=", builder.bitcast(builder.load(some), bits), bits(0))
-
-    return types.boolean(planes, best, left, marks), generate
-
-
-@jit
-def _mark_by_vectors(planes: Any, best: Any, left: Any, marks: Any) -> Any:
-    return mark_by_vectors(planes, best, left, marks)
-
-
-@jit
-def _count_by_vectors(maps: Any, k: int, numbers: Any, planes: Any) -> None:
-    count_by_vectors(maps, k, numbers, planes)
-
-
-BY_VECTORS = not PLAIN_KERNELS and platform.machine().lower() in ("x86_64", "amd64")
-count_in_planes = _count_by_vectors if BY_VECTORS else count_by_words
-mark_no_worse = _mark_by_vectors if BY_VECTORS else mark_by_words
-"""The faster of the two, where that was measured."""
 
 
 @jit

@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 
 from ensemblage.kernels._jit import inner_jit, jit
-from ensemblage.kernels._lanes import LANES, add_weighted_rows, two_least
+from ensemblage.kernels._table_rows import add_weighted_rows
+from ensemblage.kernels._vectors import LANES
 
 ROUNDING = 1e-12
 """Share of the triples that are decided by rounding alone."""
@@ -96,8 +97,8 @@ def least_sure_cluster(
     firsts, rows_of = np.empty(p, np.uint64), np.empty(p, np.uint64)
     for t in range(p):
         firsts[t], rows_of[t] = offsets[t] * width, t * width
-    starts, w, v = np.empty(p, np.uint64), np.empty(p), np.empty(p)
-    joined, against, pairs, sure = np.empty(width), np.empty(width), np.empty(width), np.empty(width)
+    none, w, v = np.zeros((1, p), codes.dtype), np.empty(p), np.empty(p)
+    joined, against, pairs, sure = np.empty(width), np.empty(width), np.empty(width), np.empty(k)
     for i in range(codes.shape[0]):
         own, n_seen = clusters[i], 0
         confidence[i], runner_up[i], cohesion[i] = np.nan, -1, np.nan
@@ -106,11 +107,11 @@ def least_sure_cluster(
         alone = itself > 0 and sizes[own] == 1
         total, plain_joined, plain_pairs = 0.0, 0.0, 0.0
         for t in range(p):
-            starts[t] = firsts[t] + np.uint64(codes[i, t]) * np.uint64(width)
+            start = firsts[t] + np.uint64(codes[i, t]) * np.uint64(width)
             w[t] = v[t] = 0.0
             if codes[i, t] < offsets[t + 1] - 1 - offsets[t]:
                 n_seen += 1
-                alpha = max(columns[starts[t] + np.uint64(own)] - itself, 0.0)
+                alpha = max(columns[start + np.uint64(own)] - itself, 0.0)
                 nu = labelled[t, own] - itself
                 w[t] = lift[t] if alone else lift[t] * alpha
                 v[t] = lift[t] if alone else lift[t] * max(nu - alpha, 0.0)
@@ -123,13 +124,13 @@ def least_sure_cluster(
         confidence[i] = 1.0
         if k == 1:
             continue
-        add_weighted_rows(columns, starts, w, joined)
-        add_weighted_rows(columns, starts, v, against)
+        add_weighted_rows(columns, codes, i, firsts, joined, w)
+        add_weighted_rows(columns, codes, i, firsts, against, v)
         if complete:
             for c in range(k):
                 pairs[c] = total * sizes[c]
         else:
-            add_weighted_rows(rows, rows_of, w, pairs)
+            add_weighted_rows(rows, none, 0, rows_of, pairs, w)
         for c in range(k):
             speaks_for = max(pairs[c] - joined[c], 0.0)
             spoken = speaks_for + against[c]
@@ -140,10 +141,7 @@ def least_sure_cluster(
             else:
                 sure[c] = speaks_for / spoken
         sure[own] = 2.0
-        for c in range(k, width):
-            sure[c] = 2.0
-        least, _ = two_least(sure)
-        best, most = -1, -1.0
+        least, best, most = sure.min(), -1, -1.0
         for c in range(k):
             if sure[c] == least:
                 with_both = joined[c] / pairs[c] if pairs[c] > 0 else 0.0

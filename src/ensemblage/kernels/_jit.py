@@ -28,15 +28,6 @@ def inner_jit(function: Callable[P, R]) -> Callable[P, R]:
     return _compiled(function, no_cpython_wrapper=True)
 
 
-PLAIN_KERNELS = bool(os.environ.get("ENSEMBLAGE_PLAIN_KERNELS"))
-"""Whether kernels are loops alone, without vector instructions. A cache of compiled kernels is of one of the two."""
-
-
-def by_vectors(plain: Any) -> Callable[[Any], Any]:
-    """Decorator of what is written as vector instructions: where these are not wanted it is the ``plain`` kernel."""
-    return lambda vectors: plain if PLAIN_KERNELS else vectors
-
-
 FEW_OPERATIONS = 2**23
 
 

@@ -11,16 +11,19 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.kernels._four_rows import OBJECTS, limit_four_rows
 from ensemblage.kernels._jit import inner_jit, jit, next_rows
-from ensemblage.kernels._lanes import LANES, add_table_rows, partition_starts, row_starts, two_least
-from ensemblage.kernels._short_lanes import add_short_rows, prefetch_row, two_least_shorts
+from ensemblage.kernels._table_rows import (
+    add_table_rows,
+    limit_rows,
+    partition_starts,
+    two_least,
+    two_least_shorts,
+)
+from ensemblage.kernels._vectors import LANES, OBJECTS
 
 TILE = 512
 """Rows that are chosen together: which of them are to be looked at cannot be foreseen, but then what comes next can."""
 
-AHEAD = 8
-"""Rows between the one that is read from memory and the one that is looked at."""
 
 FEW_AGAIN = 3
 """One row of so many may be looked at twice; with more the short table is of no use."""
@@ -69,12 +72,11 @@ def assign_by_shorts(
     chosen : IN/OUT rows; those that are left come first
     n_chosen : IN how many
     """
-    starts, least, unit, error, margin, sums, settled, near, far = short
+    firsts, least, unit, error, margin, sums, settled, near, far = short
     n_left, n_settled, moved = 0, 0, 0
     for r in range(n_chosen):
         i = chosen[r]
-        prefetch_row(codes, chosen[min(r + AHEAD, n_chosen - 1)])
-        add_short_rows(codes, i, starts, columns, sums)
+        add_table_rows(columns, codes, i, firsts, sums)
         first, second, nearest = two_least_shorts(sums)
         if second <= first + margin:
             chosen[n_left] = i
@@ -98,20 +100,18 @@ def assign_by_shorts(
 @inner_jit
 def assign_by_floats(
     codes: Any, base: Any, labels: Any, bounds: Any, i: int, firsts: Any, columns: Any, k: int, rounding: Any,
-    starts: Any, score: Any,
+    score: Any,
 ) -> bool:  # fmt: skip
     """Move row i to its nearest centre; whether it moved.
 
     codes, base, labels, bounds, rounding : as in `assign_rows`
-    firsts : IN of `partition_starts`
+    firsts : IN (p,) where the rows of each partition begin in `columns`
     columns : IN the table, flat
     k : IN centres
-    starts : WORK (p,)
     score : WORK (width,)
     """
     before = labels[i]
-    row_starts(codes[i], firsts, score.shape[0], starts)
-    add_table_rows(columns, starts, score)
+    add_table_rows(columns, codes, i, firsts, score)
     first, second = two_least(score)
     nearest = before
     if before < 0 or score[before] != first or second == first:
@@ -143,15 +143,15 @@ def assign_rows(
     """
     n, p = codes.shape
     width, k = table.shape[1], shift.shape[0]
-    firsts, columns = partition_starts(np.arange(p), offsets, width), table.reshape(-1)
-    starts, score = np.empty(p, np.uint64), np.empty(width, np.float32)
+    firsts, columns = partition_starts(np.arange(p), offsets, width)[1], table.reshape(-1)
+    score = np.empty(width, np.float32)
     moved = 0
     for i in range(n):
         if labels[i] >= 0 and rounding >= 0:
             bounds[i] -= shift[labels[i]]
             if bounds[i] > 0:
                 continue
-        moved += assign_by_floats(codes, base, labels, bounds, i, firsts, columns, k, rounding, starts, score)
+        moved += assign_by_floats(codes, base, labels, bounds, i, firsts, columns, k, rounding, score)
     return moved
 
 
@@ -168,15 +168,15 @@ def assign_many_rows(
     """
     n, p = codes.shape
     width, k, bounded = table.shape[1], shift.shape[0], rounding >= 0
-    firsts, columns = partition_starts(np.arange(p), offsets, width), table.reshape(-1)
-    starts, score = np.empty(p, np.uint64), np.empty(width, np.float32)
+    firsts, columns = partition_starts(np.arange(p), offsets, width)[1], table.reshape(-1)
+    score = np.empty(width, np.float32)
     cells, least, unit, error, margin = short
     short_columns, sums = cells.reshape(-1), np.empty(cells.shape[1], np.uint16)
-    short_starts = partition_starts(np.arange(p), offsets, cells.shape[1])[1]
+    short_firsts = partition_starts(np.arange(p), offsets, cells.shape[1])[1]
     chosen, settled, near, far = (
         np.empty(TILE, np.int64), np.empty(TILE, np.int64), np.empty(TILE, np.float32), np.empty(TILE, np.float32)
     )  # fmt: skip
-    short_work = short_starts, least, unit, error, margin, sums, settled, near, far
+    short_work = short_firsts, least, unit, error, margin, sums, settled, near, far
     n_looked, n_again, moved = 0, 0, 0
     for begin in range(0, n, TILE):
         n_left = rows_to_look_at(labels, bounds, shift, bounded, begin, min(begin + TILE, n), chosen)
@@ -188,9 +188,7 @@ def assign_many_rows(
             n_again += n_left
             moved += n_moved
         for r in range(n_left):
-            moved += assign_by_floats(
-                codes, base, labels, bounds, chosen[r], firsts, columns, k, rounding, starts, score
-            )
+            moved += assign_by_floats(codes, base, labels, bounds, chosen[r], firsts, columns, k, rounding, score)
     return moved
 
 
@@ -227,12 +225,11 @@ def limit_distances(
     table : IN (d, LANES) float32, squared distances to LANES candidates, partition by partition
     totals : OUT (LANES,) float64, sums of `distances` over the objects
     """
-    starts, columns = np.empty(codes.shape[1], np.uint64), table.reshape(-1)
-    for j in range(starts.shape[0]):
-        starts[j] = offsets[j] * LANES
+    p, columns = codes.shape[1], table.reshape(-1)
+    firsts = partition_starts(np.arange(p), offsets, LANES)[1]
     totals[:] = 0
-    for i in range(0, codes.shape[0], OBJECTS):
-        limit_four_rows(codes, i, starts, columns, base, nearest, counts, distances, totals)
+    for first in range(0, codes.shape[0], OBJECTS):
+        limit_rows(columns, codes, first, firsts, base, nearest, counts, distances, totals)
 
 
 @jit

@@ -6,7 +6,6 @@ import numpy as np
 
 from ensemblage.kernels._bitmaps import (
     BLOCK_BITS,
-    EIGHT,
     WORDS,
     count_bits,
     count_in_planes,
@@ -19,6 +18,7 @@ from ensemblage.kernels._bitmaps import (
 )
 from ensemblage.kernels._jit import inner_jit, jit
 from ensemblage.kernels._pairs import count_joined, count_labelled
+from ensemblage.kernels._vectors import EIGHT
 
 
 @inner_jit

@@ -13,7 +13,6 @@ import numpy as np
 
 from ensemblage.kernels._bitmaps import (
     BLOCK_BITS,
-    EIGHT,
     WORDS,
     count_bits,
     count_in_planes,
@@ -25,6 +24,7 @@ from ensemblage.kernels._bitmaps import (
 )
 from ensemblage.kernels._jit import inner_jit, jit
 from ensemblage.kernels._pairs import count_joined
+from ensemblage.kernels._vectors import EIGHT
 
 CHUNK = 192
 """Rows that one row is compared with at a time: as many ones add up in a byte, and all their codes fit the L1 cache."""

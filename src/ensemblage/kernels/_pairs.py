@@ -6,7 +6,6 @@ import numpy as np
 
 from ensemblage.kernels._bitmaps import (
     BLOCK_BITS,
-    EIGHT,
     WORDS,
     count_bits,
     count_in_planes,
@@ -16,6 +15,7 @@ from ensemblage.kernels._bitmaps import (
     plane_count,
 )
 from ensemblage.kernels._jit import inner_jit, jit
+from ensemblage.kernels._vectors import EIGHT
 
 
 @inner_jit

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from ensemblage.kernels._average_linkage import add_union
 from ensemblage.kernels._jit import inner_jit, jit
-from ensemblage.kernels._lanes import LINE, add_lines
+from ensemblage.kernels._table_rows import add_lines, reaches
+from ensemblage.kernels._vectors import LINE
 
 
 class Profiles(NamedTuple):
@@ -103,7 +104,8 @@ def find_nearest(
         size = sizes[c]
         if bound[c] < least or size <= low or size > high:
             continue
-        if not add_lines(table, labels, counts, begin[c], begin[c] + length[c], limits, kind(size), sums):
+        add_lines(table, labels, counts, begin[c], begin[c] + length[c], sums)
+        if not reaches(sums, limits, kind(size)):
             continue
         for v in range(n):
             if np.float64(sums[v]) < np.float64(limits[v]) * size or c == queries[v]:

@@ -11,7 +11,6 @@ import numpy as np
 
 from ensemblage.kernels._bitmaps import (
     BLOCK_BITS,
-    EIGHT,
     WORDS,
     count_in_planes,
     lowest_bit,
@@ -23,6 +22,7 @@ from ensemblage.kernels._jit import inner_jit, jit
 from ensemblage.kernels._linkage import fill_row_tables, sums_of_pair
 from ensemblage.kernels._pairs import ROWS_AT_ONCE, count_joined, count_labelled
 from ensemblage.kernels._points import squared_distances
+from ensemblage.kernels._vectors import EIGHT
 
 
 @inner_jit

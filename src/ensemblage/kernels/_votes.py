@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ensemblage.kernels._jit import jit
-from ensemblage.kernels._lanes import add_table_rows, partition_starts, row_starts
+from ensemblage.kernels._table_rows import add_table_rows, partition_starts, row_starts
 
 TINY = 1e-300
 """Stands for 0 under a logarithm; a sum with it is exact."""
@@ -76,11 +76,12 @@ def mean_votes(codes: Any, order: Any, offsets: Any, table: Any, out: Any) -> No
     out : OUT (n, k) float64, NaN where no partition votes
     """
     width, k = table.shape[1], out.shape[1]
-    firsts, columns = partition_starts(order, offsets, width), table.reshape(-1)
-    starts, sums = np.empty(order.shape[0], np.uint64), np.empty(width)
+    firsts, columns = partition_starts(order, offsets, width)[1], table.reshape(-1)
+    row, sums = np.empty((1, order.shape[0]), codes.dtype), np.empty(width)
     for i in range(codes.shape[0]):
-        row_starts(codes[i], firsts, width, starts)
-        add_table_rows(columns, starts, sums)
+        for t in range(order.shape[0]):
+            row[0, t] = codes[i, order[t]]
+        add_table_rows(columns, row, 0, firsts, sums)
         total = sums[k]
         for c in range(k):
             out[i, c] = sums[c] / total

@@ -93,13 +93,13 @@ def test_kernels_and_arrays_are_bitwise_identical(missing, k, counted, everywher
     clusters[-1] = k - 1
     for weights in (np.ones(6), rng.random(6), np.array([1.0, 0, 2, 0, 0, 1e-9])):
         association = Association.of(codes, counts, clusters, k, ensemble.offsets, weights)
-        expected = association.placed(codes[:], clusters, counted)
+        expected = association.assign_rows(codes[:], clusters, counted)
         monkeypatch.setattr(_certainty, "LEAST_LABELS", 0)
-        found = [association.placed(codes[:], clusters, counted)]
+        found = [association.assign_rows(codes[:], clusters, counted)]
         monkeypatch.undo()
         if (clusters >= 0).all():
             links = LinkAssociation.of(codes[:], counts, clusters, k, ensemble.offsets, weights)
-            found.append(links.placed(codes[:], clusters, counted))
+            found.append(links.assign_rows(codes[:], clusters, counted))
         for of_kernel in found:
             for a, b in zip(of_kernel, expected, strict=True):
                 assert_array_equal(a, b)

@@ -11,8 +11,9 @@ from scipy.sparse import csr_array
 from strategies import random_labels
 
 from ensemblage import CommunityConsensus, Ensemble, LeidenPartitions, load
-from ensemblage.consensus import _communities, _edges
-from ensemblage.consensus._edges import Labelled, ecg_weights, lf_graph, weighted
+from ensemblage.consensus import _communities
+from ensemblage.consensus import _edge_weights as _edges
+from ensemblage.consensus._edge_weights import EdgeLabels, ecg_weights, lf_graph, replace_values
 from ensemblage.generation._communities import communities, quality
 from ensemblage.rows import blocks
 
@@ -53,7 +54,7 @@ FIRST_LEVEL = columns("""
 
 
 def of(labels):
-    return Labelled(labels, np.full(20, 36), np.ones(20))
+    return EdgeLabels(labels, np.full(20, 36), np.ones(20))
 
 
 def tally(values):
@@ -73,7 +74,7 @@ def test_edge_counts_of_the_karate_club():
     counts = np.round(20 * of(LOUVAIN).associations(A, 1)).astype(int)
     assert tally(counts) == {0: 12, 1: 4, 8: 1, 9: 2, 11: 4, 12: 1, 19: 9, 20: 45}
     expected = {(0, 1): 19, (0, 4): 1, (0, 8): 0, (2, 9): 12, (9, 33): 8, (23, 25): 9, (23, 29): 11, (31, 33): 0}
-    matrix = weighted(A, counts + 1.0).toarray() - 1
+    matrix = replace_values(A, counts + 1.0).toarray() - 1
     assert {pair: int(matrix[pair]) for pair in expected} == expected
 
 
@@ -84,7 +85,7 @@ def test_louvain_on_the_associations_gives_one_answer():
     assert len(found) == 1
     assert_same_partition(found.pop(), "0000111020100022102020233323322322")
     shares = of(LOUVAIN).associations(A, 1)
-    c = weighted(A, shares, shares > 0)
+    c = replace_values(A, shares, shares > 0)
     labels = canonical(list("0000111020100022102020233323322322"))
     assert quality(c, labels, 1.0, "modularity") == pytest.approx(0.625956, abs=1e-6)
     assert quality(A, labels, 1.0, "modularity") == pytest.approx(0.418803, abs=1e-6)
@@ -130,7 +131,7 @@ def test_pairs_that_some_partition_joins_stand_in_order():
     """So that of equally strong edges the first one is kept."""
     labels = random_labels(30, 4, 5, 0.2)
     codes = np.where(labels < 0, 5, labels)
-    pattern = Labelled(codes, np.full(4, 5), np.ones(4)).joined_pairs(10**9)
+    pattern = EdgeLabels(codes, np.full(4, 5), np.ones(4)).joined_pairs(10**9)
     joined = naive_joined(labels)[0] > 0
     np.fill_diagonal(joined, False)
     assert_array_equal(pattern.indices, np.nonzero(joined)[1])
@@ -158,7 +159,7 @@ def test_ecg_of_the_karate_club():
     associations = of(FIRST_LEVEL).associations(A, 1)
     counts = np.round(20 * associations).astype(int)
     assert tally(counts) == {0: 12, 1: 6, 6: 5, 8: 5, 11: 9, 12: 1, 13: 2, 14: 2, 16: 4, 19: 10, 20: 22}
-    w = weighted(A, ecg_weights(A, associations, 0.05))
+    w = replace_values(A, ecg_weights(A, associations, 0.05))
     assert [w[0, 1], w[0, 2], w[0, 4], w[0, 11]] == pytest.approx([0.81, 0.5725, 0.0975, 0.05])
     assert w.sum() / 2 == pytest.approx(47.3625)
     assert (0.05 + 0.95 * associations).sum() / 2 == pytest.approx(48.3125)
@@ -189,7 +190,7 @@ def test_associations_and_weights_are_those_of_the_slow_twins(seed):
     assert_allclose(model.associations_.toarray(), expected)
     associations = model.associations_.data
     of_edges = ecg_weights(graph, associations, 0.1)
-    assert_allclose(weighted(graph, of_edges).toarray(), ecg_weight(dense, lambda i, j: expected[i, j], 0.1))
+    assert_allclose(replace_values(graph, of_edges).toarray(), ecg_weight(dense, lambda i, j: expected[i, j], 0.1))
     for i in range(len(dense)):
         inside = [expected[i, j] for j in np.flatnonzero(dense[i]) if model.labels_[i] == model.labels_[j]]
         inside = [c for c in inside if not np.isnan(c)]
@@ -201,7 +202,7 @@ def test_core_of_a_tree_with_a_ring():
     graph.add_edges_from([(3, 4), (4, 5), (6, 7)])
     dense = nx.to_numpy_array(graph)
     assert k_core(dense, 2) == {0, 1, 2, 3} == set(nx.k_core(graph, 2).nodes)
-    w = weighted(csr_array(dense), ecg_weights(csr_array(dense), np.ones(int(dense.sum())), 0.05))
+    w = replace_values(csr_array(dense), ecg_weights(csr_array(dense), np.ones(int(dense.sum())), 0.05))
     assert w.sum() == pytest.approx(8 + 6 * 0.05)
 
 

@@ -13,7 +13,7 @@ from worked import E_MISSING, E, partition
 
 from ensemblage import MCLA, Ensemble, EvidenceAccumulation, make_consensus
 from ensemblage.consensus import _label_similarity
-from ensemblage.consensus._label_similarity import cluster_jaccard, propagated
+from ensemblage.consensus._label_similarity import cluster_jaccard, propagate
 from ensemblage.consensus._ncut import spectrum
 
 ONE_STEP = [1, 0.285811, 0, 0.546870, 0.277511, 0.054148, 0.671184, 0.564495, 0.068795, 0.054148, 0.589028, 0.038906]
@@ -37,19 +37,19 @@ META_2 = [0, 1, 1, 0, 1, 1, 0, 0, 1, 1, 0, 1]
 
 
 def test_worked_similarities(monkeypatch):
-    Z = propagated(rows_of(E))
+    Z = propagate(rows_of(E))
     assert_allclose(Z[0], TWENTY, atol=1e-6)
     assert_allclose(Z[5, 9], 0.900562, atol=1e-6)  # equal clusters
     assert_allclose(naive.enhanced_association(E, naive.ecpcs(E))[0], ROW_1, atol=1e-6)
     monkeypatch.setattr(_label_similarity, "STEPS", 1)
-    assert_allclose(propagated(rows_of(E))[0], ONE_STEP, atol=1e-6)
+    assert_allclose(propagate(rows_of(E))[0], ONE_STEP, atol=1e-6)
 
 
 @given(label_matrices())
 def test_jaccard_is_over_what_both_partitions_label(labels):
     rows = rows_of(labels)
     assert_allclose(cluster_jaccard(rows), naive.label_jaccard(labels), atol=1e-12)
-    Z, wanted = propagated(rows), naive.ecpcs(labels)
+    Z, wanted = propagate(rows), naive.ecpcs(labels)
     assert_allclose(Z, np.clip(wanted, 0, 1), atol=1e-9)
 
 
@@ -85,7 +85,7 @@ def test_worked_mc(k, groups, seed):
 
 
 def test_worked_eigenvalues():
-    Z = csr_array(propagated(rows_of(E)))
+    Z = csr_array(propagate(rows_of(E)))
     found = spectrum(Z, np.ones(12, dtype=np.int64), 4, np.random.RandomState(0))
     assert_allclose(found.values, [0.954381, 0.165660, 0.069208, 0.056233], atol=1e-6)
 
@@ -107,7 +107,7 @@ def test_objects_go_to_the_part_whose_clusters_they_are_in_most_of_all():
 def test_walks_see_what_an_overlap_does_not():
     """Clusters 0 and 1 of the first partition are one in the others: their Jaccard similarity is 0, Z is not."""
     labels = np.array([[0, 0, 0]] * 5 + [[1, 0, 0]] * 5 + [[2, 1, 1]] * 10)
-    Z = propagated(rows_of(labels))
+    Z = propagate(rows_of(labels))
     assert Z[0, 1] > 0.5
     assert Z[0, 2] < 1e-9
     model = make_consensus("ecpcs-mc", 2, random_state=0).fit(labels)
@@ -116,7 +116,7 @@ def test_walks_see_what_an_overlap_does_not():
 
 def test_clusters_without_neighbours_are_similar_to_none():
     labels = np.array([[0, -1], [0, -1], [1, 0], [1, 0], [2, 1], [2, 1]])
-    Z = propagated(rows_of(labels))
+    Z = propagate(rows_of(labels))
     assert_array_equal(Z[0], np.zeros(5))
     assert_array_equal(np.diagonal(Z), [0, 1, 1, 1, 1])
     model = make_consensus("ecpcs-mc", 3, random_state=0).fit(labels)

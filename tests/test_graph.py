@@ -24,7 +24,7 @@ from ensemblage.consensus._cspa import association_graph
 from ensemblage.consensus._hbgf import label_coordinates
 from ensemblage.consensus._hgpa import hyperedges
 from ensemblage.consensus._mcla import meta_graph
-from ensemblage.consensus._partition_graph import Cutter, whole_weights, without_vanishing
+from ensemblage.consensus._partition_graph import Cutter, round_weights, whole_weights
 from ensemblage.counting._contingency import tables_of_rows
 from ensemblage.metrics import weak_association_threshold
 
@@ -259,7 +259,7 @@ def test_whole_weights():
 
 def test_edges_whose_weight_rounds_to_nothing_vanish():
     graph = csr_array(np.array([[0, 1, 1e-12], [1, 0, 0], [1e-12, 0, 0]]))
-    assert_array_equal(without_vanishing(graph).toarray(), np.array([[0, 1, 0], [1, 0, 0], [0, 0, 0]]) * 50_000_000)
+    assert_array_equal(round_weights(graph).toarray(), np.array([[0, 1, 0], [1, 0, 0], [0, 0, 0]]) * 50_000_000)
 
 
 @pytest.mark.parametrize("recursive", [False, True])
@@ -525,7 +525,7 @@ def test_of_several_runs_the_least_cut_counts(monkeypatch):
     monkeypatch.setattr(pymetis, "part_graph", lambda *args, **options: next(answers))
     graph = csr_array(np.ones((4, 4)) - np.eye(4))
     cutter = Cutter("CSPA", "metis", recursive=True, imbalance=None, seed=0, n_init=5)
-    assert_array_equal(cutter.by_metis(graph, np.ones(4, dtype=int), 2), [0, 1, 1, 0])
+    assert_array_equal(cutter.cut_by_metis(graph, np.ones(4, dtype=int), 2), [0, 1, 1, 0])
 
 
 # ---- HGPA ----

@@ -467,10 +467,10 @@ def test_of_several_cuts_those_count_that_the_imbalance_allows(monkeypatch, imba
     metis = SimpleNamespace(
         CSRAdjacency=lambda *_: None, Options=lambda **_: None, part_graph=lambda *_, **__: next(answers)
     )
-    monkeypatch.setattr(_partition_graph, "needed", lambda *_: metis)
+    monkeypatch.setattr(_partition_graph, "import_partitioner", lambda *_: metis)
     cutter = _partition_graph.Cutter("a test", "metis", True, imbalance, 0, n_init=2)
     graph = csr_array(np.ones((4, 4)) - np.eye(4))
-    assert cutter.by_metis(graph, np.ones(4, dtype=np.int64), 2).tolist() == expected
+    assert cutter.cut_by_metis(graph, np.ones(4, dtype=np.int64), 2).tolist() == expected
 
 
 # ---- Sums over very many objects ----

@@ -11,7 +11,7 @@ from strategies import planted_labels, random_labels
 from ensemblage import KMeansConsensus, make_consensus
 from ensemblage.consensus import _kcc, _lca
 from ensemblage.consensus._kcc import UTILITIES
-from ensemblage.consensus._kmeans import number_of_starts, sampled_counts, sampled_rows
+from ensemblage.consensus._kmeans import number_of_starts, sample_counts, sample_rows
 from ensemblage.consensus._registry import PUBLISHED
 
 
@@ -24,7 +24,7 @@ def counted_rows(counts):
 def test_sampled_rows_stand_for_all(counts, size, seed):
     counts = np.array(counts)
     rows = counted_rows(counts)
-    sample = sampled_rows(rows, size, np.random.RandomState(seed))
+    sample = sample_rows(rows, size, np.random.RandomState(seed))
     chosen = sample.codes[:][:, 0]
     assert len(sample) <= max(size, 1)
     assert (np.diff(chosen) > 0).all()
@@ -45,7 +45,7 @@ def test_a_sample_does_not_depend_on_blocks(block_rows, monkeypatch):
         counts = random.integers(seed % 2, 1 + random.integers(1, 40), random.integers(1, 50)) + (random.random() < 0.1)
         counts[0], size = 1 + 500 * (seed % 3), int(random.integers(1, 30))
         expected = naive.sampled_counts(counts, size, np.random.RandomState(seed))
-        chosen, found = sampled_counts(counts, size, np.random.RandomState(seed))
+        chosen, found = sample_counts(counts, size, np.random.RandomState(seed))
         np.testing.assert_array_equal(chosen, np.flatnonzero(expected))
         np.testing.assert_array_equal(found, expected[chosen])
 
@@ -55,7 +55,7 @@ def test_a_sample_has_every_row_as_often_as_it_has_objects():
     rows = counted_rows(counts)
     total = np.zeros(7)
     for seed in range(4_000):
-        sample = sampled_rows(rows, 4, np.random.RandomState(seed))
+        sample = sample_rows(rows, 4, np.random.RandomState(seed))
         total[sample.codes[:][:, 0]] += sample.counts
     np.testing.assert_allclose(total[3] / 4_000, 90)
     np.testing.assert_allclose(total / 4_000, counts, atol=0.25)

@@ -56,7 +56,9 @@ def test_worked_links(measure, wanted):
 @pytest.mark.parametrize(("name", "k", "groups", "inertia", "values"), CUTS)
 def test_worked_cuts(name, k, groups, inertia, values):
     rows, model = rows_of(E), make_consensus(f"lce-{name}", k, random_state=0)
-    assert_allclose((rows.binary_matrix() @ model._refined(rows)).toarray()[rows.inverse[0]], ROW_1[name], atol=1e-6)
+    assert_allclose(
+        (rows.binary_matrix() @ model._refined_matrix(rows)).toarray()[rows.inverse[0]], ROW_1[name], atol=1e-6
+    )
     assert adjusted_rand_score(model.fit(E).labels_, partition(groups)) == 1
     found, U = naive.transfer_cut(refined(E, name), k)
     assert_allclose(found, values, atol=1e-6)
@@ -67,7 +69,7 @@ def test_worked_cuts(name, k, groups, inertia, values):
 def test_the_refined_matrix_is_that_of_the_definition(labels, name, decay):
     rows, model = rows_of(labels), LCE(2, similarity=name, decay=decay)
     labelled = rows.inverse < len(rows)
-    RM = (rows.binary_matrix() @ model._refined(rows)).toarray()
+    RM = (rows.binary_matrix() @ model._refined_matrix(rows)).toarray()
     assert_allclose(RM[rows.inverse[labelled]], refined(labels, name, decay)[labelled], atol=1e-9)
 
 

@@ -145,7 +145,7 @@ def test_soft_median_from_the_first_partition():
     """clue's SE with k = 3, started at P1."""
     search, rows = parts_of(E, 3)
     block = search.blocks[search.order.partitions.tolist().index(0)]
-    start = search.matched(search.tables[:, block] @ search.shares(np.arange(3)))
+    start = search.match_columns(search.tables[:, block] @ search.shares(np.arange(3)))
     found = search.search(start, 100, refine=False)
     assert found.objective == pytest.approx(3.25)
     M = memberships_at(search, rows, found.columns)
@@ -163,12 +163,12 @@ def test_a_local_optimum_of_the_soft_median():
     gaps = []
     for of_1, of_2, of_4 in product(permutations(range(4), 3), permutations(range(4), 3), permutations(range(4), 2)):
         columns = columns_of(search, [of_1, of_2, (0, 1, 2, 3), of_4])
-        sums, objective = search.fitted(columns)
+        sums, objective = search.refit(columns)
         if objective == pytest.approx(4.125):
             M = memberships_at(search, rows, columns)
             if np.allclose(M[[0, 2, 9]], [[0.75, 0.25, 0, 0], [0.5, 0.5, 0, 0], [0, 0.25, 0.25, 0.5]]):
-                best = search._agreed(sums, search.matched(sums))
-                gaps.append((best - search._agreed(sums, columns)).sum())
+                best = search._agreements(sums, search.match_columns(sums))
+                gaps.append((best - search._agreements(sums, columns)).sum())
     assert min(gaps) == pytest.approx(0, abs=1e-9)
 
 
@@ -226,7 +226,7 @@ def test_tables_and_rows_agree():
     assert search.complete
     assert not other.complete
     columns = next(search.starts(1, 0))
-    (sums, value), (others, other_value) = search.fitted(columns), other.fitted(columns)
+    (sums, value), (others, other_value) = search.refit(columns), other.refit(columns)
     assert np.abs(sums - others).max() < 2
     assert value == pytest.approx(other_value, rel=0.01)
 

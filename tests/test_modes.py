@@ -120,10 +120,10 @@ def test_clusters_without_overlap_take_labels_in_use():
 def test_a_mode_that_is_aligned_anew_gets_shorter(monkeypatch):
     labels = np.random.default_rng(5).integers(3, size=(9, 5))
     data = partitions_of(labels)
-    mode = next(mode for order in permutations(range(5)) if (mode := Mode.of(data, order)).restarted() is not mode)
-    assert mode.restarted().description < mode.description
+    mode = next(mode for order in permutations(range(5)) if (mode := Mode.of(data, order)).restart() is not mode)
+    assert mode.restart().description < mode.description
     monkeypatch.setattr(_modes, "RESTART_CODES", 10)  # as with many rows
-    assert mode.restarted() is mode
+    assert mode.restart() is mode
 
 
 @pytest.mark.parametrize("seed", range(10))

@@ -16,7 +16,7 @@ from worked import E_MISSING, E, partition
 from ensemblage import PTA, PTGP, make_consensus
 from ensemblage.consensus import _trajectories
 from ensemblage.consensus._trajectories import (
-    Associated,
+    AssociationColumns,
     cluster_similarities,
     default_number,
     elite_degrees,
@@ -41,7 +41,7 @@ PTS = np.array([
 
 def graph_of(labels, n_neighbors, weights=None, n_jobs=1):
     rows = rows_of(labels, weights)
-    associated = Associated.of(rows)
+    associated = AssociationColumns.of(rows)
     thresholds = elite_thresholds(associated, n_neighbors, n_jobs)
     degrees = elite_degrees(associated, thresholds, n_jobs)
     return rows, elite_graph(associated, thresholds, degrees, rows.counts, n_jobs)

@@ -15,8 +15,8 @@ from ensemblage.kernels._pairs import add_weighted_pairs
 from ensemblage.metrics import _wat, weak_association_threshold
 from ensemblage.metrics._wat import (
     Histogram,
+    _add_diagonal,
     _Sample,
-    _with_diagonal,
     association_histogram,
     fit_mixture,
     mixture_split,
@@ -192,7 +192,7 @@ def test_with_the_diagonal_both_triangles_count():
     matrix = naive.coassociation(labels)
     values, counts = np.unique(matrix[matrix > 0], return_counts=True)
     assert weak_association_threshold(labels, include_diagonal=True) == naive.two_means_cut(values, counts)
-    found = _with_diagonal(association_histogram(Ensemble(labels)), 50, True)
+    found = _add_diagonal(association_histogram(Ensemble(labels)), 50, True)
     assert_allclose(found.values, values)
     assert_array_equal(found.counts, counts)
 

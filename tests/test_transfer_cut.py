@@ -12,8 +12,9 @@ from sklearn.metrics import adjusted_rand_score
 from strategies import label_matrices, planted_labels, twins
 from worked import POINTS, E, partition
 
-from ensemblage.consensus import _ncut, _points, _transfer_cut
-from ensemblage.consensus._points import best_kmeans, kmeans_of_points
+from ensemblage.consensus import _ncut, _transfer_cut
+from ensemblage.consensus import _point_kmeans as _points
+from ensemblage.consensus._point_kmeans import best_kmeans, kmeans_of_points
 from ensemblage.consensus._transfer_cut import cut_by_labels, cut_by_matrix
 from ensemblage.counting._points import lloyd
 

@@ -21,7 +21,7 @@ from ensemblage.consensus import _ada_cvote
 from ensemblage.consensus._ada_cvote import ada_cvote, least_squares_losses
 from ensemblage.consensus._aggregation import AggregatedPartition, order_by_entropy, relabelling_losses, sum_labels
 from ensemblage.consensus._bvote import bvote, matching_losses
-from ensemblage.consensus._content import refined_colours
+from ensemblage.consensus._colour_refinement import refine_colours
 from ensemblage.consensus._js_alink import average_linkage, cut_by_merges, js_divergences
 from ensemblage.counting._contingency import tables_of_rows
 from ensemblage.datasets import make_2d2k, make_8d5k
@@ -407,7 +407,7 @@ def renamed(labels, rng):
 
 def colours_of(labels, weights):
     rows, order = rows_of(labels, weights)
-    return refined_colours(rows, order.sizes)
+    return refine_colours(rows, order.sizes)
 
 
 def small_ensemble(rng):

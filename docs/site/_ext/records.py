@@ -78,7 +78,7 @@ def markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 def methods_table() -> str:
     """A row per method: when, what was measured, what it costs."""
     from ensemblage import METHODS
-    from ensemblage.consensus._when import WHEN
+    from ensemblage.consensus._advice import WHEN
 
     told = {row[0]: row[1] for row in board("## Told the number of classes")}
     seconds = {row[0]: row[3] for row in board("## Stability, time and memory")}

@@ -28,7 +28,7 @@ from ensemblage.base.validation import (
     shown,
 )
 from ensemblage.consensus._ada_cvote import CumulativeVoting
-from ensemblage.consensus._number_agreed import NUMBERS, agreement_up_to_root, most_agreed, numbers_up_to_root
+from ensemblage.consensus._agreed_k import NUMBERS, agreement_up_to_root, most_agreed, numbers_up_to_root
 from ensemblage.ensemble._arrays import as_frame
 from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.generation import RandomKPartitions

@@ -386,7 +386,7 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
         clusters[inverse[::-1]] = self.labels_[::-1]  # that of the first object
         cluster_of = dict(zip(map(bytes, codes[:]), clusters.tolist(), strict=True))
         known = [cluster_of.get(bytes(row), cluster) for row, cluster in zip(new[:], found.labels, strict=True)]
-        again: Assignment = self.consensus_._assigned(labels, np.array(known, dtype=np.int32))
+        again: Assignment = self.consensus_._make_assignment(labels, np.array(known, dtype=np.int32))
         return again
 
     def _members(self, X: Any) -> Mapping[str, NDArray[np.int32]]:

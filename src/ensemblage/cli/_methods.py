@@ -71,7 +71,7 @@ def show_methods() -> None:
     """The registry of methods as a table."""
     from ensemblage.cli._answer import show_table
     from ensemblage.consensus import METHODS
-    from ensemblage.consensus._when import WHEN
+    from ensemblage.consensus._advice import WHEN
 
     rows = [
         [
@@ -96,7 +96,7 @@ def show_method(name: str) -> None:
     """One method: what it costs, and its parameters with their defaults."""
     from ensemblage.base.parameters import parameter_constraints, rule_text
     from ensemblage.consensus import METHODS, make_consensus
-    from ensemblage.consensus._when import WHEN
+    from ensemblage.consensus._advice import WHEN
 
     estimator = make_consensus(name)
     method, constraints = METHODS[name], parameter_constraints(type(estimator))

@@ -221,12 +221,14 @@ class CumulativeVoting(VotingConsensus):
     weights: Any = None
     n_jobs: int | None = None
 
-    def _aggregated(self, rows: Rows, order: PartitionOrder, k: int | None) -> tuple[AggregatedPartition, LabelSums]:
+    def _find_aggregate(
+        self, rows: Rows, order: PartitionOrder, k: int | None
+    ) -> tuple[AggregatedPartition, LabelSums]:
         # 1: by decreasing entropy; the reference is the first that has enough clusters.
         partitions = np.sort(order.partitions) if self.order == "given" else order.partitions
         reference = next(i for i in partitions if len(order.labels[i]) >= (k or 1))
         led = order._replace(partitions=np.array([reference, *partitions[partitions != reference]]))
-        known, self._label_orders = self._known(led, rows), led.labels
+        known, self._label_orders = self._earlier_aggregate(led, rows), led.labels
         aggregate = ada_cvote(rows, led, self.voting == "adaptive", self.order == "divergence", self.n_jobs, known)
         sums = sum_labels(rows, aggregate, self.n_jobs)
         products = rows.codes.products(rows.counts, self.n_jobs)
@@ -234,7 +236,7 @@ class CumulativeVoting(VotingConsensus):
         self._keep_order(aggregate, losses)
         return aggregate, sums
 
-    def _known(self, order: PartitionOrder, rows: Rows) -> AggregatedPartition | None:
+    def _earlier_aggregate(self, order: PartitionOrder, rows: Rows) -> AggregatedPartition | None:
         """What an earlier ``add_partitions`` found for the first partitions, if it would be found again."""
         if not getattr(self, "_continued", False) or self.order == "divergence":
             return None

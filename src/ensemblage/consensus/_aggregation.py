@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.base.once import once
-from ensemblage.consensus._content import content_of
-from ensemblage.consensus._lanes import check_look_ups, whole_lanes
+from ensemblage.consensus._colour_refinement import content_of
+from ensemblage.consensus._short_tables import check_look_ups, whole_lanes
 from ensemblage.ensemble._rows import Rows
 from ensemblage.kernels._votes import mean_votes, sum_by_label
 from ensemblage.metrics._agreement import agreement_matrix, weighted_mean
@@ -115,8 +115,8 @@ class AggregatedPartition:
             with np.errstate(invalid="ignore"):
                 return np.asarray(sums / product(codes, self._of_labels)[:, None])
         out = np.empty((len(codes), self.W.shape[1]))
-        check_look_ups(codes, self.offsets, self._padded)
-        mean_votes(codes, self.order, self.offsets, self._padded, out)
+        check_look_ups(codes, self.offsets, self._pad)
+        mean_votes(codes, self.order, self.offsets, self._pad, out)
         return out
 
     @once
@@ -127,10 +127,10 @@ class AggregatedPartition:
         return weights
 
     @once
-    def _padded(self) -> NDArray[np.float64]:
+    def _pad(self) -> NDArray[np.float64]:
         return whole_lanes(np.column_stack([self.W, self._of_labels]), 0)
 
-    def merged(self, groups: NDArray[Any]) -> AggregatedPartition:
+    def merge(self, groups: NDArray[Any]) -> AggregatedPartition:
         """Ū of groups of clusters: memberships add up."""
         W = [self.W[:, groups == g].sum(axis=1) for g in range(int(groups.max()) + 1)]
         return replace(self, W=np.ascontiguousarray(np.array(W).T))

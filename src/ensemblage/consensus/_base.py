@@ -154,7 +154,7 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
             sample_weight = check_sample_weight(sample_weight, len(ensemble))
         if links is not None and not self._assigns_units:
             ensemble = self._with_common_labels(ensemble, links, sample_weight)
-        self._weights = self._given_weights(ensemble, sample_weight)
+        self._weights = self._asked_weights(ensemble, sample_weight)
         weights = check_weights(self._weights, ensemble.shape[1], type(self).__name__)
         self._voting, rows = Rows.of(ensemble, weights, sample_weight)
         self._coding: Coding | SoftCoding = rows.coding
@@ -174,7 +174,7 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
         if rows.sample_weight is not None:
             left_out = np.flatnonzero((rows.inverse >= len(rows)) & (rows.sample_weight == 0))
             if len(left_out):
-                self.labels_[left_out] = self._predicted(rows.objects.take(left_out))
+                self.labels_[left_out] = self._predict_codes(rows.objects.take(left_out))
         if links is not None:
             self.labels_[:] = shared_labels(self.labels_, rows.inverse < len(rows), links)
         return self
@@ -209,13 +209,13 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
         ensemble.rows.in_memory(name, instead, because=" to give groups of must_link common labels")
         return ensemble._with_common_labels(links, sample_weight)
 
-    def _given_weights(self, ensemble: Ensemble | SoftEnsemble, sample_weight: NDArray[np.int64] | None) -> Any:
+    def _asked_weights(self, ensemble: Ensemble | SoftEnsemble, sample_weight: NDArray[np.int64] | None) -> Any:
         """(p,) weights as they were asked for."""
         if isinstance(self.weights, str):
             return weights_by_agreement(ensemble._counted(sample_weight), n_jobs=self.n_jobs)
         return np.ones(ensemble.shape[1]) if self.weights is None else self.weights
 
-    def _predicted(self, codes: LabelRows) -> NDArray[np.int32]:
+    def _predict_codes(self, codes: LabelRows) -> NDArray[np.int32]:
         """(n,) cluster of each row of codes, which need not have been fitted; -1 if the method cannot tell."""
         return np.full(len(codes), -1, dtype=np.int32)
 
@@ -330,15 +330,15 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
         >>> found.labels, found.by
         (array([0, 1], dtype=int32), 'association')
         """
-        return self._assigned(X)
+        return self._make_assignment(X)
 
-    def _assigned(self, X: Any, given: NDArray[np.int32] | None = None) -> Assignment:
+    def _make_assignment(self, X: Any, given: NDArray[np.int32] | None = None) -> Assignment:
         """`assign`, with the clusters that are given, if they are."""
         codes = self._encode(X)
         by = BY_RULE if isinstance(self, InductiveConsensus) else BY_ASSOCIATION
         labels = given
         if labels is None:
-            labels = self._predicted(codes) if by == BY_RULE else self._most_associated(codes)
+            labels = self._predict_codes(codes) if by == BY_RULE else self._most_associated(codes)
         parts = codes.map(certainty_of_new, self._association, reads=[labels], n_jobs=self.n_jobs)
         confidence, runner_up = (np.concatenate(part) for part in zip(*parts, strict=True))
         return Assignment(labels, confidence, runner_up, by)
@@ -381,8 +381,8 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
         return Association.of(rows.codes, rows.counts, clusters, n_clusters, rows.offsets, rows.weights, self.n_jobs)
 
     def _renumber(self, places: NDArray[np.int64]) -> None:
-        renumbered(self, places)
-        self._number, self._association = places[self._number], self._association.reordered(np.argsort(places))
+        renumber_attributes(self, places)
+        self._number, self._association = places[self._number], self._association.reorder(np.argsort(places))
 
     def _check_parameters(self) -> None:
         """What can be said before there are data."""
@@ -420,7 +420,7 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
             validate_data(self, X, reset=False, skip_check_array=True)
         return self._coding.encode(new if len(self._voting) == self.n_features_in_ else new.select(self._voting))
 
-    def _of_partitions(self, values: NDArray[Any], otherwise: Any) -> NDArray[Any]:
+    def _values_of_partitions(self, values: NDArray[Any], otherwise: Any) -> NDArray[Any]:
         """(n_features_in_,) a value for each partition of the matrix that was fitted, from those of weight above 0."""
         of_partitions = np.full(self.n_features_in_, otherwise, dtype=values.dtype)
         of_partitions[self._voting] = values
@@ -447,10 +447,10 @@ class InductiveConsensus(BaseConsensus):
         ndarray of shape (n_new,), int32
             Cluster of each row; -1 where nothing is labelled.
         """
-        return self._predicted(self._encode(X))
+        return self._predict_codes(self._encode(X))
 
 
-def renumbered(model: Model, places: NDArray[np.int64]) -> None:
+def renumber_attributes(model: Model, places: NDArray[np.int64]) -> None:
     """Give cluster c the number ``places[c]`` in what is told of the objects."""
     number = np.append(places, -1).astype(np.int32)
     model.labels_, model.runner_up_ = number[model.labels_], number[model.runner_up_]

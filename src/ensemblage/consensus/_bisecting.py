@@ -15,10 +15,10 @@ from sklearn.utils.validation import check_is_fitted
 from ensemblage.base.parameters import Constraints, Whole, Words
 from ensemblage.base.random import task_seeds
 from ensemblage.base.validation import check_whole, weight_unit
+from ensemblage.consensus._density_climb import cluster_densities
 from ensemblage.consensus._kmeans import STARTS, BaseKMeans
 from ensemblage.consensus._lloyd import Centroids, nearest_centroids
 from ensemblage.consensus._qmi import CategoryUtility
-from ensemblage.consensus._refine import cluster_densities
 from ensemblage.consensus.evidence import Evidence, Splits
 from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.ensemble._rows import Rows
@@ -283,7 +283,7 @@ class BisectingKMeansConsensus(BaseKMeans[CategoryUtility]):
         of_label[self._number] = public[clusters]
         return of_label[self.labels_]
 
-    def _predicted(self, codes: LabelRows) -> NDArray[np.int32]:
+    def _predict_codes(self, codes: LabelRows) -> NDArray[np.int32]:
         missing = np.diff(self._utility.offsets) - 1
         nothing = np.concatenate(codes.map(lambda codes: (codes == missing).all(axis=1), n_jobs=self.n_jobs))
         node = np.where(nothing, np.int64(-1), 0)

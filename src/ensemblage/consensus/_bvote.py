@@ -170,7 +170,9 @@ class BipartiteVoting(VotingConsensus):
 
     objective_: float = field(init=False)
 
-    def _aggregated(self, rows: Rows, order: PartitionOrder, k: int | None) -> tuple[AggregatedPartition, LabelSums]:
+    def _find_aggregate(
+        self, rows: Rows, order: PartitionOrder, k: int | None
+    ) -> tuple[AggregatedPartition, LabelSums]:
         check_cells(int(rows.offsets[-1]) ** 2 // 2)
         tables = any_tables(rows.codes, rows.counts, rows.n_clusters, self.n_jobs)
         products = rows.codes.products(rows.counts, self.n_jobs)

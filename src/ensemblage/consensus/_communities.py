@@ -16,7 +16,7 @@ from ensemblage.base.parameters import FRACTION, Bytes, Constraints, Edges, Numb
 from ensemblage.base.random import task_seeds
 from ensemblage.base.validation import check_parameters
 from ensemblage.consensus._base import BaseConsensus, HoldsRows
-from ensemblage.consensus._edges import Detector, Labelled, ecg_weights, lf_graph, support, weighted
+from ensemblage.consensus._edge_weights import Detector, EdgeLabels, ecg_weights, lf_graph, replace_values, support
 from ensemblage.ensemble._rows import Rows, object_rows
 from ensemblage.generation._communities import ALGORITHMS, OBJECTIVES
 from ensemblage.generation._graphs import Graph, as_graph
@@ -245,12 +245,12 @@ class CommunityConsensus(BaseConsensus):
 
     def _fit(self, rows: Rows) -> NDArray[Any]:
         graph = self._graph(len(rows.inverse))
-        partitions = Labelled.of_objects(rows)
+        partitions = EdgeLabels.of_objects(rows)
         associations = partitions.associations(graph.matrix, self.n_jobs)
         seeds = task_seeds(self.random_state, 1 + self.n_init).tolist()
         detector, of_this = self._detector(), {"ecg": self._ecg, "fast-ensemble": self._fast_ensemble, "lf": self._lf}
         labels = of_this[self.method](graph.matrix, partitions, associations, detector, seeds)
-        self.associations_, self.graph_notes_ = weighted(graph.matrix, associations), graph.notes
+        self.associations_, self.graph_notes_ = replace_values(graph.matrix, associations), graph.notes
         labels = np.where(rows.inverse < len(rows), labels, -1)
         self.support_ = support(graph.matrix, associations, labels)
         clusters = np.empty(len(rows), dtype=np.int64)
@@ -289,7 +289,7 @@ class CommunityConsensus(BaseConsensus):
     def _ecg(
         self,
         graph: csr_array,
-        partitions: Labelled,
+        partitions: EdgeLabels,
         associations: NDArray[np.float64],
         detector: Detector,
         seeds: Sequence[int],
@@ -297,24 +297,24 @@ class CommunityConsensus(BaseConsensus):
         """Poulin & Théberge 2019."""
         w = ecg_weights(graph, associations, float(self.min_weight))
         self.csi_ = float(1 - 2 * np.minimum(w, 1 - w).mean())
-        return detector.best_of(weighted(graph, w), seeds[1:])
+        return detector.best_of(replace_values(graph, w), seeds[1:])
 
     def _fast_ensemble(
         self,
         graph: csr_array,
-        partitions: Labelled,
+        partitions: EdgeLabels,
         associations: NDArray[np.float64],
         detector: Detector,
         seeds: Sequence[int],
     ) -> NDArray[np.int32]:
         """Tabatabaee et al. 2025."""
         c = np.nan_to_num(associations)
-        return detector.best_of(weighted(graph, c, c >= self._threshold()), seeds[1:])
+        return detector.best_of(replace_values(graph, c, c >= self._threshold()), seeds[1:])
 
     def _lf(
         self,
         graph: csr_array,
-        partitions: Labelled,
+        partitions: EdgeLabels,
         associations: NDArray[np.float64],
         detector: Detector,
         seeds: Sequence[int],
@@ -324,12 +324,12 @@ class CommunityConsensus(BaseConsensus):
         self.n_rounds_, D = 0, self._lf_graph(graph, partitions)
         while self.n_rounds_ < self.max_rounds and not (D.data == 1).all():
             runs = detector.runs(D, task_seeds(random, n_runs).tolist())
-            D = self._lf_graph(graph, Labelled.of_runs(runs))
+            D = self._lf_graph(graph, EdgeLabels.of_runs(runs))
             self.n_rounds_ += 1
             logger.info("round %d: %d of %d pairs agreed on", self.n_rounds_, (D.data == 1).sum() // 2, D.nnz // 2)
         self.converged_ = bool((D.data == 1).all())
         return detector.best_of(D, seeds[1:])
 
-    def _lf_graph(self, graph: csr_array, partitions: Labelled) -> csr_array:
+    def _lf_graph(self, graph: csr_array, partitions: EdgeLabels) -> csr_array:
         pattern = partitions.joined_pairs(self.max_bytes) if self.pairs == "all" else graph
         return lf_graph(pattern, partitions.associations(pattern, self.n_jobs), self._threshold())

@@ -13,7 +13,6 @@ from ensemblage.base.memory import MAX_BYTES, OVERHEAD, check_fits
 from ensemblage.base.parameters import Bytes, Constraints, Flag, Seed, Words
 from ensemblage.base.validation import shown
 from ensemblage.consensus._base import COMPARES_ROWS, HoldsRows
-from ensemblage.consensus._constrained_linkage import constrained_linkage
 from ensemblage.consensus._label_similarity import MATRICES, SIMILARITIES, no_similarity
 from ensemblage.consensus._lifetime import lifetimes, lifetimes_with_twins, longest_lifetime
 from ensemblage.consensus._linkage import (
@@ -30,6 +29,7 @@ from ensemblage.consensus._linkage import (
 from ensemblage.consensus._local_weights import LocallyWeighted
 from ensemblage.consensus._row_similarity import RowSimilarity
 from ensemblage.consensus._threshold import ThresholdedConsensus
+from ensemblage.consensus._unit_linkage import linkage_of_units
 from ensemblage.consensus.evidence import Dendrogram, Evidence, Lifetimes, PairCounts
 from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.ensemble._links import ImpossiblePairs, named
@@ -226,7 +226,7 @@ class EvidenceAccumulation(ThresholdedConsensus, LocallyWeighted):
 
     def _fit_units(self, rows: Rows, units: Units, similar: RowSimilarity, k: int | None) -> NDArray[Any]:
         """The same for units: they merge as long as nothing is joined that is kept apart."""
-        found = constrained_linkage(similar, units, self.linkage, self.max_bytes)
+        found = linkage_of_units(similar, units, self.linkage, self.max_bytes)
         if k is not None and k < found.least:
             apart = np.unique(units.objects[units.apart])
             raise ImpossiblePairs(

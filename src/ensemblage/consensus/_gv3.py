@@ -15,7 +15,7 @@ from ensemblage.base.parameters import MOST_TASKS, Constraints, Number, Whole
 from ensemblage.consensus._aggregation import order_by_entropy
 from ensemblage.consensus._base import BaseConsensus, HoldsRows
 from ensemblage.consensus._medians import check_merged
-from ensemblage.consensus._partition_graph import without_gaps
+from ensemblage.consensus._partition_graph import renumber_parts
 from ensemblage.consensus.evidence import Evidence, Memberships
 from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.ensemble._rows import Rows
@@ -83,7 +83,7 @@ class Comemberships:
         moments = self._moments(M, weighted)
         squares = np.square(moments).sum(axis=(1, 2))
         value = float((self.weights * squares).sum() - 2 * (self.of_labels @ np.square(masses)).sum()) + self.constant
-        return value, 4 * (self._pushed(M, moments) - pulled)
+        return value, 4 * (self._weighted_products(M, moments) - pulled)
 
     def _moments(self, M: NDArray[np.float64], weighted: NDArray[np.float64]) -> NDArray[np.float64]:
         """(p, k, k) S_b; (1, k, k) where all partitions label all rows."""
@@ -96,7 +96,7 @@ class Comemberships:
                 moments[b] -= M[~known].T @ weighted[~known]
         return moments
 
-    def _pushed(self, M: NDArray[np.float64], moments: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _weighted_products(self, M: NDArray[np.float64], moments: NDArray[np.float64]) -> NDArray[np.float64]:
         """Σ_b w_b S_b M_i over the partitions that label row i."""
         if len(moments) == 1:
             return np.asarray(M @ moments[0])
@@ -109,7 +109,7 @@ class Comemberships:
 
     def descend(self, M: NDArray[np.float64], max_iter: int, tol: float) -> Descent:
         """Spectral projected gradient (Birgin, Martínez & Raydan 2000) from M, every row of which is in the simplex."""
-        value, gradient = self._scaled(M)
+        value, gradient = self._per_object(M)
         best, last = (value, M), [value]
         step, n_iter = 1.0, 0
         while n_iter < max_iter:
@@ -121,7 +121,7 @@ class Comemberships:
             length, highest = 1.0, max(last[-MEMORY:])
             while True:
                 following = M + length * direction
-                its_value, its_gradient = self._scaled(following)
+                its_value, its_gradient = self._per_object(following)
                 if its_value <= highest + ENOUGH * length * slope or length < 1e-12:
                     break
                 length /= 2
@@ -138,7 +138,7 @@ class Comemberships:
     def _unit(self) -> float:
         return float(self.counts.sum())
 
-    def _scaled(self, M: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+    def _per_object(self, M: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         """Per object, so that steps are of the same size for any number of them."""
         value, gradient = self.value_and_gradient(M)
         return value / self._unit, gradient / self._unit
@@ -254,7 +254,7 @@ class ComembershipMedian(BaseConsensus):
         best = min(descents, key=lambda descent: descent.objective)
         self.objective_, self.n_iter_ = best.objective, best.n_iter
         self._M, self._inverse = best.M, rows.inverse
-        return without_gaps(best.M.argmax(axis=1))
+        return renumber_parts(best.M.argmax(axis=1))
 
     def _starts(self, rows: Rows, k: int) -> Iterator[NDArray[np.float64]]:
         """Memberships to begin with: near each partition, whose surplus clusters are for no column."""

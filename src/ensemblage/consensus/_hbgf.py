@@ -14,8 +14,8 @@ from ensemblage.base.validation import shown
 from ensemblage.consensus._local_weights import LocallyWeighted
 from ensemblage.consensus._ncut import leading_eigenvectors, orthogonal_rows
 from ensemblage.consensus._partition_graph import CUTTER_CONSTRAINTS, Cutter, ObjectGraph
-from ensemblage.consensus._points import kmeans_of_points
-from ensemblage.consensus._transfer_cut import cut_by_labels, embed, label_products, scaled
+from ensemblage.consensus._point_kmeans import kmeans_of_points
+from ensemblage.consensus._transfer_cut import cut_by_labels, embed, label_products, scale_both_sides
 from ensemblage.consensus.evidence import Cut, Evidence
 from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.ensemble._rows import Rows
@@ -150,7 +150,7 @@ class HBGF(ObjectGraph, LocallyWeighted):
             H = csr_array(H @ diags_array(local[rows.labels]))
         m, d = H.shape
         graph = csr_array(block_array([[None, H], [H.T, None]]))
-        return cutter.by_metis(graph, np.append(rows.counts, np.ones(d, dtype=np.int64)), k)[:m]
+        return cutter.cut_by_metis(graph, np.append(rows.counts, np.ones(d, dtype=np.int64)), k)[:m]
 
     def _evidence(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Evidence, ...]:
         if self.partitioner != "transfer":
@@ -193,7 +193,7 @@ def label_coordinates(
     share = rows.counts / np.where(degrees > 0, degrees, 1)
     scale = np.sqrt(edge_weights / rows.label_sizes()[rows.labels])
     k = min(n_clusters, len(scale))
-    squares, V = leading_eigenvectors(scaled(label_products(rows, share), scale), k, random)
+    squares, V = leading_eigenvectors(scale_both_sides(label_products(rows, share), scale), k, random)
     used = squares > SMALLEST * squares.max()
     V, sigma = V[:, used], np.sqrt(squares[used])
     table = np.zeros((rows.offsets[-1], V.shape[1]))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ensemblage.base.parameters import Constraints, Number, Words
 from ensemblage.base.random import task_seeds
 from ensemblage.consensus._hbgf import spectral_clusters
-from ensemblage.consensus._partition_graph import ObjectGraph, needed, whole_weights
+from ensemblage.consensus._partition_graph import ObjectGraph, import_partitioner, whole_weights
 from ensemblage.ensemble._rows import Rows
 
 
@@ -98,11 +98,11 @@ class HGPA(ObjectGraph):
             edge_weights = edge_weights * rows.label_sizes()[rows.labels]
         if self.partitioner == "spectral":
             return spectral_clusters(rows, edge_weights, k, seed, self.n_jobs)
-        return self._by_mtkahypar(rows, edge_weights, k, seed)
+        return self._cut_by_mtkahypar(rows, edge_weights, k, seed)
 
-    def _by_mtkahypar(self, rows: Rows, edge_weights: NDArray[np.float64], k: int, seed: int) -> NDArray[np.int64]:
+    def _cut_by_mtkahypar(self, rows: Rows, edge_weights: NDArray[np.float64], k: int, seed: int) -> NDArray[np.int64]:
         """Parts by Mt-KaHyPar, as it stands in its documentation."""
-        mtkahypar = needed("mtkahypar", "HGPA", "pip install ensemblage[hypergraph]")
+        mtkahypar = import_partitioner("mtkahypar", "HGPA", "pip install ensemblage[hypergraph]")
         if k == 1:
             return np.zeros(len(rows), dtype=np.int64)
         tool = mtkahypar.initialize(1, False)

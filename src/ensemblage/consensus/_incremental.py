@@ -76,7 +76,7 @@ class IncrementalConsensus(BaseConsensus):
                 f"before. Got {shown(self.weights)}. Use fit on all of them."
             )
         new = self._ensemble_of(X)
-        everything = new if seen is None else with_more(seen, new, name)
+        everything = new if seen is None else join_ensembles(seen, new, name)
         plain = plain and sample_weight is None
         self._continued = seen is not None and plain
         try:
@@ -87,7 +87,7 @@ class IncrementalConsensus(BaseConsensus):
         return self
 
 
-def with_more(seen: Any, new: Any, owner: str) -> Any:
+def join_ensembles(seen: Any, new: Any, owner: str) -> Any:
     """An ensemble with the partitions of both; those that are new come last."""
     if len(new) != len(seen) or isinstance(new, SoftEnsemble) != isinstance(seen, SoftEnsemble):
         raise ValueError(

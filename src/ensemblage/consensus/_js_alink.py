@@ -80,7 +80,7 @@ def bottleneck_linkage(
     merges = np.empty((k - 1, 4))
     groups, numbers, sizes = np.arange(k), np.arange(k), np.ones(k, dtype=np.intp)
     for step in range(k - 1):
-        entropies = sum_of_entropies(rows, aggregate.merged(groups), n_jobs)
+        entropies = sum_of_entropies(rows, aggregate.merge(groups), n_jobs)
         weights: NDArray[np.float64] = np.bincount(groups, weights=masses).astype(np.float64)
         costs = js_divergences(weights, entropies) * (weights[:, None] + weights) / masses.sum()
         costs[np.tril_indices(len(costs))] = np.inf

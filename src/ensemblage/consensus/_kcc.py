@@ -12,13 +12,13 @@ from ensemblage.base.parameters import Constraints, Flag, Number, Whole, Words
 from ensemblage.base.random import task_seeds
 from ensemblage.base.validation import weight_unit
 from ensemblage.consensus._base import HoldsRows
+from ensemblage.consensus._density_climb import climb_density
 from ensemblage.consensus._ecc import EntropyUtility
 from ensemblage.consensus._incremental import IncrementalConsensus
-from ensemblage.consensus._kmeans import ROWS_OF_CLUSTER, ROWS_OF_STARTS, BaseKMeans, StartParameters, sampled_rows
+from ensemblage.consensus._kmeans import ROWS_OF_CLUSTER, ROWS_OF_STARTS, BaseKMeans, StartParameters, sample_rows
 from ensemblage.consensus._lloyd import Start
 from ensemblage.consensus._local_weights import LocallyWeighted
 from ensemblage.consensus._qmi import CategoryUtility, LocalUtility
-from ensemblage.consensus._refine import climb_density
 from ensemblage.consensus.evidence import Evidence, Trace
 from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.ensemble._rows import Rows
@@ -245,12 +245,12 @@ class KMeansConsensus(
                 f"start_on of KMeansConsensus must be ≥ the {k} clusters. Got {size}. Give more rows, or 'auto'."
             )
         seeds = task_seeds(self.random_state, self.n_init + 1)
-        sample = sampled_rows(rows, int(size), np.random.RandomState(seeds[-1]))
+        sample = sample_rows(rows, int(size), np.random.RandomState(seeds[-1]))
         if len(sample) < k:  # where a few rows are most of the objects
             return self._best_of_starts(rows, k, seeds[:-1])
         self.start_on_ = len(sample)
         best = self._best_of_starts(sample, k, seeds[:-1])
-        return self._iterated(rows, self._utility, best.profile)
+        return self._iterate(rows, self._utility, best.profile)
 
     def _check_links(self) -> None:
         if self.refine is not None:
@@ -267,7 +267,7 @@ class KMeansConsensus(
             return LocalUtility.of(rows, self.n_jobs, local=self._local)
         own = {"entropy": {"smoothing": self.smoothing}, "lp": {"exponent": self.exponent}}
         utility = UTILITIES[self.utility].of(rows, self.n_jobs, **own.get(self.utility, {}))
-        return utility.normalized() if self.normalized else utility
+        return utility.normalize() if self.normalized else utility
 
     def _polish(self, rows: Rows, best: Start) -> Start:
         if self.refine:

@@ -114,8 +114,8 @@ class BaseKMeans(InductiveConsensus, Generic[U]):
 
     def _best_start(self, rows: Rows, k: int) -> Start:
         if not isinstance(self.init, str):
-            given = given_profile(self, rows, k)
-            return self._iterated(rows, self._utility, given)
+            given = profile_of_init(self, rows, k)
+            return self._iterate(rows, self._utility, given)
         n_init = number_of_starts(self.n_init, rows, k, LEAST_STARTS)
         return self._best_of_starts(rows, k, task_seeds(self.random_state, n_init))
 
@@ -131,13 +131,13 @@ class BaseKMeans(InductiveConsensus, Generic[U]):
             seeds = seed_at_random(rows, k, random)
         else:
             seeds = seed_far_apart(rows, utility, k, random, self.n_jobs)
-        return self._iterated(rows, utility, seeds)
+        return self._iterate(rows, utility, seeds)
 
-    def _iterated(self, rows: Rows, utility: U, seeds: NDArray[np.int64]) -> Start:
+    def _iterate(self, rows: Rows, utility: U, seeds: NDArray[np.int64]) -> Start:
         name = type(self).__name__
         return lloyd(rows, utility, seeds, self.max_iter, self.tol, self.n_jobs, owner=name)
 
-    def _predicted(self, codes: LabelRows) -> NDArray[np.int32]:
+    def _predict_codes(self, codes: LabelRows) -> NDArray[np.int32]:
         # In the order of the fit, in which ties went to the first.
         nearest = nearest_centroids(codes, self._utility, self._centroids, self.n_jobs)
         return np.append(self._number, -1)[nearest].astype(np.int32)
@@ -161,7 +161,7 @@ def best_starts(start: Callable[[T], S], tasks: Iterable[T], n_best: int, rows: 
     return heapq.nsmallest(n_best, starts, key=lambda start: start.loss)
 
 
-def given_profile(estimator: Any, rows: Rows, k: int) -> NDArray[np.int64]:
+def profile_of_init(estimator: Any, rows: Rows, k: int) -> NDArray[np.int64]:
     """Profile of the clustering given as ``init``."""
     init, n = Ensemble.from_partitions([estimator.init]), len(rows.inverse)
     codes, n_clusters = init.rows, init.n_clusters
@@ -178,13 +178,13 @@ def given_profile(estimator: Any, rows: Rows, k: int) -> NDArray[np.int64]:
     return objects.profile(clusters, counts, rows.offsets, k, estimator.n_jobs)
 
 
-def sampled_rows(rows: Rows, size: int, random: np.random.RandomState) -> Rows:
+def sample_rows(rows: Rows, size: int, random: np.random.RandomState) -> Rows:
     """Random rows, ``size`` at most, whose counts stand for those of all."""
-    chosen, counts = sampled_counts(rows.counts, size, random)
+    chosen, counts = sample_counts(rows.counts, size, random)
     return replace(rows, codes=rows.codes.take(chosen), counts=counts)
 
 
-def sampled_counts(
+def sample_counts(
     counts: NDArray[np.int64], size: int, random: np.random.RandomState
 ) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
     """A sample of ``size`` rows at most, in their order, and how many objects each stands for: O(size) memory.

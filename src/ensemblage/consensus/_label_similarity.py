@@ -41,10 +41,10 @@ def no_similarity(rows: Rows) -> LabelSimilarity:
 
 def ecpcs(rows: Rows) -> LabelSimilarity:
     """Cosine of the trajectories of random walks that start at two clusters (Huang et al., ECPCS, Eqs. 6 to 15)."""
-    return _blocks(rows, propagated(rows))
+    return _blocks(rows, propagate(rows))
 
 
-def propagated(rows: Rows) -> NDArray[np.float64]:
+def propagate(rows: Rows) -> NDArray[np.float64]:
     """(d, d) Z of ECPCS; a cluster that no other partition's clusters overlap with has similarity 0, to itself too.
 
     Walks go from cluster to cluster with probabilities proportional to their Jaccard similarity. O(d³ log t) time and

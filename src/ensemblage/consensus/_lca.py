@@ -21,11 +21,11 @@ from ensemblage.consensus._kmeans import (
     STARTS,
     StartParameters,
     best_starts,
-    given_profile,
     number_of_starts,
+    profile_of_init,
 )
 from ensemblage.consensus._lloyd import seed_at_random, seed_far_apart
-from ensemblage.consensus._partition_graph import without_gaps
+from ensemblage.consensus._partition_graph import renumber_parts
 from ensemblage.consensus.evidence import Candidates, Evidence
 from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.ensemble._rows import Rows
@@ -317,7 +317,7 @@ class LatentClassConsensus(StartParameters, InductiveConsensus):
     def _best_start(self, em: Em, k: int) -> Mixture:
         rows = em.rows
         if not isinstance(self.init, str):
-            return em.run(em.begin(em.from_clusters(given_profile(self, rows, k))), self.max_iter)
+            return em.run(em.begin(em.from_clusters(profile_of_init(self, rows, k))), self.max_iter)
         distances = ModeUtility(rows.offsets, em.weights, em.counts)
         n_init = number_of_starts(self.n_init, rows, k, LEAST_STARTS)
         n_iter = min(BEGUN, self.max_iter) if n_init > FINISHED else self.max_iter
@@ -337,11 +337,11 @@ class LatentClassConsensus(StartParameters, InductiveConsensus):
         """Clusters without gaps; keeps the classes that are the likeliest of some object."""
         found = np.empty(len(rows), dtype=np.int32)
         rows.codes.map(classes.likeliest, writes=[found], n_jobs=self.n_jobs)
-        clusters = without_gaps(found.astype(np.int64))
+        clusters = renumber_parts(found.astype(np.int64))
         self._classes = classes.take(np.unique(found))
         return clusters
 
-    def _predicted(self, codes: LabelRows) -> NDArray[np.int32]:
+    def _predict_codes(self, codes: LabelRows) -> NDArray[np.int32]:
         found, classes = np.empty(len(codes), dtype=np.int32), self._classes
 
         def place(codes: NDArray[Any], found: NDArray[np.int32]) -> None:

@@ -120,14 +120,14 @@ class LCE(GraphConsensus):
         advice = "Use HBGF or KMeansConsensus, which need no such matrix, or raise max_bytes."
         needed = OVERHEAD + MATRICES["cts"] * 8 * d * d
         check_fits(needed, self.max_bytes, "LCE", f"the similarities of {d:,} clusters", advice)
-        found = cut_by_labels(rows, self._refined(rows), k, seed, n_jobs=self.n_jobs)
+        found = cut_by_labels(rows, self._refined_matrix(rows), k, seed, n_jobs=self.n_jobs)
         self.normalized_association_ = found.association
         return found.parts
 
     def _evidence(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Evidence, ...]:
         return (Cut("normalized association", self.normalized_association_, float(self.n_clusters_)),)
 
-    def _refined(self, rows: Rows) -> csr_array:
+    def _refined_matrix(self, rows: Rows) -> csr_array:
         """(d, d) weights of the graph's edges for an object with each label, a block for each partition."""
         similarity = link_similarity(rows, MEASURES[self.similarity], float(self.decay))
         weighted = zip(similarity.blocks(rows.n_clusters), rows.weights, strict=True)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from ensemblage.base.memory import MAX_BYTES, OVERHEAD, check_fits
 from ensemblage.base.validation import check_bytes
-from ensemblage.consensus._rounds import merges_in_rounds
+from ensemblage.consensus._linkage_rounds import merges_in_rounds
 from ensemblage.consensus._row_similarity import ROUNDING, Levels, RowSimilarity
 from ensemblage.counting._bitmaps import MOST_BYTES, bytes_of_maps, maps_of
 from ensemblage.ensemble._rows import Rows
@@ -139,7 +139,7 @@ def _tree_of_similarities(similarity: RowSimilarity) -> tuple[NDArray[np.int64],
     pairs, similarities = _merge_arrays(m, np.float64)
     state = (np.arange(m), np.zeros(m, dtype=np.int64), np.full(m, -1.0), np.zeros(2, dtype=np.int64))
     codes = similarity.rows.codes[:]
-    run_in_slices(spanning_tree_of_similarities, codes, similarity.compared(), *state, pairs, similarities)
+    run_in_slices(spanning_tree_of_similarities, codes, similarity.comparison(), *state, pairs, similarities)
     return pairs, similarities
 
 
@@ -150,16 +150,16 @@ def average_linkage(similarity: RowSimilarity) -> Merges:
     to its parts, ratio of sums or not, so what are the nearest to each other merge, whatever else does before them.
     """
     similarity = similarity.with_most_clusters_first()
-    rows, compared = similarity.rows, similarity.compared()
+    rows, compared = similarity.rows, similarity.comparison()
     codes, counts = rows.codes[:], rows.counts
     if similarity.complete and (similarity.countable or similarity.local is not None):
         joins = None if similarity.countable else compared.joins
         whole = float(similarity.weights.sum())
-        return _in_order(*merges_in_rounds(codes, counts, rows.offsets, similarity.n_jobs, joins, whole))
+        return _sort_merges(*merges_in_rounds(codes, counts, rows.offsets, similarity.n_jobs, joins, whole))
     pairs, similarities = _merge_arrays(len(codes), np.float64)
     state = (Clusters.of(codes, counts, compared), Chain.of(len(codes)), Nearest.of(len(codes)))
     run_in_slices(average_chain, compared, *state, pairs, similarities)
-    return _in_order(pairs, similarities)
+    return _sort_merges(pairs, similarities)
 
 
 def complete_linkage(similarity: RowSimilarity, max_bytes: int | str) -> Merges:
@@ -168,14 +168,14 @@ def complete_linkage(similarity: RowSimilarity, max_bytes: int | str) -> Merges:
     Where there are few different similarities, a square matrix of bytes, if it fits: several times as fast.
     """
     if not similarity.countable:
-        condensed = _condensed(similarity, np.float32, 1, max_bytes)
+        condensed = _allocate_condensed(similarity, np.float32, 1, max_bytes)
         _fill_similarities(similarity, np.empty(0), condensed)
         return merges_of_matrix(condensed, COMPLETE)
     levels, m = similarity.levels(), len(similarity.rows)
     in_bytes = _bytes_needed(similarity, m * (m + TILE)) <= check_bytes(max_bytes, "max_bytes of EvidenceAccumulation")
     if len(levels.values) <= MOST_LEVELS and in_bytes:
         return _complete_by_bytes(similarity, levels)
-    condensed = _condensed(similarity, np.min_scalar_type(len(levels.values)), 1, max_bytes)
+    condensed = _allocate_condensed(similarity, np.min_scalar_type(len(levels.values)), 1, max_bytes)
     _fill_levels(similarity, levels.of_counts, np.ones(len(similarity.rows), dtype=np.int64), condensed)
     return merges_of_matrix(condensed, COMPLETE, values=levels.values)
 
@@ -187,7 +187,7 @@ def _complete_by_bytes(similarity: RowSimilarity, levels: Levels) -> Merges:
     pairs, found = _merge_arrays(m, np.float64)
     compared = columns, similarity.missing(), level.astype(np.uint8)
     run_in_slices(complete_chain, compared, LevelRows.of(m), Chain.of(m), np.zeros(1, dtype=np.int64), pairs, found)
-    return _in_order(pairs, levels.values[found.astype(np.int64) - 1])
+    return _sort_merges(pairs, levels.values[found.astype(np.int64) - 1])
 
 
 def average_linkage_of_matrix(similarity: RowSimilarity, max_bytes: int | str) -> Merges:
@@ -200,12 +200,12 @@ def average_linkage_of_matrix(similarity: RowSimilarity, max_bytes: int | str) -
     p, counts, complete = len(similarity.weights), similarity.rows.counts, similarity.complete
     n_matrices = 1 if complete else 2
     if not similarity.countable:
-        condensed = _condensed(similarity, np.float64, n_matrices, max_bytes)
+        condensed = _allocate_condensed(similarity, np.float64, n_matrices, max_bytes)
         _fill_similarities(similarity, condensed.sizes, condensed)
         # The sum of the weights as the kernels make it, one after the other.
         return merges_of_matrix(condensed, AVERAGE, scale=float(np.cumsum(similarity.weights)[-1]) if complete else 1.0)
     most = p * int(counts.sum()) ** 2 // 4
-    condensed = _condensed(similarity, np.uint32 if most < 2**32 else np.float64, n_matrices, max_bytes)
+    condensed = _allocate_condensed(similarity, np.uint32 if most < 2**32 else np.float64, n_matrices, max_bytes)
     _fill_levels(similarity, np.arange(p + 1)[:, None], counts, condensed)
     return merges_of_matrix(condensed, AVERAGE, scale=p if complete else 1.0)
 
@@ -216,7 +216,7 @@ PER_OBJECT = 80
 """Bytes per object for the hierarchy of the objects and the results; the matrix is gone by then."""
 
 
-def _condensed(similarity: RowSimilarity, dtype: Any, n_matrices: int, max_bytes: int | str) -> Condensed:
+def _allocate_condensed(similarity: RowSimilarity, dtype: Any, n_matrices: int, max_bytes: int | str) -> Condensed:
     """One matrix, and a second one if so many; refused if the fit would need more than ``max_bytes`` at its peak."""
     m = len(similarity.rows)
     entries = m * (m - 1) // 2
@@ -250,21 +250,21 @@ def _fill_levels(
         matrices = condensed.matrix, condensed.known
         fill_levels(columns, missing, level, members, rows.start, rows.stop, counters, *matrices)
 
-    _over_rows(similarity, fill)
+    _fill_rows(similarity, fill)
 
 
 def _fill_similarities(similarity: RowSimilarity, members: NDArray[np.float64], condensed: Condensed) -> None:
     """Sums over the pairs of ``members``, or similarities if there are none; 0 up to the threshold."""
-    codes, compared = similarity.rows.codes[:], tuple(similarity.compared())
+    codes, compared = similarity.rows.codes[:], tuple(similarity.comparison())
 
     def fill(rows: slice) -> None:
         matrices = condensed.matrix, condensed.known
         fill_similarities(codes, compared, rows.start, rows.stop, similarity.least, members, *matrices)
 
-    _over_rows(similarity, fill)
+    _fill_rows(similarity, fill)
 
 
-def _over_rows(similarity: RowSimilarity, fill: Callable[[slice], None]) -> None:
+def _fill_rows(similarity: RowSimilarity, fill: Callable[[slice], None]) -> None:
     """Every row of a condensed matrix, a slice of a kernel at a time."""
     m, p = similarity.rows.codes.shape
     parallel_map(fill, row_blocks(m, rows_of_slice(m * p, MOST_ROWS)), similarity.n_jobs)
@@ -289,14 +289,14 @@ def merges_of_matrix(
     pairs, found = _merge_arrays(m, np.float64)
     state = (Chain.of(m), np.arange(m), np.full(1, m))
     run_in_slices(condensed_chain, condensed, linkage, *state, pairs, found)
-    return _in_order(pairs, found / scale if values is None else values[found.astype(np.int64)])
+    return _sort_merges(pairs, found / scale if values is None else values[found.astype(np.int64)])
 
 
 def _merge_arrays(m: int, dtype: Any) -> tuple[NDArray[np.int64], NDArray[Any]]:
     return np.empty((m - 1, 2), dtype=np.int64), np.empty(m - 1, dtype=dtype)
 
 
-def _in_order(pairs: NDArray[np.int64], similarities: NDArray[np.float64]) -> Merges:
+def _sort_merges(pairs: NDArray[np.int64], similarities: NDArray[np.float64]) -> Merges:
     """Merges of a chain from the most similar pair on."""
     heights = 1 - np.minimum(similarities, 1)
     # Rounding may put a merge below one that it contains.

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.consensus._lanes import ShortTable, check_look_ups, whole_lanes
+from ensemblage.consensus._short_tables import ShortTable, check_look_ups, whole_lanes
 from ensemblage.ensemble._rows import Rows
 from ensemblage.ensemble._units import Units
 from ensemblage.kernels._label_kmeans import assign_many_rows, assign_rows, limit_distances, move_rows
@@ -259,7 +259,7 @@ def nearest_centroids(
     no partition labels.
     """
     nearest = np.full(len(codes), -1, dtype=np.int32)
-    assign_to, tables = _with_short_table(codes, utility.distances(centroids.centroids), utility.offsets, -1)
+    assign_to, tables = _assign_function(codes, utility.distances(centroids.centroids), utility.offsets, -1)
     nothing = np.zeros(len(centroids.centroids), dtype=np.float32)
 
     def assign(codes: Any, nearest: Any) -> None:
@@ -285,7 +285,7 @@ def _assign(
 ) -> int:
     """Move every row to its nearest centroid; bring the profile up to date."""
     offsets, shape = rows.offsets, state.profile.shape
-    assign_to, tables = _with_short_table(rows.codes, table, offsets, float(rounding))
+    assign_to, tables = _assign_function(rows.codes, table, offsets, float(rounding))
 
     def step(codes: Any, base: Any, counts: Any, clusters: Any, bounds: Any) -> tuple[int, NDArray[np.int64] | None]:
         before = clusters.copy()
@@ -306,7 +306,7 @@ def _assign(
     return total
 
 
-def _with_short_table(codes: LabelRows, table: NDArray[np.float32], offsets: NDArray[np.int64], rounding: float) -> Any:
+def _assign_function(codes: LabelRows, table: NDArray[np.float32], offsets: NDArray[np.int64], rounding: float) -> Any:
     """`assign_rows`, or where there are rows enough `assign_many_rows`, and what it gets of a table of distances."""
     wide = whole_lanes(table, np.inf)
     check_look_ups(codes, offsets, wide)

@@ -11,7 +11,7 @@ from scipy.optimize import linear_sum_assignment
 
 from ensemblage.consensus._aggregation import PartitionOrder, agreements, contingency_with, order_by_entropy
 from ensemblage.consensus._base import BaseConsensus, HoldsRows
-from ensemblage.consensus._partition_graph import without_gaps
+from ensemblage.consensus._partition_graph import renumber_parts
 from ensemblage.ensemble._rows import Rows
 from ensemblage.kernels._contingency import tally_clusters
 from ensemblage.kernels._votes import assign_to_groups
@@ -99,13 +99,13 @@ class MajorityVoting(BaseConsensus):
         reference = int(enough[np.argmax(agreements(rows, self.n_jobs)[enough])])
         self.reference_ = int(self._voting[reference])
         k = int(rows.n_clusters[reference]) if self.n_clusters is None else least
-        meant = _matched(rows, order, reference, k, self.n_jobs)
+        meant = _match_labels(rows, order, reference, k, self.n_jobs)
         clusters = commonest(rows, order.partitions, meant, k, self.n_jobs)
         if rows.units is not None:
             bound = rows.units.bound
             votes = votes_of(rows.codes[bound], rows, order.partitions, meant, k) * rows.counts[bound, None]
             clusters[bound] = rows.units.assign(-votes, type(self).__name__)
-        return without_gaps(clusters)
+        return renumber_parts(clusters)
 
     def _numbers(self, rows: Rows, clusters: NDArray[Any]) -> NDArray[np.int64]:
         sizes = np.zeros(int(clusters.max()) + 1, dtype=np.int64)
@@ -149,7 +149,7 @@ def votes_of(
     return votes
 
 
-def _matched(rows: Rows, order: PartitionOrder, reference: int, k: int, n_jobs: int | None) -> NDArray[np.int64]:
+def _match_labels(rows: Rows, order: PartitionOrder, reference: int, k: int, n_jobs: int | None) -> NDArray[np.int64]:
     """For each label, in a table over labels, which of the reference's k largest clusters it means; -1 = none."""
     largest = order.labels[reference][:k]
     tables = contingency_with(rows, reference, np.arange(len(rows.n_clusters)), n_jobs)[:, largest]

@@ -14,7 +14,7 @@ from scipy.sparse import coo_array, csr_array
 from ensemblage.base.memory import MAX_BYTES, OVERHEAD, check_fits
 from ensemblage.base.parameters import Bytes, Constraints, Words
 from ensemblage.consensus._base import HoldsRows
-from ensemblage.consensus._label_similarity import MATRICES, propagated
+from ensemblage.consensus._label_similarity import MATRICES, propagate
 from ensemblage.consensus._ncut import cut_bytes
 from ensemblage.consensus._partition_graph import CUTTER_CONSTRAINTS, Cutter, GraphConsensus, metis_bytes, whole_weights
 from ensemblage.counting._contingency import ContingencyTables, table_cells, tables_of_rows
@@ -135,7 +135,7 @@ class MCLA(GraphConsensus):
         cutter = Cutter.of(self)
         self._check_enough_labels(rows, k)
         if self.similarity == "ecpcs":
-            graph, sizes, diagonal = self._propagated(rows)
+            graph, sizes, diagonal = self._propagated_similarity(rows)
             weights, check_more = self._vertex_weights(sizes, rows), partial(self._check_matrices, rows)
             meta_clusters = cutter.cut(graph, weights, k, diagonal, check_more)
             # The first part that fits best is then the largest of them.
@@ -150,11 +150,11 @@ class MCLA(GraphConsensus):
         self.meta_clusters_ = [parts_of.get(j, np.empty(0, dtype=np.int64)) for j in range(self.n_features_in_)]
         return self._associate(rows, meta_clusters, k, cutter.seed)
 
-    def _propagated(self, rows: Rows) -> tuple[csr_array, NDArray[np.int64], NDArray[np.float64]]:
+    def _propagated_similarity(self, rows: Rows) -> tuple[csr_array, NDArray[np.int64], NDArray[np.float64]]:
         """Z of ECPCS without its diagonal, the sizes of the clusters, and the diagonal."""
         self._check_matrices(rows)
         with one_native_thread():
-            Z = propagated(rows)
+            Z = propagate(rows)
         diagonal = np.diagonal(Z).copy()
         np.fill_diagonal(Z, 0)
         return csr_array(Z), rows.label_sizes()[rows.labels], diagonal

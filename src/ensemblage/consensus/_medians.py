@@ -96,10 +96,10 @@ class Prototypes:
 
     @once
     def complete(self) -> bool:
-        return bool((self._labelled == self.rows.counts.sum()).all())
+        return bool((self._n_labelled == self.rows.counts.sum()).all())
 
     @once
-    def _labelled(self) -> NDArray[np.float64]:
+    def _n_labelled(self) -> NDArray[np.float64]:
         """(p,) objects that each partition labels."""
         absent = self.order.sizes[self.rows.offsets[1:] - 1][self.order.partitions]
         return np.asarray(self.rows.counts.sum() - absent, dtype=np.float64)
@@ -113,7 +113,7 @@ class Prototypes:
         """Columns to begin with: matched to each partition, then at random."""
         for block in self.blocks[:n_init]:
             columns = np.arange(block.stop - block.start)
-            yield self.matched(self.tables[:, block] @ self.shares(columns))
+            yield self.match_columns(self.tables[:, block] @ self.shares(columns))
         for seed in task_seeds(random_state, max(n_init - len(self.blocks), 0)):
             random = np.random.RandomState(seed)
             drawn = [random.permutation(self.n_slots)[: block.stop - block.start] for block in self.blocks]
@@ -126,7 +126,7 @@ class Prototypes:
         """
         return np.where((columns < self.k)[:, None], columns[:, None] == np.arange(self.k), 1 / self.k)
 
-    def matched(self, sums: NDArray[np.float64]) -> NDArray[np.int64]:
+    def match_columns(self, sums: NDArray[np.float64]) -> NDArray[np.int64]:
         """(d,) the best columns one to one, from the masses that each label's objects have in M, (d, k)."""
         columns = np.empty(len(sums), dtype=np.int64)
         for block in self.blocks:
@@ -139,7 +139,7 @@ class Prototypes:
         """Alternate, as long as the objective falls; where it ends, with ``refine``, match one at a time and go on."""
         found = self.alternate(columns, max_iter)
         while refine and len(found.trace) <= max_iter:
-            following = self.alternate(self.matched_to_others(found.columns), max_iter - len(found.trace))
+            following = self.alternate(self.match_to_others(found.columns), max_iter - len(found.trace))
             if following.objective >= found.objective:
                 break
             found = Prototype(following.columns, found.trace + following.trace)
@@ -147,13 +147,13 @@ class Prototypes:
 
     def alternate(self, columns: NDArray[np.int64], max_iter: int) -> Prototype:
         """Average the matched partitions and match them anew."""
-        sums, objective = self.fitted(columns)
+        sums, objective = self.refit(columns)
         trace = [objective]
         while len(trace) <= max_iter:
-            following = self.matched(sums)
+            following = self.match_columns(sums)
             if np.array_equal(following, columns):
                 break
-            sums, objective = self.fitted(following)
+            sums, objective = self.refit(following)
             if objective >= trace[-1]:
                 break
             columns = following
@@ -162,7 +162,7 @@ class Prototypes:
                 break
         return Prototype(columns, trace)
 
-    def matched_to_others(self, columns: NDArray[np.int64]) -> NDArray[np.int64]:
+    def match_to_others(self, columns: NDArray[np.int64]) -> NDArray[np.int64]:
         """Match one partition after the other to the mean of the others, until none changes.
 
         A partition's own share of M holds it where it is: this is a better search of the same objective.
@@ -186,21 +186,21 @@ class Prototypes:
                 break
         return columns
 
-    def fitted(self, columns: NDArray[np.int64]) -> tuple[NDArray[np.float64], float]:
+    def refit(self, columns: NDArray[np.int64]) -> tuple[NDArray[np.float64], float]:
         """The mass of each label's objects in the refitted M, (d, k), and the objective Σ_b w_b d(M_b, M)²."""
         if self.hard:
             sums = self._hard_sums(columns)
-            matched = self._agreed(sums, columns)
-            return sums, float(self.weights @ (self._sizes + self._labelled - 2 * matched))
+            matched = self._agreements(sums, columns)
+            return sums, float(self.weights @ (self._sizes + self._n_labelled - 2 * matched))
         if self.complete:
             shares = self.shares(columns) * np.repeat(self.weights, [b.stop - b.start for b in self.blocks])[:, None]
             sums = self.tables @ shares
             length = float((shares * sums).sum())  # |M|²
-            return sums, float(self.weights @ (self._sizes + length - 2 * self._agreed(sums, columns)))
+            return sums, float(self.weights @ (self._sizes + length - 2 * self._agreements(sums, columns)))
         found = sum_labels(self.rows, self.aggregate(self.shares(columns)), self.n_jobs)
         sums, squares = found.rows[self.labels], found.squares[self.labels]
         lengths = np.array([squares[block].sum() for block in self.blocks])
-        return sums, float(self.weights @ (self._sizes + lengths - 2 * self._agreed(sums, columns)))
+        return sums, float(self.weights @ (self._sizes + lengths - 2 * self._agreements(sums, columns)))
 
     def aggregate(self, shares: NDArray[np.float64]) -> AggregatedPartition:
         """M as the mean of the partitions whose labels have these shares, (d, k)."""
@@ -217,7 +217,7 @@ class Prototypes:
         profile = self.rows.codes.profile(clusters, self.rows.counts, self.rows.offsets, self.k, self.n_jobs)
         return profile.T[self.labels].astype(np.float64)
 
-    def _agreed(self, sums: NDArray[np.float64], columns: NDArray[np.int64]) -> NDArray[np.float64]:
+    def _agreements(self, sums: NDArray[np.float64], columns: NDArray[np.int64]) -> NDArray[np.float64]:
         """(p,) ⟨M_b P, M⟩ of the partitions with these columns."""
         padded = np.hstack([sums, np.zeros((len(sums), self.n_slots - self.k))])
         of_labels = padded[np.arange(len(sums)), columns]

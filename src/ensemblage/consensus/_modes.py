@@ -92,7 +92,7 @@ class Mode:
     def _members(self) -> NDArray[np.int64]:
         return np.array(self.members, dtype=np.int64)
 
-    def aligned(self, j: int) -> NDArray[np.int32]:
+    def align_partition(self, j: int) -> NDArray[np.int32]:
         """(K + 1,) the labels with which a partition that is no member lengthens the description least.
 
         The weight of cluster a and label r is Σ ln(n_i(r) + 1) over the objects of a: what the label saves. Clusters
@@ -122,13 +122,13 @@ class Mode:
             np.add.at(uses, own[own >= 0], self.data.sizes[j][own >= 0])
         return uses
 
-    def with_partition(self, j: int, own: NDArray[np.int32]) -> float:
+    def description_with(self, j: int, own: NDArray[np.int32]) -> float:
         """S_mode with another partition among its members."""
         users = np.append(self.users, np.zeros(len(own), dtype=np.int64))
         users[own[own >= 0]] += 1
-        return self._description(*self._grown(j, own, 1), int((users > 0).sum()))
+        return self._description(*self._grow(j, own, 1), int((users > 0).sum()))
 
-    def _grown(self, j: int, own: NDArray[np.int32], step: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _grow(self, j: int, own: NDArray[np.int32], step: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """``of_labels`` and ``of_totals`` when a partition that is no member is counted (step 1), or no more (-1)."""
         of_labels, of_totals = np.zeros((2, self.data.p + 1), dtype=np.int64)
         data = self.data
@@ -144,7 +144,7 @@ class Mode:
         more = int(own.max(initial=-1)) + 1 - len(self.users)
         self.users = np.append(self.users, np.zeros(max(0, more), dtype=np.int64))
         self.users[own[own >= 0]] += 1
-        self.of_labels, self.of_totals = self._grown(j, own, 1)
+        self.of_labels, self.of_totals = self._grow(j, own, 1)
         self.members.append(j)
         self.label_of[j] = own
 
@@ -153,7 +153,7 @@ class Mode:
         place = Place(self.label_of[j].copy(), self.users.copy(), self.of_labels, self.of_totals)
         self.members.remove(j)
         self.users[place.own[place.own >= 0]] -= 1
-        self.of_labels, self.of_totals = self._grown(j, place.own, -1)
+        self.of_labels, self.of_totals = self._grow(j, place.own, -1)
         return place
 
     def put_back(self, j: int, place: Place) -> None:
@@ -166,7 +166,7 @@ class Mode:
         """The mode of some partitions, each aligned to those before it, then all to the others until nothing falls."""
         mode = cls(data)
         for j in members:
-            mode.add(j, mode.aligned(j))
+            mode.add(j, mode.align_partition(j))
         mode.align()
         return mode
 
@@ -177,15 +177,15 @@ class Mode:
             before = least
             for j in list(self.members):
                 place = self.remove(j)
-                own = self.aligned(j)
-                found = least if (own == place.own).all() else self.with_partition(j, own)
+                own = self.align_partition(j)
+                found = least if (own == place.own).all() else self.description_with(j, own)
                 if found < least - LEAST_GAIN:
                     self.add(j, own)
                     least = found
                 else:
                     self.put_back(j, place)
 
-    def restarted(self) -> Mode:
+    def restart(self) -> Mode:
         """The shortest of this mode and of those that are aligned anew, each with another member first."""
         w = len(self)
         n_starts = min(w, RESTART_CODES // (w * w * len(self.data.counts)))
@@ -238,11 +238,11 @@ class Division:
         fixed, sizes = [*(mode.description for mode in others), 0.0], [*map(len, others), 0]
         least, chosen = before, None
         for q, mode in enumerate(candidates):
-            labels = mode.aligned(j)
+            labels = mode.align_partition(j)
             if mode is own and (labels == place.own).all():
                 continue
             in_modes = partition_description([size + (i == q) for i, size in enumerate(sizes) if size or i == q])
-            found = sum(fixed) - fixed[q] + mode.with_partition(j, labels) + in_modes
+            found = sum(fixed) - fixed[q] + mode.description_with(j, labels) + in_modes
             if found < least - LEAST_GAIN:
                 least, chosen = found, (mode, labels)
         if chosen is None:
@@ -271,7 +271,7 @@ class Division:
     def restart(self) -> bool:
         """Align the modes anew; whether Σ falls."""
         before = self.description
-        self.modes = [mode.restarted() for mode in self.modes]
+        self.modes = [mode.restart() for mode in self.modes]
         return self.description < before - LEAST_GAIN
 
     def improve(self, order: Sequence[int]) -> None:

@@ -45,7 +45,7 @@ class GraphConsensus(BaseConsensus):
     partitioner: str
 
     def _fit(self, rows: Rows) -> NDArray[Any]:
-        return without_gaps(self._parts(rows, self._check_n_clusters(rows)))
+        return renumber_parts(self._parts(rows, self._check_n_clusters(rows)))
 
     def _parts(self, rows: Rows, k: int) -> NDArray[np.int64]:
         """Part of each row, from 0 to k - 1; some may be empty."""
@@ -110,22 +110,22 @@ class Cutter(NamedTuple):
         ``diagonal`` (a number, or one per vertex) is what the normalised cut puts there; ``check_more`` is its own.
         """
         if self.partitioner == "metis":
-            return self.by_metis(graph, sizes, n_parts)
+            return self.cut_by_metis(graph, sizes, n_parts)
         with_loops = graph + diags_array(np.broadcast_to(diagonal, sizes.shape))
         with one_native_thread():
             random = np.random.RandomState(self.seed)
             return normalized_cut(with_loops, sizes, n_parts, random, check_more=check_more)
 
-    def by_metis(self, graph: csr_array, sizes: NDArray[np.int64], n_parts: int) -> NDArray[np.int64]:
+    def cut_by_metis(self, graph: csr_array, sizes: NDArray[np.int64], n_parts: int) -> NDArray[np.int64]:
         """Parts of nearly equal total size that cut little weight; some may be empty.
 
         Of ``n_init`` runs the one that cuts the least, of those whose largest part is no larger than that of the first
         run or than the imbalance allows; the first of equals. So more runs never cut more, nor give up the balance.
         """
-        pymetis = needed("pymetis", self.owner, "pip install pymetis")
+        pymetis = import_partitioner("pymetis", self.owner, "pip install pymetis")
         if n_parts == 1:
             return np.zeros(len(sizes), dtype=np.int64)
-        graph = without_vanishing(graph)
+        graph = round_weights(graph)
         adjacency = pymetis.CSRAdjacency(graph.indptr.astype(np.int64), graph.indices.astype(np.int64))
         options = {} if self.imbalance is None else {"ufactor": max(1, round(1000 * min(self.imbalance, n_parts)))}
         tolerance = TOLERANCE if self.imbalance is None else self.imbalance
@@ -174,7 +174,7 @@ def _silent() -> Iterator[None]:
         os.close(stdout)
 
 
-def needed(module: str, owner: str, install: str) -> Any:
+def import_partitioner(module: str, owner: str, install: str) -> Any:
     """Import what a partitioner needs, or say how to do without."""
     try:
         return importlib.import_module(module)
@@ -201,7 +201,7 @@ def metis_bytes(n_vertices: int, n_entries: int) -> int:
     return 40 * n_entries + 16 * sum(levels) + 200 * n_vertices
 
 
-def without_vanishing(graph: csr_array) -> csr_array:
+def round_weights(graph: csr_array) -> csr_array:
     """The graph with whole weights; edges whose weight rounds to 0 vanish."""
     total = max(WHOLE, 1000 * graph.nnz)
     whole = csr_array((whole_weights(graph.data, total), graph.indices, graph.indptr), shape=graph.shape)
@@ -209,6 +209,6 @@ def without_vanishing(graph: csr_array) -> csr_array:
     return whole
 
 
-def without_gaps(parts: NDArray[np.int64]) -> NDArray[np.int64]:
+def renumber_parts(parts: NDArray[np.int64]) -> NDArray[np.int64]:
     """Parts numbered from 0 without those that are empty."""
     return np.unique(parts, return_inverse=True)[1].astype(np.int64)

@@ -66,7 +66,7 @@ class SimilarityConsensus(BaseConsensus):
         """
         self._check_parameters()
         self._check_no_labels()
-        S = self._checked(similarity)
+        S = self._check_similarity(similarity)
         n = S.shape[0]
         self._check_n_objects(n)
         self.__dict__.pop("_coding", None)  # of an earlier fit
@@ -98,7 +98,7 @@ class SimilarityConsensus(BaseConsensus):
                 "Ask for fewer clusters."
             )
 
-    def _checked(self, similarity: Any) -> Any:
+    def _check_similarity(self, similarity: Any) -> Any:
         """A copy as floats: dense, or of the entries that there are."""
         name = f"The similarities of {type(self).__name__}"
         shape = np.shape(similarity) if not issparse(similarity) else similarity.shape

@@ -17,7 +17,7 @@ from ensemblage.consensus._linkage import LINKAGES, PER_OBJECT, PER_ROW, cut, li
 from ensemblage.consensus._partition_graph import GraphConsensus
 from ensemblage.consensus._trajectories import (
     WIDTH,
-    Associated,
+    AssociationColumns,
     EliteGraph,
     cluster_similarities,
     default_number,
@@ -61,7 +61,7 @@ class TrajectoryConsensus(BaseConsensus):
         of_rows = m * (2 * p * rows.codes.dtype.itemsize + PER_ROW + 40 * n_threads) + PER_OBJECT * len(rows.inverse)
         needed = OVERHEAD + of_rows + self._bytes_of_pairs(m, d, n_threads)
         self._check_fits(needed, f"{m:,} label rows and {d:,} clusters")
-        associated = Associated.of(rows)
+        associated = AssociationColumns.of(rows)
         thresholds = elite_thresholds(associated, self.n_neighbors_, self.n_jobs)
         degrees = elite_degrees(associated, thresholds, self.n_jobs)
         n_links = int(degrees.sum())

@@ -41,19 +41,19 @@ class CategoryUtility:
     def of(cls, rows: Rows, n_jobs: int | None = None, **parameters: Any) -> Self:
         return cls(rows.offsets, rows.weights, rows.label_sizes(n_jobs), **parameters)
 
-    def normalized(self) -> Self:
+    def normalize(self) -> Self:
         """The same with each partition's weight divided by |μ| of its own proportions; one with μ = 0 is left out."""
         labelled = labelled_members(self.counts[None], self.offsets)
-        own = np.abs(self.peak - self._within(self._known(self.counts[None]), labelled) / labelled)[0]
+        own = np.abs(self.peak - self._within(self._drop_missing(self.counts[None]), labelled) / labelled)[0]
         return replace(self, weights=np.divide(self.weights, own, out=np.zeros(len(own)), where=own > 0))
 
     def centroids(self, profile: NDArray[np.int64]) -> NDArray[np.float64]:
         """(k, d) proportions of a (k, d) profile; 0 for missing."""
         labelled = labelled_members(profile, self.offsets)
-        proportions: NDArray[np.float64] = self._known(profile) / self._spread(np.maximum(labelled, 1))
+        proportions: NDArray[np.float64] = self._drop_missing(profile) / self._spread(np.maximum(labelled, 1))
         if not labelled.all():
             overall = labelled_members(self.counts[None], self.offsets)
-            everything = self._known(self.counts[None]) / self._spread(np.maximum(overall, 1))
+            everything = self._drop_missing(self.counts[None]) / self._spread(np.maximum(overall, 1))
             proportions = np.where(self._spread(labelled) > 0, proportions, everything)
         return proportions
 
@@ -78,7 +78,7 @@ class CategoryUtility:
 
     def loss(self, profile: NDArray[np.int64]) -> float:
         """Weighted sum of the objects' distances to their centroids (for U_c the k-means loss, Candel Eq. 19)."""
-        within = self._within(self._known(profile), labelled_members(profile, self.offsets))
+        within = self._within(self._drop_missing(profile), labelled_members(profile, self.offsets))
         return float((within.sum(axis=0) * self.weights).sum())
 
     def value(self, profile: NDArray[np.int64]) -> float:
@@ -108,7 +108,7 @@ class CategoryUtility:
         """The points to which distances are squared Euclidean."""
         return centroids
 
-    def _known(self, profile: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _drop_missing(self, profile: NDArray[np.int64]) -> NDArray[np.int64]:
         known = profile.copy()
         known[:, self.offsets[1:] - 1] = 0
         return known

@@ -80,7 +80,7 @@ class RowSimilarity:
         n_clusters = self.rows.n_clusters.astype(self.rows.codes.dtype)
         return n_clusters[:0] if self.complete else n_clusters
 
-    def compared(self) -> Compared:
+    def comparison(self) -> Compared:
         """What the kernels need to compare labels."""
         flat, starts = self.labels
         return Compared(self.rows.offsets, self.weights, self.joins, flat, starts, self.complete)

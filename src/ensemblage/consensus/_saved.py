@@ -279,11 +279,11 @@ class Reader:
 
     def _object(self, node: Mapping[str, Any]) -> Any:
         name, state = node["class"], {key: self.value(item) for key, item in node["of"].items()}
-        made = self._made(name, state)
+        made = self._make(name, state)
         self._objects[node["n"]] = made
         return made
 
-    def _made(self, name: str, state: dict[str, Any]) -> Any:
+    def _make(self, name: str, state: dict[str, Any]) -> Any:
         if name == "rows":
             return MemoryRows(np.ascontiguousarray(state["codes"]))
         if name == "memberships":
@@ -308,7 +308,7 @@ def save_model(model: Any, path: str | PathLike[str]) -> None:
     """Write a fitted model; see `Model.save`."""
     import sklearn
 
-    file, name = _checked(path), type(model).__name__
+    file, name = _check_path(path), type(model).__name__
     writer = Writer(name)
     head = {"kind": KIND, "format": FORMAT, "ensemblage": __version__, "sklearn": sklearn.__version__}
     write_archive(file, {**head, "model": writer.node(model, "")}, writer.arrays)
@@ -348,7 +348,7 @@ def load(path: str | PathLike[str]) -> Any:
     ...     ensemblage.load(Path(folder) / "model.npz").predict([[1, 1]])
     array([1], dtype=int32)
     """
-    file = _checked(path)
+    file = _check_path(path)
     try:
         with Archive(file) as archive:
             head = archive.head
@@ -387,7 +387,7 @@ def _model(reader: Reader, head: Mapping[str, Any]) -> Any:
     return model
 
 
-def _checked(path: str | PathLike[str]) -> Path:
+def _check_path(path: str | PathLike[str]) -> Path:
     file = check_path(path, "path")
     if file.suffix.lower() != ".npz":
         raise ValueError(f"The name of a model's file must end in .npz. Got {str(file)!r}. Name it so.")

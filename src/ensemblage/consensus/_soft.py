@@ -47,7 +47,7 @@ class SoftConsensus(InductiveConsensus):
         sizes, first = np.zeros(k, dtype=np.int64), np.full(k, -1, dtype=np.int64)
         tally_clusters(column, rows.counts, sizes, first)
         self._cluster_of = np.argsort(np.argsort(-sizes, kind="stable")).astype(np.int32)
-        self._memberships = memberships.merged(self._cluster_of)
+        self._memberships = memberships.merge(self._cluster_of)
         return np.append(self._cluster_of, np.int32(-1))[column]
 
     def _numbers(self, rows: Rows, clusters: NDArray[Any]) -> NDArray[np.int64]:
@@ -56,7 +56,7 @@ class SoftConsensus(InductiveConsensus):
     def _renumber(self, places: NDArray[np.int64]) -> None:
         super()._renumber(places)
         self._cluster_of = places.astype(np.int32)[self._cluster_of]
-        self._memberships = self._memberships.merged(places)
+        self._memberships = self._memberships.merge(places)
 
     def _most_likely(self, codes: LabelRows) -> NDArray[np.int32]:
         """Column of each row, -1 = none."""
@@ -92,7 +92,7 @@ class SoftConsensus(InductiveConsensus):
         """Memberships of the objects in the clusters, (n_objects, k): computed at every access."""
         return self._of_objects(self._memberships)
 
-    def _predicted(self, codes: LabelRows) -> NDArray[np.int32]:
+    def _predict_codes(self, codes: LabelRows) -> NDArray[np.int32]:
         return np.append(self._cluster_of, np.int32(-1))[self._most_likely(codes)]
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:

@@ -41,13 +41,13 @@ class EliteGraph(NamedTuple):
 
     def forth(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
         """P times a matrix (m, b): P_ij = n_j w_ij / degree of i."""
-        return self._walked(self.counts, self.out, points)
+        return self._walk(self.counts, self.out, points)
 
     def back(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
         """P' times a matrix (m, b)."""
-        return self._walked(self.out, self.counts, points)
+        return self._walk(self.out, self.counts, points)
 
-    def _walked(
+    def _walk(
         self, before: NDArray[np.float64], after: NDArray[np.float64], points: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         check_stopped()
@@ -61,7 +61,7 @@ def default_number(m: int) -> int:
     return max(2, min(20, math.isqrt(m) // 2))
 
 
-class Associated(NamedTuple):
+class AssociationColumns(NamedTuple):
     """What co-associations are counted from."""
 
     columns: NDArray[np.generic]
@@ -73,7 +73,7 @@ class Associated(NamedTuple):
     total: float
 
     @classmethod
-    def of(cls, rows: Rows) -> Associated:
+    def of(cls, rows: Rows) -> AssociationColumns:
         codes = rows.codes[:]
         absent = rows.n_clusters.astype(codes.dtype)
         some_missing = bool((codes == absent).any())
@@ -91,7 +91,7 @@ class Associated(NamedTuple):
         return row_blocks(m, rows_of_slice(m * p, MOST_ROWS))
 
 
-def elite_thresholds(associated: Associated, n_neighbors: int, n_jobs: int | None) -> NDArray[np.float64]:
+def elite_thresholds(associated: AssociationColumns, n_neighbors: int, n_jobs: int | None) -> NDArray[np.float64]:
     """(m,) co-association that an elite neighbour of each row has at least, the K-th largest: ties are neighbours."""
     m = associated.columns.shape[1]
     thresholds = np.empty(m)
@@ -104,7 +104,9 @@ def elite_thresholds(associated: Associated, n_neighbors: int, n_jobs: int | Non
     return thresholds
 
 
-def elite_degrees(associated: Associated, thresholds: NDArray[np.float64], n_jobs: int | None) -> NDArray[np.int64]:
+def elite_degrees(
+    associated: AssociationColumns, thresholds: NDArray[np.float64], n_jobs: int | None
+) -> NDArray[np.int64]:
     """(m,) elite neighbours of each row, and rows that it is one of."""
     degrees = np.empty(len(thresholds), dtype=np.int64)
     none = np.empty(0, dtype=np.int32), np.empty(0)
@@ -118,7 +120,7 @@ def elite_degrees(associated: Associated, thresholds: NDArray[np.float64], n_job
 
 
 def elite_graph(
-    associated: Associated,
+    associated: AssociationColumns,
     thresholds: NDArray[np.float64],
     degrees: NDArray[np.int64],
     counts: NDArray[np.int64],

@@ -16,7 +16,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.linalg import LinearOperator
 
 from ensemblage.consensus._ncut import leading_eigenvectors
-from ensemblage.consensus._points import best_kmeans
+from ensemblage.consensus._point_kmeans import best_kmeans
 from ensemblage.counting._contingency import contingency_tables
 from ensemblage.ensemble._rows import Rows
 from ensemblage.kernels._points import embed_rows
@@ -113,7 +113,7 @@ def leading_coordinates(
     """
     scale = np.sqrt(np.divide(1.0, sizes, out=np.zeros_like(sizes), where=sizes > 0))
     n_filled = int(np.count_nonzero(sizes))
-    values, vectors = leading_eigenvectors(scaled(walk, scale), min(n_clusters, n_filled), random)
+    values, vectors = leading_eigenvectors(scale_both_sides(walk, scale), min(n_clusters, n_filled), random)
     return values, np.sqrt(sizes.sum()) * scale[:, None] * vectors
 
 
@@ -173,7 +173,7 @@ def products_through(products: Any, S: csr_array) -> Any:
     return S.T @ (products @ S)
 
 
-def scaled(products: Any, scale: NDArray[np.float64]) -> Any:
+def scale_both_sides(products: Any, scale: NDArray[np.float64]) -> Any:
     """diag(scale) P diag(scale) of an array or operator P."""
     if isinstance(products, LinearOperator):
         return LinearOperator(products.shape, lambda x: scale * (products @ (scale * x.ravel())))

@@ -52,14 +52,16 @@ class VotingConsensus(SoftConsensus, IncrementalConsensus):
     def _fit(self, rows: Rows) -> NDArray[Any]:
         k = self._check_wanted(rows)
         order = order_by_entropy(rows, self.n_jobs)
-        self._aggregate, sums = self._aggregated(rows, order, k)
+        self._aggregate, sums = self._find_aggregate(rows, order, k)
         self._extract(rows, sums)
         if k is None and self.lifetimes_:
             k = longest_lifetime(self.lifetimes_)
         # One or two clusters: there is nothing between them and a single one.
         return self._assign(rows, k or len(self.linkage_matrix_) + 1)
 
-    def _aggregated(self, rows: Rows, order: PartitionOrder, k: int | None) -> tuple[AggregatedPartition, LabelSums]:
+    def _find_aggregate(
+        self, rows: Rows, order: PartitionOrder, k: int | None
+    ) -> tuple[AggregatedPartition, LabelSums]:
         """Ū and its sums over labels; keeps ``order_`` and ``losses_``."""
         raise NotImplementedError
 
@@ -84,7 +86,7 @@ class VotingConsensus(SoftConsensus, IncrementalConsensus):
     def _keep_order(self, aggregate: AggregatedPartition, losses: VotingLosses) -> None:
         """Keep order and losses, by the numbers that the partitions have in the matrix that was given."""
         self.order_ = self._voting[aggregate.order]
-        self.losses_ = VotingLosses(*(self._of_partitions(values, np.nan) for values in losses))
+        self.losses_ = VotingLosses(*(self._values_of_partitions(values, np.nan) for values in losses))
 
     def _extract(self, rows: Rows, sums: LabelSums) -> None:
         """JS-ALink over the columns of the aggregated partition (Sec. 3.2)."""
@@ -101,7 +103,7 @@ class VotingConsensus(SoftConsensus, IncrementalConsensus):
     def _assign(self, rows: Rows, k: int) -> NDArray[np.int32]:
         """Cut the hierarchy; the cluster of each row is its largest membership."""
         groups = cut_by_merges(self.linkage_matrix_, k)
-        merged = self._aggregate.merged(groups)
+        merged = self._aggregate.merge(groups)
         clusters = self._place(rows, merged, merged)
         self.clusters_of_reference_ = self._cluster_of[groups]
         return clusters

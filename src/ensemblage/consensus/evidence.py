@@ -73,7 +73,7 @@ def evidence_from_dict(record: dict[str, Any]) -> Evidence:
             "Use the version of ensemblage that made it, or a newer one."
         )
     types = typing.get_type_hints(kind)
-    return kind(**{name: _typed(record[name], type_) for name, type_ in types.items() if name in record})
+    return kind(**{name: _value_of_type(record[name], type_) for name, type_ in types.items() if name in record})
 
 
 def _plain(value: Any) -> Any:
@@ -87,7 +87,7 @@ def _plain(value: Any) -> Any:
     return None if isinstance(value, float) and not np.isfinite(value) else value
 
 
-def _typed(value: Any, type_: Any) -> Any:
+def _value_of_type(value: Any, type_: Any) -> Any:
     """What JSON holds of a field, as the field's type says."""
     origin, arguments = typing.get_origin(type_), typing.get_args(type_)
     if origin is NDArray:  # an alias with a name of its own, as NumPy 2.5 has it on Python 3.12

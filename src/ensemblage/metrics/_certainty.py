@@ -236,7 +236,7 @@ class Association(NamedTuple):
             np.rint(sizes).astype(np.int64),
         )
 
-    def reordered(self, order: NDArray[np.int64]) -> Association:
+    def reorder(self, order: NDArray[np.int64]) -> Association:
         """With cluster ``order[c]`` as cluster c."""
         profile, labelled = (np.ascontiguousarray(table[:, order]) for table in (self.profile, self.labelled))
         return self._replace(profile=profile, labelled=labelled, sizes=self.sizes[order])
@@ -275,7 +275,7 @@ class Association(NamedTuple):
         association[single, clusters[single]] = share_alone(self, H[single])
         return association
 
-    def placed(
+    def assign_rows(
         self, codes: NDArray[Any], clusters: NDArray[Any], counted: bool
     ) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.float64]]:
         """(m,) confidence of some rows in the clusters that they were given, runner-up and cohesion.
@@ -286,7 +286,7 @@ class Association(NamedTuple):
         if is_soft(codes) or self.labelled.sum() < LEAST_LABELS:
             step = max(1, self.n_at_once // _BLOCKS)
             blocks = [slice(start, start + step) for start in range(0, max(1, len(codes)), step)]
-            parts = [self._placed_by_arrays(codes[rows], clusters[rows], counted) for rows in blocks]
+            parts = [self._assign_by_arrays(codes[rows], clusters[rows], counted) for rows in blocks]
             confidence, runner_up, cohesion = zip(*parts, strict=True)
             found = np.concatenate(confidence), np.concatenate(runner_up), np.concatenate(cohesion)
         else:
@@ -295,7 +295,7 @@ class Association(NamedTuple):
             least_sure_cluster(codes, clusters, *given, float(counted), self.complete, found)
         return finish_alone(self, codes, clusters, found) if counted else found
 
-    def _placed_by_arrays(
+    def _assign_by_arrays(
         self, codes: NDArray[Any], clusters: NDArray[Any], counted: bool
     ) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.float64]]:
         """`least_sure_cluster`, added in the same order, without compiling it; and of memberships."""
@@ -304,7 +304,7 @@ class Association(NamedTuple):
         alone = (self.sizes[own] == 1) & counted
         joined, against, pairs = np.zeros((3, len(rows), k))
         total, plain_joined, plain_pairs, seen = np.zeros((4, len(rows)))
-        for t, (known, shared, itself) in enumerate(self._shared(codes[rows])):
+        for t, (known, shared, itself) in enumerate(self._shared_labels(codes[rows])):
             alpha = np.maximum(shared[np.arange(len(rows)), own] - counted * itself, 0)
             nu = known * self.labelled[t, own] - counted * known
             w = self.lift[t] * np.where(alone, known, alpha)
@@ -325,7 +325,7 @@ class Association(NamedTuple):
         cohesion[rows[labelled]] = ratio(plain_joined[labelled], plain_pairs[labelled])
         return confidence, runner_up, cohesion
 
-    def _shared(
+    def _shared_labels(
         self, codes: NDArray[Any]
     ) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]]:
         """By partition: (m,) whether it labels the rows; (m, k) objects of each cluster that share the row's label, and
@@ -437,7 +437,7 @@ def _certainty_of_block(
 ) -> None:
     for start in range(0, len(codes), association.n_at_once):
         rows = slice(start, start + association.n_at_once)
-        confidence[rows], runner_up[rows], cohesion[rows] = association.placed(codes[rows], clusters[rows], True)
+        confidence[rows], runner_up[rows], cohesion[rows] = association.assign_rows(codes[rows], clusters[rows], True)
 
 
 def certainty_of_new(
@@ -447,5 +447,5 @@ def certainty_of_new(
     confidence, runner_up = np.empty(len(codes)), np.empty(len(codes), dtype=np.int32)
     for start in range(0, len(codes), association.n_at_once):
         rows = slice(start, start + association.n_at_once)
-        confidence[rows], runner_up[rows], _ = association.placed(codes[rows], clusters[rows], False)
+        confidence[rows], runner_up[rows], _ = association.assign_rows(codes[rows], clusters[rows], False)
     return confidence, runner_up

@@ -86,7 +86,7 @@ def coassociation(
     ensemble = as_any_ensemble(labels)
     w = check_weights(weights, ensemble.shape[1], "coassociation")
     if isinstance(ensemble, SoftEnsemble):
-        chosen = np.arange(len(ensemble)) if rows is None else _chosen_rows(rows, len(ensemble))
+        chosen = np.arange(len(ensemble)) if rows is None else _row_numbers(rows, len(ensemble))
         if cluster_weights is not None:
             raise ValueError(
                 "cluster_weights of coassociation must be None with a SoftEnsemble: clusters have no labels to weigh. "
@@ -94,11 +94,11 @@ def coassociation(
             )
         n, d = len(chosen), int(ensemble.offsets[-1])
         check_fits(24 * n * n + 16 * n * d, max_bytes, "coassociation", f"the matrix of {n:,} objects", _ADVICE)
-        return _told(*soft_associations(ensemble.rows.take(chosen), w))
+        return _warn_of_unknown(*soft_associations(ensemble.rows.take(chosen), w))
     if rows is None:
         codes = ensemble.rows.in_memory("coassociation", "density or cluster_density")
     else:
-        codes = ensemble.codes[_chosen_rows(rows, len(ensemble))]
+        codes = ensemble.codes[_row_numbers(rows, len(ensemble))]
     n, p = codes.shape
     needed = association_bytes(n, p, codes.dtype.itemsize, 8, thread_count(None))
     check_fits(needed, max_bytes, "coassociation", f"the matrix of {n:,} objects", _ADVICE)
@@ -109,10 +109,10 @@ def coassociation(
     if local is not None:
         diagonal = np.einsum("ii->i", association)
         diagonal[(codes < ensemble.n_clusters).any(axis=1)] = 1
-    return _told(association, n_unknown)
+    return _warn_of_unknown(association, n_unknown)
 
 
-def _told(association: NDArray[np.float64], n_unknown: int) -> NDArray[np.float64]:
+def _warn_of_unknown(association: NDArray[np.float64], n_unknown: int) -> NDArray[np.float64]:
     """The matrix, with a warning where entries are not known."""
     if n_unknown:
         warnings.warn(
@@ -137,7 +137,7 @@ def soft_associations(rows: MembershipRows, weights: NDArray[np.float64]) -> tup
     return association, n_unknown
 
 
-def _chosen_rows(rows: Any, n_objects: int) -> NDArray[np.intp]:
+def _row_numbers(rows: Any, n_objects: int) -> NDArray[np.intp]:
     """Numbers of the objects that a slice, a mask or whole numbers mean."""
     try:
         return (

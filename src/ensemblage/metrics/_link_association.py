@@ -65,16 +65,16 @@ class LinkAssociation(NamedTuple):
             np.bincount(clusters, counts, n_clusters).astype(np.int64),
         )
 
-    def reordered(self, order: NDArray[np.int64]) -> LinkAssociation:
+    def reorder(self, order: NDArray[np.int64]) -> LinkAssociation:
         """With cluster ``order[c]`` as cluster c."""
         return self._replace(
             profile=csr_array(self.profile[:, order]), labelled=self.labelled[:, order], sizes=self.sizes[order]
         )
 
-    def placed(
+    def assign_rows(
         self, codes: NDArray[Any], clusters: NDArray[Any], counted: bool
     ) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.float64]]:
-        """(m,) as `Association.placed`."""
+        """(m,) as `Association.assign_rows`."""
         m, (p, k) = len(codes), self.labelled.shape
         complete = bool((self.labelled == self.sizes).all())
         found = np.empty(m), np.empty(m, dtype=np.int32), np.empty(m)

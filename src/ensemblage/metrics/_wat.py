@@ -141,7 +141,7 @@ def weak_association_threshold(
     n = len(ensemble)
     if n * (n - 1) // 2 <= max_pairs:
         _check_in_memory(ensemble)
-        histogram = _with_diagonal(association_histogram(ensemble, w, n_jobs), n, include_diagonal)
+        histogram = _add_diagonal(association_histogram(ensemble, w, n_jobs), n, include_diagonal)
         return (split(histogram), 0.0) if return_error else split(histogram)
     random, n_drawn = random_source(random_state), min(_N_DRAWN, max_pairs)
     drawn = _drawn_histogram(ensemble.rows, ensemble.n_clusters, None, w, n_drawn, random)
@@ -149,7 +149,7 @@ def weak_association_threshold(
     threshold = split(share.histogram())
     if not return_error:
         return threshold
-    again = [split(share.resampled(random)) for _ in range(_N_BOOTSTRAPS)]
+    again = [split(share.resample(random)) for _ in range(_N_BOOTSTRAPS)]
     return threshold, float(np.std(again, ddof=1))
 
 
@@ -221,7 +221,7 @@ def histogram_of(table: NDArray[np.int64]) -> Histogram:
     return Histogram(found, counts)
 
 
-def _with_diagonal(histogram: Histogram, n: int, include_diagonal: bool) -> Histogram:
+def _add_diagonal(histogram: Histogram, n: int, include_diagonal: bool) -> Histogram:
     if not include_diagonal:
         return histogram
     values, index = np.unique(np.append(histogram.values, 1.0), return_inverse=True)
@@ -244,9 +244,9 @@ class _Sample(NamedTuple):
             return self.drawn
         share = self.n_objects * (self.n_objects - 1) / 2 / self.n_drawn
         counts = np.rint(self.drawn.counts * share).astype(np.int64)
-        return _with_diagonal(Histogram(self.drawn.values, counts), self.n_objects, True)
+        return _add_diagonal(Histogram(self.drawn.values, counts), self.n_objects, True)
 
-    def resampled(self, random: np.random.RandomState) -> Histogram:
+    def resample(self, random: np.random.RandomState) -> Histogram:
         counts = self.drawn.counts
         zeros = self.n_drawn - counts.sum()
         again = random.multinomial(self.n_drawn, np.append(counts, zeros) / self.n_drawn)[:-1]
@@ -325,7 +325,7 @@ def threshold_constraints(*other_words: str) -> list[Constraint | None]:
 def start_of_mixture(histogram: Histogram) -> Mixture:
     """The Gaussians of the two groups of `two_means_split`."""
     low = histogram.values <= two_means_split(histogram)
-    return _maximized(histogram, np.column_stack([low, ~low]).astype(np.float64))
+    return _maximize(histogram, np.column_stack([low, ~low]).astype(np.float64))
 
 
 def fit_mixture(histogram: Histogram, mixture: Mixture) -> Mixture:
@@ -334,7 +334,7 @@ def fit_mixture(histogram: Histogram, mixture: Mixture) -> Mixture:
     for _ in range(MAX_ITER):
         logs = _log_densities(histogram.values, mixture)
         norms = np.logaddexp(logs[:, 0], logs[:, 1])
-        mixture = _maximized(histogram, np.exp(logs - norms[:, None]))
+        mixture = _maximize(histogram, np.exp(logs - norms[:, None]))
         likelihood = float((norms * histogram.counts).sum() / total)
         if abs(likelihood - before) < TOLERANCE:
             break
@@ -342,7 +342,7 @@ def fit_mixture(histogram: Histogram, mixture: Mixture) -> Mixture:
     return mixture
 
 
-def _maximized(histogram: Histogram, shares: NDArray[np.float64]) -> Mixture:
+def _maximize(histogram: Histogram, shares: NDArray[np.float64]) -> Mixture:
     members = shares * histogram.counts[:, None]
     # As scikit-learn: no component may be empty.
     sizes = members.sum(axis=0) + 10 * np.finfo(np.float64).eps

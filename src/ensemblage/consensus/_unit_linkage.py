@@ -14,7 +14,7 @@ from ensemblage.consensus._row_similarity import RowSimilarity
 from ensemblage.ensemble._units import Units
 
 
-class ConstrainedMerges(NamedTuple):
+class UnitMerges(NamedTuple):
     """A hierarchy over m rows in q units."""
 
     merges: Merges
@@ -25,9 +25,7 @@ class ConstrainedMerges(NamedTuple):
     """Clusters that are left where every further merge would join a pair that is kept apart."""
 
 
-def constrained_linkage(
-    similarity: RowSimilarity, units: Units, linkage: str, max_bytes: int | str
-) -> ConstrainedMerges:
+def linkage_of_units(similarity: RowSimilarity, units: Units, linkage: str, max_bytes: int | str) -> UnitMerges:
     """Merge the two most similar units that may be in one cluster, of those that tie the first, as long as there are.
 
     With q units of m rows: O(m² p + q²) time as a rule, O(q³) at worst, and two matrices of m² and of q² floats.
@@ -40,14 +38,12 @@ def constrained_linkage(
     first = np.unique(units.of_rows, return_index=True)[1]
     inside = np.setdiff1d(np.arange(m), first)
     pairs = [(first[units.of_rows[row]], row) for row in inside]
-    found, heights = of_units.merged()
+    found, heights = of_units.merge()
     pairs += [(first[i], first[j]) for i, j in found]
     left = np.setdiff1d(np.arange(q), [j for _, j in found])
     pairs += [(first[left[0]], first[u]) for u in left[1:]]
     all_heights = np.concatenate([np.zeros(len(inside)), heights, np.ones(len(left) - 1)])
-    return ConstrainedMerges(
-        Merges(np.array(pairs, dtype=np.int64).reshape(-1, 2), all_heights), np.array(heights), len(left)
-    )
+    return UnitMerges(Merges(np.array(pairs, dtype=np.int64).reshape(-1, 2), all_heights), np.array(heights), len(left))
 
 
 class UnitSimilarity(NamedTuple):
@@ -92,7 +88,7 @@ class UnitSimilarity(NamedTuple):
         ratio = np.divide(self.sums[i], known, out=np.zeros(len(known)), where=known > 0)
         return np.where(self.allowed[i], np.minimum(ratio, 1), -1)
 
-    def merged(self) -> tuple[list[tuple[int, int]], NDArray[np.float64]]:
+    def merge(self) -> tuple[list[tuple[int, int]], NDArray[np.float64]]:
         """The merges of clusters i < j into i, and their heights, none below the one before; the matrices are used up.
 
         A union is as similar to a third cluster as the more similar of its parts at most, and may not merge where one

@@ -20,7 +20,7 @@ PAIR_BYTES = 40
 """Bytes for each entry of a matrix of all pairs that are joined, and of what is made of it."""
 
 
-class Labelled(NamedTuple):
+class EdgeLabels(NamedTuple):
     """Partitions of the nodes."""
 
     codes: NDArray[Any]
@@ -31,7 +31,7 @@ class Labelled(NamedTuple):
     """(p,)"""
 
     @classmethod
-    def of_objects(cls, rows: Rows) -> Labelled:
+    def of_objects(cls, rows: Rows) -> EdgeLabels:
         """Of `object_rows` in memory; an object that no partition labels has missing entries alone."""
         labelled = rows.inverse < len(rows)
         codes = np.empty((len(labelled), len(rows.n_clusters)), dtype=rows.codes.dtype)
@@ -40,7 +40,7 @@ class Labelled(NamedTuple):
         return cls(codes, rows.n_clusters, rows.weights)
 
     @classmethod
-    def of_runs(cls, labels: Sequence[NDArray[np.int32]]) -> Labelled:
+    def of_runs(cls, labels: Sequence[NDArray[np.int32]]) -> EdgeLabels:
         """Partitions of equal weight without missing entries."""
         codes = np.column_stack(labels)
         return cls(codes, codes.max(axis=0).astype(np.int64) + 1, np.ones(codes.shape[1]))
@@ -104,7 +104,7 @@ class Detector(NamedTuple):
         return max(runs, key=lambda labels: round(quality(graph, labels, self.resolution, self.objective), 12))
 
 
-def weighted(pattern: csr_array, values: NDArray[np.float64], kept: NDArray[np.bool_] | None = None) -> csr_array:
+def replace_values(pattern: csr_array, values: NDArray[np.float64], kept: NDArray[np.bool_] | None = None) -> csr_array:
     """The matrix with other values, and only the entries that are kept."""
     matrix = csr_array((values, pattern.indices, pattern.indptr), shape=pattern.shape)
     if kept is not None:
@@ -132,7 +132,7 @@ def lf_graph(pattern: csr_array, associations: NDArray[np.float64], threshold: f
     order = candidates[np.lexsort((candidates, -c[candidates], rows[candidates]))]
     first = order[np.flatnonzero(np.diff(rows[order], prepend=-1))]
     kept[first] = True
-    matrix = weighted(pattern, c, kept)
+    matrix = replace_values(pattern, c, kept)
     return csr_array(matrix.maximum(matrix.T))
 
 

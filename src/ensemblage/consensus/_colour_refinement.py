@@ -27,7 +27,7 @@ def content_of(rows: Rows, sizes: NDArray[np.int64], n_jobs: int | None = None) 
     other partitions: the coarsest such colouring (Weisfeiler & Leman). Where it tells all labels apart, the places of
     the objects count for nothing. ``sizes`` is (offsets[p],) objects of each label. O(n p) time per round, mostly two.
     """
-    colours = refined_colours(rows, sizes, n_jobs)
+    colours = refine_colours(rows, sizes, n_jobs)
     of_partitions = _colours_of_partitions(rows, colours)
     if len(np.unique(colours[rows.labels])) == len(rows.labels):
         clusters, firsts = np.zeros_like(of_partitions), np.zeros_like(colours)
@@ -48,13 +48,13 @@ def content_of(rows: Rows, sizes: NDArray[np.int64], n_jobs: int | None = None) 
     return Content(partitions, np.column_stack([colours, firsts]))
 
 
-def refined_colours(rows: Rows, sizes: NDArray[np.int64], n_jobs: int | None = None) -> NDArray[np.uint64]:
+def refine_colours(rows: Rows, sizes: NDArray[np.int64], n_jobs: int | None = None) -> NDArray[np.uint64]:
     """(offsets[p],) colour of each label, refined until no more labels differ."""
     colours, n_colours = mix(sizes.astype(np.uint64)), 0
     everywhere = np.zeros(len(rows), dtype=np.uint64)
     while True:
         of_partitions = np.repeat(_colours_of_partitions(rows, colours), np.diff(rows.offsets))
-        colours = _of_labels(rows, mix(colours + mix(of_partitions)))
+        colours = _label_colours(rows, mix(colours + mix(of_partitions)))
         n_before, n_colours = n_colours, len(np.unique(colours[rows.labels]))
         if n_colours in (n_before, len(rows.labels)):
             return colours
@@ -63,11 +63,11 @@ def refined_colours(rows: Rows, sizes: NDArray[np.int64], n_jobs: int | None = N
 
 def _colours_of_partitions(rows: Rows, colours: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """(p,) colour of each partition: its weight and the colours of its labels."""
-    of_labels = np.add.reduceat(_of_labels(rows, mix(colours)), rows.offsets[:-1])
+    of_labels = np.add.reduceat(_label_colours(rows, mix(colours)), rows.offsets[:-1])
     return np.asarray(mix(mix(rows.weights.view(np.uint64)) + of_labels))
 
 
-def _of_labels(rows: Rows, colours: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def _label_colours(rows: Rows, colours: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """The colours, with 0 for the missing entries."""
     colours[rows.offsets[1:] - 1] = 0
     return colours

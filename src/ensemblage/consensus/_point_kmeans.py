@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.cluster import kmeans_plusplus
 
-from ensemblage.consensus._kmeans import sampled_counts
+from ensemblage.consensus._kmeans import sample_counts
 from ensemblage.counting._points import lloyd
 
 MOST_STEPS = 100
@@ -52,7 +52,7 @@ def best_kmeans(
     """The start of k-means++ whose clusters have the least inertia, the first on ties; k is at most m."""
     size = max(ROWS_OF_STARTS, ROWS_OF_CLUSTER * n_clusters)
     if len(points) > size:
-        some, share = sampled_counts(counts, size, random)
+        some, share = sample_counts(counts, size, random)
     else:
         some = np.flatnonzero(counts)
         share = counts[some]

@@ -23,7 +23,7 @@ from ensemblage import (
     KMeansConsensus,
     SpectralEnsembleClustering,
 )
-from ensemblage.consensus._base import labelled_rows
+from ensemblage.ensemble._rows import labelled_rows
 from ensemblage.consensus._kcc import UTILITIES
 from ensemblage.consensus._lloyd import lloyd, seed_at_random
 from ensemblage.consensus._sec import AssociationUtility

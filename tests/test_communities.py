@@ -17,7 +17,7 @@ from ensemblage import LeidenPartitions, read_table
 from ensemblage.generation._communities import communities, quality, renumber_communities
 from ensemblage.generation._graphs import as_graph
 from ensemblage.kernels._graphs import move_nodes
-from ensemblage.rows import slices
+from ensemblage.rows import interrupts as slices
 
 KARATE = nx.karate_club_graph()
 A = csr_array(nx.to_scipy_sparse_array(KARATE, weight=None, dtype=float))
@@ -72,7 +72,7 @@ def test_local_moves_are_those_of_the_slow_twin(seed, operations, monkeypatch):
     labels, totals, progress = np.arange(25), sizes.copy(), np.zeros(2, dtype=np.int64)
     work = np.zeros(25), np.empty(25, dtype=np.int64), np.ones(25, dtype=bool)
     arrays = graph.indptr, graph.indices, graph.data
-    slices.run_in_slices(move_nodes, arrays, sizes, gamma, order, labels, totals, work, progress)
+    slices.run_interruptibly(move_nodes, arrays, sizes, gamma, order, labels, totals, work, progress)
     assert labels.tolist() == local_moves(dense, sizes, gamma, order)
     assert_allclose(totals, np.bincount(labels, sizes, minlength=25), atol=1e-9)
 

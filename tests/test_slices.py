@@ -25,8 +25,8 @@ from ensemblage import (
 )
 from ensemblage.consensus._ncut import leading_eigenvectors
 from ensemblage.metrics import association_counts, coassociation, mm_index
-from ensemblage.rows import slices
-from ensemblage.rows.slices import Stopped, check_stopped, rows_of_slice, run_in_slices, unless
+from ensemblage.rows import interrupts as slices
+from ensemblage.rows.interrupts import Stopped, check_stopped, rows_per_call, run_interruptibly, unless
 from ensemblage.rows.threads import parallel_map
 
 
@@ -92,7 +92,7 @@ def features(n):
 
 def test_a_slice_has_as_many_rows_as_it_may_take(monkeypatch):
     monkeypatch.setattr(slices, "OPERATIONS", 1000)
-    assert [rows_of_slice(operations, 64) for operations in (0, 1, 100, 999, 10**9)] == [64, 64, 10, 1, 1]
+    assert [rows_per_call(operations, 64) for operations in (0, 1, 100, 999, 10**9)] == [64, 64, 10, 1, 1]
 
 
 def test_a_kernel_is_called_until_nothing_is_left(monkeypatch):
@@ -106,7 +106,7 @@ def test_a_kernel_is_called_until_nothing_is_left(monkeypatch):
 
     from ensemblage.kernels._average_linkage import Compared
 
-    run_in_slices(kernel, Compared(*np.zeros((5, 1)), True))
+    run_interruptibly(kernel, Compared(*np.zeros((5, 1)), True))
     assert budgets == [7] * 4
 
 
@@ -128,7 +128,7 @@ def test_an_error_stops_the_slices_of_the_other_threads(n_inner):
         if i == 1:
             started.wait(10)
             raise KeyError("the error of the second task")
-        parallel_map(lambda _: run_in_slices(kernel), range(n_inner), 2)
+        parallel_map(lambda _: run_interruptibly(kernel), range(n_inner), 2)
 
     with pytest.raises(KeyError, match="the error of the second task"):
         parallel_map(task, range(2), 2)

@@ -24,8 +24,8 @@ from ensemblage.base.validation import (
     check_value,
     check_whole,
     features_checked,
+    format_value,
     n_distinct_rows,
-    shown,
 )
 from ensemblage.consensus._ada_cvote import CumulativeVoting
 from ensemblage.consensus._agreed_k import NUMBERS, agreement_up_to_root, most_agreed, numbers_up_to_root
@@ -365,7 +365,9 @@ def _check_k_range(k_range: Iterable[int] | None, n: int, n_distinct: int) -> li
     if k_range is None:
         return list(range(2, max(2, min(10, math.isqrt(n), n // 2, n_distinct - 1)) + 1))
     if not isinstance(k_range, Iterable) or isinstance(k_range, str | bytes):
-        raise TypeError(f"k_range of choose_k must be several numbers. Got {shown(k_range)}. Give range(2, 11), say.")
+        raise TypeError(
+            f"k_range of choose_k must be several numbers. Got {format_value(k_range)}. Give range(2, 11), say."
+        )
     most = min(n // 2, n_distinct - 1)
     ks = sorted({check_whole(k, "Every k in k_range of choose_k", 2, most) for k in k_range})
     if not ks:

@@ -17,7 +17,7 @@ from ensemblage.base.frames import backend_of
 from ensemblage.base.parameters import FRACTION, Number, Several
 from ensemblage.base.random import task_seeds
 from ensemblage.base.text import some
-from ensemblage.base.validation import check_choice, check_progress, check_value, check_whole, shown
+from ensemblage.base.validation import check_choice, check_progress, check_value, check_whole, format_value
 from ensemblage.consensus._modes import ConsensusModes
 from ensemblage.consensus._registry import make_consensus
 from ensemblage.ensemble._ensemble import Ensemble
@@ -258,7 +258,7 @@ def graphs_of(
             f"{matrix.note}: the graph of {n_neighbors} neighbours of each"
         ]
     if use is not None:
-        raise ValueError(f"use is for AnnData. Got {shown(use)} for {type(X).__name__}. Leave it out.")
+        raise ValueError(f"use is for AnnData. Got {format_value(use)} for {type(X).__name__}. Leave it out.")
     if affinity == "precomputed":
         graph = as_graph(X, subject)
         return _check_n_objects(PartsOfGraph(graph.matrix)), [

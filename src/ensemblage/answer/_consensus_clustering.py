@@ -20,7 +20,7 @@ from ensemblage.base.options import Message, Option
 from ensemblage.base.parameters import Constraints, Estimator, Flag, Function, Jobs, Seed, Whole, Words
 from ensemblage.base.random import task_seeds
 from ensemblage.base.sklearn import BaseEstimator, ClusterMixin
-from ensemblage.base.validation import check_parameters, n_distinct_rows, shown
+from ensemblage.base.validation import check_parameters, format_value, n_distinct_rows
 from ensemblage.consensus._assignment import BY_RULE, Assignment
 from ensemblage.consensus._base import BaseConsensus
 from ensemblage.consensus._method import METHODS, check_finds_k
@@ -249,7 +249,7 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
         if self.preprocessor is not None and (asked := [name for name, is_given in given.items() if is_given]):
             raise ValueError(
                 f"{asked[0]} of ConsensusClustering must not be given beside a preprocessor. Got "
-                f"{shown(getattr(self, asked[0]))}. Give it to the preprocessor, or leave one out."
+                f"{format_value(getattr(self, asked[0]))}. Give it to the preprocessor, or leave one out."
             )
 
     def _take_consensus(self, ensemble: Ensemble, consensus: Any) -> None:

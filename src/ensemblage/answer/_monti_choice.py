@@ -12,7 +12,7 @@ from scipy.stats import beta
 from sklearn.utils import check_array, check_random_state
 
 from ensemblage.base.random import task_seeds
-from ensemblage.base.validation import check_choice, check_progress, check_whole, features_checked, shown
+from ensemblage.base.validation import check_choice, check_progress, check_whole, features_checked, format_value
 from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.generation import ResampledPartitions
 from ensemblage.metrics._monti import cdf_area, consensus_cdf, delta_of_areas, pac_of
@@ -223,7 +223,7 @@ def draw_reference(data: NDArray[np.float64], reference: str, seed: int) -> NDAr
 def _check_k_range(k_range: Iterable[int]) -> list[int]:
     if not isinstance(k_range, Iterable):
         raise TypeError(
-            f"k_range of choose_k_monti must be several numbers. Got {shown(k_range)}. Give range(2, 11), say."
+            f"k_range of choose_k_monti must be several numbers. Got {format_value(k_range)}. Give range(2, 11), say."
         )
     ks = sorted({check_whole(k, "Every k in k_range of choose_k_monti", 2) for k in k_range})
     if not ks:

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from ensemblage._version import __version__
 from ensemblage.base.atomic import Place
 from ensemblage.base.options import Message, Option
-from ensemblage.base.validation import check_flag, shown
+from ensemblage.base.validation import check_flag, format_value
 from ensemblage.io._anndata_read import File, library, open_anndata
 from ensemblage.metrics import verdicts
 from ensemblage.metrics._certainty import VERDICTS
@@ -85,7 +85,9 @@ def to_anndata(model: Any, adata: Any, key: str = KEY, *, copy: bool = False, ov
     choice, model = model, _model_of(model)
     check_is_fitted(model)
     if isinstance(adata, str | PathLike):
-        raise TypeError(f"adata of to_anndata must be an AnnData object. Got {shown(adata)}. Read the file first.")
+        raise TypeError(
+            f"adata of to_anndata must be an AnnData object. Got {format_value(adata)}. Read the file first."
+        )
     target = open_anndata(adata)
     replaces = check_flag(overwrite, "overwrite of to_anndata")
     columns, noted = columns_of(model, key), notes_of(choice)
@@ -172,7 +174,7 @@ def check_length(model: Any, n: int) -> None:
 def check_key(key: Any, columns: Any, uns: Mapping[str, Any], overwrite: bool) -> None:
     """The names are free, or those of an earlier call."""
     if not isinstance(key, str) or not key or "/" in key:
-        got = f" must be a name without a slash. Got {shown(key)}. Give 'consensus', say."
+        got = f" must be a name without a slash. Got {format_value(key)}. Give 'consensus', say."
         raise ValueError(Message(Option("key"), got))
     taken = [column for ending in ENDINGS if (column := f"{key}{ending}") in columns]
     known = uns.get(key) if key in uns else None

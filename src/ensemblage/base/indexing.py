@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.base.validation import shown
+from ensemblage.base.validation import format_value
 
 
 def row_index(rows: Any, n_rows: int) -> NDArray[np.intp]:
@@ -42,7 +42,7 @@ def _numbers(given: Any, index: NDArray[Any], n: int, subject: str, others: str,
     if index.ndim != 1 or index.dtype.kind not in "iu":
         raise IndexError(
             f"{subject} must be {others}, a slice, a mask of {n:,} truth values or a list of integers. "
-            f"Got {shown(given)}. {advice}"
+            f"Got {format_value(given)}. {advice}"
         )
     lowest, highest = int(index.min()), int(index.max())
     if not -n <= lowest <= highest < n:
@@ -67,7 +67,7 @@ def _indices_by_name(chosen: Sequence[Any], names: Sequence[str]) -> NDArray[np.
     unknown = [name for name in chosen if not isinstance(name, str) or name not in place]
     if unknown:
         raise ValueError(
-            f"Partitions to select must be among the names of the ensemble. Got {shown(unknown[0])}. "
+            f"Partitions to select must be among the names of the ensemble. Got {format_value(unknown[0])}. "
             f"The names are {', '.join(names[:5])}{', ...' if len(names) > 5 else ''}."
         )
     return np.array([place[name] for name in chosen], dtype=np.intp)
@@ -79,7 +79,7 @@ def check_slice(rows: slice, subject: str) -> slice:
         rows.indices(0)
     except (TypeError, ValueError):
         raise IndexError(
-            f"A slice of {subject} must have whole numbers, and a step other than 0. Got {shown(rows)}. "
+            f"A slice of {subject} must have whole numbers, and a step other than 0. Got {format_value(rows)}. "
             f"Use start:stop:step."
         ) from None
     return rows

@@ -27,7 +27,7 @@ def task_seeds(random_state: Any, n_tasks: int) -> NDArray[np.int64]:
     return seeds
 
 
-def seeded_start(start: NDArray[np.float64]) -> dict[str, Any]:
+def eigsh_start(start: NDArray[np.float64]) -> dict[str, Any]:
     """The parameters of `eigsh` that make its result depend on the start vector alone.
 
     An invariant subspace, the rule where eigenvalues repeat, is left by a random vector, which is the system's if

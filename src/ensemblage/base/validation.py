@@ -44,7 +44,7 @@ def check_value(value: Any, subject: str, constraints: Sequence[Constraint | Non
     first = next(constraint for constraint in constraints if constraint is not None)
     told = next((found for constraint in constraints if constraint and (found := constraint.why_not(value))), "")
     end = f", {told}" if told else f". {first.advice}"
-    raise first.error(f"{subject} must be {rule_text(constraints)}. Got {shown(value)}{end}")
+    raise first.error(f"{subject} must be {rule_text(constraints)}. Got {format_value(value)}{end}")
 
 
 def check_whole(value: Any, subject: str, least: int, most: int | None = None) -> int:
@@ -94,11 +94,13 @@ def check_path(path: Any, subject: str) -> Path:
     """A path, as text or as an object that stands for one."""
     text = os.fspath(path) if isinstance(path, str | os.PathLike) else None
     if not isinstance(text, str) or not text or "\0" in text:
-        raise TypeError(f"{subject} must be a path: text or a pathlib.Path. Got {shown(path)}. Name a file or folder.")
+        raise TypeError(
+            f"{subject} must be a path: text or a pathlib.Path. Got {format_value(path)}. Name a file or folder."
+        )
     return Path(text)
 
 
-def shown(value: Any) -> str:
+def format_value(value: Any) -> str:
     """What to write after "Got": the value as Python writes it, cut where it is long."""
     try:
         text = repr(value)
@@ -169,7 +171,7 @@ def check_numbers(values: Any, subject: str, shape: Shape, least: int = 0) -> ND
         array = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
         raise ValueError(
-            f"{subject} must be numbers of shape {_shape_text(shape)}. Got {shown(values)}. Give such an array."
+            f"{subject} must be numbers of shape {_shape_text(shape)}. Got {format_value(values)}. Give such an array."
         ) from None
     lengths: dict[int | str, int] = {}
     fits = array.ndim == len(shape) and all(
@@ -194,7 +196,7 @@ def check_vector(values: Any, n: int, rule: str, advice: str) -> NDArray[np.floa
     try:
         vector = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
-        raise ValueError(f"{rule}. Got {shown(values)}. {advice}") from None
+        raise ValueError(f"{rule}. Got {format_value(values)}. {advice}") from None
     if vector.shape != (n,):
         raise ValueError(f"{rule}. Got shape {vector.shape}. {advice}")
     return vector

@@ -23,7 +23,7 @@ from ensemblage.counting._bitmaps import MOST_BYTES, bytes_of_maps, maps_of
 from ensemblage.ensemble._rows import Rows
 from ensemblage.kernels._neighbours import find_neighbours, find_neighbours_by_bits
 from ensemblage.rows.blocks import row_blocks
-from ensemblage.rows.slices import rows_of_slice
+from ensemblage.rows.interrupts import rows_per_call
 from ensemblage.rows.threads import parallel_map, thread_count
 
 MOST_COMPLETE = 1_000
@@ -272,7 +272,7 @@ def association_graph(
             check(n_entries)
         return np.diff(ends, prepend=0), neighbours[:n_found].copy(), links[:n_found].copy()
 
-    found = parallel_map(find, row_blocks(m, rows_of_slice(m * (8 + p), BLOCK)), n_jobs)
+    found = parallel_map(find, row_blocks(m, rows_per_call(m * (8 + p), BLOCK)), n_jobs)
     places = np.int32 if n_entries < 2**31 else np.int64
     degrees = np.concatenate([block[0] for block in found])
     indices, data, stop = np.empty(n_entries, dtype=places), np.empty(n_entries), n_entries

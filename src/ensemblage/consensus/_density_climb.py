@@ -12,7 +12,7 @@ from ensemblage.consensus._lloyd import Start, Utility
 from ensemblage.ensemble._rows import Rows
 from ensemblage.kernels._label_kmeans import Climb, climb
 from ensemblage.metrics._density import labelled_members, ratio, weighted_sum
-from ensemblage.rows.slices import run_in_slices
+from ensemblage.rows.interrupts import run_interruptibly
 
 LEAST_GAIN = 1e-12
 """Rises of the density below it may be rounding."""
@@ -69,5 +69,5 @@ def _climb_once(rows: Rows, clusters: NDArray[np.int32], counts: NDArray[np.int6
     least = LEAST_GAIN * int(sizes.sum())
     state = Climb(counts, labelled, joined, pairs, sizes, n_rows)
     progress = np.zeros(2, dtype=np.int64)
-    run_in_slices(climb, rows.codes[:], rows.counts, clusters, rows.offsets, rows.weights, state, least, progress)
+    run_interruptibly(climb, rows.codes[:], rows.counts, clusters, rows.offsets, rows.weights, state, least, progress)
     return int(progress[1])

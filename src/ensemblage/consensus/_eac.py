@@ -11,7 +11,7 @@ from scipy.spatial.distance import squareform
 
 from ensemblage.base.memory import MAX_BYTES, OVERHEAD, check_fits
 from ensemblage.base.parameters import Bytes, Constraints, Flag, Seed, Words
-from ensemblage.base.validation import shown
+from ensemblage.base.validation import format_value
 from ensemblage.consensus._base import COMPARES_ROWS, HoldsRows
 from ensemblage.consensus._label_similarity import MATRICES, SIMILARITIES, no_similarity
 from ensemblage.consensus._lifetime import lifetimes, lifetimes_with_twins, longest_lifetime
@@ -266,7 +266,7 @@ class EvidenceAccumulation(ThresholdedConsensus, LocallyWeighted):
             if (given := getattr(self, name)) is not plain and given != plain:
                 raise ValueError(
                     f"{name} of EvidenceAccumulation must be {plain!r} where similarities are given. "
-                    f"Got {shown(given)}. Leave it out."
+                    f"Got {format_value(given)}. Leave it out."
                 )
 
     def _check_parameters(self) -> None:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.sparse import block_array, csr_array, diags_array
 
 from ensemblage.base.parameters import Constraints, Words
-from ensemblage.base.validation import shown
+from ensemblage.base.validation import format_value
 from ensemblage.consensus._local_weights import LocallyWeighted
 from ensemblage.consensus._ncut import leading_eigenvectors, orthogonal_rows
 from ensemblage.consensus._partition_graph import CUTTER_CONSTRAINTS, Cutter, ObjectGraph
@@ -127,8 +127,8 @@ class HBGF(ObjectGraph, LocallyWeighted):
             if wrong is not None and wrong is not False:
                 rule = "'spectral' or 'transfer'" if name == "partitioner" else "None"
                 raise ValueError(
-                    f"{name} of HBGF must be {rule} with a SoftEnsemble. Got {shown(getattr(self, name))}. Change "
-                    "that, or give soft.to_labels()."
+                    f"{name} of HBGF must be {rule} with a SoftEnsemble. Got {format_value(getattr(self, name))}. "
+                    "Change that, or give soft.to_labels()."
                 )
 
     def _parts(self, rows: Rows, k: int) -> NDArray[np.int64]:

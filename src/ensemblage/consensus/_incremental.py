@@ -6,7 +6,7 @@ from typing import Any, Self
 
 from numpy.typing import ArrayLike
 
-from ensemblage.base.validation import shown
+from ensemblage.base.validation import format_value
 from ensemblage.consensus._base import BaseConsensus
 from ensemblage.ensemble._soft_ensemble import SoftEnsemble
 
@@ -73,7 +73,7 @@ class IncrementalConsensus(BaseConsensus):
         if not (self.weights is None or isinstance(self.weights, str)):
             raise ValueError(
                 f"weights of {name} must be None or 'agreement' with add_partitions, whose partitions are not known "
-                f"before. Got {shown(self.weights)}. Use fit on all of them."
+                f"before. Got {format_value(self.weights)}. Use fit on all of them."
             )
         new = self._ensemble_of(X)
         everything = new if seen is None else join_ensembles(seen, new, name)

@@ -13,7 +13,7 @@ from ensemblage.consensus._aggregation import ROWS_AT_ONCE, AggregatedPartition,
 from ensemblage.ensemble._rows import Rows
 from ensemblage.kernels._votes import sum_entropies
 from ensemblage.rows.blocks import row_blocks
-from ensemblage.rows.slices import check_stopped, rows_of_slice
+from ensemblage.rows.interrupts import check_stopped, rows_per_call
 
 
 def sum_of_entropies(rows: Rows, aggregate: AggregatedPartition, n_jobs: int | None = None) -> NDArray[np.float64]:
@@ -24,7 +24,7 @@ def sum_of_entropies(rows: Rows, aggregate: AggregatedPartition, n_jobs: int | N
     k, scale = aggregate.W.shape[1], scale_of(rows)
 
     def add(codes: Any, counts: Any, sums: Any) -> None:
-        for few in row_blocks(len(codes), rows_of_slice(2 * k * (k + 1), ROWS_AT_ONCE)):
+        for few in row_blocks(len(codes), rows_per_call(2 * k * (k + 1), ROWS_AT_ONCE)):
             check_stopped()
             sum_entropies(aggregate.rows_of(codes[few]), counts[few], scale, sums)
 

@@ -49,7 +49,7 @@ from ensemblage.kernels._spanning_trees import (
     spanning_tree_of_similarities,
 )
 from ensemblage.rows.blocks import row_blocks
-from ensemblage.rows.slices import rows_of_slice, run_in_slices
+from ensemblage.rows.interrupts import rows_per_call, run_interruptibly
 from ensemblage.rows.threads import parallel_map, thread_count
 
 MOST_ROWS = 64
@@ -103,7 +103,7 @@ def _tree_of_counts(similarity: RowSimilarity) -> tuple[NDArray[np.int64], NDArr
     pairs, ranks = _merge_arrays(m, np.int64)
     columns, rank = similarity.rows.codes[:].T.copy(order="C"), most - levels.of_counts
     state = (np.arange(m), keys, counters, np.zeros(2, dtype=np.int64))
-    run_in_slices(spanning_tree_of_counts, columns, similarity.missing(), rank, bits, *state, pairs, ranks)
+    run_interruptibly(spanning_tree_of_counts, columns, similarity.missing(), rank, bits, *state, pairs, ranks)
     return pairs, levels.values[most - ranks]
 
 
@@ -127,7 +127,9 @@ def _tree_of_bitmaps(similarity: RowSimilarity) -> tuple[NDArray[np.int64], NDAr
         best = np.zeros((-(-len(rows) // BLOCK_BITS), plane_count(p), WORDS), dtype=np.uint64)
         fill_planes(p - (keys >> np.uint64(2 * bits)).astype(np.int64), best)
         stop = min(m - 1, int(progress[0]) + max(BLOCK_BITS, len(rows) // 4))
-        run_in_slices(grow_tree_of_bitmaps, codes, offsets, maps, rows, keys, best, bits, progress, pairs, ranks, stop)
+        run_interruptibly(
+            grow_tree_of_bitmaps, codes, offsets, maps, rows, keys, best, bits, progress, pairs, ranks, stop
+        )
         left = keys != JOINED
         rows, keys = rows[left], keys[left]
         del maps, best  # before the next ones are made
@@ -139,7 +141,7 @@ def _tree_of_similarities(similarity: RowSimilarity) -> tuple[NDArray[np.int64],
     pairs, similarities = _merge_arrays(m, np.float64)
     state = (np.arange(m), np.zeros(m, dtype=np.int64), np.full(m, -1.0), np.zeros(2, dtype=np.int64))
     codes = similarity.rows.codes[:]
-    run_in_slices(spanning_tree_of_similarities, codes, similarity.comparison(), *state, pairs, similarities)
+    run_interruptibly(spanning_tree_of_similarities, codes, similarity.comparison(), *state, pairs, similarities)
     return pairs, similarities
 
 
@@ -158,7 +160,7 @@ def average_linkage(similarity: RowSimilarity) -> Merges:
         return _sort_merges(*merges_in_rounds(codes, counts, rows.offsets, similarity.n_jobs, joins, whole))
     pairs, similarities = _merge_arrays(len(codes), np.float64)
     state = (Clusters.of(codes, counts, compared), Chain.of(len(codes)), Nearest.of(len(codes)))
-    run_in_slices(average_chain, compared, *state, pairs, similarities)
+    run_interruptibly(average_chain, compared, *state, pairs, similarities)
     return _sort_merges(pairs, similarities)
 
 
@@ -186,7 +188,7 @@ def _complete_by_bytes(similarity: RowSimilarity, levels: Levels) -> Merges:
     level = np.where(levels.values[levels.of_counts] <= similarity.least, 0, levels.of_counts).astype(np.uint8) + 1
     pairs, found = _merge_arrays(m, np.float64)
     compared = columns, similarity.missing(), level.astype(np.uint8)
-    run_in_slices(complete_chain, compared, LevelRows.of(m), Chain.of(m), np.zeros(1, dtype=np.int64), pairs, found)
+    run_interruptibly(complete_chain, compared, LevelRows.of(m), Chain.of(m), np.zeros(1, dtype=np.int64), pairs, found)
     return _sort_merges(pairs, levels.values[found.astype(np.int64) - 1])
 
 
@@ -267,7 +269,7 @@ def _fill_similarities(similarity: RowSimilarity, members: NDArray[np.float64], 
 def _fill_rows(similarity: RowSimilarity, fill: Callable[[slice], None]) -> None:
     """Every row of a condensed matrix, a slice of a kernel at a time."""
     m, p = similarity.rows.codes.shape
-    parallel_map(fill, row_blocks(m, rows_of_slice(m * p, MOST_ROWS)), similarity.n_jobs)
+    parallel_map(fill, row_blocks(m, rows_per_call(m * p, MOST_ROWS)), similarity.n_jobs)
 
 
 def sums_of_pairs(similarity: RowSimilarity, summed: bool) -> Condensed:
@@ -288,7 +290,7 @@ def merges_of_matrix(
     m = len(condensed.sizes)
     pairs, found = _merge_arrays(m, np.float64)
     state = (Chain.of(m), np.arange(m), np.full(1, m))
-    run_in_slices(condensed_chain, condensed, linkage, *state, pairs, found)
+    run_interruptibly(condensed_chain, condensed, linkage, *state, pairs, found)
     return _sort_merges(pairs, found / scale if values is None else values[found.astype(np.int64)])
 
 
@@ -359,5 +361,5 @@ def linkage_matrix(merges: Merges, rows: Rows, of_twins: NDArray[np.float64] | N
     matrix[:, 2] = heights
     del heights
     state = (np.arange(n), np.arange(n), np.ones(n, dtype=np.int64), np.zeros(1, dtype=np.int64))
-    run_in_slices(number_merges, pairs, *state, matrix)
+    run_interruptibly(number_merges, pairs, *state, matrix)
     return matrix

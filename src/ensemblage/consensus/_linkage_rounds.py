@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ensemblage.kernels._reciprocal_linkage import Profiles, compact_profiles, find_nearest, merge_reciprocal
 from ensemblage.kernels._vectors import LINE
 from ensemblage.rows.blocks import row_blocks
-from ensemblage.rows.slices import check_stopped
+from ensemblage.rows.interrupts import check_stopped
 from ensemblage.rows.threads import parallel_map
 
 PROMISING = 0.3

@@ -15,11 +15,11 @@ from scipy.linalg import LinAlgError, eigh
 from scipy.sparse import coo_array, csr_array, diags_array
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
-from ensemblage.base.random import seeded_start
+from ensemblage.base.random import eigsh_start
 from ensemblage.kernels._graphs import mark_diagonal, walk_in_place
 from ensemblage.metrics._coassociation import Associations
 from ensemblage.rows.blocks import row_blocks
-from ensemblage.rows.slices import check_stopped
+from ensemblage.rows.interrupts import check_stopped
 
 OFFSET = 0.5
 LEAST = 1e-6
@@ -171,7 +171,7 @@ def leading_eigenvectors(
         return _leading_of_dense(matrix @ np.eye(m), k)
     start = random.uniform(-1, 1, size=m)
     small = m <= MOST_DENSE_ROWS
-    options = {"ncv": _n_lanczos(m, k), "maxiter": MOST_RESTARTS if small else RESTARTS_OF_LARGE, **seeded_start(start)}
+    options = {"ncv": _n_lanczos(m, k), "maxiter": MOST_RESTARTS if small else RESTARTS_OF_LARGE, **eigsh_start(start)}
 
     def times(vector: NDArray[np.float64]) -> Any:
         check_stopped()

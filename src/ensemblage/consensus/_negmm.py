@@ -23,7 +23,7 @@ from ensemblage.kernels._graphs import count_strong, fill_strong
 from ensemblage.metrics._coassociation import Associations, association_bytes, bytes_per_pair, compact_associations
 from ensemblage.metrics._mm_index import mm_index_of, weights_of
 from ensemblage.metrics._wat import association_threshold, threshold_constraints
-from ensemblage.rows.slices import run_in_slices
+from ensemblage.rows.interrupts import run_interruptibly
 from ensemblage.rows.threads import one_native_thread, parallel_map, thread_count
 
 THRESHOLDS = tuple(s / 100 for s in range(51))
@@ -236,10 +236,10 @@ def strong_graph(similarity: Associations, threshold: float) -> csr_array:
     # than a rounding; only sums of weights need the tolerance.
     m, least = len(similarity.matrix), max(threshold + ROUNDING, np.nextafter(LEAST, 0))
     degrees = np.empty(m, dtype=np.int64)
-    run_in_slices(count_strong, *similarity, least, np.zeros(1, dtype=np.int64), degrees)
+    run_interruptibly(count_strong, *similarity, least, np.zeros(1, dtype=np.int64), degrees)
     n_entries = int(degrees.sum())
     places = np.int32 if n_entries < 2**31 else np.int64
     indices, data = np.empty(n_entries, dtype=places), np.empty(n_entries)
-    run_in_slices(fill_strong, *similarity, least, np.zeros(2, dtype=np.int64), indices, data)
+    run_interruptibly(fill_strong, *similarity, least, np.zeros(2, dtype=np.int64), indices, data)
     indptr = np.concatenate([[0], np.cumsum(degrees)]).astype(places)
     return csr_array((data, indices, indptr), shape=(m, m))

@@ -16,7 +16,7 @@ from ensemblage.ensemble._rows import Rows
 from ensemblage.kernels._graphs import walk
 from ensemblage.kernels._neighbours import find_elite, find_thresholds
 from ensemblage.rows.blocks import row_blocks
-from ensemblage.rows.slices import check_stopped, rows_of_slice
+from ensemblage.rows.interrupts import check_stopped, rows_per_call
 from ensemblage.rows.threads import parallel_map
 
 MOST_ROWS = 64
@@ -88,7 +88,7 @@ class AssociationColumns(NamedTuple):
 
     def blocks(self) -> list[slice]:
         p, m = self.columns.shape
-        return row_blocks(m, rows_of_slice(m * p, MOST_ROWS))
+        return row_blocks(m, rows_per_call(m * p, MOST_ROWS))
 
 
 def elite_thresholds(associated: AssociationColumns, n_neighbors: int, n_jobs: int | None) -> NDArray[np.float64]:

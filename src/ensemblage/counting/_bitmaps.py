@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ensemblage.base.log import get_logger
 from ensemblage.kernels._bitmaps import BLOCK_BITS, WORDS, fill_maps
 from ensemblage.rows.blocks import row_blocks
-from ensemblage.rows.slices import rows_of_slice
+from ensemblage.rows.interrupts import rows_per_call
 from ensemblage.rows.threads import parallel_map
 
 logger = get_logger(__name__)
@@ -135,6 +135,6 @@ def add_over_pairs(
                 part += added
 
     for tile in bitmaps.tiles():
-        size = rows_of_slice(len(tile.members) * WORDS * operations, TASK_ROWS)
+        size = rows_per_call(len(tile.members) * WORDS * operations, TASK_ROWS)
         parallel_map(partial(add, tile), row_blocks(tile.stop, size), n_jobs)
     return total

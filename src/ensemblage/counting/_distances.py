@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from ensemblage.kernels._pair_sums import sum_distances_of_rows
 from ensemblage.rows.blocks import parts_of
+from ensemblage.rows.interrupts import check_stopped, rows_per_call
 from ensemblage.rows.protocol import map_rows
-from ensemblage.rows.slices import check_stopped, rows_of_slice
 
 TASK_ROWS = 64
 """Rows of one float sum; results depend on it in the last bits: it never changes."""
@@ -24,7 +24,7 @@ def distance_sums(
     O(n² (d + p)) time; no distance is kept.
     """
     p = codes.shape[1]
-    at_once = rows_of_slice(len(X) * (X.shape[1] + p), TASK_ROWS)
+    at_once = rows_per_call(len(X) * (X.shape[1] + p), TASK_ROWS)
 
     def of_task(rows: NDArray[np.int64]) -> NDArray[np.float64]:
         sums = np.zeros((4, p))

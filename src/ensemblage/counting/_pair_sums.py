@@ -11,8 +11,8 @@ from ensemblage.base.log import get_logger
 from ensemblage.counting._bitmaps import Bitmaps, add_over_pairs, bitmaps_pay
 from ensemblage.kernels._jit import are_few
 from ensemblage.kernels._pair_sums import CHUNK, sum_marked_pairs, sum_pairs
+from ensemblage.rows.interrupts import rows_per_call
 from ensemblage.rows.protocol import map_rows
-from ensemblage.rows.slices import rows_of_slice
 
 logger = get_logger(__name__)
 
@@ -112,7 +112,7 @@ def wide_sums_over_pairs(
 
     # Bytes are compared 16 at a time, values of 8 bytes one by one.
     operations = len(counts) * (1 + (p + (8 if len(tables) else 1) * s) // 8)
-    tasks = map_rows(of_task, [np.arange(len(counts))], n_jobs=n_jobs, size=rows_of_slice(operations, TASK_ROWS))
+    tasks = map_rows(of_task, [np.arange(len(counts))], n_jobs=n_jobs, size=rows_per_call(operations, TASK_ROWS))
     return WideSums(*(np.sum(parts, axis=0) for parts in zip(*tasks, strict=True)))
 
 

@@ -11,8 +11,8 @@ from ensemblage.counting._bitmaps import Bitmaps, add_over_pairs, bitmaps_pay
 from ensemblage.kernels._pairs import add_pairs, add_pairs_of_tile, group_objects, square_label_counts
 from ensemblage.rows import blocks
 from ensemblage.rows.blocks import row_blocks
+from ensemblage.rows.interrupts import rows_per_call
 from ensemblage.rows.protocol import LabelRows
-from ensemblage.rows.slices import rows_of_slice
 from ensemblage.rows.threads import parallel_map
 
 logger = get_logger(__name__)
@@ -115,7 +115,7 @@ def pair_histogram(
             np.add(total, histogram, out=total)
 
     # A comparison is a sixteenth of an operation; adding a pair to the histogram is one.
-    size = rows_of_slice(m * (1 + p // 8), blocks.BLOCK_ROWS // 64)
+    size = rows_per_call(m * (1 + p // 8), blocks.BLOCK_ROWS // 64)
     parallel_map(add, row_blocks(m, size), n_jobs)
     return total
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.base.validation import check_path, shown
+from ensemblage.base.validation import check_path, format_value
 from ensemblage.datasets._ayad import make_2d2k, make_8d5k, make_two_gauss
 from ensemblage.datasets._printed import canonical_name, compare_with_papers, printed_names
 from ensemblage.io import Column, Table, read_table
@@ -84,7 +84,7 @@ def load(name: str, data_home: str | PathLike[str] | None = None, *, download: b
     'generated'
     """
     if not isinstance(name, str) or not name.strip():
-        raise TypeError(f"name of a data set must be text. Got {shown(name)}. dataset_names() lists them.")
+        raise TypeError(f"name of a data set must be text. Got {format_value(name)}. dataset_names() lists them.")
     folder = _folder(data_home)
     known = canonical_name(name)
     path = _file(folder, name) or _file(folder, known)

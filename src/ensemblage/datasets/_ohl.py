@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ensemblage.base.parameters import MOST_TASKS
 from ensemblage.base.random import random_source
-from ensemblage.base.validation import MOST_OBJECTS, check_choice, check_whole, shown
+from ensemblage.base.validation import MOST_OBJECTS, check_choice, check_whole, format_value
 
 Labels = NDArray[np.int64]
 
@@ -124,7 +124,9 @@ def make_hub_partitions(
     """
     _check_sizes("make_hub_partitions", n_objects, n_clusters, n_partitions)
     if not isinstance(hubs, Sequence | np.ndarray) or np.shape(hubs)[:1] != (2,):
-        raise ValueError(f"hubs of make_hub_partitions must be two shares. Got {shown(hubs)}. Give (0.2, 0.9), say.")
+        raise ValueError(
+            f"hubs of make_hub_partitions must be two shares. Got {format_value(hubs)}. Give (0.2, 0.9), say."
+        )
     for name, share in (("alpha", alpha), ("hubs[0]", hubs[0]), ("hubs[1]", hubs[1])):
         _check_share(f"{name} of make_hub_partitions", share, 0.0, 1.0)
     low, high = {"paper": (0.2, 0.9), "code": (0.0, 1.0)}[
@@ -154,4 +156,6 @@ def _check_sizes(name: str, n_objects: int, n_clusters: int, n_partitions: int) 
 def _check_share(subject: str, share: Any, low: float, high: float) -> None:
     is_number = isinstance(share, Real) and not isinstance(share, bool | np.bool_)
     if not is_number or not low <= share <= high:
-        raise ValueError(f"{subject} must be a number from {low:g} to {high:g}. Got {shown(share)}. Give such a share.")
+        raise ValueError(
+            f"{subject} must be a number from {low:g} to {high:g}. Got {format_value(share)}. Give such a share."
+        )

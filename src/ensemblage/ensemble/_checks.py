@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.base.validation import MOST_OBJECTS, check_vector, shown
+from ensemblage.base.validation import MOST_OBJECTS, check_vector, format_value
 
 
 def check_size(n: int, p: int) -> None:
@@ -30,7 +30,7 @@ def check_names(names: Any, p: int) -> list[str]:
     checked = [str(name) for name in names] if are_several else []
     if len(checked) != p or len(set(checked)) != p:
         got = "a name twice" if len(checked) == p else f"{len(checked)} names"
-        got = got if are_several else shown(names)
+        got = got if are_several else format_value(names)
         raise ValueError(f"names must be {p} distinct names, one per partition. Got {got}. Name each partition once.")
     if any(name.endswith("\0") for name in checked):
         raise ValueError("names must not end in a NUL character, which NumPy drops. Got one that does. Strip it.")
@@ -44,7 +44,7 @@ def check_missing(missing: Any) -> int | None:
     if isinstance(missing, int | np.integer) and not isinstance(missing, bool) and -(2**63) <= missing < 2**63:
         return int(missing)
     raise ValueError(
-        f"missing must be a whole number or None. Got {shown(missing)}. "
+        f"missing must be a whole number or None. Got {format_value(missing)}. "
         "NaN, None and NA are missing in any case; leave missing out."
     )
 
@@ -60,7 +60,7 @@ def check_beside(other: Any, kind: type[Sized], n: int) -> None:
     if not isinstance(other, kind) or len(other) != n:
         raise ValueError(
             f"Partitions beside others must be of the same {n:,} objects, of class {kind.__name__}. Got "
-            f"{shown(other)}. Make one of them."
+            f"{format_value(other)}. Make one of them."
         )
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.base.validation import shown
+from ensemblage.base.validation import format_value
 from ensemblage.ensemble._coding import CodedColumn
 from ensemblage.ensemble._numbers import code_numbers
 from ensemblage.ensemble._objects import code_objects
@@ -34,6 +34,6 @@ def _decoded(values: NDArray[np.bytes_], title: str) -> NDArray[np.str_]:
         return np.char.decode(values, "utf-8")
     except UnicodeDecodeError as error:
         raise ValueError(
-            f"Byte strings that are labels must be UTF-8 text. Got {shown(error.object)} in partition {title!r}. "
-            "Decode that column, or code it as whole numbers."
+            f"Byte strings that are labels must be UTF-8 text. Got {format_value(error.object)} in partition "
+            f"{title!r}. Decode that column, or code it as whole numbers."
         ) from None

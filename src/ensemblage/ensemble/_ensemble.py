@@ -13,7 +13,7 @@ from ensemblage.base.docs import fill_docstrings
 from ensemblage.base.indexing import check_slice, is_integer, partition_index, row_index
 from ensemblage.base.once import once
 from ensemblage.base.registered import Registered, html
-from ensemblage.base.validation import shown
+from ensemblage.base.validation import format_value
 from ensemblage.ensemble._checks import (
     check_beside,
     check_each_labelled,
@@ -297,7 +297,8 @@ class Ensemble:
             np.dtype(dtype)
         except TypeError:
             raise TypeError(
-                f"dtype of one_hot must be a data type of NumPy. Got {shown(dtype)}. Give one, such as np.float32."
+                f"dtype of one_hot must be a data type of NumPy. Got {format_value(dtype)}. Give one, such as "
+                "np.float32."
             ) from None
         return one_hot(self.coded, dtype)
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from ensemblage.base.validation import shown
+from ensemblage.base.validation import format_value
 
 MOST_NAMED = 10
 """Objects that an error names."""
@@ -141,7 +141,7 @@ def check_pairs(pairs: Any, name: str, n_objects: int) -> NDArray[np.int64]:
     try:
         checked = np.asarray([] if pairs is None else pairs)
     except ValueError:  # lists of unequal length
-        raise ValueError(f"{rule}. Got {shown(pairs)}. Give two numbers each.") from None
+        raise ValueError(f"{rule}. Got {format_value(pairs)}. Give two numbers each.") from None
     if checked.size == 0:
         return np.empty((0, 2), dtype=np.int64)
     if checked.dtype.kind not in "iu" or checked.ndim != 2 or checked.shape[1] != 2:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.base.validation import shown
+from ensemblage.base.validation import format_value
 from ensemblage.ensemble._arrays import as_frame, as_matrix, as_series, as_vector, series_values
 from ensemblage.ensemble._checks import check_size
 from ensemblage.ensemble._coding import CodedColumns, stack_columns
@@ -78,7 +78,7 @@ def code_partitions(partitions: Iterable[Any], missing: int | None) -> CodedColu
     """Code label vectors (array-like or series), one per partition."""
     if not isinstance(partitions, Iterable):
         raise TypeError(
-            f"partitions must be label vectors, one per partition. Got {shown(partitions)}. Give a list of them."
+            f"partitions must be label vectors, one per partition. Got {format_value(partitions)}. Give a list of them."
         )
     vectors = [_label_vector(labels, j) for j, labels in enumerate(partitions)]
     lengths = sorted({len(vector) for vector in vectors})

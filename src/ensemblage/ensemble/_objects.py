@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.base.validation import shown
+from ensemblage.base.validation import format_value
 from ensemblage.ensemble._coding import CodedColumn
 from ensemblage.ensemble._numbers import code_numbers
 
@@ -76,7 +76,7 @@ def _numbers(distinct: list[Any], absent: NDArray[np.bool_], title: str) -> NDAr
     beyond = [value for value in whole if not -(2**63) <= value < 2**63]
     if beyond:
         raise ValueError(
-            f"Whole numbers that are labels must be from −2⁶³ to 2⁶³ − 1. Got {shown(beyond[0])} in partition "
+            f"Whole numbers that are labels must be from −2⁶³ to 2⁶³ − 1. Got {format_value(beyond[0])} in partition "
             f"{title!r}. Convert that column to text."
         )
     return np.array(numbers, dtype=np.int64 if len(whole) == len(numbers) else np.float64)

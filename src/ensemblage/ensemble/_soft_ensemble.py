@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ensemblage.base.indexing import check_slice, partition_index, row_index
 from ensemblage.base.once import once
-from ensemblage.base.validation import shown
+from ensemblage.base.validation import format_value
 from ensemblage.ensemble._checks import check_beside, check_names, names_of_both
 from ensemblage.ensemble._counted import Counted
 from ensemblage.ensemble._ensemble import Ensemble, as_ensemble
@@ -92,7 +92,8 @@ class SoftEnsemble:
     def __init__(self, memberships: Iterable[ArrayLike], *, names: Sequence[str] | None = None) -> None:
         if isinstance(memberships, str) or not isinstance(memberships, Iterable):
             raise TypeError(
-                f"memberships must be a sequence of blocks, one per partition. Got {shown(memberships)}. Give a list."
+                f"memberships must be a sequence of blocks, one per partition. Got {format_value(memberships)}. Give a "
+                "list."
             )
         blocks = [_checked(block, j) for j, block in enumerate(memberships)]
         lengths = sorted({len(block) for block in blocks})
@@ -249,7 +250,7 @@ class SoftCoding(NamedTuple):
     def encode(self, X: Any, owner: str) -> MembershipRows:
         """Memberships of new objects; one in clusters without mass counts as missing."""
         if not isinstance(X, SoftEnsemble) or not np.array_equal(X.n_clusters, self.n_clusters):
-            got = f"partitions of {X.n_clusters.tolist()} clusters" if isinstance(X, SoftEnsemble) else shown(X)
+            got = f"partitions of {X.n_clusters.tolist()} clusters" if isinstance(X, SoftEnsemble) else format_value(X)
             raise ValueError(
                 f"X of {owner}, which was fitted on memberships, must be a SoftEnsemble of partitions of "
                 f"{self.n_clusters.tolist()} clusters. Got {got}. Give memberships in the same clusters."
@@ -283,7 +284,7 @@ def _checked(block: Any, j: int) -> NDArray[np.float64]:
             return _one_hot(Ensemble.from_partitions([block]))
         given = given.astype(np.float64)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"{rule}. Got {shown(block)}. Give the predict_proba of a mixture, say.") from error
+        raise ValueError(f"{rule}. Got {format_value(block)}. Give the predict_proba of a mixture, say.") from error
     if given.ndim != 2:
         raise ValueError(f"{rule}. Got shape {given.shape}. Give a row per object and a column per cluster.")
     absent = (np.isnan(given) | (given == 0)).all(axis=1)
@@ -293,7 +294,8 @@ def _checked(block: Any, j: int) -> NDArray[np.float64]:
     if wrong.any():
         i = int(np.flatnonzero(wrong)[0])
         raise ValueError(
-            f"{rule}. Got {shown(given[i].tolist())} for object {i}, with sum {sums[i]:g}. Divide each row by its sum."
+            f"{rule}. Got {format_value(given[i].tolist())} for object {i}, with sum {sums[i]:g}. Divide each row by "
+            "its sum."
         )
     known /= np.where(absent, 1, sums)[:, None]
     known[known < LEAST] = 0

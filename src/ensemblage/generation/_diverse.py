@@ -23,7 +23,7 @@ from sklearn.preprocessing import StandardScaler
 
 from ensemblage.base.once import once
 from ensemblage.base.parameters import Constraints, Flag, Several, Whole, Words
-from ensemblage.base.random import seeded_start, task_seeds
+from ensemblage.base.random import eigsh_start, task_seeds
 from ensemblage.base.validation import n_distinct_rows
 from ensemblage.generation._base import BasePartitions, Failure, Partition, Recipe, make_recipe
 from ensemblage.generation._clusterers import Labels
@@ -104,7 +104,7 @@ class Embedding(NamedTuple):
             return cls(np.linalg.eigh(adjacency.toarray())[1][:, ::-1][:, :n_vectors])
         # A start that is no eigenvector, and the same for every seed; a wide basis tells eigenvalues near 1 apart.
         start, width = 1 + np.arange(n) / n, min(n - 1, max(4 * n_vectors, 40))
-        options = {"ncv": width, "tol": 1e-8, "maxiter": 5_000, **seeded_start(start)}
+        options = {"ncv": width, "tol": 1e-8, "maxiter": 5_000, **eigsh_start(start)}
         values, vectors = eigsh(adjacency, n_vectors, which="LA", **options)
         return cls(vectors[:, np.argsort(-values, kind="stable")])
 

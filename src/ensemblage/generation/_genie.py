@@ -19,7 +19,7 @@ from ensemblage.generation._clusterers import Labels, nearest_rows
 from ensemblage.generation._random_k import k_range
 from ensemblage.kernels._dendrogram import cut_merges, genie_merges, number_merges
 from ensemblage.kernels._spanning_trees import spanning_tree_of_points
-from ensemblage.rows.slices import run_in_slices
+from ensemblage.rows.interrupts import run_interruptibly
 
 logger = get_logger(__name__)
 
@@ -42,7 +42,7 @@ class Tree(NamedTuple):
         columns, keys = np.ascontiguousarray(X[1:].T), np.full(n - 1, np.inf)
         pairs, squares = np.empty((n - 1, 2), dtype=np.int64), np.empty(n - 1)
         state = np.arange(1, n), keys, keys.view(np.int64), np.zeros(n - 1, dtype=np.int64), X[0].copy()
-        run_in_slices(spanning_tree_of_points, columns, *state, np.zeros(2, dtype=np.int64), pairs, squares)
+        run_interruptibly(spanning_tree_of_points, columns, *state, np.zeros(2, dtype=np.int64), pairs, squares)
         order = np.lexsort((pairs[:, 1], pairs[:, 0], squares))
         return cls(pairs[order], np.ldexp(np.sqrt(squares[order]), exponent))
 
@@ -75,7 +75,7 @@ class Merges(NamedTuple):
         n = len(self.pairs) + 1
         numbered = np.empty((n - 1, 4))
         state = np.arange(n), np.arange(n), np.ones(n, dtype=np.int64), np.zeros(1, dtype=np.int64)
-        run_in_slices(number_merges, self.pairs, *state, numbered)
+        run_interruptibly(number_merges, self.pairs, *state, numbered)
         return numbered[:, :2].astype(np.int64)
 
 

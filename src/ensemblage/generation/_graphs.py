@@ -17,7 +17,7 @@ from scipy.sparse import coo_array, csr_array, issparse
 from ensemblage.base.log import get_logger
 from ensemblage.base.options import Message, Option
 from ensemblage.base.parameters import Edges
-from ensemblage.base.validation import check_path, check_value, shown
+from ensemblage.base.validation import check_path, check_value, format_value
 from ensemblage.ensemble._arrays import as_frame
 from ensemblage.io import Column, Table, base_name, read_bytes, read_table
 from ensemblage.io._formats import GRAPH, format_of, table_format
@@ -202,8 +202,8 @@ def _edges_of_table(table: Table) -> EdgeList:
         if column.numbers is None:
             wrong = column.cells()[int(column.not_numbers[0])]
             raise ValueError(
-                f"The third column of {table.source}, {column.name}, must be weights. Got {shown(wrong)}. Put the "
-                "weights third, or leave all but the nodes out."
+                f"The third column of {table.source}, {column.name}, must be weights. Got {format_value(wrong)}. Put "
+                "the weights third, or leave all but the nodes out."
             )
         weights = np.asarray(column.numbers)
     notes = [f"row names not read: {table.index}"] if table.index is not None else []
@@ -261,7 +261,7 @@ def _weights(values: Any, subject: str) -> NDArray[np.float64]:
         return np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
         raise ValueError(
-            f"Weights of {subject} must be finite numbers ≥ 0. Got {shown(values)}. Give numbers, or no weights."
+            f"Weights of {subject} must be finite numbers ≥ 0. Got {format_value(values)}. Give numbers, or no weights."
         ) from None
 
 
@@ -332,7 +332,7 @@ def _places(names: Sequence[Any], subject: str, nodes: Sequence[Any]) -> NDArray
         objects = f"0 to {len(nodes) - 1}, the objects" if isinstance(nodes, range) else f"the {len(nodes):,} objects"
         others = f" and {len(unknown) - 1:,} others" if len(unknown) > 1 else ""
         raise ValueError(
-            f"Nodes of {subject} must be among {objects} that have labels. Got {shown(unknown[0])}{others}. Give "
-            "labels for all nodes, and the names of the objects if the edges have names."
+            f"Nodes of {subject} must be among {objects} that have labels. Got {format_value(unknown[0])}{others}. "
+            "Give labels for all nodes, and the names of the objects if the edges have names."
         )
     return np.array([place[str(name)] for name in names], dtype=np.int64)

@@ -20,8 +20,8 @@ from ensemblage.kernels._joint_kmeans import (
 )
 from ensemblage.rows import blocks
 from ensemblage.rows.blocks import row_blocks
+from ensemblage.rows.interrupts import rows_per_call, run_interruptibly
 from ensemblage.rows.protocol import map_rows
-from ensemblage.rows.slices import rows_of_slice, run_in_slices
 from ensemblage.rows.threads import parallel_map
 
 CANDIDATES_AT_ONCE = 256
@@ -68,7 +68,7 @@ class Space(NamedTuple):
         map_rows(
             lambda X, codes, *out: nearest_two((X, codes, self.offsets, self.weights), *centres, *out),
             [self.X, self.codes, *nearest],
-            size=rows_of_slice(operations, blocks.BLOCK_ROWS),
+            size=rows_per_call(operations, blocks.BLOCK_ROWS),
         )
         return nearest
 
@@ -110,7 +110,7 @@ class Run(NamedTuple):
         distances = self.nearest.first, self.nearest.second
         add_centre(tuple(space), row, k, *distances, self.rounding, labels, bounds)
         lloyd = Lloyd.of(space, labels, bounds, features, proportions)
-        run_in_slices(lloyd_mixed, space, self.max_iter, self.rounding, lloyd)
+        run_interruptibly(lloyd_mixed, space, self.max_iter, self.rounding, lloyd)
         loss = loss_of(space.X, space.offsets, space.weights, labels, lloyd.counts, lloyd.sizes)
         key = np.empty_like(labels)
         renumber(labels, np.empty(k + 1, dtype=np.int64), key)
@@ -178,4 +178,4 @@ def _shift_progress(
 def settle(space: Space, labels: NDArray[np.int32], n_clusters: int, max_iter: int) -> None:
     """Change the labels by k-means, from the means of their clusters on."""
     centres, bounds = space.centres(labels, n_clusters), np.full(len(labels), -1.0)
-    run_in_slices(lloyd_mixed, space, max_iter, space.rounding, Lloyd.of(space, labels, bounds, *centres))
+    run_interruptibly(lloyd_mixed, space, max_iter, space.rounding, Lloyd.of(space, labels, bounds, *centres))

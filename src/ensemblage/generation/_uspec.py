@@ -24,7 +24,7 @@ from ensemblage.counting._points import lloyd
 from ensemblage.generation._random_k import RandomKPartitions
 from ensemblage.kernels._points import add_walk, embed_by_neighbours, nearest_representatives
 from ensemblage.rows.blocks import SUM_ROWS, row_blocks
-from ensemblage.rows.slices import check_stopped
+from ensemblage.rows.interrupts import check_stopped
 from ensemblage.rows.threads import one_native_thread, parallel_map
 
 CANDIDATES = 10

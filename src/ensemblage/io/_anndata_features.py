@@ -11,7 +11,7 @@ from scipy import sparse
 
 from ensemblage.base.options import Message, Option
 from ensemblage.base.text import some
-from ensemblage.base.validation import shown
+from ensemblage.base.validation import format_value
 from ensemblage.io._anndata_read import name_of
 from ensemblage.io._column import Column
 from ensemblage.io._column_role import Role
@@ -38,7 +38,7 @@ def matrix_of(adata: Any, use: str | None = None) -> Matrix:
     """The matrix ``.obsm[use]``, or ``.X`` for "X". None: ``.obsm["X_pca"]`` if there is one, else ``.X``."""
     keys, source = list(adata.obsm), name_of(adata)
     if use is not None and not isinstance(use, str):
-        raise TypeError(f"use must be the name of a matrix in .obsm, X, or None. Got {shown(use)}.")
+        raise TypeError(f"use must be the name of a matrix in .obsm, X, or None. Got {format_value(use)}.")
     chosen = use if use is not None else PCA if PCA in keys else X
     if chosen != X and chosen not in keys:
         raise ValueError(

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.base.text import some
-from ensemblage.base.validation import shown
+from ensemblage.base.validation import format_value
 from ensemblage.ensemble._checks import check_missing
 from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.io._anndata_read import name_of, open_anndata
@@ -34,7 +34,7 @@ def matching_columns(adata: Any, columns: str | Sequence[str]) -> list[str]:
     if not isinstance(asked, Sequence) or not asked or not all(isinstance(name, str) for name in asked):
         raise TypeError(
             "columns must be the name of a column of .obs, a pattern such as 'leiden_*', or a list of such. "
-            f"Got {shown(columns)}."
+            f"Got {format_value(columns)}."
         )
     present = [str(name) for name in adata.obs.columns]
     found: dict[str, None] = {}

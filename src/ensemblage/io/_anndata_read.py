@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import Any
 
 from ensemblage.base.once import once
-from ensemblage.base.validation import check_path, shown
+from ensemblage.base.validation import check_path, format_value
 
 DATA_FRAMES = ("obs", "var")
 
@@ -33,7 +33,7 @@ def open_anndata(source: Any) -> Any:
     if isinstance(source, str | PathLike):
         return open_file(check_path(source, "adata"))
     if not all(hasattr(source, name) for name in ("obs", "obsm", "n_obs")):
-        raise TypeError(f"adata must be an AnnData object or the path of a .h5ad file. Got {shown(source)}.")
+        raise TypeError(f"adata must be an AnnData object or the path of a .h5ad file. Got {format_value(source)}.")
     return source
 
 

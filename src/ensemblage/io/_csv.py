@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ensemblage.base.text import write_csv
-from ensemblage.base.validation import shown
+from ensemblage.base.validation import format_value
 from ensemblage.ensemble._checks import check_each_labelled, check_labelled, check_names
 from ensemblage.ensemble._coding import CodedColumns
 from ensemblage.io._labels import code_columns, label_values
@@ -39,7 +39,7 @@ def _check_comes_back(name: str, labels: list[str], *, is_first: bool) -> None:
     """A table is read without the spaces around its cells, a CSV file has no missing labels but blank ones."""
     if not _is_writable("".join([name, *labels])):
         raise ValueError(
-            f"A .csv file must be UTF-8 text. Got half of a surrogate pair in partition {shown(name)}. "
+            f"A .csv file must be UTF-8 text. Got half of a surrogate pair in partition {format_value(name)}. "
             "Use .npz, or give that label another name."
         )
     if not all(map(str.strip, labels)):
@@ -52,20 +52,20 @@ def _check_comes_back(name: str, labels: list[str], *, is_first: bool) -> None:
     if odd is not None or (is_first and not name):
         raise ValueError(
             "A .csv file must give back what it holds: no label NA, no spaces around a text, no empty first name. "
-            f"Got {shown(odd or name)} in partition {shown(name)}. Use .npz, or give it another name."
+            f"Got {format_value(odd or name)} in partition {format_value(name)}. Use .npz, or give it another name."
         )
     text_of: dict[Any, str] = {}
     for value, text in zip(label_values(labels), labels, strict=True):
         if isinstance(value, float) and not value.is_integer():
             raise ValueError(
                 "A .csv file must give back what it holds: no labels that are numbers with fractions, which look like "
-                f"features. Got {shown(text)} in partition {shown(name)}. Use .npz, or number the labels."
+                f"features. Got {format_value(text)} in partition {format_value(name)}. Use .npz, or number the labels."
             )
         if text_of.setdefault(value, text) != text:
             raise ValueError(
                 "A .csv file must give back what it holds: no two labels that are the same whole number. "
-                f"Got {shown(text_of[value])} and {shown(text)} in partition {shown(name)}. Use .npz, or give one of "
-                "them another name."
+                f"Got {format_value(text_of[value])} and {format_value(text)} in partition {format_value(name)}. Use "
+                ".npz, or give one of them another name."
             )
 
 

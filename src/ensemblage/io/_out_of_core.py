@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ensemblage.base.validation import check_bytes, check_path, shown
+from ensemblage.base.validation import check_bytes, check_path, format_value
 from ensemblage.ensemble._checks import check_missing, check_names, check_size
 from ensemblage.ensemble._coding import CodedColumns, code_dtype
 from ensemblage.ensemble._ensemble import Ensemble
@@ -133,7 +133,8 @@ def _futures(parts: Any, client: Any) -> list[Any]:
         parts = delayed.ravel().tolist()
     if not isinstance(parts, Iterable):
         raise TypeError(
-            f"Parts of a label matrix must be a Dask array or a list of matrices. Got {shown(parts)}. Give one of them."
+            f"Parts of a label matrix must be a Dask array or a list of matrices. Got {format_value(parts)}. Give one "
+            "of them."
         )
     parts = list(parts)
     if not parts:

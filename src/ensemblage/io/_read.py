@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from ensemblage.base.options import Message, Option
 from ensemblage.base.parameters import Codes
-from ensemblage.base.validation import check_path, check_value, shown
+from ensemblage.base.validation import check_path, check_value, format_value
 from ensemblage.ensemble._arrays import as_frame
 from ensemblage.io._arrow import ROW_NAMES, arrow_table, read_typed
 from ensemblage.io._bytes import base_name, read_bytes, text_bytes
@@ -129,7 +129,7 @@ def _frame(source: Any) -> Any:
     frame = as_frame(source)
     if frame is None:
         raise TypeError(
-            f"source must be a path, the bytes of a file, or a data frame. Got {shown(source)}. "
+            f"source must be a path, the bytes of a file, or a data frame. Got {format_value(source)}. "
             "Collect a lazy frame, save anything else as a file."
         )
     return frame

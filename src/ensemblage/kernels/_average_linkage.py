@@ -382,7 +382,7 @@ def average_chain(
     nearest : WORK Nearest, as a plain tuple
     pairs : OUT (m - 1, 2) first rows of the two clusters of each merge, the smaller first
     similarities : OUT (m - 1,)
-    budget : IN operations of this slice
+    budget : IN operations of this call
     """
     offsets, _, _, _, _, _ = compared
     _, _, _, _, _, _, _, _, _, _, _, bound = clusters

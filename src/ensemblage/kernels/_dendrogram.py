@@ -31,7 +31,7 @@ def number_merges(pairs: Any, parent: Any, number: Any, size: Any, progress: Any
     size : WORK (n,) ones, leaves of the cluster
     progress : WORK (1,) zero; merges made
     merged : OUT (n - 1, 4) SciPy's numbers of the clusters, the smaller first, in 0 and 1; leaves of both in 3
-    budget : IN operations of this slice
+    budget : IN operations of this call
     """
     n = parent.shape[0]
     first, last = next_rows(pairs.shape[0], 64, budget, progress)

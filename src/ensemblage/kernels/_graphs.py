@@ -75,7 +75,7 @@ def point_weights(
     n_neighbors : IN
     progress : WORK (1,) zero; members looked at
     weights : OUT (q,) sum of an object's largest similarities to other objects
-    budget : IN operations of this slice
+    budget : IN operations of this call
     """
     q = members.shape[0]
     few = n_neighbors <= FEW
@@ -107,7 +107,7 @@ def weakest_link(
     left : WORK (q,) True; whether it is not in the tree
     progress : WORK (2,) zeros; edges found, member that comes into the tree next
     weakest : IN/OUT (1,) weakest edge of the tree, infinite before
-    budget : IN operations of this slice
+    budget : IN operations of this call
     """
     q = members.shape[0]
     e, a = progress[0], progress[1]
@@ -140,7 +140,7 @@ def strongest_bridges(
     weights : IN (m,)
     progress : WORK (1,) zero; rows looked at
     bridges : IN/OUT (k,) strongest edge that leaves each cluster, 0 before
-    budget : IN operations of this slice
+    budget : IN operations of this call
     """
     m = clusters.shape[0]
     first, last = next_rows(m, 2 * m, budget, progress)
@@ -205,7 +205,7 @@ def count_strong(matrix: Any, values: Any, least: float, progress: Any, degrees:
     least : IN associations up to it are no edges; the diagonal always is one
     progress : WORK (1,) zero; rows counted
     degrees : OUT (m,) entries of each row
-    budget : IN operations of this slice
+    budget : IN operations of this call
     """
     m = matrix.shape[0]
     first, last = next_rows(m, 2 * m, budget, progress)
@@ -226,7 +226,7 @@ def fill_strong(matrix: Any, values: Any, least: float, progress: Any, indices: 
     progress : WORK (2,) zeros; rows done, entries found
     indices : OUT columns, ascending in each row
     data : OUT float64 associations
-    budget : IN operations of this slice
+    budget : IN operations of this call
     """
     m, n_found = matrix.shape[0], progress[1]
     first, last = next_rows(m, 2 * m, budget, progress)
@@ -331,7 +331,7 @@ def move_nodes(
     totals : IN/OUT (n,) float64, sum of the sizes of each community
     work : WORK (float64 (n,) zero, int64 (n,), bool (n,) all True: nodes to look at)
     progress : WORK (2,) int64 zero, the place in ``order`` and the moves since it began
-    budget : IN operations of this slice
+    budget : IN operations of this call
     """
     indptr, indices, data = graph
     weight_to, near, active = work

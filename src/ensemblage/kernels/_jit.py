@@ -94,7 +94,7 @@ def next_rows(n: int, operations: int, budget: int, progress: Any) -> tuple[int,
 
     n : IN number of rows
     operations : IN of each row
-    budget : IN operations of this slice
+    budget : IN operations of this call
     progress : IN/OUT (1 or more,) rows done; afterwards those of this slice too
     """
     first = progress[0]

@@ -294,7 +294,7 @@ def lloyd_mixed(space: Any, max_iter: int, rounding: float, run: Any, budget: in
     space : IN (n, m) features, (n, u) codes, (u + 1,) offsets, (u,) weights
     rounding : IN error bound of a squared distance
     run : IN/OUT Lloyd, as a plain tuple
-    budget : IN operations of this slice
+    budget : IN operations of this call
     """
     X, _, offsets, weights = space
     labels, _, features, proportions, counts, sizes, drift, progress = run

@@ -365,7 +365,7 @@ def climb(
     state : IN/OUT Climb, as a plain tuple
     least : IN a row moves only if n S rises by more
     progress : WORK (2,) zeros; rows looked at, and how many of them moved
-    budget : IN operations of this slice
+    budget : IN operations of this call
     """
     _, _, joined, pairs, sizes, n_rows = state
     (m, p), k = codes.shape, sizes.shape[0]

@@ -189,7 +189,7 @@ def condensed_chain(
     n_left : IN/OUT (1,) m; entries of `left`
     pairs : OUT (m - 1, 2) first rows of the two clusters of each merge, the smaller first
     similarities : OUT (m - 1,) on the scale of the matrix
-    budget : IN operations of this slice
+    budget : IN operations of this call
     """
     _, _, chained, dead, progress = chain
     m = dead.shape[0]
@@ -460,7 +460,7 @@ def complete_chain(
     lowest : IN/OUT (1,) 0; no cluster there is has a lower number
     pairs : OUT (m - 1, 2) first rows of the two clusters of each merge, the smaller first
     similarities : OUT (m - 1,) levels
-    budget : IN operations of this slice
+    budget : IN operations of this call
     """
     square, place, seen, spare, used = rows
     _, _, chained, dead, progress = chain

@@ -106,7 +106,7 @@ def spanning_tree_of_counts(
     progress : WORK (2,) zeros; edges found, place of the row that comes into the tree next
     edges : OUT (m - 1, 2) rows of each edge, the smaller first
     ranks : OUT (m - 1,) rank of each edge
-    budget : IN operations of this slice
+    budget : IN operations of this call
     """
     p, m = columns.shape
     least = np.empty(m // ROWS_AT_ONCE + 1, keys.dtype)
@@ -163,7 +163,7 @@ def grow_tree_of_bitmaps(
     edges : OUT (m - 1, 2) rows of each edge, the smaller first
     ranks : OUT (m - 1,) p - the partitions that join each edge
     stop : IN edges to find
-    budget : IN operations of this slice
+    budget : IN operations of this call
     """
     n_blocks, everything, p, n = best.shape[0], maps.shape[0] - 2, codes.shape[1], keys.shape[0]
     width, mask = np.uint64(shift), (np.uint64(1) << np.uint64(shift)) - np.uint64(1)
@@ -272,7 +272,7 @@ def spanning_tree_of_similarities(
     progress : WORK (2,) zeros; edges found, place of the row that comes into the tree next
     edges : OUT (m - 1, 2) rows of each edge, the smaller first
     similarities : OUT (m - 1,)
-    budget : IN operations of this slice
+    budget : IN operations of this call
     """
     offsets, _, _, _, _, _ = compared
     m, p = codes.shape
@@ -330,7 +330,7 @@ def spanning_tree_of_points(
     progress : WORK (2,) zeros; edges found, point that came last
     pairs : OUT (n - 1, 2) int64 points of each edge, the smaller first, in the order in which they are found
     squares : OUT (n - 1,) their squared lengths
-    budget : IN operations of this slice
+    budget : IN operations of this call
     """
     m, n_edges = columns.shape
     e, current = progress[0], progress[1]

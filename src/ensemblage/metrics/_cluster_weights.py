@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ensemblage.base.parameters import Constraint, Lists, Number, Words
-from ensemblage.base.validation import check_number, check_value, check_weights, shown
+from ensemblage.base.validation import check_number, check_value, check_weights, format_value
 from ensemblage.counting._contingency import all_pairs, cells_of_pair, tables_of_rows
 from ensemblage.ensemble._counted import Distinct
 from ensemblage.ensemble._ensemble import as_ensemble
@@ -156,7 +156,7 @@ def check_cluster_weights(
         try:
             local = np.asarray(numbers, dtype=np.float64)
         except (TypeError, ValueError, OverflowError):
-            raise ValueError(f"{rule}. Got {shown(numbers)}. {ADVICE}") from None
+            raise ValueError(f"{rule}. Got {format_value(numbers)}. {ADVICE}") from None
         if local.shape != (k,):
             raise ValueError(f"{rule}. Got shape {local.shape}. {ADVICE}")
         if not ((local >= 0) & (local <= 1)).all():

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ensemblage.base.indexing import check_slice, row_index
 from ensemblage.base.memory import MAX_BYTES, OVERHEAD, check_fits
-from ensemblage.base.validation import check_weights, shown
+from ensemblage.base.validation import check_weights, format_value
 from ensemblage.counting._pairs import pair_histogram
 from ensemblage.ensemble._counted import Distinct
 from ensemblage.ensemble._ensemble import as_ensemble
@@ -19,9 +19,9 @@ from ensemblage.kernels._jit import are_few
 from ensemblage.kernels._pairs import associate, associate_levels
 from ensemblage.metrics._cluster_weights import check_cluster_weights, table_of_labels
 from ensemblage.rows.blocks import row_blocks
+from ensemblage.rows.interrupts import rows_per_call
 from ensemblage.rows.memberships import MembershipRows
 from ensemblage.rows.protocol import map_rows
-from ensemblage.rows.slices import rows_of_slice
 from ensemblage.rows.threads import one_native_thread, thread_count
 
 _ADVICE = (
@@ -146,7 +146,7 @@ def _row_numbers(rows: Any, n_objects: int) -> NDArray[np.intp]:
     except (IndexError, ValueError, TypeError, OverflowError):
         raise ValueError(
             f"rows of coassociation must be a slice, a mask of {n_objects:,} truth values or a list of whole numbers "
-            f"from {-n_objects} to {n_objects - 1}. Got {shown(rows)}. Name objects that are there."
+            f"from {-n_objects} to {n_objects - 1}. Got {format_value(rows)}. Name objects that are there."
         ) from None
 
 
@@ -173,7 +173,7 @@ def associations(
     def fill(block: NDArray[Any], joins: NDArray[np.float64], out: NDArray[np.float64]) -> int:
         return associate(block, columns, absent, weights, joins, np.empty(n), out)
 
-    size = rows_of_slice(n * codes.shape[1], 64)
+    size = rows_per_call(n * codes.shape[1], 64)
     return association, sum(map_rows(fill, (codes, joins, association), n_jobs=n_jobs, size=size))
 
 
@@ -265,7 +265,7 @@ def compact_associations(
     def fill(block: NDArray[Any], out: NDArray[Any]) -> None:
         associate_levels(block, columns, absent, level_of, np.empty((2, m), dtype=counter), out)
 
-    map_rows(fill, (codes, matrix), n_jobs=n_jobs, size=rows_of_slice(len(codes) * codes.shape[1], 64))
+    map_rows(fill, (codes, matrix), n_jobs=n_jobs, size=rows_per_call(len(codes) * codes.shape[1], 64))
     return Associations(matrix, values)
 
 

@@ -14,7 +14,7 @@ from ensemblage.ensemble._ensemble import Ensemble, as_ensemble
 from ensemblage.kernels._graphs import point_weights, strongest_bridges, weakest_link
 from ensemblage.metrics._clustering import code_clustering
 from ensemblage.metrics._coassociation import Associations, association_bytes, bytes_per_pair, compact_associations
-from ensemblage.rows.slices import run_in_slices
+from ensemblage.rows.interrupts import run_interruptibly
 from ensemblage.rows.threads import thread_count
 
 
@@ -112,7 +112,7 @@ def mm_index_of(
         return float("inf")
     bridges = np.zeros(k)
     everywhere = weights_of(similarity, counts, clusters, n_neighbors) if weights is None else weights
-    run_in_slices(strongest_bridges, *similarity, clusters, everywhere, np.zeros(1, dtype=np.int64), bridges)
+    run_interruptibly(strongest_bridges, *similarity, clusters, everywhere, np.zeros(1, dtype=np.int64), bridges)
     stability = [_stability(similarity, counts, rows, n_neighbors) for rows in members]
     if min(stability) <= 0:
         return float("inf")
@@ -136,7 +136,7 @@ def _weights_within(
     weights = np.empty(len(rows))
     # An object has no more neighbours than there are objects.
     n_neighbors, progress = min(n_neighbors, int(counts.sum())), np.zeros(1, dtype=np.int64)
-    run_in_slices(point_weights, *similarity, counts, rows, n_neighbors, progress, weights)
+    run_interruptibly(point_weights, *similarity, counts, rows, n_neighbors, progress, weights)
     highest = weights.max()
     return weights / highest if highest > 0 else weights
 
@@ -147,5 +147,5 @@ def _stability(similarity: Associations, counts: NDArray[np.int64], rows: NDArra
     if q == 1:
         return float(similarity.rows(rows)[0, rows[0]] * weights[0] * weights[0])
     weakest, tree = np.array([np.inf]), (np.full(q, -1.0), np.ones(q, dtype=np.bool_), np.zeros(2, dtype=np.int64))
-    run_in_slices(weakest_link, *similarity, rows, weights, *tree, weakest)
+    run_interruptibly(weakest_link, *similarity, rows, weights, *tree, weakest)
     return float(weakest[0])

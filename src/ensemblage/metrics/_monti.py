@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ensemblage.base.validation import check_choice, shown
+from ensemblage.base.validation import check_choice, format_value
 from ensemblage.ensemble._ensemble import Ensemble, as_ensemble
 from ensemblage.metrics._cluster_density import cluster_density
 from ensemblage.metrics._clustering import code_clustering
@@ -124,8 +124,8 @@ def pac_of(values: NDArray[np.float64], cdf: NDArray[np.float64], lower: float =
     numeric = all(isinstance(value, numbers.Real) and not isinstance(value, bool) for value in limits)
     if not numeric or not 0 <= lower < upper <= 1:
         raise ValueError(
-            f"lower and upper of pac must be 0 ≤ lower < upper ≤ 1. Got {shown(lower)} and {shown(upper)}. "
-            "Values between them are ambiguous."
+            f"lower and upper of pac must be 0 ≤ lower < upper ≤ 1. Got {format_value(lower)} and "
+            f"{format_value(upper)}. Values between them are ambiguous."
         )
     # Shares of partitions and limits such as 0.1 are rounded numbers.
     places = np.searchsorted(values, np.array([lower, upper]) + 1e-12, side="right") - 1

@@ -17,8 +17,8 @@ from ensemblage.ensemble._rows import Rows
 from ensemblage.kernels._pairs import add_weighted_pairs
 from ensemblage.metrics._coassociation import pairs_by_association
 from ensemblage.rows.blocks import row_blocks
+from ensemblage.rows.interrupts import rows_per_call
 from ensemblage.rows.protocol import LabelRows
-from ensemblage.rows.slices import rows_of_slice
 from ensemblage.rows.threads import parallel_map
 
 _N_DRAWN = 1_000_000
@@ -197,7 +197,7 @@ def _weighted_histogram(labels: Distinct, weights: NDArray[np.float64], n_jobs: 
             np.add(tally, of_rows, out=tally)
             np.maximum(largest, largest_of_rows, out=largest)
 
-    parallel_map(add, row_blocks(m, rows_of_slice(m * (1 + p), MOST_ROWS_AT_ONCE)), n_jobs)
+    parallel_map(add, row_blocks(m, rows_per_call(m * (1 + p), MOST_ROWS_AT_ONCE)), n_jobs)
     labelled = (codes < labels.n_clusters)[:, weights > 0].any(axis=1)
     tally[-1] += int((counts * (counts - 1) // 2)[labelled].sum())
     largest[-1] = max(largest[-1], 1.0) if tally[-1] else 0.0

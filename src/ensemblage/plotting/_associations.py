@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ensemblage.base.validation import check_number, check_numbers, shown
+from ensemblage.base.validation import check_number, check_numbers, format_value
 
 from ._axes import Axes, axes_or_new, curve, printable, remove_frame
 from ._checks import axes_of, whole_numbers
@@ -44,7 +44,7 @@ def association_histogram(
     ax.bar(edges[:-1], heights, width=0.9 * np.diff(edges), align="edge", color=UNLABELLED_COLOR)
     if thresholds is not None and not isinstance(thresholds, Mapping):
         raise TypeError(
-            f"thresholds of association_histogram must be a dict of numbers by name. Got {shown(thresholds)}. "
+            f"thresholds of association_histogram must be a dict of numbers by name. Got {format_value(thresholds)}. "
             "Give {'kmeans': 0.3}, say."
         )
     for i, (name, given) in enumerate((thresholds or {}).items()):

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.base.text import one_line
-from ensemblage.base.validation import check_whole, shown
+from ensemblage.base.validation import check_whole, format_value
 
 from ._colors import PALETTE
 
@@ -61,7 +61,7 @@ def axes_or_new(ax: Axes | None, width: float = 4.8, height: float = 3.6) -> Axe
 
     if not isinstance(ax, Axes):
         raise TypeError(
-            f"ax must be one matplotlib Axes, or None for a new figure. Got {shown(ax)}. "
+            f"ax must be one matplotlib Axes, or None for a new figure. Got {format_value(ax)}. "
             "Give what plt.subplots() returns as its second value."
         )
     return ax

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.base.parameters import Whole
-from ensemblage.base.validation import MOST_OBJECTS, Shape, check_numbers, check_value, shown
+from ensemblage.base.validation import MOST_OBJECTS, Shape, check_numbers, check_value, format_value
 
 
 def whole_numbers(values: Any, subject: str, shape: Shape, least: int = 0) -> NDArray[np.int64]:
@@ -15,7 +15,7 @@ def whole_numbers(values: Any, subject: str, shape: Shape, least: int = 0) -> ND
     array = np.asarray(values) if isinstance(values, np.ndarray) and values.dtype.kind in "iu" else None
     checked = check_numbers(values, subject, shape, least)
     if array is None and not (np.isfinite(checked).all() and (checked == np.rint(checked)).all()):
-        raise ValueError(f"{subject} must be whole numbers. Got {shown(values)}. Negative ones stand for none.")
+        raise ValueError(f"{subject} must be whole numbers. Got {format_value(values)}. Negative ones stand for none.")
     return (checked if array is None else array).astype(np.int64)
 
 
@@ -32,7 +32,7 @@ def check_sizes(sizes: Any, n: int, subject: str) -> NDArray[np.float64]:
     """How many objects each of n rows stands for: one, if nothing is said."""
     checked = check_numbers(np.ones(n) if sizes is None else sizes, subject, (n,))
     if not (np.isfinite(checked).all() and (checked >= 0).all() and (n == 0 or checked.any())):
-        raise ValueError(f"{subject} must be numbers ≥ 0, not all 0. Got {shown(sizes)}. Count objects.")
+        raise ValueError(f"{subject} must be numbers ≥ 0, not all 0. Got {format_value(sizes)}. Count objects.")
     return checked
 
 
@@ -43,7 +43,9 @@ def check_length(values: Sequence[Any] | None, n: int, subject: str) -> None:
         if isinstance(values, Set | Mapping):
             raise TypeError
     except TypeError:
-        raise ValueError(f"{subject} must be a list of {n} entries. Got {shown(values)}. Give one each.") from None
+        raise ValueError(
+            f"{subject} must be a list of {n} entries. Got {format_value(values)}. Give one each."
+        ) from None
     if got != n:
         raise ValueError(f"{subject} must be {n} entries. Got {got}. Give one each.")
 
@@ -51,7 +53,9 @@ def check_length(values: Sequence[Any] | None, n: int, subject: str) -> None:
 def check_mapping(values: Any, subject: str) -> None:
     """A dict that is not empty."""
     if not isinstance(values, Mapping) or not values:
-        raise TypeError(f"{subject} must be a dict with at least one entry. Got {shown(values)}. Give numbers by k.")
+        raise TypeError(
+            f"{subject} must be a dict with at least one entry. Got {format_value(values)}. Give numbers by k."
+        )
 
 
 def check_marked_k(n_clusters: Any) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ensemblage.base.validation import MOST_OBJECTS, check_numbers, check_whole, shown
+from ensemblage.base.validation import MOST_OBJECTS, check_numbers, check_whole, format_value
 
 from ._axes import Axes, axes_or_new, label_ticks, remove_frame
 from ._checks import whole_numbers
@@ -147,7 +147,8 @@ def confidence_boxes(quantiles: Sequence[dict[str, Any]], *, ax: Axes | None = N
         isinstance(q, dict) and {"cluster", "values", "mean", "q95"} <= q.keys() for q in quantiles
     ):
         raise TypeError(
-            f"quantiles of confidence_boxes must be what confidence_quantiles returns. Got {shown(quantiles)}. Call it."
+            f"quantiles of confidence_boxes must be what confidence_quantiles returns. Got {format_value(quantiles)}. "
+            "Call it."
         )
     boxes = [q for q in quantiles if q["values"] is None]
     x = np.array([q["cluster"] for q in boxes], dtype=np.int64)

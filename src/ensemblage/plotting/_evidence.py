@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ensemblage.base.validation import shown
+from ensemblage.base.validation import format_value
 from ensemblage.consensus import evidence as records
 
 from ._associations import association_histogram, threshold_search
@@ -47,7 +47,7 @@ def evidence(record: records.Evidence, *, ax: Axes | None = None) -> Axes:
 @singledispatch
 def _draw(record: Any, ax: Axes | None) -> Axes:
     raise TypeError(
-        f"A record of evidence must be one that a consensus gave. Got {shown(record)}. "
+        f"A record of evidence must be one that a consensus gave. Got {format_value(record)}. "
         "Give one of consensus.evidence(labels)."
     )
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ensemblage.base.validation import check_number, check_numbers, shown
+from ensemblage.base.validation import check_number, check_numbers, format_value
 
 from ._axes import Axes, axes_or_new, heat_map, label_ticks
 from ._checks import check_length, check_sizes, whole_numbers
@@ -80,8 +80,8 @@ def _color_map(cmap: Any, owner: str) -> Any:
         return colormaps.get_cmap(cmap)
     except (TypeError, ValueError):
         raise ValueError(
-            f"cmap of {owner} must be a Colormap of matplotlib or the name of one. Got {shown(cmap)}. Give one, such "
-            "as 'Blues'."
+            f"cmap of {owner} must be a Colormap of matplotlib or the name of one. Got {format_value(cmap)}. Give one, "
+            "such as 'Blues'."
         ) from None
 
 
@@ -229,7 +229,7 @@ def _check_pair(axes: Any) -> tuple[Axes, Axes]:
         left, right = axes
     except (TypeError, ValueError):
         raise TypeError(
-            f"axes must be two matplotlib Axes, or None for a new figure. Got {shown(axes)}. "
+            f"axes must be two matplotlib Axes, or None for a new figure. Got {format_value(axes)}. "
             "Give what plt.subplots(1, 2) returns as its second value."
         ) from None
     return axes_or_new(left), axes_or_new(right)

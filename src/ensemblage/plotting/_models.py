@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from ensemblage.base.validation import check_choice, shown
+from ensemblage.base.validation import check_choice, format_value
 from ensemblage.consensus.evidence import Dendrogram
 from ensemblage.ensemble._ensemble import Ensemble, as_ensemble
 from ensemblage.metrics import coassociation
@@ -107,7 +107,7 @@ def features_of(model: Any, X: Any) -> NDArray[np.float64]:
     if X is None or not hasattr(model, "ensemble_"):
         raise ValueError(
             "kind='clusters' needs features, and a model of features. "
-            f"Got {shown(X) if X is not None else 'no X'} for {type(model).__name__}. Give the features, or use "
+            f"Got {format_value(X) if X is not None else 'no X'} for {type(model).__name__}. Give the features, or use "
             "plotting.scatter(points, model)."
         )
     preprocessor = getattr(model, "preprocessor_", None)

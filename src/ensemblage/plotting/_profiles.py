@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ensemblage.base.validation import check_numbers, shown
+from ensemblage.base.validation import check_numbers, format_value
 
 from ._axes import Axes, axes_or_new, label_ticks, printable, remove_frame
 from ._checks import check_length
@@ -105,7 +105,7 @@ def variable_panel(panel: Mapping[str, Any], *, ax: Axes | None = None) -> Axes:
     """
     if not isinstance(panel, Mapping) or not {"variable", "clusters", "quantiles", "shares"} & panel.keys():
         raise TypeError(
-            f"panel of variable_panel must be a dict of one variable. Got {shown(panel)}. See its docstring."
+            f"panel of variable_panel must be a dict of one variable. Got {format_value(panel)}. See its docstring."
         )
     clusters, k = panel["clusters"], np.size(panel["clusters"])
     check_length(clusters, k, "clusters of variable_panel")
@@ -181,7 +181,9 @@ def variable_panels(panels: Sequence[Mapping[str, Any]]) -> list[Axes]:
     from matplotlib.figure import Figure
 
     if isinstance(panels, Mapping | str) or not isinstance(panels, Sequence) or not panels:
-        raise TypeError(f"panels of variable_panels must be a list of dicts. Got {shown(panels)}. See variable_panel.")
+        raise TypeError(
+            f"panels of variable_panels must be a list of dicts. Got {format_value(panels)}. See variable_panel."
+        )
     columns = min(_COLUMNS, len(panels))
     rows = -(-len(panels) // columns)
     figure = Figure(figsize=(_WIDTH * columns, _HEIGHT * rows))

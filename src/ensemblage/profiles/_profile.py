@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ensemblage.base.frames import backend_of
-from ensemblage.base.validation import check_numbers, check_whole, shown
+from ensemblage.base.validation import check_numbers, check_whole, format_value
 from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.profiles._comparison import ClusterComparison, repeats_clusters
 from ensemblage.profiles._record import ClusterProfile, Profile, sentence_of
@@ -164,7 +164,8 @@ def _labels_of(model_or_labels: Any) -> Any:
     """The labels of a fitted estimator, by the numbers that people know its clusters by, or those that were given."""
     if hasattr(model_or_labels, "fit") and not hasattr(model_or_labels, "labels_"):
         raise TypeError(
-            f"model_or_labels of profile must be fitted, or labels. Got {shown(model_or_labels)}. Call its fit first."
+            f"model_or_labels of profile must be fitted, or labels. Got {format_value(model_or_labels)}. Call its fit "
+            "first."
         )
     labels = getattr(model_or_labels, "labels_", model_or_labels)
     numbers = getattr(model_or_labels, "cluster_numbers_", None)
@@ -191,7 +192,7 @@ def _texts(values: Any, subject: str) -> list[str]:
             raise TypeError
         return [str(value) for value in values]
     except TypeError:
-        raise TypeError(f"{subject} of profile must be a list. Got {shown(values)}. Give names.") from None
+        raise TypeError(f"{subject} of profile must be a list. Got {format_value(values)}. Give names.") from None
 
 
 def _names(ids: Any, n: int) -> list[str]:
@@ -230,7 +231,8 @@ def _coordinates(model: Any, X: Any, features: Any, given: VariableTable, n: int
         checked = check_numbers(features, "features of profile", (n, "d"))
         if not (checked.shape[1] and np.isfinite(checked).all()):
             raise ValueError(
-                f"features of profile must be finite numbers in a column or more. Got {shown(features)}. Fill the gaps."
+                f"features of profile must be finite numbers in a column or more. Got {format_value(features)}. Fill "
+                "the gaps."
             )
         return checked
     variables: list[Variable] = [v for v in given.variables if v.clustered]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ensemblage.base.validation import shown
+from ensemblage.base.validation import format_value
 from ensemblage.ensemble._arrays import as_frame
 from ensemblage.io import Column, Preprocessor, Table, read_table
 from ensemblage.io._categories import level_codes, levels_of
@@ -138,7 +138,8 @@ def _variables_from_array(X: Any, missing: Sequence[str | float] | None = None) 
         dense = np.empty(0)
     if dense.ndim != 2 or 0 in dense.shape:
         raise ValueError(
-            f"X of profile must be a table of objects and variables. Got {shown(X)}. Give a data frame or a matrix."
+            f"X of profile must be a table of objects and variables. Got {format_value(X)}. Give a data frame or a "
+            "matrix."
         )
     if dense.dtype.kind not in "biuf":
         return _variables_from_table(read_table(_arrow_table(dense), keep_empty=True), 0)

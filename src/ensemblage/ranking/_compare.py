@@ -13,7 +13,7 @@ from sklearn.base import clone
 
 from ensemblage.base.frames import backend_of, to_csv, to_frame, to_markdown
 from ensemblage.base.registered import html
-from ensemblage.base.validation import shown
+from ensemblage.base.validation import format_value
 from ensemblage.ensemble._ensemble import as_ensemble
 from ensemblage.metrics._agreement import agreement_with
 from ensemblage.ranking._base import BaseRanker
@@ -160,11 +160,13 @@ def _name_rankers(rankers: Any, with_features: bool) -> dict[str, BaseRanker]:
     if isinstance(rankers, str | BaseRanker):
         rankers = [rankers]
     if not isinstance(rankers, Iterable) or (isinstance(rankers, np.ndarray) and rankers.ndim == 0):
-        raise TypeError(f"Rankers to compare must be a list or a dict of them. Got {shown(rankers)}. Give {_EXAMPLE}.")
+        raise TypeError(
+            f"Rankers to compare must be a list or a dict of them. Got {format_value(rankers)}. Give {_EXAMPLE}."
+        )
     each = list(rankers.values() if isinstance(rankers, Mapping) else rankers)
     if not each or not all(isinstance(ranker, str | BaseRanker) for ranker in each):
         raise TypeError(
-            f"Rankers to compare must be names or rankers, one or more. Got {shown(rankers)}. Give {_EXAMPLE}."
+            f"Rankers to compare must be names or rankers, one or more. Got {format_value(rankers)}. Give {_EXAMPLE}."
         )
     given = rankers if isinstance(rankers, Mapping) else [r if isinstance(r, str) else _name_of(r) for r in each]
     names = [str(name) for name in given]

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from ensemblage.base.atomic import atomic_write
 from ensemblage.base.options import Message, Option
-from ensemblage.base.validation import shown
+from ensemblage.base.validation import format_value
 from ensemblage.report._answer import facts, headline
 from ensemblage.report._evidence import upgrade_first_schema
 from ensemblage.report._layout import pictures_of
@@ -174,7 +174,9 @@ def save_figures(
     ['confidence.png', 'matrix.png', 'agreement.png']
     """
     if unknown := [name for name in formats if name not in FORMATS]:
-        raise ValueError(f"formats must be among {', '.join(FORMATS)}. Got {shown(unknown[0])}. Choose of these.")
+        raise ValueError(
+            f"formats must be among {', '.join(FORMATS)}. Got {format_value(unknown[0])}. Choose of these."
+        )
     summary = _upgrade_summary(summary)
     with figure_style():
         pictures = [picture for section in sections_of(summary) for picture in pictures_of(section)]
@@ -195,7 +197,7 @@ def save_figures(
 def _upgrade_summary(summary: Mapping[str, Any]) -> Mapping[str, Any]:
     """A summary of this version's keys."""
     if not isinstance(summary, Mapping):
-        raise TypeError(f"A summary must be one that report.summarize made. Got {shown(summary)}. Make one.")
+        raise TypeError(f"A summary must be one that report.summarize made. Got {format_value(summary)}. Make one.")
     if summary.get("format") != FORMAT:
         raise ValueError(
             f"A summary must be one that report.summarize made, of format {FORMAT}. Got format "

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.base.validation import shown
+from ensemblage.base.validation import format_value
 from ensemblage.rows.blocks import SUM_ROWS, row_blocks
 from ensemblage.rows.dask import Blocks, RemoteRows, scatter
 from ensemblage.rows.memory import MemoryRows, _workers
@@ -89,6 +89,7 @@ def check_client(client: Any, name: str) -> Any:
     """What has the methods of a `distributed.Client` that are used."""
     if isinstance(client, type) or not all(hasattr(client, m) for m in ("submit", "scatter", "gather", "nthreads")):
         raise ValueError(
-            f"client of {name} must be a Client of dask.distributed. Got {shown(client)}. Give the one you work with."
+            f"client of {name} must be a Client of dask.distributed. Got {format_value(client)}. Give the one you work "
+            "with."
         )
     return client

@@ -14,7 +14,7 @@ from threadpoolctl import ThreadpoolController
 
 from ensemblage.base.parameters import Jobs
 from ensemblage.base.validation import check_value
-from ensemblage.rows.slices import Stopped, check_stopped, unless
+from ensemblage.rows.interrupts import Stopped, check_stopped, unless
 
 T = TypeVar("T")
 R = TypeVar("R")

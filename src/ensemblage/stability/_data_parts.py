@@ -11,7 +11,7 @@ from scipy.sparse import issparse
 from sklearn.utils import check_array, get_tags
 
 from ensemblage.base.once import once
-from ensemblage.base.validation import shown
+from ensemblage.base.validation import format_value
 from ensemblage.ensemble._arrays import as_frame
 
 
@@ -90,7 +90,7 @@ def _check_numbers(X: Any, subject: str, allow_nan: bool = True) -> Any:
         if numbers.dtype != np.float32:
             numbers = numbers.astype(np.float64, casting="unsafe" if numbers.dtype == object else "same_kind")
     except (TypeError, ValueError, OverflowError):
-        raise ValueError(f"{rule}. Got {shown(X)}. Give such a matrix.") from None
+        raise ValueError(f"{rule}. Got {format_value(X)}. Give such a matrix.") from None
     if numbers.ndim != 2 or numbers.size == 0:
         raise ValueError(f"{rule}. Got shape {numbers.shape}. Give such a matrix.")
     wrong = np.isinf(numbers) if allow_nan else ~np.isfinite(numbers)

@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 
 from ensemblage.base.indexing import row_index
 from ensemblage.base.parameters import FRACTION
-from ensemblage.base.validation import check_value, shown
+from ensemblage.base.validation import check_value, format_value
 from ensemblage.stability._data_parts import Data
 
 FRACTIONS = {"bootstrap": 1.0, "subsample": 0.5, "jitter": 0.05, "noise": 0.05}
@@ -96,8 +96,8 @@ def check_resamples(resamples: Any, n: int, subject: str) -> list[NDArray[np.int
     is_list = isinstance(resamples, Sequence) or (isinstance(resamples, np.ndarray) and resamples.ndim > 0)
     if not is_list or isinstance(resamples, str | bytes) or not len(resamples):
         raise TypeError(
-            f"resamples of {subject} must be a list of one or more arrays of row numbers. Got {shown(resamples)}. "
-            "Give one array per resample."
+            f"resamples of {subject} must be a list of one or more arrays of row numbers. Got "
+            f"{format_value(resamples)}. Give one array per resample."
         )
     return [check_rows(rows, n, f"Every resample of {subject}") for rows in resamples]
 
@@ -110,8 +110,8 @@ def check_rows(rows: Any, n: int, subject: str) -> NDArray[np.intp]:
         index = np.empty(0, dtype=np.intp)
     if not len(index):
         raise ValueError(
-            f"{subject} must be one or more row numbers below {n}, or a mask of {n} truth values. Got {shown(rows)}. "
-            "Give such an array."
+            f"{subject} must be one or more row numbers below {n}, or a mask of {n} truth values. Got "
+            f"{format_value(rows)}. Give such an array."
         )
     return index
 

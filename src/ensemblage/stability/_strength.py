@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 from ensemblage.base.frames import backend_of
 from ensemblage.base.parameters import MOST_TASKS, Jobs
 from ensemblage.base.random import task_seeds
-from ensemblage.base.validation import check_choice, check_progress, check_value, check_whole, shown
+from ensemblage.base.validation import check_choice, check_progress, check_value, check_whole, format_value
 from ensemblage.generation._clusterers import check_labels, k_parameter
 from ensemblage.generation._parallel import error_text, fold_warnings, run_all
 from ensemblage.stability._data_parts import Data, check_data
@@ -246,7 +246,7 @@ def _check_parameter(estimator: Any, parameter: str | None) -> str:
     known = estimator.get_params() if hasattr(estimator, "get_params") else {}
     found = k_parameter(estimator) if known and parameter is None else parameter
     if not isinstance(found, str) or found not in known:
-        got = f"{shown(estimator)}" + ("" if parameter is None else f" and parameter={shown(parameter)}")
+        got = f"{format_value(estimator)}" + ("" if parameter is None else f" and parameter={format_value(parameter)}")
         raise ValueError(
             "parameter of prediction_strength must be the estimator's parameter for the number of clusters. "
             f"Got {got}. Name one of get_params(), or use an estimator that has n_clusters."
@@ -259,7 +259,8 @@ def _check_k_range(k_range: Iterable[int], most: int) -> list[int]:
         given = list(k_range)
     except TypeError:
         raise TypeError(
-            f"k_range of prediction_strength must be several numbers. Got {shown(k_range)}. Give range(2, 11), say."
+            f"k_range of prediction_strength must be several numbers. Got {format_value(k_range)}. Give range(2, 11), "
+            "say."
         ) from None
     ks = sorted({check_whole(k, "Every k in k_range of prediction_strength", 1, most) for k in given})
     if not ks:
@@ -272,11 +273,11 @@ def _check_k_range(k_range: Iterable[int], most: int) -> list[int]:
 def _check_splits(splits: Any, n: int) -> list[Split]:
     rule = "splits of prediction_strength must be a list of pairs of arrays of row numbers"
     if isinstance(splits, str | bytes) or not isinstance(splits, Sequence) or not len(splits):
-        raise TypeError(f"{rule}. Got {shown(splits)}. Give one pair per split.")
+        raise TypeError(f"{rule}. Got {format_value(splits)}. Give one pair per split.")
     found: list[Split] = []
     for pair in splits:
         if not isinstance(pair, Sequence) or len(pair) != 2:
-            raise TypeError(f"{rule}. Got {shown(pair)} among them. Give one pair per split.")
+            raise TypeError(f"{rule}. Got {format_value(pair)} among them. Give one pair per split.")
         first, second = (np.unique(check_rows(rows, n, "Every half of prediction_strength")) for rows in pair)
         shared = len(np.intersect1d(first, second))
         if shared:
@@ -293,7 +294,7 @@ def _check_transfer(estimator: Any, data: Data, transfer: str) -> str:
     if chosen == "predict" and not hasattr(estimator, "predict"):
         raise ValueError(
             f"transfer of prediction_strength must be another than 'predict' for an estimator without predict. "
-            f"Got {shown(estimator)}. Use 'centroid', 'nearest' or 'average'."
+            f"Got {format_value(estimator)}. Use 'centroid', 'nearest' or 'average'."
         )
     if data.pairwise and chosen in ("centroid", "predict"):
         raise ValueError(

@@ -15,7 +15,7 @@ from typing import Any
 from ensemblage._version import __version__
 from ensemblage.base.options import Message, Option
 from ensemblage.base.text import write_text
-from ensemblage.base.validation import check_whole, shown
+from ensemblage.base.validation import check_whole, format_value
 from ensemblage.lab._methods import kind_of
 from ensemblage.lab._runner import open_store
 from ensemblage.lab._store import Store
@@ -101,19 +101,21 @@ def reproduce(request: Request, tell: Callable[[str], None]) -> Path:
 def _check(request: Request) -> None:
     if not isinstance(request, Request):
         raise TypeError(
-            f"request of reproduce must be a Request. Got {shown(request)}. Give Request(('ayad',), folder)."
+            f"request of reproduce must be a Request. Got {format_value(request)}. Give Request(('ayad',), folder)."
         )
     papers: object = request.papers
     if isinstance(papers, str) or not papers:
-        raise ValueError(f"papers of a Request must be names of papers. Got {shown(papers)}. Give ('ayad',), say.")
+        raise ValueError(
+            f"papers of a Request must be names of papers. Got {format_value(papers)}. Give ('ayad',), say."
+        )
     for name, value in (("output", request.output), ("data", request.data)):
         if not isinstance(value, Path) and (name == "output" or value is not None):
             raise TypeError(
-                f"{name} of a Request must be a pathlib.Path. Got {shown(value)}. Give Path('reproduction')."
+                f"{name} of a Request must be a pathlib.Path. Got {format_value(value)}. Give Path('reproduction')."
             )
     if request.method is not None and not isinstance(request.method, str):
         raise TypeError(
-            f"method of a Request must be package.module:Class as text. Got {shown(request.method)}. Name one."
+            f"method of a Request must be package.module:Class as text. Got {format_value(request.method)}. Name one."
         )
     if request.runs is not None:
         check_whole(request.runs, "runs of a Request", 1)

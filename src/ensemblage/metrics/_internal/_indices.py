@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ensemblage.base.validation import check_choice, shown
+from ensemblage.base.validation import check_choice, format_value
 from ensemblage.metrics._clustering import code_clustering
 from ensemblage.metrics._internal import _ohl, _published
 from ensemblage.metrics._internal._geometry import Geometry
@@ -181,7 +181,7 @@ def check_features(features: Any) -> NDArray[np.float64]:
         # NumPy drops imaginary parts with a mere warning.
         X = np.asarray(features if np.isrealobj(features) else None, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
-        raise ValueError(f"{rule}. Got {shown(features)}. Give such a matrix.") from None
+        raise ValueError(f"{rule}. Got {format_value(features)}. Give such a matrix.") from None
     if X.ndim != 2 or X.size == 0:
         raise ValueError(f"{rule}. Got shape {X.shape}. Give such a matrix.")
     if not np.isfinite(X).all():

@@ -17,7 +17,7 @@ class Stopped(Exception):
     """Another thread of the same call failed or was interrupted: its error is the one to raise."""
 
 
-def run_in_slices(kernel: Callable[..., bool], *arguments: Any) -> None:
+def run_interruptibly(kernel: Callable[..., bool], *arguments: Any) -> None:
     """Call ``kernel(*arguments, OPERATIONS)`` until it returns that nothing is left to do.
 
     The kernel keeps its progress in arrays among its arguments. Named tuples of arrays are given to it as plain ones:
@@ -28,7 +28,7 @@ def run_in_slices(kernel: Callable[..., bool], *arguments: Any) -> None:
         check_stopped()
 
 
-def rows_of_slice(operations: int, most: int) -> int:
+def rows_per_call(operations: int, most: int) -> int:
     """How many rows, of so many elementary operations each, a kernel may take at a time; from 1 to ``most``."""
     return max(1, min(most, OPERATIONS // max(1, int(operations))))
 

@@ -23,10 +23,10 @@ from ensemblage import (
     KMeansConsensus,
     SpectralEnsembleClustering,
 )
-from ensemblage.ensemble._rows import labelled_rows
 from ensemblage.consensus._kcc import UTILITIES
 from ensemblage.consensus._lloyd import lloyd, seed_at_random
 from ensemblage.consensus._sec import AssociationUtility
+from ensemblage.ensemble._rows import labelled_rows
 
 K, STEPS = 20, 10
 KINDS = [*UTILITIES, "sec"]

@@ -10,6 +10,8 @@ PLACES = {
     "objects on a page": "ensemblage.report._object_table.MOST_OBJECTS",
     "objects of the rules": "ensemblage.profiles._tree.MOST_OBJECTS",
     "pairs drawn at once": "ensemblage.ranking._pair_means.SAMPLE_PAIRS",
+    "pairs that are counted": "ensemblage.metrics._wat.MOST_PAIRS",
+    "pairs that are drawn": "ensemblage.metrics._wat._N_DRAWN",
     "points of a figure": "ensemblage.report._figure_data._MOST_POINTS",
     "rows compared for modes": "ensemblage.cli._analysis.MOST_COMPARED",
     "rows of a method that compares pairs": "ensemblage.answer._method_comparison.MOST_PAIRED",

@@ -8,6 +8,7 @@ from inspect import signature
 
 import numpy as np
 import pytest
+from limits import limit
 from strategies import planted_labels, random_labels
 
 from ensemblage import (
@@ -37,7 +38,6 @@ from ensemblage import (
     SpectralEnsembleClustering,
     SubspacePartitions,
 )
-from ensemblage.metrics import weak_association_threshold
 
 NOISE = random_labels(n=150, p=6, k=5, seed=0)
 """Nothing to find: seeds and starts matter."""
@@ -276,8 +276,8 @@ def test_two_values_give_two_results(monkeypatch, cls, common, name, a, b, data)
     if cls in NEEDS and find_spec(NEEDS[cls]) is None:
         pytest.skip(f"no {NEEDS[cls]}")
     if cls is EvidenceAccumulation and name == "random_state":  # it seeds the pairs that are drawn of very many
-        few = {**weak_association_threshold.__kwdefaults__, "max_pairs": 100}
-        monkeypatch.setattr(weak_association_threshold, "__kwdefaults__", few)
+        limit(monkeypatch, "pairs that are counted", 100)
+        limit(monkeypatch, "pairs that are drawn", 100)
     first = found(fitted(cls, data, {**common, name: a}))
     assert first == found(fitted(cls, data, {**common, name: a})), "it differs by itself"
     if b is REFUSED:

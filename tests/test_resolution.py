@@ -150,7 +150,7 @@ def test_stability_is_the_mean_adjusted_rand_index_of_two_resamples():
         labels = np.full((150, len(SOME)), -1)
         for i, (r, seed) in enumerate(zip(SOME, each, strict=True)):
             graph = neighbour_graph(nearest_neighbours(X[resample.objects], 15))
-            assert abs(graph - graphs.of(resample.objects)).max() < 1e-9
+            assert abs(graph - graphs.subgraph(resample.objects)).max() < 1e-9
             labels[resample.objects, i] = _choose_resolution.communities(graph, r, "modularity", int(seed), "louvain")
         found.append(labels)
     for i, row in enumerate(choice.table):

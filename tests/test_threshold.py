@@ -255,7 +255,7 @@ def test_with_the_diagonal_a_sample_stands_for_all_entries_of_the_matrix():
 def test_more_than_max_pairs_are_a_million_drawn_or_fewer(n, options, expected, monkeypatch):
     drawn, histogram = [], Histogram(np.array([0.5, 1]), np.array([1, 1]))
     monkeypatch.setattr(_wat, "association_histogram", lambda *given: histogram)
-    monkeypatch.setattr(_wat, "_drawn_histogram", lambda *given: drawn.append(given[2]) or histogram)
+    monkeypatch.setattr(_wat, "_drawn_histogram", lambda *given: drawn.append(given[4]) or histogram)
     assert weak_association_threshold(np.zeros((n, 1), dtype=int), **options) == 0.5
     assert drawn == ([] if expected is None else [expected])
 

@@ -253,7 +253,7 @@ def test_fork_while_a_thread_pads_the_votes_of_another_ensemble():
     code = """
     import ensemblage.consensus._aggregation as module
     def votes():
-        return module.AggregatedPartition(np.eye(4), np.arange(1), np.ones(1), np.array([0, 4]))._padded
+        return module.AggregatedPartition(np.eye(4), np.arange(1), np.ones(1), np.array([0, 4]))._pad
     expected = votes()
     inside, leave = threading.Event(), threading.Event()
     real = module.whole_lanes

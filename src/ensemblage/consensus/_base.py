@@ -19,9 +19,9 @@ from ensemblage.consensus._model import Model
 from ensemblage.consensus.evidence import Evidence
 from ensemblage.ensemble._checks import check_sample_weight
 from ensemblage.ensemble._coding import Coding
-from ensemblage.ensemble._ensemble import Ensemble
+from ensemblage.ensemble._ensemble import Ensemble, coded_labels
 from ensemblage.ensemble._links import Links, shared_labels
-from ensemblage.ensemble._matrices import code_labels, in_order
+from ensemblage.ensemble._matrices import in_order
 from ensemblage.ensemble._rows import Rows, linked_rows
 from ensemblage.ensemble._soft_ensemble import SoftCoding, SoftEnsemble, as_any_ensemble
 from ensemblage.kernels._contingency import tally_clusters
@@ -412,10 +412,8 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
         named = None if self._names is None else in_order(X, self._names, type(self).__name__)
         X = X if named is None else named
         if isinstance(self._coding, SoftCoding):
-            if isinstance(X, SoftEnsemble) and len(self._voting) < X.shape[1] == self.n_features_in_:
-                X = X.select(self._voting)
-            return self._coding.encode(X, type(self).__name__)
-        new = X.coded if isinstance(X, Ensemble) else code_labels(X, self._coding.missing)
+            return self._coding.encode(X, self._voting, self.n_features_in_, type(self).__name__)
+        new = coded_labels(X, self._coding.missing)
         if named is None:
             validate_data(self, X, reset=False, skip_check_array=True)
         return self._coding.encode(new if len(self._voting) == self.n_features_in_ else new.select(self._voting))

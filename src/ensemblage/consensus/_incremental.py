@@ -8,7 +8,6 @@ from numpy.typing import ArrayLike
 
 from ensemblage.base.validation import format_value
 from ensemblage.consensus._base import BaseConsensus
-from ensemblage.ensemble._soft_ensemble import SoftEnsemble
 
 
 class IncrementalConsensus(BaseConsensus):
@@ -89,9 +88,11 @@ class IncrementalConsensus(BaseConsensus):
 
 def join_ensembles(seen: Any, new: Any, owner: str) -> Any:
     """An ensemble with the partitions of both; those that are new come last."""
-    if len(new) != len(seen) or isinstance(new, SoftEnsemble) != isinstance(seen, SoftEnsemble):
+    try:
+        seen._check_beside(new)
+    except ValueError:
         raise ValueError(
             f"X of add_partitions of {owner} must be partitions of the same {len(seen):,} objects, all of labels or "
             f"all of memberships. Got {new!r} after {seen!r}. Give others to an estimator of their own."
-        )
+        ) from None
     return seen.append_partitions(new)

@@ -193,6 +193,14 @@ class Ensemble:
         of = {"codes": np.asarray(self.rows[:]), "categories": list(self.categories), "names": self.names}
         return "Ensemble", {**of, "missing": self.missing}
 
+    def _as_labels(self) -> Ensemble:
+        """Itself; of a `SoftEnsemble` the likeliest labels."""
+        return self
+
+    def _check_beside(self, other: Any) -> None:
+        """Refuse what has no labels of as many objects."""
+        check_beside(other, Ensemble, len(self))
+
     def _check_taken_by(self, method: Any) -> None:
         """Every method takes labels."""
 
@@ -274,7 +282,7 @@ class Ensemble:
         Ensemble
             With the names of both, where these differ; else partitions have numbers.
         """
-        check_beside(other, Ensemble, len(self))
+        self._check_beside(other)
         codes, categories = self.rows.with_columns(other.rows), self.categories + other.categories
         coded = CodedColumns(codes, categories, names_of_both(self._names, other._names))
         elsewhere = (type(E) for E in (self, other) if not E.rows.random_access)
@@ -317,8 +325,7 @@ class Ensemble:
         """
         named = in_order(labels, self._names, "the ensemble")
         labels = labels if named is None else named
-        new = labels.coded if isinstance(labels, Ensemble) else code_labels(labels, self.missing)
-        return Coding(self.categories, self.missing).encode(new).unwrap()
+        return Coding(self.categories, self.missing).encode(coded_labels(labels, self.missing)).unwrap()
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the ensemble to a .npz file (exact) or a .csv file (names as header, missing entries empty).
@@ -479,6 +486,11 @@ class Ensemble:
         bytes per distinct row while k-means runs. The client holds about 40 bytes per object.
         """
         return ensemble_on_cluster(parts, client, names, missing)
+
+
+def coded_labels(labels: ArrayLike | Any, missing: int | None) -> CodedColumns:
+    """The codes that an ensemble has, or those of a label matrix in which ``missing`` means missing."""
+    return labels.coded if isinstance(labels, Ensemble) else code_labels(labels, missing)
 
 
 def as_ensemble(labels: ArrayLike | Any) -> Ensemble:

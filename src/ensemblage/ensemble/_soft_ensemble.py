@@ -191,7 +191,7 @@ class SoftEnsemble:
         SoftEnsemble
             With the names of both, where these differ; else partitions have numbers.
         """
-        check_beside(other, SoftEnsemble, len(self))
+        self._check_beside(other)
         return self._of(self.rows.with_columns(other.rows), names_of_both(self._names, other._names))
 
     def to_labels(self) -> Ensemble:
@@ -210,6 +210,13 @@ class SoftEnsemble:
     def _as_saved(self) -> tuple[str, dict[str, Any]]:
         """Its name and its parts in the file of a model."""
         return "SoftEnsemble", {"rows": self.rows, "names": self.names}
+
+    def _as_labels(self) -> Ensemble:
+        return self.to_labels()
+
+    def _check_beside(self, other: Any) -> None:
+        """Refuse what has no memberships of as many objects."""
+        check_beside(other, SoftEnsemble, len(self))
 
     def _check_taken_by(self, method: Any) -> None:
         """Refuse a method, or parameters, with which memberships cannot be counted."""
@@ -247,15 +254,21 @@ class SoftCoding(NamedTuple):
     kept: NDArray[np.intp]
     """The columns that are used."""
 
-    def encode(self, X: Any, owner: str) -> MembershipRows:
-        """Memberships of new objects; one in clusters without mass counts as missing."""
-        if not isinstance(X, SoftEnsemble) or not np.array_equal(X.n_clusters, self.n_clusters):
-            got = f"partitions of {X.n_clusters.tolist()} clusters" if isinstance(X, SoftEnsemble) else format_value(X)
-            raise ValueError(
-                f"X of {owner}, which was fitted on memberships, must be a SoftEnsemble of partitions of "
-                f"{self.n_clusters.tolist()} clusters. Got {got}. Give memberships in the same clusters."
-            )
-        return self.rows_of(X.rows)
+    def encode(self, X: Any, voting: NDArray[np.intp], n_partitions: int, owner: str) -> MembershipRows:
+        """Memberships of new objects; one in clusters without mass counts as missing.
+
+        ``voting`` are those of the ``n_partitions`` that have a say; ``X`` may have all of them.
+        """
+        got = format_value(X)
+        if isinstance(X, SoftEnsemble):
+            X = X.select(voting) if len(voting) < X.shape[1] == n_partitions else X
+            if np.array_equal(X.n_clusters, self.n_clusters):
+                return self.rows_of(X.rows)
+            got = f"partitions of {X.n_clusters.tolist()} clusters"
+        raise ValueError(
+            f"X of {owner}, which was fitted on memberships, must be a SoftEnsemble of partitions of "
+            f"{self.n_clusters.tolist()} clusters. Got {got}. Give memberships in the same clusters."
+        )
 
     def rows_of(self, rows: MembershipRows) -> MembershipRows:
         """The columns that are used, each partition's divided by their sum."""

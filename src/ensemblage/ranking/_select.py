@@ -190,13 +190,14 @@ class SelectMembers(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         check_in_memory(X)
-        frame = nw.from_native(X, pass_through=True)
-        known = isinstance(X, Ensemble) or isinstance(frame, nw.DataFrame)
-        X = X if known else check_array(X, dtype=None, ensure_all_finite=False)
-        validate_data(self, X, reset=False, skip_check_array=True)
         if isinstance(X, Ensemble):
+            validate_data(self, X, reset=False, skip_check_array=True)
             return X.select(self.selected_)
-        return frame[:, self.selected_.tolist()].to_native() if known else X[:, self.selected_]
+        frame = nw.from_native(X, pass_through=True)
+        is_frame = isinstance(frame, nw.DataFrame)
+        X = X if is_frame else check_array(X, dtype=None, ensure_all_finite=False)
+        validate_data(self, X, reset=False, skip_check_array=True)
+        return frame[:, self.selected_.tolist()].to_native() if is_frame else X[:, self.selected_]
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Names of the partitions that are kept.

@@ -18,8 +18,8 @@ from ensemblage.base.validation import check_weights, check_whole
 from ensemblage.consensus import GreedyKMeansConsensus
 from ensemblage.consensus._base import BaseConsensus
 from ensemblage.consensus.evidence import Evidence, Memberships
-from ensemblage.ensemble._ensemble import Ensemble, as_ensemble
-from ensemblage.ensemble._soft_ensemble import SoftEnsemble
+from ensemblage.ensemble._ensemble import Ensemble
+from ensemblage.ensemble._soft_ensemble import SoftEnsemble, as_any_ensemble
 from ensemblage.metrics import cluster_density, membership_entropy
 from ensemblage.metrics._agreement import agreement_matrix, agreement_with, weighted_mean
 from ensemblage.plotting import confidence_quantiles
@@ -167,7 +167,8 @@ def summarize(
     >>> [cluster["size"] for cluster in report.summarize(ensemble, consensus)["clusters"]]
     [2, 2]
     """
-    fitted, ensemble = ensemble, ensemble.to_labels() if isinstance(ensemble, SoftEnsemble) else as_ensemble(ensemble)
+    fitted = as_any_ensemble(ensemble)
+    ensemble = fitted._as_labels()
     n = len(ensemble)
     labels = _fitted_labels(consensus, n)
     method = _method_of(consensus)
@@ -187,7 +188,7 @@ def summarize(
     refits = check_whole(n_refits, "n_refits of report", 0)
     shown, points = matrix_objects(ensemble, labels, seed), None
     drawn_points = np.empty(0, dtype=np.intp) if coordinates is None else point_sample(labels, seed)
-    records, entropy = _records(fitted if isinstance(fitted, SoftEnsemble) else ensemble, method, shown, drawn_points)
+    records, entropy = _records(fitted, method, shown, drawn_points)
     objects, rows = object_table(names, placed, point_sample(labels, seed))
     if coordinates is not None:
         points = {
@@ -222,7 +223,7 @@ def summarize(
         "columns": [dict(zip(COLUMN_KEYS, map(str, use), strict=True)) for use in columns],
         "references": references_of([consensus, *_as_list(ranking)], _entries(settings, "settings")),
         "settings": {str(key): str(value) for key, value in _entries(settings, "settings").items()}
-        | ({"memberships": SOFT} if isinstance(fitted, SoftEnsemble) else {}),
+        | ({} if fitted is ensemble else {"memberships": SOFT}),
         "seconds": {str(stage): _seconds(duration) for stage, duration in _entries(seconds, "seconds").items()},
         "versions": _versions() if versions is None else dict(_entries(versions, "versions")),
         "figures": {

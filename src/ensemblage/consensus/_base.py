@@ -26,7 +26,7 @@ from ensemblage.ensemble._rows import Rows, linked_rows
 from ensemblage.ensemble._soft_ensemble import SoftCoding, SoftEnsemble, as_any_ensemble
 from ensemblage.kernels._contingency import tally_clusters
 from ensemblage.metrics._agreement_weights import weights_by_agreement
-from ensemblage.metrics._certainty import Association, Certainty, certainty_of_new, certainty_of_rows
+from ensemblage.metrics._certainty import Association, Certainty, association_with, certainty_of_new, certainty_of_rows
 from ensemblage.rows.protocol import LabelRows
 
 logger = get_logger(__name__)
@@ -296,9 +296,8 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
             )
         chosen = np.arange(len(codes))[slice(None) if objects is None else objects]
         counted = np.where(np.isnan(self.confidence_), -1, self.labels_)[chosen]  # the others are in no cluster's count
-        return np.concatenate(
-            codes.take(chosen).map(self._association.memberships, reads=[counted], n_jobs=self.n_jobs)
-        )
+        association = association_with(codes, self._association)
+        return np.concatenate(codes.take(chosen).map(association.memberships, reads=[counted], n_jobs=self.n_jobs))
 
     def assign(self, X: Any) -> Assignment:
         """Put new label rows into the clusters that were found, and tell how sure that is.
@@ -339,14 +338,17 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
         labels = given
         if labels is None:
             labels = self._predict_codes(codes) if by == BY_RULE else self._most_associated(codes)
-        parts = codes.map(certainty_of_new, self._association, reads=[labels], n_jobs=self.n_jobs)
+        parts = codes.map(
+            certainty_of_new, association_with(codes, self._association), reads=[labels], n_jobs=self.n_jobs
+        )
         confidence, runner_up = (np.concatenate(part) for part in zip(*parts, strict=True))
         return Assignment(labels, confidence, runner_up, by)
 
     def _most_associated(self, codes: LabelRows) -> NDArray[np.int32]:
         """(n,) cluster with which the partitions join each new row most often; -1 if none labels it."""
         outside = np.full(len(codes), -1)
-        found = np.concatenate(codes.map(self._association.memberships, reads=[outside], n_jobs=self.n_jobs))
+        association = association_with(codes, self._association)
+        found = np.concatenate(codes.map(association.memberships, reads=[outside], n_jobs=self.n_jobs))
         return np.where(np.isnan(found[:, 0]), -1, found.argmax(axis=1)).astype(np.int32)
 
     def _holds_rows(self) -> HoldsRows | None:

@@ -15,11 +15,10 @@ from ensemblage.consensus._local_weights import LocallyWeighted
 from ensemblage.consensus._ncut import leading_eigenvectors, orthogonal_rows
 from ensemblage.consensus._partition_graph import CUTTER_CONSTRAINTS, Cutter, ObjectGraph
 from ensemblage.consensus._point_kmeans import kmeans_of_points
-from ensemblage.consensus._transfer_cut import cut_by_labels, embed, label_products, scale_both_sides
+from ensemblage.consensus._transfer_cut import cut_by_labels, label_products, scale_both_sides
 from ensemblage.consensus.evidence import Cut, Evidence
 from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.ensemble._rows import Rows
-from ensemblage.rows.protocol import map_rows
 from ensemblage.rows.threads import one_native_thread
 
 SMALLEST = 1e-10
@@ -169,9 +168,7 @@ def spectral_clusters(
     with one_native_thread():
         table, of_clusters = label_coordinates(rows, edge_weights, n_clusters, random)
         points = np.empty((len(rows), table.shape[1]), dtype=np.float32)
-        map_rows(
-            lambda codes, points: embed(codes, offsets, table, points, 0.0), [rows.codes[:], points], n_jobs=n_jobs
-        )
+        rows.codes.embed(offsets, table, points, 0.0, n_jobs)
         points = np.concatenate([points, of_clusters.astype(np.float32)])
         counts = np.concatenate([rows.counts, np.ones(len(of_clusters), dtype=np.int64)])
         seeds = orthogonal_rows(points, counts, n_clusters, random)

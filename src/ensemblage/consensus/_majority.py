@@ -14,8 +14,6 @@ from ensemblage.consensus._base import BaseConsensus, HoldsRows
 from ensemblage.consensus._partition_graph import renumber_parts
 from ensemblage.ensemble._rows import Rows
 from ensemblage.kernels._contingency import tally_clusters
-from ensemblage.kernels._votes import assign_to_groups
-from ensemblage.rows.memberships import MembershipRows, is_soft, product
 
 
 @dataclass(eq=False, repr=False)
@@ -100,10 +98,11 @@ class MajorityVoting(BaseConsensus):
         self.reference_ = int(self._voting[reference])
         k = int(rows.n_clusters[reference]) if self.n_clusters is None else least
         meant = _match_labels(rows, order, reference, k, self.n_jobs)
-        clusters = commonest(rows, order.partitions, meant, k, self.n_jobs)
+        given = (meant, rows.weights, rows.offsets, order.partitions, k)
+        clusters = rows.codes.most_voted(*given, self.n_jobs)
         if rows.units is not None:
             bound = rows.units.bound
-            votes = votes_of(rows.codes[bound], rows, order.partitions, meant, k) * rows.counts[bound, None]
+            votes = rows.codes.take(bound).votes(*given) * rows.counts[bound, None]
             clusters[bound] = rows.units.assign(-votes, type(self).__name__)
         return renumber_parts(clusters)
 
@@ -111,42 +110,6 @@ class MajorityVoting(BaseConsensus):
         sizes = np.zeros(int(clusters.max()) + 1, dtype=np.int64)
         tally_clusters(clusters, rows.counts, sizes, np.zeros_like(sizes))
         return np.argsort(np.argsort(-sizes, kind="stable"))  # ties by the clusters of the reference
-
-
-def commonest(
-    rows: Rows, order: NDArray[np.intp], meant: NDArray[np.int64], k: int, n_jobs: int | None
-) -> NDArray[np.int64]:
-    """The one of k clusters that most labels of each row mean, the first one on ties; -1 in ``meant`` is none.
-
-    Votes are added in ``order``, which is by content: sums of weights may differ by rounding.
-    """
-    if isinstance(rows.codes, MembershipRows):
-        return np.asarray(votes_of(rows.codes[:], rows, order, meant, k).argmax(axis=1))
-    labels = [np.arange(rows.offsets[j], rows.offsets[j + 1]) for j in order]
-    offsets = np.concatenate([[0], np.cumsum([len(some) for some in labels])])
-    votes, meant, ones = np.repeat(rows.weights[order], np.diff(offsets)), meant[np.concatenate(labels)], np.ones(k)
-    clusters = np.empty(len(rows), dtype=np.int64)
-
-    def count(codes: Any, clusters: Any) -> None:
-        assign_to_groups(codes, offsets, meant, votes, ones, np.zeros(len(codes)), clusters)
-
-    rows.codes.columns(order).map(count, writes=[clusters], n_jobs=n_jobs)
-    return clusters
-
-
-def votes_of(
-    codes: NDArray[Any], rows: Rows, order: NDArray[np.intp], meant: NDArray[np.int64], k: int
-) -> NDArray[np.float64]:
-    """(n, k) the votes that `commonest` counts."""
-    if is_soft(codes):
-        of_labels = np.repeat(rows.weights, np.diff(rows.offsets))[:, None] * (meant[:, None] == np.arange(k))
-        return product(codes, of_labels)
-    votes = np.zeros((len(codes), k))
-    for j in order:
-        means = meant[rows.offsets[j] + codes[:, j]]
-        voting = np.flatnonzero(means >= 0)
-        votes[voting, means[voting]] += rows.weights[j]
-    return votes
 
 
 def _match_labels(rows: Rows, order: PartitionOrder, reference: int, k: int, n_jobs: int | None) -> NDArray[np.int64]:

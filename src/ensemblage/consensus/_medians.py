@@ -22,7 +22,6 @@ from ensemblage.consensus._aggregation import (
 )
 from ensemblage.consensus._base import BaseConsensus
 from ensemblage.consensus._kmeans import N_INIT, number_of_starts
-from ensemblage.consensus._majority import commonest
 from ensemblage.consensus._soft import SoftConsensus
 from ensemblage.counting._contingency import any_tables
 from ensemblage.ensemble._rows import Rows
@@ -213,7 +212,8 @@ class Prototypes:
         """The same where M is one-hot, at the largest entry of the mean."""
         meant = np.full(int(self.rows.offsets[-1]), -1)
         meant[self.labels] = np.where(columns < self.k, columns, -1)
-        clusters = commonest(self.rows, self.order.partitions, meant, self.k, self.n_jobs)
+        rows = self.rows
+        clusters = rows.codes.most_voted(meant, rows.weights, rows.offsets, self.order.partitions, self.k, self.n_jobs)
         profile = self.rows.codes.profile(clusters, self.rows.counts, self.rows.offsets, self.k, self.n_jobs)
         return profile.T[self.labels].astype(np.float64)
 

@@ -19,9 +19,7 @@ from ensemblage.consensus._ncut import leading_eigenvectors
 from ensemblage.consensus._point_kmeans import best_kmeans
 from ensemblage.counting._contingency import contingency_tables
 from ensemblage.ensemble._rows import Rows
-from ensemblage.kernels._points import embed_rows
-from ensemblage.rows.memberships import MembershipRows, is_soft, product
-from ensemblage.rows.protocol import map_rows
+from ensemblage.rows.memberships import MembershipRows
 from ensemblage.rows.threads import one_native_thread
 
 MOST_DENSE = 3_000
@@ -66,11 +64,7 @@ def cut_by_labels(
         table = np.zeros((offsets[-1], V.shape[1]))
         table[labels] = S @ V
         points = np.empty((len(rows), V.shape[1]), dtype=np.float32)
-        map_rows(
-            lambda codes, points: embed(codes, offsets, table, points, LEAST),
-            [rows.codes[:], points],
-            n_jobs=n_jobs,
-        )
+        rows.codes.embed(offsets, table, points, LEAST, n_jobs)
         found = best_kmeans(points, rows.counts, n_clusters, n_init or _starts(len(rows)), random, n_jobs)
     members = rows.codes.profile(found.clusters, rows.counts, offsets, n_clusters, 1)[:, labels]
     inertia = found.inertia(points, rows.counts)
@@ -127,16 +121,6 @@ def _association(weights: Any, sizes: NDArray[np.float64]) -> float:
     within = np.divide(weights**2, sizes, out=np.zeros_like(weights), where=sizes > 0).sum(axis=1)
     volumes = weights.sum(axis=1)
     return float(np.divide(within, volumes, out=np.zeros_like(within), where=volumes > 0).sum())
-
-
-def embed(codes: Any, offsets: Any, table: NDArray[np.float64], points: NDArray[np.float32], least: float) -> None:
-    """`embed_rows`, of memberships too."""
-    if not is_soft(codes):
-        embed_rows(codes, offsets, table, points, least)
-        return
-    sums = product(codes, table)
-    lengths = np.sqrt(np.square(sums).sum(axis=1))[:, None]
-    points[:] = np.where(lengths > 0, sums / np.where(lengths > 0, lengths + least, 1), 0)
 
 
 def label_products(rows: Rows, share: NDArray[np.float64]) -> Any:

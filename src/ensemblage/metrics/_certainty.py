@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import singledispatch
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,8 +15,8 @@ from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.ensemble._soft_ensemble import SoftEnsemble, as_any_ensemble
 from ensemblage.kernels._certainty import ROUNDING, associations_of_rows, least_sure_cluster
 from ensemblage.metrics._clustering import code_clustering
-from ensemblage.metrics._density import labelled_members, ratio
-from ensemblage.rows.memberships import MembershipRows, by_partition, is_soft, product
+from ensemblage.metrics._density import ratio
+from ensemblage.rows.memberships import MembershipRows, by_partition, product
 from ensemblage.rows.protocol import LabelRows
 
 CORE, BORDER = 0.9, 0.75
@@ -187,53 +188,23 @@ class Association(NamedTuple):
     ) -> Association:
         """Of distinct rows, (m, p), that stand for ``counts`` objects each, with their clusters; negative = none."""
         profile = codes.profile(clusters, counts, offsets, n_clusters, n_jobs)
-        if isinstance(codes, MembershipRows):
-            return cls._of_memberships(codes, counts, np.asarray(clusters), profile, weights)
-        present = profile.sum(axis=0)
+        present, absent = profile.sum(axis=0), offsets[1:] - 1
         if (clusters < 0).any():
             present = codes.profile(np.zeros_like(clusters), counts, offsets, 1, n_jobs)[0]
-        present[offsets[1:] - 1] = 0
+        shared = np.square(present) - codes.shared_with_itself(counts, present)
+        joined = [part.sum() for part in by_partition(shared[None], offsets)]
+        # The first partition gives every object a label, or lacks one: masses of memberships miss that by rounding.
+        n_objects, sizes = np.rint(present[: offsets[1]].sum()), np.rint(profile[:, : offsets[1]].sum(axis=1))
+        alone = codes.bearers(counts, present) == 1
+        alone[absent] = False
         return cls(
             np.ascontiguousarray(profile.T, dtype=np.float64),
-            np.ascontiguousarray(labelled_members(profile, offsets).T, dtype=np.float64),
+            np.ascontiguousarray((sizes[:, None] - profile[:, absent]).T),
             offsets,
             weights,
-            lift_of(present, offsets, weights),
-            present == 1,
-            profile[:, : offsets[1]].sum(axis=1),  # the first partition gives every member a label, or lacks one
-        )
-
-    @classmethod
-    def _of_memberships(
-        cls,
-        codes: MembershipRows,
-        counts: NDArray[np.int64],
-        clusters: NDArray[Any],
-        profile: NDArray[np.float64],
-        weights: NDArray[np.float64],
-    ) -> Association:
-        """The same of soft partitions, whose objects share Σ_c u_c v_c of a partition; profiles are masses."""
-        offsets = codes.offsets
-        absent = offsets[1:] - 1
-        sizes = np.bincount(clusters[clusters >= 0], weights=counts[clusters >= 0], minlength=len(profile))
-        present = (
-            profile if (clusters >= 0).all() else codes.profile(np.zeros_like(clusters), counts, offsets, 1)
-        ).sum(axis=0)
-        labelled = counts.sum() - present[absent]
-        own = MembershipRows(np.square(codes.H), offsets).profile(np.zeros_like(clusters), counts, offsets, 1)
-        joined = [part.sum() for part in by_partition(np.square(present)[None] - own, offsets)]
-        u = _lift_of(labelled, np.array(joined), weights)
-        of_clusters = (sizes[:, None] - profile[:, absent]).T
-        profile[:, absent] = 0
-        n_bearers = counts @ (codes.H > 0)
-        return cls(
-            np.ascontiguousarray(profile.T),
-            np.ascontiguousarray(of_clusters),
-            offsets,
-            weights,
-            u,
-            n_bearers == 1,
-            np.rint(sizes).astype(np.int64),
+            _lift_of(n_objects - present[absent], np.array(joined, dtype=np.float64), weights),
+            alone,
+            sizes.astype(np.int64),
         )
 
     def reorder(self, order: NDArray[np.int64]) -> Association:
@@ -248,31 +219,13 @@ class Association(NamedTuple):
 
     def with_clusters(self, codes: NDArray[Any], clusters: NDArray[Any]) -> NDArray[np.float64]:
         """(m, k) association of some rows with every cluster, -1 of those that no partition labels."""
-        if is_soft(codes):
-            return self._of_memberships_with_clusters(codes, clusters)
         k = self.profile.shape[1]
         association = np.empty((len(codes), k))
         associations_of_rows(
             codes, clusters, self.profile, self.labelled, self.offsets, self.lift, association, np.empty(k)
         )
         single = np.flatnonzero((clusters >= 0) & (self.sizes[clusters] == 1) & (association[:, 0] >= 0))
-        association[single, clusters[single]] = share_alone(self, codes[single])
-        return association
-
-    def _of_memberships_with_clusters(self, H: NDArray[np.float64], clusters: NDArray[Any]) -> NDArray[np.float64]:
-        """The same of soft memberships, (m, offsets[p])."""
-        known = 1 - H[:, self.offsets[1:] - 1]
-        own = np.column_stack([np.square(part).sum(axis=1) for part in by_partition(H, self.offsets)])
-        placed, seen = np.flatnonzero(clusters >= 0), np.asarray(known.any(axis=1))
-        at = (placed, clusters[placed])
-        of_labels = np.repeat(self.lift, np.diff(self.offsets))[:, None]
-        joined, pairs = product(H, of_labels * self.profile), product(known, self.lift[:, None] * self.labelled)
-        joined[at] = np.maximum(joined[at] - own[placed] @ self.lift, 0)
-        pairs[at] -= known[placed] @ self.lift
-        association = ratio(joined, pairs)
-        association[~seen] = -1
-        single = placed[seen[placed] & (self.sizes[clusters[placed]] == 1)]
-        association[single, clusters[single]] = share_alone(self, H[single])
+        association[single, clusters[single]] = self.share_alone(codes[single])
         return association
 
     def assign_rows(
@@ -283,12 +236,8 @@ class Association(NamedTuple):
         ``counted`` says whether the rows are among those that were counted. NaN, -1 and NaN in no cluster, or labelled
         by no partition.
         """
-        if is_soft(codes) or self.labelled.sum() < LEAST_LABELS:
-            step = max(1, self.n_at_once // _BLOCKS)
-            blocks = [slice(start, start + step) for start in range(0, max(1, len(codes)), step)]
-            parts = [self._assign_by_arrays(codes[rows], clusters[rows], counted) for rows in blocks]
-            confidence, runner_up, cohesion = zip(*parts, strict=True)
-            found = np.concatenate(confidence), np.concatenate(runner_up), np.concatenate(cohesion)
+        if self.labelled.sum() < LEAST_LABELS:
+            found = self._assign_by_arrays(codes, clusters, counted)
         else:
             found = np.empty(len(codes)), np.empty(len(codes), np.int32), np.empty(len(codes))
             given = (self.profile, self.labelled, self.sizes, self.offsets, self.weights, self.lift)
@@ -299,6 +248,16 @@ class Association(NamedTuple):
         self, codes: NDArray[Any], clusters: NDArray[Any], counted: bool
     ) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.float64]]:
         """`least_sure_cluster`, added in the same order, without compiling it; and of memberships."""
+        step = max(1, self.n_at_once // _BLOCKS)
+        blocks = [slice(start, start + step) for start in range(0, max(1, len(codes)), step)]
+        parts = [self._assign_few(codes[rows], clusters[rows], counted) for rows in blocks]
+        confidence, runner_up, cohesion = zip(*parts, strict=True)
+        return np.concatenate(confidence), np.concatenate(runner_up), np.concatenate(cohesion)
+
+    def _assign_few(
+        self, codes: NDArray[Any], clusters: NDArray[Any], counted: bool
+    ) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.float64]]:
+        """The same of so few rows that several tables of them with the clusters are held."""
         m, k, rows = len(codes), len(self.sizes), np.flatnonzero(clusters >= 0)
         own = clusters[rows]
         alone = (self.sizes[own] == 1) & counted
@@ -325,26 +284,77 @@ class Association(NamedTuple):
         cohesion[rows[labelled]] = ratio(plain_joined[labelled], plain_pairs[labelled])
         return confidence, runner_up, cohesion
 
+    def _columns(self) -> Iterator[tuple[int, int]]:
+        """Of each partition the first row in a table over labels, and that of the missing entry."""
+        return zip(self.offsets[:-1].tolist(), (self.offsets[1:] - 1).tolist(), strict=True)
+
     def _shared_labels(
         self, codes: NDArray[Any]
     ) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]]:
         """By partition: (m,) whether it labels the rows; (m, k) objects of each cluster that share the row's label, and
         (m,) how much of that is the row's own."""
-        for t, (start, absent) in enumerate(
-            zip(self.offsets[:-1].tolist(), (self.offsets[1:] - 1).tolist(), strict=True)
-        ):
-            if is_soft(codes):
-                H = codes[:, start:absent]
-                yield 1 - codes[:, absent], product(H, self.profile[start:absent]), np.square(H).sum(axis=1)
-            else:
-                known = (codes[:, t] < absent - start).astype(np.float64)
-                yield known, known[:, None] * self.profile[start + codes[:, t].astype(np.intp)], known
+        for t, (start, absent) in enumerate(self._columns()):
+            known = (codes[:, t] < absent - start).astype(np.float64)
+            yield known, known[:, None] * self.profile[start + codes[:, t].astype(np.intp)], known
+
+    def share_alone(self, codes: NDArray[Any]) -> NDArray[np.float64]:
+        """`share_alone` of some rows."""
+        return share_alone(self, codes)
 
     def memberships(self, codes: NDArray[Any], clusters: NDArray[Any]) -> NDArray[np.float64]:
         """(m, k) association of some rows with every cluster as shares that sum to 1; NaN where nothing is known."""
         association = self.with_clusters(codes, clusters)
         association[association < 0] = np.nan
         return as_shares(association)
+
+
+class SoftAssociation(Association):
+    """The same for rows of soft memberships, (m, offsets[p]): a profile is the masses that they add up to."""
+
+    def with_clusters(self, H: NDArray[np.float64], clusters: NDArray[Any]) -> NDArray[np.float64]:
+        known = 1 - H[:, self.offsets[1:] - 1]
+        own = np.column_stack([np.square(part).sum(axis=1) for part in by_partition(H, self.offsets)])
+        placed, seen = np.flatnonzero(clusters >= 0), np.asarray(known.any(axis=1))
+        at = (placed, clusters[placed])
+        of_labels = np.repeat(self.lift, np.diff(self.offsets))[:, None]
+        of_labels[self.offsets[1:] - 1] = 0
+        joined, pairs = product(H, of_labels * self.profile), product(known, self.lift[:, None] * self.labelled)
+        joined[at] = np.maximum(joined[at] - own[placed] @ self.lift, 0)
+        pairs[at] -= known[placed] @ self.lift
+        association = ratio(joined, pairs)
+        association[~seen] = -1
+        single = placed[seen[placed] & (self.sizes[clusters[placed]] == 1)]
+        association[single, clusters[single]] = self.share_alone(H[single])
+        return association
+
+    def assign_rows(
+        self, H: NDArray[np.float64], clusters: NDArray[Any], counted: bool
+    ) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.float64]]:
+        found = self._assign_by_arrays(H, clusters, counted)
+        return finish_alone(self, H, clusters, found) if counted else found
+
+    def _shared_labels(
+        self, H: NDArray[np.float64]
+    ) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]]:
+        for start, absent in self._columns():
+            part = H[:, start:absent]
+            yield 1 - H[:, absent], product(part, self.profile[start:absent]), np.square(part).sum(axis=1)
+
+    def share_alone(self, H: NDArray[np.float64]) -> NDArray[np.float64]:
+        u, offsets = heard_weights(self), self.offsets
+        alone = np.column_stack([part.sum(axis=1) for part in by_partition(H * self.alone, offsets)])
+        return ratio(alone @ u, (1 - H[:, offsets[1:] - 1]) @ u)
+
+
+@singledispatch
+def association_with(codes: LabelRows, association: Any) -> Any:
+    """The association as rows of this kind are compared with it."""
+    return association
+
+
+@association_with.register
+def _(codes: MembershipRows, association: Any) -> SoftAssociation:
+    return SoftAssociation(*association)
 
 
 def as_shares(association: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -389,20 +399,22 @@ def finish_alone(
     """The same, with own / (own + other) of rows alone in their clusters, in the place of their largest association."""
     confidence, runner_up, cohesion = found
     single = np.flatnonzero(~np.isnan(cohesion) & (association.sizes[clusters] == 1) & (runner_up >= 0))
-    own, other = share_alone(association, codes[single]), confidence[single]
+    own, other = association.share_alone(codes[single]), confidence[single]
     confidence[single] = np.where(own + other > 0, ratio(own, own + other), 0.5)
     return confidence, runner_up, cohesion
 
 
 def share_alone(association: Any, codes: NDArray[Any]) -> NDArray[np.float64]:
     """(m,) share of the partitions that label a row, by u, in which no other object has its label."""
-    u = association.lift if association.lift.any() else association.weights  # no partition joins any two objects
-    if is_soft(codes):
-        offsets = association.offsets
-        alone = np.column_stack([part.sum(axis=1) for part in by_partition(codes * association.alone, offsets)])
-        return ratio(alone @ u, (1 - codes[:, offsets[1:] - 1]) @ u)
+    u = heard_weights(association)
     alone, labels = association.alone[codes + association.offsets[:-1]], codes < np.diff(association.offsets) - 1
     return ratio(np.where(alone, u, 0).sum(axis=1), np.where(labels, u, 0).sum(axis=1))
+
+
+def heard_weights(association: Any) -> NDArray[np.float64]:
+    """(p,) u, or w where no partition joins any two objects."""
+    lift: NDArray[np.float64] = association.lift
+    return lift if lift.any() else np.asarray(association.weights)
 
 
 def lift_of(
@@ -428,6 +440,7 @@ def certainty_of_rows(
     """How sure the place of each row, (m, p), is in its cluster, (m,), negative for none; cohesion is Σ w (α − 1) /
     Σ w (n_C − 1) over the partitions that label the row, 0 alone in a cluster."""
     of_rows = [codes.state(np.float64, 0), codes.state(np.int32, 0), codes.state(np.float64, 0)]
+    association = association_with(codes, association)
     codes.map(_certainty_of_block, association, reads=[clusters], writes=of_rows, n_jobs=n_jobs)
     return Certainty(*map(np.asarray, of_rows))
 

@@ -85,6 +85,10 @@ class LinkAssociation(NamedTuple):
         least_sure_by_links(codes, clusters, table, *given, partly, work, found)
         return finish_alone(self, codes, clusters, found) if counted else found
 
+    def share_alone(self, codes: NDArray[Any]) -> NDArray[np.float64]:
+        """(m,) as `Association.share_alone`."""
+        return share_alone(self, codes)
+
     def memberships(self, codes: NDArray[Any], clusters: NDArray[Any]) -> NDArray[np.float64]:
         """(m, k) as `Association.memberships`."""
         known = codes < np.diff(self.offsets) - 1
@@ -97,6 +101,6 @@ class LinkAssociation(NamedTuple):
         pairs[rows, clusters[rows]] -= u[rows].sum(axis=1)
         association = ratio(joined, pairs)
         single = rows[self.sizes[clusters[rows]] == 1]
-        association[single, clusters[single]] = share_alone(self, codes[single])
+        association[single, clusters[single]] = self.share_alone(codes[single])
         association[~known.any(axis=1)] = np.nan
         return as_shares(association)

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from ensemblage.rows.blocks import SUM_ROWS, row_blocks
 from ensemblage.rows.distinct import DistinctRows
 from ensemblage.rows.memory import MemoryRows
-from ensemblage.rows.protocol import LabelRows
+from ensemblage.rows.protocol import LabelRows, map_rows
 from ensemblage.rows.threads import one_native_thread, parallel_map
 
 
@@ -122,6 +122,49 @@ class MembershipRows(LabelRows):
 
     def of_column(self, j: int, table: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.asarray(self.H[:, self.of_partition(j)] @ table)
+
+    def shared_with_itself(self, counts: NDArray[np.int64], sizes: NDArray[Any]) -> NDArray[np.float64]:
+        squares, everything = MembershipRows(np.square(self.H), self.offsets), np.zeros(len(self), dtype=np.int32)
+        return np.asarray(squares.profile(everything, counts, self.offsets, 1)[0])
+
+    def bearers(self, counts: NDArray[np.int64], sizes: NDArray[Any]) -> NDArray[Any]:
+        return np.asarray(counts @ (self.H > 0))
+
+    def votes(
+        self,
+        meant: NDArray[np.int64],
+        weights: NDArray[np.float64],
+        offsets: NDArray[np.int64],
+        order: NDArray[np.intp],
+        k: int,
+    ) -> NDArray[np.float64]:
+        return product(self.H, np.repeat(weights, np.diff(offsets))[:, None] * (meant[:, None] == np.arange(k)))
+
+    def most_voted(
+        self,
+        meant: NDArray[np.int64],
+        weights: NDArray[np.float64],
+        offsets: NDArray[np.int64],
+        order: NDArray[np.intp],
+        k: int,
+        n_jobs: int | None,
+    ) -> NDArray[np.int64]:
+        return np.asarray(self.votes(meant, weights, offsets, order, k).argmax(axis=1))
+
+    def embed(
+        self,
+        offsets: NDArray[np.int64],
+        table: NDArray[np.float64],
+        points: NDArray[np.float32],
+        least: float,
+        n_jobs: int | None,
+    ) -> None:
+        def embed(H: NDArray[np.float64], points: NDArray[np.float32]) -> None:
+            sums = product(H, table)
+            lengths = np.sqrt(np.square(sums).sum(axis=1))[:, None]
+            points[:] = np.where(lengths > 0, sums / np.where(lengths > 0, lengths + least, 1), 0)
+
+        map_rows(embed, [self.H, points], n_jobs=n_jobs)
 
     def of_labels(self, values: NDArray[np.float64], offsets: NDArray[np.int64]) -> NDArray[np.float64]:
         return product(self.H, values)

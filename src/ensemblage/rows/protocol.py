@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from ensemblage.kernels._contingency import add_labels
 from ensemblage.kernels._jit import read_only
-from ensemblage.kernels._votes import count_contingency
+from ensemblage.kernels._points import embed_rows
+from ensemblage.kernels._votes import assign_to_groups, count_contingency
 from ensemblage.rows import blocks
 from ensemblage.rows.blocks import parts_of, row_blocks
 from ensemblage.rows.distinct import DistinctRows
@@ -113,6 +114,70 @@ class LabelRows(ABC):
     def of_column(self, j: int, table: NDArray[np.float64]) -> NDArray[np.float64]:
         """(n, k) the row of each object's label in a table over those of partition j, whose last one is for missing."""
         return np.asarray(table[self[:, j]])
+
+    def shared_with_itself(self, counts: NDArray[np.int64], sizes: NDArray[Any]) -> NDArray[Any]:
+        """(offsets[p],) what objects share with themselves of each label, which are of these sizes."""
+        return sizes
+
+    def bearers(self, counts: NDArray[np.int64], sizes: NDArray[Any]) -> NDArray[Any]:
+        """(offsets[p],) objects that have something of each label, which are of these sizes."""
+        return sizes
+
+    def votes(
+        self,
+        meant: NDArray[np.int64],
+        weights: NDArray[np.float64],
+        offsets: NDArray[np.int64],
+        order: NDArray[np.intp],
+        k: int,
+    ) -> NDArray[np.float64]:
+        """(n, k) votes for k clusters by the one that each label means, -1 for none: the weights of the partitions.
+
+        They are added in ``order``; sums of weights may differ by rounding.
+        """
+        codes, votes = self[:], np.zeros((len(self), k))
+        for j in order:
+            means = meant[offsets[j] + codes[:, j]]
+            voting = np.flatnonzero(means >= 0)
+            votes[voting, means[voting]] += weights[j]
+        return votes
+
+    def most_voted(
+        self,
+        meant: NDArray[np.int64],
+        weights: NDArray[np.float64],
+        offsets: NDArray[np.int64],
+        order: NDArray[np.intp],
+        k: int,
+        n_jobs: int | None,
+    ) -> NDArray[np.int64]:
+        """(n,) the cluster with the most `votes`, the first one on ties."""
+        labels = [np.arange(offsets[j], offsets[j + 1]) for j in order]
+        starts = np.concatenate([[0], np.cumsum([len(some) for some in labels])])
+        votes, meant, ones = np.repeat(weights[order], np.diff(starts)), meant[np.concatenate(labels)], np.ones(k)
+        clusters = np.empty(len(self), dtype=np.int64)
+
+        def count(codes: Any, clusters: Any) -> None:
+            assign_to_groups(codes, starts, meant, votes, ones, np.zeros(len(codes)), clusters)
+
+        self.columns(order).map(count, writes=[clusters], n_jobs=n_jobs)
+        return clusters
+
+    def embed(
+        self,
+        offsets: NDArray[np.int64],
+        table: NDArray[np.float64],
+        points: NDArray[np.float32],
+        least: float,
+        n_jobs: int | None,
+    ) -> None:
+        """Write to ``points``, (n, k), the sum over the rows of ``table`` of each row's labels, divided by its length.
+
+        ``least`` is added to the length. The rows must be in memory.
+        """
+        map_rows(
+            lambda codes, points: embed_rows(codes, offsets, table, points, least), [self[:], points], n_jobs=n_jobs
+        )
 
     def of_labels(self, values: NDArray[np.float64], offsets: NDArray[np.int64]) -> NDArray[np.float64]:
         """(n,) sums of values over the labels of each row; of soft memberships each label as much as it has."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import singledispatch
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,7 +21,8 @@ from ensemblage.ensemble._rows import Rows
 from ensemblage.kernels._votes import mean_votes, sum_by_label
 from ensemblage.metrics._agreement import agreement_matrix, weighted_mean
 from ensemblage.rows.blocks import row_blocks
-from ensemblage.rows.memberships import MembershipRows, is_soft, product
+from ensemblage.rows.memberships import MembershipRows, product
+from ensemblage.rows.protocol import LabelRows
 
 ROWS_AT_ONCE = 1_024
 """Rows of Ū that are made at once: they stay in the cache of a core."""
@@ -110,10 +112,6 @@ class AggregatedPartition:
 
     def rows_of(self, codes: NDArray[Any]) -> NDArray[np.float64]:
         """(n, k) rows of Ū; NaN where no partition labels. O(n p k)."""
-        if is_soft(codes):
-            sums = product(codes, self.W)
-            with np.errstate(invalid="ignore"):
-                return np.asarray(sums / product(codes, self._of_labels)[:, None])
         out = np.empty((len(codes), self.W.shape[1]))
         check_look_ups(codes, self.offsets, self._pad)
         mean_votes(codes, self.order, self.offsets, self._pad, out)
@@ -136,6 +134,26 @@ class AggregatedPartition:
         return replace(self, W=np.ascontiguousarray(np.array(W).T))
 
 
+class SoftAggregate(AggregatedPartition):
+    """The same for rows of soft memberships: an object's row is the mean of all labels' rows, by its memberships."""
+
+    def rows_of(self, H: NDArray[np.float64]) -> NDArray[np.float64]:
+        sums = product(H, self.W)
+        with np.errstate(invalid="ignore"):
+            return np.asarray(sums / product(H, self._of_labels)[:, None])
+
+
+@singledispatch
+def aggregate_with(codes: LabelRows, aggregate: AggregatedPartition) -> AggregatedPartition:
+    """The aggregated partition as rows of this kind are looked up in it."""
+    return aggregate
+
+
+@aggregate_with.register
+def _(codes: MembershipRows, aggregate: AggregatedPartition) -> SoftAggregate:
+    return SoftAggregate(aggregate.W, aggregate.order, aggregate.weights, aggregate.offsets)
+
+
 class LabelSums(NamedTuple):
     """Sums of the rows of Ū over the objects of each label."""
 
@@ -149,30 +167,31 @@ class LabelSums(NamedTuple):
 
 def sum_labels(rows: Rows, aggregate: AggregatedPartition, n_jobs: int | None = None) -> LabelSums:
     """Sum the rows of Ū over the objects of every label, none of them stored: O(n p k), one table per thread."""
+    return _sum_labels(rows.codes, rows, aggregate_with(rows.codes, aggregate), n_jobs)
+
+
+@singledispatch
+def _sum_labels(codes: LabelRows, rows: Rows, aggregate: AggregatedPartition, n_jobs: int | None) -> LabelSums:
     (d, k), scale, offsets = aggregate.W.shape, scale_of(rows), rows.offsets
-    if isinstance(rows.codes, MembershipRows):
-        return _sum_memberships(rows.codes, rows.counts, aggregate, n_jobs)
 
     def add(codes: Any, counts: Any, sums: Any, squares: Any) -> None:
         for few in row_blocks(len(codes), ROWS_AT_ONCE):
             sum_by_label(codes[few], aggregate.rows_of(codes[few]), counts[few], offsets, scale, sums, squares)
 
-    sums, squares = rows.codes.add(add, [(d, k), (d,)], reads=[rows.counts], n_jobs=n_jobs)
+    sums, squares = codes.add(add, [(d, k), (d,)], reads=[rows.counts], n_jobs=n_jobs)
     return LabelSums(sums / scale, squares / scale, sums[: rows.offsets[1]].sum(axis=0) / scale)
 
 
-def _sum_memberships(
-    codes: MembershipRows, counts: NDArray[np.int64], aggregate: AggregatedPartition, n_jobs: int | None
-) -> LabelSums:
-    """The same of soft partitions: Hᵀ Ū."""
-
+@_sum_labels.register
+def _(codes: MembershipRows, rows: Rows, aggregate: AggregatedPartition, n_jobs: int | None) -> LabelSums:
+    # Hᵀ Ū.
     def means(block: slice) -> NDArray[np.float64]:
         U = np.nan_to_num(aggregate.rows_of(codes[block]))
-        return np.column_stack([U, np.square(U).sum(axis=1)]) * counts[block, None]
+        return np.column_stack([U, np.square(U).sum(axis=1)]) * rows.counts[block, None]
 
     sums = codes.sums(means, n_jobs).T
-    rows = np.ascontiguousarray(sums[:, :-1])
-    return LabelSums(rows, sums[:, -1], rows[: codes.offsets[1]].sum(axis=0))
+    of_labels = np.ascontiguousarray(sums[:, :-1])
+    return LabelSums(of_labels, sums[:, -1], of_labels[: codes.offsets[1]].sum(axis=0))
 
 
 def scale_of(rows: Rows) -> float:

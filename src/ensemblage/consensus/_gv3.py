@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass, field
+from functools import singledispatch
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -21,6 +22,7 @@ from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.ensemble._rows import Rows
 from ensemblage.rows.blocks import row_blocks
 from ensemblage.rows.memberships import MembershipRows
+from ensemblage.rows.protocol import LabelRows
 from ensemblage.rows.threads import one_native_thread
 
 MEMORY = 10
@@ -65,15 +67,8 @@ class Comemberships:
         counts = rows.counts.astype(np.float64)
         weights = rows.weights / rows.weights.sum()
         of_labels = np.repeat(weights, rows.n_clusters)
-        if isinstance(rows.codes, MembershipRows):
-            products = rows.codes.products(rows.counts)
-            blocks = [products[rows.of_partition(j), rows.of_partition(j)] for j in range(len(weights))]
-            constant = float(weights @ [np.square(block).sum() for block in blocks])
-            known = ~rows.codes.missing(rows.n_clusters)
-            return cls(rows.codes[:][:, rows.labels], counts, known, weights, of_labels, constant)
-        H = rows.binary_matrix()
-        constant = float(of_labels @ np.square(H.T @ counts))
-        return cls(H, counts, rows.codes[:] < rows.n_clusters, weights, of_labels, constant)
+        H, constant = _labels_and_square(rows.codes, rows, weights)
+        return cls(H, counts, ~rows.codes.missing(rows.n_clusters), weights, of_labels, constant)
 
     def value_and_gradient(self, M: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         """L, and its gradient by the row of one object: (m, k)."""
@@ -146,6 +141,20 @@ class Comemberships:
     def _inner(self, a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
         """Over the objects."""
         return float(self.counts @ (a * b).sum(axis=1))
+
+
+@singledispatch
+def _labels_and_square(codes: LabelRows, rows: Rows, weights: NDArray[np.float64]) -> tuple[Any, float]:
+    """H, (m, d), and the sum over all pairs of objects of their squared co-memberships, by the weights."""
+    H = rows.binary_matrix()
+    return H, float(np.repeat(weights, rows.n_clusters) @ np.square(H.T @ rows.counts.astype(np.float64)))
+
+
+@_labels_and_square.register
+def _(codes: MembershipRows, rows: Rows, weights: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
+    products = codes.products(rows.counts)
+    blocks = [products[rows.of_partition(j), rows.of_partition(j)] for j in range(len(weights))]
+    return codes[:][:, rows.labels], float(weights @ [np.square(block).sum() for block in blocks])
 
 
 def onto_simplex(V: NDArray[np.float64]) -> NDArray[np.float64]:

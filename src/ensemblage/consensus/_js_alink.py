@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.cluster.hierarchy import linkage
 from scipy.spatial.distance import squareform
 
-from ensemblage.consensus._aggregation import ROWS_AT_ONCE, AggregatedPartition, scale_of
+from ensemblage.consensus._aggregation import ROWS_AT_ONCE, AggregatedPartition, aggregate_with, scale_of
 from ensemblage.ensemble._rows import Rows
 from ensemblage.kernels._votes import sum_entropies
 from ensemblage.rows.blocks import row_blocks
@@ -21,7 +21,7 @@ def sum_of_entropies(rows: Rows, aggregate: AggregatedPartition, n_jobs: int | N
 
     O(n k²) logarithms for n objects; memory one (k, k) table per thread.
     """
-    k, scale = aggregate.W.shape[1], scale_of(rows)
+    k, scale, aggregate = aggregate.W.shape[1], scale_of(rows), aggregate_with(rows.codes, aggregate)
 
     def add(codes: Any, counts: Any, sums: Any) -> None:
         for few in row_blocks(len(codes), rows_per_call(2 * k * (k + 1), ROWS_AT_ONCE)):

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from ensemblage.consensus._aggregation import AggregatedPartition
+from ensemblage.consensus._aggregation import AggregatedPartition, aggregate_with
 from ensemblage.consensus._base import HoldsRows, InductiveConsensus
 from ensemblage.consensus.evidence import Evidence, Memberships
 from ensemblage.ensemble._ensemble import Ensemble
@@ -42,7 +42,7 @@ class SoftConsensus(InductiveConsensus):
         column = self._most_likely(rows.codes)
         if rows.units is not None:
             bound = rows.units.bound
-            summed = votes.rows_of(rows.codes[bound]) * rows.counts[bound, None]
+            summed = aggregate_with(rows.codes, votes).rows_of(rows.codes[bound]) * rows.counts[bound, None]
             column[bound] = rows.units.assign(-summed, type(self).__name__)
         sizes, first = np.zeros(k, dtype=np.int64), np.full(k, -1, dtype=np.int64)
         tally_clusters(column, rows.counts, sizes, first)
@@ -60,7 +60,7 @@ class SoftConsensus(InductiveConsensus):
 
     def _most_likely(self, codes: LabelRows) -> NDArray[np.int32]:
         """Column of each row, -1 = none."""
-        column, votes = np.empty(len(codes), dtype=np.int32), self._votes
+        column, votes = np.empty(len(codes), dtype=np.int32), aggregate_with(codes, self._votes)
 
         def place(codes: NDArray[Any], column: NDArray[np.int32]) -> None:
             means = votes.rows_of(codes)
@@ -77,6 +77,7 @@ class SoftConsensus(InductiveConsensus):
         """The row of Ū of every object that was fitted."""
         check_is_fitted(self)
         rows = self._rows
+        aggregate = aggregate_with(rows.codes, aggregate)
         soft = np.full((len(rows.inverse), aggregate.W.shape[1]), np.nan)
 
         def fill(inverse: NDArray[Any], soft: NDArray[np.float64]) -> None:
@@ -108,4 +109,4 @@ class SoftConsensus(InductiveConsensus):
             Rows sum to 1; NaN where no partition votes. Shares of votes, no probabilities of being right.
         """
         codes = self._encode(X)
-        return np.concatenate(codes.map(self._memberships.rows_of, n_jobs=self.n_jobs))
+        return np.concatenate(codes.map(aggregate_with(codes, self._memberships).rows_of, n_jobs=self.n_jobs))

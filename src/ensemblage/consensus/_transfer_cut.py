@@ -8,6 +8,7 @@ authors' code does, and not their text, no eigenvector is divided by the root of
 
 from __future__ import annotations
 
+from functools import singledispatch
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +21,7 @@ from ensemblage.consensus._point_kmeans import best_kmeans
 from ensemblage.counting._contingency import contingency_tables
 from ensemblage.ensemble._rows import Rows
 from ensemblage.rows.memberships import MembershipRows
+from ensemblage.rows.protocol import LabelRows
 from ensemblage.rows.threads import one_native_thread
 
 MOST_DENSE = 3_000
@@ -125,13 +127,21 @@ def _association(weights: Any, sizes: NDArray[np.float64]) -> float:
 
 def label_products(rows: Rows, share: NDArray[np.float64]) -> Any:
     """H' diag(share) H of the labels, (d, d): an array, or an operator where that would be large."""
+    return _label_products(rows.codes, rows, share)
+
+
+@singledispatch
+def _label_products(codes: LabelRows, rows: Rows, share: NDArray[np.float64]) -> Any:
     d = int(rows.n_clusters.sum())
-    if isinstance(rows.codes, MembershipRows):
-        return rows.codes.products(share)[np.ix_(rows.labels, rows.labels)]
     if d > MOST_DENSE:
         H = rows.binary_matrix(np.sqrt(share)[:, None])
         return LinearOperator((d, d), lambda x: H.T @ (H @ x.ravel()))
     return dense_label_products(rows, share)
+
+
+@_label_products.register
+def _(codes: MembershipRows, rows: Rows, share: NDArray[np.float64]) -> NDArray[np.float64]:
+    return codes.products(share)[np.ix_(rows.labels, rows.labels)]
 
 
 def dense_label_products(rows: Rows, share: NDArray[Any]) -> NDArray[np.float64]:

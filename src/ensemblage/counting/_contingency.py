@@ -1,5 +1,6 @@
 """Contingency tables of pairs of partitions, and the sums over them that agreement needs."""
 
+from functools import singledispatch
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -92,13 +93,19 @@ def tables_of_rows(
     return _tables(_count_pairs(codes, counts, n_clusters, pairs, begins, n_jobs), pairs, begins, n_clusters)
 
 
+@singledispatch
 def any_tables(
     codes: LabelRows, counts: NDArray[np.int64], n_clusters: NDArray[np.int64], n_jobs: int | None = None
 ) -> ContingencyTables | SoftTables:
     """`tables_of_rows`, or the masses that the clusters of soft partitions share."""
-    if isinstance(codes, MembershipRows):
-        return SoftTables(codes.products(counts, n_jobs=n_jobs), codes.offsets)
     return tables_of_rows(codes, counts, n_clusters, n_jobs)
+
+
+@any_tables.register
+def _(
+    codes: MembershipRows, counts: NDArray[np.int64], n_clusters: NDArray[np.int64], n_jobs: int | None = None
+) -> SoftTables:
+    return SoftTables(codes.products(counts, n_jobs), codes.offsets)
 
 
 CELLS = 2**22

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import singledispatch
 from itertools import pairwise
 from math import fsum
 from typing import Any
@@ -165,20 +166,37 @@ def agreement_matrix(
     O(p² m) time for m distinct label rows; memory O(m p) and one contingency table per thread.
     """
     codes, counts, _ = labels.distinct
-    if isinstance(codes, MembershipRows):
-        return _soft_agreement(labels, measure, average_method, n_jobs)
-    p, f = len(labels.n_clusters), summand(measure, int(counts.sum()))
-    sums = sums_of_pairs(codes, counts, labels.n_clusters, f, n_jobs)
+    return _agreement_of(codes, counts, labels.n_clusters, measure, average_method, n_jobs)
+
+
+@singledispatch
+def _agreement_of(
+    codes: LabelRows,
+    counts: NDArray[np.int64],
+    n_clusters: NDArray[np.int64],
+    measure: str,
+    average_method: str,
+    n_jobs: int | None,
+) -> NDArray[np.float64]:
+    p, f = len(n_clusters), summand(measure, int(counts.sum()))
+    sums = sums_of_pairs(codes, counts, n_clusters, f, n_jobs)
     agreement = np.eye(p)
     for i in range(p):
         agreement[i, i + 1 :] = agreement[i + 1 :, i] = _score(sums[:, i, i + 1 :], f, measure, average_method)
     return agreement
 
 
-def _soft_agreement(labels: Distinct, measure: str, average_method: str, n_jobs: int | None) -> NDArray[np.float64]:
-    """The same of soft partitions, from the masses that their clusters share instead of counts."""
-    codes, counts, _ = labels.distinct
-    tables, p = any_tables(codes, counts, labels.n_clusters, n_jobs), len(labels.n_clusters)
+@_agreement_of.register
+def _(
+    codes: MembershipRows,
+    counts: NDArray[np.int64],
+    n_clusters: NDArray[np.int64],
+    measure: str,
+    average_method: str,
+    n_jobs: int | None,
+) -> NDArray[np.float64]:
+    # From the masses that clusters share instead of counts.
+    tables, p = any_tables(codes, counts, n_clusters, n_jobs), len(n_clusters)
     agreement = np.eye(p)
     for i, j in all_pairs(p):
         table = tables.table(i, j)[:-1, :-1].astype(np.float64)

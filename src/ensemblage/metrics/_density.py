@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import singledispatch
 from math import fsum
 from typing import Any
 
@@ -14,6 +15,7 @@ from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.ensemble._soft_ensemble import SoftEnsemble, as_any_ensemble
 from ensemblage.metrics._clustering import code_clustering
 from ensemblage.rows.memberships import MembershipRows, by_partition
+from ensemblage.rows.protocol import LabelRows
 
 
 def density(labels: ArrayLike | Any, clustering: ArrayLike | Any, *, weights: ArrayLike | None = None) -> float:
@@ -63,19 +65,27 @@ def density_of(
     ensemble: Ensemble | SoftEnsemble, clusters: NDArray[Any], sizes: NDArray[np.int64], weights: NDArray[np.float64]
 ) -> float:
     """`density` of clusters that are numbers already, -1 for none, with ``sizes`` objects each."""
-    if isinstance(ensemble.rows, MembershipRows):
-        together, both = soft_pairs(ensemble.rows, clusters, len(sizes))
-        return fsum(sizes * ratio((together * weights).sum(axis=1), (both * weights).sum(axis=1))) / int(sizes.sum())
-    squares, labelled = label_count_squares(ensemble.rows, clusters, sizes, ensemble.offsets)
-    joined, pairs = weighted_sum(squares - labelled, weights), weighted_sum(labelled * (labelled - 1), weights)
-    return fsum(sizes * ratio(joined, pairs)) / int(sizes.sum())
+    joined, labelled = pairs_within(ensemble.rows, clusters, sizes, ensemble.offsets)
+    return fsum(sizes * ratio(weighted_sum(joined, weights), weighted_sum(labelled, weights))) / int(sizes.sum())
 
 
-def soft_pairs(
-    rows: MembershipRows, clusters: NDArray[Any], n_clusters: int
+@singledispatch
+def pairs_within(
+    rows: LabelRows, clusters: NDArray[Any], sizes: NDArray[np.int64], offsets: NDArray[np.int64]
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """(k, p) ordered pairs of different members of each cluster that each partition joins, and that it labels.
+
+    A soft partition joins Σ u · v of them.
+    """
+    squares, labelled = label_count_squares(rows, clusters, sizes, offsets)
+    return squares - labelled, labelled * (labelled - 1)
+
+
+@pairs_within.register
+def _(
+    rows: MembershipRows, clusters: NDArray[Any], sizes: NDArray[np.int64], offsets: NDArray[np.int64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """(k, p) ordered pairs of different members of each cluster that each soft partition joins, Σ u · v, and labels."""
-    ones = np.ones(len(rows), dtype=np.int64)
+    n_clusters, ones = len(sizes), np.ones(len(rows), dtype=np.int64)
     profile = rows.profile(clusters, ones, rows.offsets, n_clusters)
     own = MembershipRows(np.square(rows.H), rows.offsets).profile(clusters, ones, rows.offsets, n_clusters)
     absent = profile[:, rows.offsets[1:] - 1]
@@ -84,7 +94,7 @@ def soft_pairs(
     return np.maximum(np.column_stack(alike), 0), labelled * (labelled - 1)
 
 
-def weighted_sum(counts: NDArray[np.int64], weights: NDArray[np.float64]) -> NDArray[Any]:
+def weighted_sum(counts: NDArray[Any], weights: NDArray[np.float64]) -> NDArray[Any]:
     """Sum of the counts over the last axis, the partitions: whole numbers of any size while every weight is 1."""
     if not (weights == 1).all():
         # Not matmul: BLAS may add in another order on another number of threads.

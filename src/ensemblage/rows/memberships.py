@@ -182,11 +182,6 @@ def product(H: NDArray[np.float64], table: NDArray[np.float64]) -> NDArray[np.fl
         return np.asarray(H @ table)
 
 
-def is_soft(codes: Any) -> bool:
-    """Whether rows, or a block of them, are memberships instead of codes."""
-    return bool(codes.dtype.kind == "f")
-
-
 def by_partition(values: NDArray[np.float64], offsets: NDArray[np.int64]) -> list[NDArray[np.float64]]:
     """The columns of each partition, without that of the missing entry."""
     return [values[:, start : stop - 1] for start, stop in pairwise(offsets.tolist())]

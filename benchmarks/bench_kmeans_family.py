@@ -23,9 +23,9 @@ from ensemblage import (
     KMeansConsensus,
     SpectralEnsembleClustering,
 )
-from ensemblage.consensus._kcc import UTILITIES
-from ensemblage.consensus._lloyd import lloyd, seed_at_random
-from ensemblage.consensus._sec import AssociationUtility
+from ensemblage.consensus.kmeans._kcc import UTILITIES
+from ensemblage.consensus.kmeans._lloyd import lloyd, seed_at_random
+from ensemblage.consensus.kmeans._sec import AssociationUtility
 from ensemblage.ensemble._rows import labelled_rows
 
 K, STEPS = 20, 10

@@ -4,7 +4,7 @@ Tests of one module, and of kernels, change its constants themselves.
 """
 
 PLACES = {
-    "cells of the tables of voting": "ensemblage.consensus._aggregation._MOST_CELLS",
+    "cells of the tables of voting": "ensemblage.consensus.voting._aggregation._MOST_CELLS",
     "objects clustered by different algorithms": "ensemblage.generation._diverse.MOST_DIVERSE",
     "objects of a task of pairs": "ensemblage.counting._pair_sums.TASK_ROWS",
     "objects on a page": "ensemblage.report._object_table.MOST_OBJECTS",

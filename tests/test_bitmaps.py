@@ -10,10 +10,10 @@ from numpy.testing import assert_array_equal
 from strategies import planted_labels, random_labels, twins
 
 from ensemblage import CSPA, Discotec, Ensemble, EvidenceAccumulation
-from ensemblage.consensus import _cspa, _linkage
-from ensemblage.consensus._cspa import association_graph
-from ensemblage.consensus._label_similarity import no_similarity
-from ensemblage.consensus._linkage import RowSimilarity, single_linkage
+from ensemblage.consensus.graphs import _cspa, _linkage
+from ensemblage.consensus.graphs._cspa import association_graph
+from ensemblage.consensus.hierarchies._label_similarity import no_similarity
+from ensemblage.consensus.hierarchies._linkage import RowSimilarity, single_linkage
 from ensemblage.counting import _bitmaps
 from ensemblage.counting._bitmaps import Bitmaps, maps_of
 from ensemblage.counting._pairs import pair_histogram

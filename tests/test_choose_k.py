@@ -22,10 +22,10 @@ from ensemblage import (
     report,
 )
 from ensemblage.answer import KChoice, _choose_k
+from ensemblage.answer._agreed_k import agreement_by_number, most_agreed, numbers_around, numbers_up_to_root
 from ensemblage.answer._choose_k import best_of, peaks_of
 from ensemblage.answer._k_choice import VOTERS
 from ensemblage.cli import main
-from ensemblage.consensus._agreed_k import agreement_by_number, most_agreed, numbers_around, numbers_up_to_root
 from ensemblage.stability import cluster_stability
 from ensemblage.stability._reference import UnimodalComponents
 from ensemblage.stability._small_kmeans import SmallKMeans

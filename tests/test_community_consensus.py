@@ -11,9 +11,9 @@ from scipy.sparse import csr_array
 from strategies import random_labels
 
 from ensemblage import CommunityConsensus, Ensemble, LeidenPartitions, load
-from ensemblage.consensus import _communities
-from ensemblage.consensus import _edge_weights as _edges
-from ensemblage.consensus._edge_weights import EdgeLabels, ecg_weights, lf_graph, replace_values
+from ensemblage.consensus.communities import _communities
+from ensemblage.consensus.communities import _edge_weights as _edges
+from ensemblage.consensus.communities._edge_weights import EdgeLabels, ecg_weights, lf_graph, replace_values
 from ensemblage.generation._communities import communities, quality
 from ensemblage.rows import blocks
 

@@ -12,9 +12,9 @@ from strategies import label_matrices, planted_labels, twins
 from worked import E_MISSING, E, partition
 
 from ensemblage import MCLA, Ensemble, EvidenceAccumulation, make_consensus
-from ensemblage.consensus import _label_similarity
-from ensemblage.consensus._label_similarity import cluster_jaccard, propagate
-from ensemblage.consensus._ncut import spectrum
+from ensemblage.consensus.graphs._ncut import spectrum
+from ensemblage.consensus.hierarchies import _label_similarity
+from ensemblage.consensus.hierarchies._label_similarity import cluster_jaccard, propagate
 
 ONE_STEP = [1, 0.285811, 0, 0.546870, 0.277511, 0.054148, 0.671184, 0.564495, 0.068795, 0.054148, 0.589028, 0.038906]
 TWENTY = [

@@ -423,7 +423,7 @@ def full(*_, **__):
     ("patched", "suffix", "read"),
     [
         ("ensemblage.io._npz._read_format_1", "npz", Ensemble.load),
-        ("ensemblage.consensus._saved._model", "model.npz", load),
+        ("ensemblage.answer._saved._model", "model.npz", load),
         ("numpy.lib.format.read_magic", "npy", Ensemble.open),
         ("pyarrow.parquet.ParquetFile", "parquet", Ensemble.open),
         ("pyarrow.parquet.read_table", "parquet", read_table),

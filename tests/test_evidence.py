@@ -17,17 +17,17 @@ from scipy.spatial.distance import squareform
 from strategies import label_matrices, planted_labels, random_labels, twins
 
 from ensemblage import Ensemble, EvidenceAccumulation, report
-from ensemblage.consensus import _linkage
-from ensemblage.consensus import _linkage_rounds as _rounds
-from ensemblage.consensus._label_similarity import SIMILARITIES, cts, ecpcs
-from ensemblage.consensus._linkage import (
+from ensemblage.consensus.hierarchies import _linkage
+from ensemblage.consensus.hierarchies import _linkage_rounds as _rounds
+from ensemblage.consensus.hierarchies._label_similarity import SIMILARITIES, cts, ecpcs
+from ensemblage.consensus.hierarchies._linkage import (
     RowSimilarity,
     average_linkage,
     average_linkage_of_matrix,
     complete_linkage,
     single_linkage,
 )
-from ensemblage.consensus._linkage_rounds import merges_in_rounds
+from ensemblage.consensus.hierarchies._linkage_rounds import merges_in_rounds
 from ensemblage.metrics import association_counts, coassociation, weak_association_threshold
 
 LINKAGES = ("single", "average", "complete")

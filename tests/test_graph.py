@@ -19,12 +19,12 @@ from sklearn.metrics import adjusted_rand_score
 from strategies import label_matrices, planted_labels, random_labels, twins
 
 from ensemblage import CSPA, HBGF, HGPA, MCLA, Ensemble, EvidenceAccumulation, NegMM
-from ensemblage.consensus import _partition_graph
-from ensemblage.consensus._cspa import association_graph
-from ensemblage.consensus._hbgf import label_coordinates
-from ensemblage.consensus._hgpa import hyperedges
-from ensemblage.consensus._mcla import meta_graph
-from ensemblage.consensus._partition_graph import Cutter, round_weights, whole_weights
+from ensemblage.consensus.graphs import _partition_graph
+from ensemblage.consensus.graphs._cspa import association_graph
+from ensemblage.consensus.graphs._hbgf import label_coordinates
+from ensemblage.consensus.graphs._hgpa import hyperedges
+from ensemblage.consensus.graphs._mcla import meta_graph
+from ensemblage.consensus.graphs._partition_graph import Cutter, round_weights, whole_weights
 from ensemblage.counting._contingency import tables_of_rows
 from ensemblage.metrics import weak_association_threshold
 
@@ -393,11 +393,12 @@ def test_singular_vectors(labels, k):
 
 
 def test_many_clusters_are_never_a_square_matrix(monkeypatch):
-    from ensemblage.consensus import _ncut, _transfer_cut
+    from ensemblage.consensus import _label_products
+    from ensemblage.consensus.graphs import _ncut
 
     labels, _ = planted_labels(n=200, p=10, k=4, noise=0.3, missing=0.1, seed=2)
     small = HBGF(4, random_state=0).fit(labels)
-    monkeypatch.setattr(_transfer_cut, "MOST_DENSE", 10)
+    monkeypatch.setattr(_label_products, "MOST_DENSE", 10)
     monkeypatch.setattr(_ncut, "DENSE_ROWS", 5)
     large = HBGF(4, random_state=0).fit(labels)
     assert adjusted_rand_score(small.labels_, large.labels_) > 0.97

@@ -43,7 +43,7 @@ from ensemblage import (
 )
 from ensemblage.answer import choose_k, choose_k_monti
 from ensemblage.base.parameters import parameter_constraints
-from ensemblage.consensus import _ncut, _partition_graph
+from ensemblage.consensus.graphs import _ncut, _partition_graph
 from ensemblage.counting import _pairs
 from ensemblage.counting._contingency import table_cells
 from ensemblage.counting._pair_sums import Codes

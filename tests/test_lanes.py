@@ -9,8 +9,8 @@ from numpy.testing import assert_array_equal
 from strategies import random_labels
 
 from ensemblage import KMeansConsensus
-from ensemblage.consensus import _lloyd
 from ensemblage.consensus._short_tables import ShortTable, check_look_ups, lines_of_zeros, whole_lanes
+from ensemblage.consensus.kmeans import _lloyd
 from ensemblage.kernels._jit import jit
 from ensemblage.kernels._label_kmeans import assign_many_rows, assign_rows, limit_distances
 from ensemblage.kernels._table_rows import (

@@ -12,9 +12,9 @@ from sklearn.metrics import adjusted_rand_score
 from strategies import label_matrices, planted_labels, random_labels
 
 from ensemblage import KModesConsensus, LatentClassConsensus, MajorityVoting
-from ensemblage.consensus._k_modes import ModeUtility
-from ensemblage.consensus._lca import proportions_of
 from ensemblage.consensus.evidence import Candidates
+from ensemblage.consensus.kmeans._k_modes import ModeUtility
+from ensemblage.consensus.latent._lca import proportions_of
 
 E = np.array(
     [

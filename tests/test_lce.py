@@ -12,7 +12,7 @@ from strategies import label_matrices, planted_labels, random_labels, twins
 from worked import E, partition
 
 from ensemblage import LCE, Ensemble, make_consensus
-from ensemblage.consensus._label_similarity import cluster_jaccard, connected_triples, triple_quality
+from ensemblage.consensus.hierarchies._label_similarity import cluster_jaccard, connected_triples, triple_quality
 
 WCT = {(0, 1): 0.559524, (1, 2): 0.666667, (3, 4): 0.592857, (3, 5): 0.125, (4, 5): 0.625, (6, 7): 0.933333}
 WCT |= {(6, 9): 0.125, (7, 8): 0.566667, (7, 9): 0.291667, (8, 9): 0.566667, (10, 11): 0.75}

@@ -16,9 +16,9 @@ from strategies import label_matrices, planted_labels, random_labels, twins
 from worked import E_MISSING, E, partition
 
 from ensemblage import HBGF, Ensemble, EvidenceAccumulation, KMeansConsensus, make_consensus
-from ensemblage.consensus._label_similarity import no_similarity
-from ensemblage.consensus._linkage import average_linkage
-from ensemblage.consensus._row_similarity import RowSimilarity
+from ensemblage.consensus.hierarchies._label_similarity import no_similarity
+from ensemblage.consensus.hierarchies._linkage import average_linkage
+from ensemblage.consensus.hierarchies._row_similarity import RowSimilarity
 from ensemblage.metrics import cluster_weights, coassociation
 from ensemblage.metrics._cluster_weights import table_of_labels
 

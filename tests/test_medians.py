@@ -14,10 +14,10 @@ from scipy.optimize import check_grad
 from strategies import label_matrices, planted_labels, random_labels
 
 from ensemblage import ComembershipMedian, Ensemble, EuclideanMedian, make_consensus
-from ensemblage.consensus._aggregation import order_by_entropy
-from ensemblage.consensus._bvote import bvote
-from ensemblage.consensus._gv3 import Comemberships, onto_simplex
-from ensemblage.consensus._medians import Prototypes
+from ensemblage.consensus.voting._aggregation import order_by_entropy
+from ensemblage.consensus.voting._bvote import bvote
+from ensemblage.consensus.voting._gv3 import Comemberships, onto_simplex
+from ensemblage.consensus.voting._medians import Prototypes
 from ensemblage.counting._contingency import tables_of_rows
 from ensemblage.metrics import partition_distance, partition_distances
 from ensemblage.metrics._partition_distance import DISTANCES

@@ -10,7 +10,8 @@ from strategies import planted_labels
 
 from ensemblage import CSPA, MCLA, PTA, PTGP, Ensemble, NegMM
 from ensemblage.base import memory as _memory
-from ensemblage.consensus import _cspa, _mcla, _ncut, _negmm, _pta
+from ensemblage.consensus.graphs import _cspa, _mcla, _ncut, _negmm
+from ensemblage.consensus.hierarchies import _pta
 from ensemblage.metrics import coassociation, mm_index
 
 PEAK = """
@@ -103,7 +104,7 @@ def endless(*arguments, **options):
 
 ENDLESS = """
 from contextlib import suppress
-from ensemblage.consensus import _ncut
+from ensemblage.consensus.graphs import _ncut
 from test_memory import endless
 _ncut.eigsh = endless
 """

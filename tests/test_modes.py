@@ -9,8 +9,8 @@ from inside import rows_of
 from sklearn.metrics import adjusted_rand_score
 
 from ensemblage import ConsensusModes
-from ensemblage.consensus import _modes
-from ensemblage.consensus._modes import Division, Mode, Partitions
+from ensemblage.consensus.latent import _modes
+from ensemblage.consensus.latent._modes import Division, Mode, Partitions
 
 PARTITIONS = """
     000011112222 111122220000 000111112222 222200001110 000011122222 010101010101 101010101011 010101010111

@@ -13,8 +13,8 @@ from sklearn.metrics import adjusted_rand_score
 from strategies import label_matrices, planted_labels
 
 from ensemblage import CSPA, HBGF, Ensemble
-from ensemblage.consensus import _ncut
-from ensemblage.consensus._ncut import discretise, normalized_cut, orthogonal_rows, spectrum
+from ensemblage.consensus.graphs import _ncut
+from ensemblage.consensus.graphs._ncut import discretise, normalized_cut, orthogonal_rows, spectrum
 
 
 def random_state(seed=0):

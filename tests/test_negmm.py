@@ -12,8 +12,8 @@ from sklearn.metrics import adjusted_rand_score
 from strategies import label_matrices, planted_labels, twins
 
 from ensemblage import Ensemble, NegMM
-from ensemblage.consensus import _negmm
-from ensemblage.consensus._ncut import normalized_cut
+from ensemblage.consensus.graphs import _negmm
+from ensemblage.consensus.graphs._ncut import normalized_cut
 from ensemblage.metrics import mm_index, weak_association_threshold
 from ensemblage.metrics._coassociation import Associations
 from ensemblage.metrics._mm_index import mm_index_of, weights_of

@@ -76,6 +76,19 @@ def test_imports_point_one_way(module):
         assert room_of(imported) <= room_of(module), f"{module} imports {imported}"
 
 
+def test_families_of_consensus_import_those_before_them():
+    order = ["kmeans", "hierarchies", "graphs", "voting", "latent", "communities", "_registry", "__init__"]
+
+    def place(module):
+        part = module.removeprefix("ensemblage.consensus").lstrip(".").split(".")[0] or "__init__"
+        return order.index(part) if part in order else -1
+
+    inside = [m for m in MODULES if m.startswith("ensemblage.consensus")]
+    for module in inside:
+        later = [m for m in IMPORTS[module] if m in inside and place(m) > place(module)]
+        assert not later, f"{module} imports {later}"
+
+
 def test_kernels_import_nothing_but_the_compiler():
     for module in (m for m in MODULES if m.startswith("ensemblage.kernels.")):
         outside = {m for m in IMPORTS[module] if not m.startswith("ensemblage.kernels")}

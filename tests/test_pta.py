@@ -14,8 +14,9 @@ from strategies import label_matrices, planted_labels, random_labels, twins
 from worked import E_MISSING, E, partition
 
 from ensemblage import PTA, PTGP, make_consensus
-from ensemblage.consensus import _trajectories
-from ensemblage.consensus._trajectories import (
+from ensemblage.consensus.evidence import Dendrogram, Lifetimes
+from ensemblage.consensus.hierarchies import _trajectories
+from ensemblage.consensus.hierarchies._trajectories import (
     AssociationColumns,
     cluster_similarities,
     default_number,
@@ -24,7 +25,6 @@ from ensemblage.consensus._trajectories import (
     elite_thresholds,
     trajectory_similarities,
 )
-from ensemblage.consensus.evidence import Dendrogram, Lifetimes
 
 ORDER = [0, 1, 2, 3, 4, 6, 5]
 """The lexicographic numbers of the sheet's label rows of E: y6 is object 10, y7 the objects 8 and 9."""

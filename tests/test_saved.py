@@ -16,7 +16,7 @@ from strategies import few_starts, random_labels
 
 import ensemblage
 from ensemblage import METHODS, ConsensusClustering, Ensemble, Preprocessor, generation, make_consensus
-from ensemblage.consensus import _saved
+from ensemblage.answer import _saved
 
 X = load_iris().data
 FILES = Path(__file__).parent / "files"

@@ -23,7 +23,7 @@ from ensemblage import (
     InternalIndex,
     KMeansConsensus,
 )
-from ensemblage.consensus._ncut import leading_eigenvectors
+from ensemblage.consensus.graphs._ncut import leading_eigenvectors
 from ensemblage.metrics import association_counts, coassociation, mm_index
 from ensemblage.rows import interrupts as slices
 from ensemblage.rows.interrupts import Stopped, check_stopped, rows_per_call, run_interruptibly, unless

@@ -251,7 +251,7 @@ def test_fork_while_a_thread_finds_the_distinct_rows_on_disk():
 def test_fork_while_a_thread_pads_the_votes_of_another_ensemble():
     """Python 3.11's cached_property has one lock for all objects of a class, which a child inherits as it is."""
     code = """
-    import ensemblage.consensus._aggregation as module
+    import ensemblage.consensus.voting._aggregation as module
     def votes():
         return module.AggregatedPartition(np.eye(4), np.arange(1), np.ones(1), np.array([0, 4]))._pad
     expected = votes()

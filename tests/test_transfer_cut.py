@@ -12,10 +12,11 @@ from sklearn.metrics import adjusted_rand_score
 from strategies import label_matrices, planted_labels, twins
 from worked import POINTS, E, partition
 
-from ensemblage.consensus import _ncut, _transfer_cut
-from ensemblage.consensus import _point_kmeans as _points
-from ensemblage.consensus._point_kmeans import best_kmeans, kmeans_of_points
-from ensemblage.consensus._transfer_cut import cut_by_labels, cut_by_matrix
+from ensemblage.consensus import _label_products
+from ensemblage.consensus.graphs import _ncut
+from ensemblage.consensus.graphs._transfer_cut import cut_by_labels, cut_by_matrix
+from ensemblage.consensus.kmeans import _point_kmeans as _points
+from ensemblage.consensus.kmeans._point_kmeans import best_kmeans, kmeans_of_points
 from ensemblage.counting._points import lloyd
 
 ECI = [0.322372, 0.126243, 1, 0.563305, 0.172553, 0.317312, 1, 0.317312, 1, 0.317312, 0.090911, 0.153355]
@@ -90,7 +91,7 @@ def test_many_clusters_are_never_a_square_matrix(monkeypatch):
     rows = rows_of(labels)
     S = diags_array(np.random.default_rng(0).uniform(0.2, 1, 40))
     small = cut_by_labels(rows, S, 4, 0)
-    monkeypatch.setattr(_transfer_cut, "MOST_DENSE", 10)
+    monkeypatch.setattr(_label_products, "MOST_DENSE", 10)
     monkeypatch.setattr(_ncut, "DENSE_ROWS", 5)
     large = cut_by_labels(rows, S, 4, 0)
     assert_allclose(large.values, small.values)

@@ -17,12 +17,17 @@ from sklearn.metrics import adjusted_rand_score
 from strategies import label_matrices, planted_labels, random_labels, twins
 
 from ensemblage import BipartiteVoting, CumulativeVoting, Ensemble, MajorityVoting, RandomKPartitions
-from ensemblage.consensus import _ada_cvote
-from ensemblage.consensus._ada_cvote import ada_cvote, least_squares_losses
-from ensemblage.consensus._aggregation import AggregatedPartition, order_by_entropy, relabelling_losses, sum_labels
-from ensemblage.consensus._bvote import bvote, matching_losses
-from ensemblage.consensus._colour_refinement import refine_colours
-from ensemblage.consensus._js_alink import average_linkage, cut_by_merges, js_divergences
+from ensemblage.consensus.voting import _ada_cvote
+from ensemblage.consensus.voting._ada_cvote import ada_cvote, least_squares_losses
+from ensemblage.consensus.voting._aggregation import (
+    AggregatedPartition,
+    order_by_entropy,
+    relabelling_losses,
+    sum_labels,
+)
+from ensemblage.consensus.voting._bvote import bvote, matching_losses
+from ensemblage.consensus.voting._colour_refinement import refine_colours
+from ensemblage.consensus.voting._js_alink import average_linkage, cut_by_merges, js_divergences
 from ensemblage.counting._contingency import tables_of_rows
 from ensemblage.datasets import make_2d2k, make_8d5k
 from ensemblage.kernels._votes import log_of, whole
@@ -460,7 +465,7 @@ def test_equal_clusters_are_numbered_by_their_first_objects(method):
 
 
 def test_threads_and_blocks_do_not_matter(method, monkeypatch):
-    from ensemblage.consensus import _aggregation, _js_alink
+    from ensemblage.consensus.voting import _aggregation, _js_alink
     from ensemblage.rows import blocks
 
     labels = planted_labels(n=400, p=6, k=5, noise=0.4, missing=0.1, seed=3)[0]

@@ -53,7 +53,7 @@ _HOME = {
     "choose_k": "ensemblage.answer",
     "choose_resolution": "ensemblage.answer",
     "cite": "ensemblage.report._cite",
-    "load": "ensemblage.consensus",
+    "load": "ensemblage.answer",
     "make_consensus": "ensemblage.consensus",
     "align_labels": "ensemblage.metrics",
     "AverageAgreement": "ensemblage.ranking",
@@ -90,6 +90,7 @@ PLACES.update(
     features_of="ensemblage.io._features.features_of",
     figure="ensemblage.plotting._dispatch.figure",
     html="ensemblage.plotting._dispatch.html",
+    save_model="ensemblage.answer._saved.save_model",
     page="ensemblage.report._notebook.report_of",
 )
 

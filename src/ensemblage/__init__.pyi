@@ -12,6 +12,7 @@ from ensemblage._version import __version__ as __version__
 from ensemblage.answer import ConsensusClustering as ConsensusClustering
 from ensemblage.answer import choose_k as choose_k
 from ensemblage.answer import choose_resolution as choose_resolution
+from ensemblage.answer import load as load
 from ensemblage.answer import to_anndata as to_anndata
 from ensemblage.consensus import CSPA as CSPA
 from ensemblage.consensus import HBGF as HBGF
@@ -36,7 +37,6 @@ from ensemblage.consensus import LatentClassConsensus as LatentClassConsensus
 from ensemblage.consensus import MajorityVoting as MajorityVoting
 from ensemblage.consensus import NegMM as NegMM
 from ensemblage.consensus import SpectralEnsembleClustering as SpectralEnsembleClustering
-from ensemblage.consensus import load as load
 from ensemblage.consensus import make_consensus as make_consensus
 from ensemblage.ensemble._ensemble import Ensemble as Ensemble
 from ensemblage.ensemble._soft_ensemble import SoftEnsemble as SoftEnsemble

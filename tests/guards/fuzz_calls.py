@@ -40,7 +40,7 @@ from ensemblage.base.parameters import (
     Words,
     parameter_constraints,
 )
-from ensemblage.consensus import _lloyd
+from ensemblage.consensus.kmeans import _lloyd
 from ensemblage.metrics import _certainty, cluster_weights, density
 
 MANY = _lloyd.LABELS_OF_SHORT_TABLE, _certainty.LEAST_LABELS

@@ -41,21 +41,21 @@ NEAREST: dict[str, list[str]] = {
     "consensus/": ["golden", "weights", "parameters_count"],
     "consensus/_base": ["golden", "weights", "predict", "sample_weight"],
     "answer/_choose_resolution": ["resolution"],
-    "consensus/_communities": ["community_consensus"],
-    "consensus/_edge_weights": ["community_consensus"],
+    "consensus/communities/_communities": ["community_consensus"],
+    "consensus/communities/_edge_weights": ["community_consensus"],
     "answer/_resolution_choice": ["resolution"],
-    "consensus/_unit_linkage": ["links", "evidence"],
+    "consensus/hierarchies/_unit_linkage": ["links", "evidence"],
     "ensemble/_units": ["links"],
-    "consensus/_eac": ["golden", "evidence", "lwgp"],
+    "consensus/hierarchies/_eac": ["golden", "evidence", "lwgp"],
     "consensus/_incremental": ["incremental"],
     "answer/_method_comparison": ["method_comparison"],
     "consensus/_model": ["saved", "assign"],
-    "consensus/_modes": ["modes"],
-    "consensus/_agreed_k": ["choose_k", "few"],
+    "consensus/latent/_modes": ["modes"],
+    "answer/_agreed_k": ["choose_k", "few"],
     "consensus/_precomputed": ["precomputed"],
-    "consensus/_saved": ["saved"],
+    "answer/_saved": ["saved"],
     "consensus/_threshold": ["threshold", "negmm"],
-    "consensus/_colour_refinement": ["golden", "voting"],
+    "consensus/voting/_colour_refinement": ["golden", "voting"],
     "answer/_consensus_clustering": ["seeds", "generation", "parameters_count"],
     "answer/_choose_k": ["choose_k", "parameters_count"],
     "answer/_k_choice": ["choose_k", "parameters_count"],
@@ -115,12 +115,12 @@ BY_METHOD = {
     "_bisecting": ["bisecting"],
     "_cspa _hgpa _mcla _hbgf _partition_graph": ["graph"],
     "_ncut": ["ncut", "graph"],
-    "_ecc _kcc _kmeans _lloyd _qmi _density_climb _short_tables": ["kmeans", "predict", "lanes"],
+    "_ecc _kcc _label_kmeans _lloyd _qmi _density_climb _short_tables": ["kmeans", "predict", "lanes"],
     "_sec": ["sec"],
-    "_evidence _linkage _lifetime _row_similarity _linkage_rounds": ["evidence", "lifetime", "lwgp"],
+    "_eac _linkage _unit_linkage _lifetime _row_similarity _linkage_rounds": ["evidence", "lifetime", "lwgp"],
     "_label_similarity": ["evidence", "ecpcs", "lce"],
     "_lce": ["lce"],
-    "_pta _trajectories": ["pta"],
+    "_pta _ptgp _trajectories": ["pta"],
     "_local_weights": ["lwgp"],
     "_transfer_cut _point_kmeans": ["transfer_cut", "graph", "soft"],
     "_gkcc": ["greedy"],
@@ -129,9 +129,16 @@ BY_METHOD = {
     "_medians _gv3 _soft": ["medians", "voting", "soft"],
     "_negmm": ["negmm"],
 }
+SOURCE = ROOT / "src/ensemblage"
 for _names, _tests in BY_METHOD.items():
     for _name in _names.split():
-        NEAREST[f"consensus/{_name}"] = ["golden", *_tests, "weights", "parameters_count"]
+        (_path,) = (SOURCE / "consensus").rglob(f"{_name}.py")
+        NEAREST[_path.relative_to(SOURCE).with_suffix("").as_posix()] = [
+            "golden",
+            *_tests,
+            "weights",
+            "parameters_count",
+        ]
 
 
 def nearest_tests(module: str) -> list[str]:

@@ -7,6 +7,7 @@ from ensemblage.answer._k_choice import KChoice, KRow
 from ensemblage.answer._method_comparison import MethodComparison, MethodRow, compare_methods
 from ensemblage.answer._monti_choice import MontiChoice, MontiRow, choose_k_monti
 from ensemblage.answer._resolution_choice import Plateau, ResolutionChoice, ResolutionRow
+from ensemblage.answer._saved import load
 from ensemblage.answer._to_anndata import to_anndata
 from ensemblage.base.docs import fill_docstrings
 
@@ -25,6 +26,7 @@ __all__ = [
     "choose_k_monti",
     "choose_resolution",
     "compare_methods",
+    "load",
     "to_anndata",
 ]
 

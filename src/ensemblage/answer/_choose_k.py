@@ -14,6 +14,7 @@ from scipy.spatial.distance import pdist, squareform
 from sklearn.metrics import adjusted_rand_score, silhouette_score
 from sklearn.utils import check_array, check_random_state
 
+from ensemblage.answer._agreed_k import NUMBERS, agreement_up_to_root, most_agreed, numbers_up_to_root
 from ensemblage.answer._k_choice import LIKELY, VOTERS, KChoice, KRow
 from ensemblage.base.frames import backend_of
 from ensemblage.base.parameters import MOST_TASKS, Flag, Jobs, Words
@@ -27,8 +28,7 @@ from ensemblage.base.validation import (
     format_value,
     n_distinct_rows,
 )
-from ensemblage.consensus._ada_cvote import CumulativeVoting
-from ensemblage.consensus._agreed_k import NUMBERS, agreement_up_to_root, most_agreed, numbers_up_to_root
+from ensemblage.consensus.voting._ada_cvote import CumulativeVoting
 from ensemblage.ensemble._arrays import as_frame
 from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.generation import RandomKPartitions

@@ -18,8 +18,8 @@ from ensemblage.base.parameters import FRACTION, Number, Several
 from ensemblage.base.random import task_seeds
 from ensemblage.base.text import some
 from ensemblage.base.validation import check_choice, check_progress, check_value, check_whole, format_value
-from ensemblage.consensus._modes import ConsensusModes
 from ensemblage.consensus._registry import make_consensus
+from ensemblage.consensus.latent._modes import ConsensusModes
 from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.generation._communities import (
     ALGORITHMS,

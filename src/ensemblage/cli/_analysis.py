@@ -27,6 +27,7 @@ from ensemblage import (
 from ensemblage._version import __version__
 from ensemblage.answer import KChoice, MethodComparison, compare_methods
 from ensemblage.answer._consensus_clustering import ConsensusClustering, set_weights
+from ensemblage.answer._saved import save_model
 from ensemblage.base.validation import check_parameters, check_weights, n_distinct_rows
 from ensemblage.cli._annotate import check_annotated, check_copy, is_annotated_copy, write_annotated, write_cells
 from ensemblage.cli._compare import LabelTable, align, check_align, identity_of, read_labels
@@ -52,7 +53,6 @@ from ensemblage.cli._profile import profile_of_features
 from ensemblage.cli._progress import progress_bar, record_time, tell, tell_notes
 from ensemblage.cli._resampling import ResamplingPlan, n_resamples_for
 from ensemblage.cli._source import FEATURE_OPTIONS, Source
-from ensemblage.consensus._saved import save_model
 from ensemblage.counting._contingency import table_cells
 from ensemblage.io import Features, Members, Preprocessor
 from ensemblage.kernels._jit import told_of_compiling

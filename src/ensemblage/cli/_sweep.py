@@ -14,6 +14,7 @@ import numpy as np
 from ensemblage import choose_resolution, make_consensus
 from ensemblage._version import __version__
 from ensemblage.answer import ResolutionChoice, ResolutionRow
+from ensemblage.answer._saved import save_model
 from ensemblage.answer._to_anndata import columns_of, notes_of, write_copy
 from ensemblage.base.text import write_csv
 from ensemblage.cli._annotate import check_copy, is_annotated_copy
@@ -23,7 +24,6 @@ from ensemblage.cli._labels import write_labels
 from ensemblage.cli._option_names import option_name, shell_text
 from ensemblage.cli._progress import progress_bar, record_time, tell, tell_notes
 from ensemblage.cli._source import FEATURE_OPTIONS, USUAL, CellSource, Source
-from ensemblage.consensus._saved import save_model
 from ensemblage.generation._graphs import as_graph
 from ensemblage.io import as_labels, read_bytes
 from ensemblage.io._anndata_features import classes_of

@@ -11,12 +11,13 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from ensemblage.base.frames import backend_of, to_frame
-from ensemblage.base.registered import figure, page
-from ensemblage.consensus._saved import save_model
+from ensemblage.base.registered import Registered, figure, page
 from ensemblage.io._anndata_features import as_table
 from ensemblage.metrics import verdicts
 from ensemblage.metrics._align import align_numbers
 from ensemblage.metrics._certainty import Certainty
+
+save_model: Registered[[Any, str | PathLike[str]], None] = Registered("save_model")
 
 
 class Model:

@@ -8,26 +8,27 @@ from types import MappingProxyType
 from typing import Any
 
 from ensemblage.base.validation import check_choice, check_flag
-from ensemblage.consensus._ada_cvote import CumulativeVoting
 from ensemblage.consensus._base import BaseConsensus
-from ensemblage.consensus._bisecting import BisectingKMeansConsensus
-from ensemblage.consensus._bvote import BipartiteVoting
-from ensemblage.consensus._cspa import CSPA
-from ensemblage.consensus._eac import EvidenceAccumulation
-from ensemblage.consensus._gv3 import ComembershipMedian
-from ensemblage.consensus._hbgf import HBGF
-from ensemblage.consensus._hgpa import HGPA
-from ensemblage.consensus._k_modes import KModesConsensus
-from ensemblage.consensus._kcc import KMeansConsensus
-from ensemblage.consensus._lca import LatentClassConsensus
-from ensemblage.consensus._lce import LCE
-from ensemblage.consensus._majority import MajorityVoting
-from ensemblage.consensus._mcla import MCLA
-from ensemblage.consensus._medians import EuclideanMedian
 from ensemblage.consensus._method import _METHODS, METHODS, Method
-from ensemblage.consensus._negmm import NegMM
-from ensemblage.consensus._pta import PTA, PTGP
-from ensemblage.consensus._sec import SpectralEnsembleClustering
+from ensemblage.consensus.graphs._cspa import CSPA
+from ensemblage.consensus.graphs._hbgf import HBGF
+from ensemblage.consensus.graphs._hgpa import HGPA
+from ensemblage.consensus.graphs._lce import LCE
+from ensemblage.consensus.graphs._mcla import MCLA
+from ensemblage.consensus.graphs._negmm import NegMM
+from ensemblage.consensus.graphs._ptgp import PTGP
+from ensemblage.consensus.hierarchies._eac import EvidenceAccumulation
+from ensemblage.consensus.hierarchies._pta import PTA
+from ensemblage.consensus.kmeans._bisecting import BisectingKMeansConsensus
+from ensemblage.consensus.kmeans._k_modes import KModesConsensus
+from ensemblage.consensus.kmeans._kcc import KMeansConsensus
+from ensemblage.consensus.kmeans._sec import SpectralEnsembleClustering
+from ensemblage.consensus.latent._lca import LatentClassConsensus
+from ensemblage.consensus.voting._ada_cvote import CumulativeVoting
+from ensemblage.consensus.voting._bvote import BipartiteVoting
+from ensemblage.consensus.voting._gv3 import ComembershipMedian
+from ensemblage.consensus.voting._majority import MajorityVoting
+from ensemblage.consensus.voting._medians import EuclideanMedian
 
 LIFETIME, LARGEST = "the longest lifetime", "that of the largest partition"
 KMEANS, WAT = ("O(n p k t)", "O(n + d k)"), ("O(n² (p + t))", "O(n²)")

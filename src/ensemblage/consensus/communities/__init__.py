@@ -1,0 +1,1 @@
+"""Consensus of communities on the edges of their graph."""

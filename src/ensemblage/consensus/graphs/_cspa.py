@@ -1,0 +1,286 @@
+"""CSPA: the co-association graph cut into parts (Strehl & Ghosh 2003)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass, field
+from functools import partial
+from itertools import pairwise
+from threading import Lock
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, diags_array
+
+from ensemblage.base.memory import MAX_BYTES, OVERHEAD, check_fits
+from ensemblage.base.parameters import Bytes, Constraints, Whole, Words
+from ensemblage.consensus._base import HoldsRows
+from ensemblage.consensus._threshold import ThresholdedConsensus
+from ensemblage.consensus.graphs._ncut import cut_bytes
+from ensemblage.consensus.graphs._partition_graph import CUTTER_CONSTRAINTS, Cutter, ObjectGraph, metis_bytes
+from ensemblage.counting._bitmaps import MOST_BYTES, bytes_of_maps, maps_of
+from ensemblage.ensemble._rows import Rows
+from ensemblage.kernels._neighbours import find_neighbours, find_neighbours_by_bits
+from ensemblage.rows.blocks import row_blocks
+from ensemblage.rows.interrupts import rows_per_call
+from ensemblage.rows.threads import parallel_map, thread_count
+
+MOST_COMPLETE = 1_000
+"""Rows up to which "auto" takes every pair: the size up to which the authors run CSPA."""
+NEIGHBORS = 100
+ROUNDING = 1e-12
+BLOCK = 64
+"""Rows whose neighbours are found at once."""
+
+
+@dataclass(eq=False, repr=False)
+class CSPA(ThresholdedConsensus, ObjectGraph):
+    """Cut of the graph whose edges are the co-associations, into parts of like size.
+
+    Parameters
+    ----------
+    {row_clusters}
+    partitioner : {"metis", "spectral"}, default "metis"
+        Who cuts the graph into parts. "metis" makes parts of like size; "spectral", the normalised cut, does not
+        insist, and mostly finds better ones.
+    n_neighbors : "auto", int or None, default "auto"
+        How many of a row's largest co-associations count. They are its edges, of equal ones a random choice. None takes
+        all pairs that some partition joins, as the paper does. "auto" is None up to 1,000 rows and 100 above.
+    association_threshold : {"kmeans", "gmm"} or float, optional
+        Co-associations up to it count as 0: the weighted ones, of the partitions that label both objects. A number is
+        at least 0 and below 1. A word: the number that `weak_association_threshold` finds by that method.
+    distinct : bool, default True
+        Whether objects with equal labels stay together, as one vertex of that weight. False is the paper's graph; METIS
+        may then part them for the balance, by their order. The normalised cut never does. With n_neighbors=None too it
+        is CSPA to the letter.
+    recursive : bool, default True
+        Only for METIS: whether it bisects again and again, or makes all parts at once. The default is what was better
+        on the real ensembles tried: True for objects as vertices (CSPA, HBGF), False for clusters weighted by their
+        sizes (MCLA).
+        The authors' code bisects.
+    imbalance : float, optional
+        Share by which a part may exceed the mean. Only for METIS. Default: METIS' own, 0.03 (0.001 if recursive).
+    n_init : int, default 4
+        Number of starts, the one with the least loss wins: of METIS the one that cuts the least. Runs whose largest
+        part is larger than that of the first one, and than ``imbalance`` (or 0.03) allows, do not count. 4 is the least
+        power of two whose cuts were within 1 % of those of 16 runs, on average over 13 ensembles. At most 1,000.
+    {max_bytes}
+    {partition_weights}
+    {n_jobs}
+    random_state : int, RandomState or None
+        Seed of the partitioner and of the choice of neighbours.
+
+    Attributes
+    ----------
+    {clusters}
+    n_edges_ : int
+        Edges of the graph.
+    threshold_ : float
+        Co-associations up to it are no edges. Only with ``association_threshold``.
+    {partitions_in}
+
+    Raises
+    ------
+    ValueError
+        If ``n_clusters`` is missing or exceeds the number of distinct label rows, a parameter is out of its range, or
+        the fit would take more than ``max_bytes``.
+    ImportError
+        If METIS is asked for and pymetis is not there.
+
+    Notes
+    -----
+    O(m² p) time to find the edges of m rows: with 100 neighbours and p = 20 a few seconds for m = 20,000, under half a
+    minute for 50,000, hours for 10⁶. Memory: 48 to 140 bytes for each end of an edge, the more the fewer edges there
+    are. 2 GiB are enough for 5,900 rows if some partition joins each pair, and for 78,000 or more with 100 neighbours.
+    Edges are counted as they are found, and a fit that would pass ``max_bytes`` ends then.
+
+    The weight of an edge is the share of all partitions that join the pair, weighted by ``weights``: H Hᵀ / p, as in
+    the paper, where the row of an object that a partition does not label is zero. So a pair that few partitions label
+    weighs little, however often they agree. The threshold is on the other scale, that of
+    `ensemblage.metrics.coassociation`. Without missing labels both are the same.
+
+    References
+    ----------
+    A. Strehl, J. Ghosh, "Cluster ensembles - a knowledge reuse framework for combining multiple partitions", JMLR 3,
+    2002, Sec. 3.2.
+
+    Examples
+    --------
+    >>> from ensemblage import CSPA
+    >>> labels = [[0, 0, 0], [0, 0, 0], [0, 0, 1], [1, 1, 1], [1, 1, 1], [1, 2, 1]]
+    >>> CSPA(n_clusters=2, random_state=0).fit(labels).labels_
+    array([0, 0, 0, 1, 1, 1], dtype=int32)
+    """
+
+    _parameter_constraints: ClassVar[Constraints] = {
+        **CUTTER_CONSTRAINTS,
+        "n_neighbors": [Words(["auto"]), Whole(1), None],
+        "n_init": [Whole(1, 1000)],
+        "max_bytes": [Bytes()],
+    }
+
+    _is_sparse = True
+
+    n_clusters: int | None = None
+    _: KW_ONLY
+    partitioner: str = "metis"
+    n_neighbors: Any = "auto"
+    association_threshold: str | float | None = None
+    distinct: bool = True
+    recursive: bool = True
+    imbalance: float | None = None
+    n_init: int = 4
+    max_bytes: int | str = MAX_BYTES
+    weights: Any = None
+    n_jobs: int | None = None
+    random_state: Any = None
+
+    n_edges_: int = field(init=False)
+
+    def _holds_rows(self) -> HoldsRows | None:
+        return HoldsRows("compares every object with every other", pairs=True)
+
+    def _parts(self, rows: Rows, k: int) -> NDArray[np.int64]:
+        cutter, n_neighbors = Cutter.of(self, self.n_init), self._most_neighbors(len(rows))
+        self._check_size(rows, k, fewest_entries(rows, n_neighbors) if self.association_threshold is None else 0)
+        threshold = self._threshold(rows) or 0.0
+        # A random order, so that the choice among equal neighbours follows no partition.
+        order = np.random.RandomState(cutter.seed).permutation(len(rows))
+        codes, counts = rows.codes[order], rows.counts[order]
+        graph = association_graph(
+            codes, rows, threshold, n_neighbors, self.n_jobs, lambda found: self._check_size(rows, k, found)
+        )
+        self.n_edges_ = graph.nnz // 2
+        self._check_size(rows, k, graph.nnz)
+        if cutter.partitioner == "metis":
+            for block in row_blocks(len(rows)):
+                part = slice(graph.indptr[block.start], graph.indptr[block.stop])
+                objects = np.repeat(counts[block], np.diff(graph.indptr[block.start : block.stop + 1]))
+                graph.data[part] *= objects * counts[graph.indices[part]]
+        itself = np.where(codes < rows.n_clusters, rows.weights, 0).sum(axis=1) / rows.weights.sum()
+        parts = np.empty(len(rows), dtype=np.int64)
+        parts[order] = cutter.cut(graph, counts, k, itself, partial(self._check_size, rows, k, graph.nnz))
+        return parts
+
+    def _fit_similarity(self, S: Any, rows: Rows) -> NDArray[Any]:
+        k, cutter, n = self._check_n_clusters(rows), Cutter.of(self, self.n_init), len(rows)
+        itself = S.diagonal()
+        graph = csr_array(S - diags_array(itself))
+        if (threshold := self._given_threshold()) is not None:
+            graph.data[graph.data <= threshold] = 0
+        graph.eliminate_zeros()
+        graph.sort_indices()
+        if most := self._most_neighbors(n):
+            graph = nearest_neighbours(graph, most)
+        self.n_edges_ = graph.nnz // 2
+        self._check_size(rows, k, graph.nnz)
+        parts = cutter.cut(graph, rows.counts, k, itself, partial(self._check_size, rows, k, graph.nnz))
+        return np.unique(parts, return_inverse=True)[1]
+
+    def _most_neighbors(self, m: int) -> int:
+        """0 for all."""
+        if self.n_neighbors is None:
+            return 0
+        if self.n_neighbors == "auto":
+            return 0 if m <= MOST_COMPLETE else NEIGHBORS
+        return min(int(self.n_neighbors), m)
+
+    def _check_size(self, rows: Rows, k: int, n_entries: int, more: int = 0) -> None:
+        """Raise unless a graph with so many entries, two per edge, fits the memory with all that is made of it.
+
+        ``more`` are bytes that the normalised cut asks for.
+        """
+        m, p = rows.codes.shape
+        # What `association_graph` has beside its edges, and the fit for each row and object.
+        of_rows = m * (3 * p * rows.codes.dtype.itemsize + 9 * p + 128) + 64 * len(rows.inverse)
+        of_rows += thread_count(self.n_jobs) * m * (16 + 12 * BLOCK)
+        maps = bytes_of_maps(m, int(rows.offsets[-1]))
+        of_rows += maps if maps <= MOST_BYTES else 0
+        # METIS, or a graph, its copy with the diagonal, and the normalised cut of another copy.
+        spectral = 36 * (n_entries + 2 * m) + cut_bytes(m, k) + more
+        cut = metis_bytes(m, n_entries) if self.partitioner == "metis" else spectral
+        fewer = "n_neighbors=100" if self.n_neighbors is None else "fewer n_neighbors"
+        advice = f"Give {fewer}, raise max_bytes, or use HBGF or KMeansConsensus, which compare no pairs."
+        what = f"at least {n_entries // 2:,} edges of {m:,} label rows"
+        check_fits(int(OVERHEAD + of_rows + max(48 * n_entries, cut)), self.max_bytes, "CSPA", what, advice)
+
+
+def nearest_neighbours(graph: csr_array, most: int) -> csr_array:
+    """The largest entries of each row, the first on ties; an edge is there if either end has it."""
+    kept = np.zeros(graph.nnz, dtype=np.bool_)
+    for start, stop in pairwise(graph.indptr.tolist()):
+        kept[start + np.argsort(-graph.data[start:stop], kind="stable")[:most]] = True
+    graph.data[~kept] = 0
+    graph.eliminate_zeros()
+    return csr_array(graph.maximum(graph.T))
+
+
+def fewest_entries(rows: Rows, n_neighbors: int) -> int:
+    """Entries that the graph has at least: of each partition the pairs of rows that it joins; the largest number."""
+    fewest = 0
+    for column, k in zip(rows.codes[:].T, rows.n_clusters, strict=True):
+        sizes = np.bincount(column, minlength=k)[:k]
+        others = np.maximum(sizes - 1, 0) if n_neighbors == 0 else np.clip(sizes - 1, 0, n_neighbors)
+        fewest = max(fewest, int((sizes * others).sum()))
+    return fewest
+
+
+def association_graph(
+    codes: NDArray[Any],
+    rows: Rows,
+    threshold: float,
+    n_neighbors: int,
+    n_jobs: int | None = None,
+    check: Callable[[int], None] = lambda n_entries: None,
+) -> csr_array:
+    """Shares of all partitions that join two rows, (m, m) without diagonal; of those of each row the largest.
+
+    Only pairs of a co-association above the threshold. ``n_neighbors`` is the most for each row, 0 for all; an edge is
+    there if either end counts the other among its neighbours. ``codes`` are those of ``rows`` in any order. ``check``
+    is called with the number of entries found so far.
+    """
+    m, p = codes.shape
+    complete = not (codes == rows.n_clusters).any()
+    columns, absent = np.ascontiguousarray(codes.T), rows.n_clusters[: 0 if complete else p].astype(codes.dtype)
+    plain = rows.equally_weighted
+    weights = None if plain else rows.weights
+    dtype = np.min_scalar_type(p) if plain else np.float64
+    total = float(p if plain else rows.weights.sum())
+    least = threshold + ROUNDING if threshold > 0 else 0.0
+    most = m - 1 if n_neighbors == 0 else min(n_neighbors, m - 1)
+    by_bits = complete and plain and most < m - 1 and bytes_of_maps(m, int(rows.offsets[-1])) <= MOST_BYTES
+    maps = maps_of(codes, rows.offsets, int(rows.offsets[-1])) if by_bits else np.empty((0, 0, 0), dtype=np.uint64)
+    # The least number of partitions that is above the threshold.
+    n_least = max(1, int(np.count_nonzero(np.arange(p + 1) / total <= least)))
+    n_entries, lock = 0, Lock()
+
+    def find(block: slice) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
+        nonlocal n_entries
+        size = block.stop - block.start
+        ends = np.empty(size, dtype=np.int64)
+        found = ends, np.empty(size * most, dtype=np.int32), np.empty(size * most)
+        part = block.start, block.stop
+        if by_bits:
+            n_found = find_neighbours_by_bits(codes, rows.offsets, maps, *part, n_least, most, *found)
+        else:
+            counters = np.empty((2, m), dtype=dtype)
+            n_found = find_neighbours(columns, absent, weights, *part, total, least, n_neighbors, counters, *found)
+        _, neighbours, links = found
+        with lock:
+            n_entries += n_found
+            check(n_entries)
+        return np.diff(ends, prepend=0), neighbours[:n_found].copy(), links[:n_found].copy()
+
+    found = parallel_map(find, row_blocks(m, rows_per_call(m * (8 + p), BLOCK)), n_jobs)
+    places = np.int32 if n_entries < 2**31 else np.int64
+    degrees = np.concatenate([block[0] for block in found])
+    indices, data, stop = np.empty(n_entries, dtype=places), np.empty(n_entries), n_entries
+    while found:  # the memory of a block is free when it is copied
+        _, neighbours, links = found.pop()
+        start = stop - len(links)
+        indices[start:stop], data[start:stop] = neighbours, links / total
+        stop = start
+    graph = csr_array((data, indices, np.concatenate([[0], np.cumsum(degrees)]).astype(places)), shape=(m, m))
+    graph.sort_indices()
+    return graph if n_neighbors == 0 else csr_array(graph.maximum(graph.T))

@@ -1,0 +1,200 @@
+"""HBGF: objects and clusters as the two sides of one graph (Fern & Brodley 2004)."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import block_array, csr_array, diags_array
+
+from ensemblage.base.parameters import Constraints, Words
+from ensemblage.base.validation import format_value
+from ensemblage.consensus._label_products import label_products, scale_both_sides
+from ensemblage.consensus._local_weights import LocallyWeighted
+from ensemblage.consensus.evidence import Cut, Evidence
+from ensemblage.consensus.graphs._ncut import leading_eigenvectors, orthogonal_rows
+from ensemblage.consensus.graphs._partition_graph import CUTTER_CONSTRAINTS, Cutter, ObjectGraph
+from ensemblage.consensus.graphs._transfer_cut import cut_by_labels
+from ensemblage.consensus.kmeans._point_kmeans import kmeans_of_points
+from ensemblage.ensemble._ensemble import Ensemble
+from ensemblage.ensemble._rows import Rows
+from ensemblage.rows.threads import one_native_thread
+
+SMALLEST = 1e-10
+"""Squared singular values below it, relative to the largest, are 0."""
+
+
+@dataclass(eq=False, repr=False)
+class HBGF(ObjectGraph, LocallyWeighted):
+    """Hybrid bipartite graph: objects are joined to their clusters, and both are cut together.
+
+    Parameters
+    ----------
+    n_clusters : int
+        Number of clusters of the consensus, at most the number of distinct label rows and of clusters in the ensemble.
+    partitioner : {"spectral", "metis", "transfer"}, default "spectral"
+        Who cuts the graph into parts. "metis" makes parts of like size; "spectral" takes the leading singular vectors
+        of the object-cluster matrix, then k-means of objects and clusters from nearly orthogonal seeds, as in the
+        paper. "transfer" is the transfer cut of LWGP and U-SENC: k-means of the objects alone, the best of ten starts,
+        on singular vectors that are not divided by their singular values.
+    recursive : bool, default True
+        Only for METIS: whether it bisects again and again, or makes all parts at once. The default is what was better
+        on the real ensembles tried: True for objects as vertices (CSPA, HBGF), False for clusters weighted by their
+        sizes (MCLA).
+    imbalance : float, optional
+        Share by which a part may exceed the mean. Only for METIS. Default: METIS' own, 0.03 (0.001 if recursive).
+    distinct : bool, default True
+        Only for METIS: whether objects with equal labels stay together, as one vertex of that weight. False is the
+        paper's graph; the cut may then part them.
+    {cluster_weights}
+    {partition_weights}
+    {n_jobs}
+    random_state : int, RandomState or None
+        Seed of the k-means or of METIS.
+
+    Attributes
+    ----------
+    {clusters}
+    cluster_weights_ : list of ndarray of shape (n_clusters_of_partition,)
+        The weights of each partition's clusters, none for a partition of weight 0. Only with ``cluster_weights``.
+    normalized_association_ : float
+        Only with "transfer": sum over the clusters of the share of their weight in the graph that stays among their own
+        objects, by way of the clusters of the ensemble; from 0 to ``n_clusters_``.
+    {partitions_in}
+
+    Raises
+    ------
+    ValueError
+        If ``n_clusters`` is missing or exceeds the number of distinct label rows or of clusters, or a parameter is out
+        of its range.
+    ImportError
+        If METIS is asked for and pymetis is not there.
+
+    Notes
+    -----
+    "spectral": O(p² m + d² k + m p k + m k² t) time for m distinct label rows, d = Σ k_i clusters and t steps of
+    k-means; 4 m k bytes for the points and 8 d² for the products of the clusters' columns (d ≤ 3000; above, the matrix
+    is kept sparse, 24 m p bytes). On distinct rows it is exact. With missing labels, objects have unequal degrees, by
+    which their rows are divided.
+
+    "metis": METIS and its copies of the m p edges take about 4 kB per row and longer than linear time: 400 MB and some
+    seconds for m = 10⁵ and p = 20, 4 GB and minutes for 10⁶. It copes badly with the few vertices of very many edges
+    that clusters of large ensembles are.
+
+    "transfer": the same, but d³ where d ≤ 3000 and k-means starts on 8,192 points at most.
+
+    References
+    ----------
+    X. Z. Fern, C. E. Brodley, "Solving cluster ensemble problems by bipartite graph partitioning", ICML 2004.
+    Z. Li, X.-M. Wu, S.-F. Chang, "Segmentation using superpixels: a bipartite graph partitioning approach", CVPR 2012.
+    D. Huang, C.-D. Wang, J.-H. Lai, "Locally weighted ensemble clustering", IEEE Transactions on Cybernetics 48(5),
+    2018: LWGP.
+    D. Huang, C.-D. Wang, J.-S. Wu, J.-H. Lai, C.-K. Kwoh, "Ultra-scalable spectral clustering and ensemble clustering",
+    IEEE TKDE 32(6), 2020: U-SENC.
+
+    Examples
+    --------
+    >>> from ensemblage import HBGF
+    >>> labels = [[0, 0, 0], [0, 0, 0], [0, 0, 1], [1, 1, 1], [1, 1, 1], [1, 2, 1]]
+    >>> HBGF(n_clusters=2, random_state=0).fit(labels).labels_
+    array([0, 0, 0, 1, 1, 1], dtype=int32)
+    """
+
+    _parameter_constraints: ClassVar[Constraints] = {
+        **CUTTER_CONSTRAINTS,
+        "partitioner": [Words(["metis", "spectral", "transfer"])],
+    }
+
+    n_clusters: int | None = None
+    _: KW_ONLY
+    partitioner: str = "spectral"
+    recursive: bool = True
+    imbalance: float | None = None
+    distinct: bool = True
+    cluster_weights: Any = None
+    weights: Any = None
+    n_jobs: int | None = None
+    random_state: Any = None
+
+    normalized_association_: float = field(init=False)
+
+    _takes_memberships: ClassVar[bool] = True
+
+    def _check_memberships(self) -> None:
+        for name, wrong in (("partitioner", self.partitioner == "metis"), ("cluster_weights", self.cluster_weights)):
+            if wrong is not None and wrong is not False:
+                rule = "'spectral' or 'transfer'" if name == "partitioner" else "None"
+                raise ValueError(
+                    f"{name} of HBGF must be {rule} with a SoftEnsemble. Got {format_value(getattr(self, name))}. "
+                    "Change that, or give soft.to_labels()."
+                )
+
+    def _parts(self, rows: Rows, k: int) -> NDArray[np.int64]:
+        self.__dict__.pop("normalized_association_", None)  # of an earlier fit
+        cutter = Cutter.of(self)
+        self._check_enough_labels(rows, k)
+        local = self._local_weights(rows)
+        edge_weights = np.repeat(rows.weights, rows.n_clusters)
+        if local is not None:
+            edge_weights *= local[rows.labels]
+        if cutter.partitioner == "spectral":
+            return spectral_clusters(rows, edge_weights, k, cutter.seed, self.n_jobs)
+        if cutter.partitioner == "transfer":
+            found = cut_by_labels(rows, diags_array(edge_weights), k, cutter.seed, n_jobs=self.n_jobs)
+            self.normalized_association_ = found.association
+            return found.parts
+        H = rows.binary_matrix(rows.counts[:, None] * rows.weights)
+        if local is not None:
+            H = csr_array(H @ diags_array(local[rows.labels]))
+        m, d = H.shape
+        graph = csr_array(block_array([[None, H], [H.T, None]]))
+        return cutter.cut_by_metis(graph, np.append(rows.counts, np.ones(d, dtype=np.int64)), k)[:m]
+
+    def _evidence(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Evidence, ...]:
+        if self.partitioner != "transfer":
+            return ()
+        return (Cut("normalized association", self.normalized_association_, float(self.n_clusters_)),)
+
+
+def spectral_clusters(
+    rows: Rows, edge_weights: NDArray[np.float64], n_clusters: int, seed: int, n_jobs: int | None = None
+) -> NDArray[np.int64]:
+    """K-means of rows and clusters as points on the sphere, from nearly orthogonal seeds.
+
+    ``edge_weights`` are those of the clusters as hyperedges, (d,).
+    """
+    random, offsets = np.random.RandomState(seed), rows.offsets
+    with one_native_thread():
+        table, of_clusters = label_coordinates(rows, edge_weights, n_clusters, random)
+        points = np.empty((len(rows), table.shape[1]), dtype=np.float32)
+        rows.codes.embed(offsets, table, points, 0.0, n_jobs)
+        points = np.concatenate([points, of_clusters.astype(np.float32)])
+        counts = np.concatenate([rows.counts, np.ones(len(of_clusters), dtype=np.int64)])
+        seeds = orthogonal_rows(points, counts, n_clusters, random)
+        return kmeans_of_points(points, counts, seeds, n_jobs).clusters[: len(rows)]
+
+
+def label_coordinates(
+    rows: Rows, edge_weights: NDArray[np.float64], n_clusters: int, random: np.random.RandomState
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """What each label adds to the point of a row, (offsets[p], k), and the clusters' own points, (d, k) of length one.
+
+    With M = D1^-1/2 H W D2^-1/2 over the objects, D1 the sums of the edge weights W in a row of H and D2 those in a
+    column, the right singular vectors V are eigenvectors of M' M, and an object's left ones are its row of M V / σ, a
+    sum over its labels. M M' is the normalised hypergraph of Zhou et al. 2006.
+    """
+    every = np.zeros(rows.offsets[-1])
+    every[rows.labels] = edge_weights
+    degrees = rows.codes.of_labels(every, rows.offsets)
+    share = rows.counts / np.where(degrees > 0, degrees, 1)
+    scale = np.sqrt(edge_weights / rows.label_sizes()[rows.labels])
+    k = min(n_clusters, len(scale))
+    squares, V = leading_eigenvectors(scale_both_sides(label_products(rows, share), scale), k, random)
+    used = squares > SMALLEST * squares.max()
+    V, sigma = V[:, used], np.sqrt(squares[used])
+    table = np.zeros((rows.offsets[-1], V.shape[1]))
+    table[rows.labels] = scale[:, None] * V / sigma
+    lengths = np.sqrt((V**2).sum(axis=1))
+    return table, V / np.where(lengths > 0, lengths, 1)[:, None]

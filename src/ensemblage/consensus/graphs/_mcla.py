@@ -1,0 +1,228 @@
+"""MCLA: clusters of clusters (Strehl & Ghosh 2003)."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass, field
+from functools import partial
+from itertools import combinations
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array, csr_array
+
+from ensemblage.base.memory import MAX_BYTES, OVERHEAD, check_fits
+from ensemblage.base.parameters import Bytes, Constraints, Words
+from ensemblage.consensus._base import HoldsRows
+from ensemblage.consensus.graphs._ncut import cut_bytes
+from ensemblage.consensus.graphs._partition_graph import (
+    CUTTER_CONSTRAINTS,
+    Cutter,
+    GraphConsensus,
+    metis_bytes,
+    whole_weights,
+)
+from ensemblage.consensus.hierarchies._label_similarity import MATRICES, propagate
+from ensemblage.counting._contingency import ContingencyTables, table_cells, tables_of_rows
+from ensemblage.ensemble._rows import Rows
+from ensemblage.kernels._votes import assign_to_groups
+from ensemblage.rows.threads import one_native_thread
+
+ADVICE = "Raise max_bytes, or use HBGF or KMeansConsensus, which need no table of pairs of clusters."
+EDGE_BYTES = 150
+"""Most bytes per edge of the graph while it is made (measured)."""
+
+
+@dataclass(eq=False, repr=False)
+class MCLA(GraphConsensus):
+    """Meta-clustering: a graph of all clusters is cut, and each object joins the part its clusters belong to.
+
+    Parameters
+    ----------
+    n_clusters : int
+        Number of clusters of the consensus, at most the number of distinct label rows and of clusters in the ensemble.
+        A part of the graph may win no object, so there may be fewer.
+    partitioner : {"metis", "spectral"}, default "metis"
+        Who cuts the graph into parts. "metis" makes parts of like size; "spectral", the normalised cut, does not
+        insist.
+    vertex_weights : {"size", "equal"}, default "size"
+        What METIS balances over the parts: the objects of their clusters (Strehl & Ghosh), or the number of clusters,
+        which finds clusters of unlike sizes as well.
+    recursive : bool, default False
+        Only for METIS: whether it bisects again and again, or makes all parts at once. The default is what was better
+        on the real ensembles tried: True for objects as vertices (CSPA, HBGF), False for clusters weighted by their
+        sizes (MCLA).
+        The authors' code bisects, which is better with equal vertex weights too.
+    imbalance : float, optional
+        Share by which a part may exceed the mean. Only for METIS. Default: METIS' own, 0.03 (0.001 if recursive).
+    similarity : {"jaccard", "ecpcs"}, default "jaccard"
+        How similar two clusters are: the share of their objects that they have in common, or the cosine of random walks
+        of 20 steps that start at them, which makes clusters without a common object similar, too. "ecpcs" with the
+        normalised cut and ``ties="first"`` is ECPCS-MC.
+    ties : {"random", "first"}, default "random"
+        Where an object goes that is associated equally with two parts. Objects with equal labels go to the same one.
+    {max_bytes}
+        It takes 8 bytes for each pair of clusters of different partitions, and about 150 for each such pair that shares
+        objects.
+    {partition_weights}
+    {n_jobs}
+    random_state : int, RandomState or None
+        Seed of the partitioner and of the ties.
+
+    Attributes
+    ----------
+    {clusters}
+    meta_clusters_ : list of ndarray of shape (n_clusters_of_partition,), int64
+        For each partition, the part (0 … ``n_clusters`` - 1) of each of its clusters, in the order of their labels;
+        empty for a partition of weight 0.
+    {partitions_in}
+
+    Raises
+    ------
+    ValueError
+        If ``n_clusters`` is missing or exceeds the number of distinct label rows or of clusters, a parameter is out
+        of its range, or the fit would take more than ``max_bytes``.
+    ImportError
+        If METIS is asked for and pymetis is not there.
+
+    Notes
+    -----
+    Edges are Jaccard similarities of the clusters (of different partitions), from the contingency tables; an object's
+    association with a part is the mean of the part's clusters' indicators, weighted by ``weights``. O(p² m + d²) time
+    and O(m p + d²) memory for m distinct label rows and d = Σ k_i clusters. It works on distinct label rows, which is
+    exact but for ties.
+
+    "ecpcs" takes O(p² m + d³) time and eight (d, d) matrices of 8 bytes. The partitions' weights count in the
+    association with a part, not in how similar clusters are. A cluster that overlaps with none of another partition is
+    similar to none.
+
+    References
+    ----------
+    A. Strehl, J. Ghosh, "Cluster ensembles - a knowledge reuse framework for combining multiple partitions", JMLR 3,
+    2002, Sec. 3.4.
+    D. Huang, C.-D. Wang, H. Peng, J. Lai, C.-K. Kwoh, "Enhanced ensemble clustering via fast propagation of
+    cluster-wise similarities", IEEE TSMC: Systems 51(1), 2021: ECPCS-MC.
+
+    Examples
+    --------
+    >>> from ensemblage import MCLA
+    >>> labels = [[0, 0, 0], [0, 0, 0], [0, 0, 1], [1, 1, 1], [1, 1, 1], [1, 2, 1]]
+    >>> MCLA(n_clusters=2, random_state=0).fit(labels).labels_
+    array([0, 0, 0, 1, 1, 1], dtype=int32)
+    """
+
+    _parameter_constraints: ClassVar[Constraints] = {
+        **CUTTER_CONSTRAINTS,
+        "vertex_weights": [Words(["size", "equal"])],
+        "similarity": [Words(["jaccard", "ecpcs"])],
+        "ties": [Words(["random", "first"])],
+        "max_bytes": [Bytes()],
+    }
+
+    n_clusters: int | None = None
+    _: KW_ONLY
+    partitioner: str = "metis"
+    vertex_weights: str = "size"
+    recursive: bool = False
+    imbalance: float | None = None
+    similarity: str = "jaccard"
+    ties: str = "random"
+    max_bytes: int | str = MAX_BYTES
+    weights: Any = None
+    n_jobs: int | None = None
+    random_state: Any = None
+
+    meta_clusters_: list[NDArray[np.int64]] = field(init=False)
+
+    def _holds_rows(self) -> HoldsRows | None:
+        return HoldsRows("counts the overlaps of all clusters at once") if self.similarity == "ecpcs" else None
+
+    def _parts(self, rows: Rows, k: int) -> NDArray[np.int64]:
+        cutter = Cutter.of(self)
+        self._check_enough_labels(rows, k)
+        if self.similarity == "ecpcs":
+            graph, sizes, diagonal = self._propagated_similarity(rows)
+            weights, check_more = self._vertex_weights(sizes, rows), partial(self._check_matrices, rows)
+            meta_clusters = cutter.cut(graph, weights, k, diagonal, check_more)
+            # The first part that fits best is then the largest of them.
+            order = np.argsort(-np.bincount(meta_clusters, weights=sizes, minlength=k), kind="stable")
+            meta_clusters = np.argsort(order)[meta_clusters]
+        else:
+            graph, sizes = meta_graph(rows, self._tables(rows, k))
+            weights, check_more = self._vertex_weights(sizes, rows), partial(self._check_edges, rows, k, graph.nnz // 2)
+            meta_clusters = cutter.cut(graph, weights, k, 1.0, check_more)
+        by_partition = np.split(meta_clusters, rows.starts[1:-1])
+        parts_of = dict(zip(self._voting.tolist(), by_partition, strict=True))
+        self.meta_clusters_ = [parts_of.get(j, np.empty(0, dtype=np.int64)) for j in range(self.n_features_in_)]
+        return self._associate(rows, meta_clusters, k, cutter.seed)
+
+    def _propagated_similarity(self, rows: Rows) -> tuple[csr_array, NDArray[np.int64], NDArray[np.float64]]:
+        """Z of ECPCS without its diagonal, the sizes of the clusters, and the diagonal."""
+        self._check_matrices(rows)
+        with one_native_thread():
+            Z = propagate(rows)
+        diagonal = np.diagonal(Z).copy()
+        np.fill_diagonal(Z, 0)
+        return csr_array(Z), rows.label_sizes()[rows.labels], diagonal
+
+    def _tables(self, rows: Rows, k: int) -> ContingencyTables:
+        """Contingency tables of all pairs, unless these, the edges or their cut would take more than ``max_bytes``."""
+        p = rows.codes.shape[1]
+        self._check_edges(rows, k, 0)
+        tables = tables_of_rows(rows.codes, rows.counts, rows.n_clusters, self.n_jobs)
+        n_edges = sum(int(np.count_nonzero(tables.table(i, j)[:-1, :-1])) for i, j in combinations(range(p), 2))
+        self._check_edges(rows, k, n_edges)
+        return tables
+
+    def _check_matrices(self, rows: Rows, more: int = 0) -> None:
+        """Raise unless the propagated similarities fit the memory, with ``more`` bytes that their cut asks for."""
+        d = int(rows.n_clusters.sum())
+        n_bytes = OVERHEAD + 8 * MATRICES["ecpcs"] * d * d + 16 * rows.codes.shape[0] * rows.codes.shape[1] + more
+        check_fits(n_bytes, self.max_bytes, "MCLA", f"the similarities of {d:,} clusters", ADVICE)
+
+    def _check_edges(self, rows: Rows, k: int, n_edges: int, more: int = 0) -> None:
+        """Raise unless the tables, and the edges and their cut, fit the memory; ``more`` is as above."""
+        (m, p), d = rows.codes.shape, int(rows.n_clusters.sum())
+        of_rows = OVERHEAD + m * (2 * p * rows.codes.dtype.itemsize + 32) + 200 * d
+        of_tables = of_rows + 8 * table_cells(rows.n_clusters)
+        of_edges = 72 * n_edges + cut_bytes(d, k) + more
+        cut = metis_bytes(d, 2 * n_edges) if self.partitioner == "metis" else of_edges
+        n_bytes = max(of_tables + EDGE_BYTES * n_edges, of_rows + cut if n_edges else 0)
+        check_fits(n_bytes, self.max_bytes, "MCLA", f"the pairs of {d:,} clusters", ADVICE)
+
+    def _vertex_weights(self, sizes: NDArray[np.int64], rows: Rows) -> NDArray[np.int64]:
+        """Sizes, or ones, times the weights of the partitions, as whole numbers."""
+        if self.vertex_weights == "equal" or self.partitioner == "spectral":
+            sizes = np.ones_like(sizes)
+        if self.partitioner == "spectral" or (rows.weights == 1).all():
+            return sizes
+        return np.maximum(whole_weights(sizes * np.repeat(rows.weights, rows.n_clusters)), 1)
+
+    def _associate(self, rows: Rows, meta_clusters: NDArray[np.int64], k: int, seed: int) -> NDArray[np.int64]:
+        """Meta-cluster with the largest mean indicator."""
+        offsets, labels = rows.offsets, rows.labels
+        votes, group_of = np.repeat(rows.weights, np.diff(offsets)), np.full(offsets[-1], -1)
+        group_of[labels] = meta_clusters
+        capacity = np.bincount(meta_clusters, weights=votes[labels], minlength=k)
+        draws = np.random.RandomState(seed).uniform(size=len(rows)) if self.ties == "random" else np.zeros(len(rows))
+        groups = np.empty(len(rows), dtype=np.int64)
+
+        def assign(codes: Any, draws: Any, groups: Any) -> None:
+            assign_to_groups(codes, offsets, group_of, votes, capacity, draws, groups)
+
+        rows.codes.map(assign, reads=[draws], writes=[groups], n_jobs=self.n_jobs)
+        return groups
+
+
+def meta_graph(rows: Rows, tables: ContingencyTables) -> tuple[csr_array, NDArray[np.int64]]:
+    """Jaccard similarities of the clusters of different partitions, (d, d) without diagonal, and their sizes."""
+    starts, sizes, edges = rows.starts, rows.label_sizes()[rows.labels], [np.empty((3, 0))]
+    for i, j in combinations(range(len(rows.weights)), 2):
+        both = tables.table(i, j)[:-1, :-1]
+        a, b = np.nonzero(both)
+        shared, a, b = both[a, b], starts[i] + a, starts[j] + b
+        edges.append(np.array([a, b, shared / (sizes[a] + sizes[b] - shared)]))
+    a, b, similarity = np.concatenate(edges, axis=1)
+    shape = (int(starts[-1]), int(starts[-1]))
+    upper = coo_array((similarity, (a.astype(np.int64), b.astype(np.int64))), shape=shape)
+    return csr_array(upper + upper.T), sizes

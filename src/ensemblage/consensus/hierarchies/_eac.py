@@ -1,0 +1,320 @@
+"""Evidence accumulation: a hierarchy of the objects by how often the partitions join them."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass, field, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.distance import squareform
+
+from ensemblage.base.memory import MAX_BYTES, OVERHEAD, check_fits
+from ensemblage.base.parameters import Bytes, Constraints, Flag, Seed, Words
+from ensemblage.base.validation import format_value
+from ensemblage.consensus._base import COMPARES_ROWS, HoldsRows
+from ensemblage.consensus._lifetime import lifetimes, lifetimes_with_twins, longest_lifetime
+from ensemblage.consensus._local_weights import LocallyWeighted
+from ensemblage.consensus._threshold import ThresholdedConsensus
+from ensemblage.consensus.evidence import Dendrogram, Evidence, Lifetimes, PairCounts
+from ensemblage.consensus.hierarchies._label_similarity import MATRICES, SIMILARITIES, no_similarity
+from ensemblage.consensus.hierarchies._linkage import (
+    LINKAGES,
+    average_linkage,
+    average_linkage_of_matrix,
+    complete_linkage,
+    cut,
+    linkage_matrix,
+    merges_of_matrix,
+    single_linkage,
+    twin_heights,
+)
+from ensemblage.consensus.hierarchies._row_similarity import RowSimilarity
+from ensemblage.consensus.hierarchies._unit_linkage import linkage_of_units
+from ensemblage.ensemble._ensemble import Ensemble
+from ensemblage.ensemble._links import ImpossiblePairs, named
+from ensemblage.ensemble._rows import Rows, object_rows
+from ensemblage.ensemble._units import Units
+from ensemblage.kernels._linkage import Condensed
+from ensemblage.metrics._coassociation import association_counts
+from ensemblage.metrics._wat import SPLITS, histogram_of
+
+NO_WARD = (
+    "which takes co-associations for Euclidean distances. Use KMeansConsensus for least squares on the binary matrix."
+)
+
+
+@dataclass(eq=False, repr=False)
+class EvidenceAccumulation(ThresholdedConsensus, LocallyWeighted):
+    """Evidence accumulation clustering (EAC): agglomerative linkage on the co-association, without the n × n matrix.
+
+    Parameters
+    ----------
+    n_clusters : int, optional
+        Number of clusters of the consensus, at most the number of distinct label rows. None: the number with the
+        longest lifetime, the widest range of heights at which the hierarchy has that many clusters (the larger
+        number on ties). One cluster is never found that way. Objects that are all different are at most n - 1
+        clusters, so three of them are two; with fewer than three distinct label rows there is nothing to compare and
+        each of them is a cluster.
+    linkage : {"single", "average", "complete"}, default "average"
+        Clusters are as similar as their most similar pair, all their pairs on average, or their least similar pair.
+    similarity : {"coassociation", "ecpcs", "cts"}, default "coassociation"
+        How similar two objects are in a partition that separates them: 0, or as similar as their clusters are, by
+        random walks over the clusters of all partitions (ECPCS) or by the neighbours that the clusters share (CTS).
+    association_threshold : {"kmeans", "gmm"} or float, optional
+        Co-associations up to it count as 0: the weighted ones, of the partitions that label both objects. A number is
+        at least 0 and below 1. A word: the number that `weak_association_threshold` finds by that method. With another
+        ``similarity`` or with ``cluster_weights`` it is on that, and a number.
+    {cluster_weights}
+        Two objects in one cluster are then as similar as its weight says; "eci" with average linkage is LWEA. Only with
+        "coassociation".
+    distinct : bool, default True
+        Whether objects with equal labels stay together, also where ``cluster_weights`` make them less than fully
+        similar. False is the published LWEA: a cut into many clusters may part them, and it takes as long as if all
+        labels were distinct.
+    {max_bytes}
+        Only what grows with the pairs of rows or of clusters is looked at: complete linkage, average linkage with a
+        threshold, ECPCS and CTS.
+    {partition_weights}
+    {n_jobs}
+    random_state : int, RandomState or None
+        Seed of the pairs that `weak_association_threshold` draws where there are too many.
+
+    Attributes
+    ----------
+    {clusters}
+    cluster_weights_ : list of ndarray of shape (n_clusters_of_partition,)
+        The weights of each partition's clusters, none for a partition of weight 0. Only with ``cluster_weights``.
+    linkage_matrix_ : ndarray of shape (n_objects - 1, 4)
+        The hierarchy in SciPy's format, heights 1 - similarity. Objects with equal labels merge first, at height 0;
+        with ``cluster_weights`` before any of them merges with another, at 1 - the mean weight of their clusters.
+        Objects that no partition labels merge last, at height 1.
+    lifetimes_ : dict of int to float
+        Lifetime of each number of clusters that has one above 0, by decreasing number.
+    threshold_ : float
+        Similarities up to it count as 0. Only with ``association_threshold``.
+    {partitions_in}
+
+    Raises
+    ------
+    ValueError
+        If ``n_clusters`` exceeds the number of distinct label rows, a parameter is out of its range, or the fit would
+        take more than ``max_bytes``.
+
+    Notes
+    -----
+    For m distinct label rows of p labels, d labels in all: single linkage is a minimum spanning tree by Prim's
+    algorithm, O(m² p) time and O(m p) memory; where no label is missing and the weights are equal, on bitmaps of
+    m d / 8 bytes, up to 256 MB and a quarter of ``max_bytes`` (m = 100,000, p = 20: 1.5 s; beyond, and otherwise,
+    four times as long). Average linkage compares label counts of clusters (Candel Eqs. 4, 5, 14) in rounds that merge
+    all reciprocal nearest neighbours, O(m² p) time as a rule and O(m p + d) memory; along a chain of nearest
+    neighbours, several times slower, where labels are missing or similar or weights differ. Complete linkage takes
+    O(m² p) time. Where there are at most 254 different similarities and ``max_bytes`` holds m² bytes, it keeps rows of
+    m bytes for the clusters it is at work on, at most m rows (m = 20,000: 37 MB); otherwise a condensed matrix of
+    m (m - 1) / 2 pairs, 1 to 4 bytes per pair; average linkage with a threshold 4 to 8, twice as many where labels are
+    missing. Each distinct row takes p codes and 160 bytes besides, and each object
+    80 bytes. ECPCS adds O(d³) time and eight (d, d) matrices of 8 bytes, CTS O(d² max k) and four.
+
+    Ties are the rule, for similarities are multiples of 1/p. Distinct label rows are numbered in lexicographic order,
+    and a cluster by its smallest row; of equally similar pairs the one with the smallest two numbers is merged first
+    (with single linkage: the numbers of the most similar two rows). Average linkage may begin with another of them
+    where no partition labels both of two objects. ``n_clusters`` cuts by the order of the merges, so exactly that many
+    clusters come out.
+
+    Missing labels: two objects are compared by the partitions that label both, and are not similar if there is none.
+    The mean similarity of two clusters is a ratio of sums, (partitions that join a pair) / (that label both), over all
+    pairs and partitions. That of a union lies between those of its parts, so heights are monotone. With a threshold a
+    pair up to it adds nothing to the first sum. With equal weights both sums are counts: equally similar is exact. Sums
+    of other weights are added in the order of the partitions and of the merges, so that their ties may be rounded away.
+
+    Ward's linkage is not offered: it would take co-associations for Euclidean distances, which they are not. What it
+    would minimise, the squared distance of the rows of the binary matrix to the centres of their clusters, is the loss
+    of `KMeansConsensus`.
+
+    References
+    ----------
+    A. Fred, A. K. Jain, "Combining multiple clusterings using evidence accumulation", TPAMI 27(6), 2005.
+    G. Candel, "Linear time evidence accumulation clustering with k-means", Secs. 3.4 and 5.1.5.
+    D. Huang et al., "Enhanced ensemble clustering via fast propagation of cluster-wise similarities", IEEE TSMC-S,
+    2018, Eqs. 12-15.
+    D. Huang, C.-D. Wang, J.-H. Lai, "Locally weighted ensemble clustering", IEEE Transactions on Cybernetics 48(5),
+    2018: LWEA.
+    N. Iam-On, T. Boongoen, S. Garrett, C. Price, "A link-based approach to the cluster ensemble problem", TPAMI 33,
+    2011.
+
+    Examples
+    --------
+    >>> from ensemblage import EvidenceAccumulation
+    >>> labels = [[0, 0, 0], [0, 0, 0], [0, 0, 1], [1, 1, 1], [1, 1, 1], [1, 2, 1]]
+    >>> eac = EvidenceAccumulation().fit(labels)
+    >>> eac.labels_
+    array([0, 0, 0, 1, 1, 1], dtype=int32)
+    >>> eac.linkage_matrix_[:, 2].round(2)
+    array([0.  , 0.  , 0.33, 0.33, 0.89])
+    """
+
+    _parameter_constraints: ClassVar[Constraints] = {
+        "linkage": [Words(["single", "average", "complete"], {"ward": NO_WARD})],
+        "similarity": [Words(SIMILARITIES)],
+        "distinct": [Flag()],
+        "max_bytes": [Bytes()],
+        "random_state": [Seed()],
+    }
+
+    n_clusters: int | None = None
+    _: KW_ONLY
+    linkage: str = "average"
+    similarity: str = "coassociation"
+    association_threshold: str | float | None = None
+    cluster_weights: Any = None
+    distinct: bool = True
+    max_bytes: int | str = MAX_BYTES
+    weights: Any = None
+    n_jobs: int | None = None
+    random_state: Any = None
+
+    linkage_matrix_: NDArray[np.float64] = field(init=False)
+    lifetimes_: dict[int, float] = field(init=False)
+
+    _assigns_units: ClassVar[bool] = True
+
+    def _holds_rows(self) -> HoldsRows | None:
+        return COMPARES_ROWS
+
+    def _make_rows(self, rows: Rows) -> Rows:
+        if self.distinct:
+            return rows
+        if rows.sample_weight is not None:
+            raise ValueError(
+                "EvidenceAccumulation must have distinct=True where it is given sample_weight. Got distinct=False, "
+                "with which every object is a row. Change that, or repeat the rows of X: "
+                "np.repeat(X, sample_weight, axis=0)."
+            )
+        return object_rows(rows)
+
+    def _fit(self, rows: Rows) -> NDArray[Any]:
+        k = None if self.n_clusters is None else self._check_n_clusters(rows)
+        threshold, local = self._threshold(rows), self._local_weights(rows)
+        # 0 takes nothing away: where similarities are equal, the pair that is joined first is that of no threshold.
+        similar = RowSimilarity(rows, no_similarity(rows), threshold or None, self.n_jobs, local)
+        if self.similarity != "coassociation":
+            d = int(rows.n_clusters.sum())
+            needed, what = OVERHEAD + MATRICES[self.similarity] * 8 * d * d, f"the similarities of {d:,} clusters"
+            advice = "Use similarity='coassociation', which needs no such matrix, or raise max_bytes."
+            check_fits(needed, self.max_bytes, "EvidenceAccumulation", what, advice)
+            similar = replace(similar, labels=SIMILARITIES[self.similarity](rows))
+        if rows.units is not None:
+            return self._fit_units(rows, rows.units, similar, k)
+        if self.linkage == "single":
+            merges = single_linkage(similar, self.max_bytes)
+        elif self.linkage == "average" and similar.threshold is None:
+            merges = average_linkage(similar)
+        else:
+            by_matrix = average_linkage_of_matrix if self.linkage == "average" else complete_linkage
+            merges = by_matrix(similar, self.max_bytes)
+        if local is None:
+            self.linkage_matrix_ = linkage_matrix(merges, rows)
+            # Where rows have several objects, k = number of rows is no clustering into singletons.
+            lives = lifetimes(merges.heights, include_singletons=bool((rows.counts > 1).any()))
+        else:
+            of_twins = twin_heights(similar, merges)
+            self.linkage_matrix_ = linkage_matrix(merges, rows, of_twins)
+            lives = lifetimes_with_twins(merges.heights, of_twins, rows.counts)
+        self.lifetimes_ = {number: life for number, life in lives.items() if life > 0}
+        longest = longest_lifetime(lives) if len(rows) > 2 and lives else len(rows)
+        return cut(merges, k or longest)
+
+    def _fit_units(self, rows: Rows, units: Units, similar: RowSimilarity, k: int | None) -> NDArray[Any]:
+        """The same for units: they merge as long as nothing is joined that is kept apart."""
+        found = linkage_of_units(similar, units, self.linkage, self.max_bytes)
+        if k is not None and k < found.least:
+            apart = np.unique(units.objects[units.apart])
+            raise ImpossiblePairs(
+                lambda name: (
+                    f"n_clusters of EvidenceAccumulation must be ≥ the {found.least} clusters after which cannot_link "
+                    f"forbids every merge, of the objects {named(apart, name)}. Got {k}. Ask for more clusters or "
+                    "leave pairs out."
+                )
+            )
+        of_twins = None
+        if similar.local is not None:
+            of_twins = np.zeros(len(rows))
+            alone = np.setdiff1d(np.arange(len(rows)), units.bound)
+            of_twins[alone] = twin_heights(similar, found.merges)[alone]
+        self.linkage_matrix_ = linkage_matrix(found.merges, rows, of_twins)
+        lives = lifetimes(found.heights, include_singletons=bool((rows.counts > 1).any()) or len(units) < len(rows))
+        lives = {number + found.least - 1: life for number, life in lives.items()}
+        # What is left when every merge is forbidden lives until similarity 0.
+        if found.least > 1:
+            lives[found.least] = 1 - float(found.heights[-1]) if len(found.heights) else 1.0
+        self.lifetimes_ = {number: life for number, life in lives.items() if life > 0}
+        return cut(found.merges, k or (longest_lifetime(lives) if lives else len(units)))
+
+    def _fit_similarity(self, S: Any, rows: Rows) -> NDArray[Any]:
+        pairs = squareform(S, checks=False)
+        if (threshold := self._given_threshold()) is not None:
+            pairs[pairs <= threshold] = 0
+        merges = merges_of_matrix(Condensed(pairs, np.empty(0), np.ones(len(S))), LINKAGES[self.linkage])
+        self.linkage_matrix_ = linkage_matrix(merges, rows)
+        lives = lifetimes(merges.heights)
+        self.lifetimes_ = {number: life for number, life in lives.items() if life > 0}
+        return cut(merges, int(self.n_clusters or (longest_lifetime(lives) if lives else len(S))))
+
+    def _check_no_labels(self) -> None:
+        super()._check_no_labels()
+        for name, plain in (("similarity", "coassociation"), ("cluster_weights", None)):
+            if (given := getattr(self, name)) is not plain and given != plain:
+                raise ValueError(
+                    f"{name} of EvidenceAccumulation must be {plain!r} where similarities are given. "
+                    f"Got {format_value(given)}. Leave it out."
+                )
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        plain = self.similarity == "coassociation"
+        if self.cluster_weights is not None and not plain:
+            raise ValueError(
+                "cluster_weights of EvidenceAccumulation must be None where similarity is not 'coassociation'. Got "
+                f"similarity={self.similarity!r}. Leave one of them out."
+            )
+        if isinstance(self.association_threshold, str) and not (plain and self.cluster_weights is None):
+            where = "there are cluster_weights" if plain else f"similarity is {self.similarity!r}"
+            raise ValueError(
+                f"association_threshold of EvidenceAccumulation must be a number where {where}, which is not the "
+                f"co-association. Got {self.association_threshold!r}. Give a number."
+            )
+
+    def _evidence(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Evidence, ...]:
+        found: list[Evidence] = []
+        threshold = None if self.association_threshold is None else self.threshold_
+        if len(self.linkage_matrix_):
+            sizes, clusters = np.ones(len(self.labels_)), self.labels_.astype(np.int64)
+            found.append(Dendrogram(self.linkage_matrix_, sizes, clusters, "object", self.linkage, "1 − similarity"))
+        if self.lifetimes_:
+            found.append(Lifetimes(self.lifetimes_, self.n_clusters))
+        plain = self.similarity == "coassociation" and self.cluster_weights is None and np.ptp(self._weights) == 0
+        if plain and len(self.labels_) > 1:
+            found.append(pair_counts(ensemble, threshold))
+        elif threshold is not None:
+            found.append(PairCounts(np.empty(0, dtype=np.int64), {}, threshold, 0))
+        return tuple(found)
+
+
+MOST_COUNTED = 4_096
+"""Objects whose pairs are counted for `PairCounts`: a random sample of more."""
+
+
+def pair_counts(ensemble: Ensemble, threshold: float | None) -> PairCounts:
+    """Pairs of objects by the nearest multiple of 1 / p, and where they fall into two groups."""
+    n = len(ensemble)
+    if n > MOST_COUNTED:
+        ensemble = ensemble[np.sort(np.random.RandomState(0).choice(n, MOST_COUNTED, replace=False))]
+    table = association_counts(ensemble)
+    p, counts = len(table) - 1, table
+    if table.ndim == 2:
+        joined = np.arange(p + 1)
+        places = np.rint(p * joined[:, None] / np.maximum(joined, 1)).astype(np.int64)
+        counts = np.zeros(p + 1, dtype=np.int64)
+        np.add.at(counts, np.minimum(places, p), table)
+    parted_at = {name: float(split(histogram_of(table))) for name, split in SPLITS.items()}
+    return PairCounts(counts, parted_at, threshold, len(ensemble))

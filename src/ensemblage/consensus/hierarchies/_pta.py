@@ -1,0 +1,188 @@
+"""PTA: a hierarchy by probability trajectories (Huang, Lai & Wang 2016)."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemblage.base.memory import MAX_BYTES, OVERHEAD, check_fits
+from ensemblage.base.parameters import MOST_TASKS, Bytes, Constraints, Whole, Words
+from ensemblage.consensus._base import COMPARES_ROWS, BaseConsensus, HoldsRows
+from ensemblage.consensus._lifetime import lifetimes, longest_lifetime
+from ensemblage.consensus.evidence import Dendrogram, Evidence, Lifetimes
+from ensemblage.consensus.hierarchies._linkage import (
+    LINKAGES,
+    PER_OBJECT,
+    PER_ROW,
+    cut,
+    linkage_matrix,
+    merges_of_matrix,
+)
+from ensemblage.consensus.hierarchies._trajectories import (
+    WIDTH,
+    AssociationColumns,
+    EliteGraph,
+    default_number,
+    elite_degrees,
+    elite_graph,
+    elite_thresholds,
+    trajectory_similarities,
+)
+from ensemblage.ensemble._ensemble import Ensemble
+from ensemblage.ensemble._rows import Rows
+from ensemblage.kernels._linkage import Condensed
+from ensemblage.rows.threads import thread_count
+
+
+class TrajectoryConsensus(BaseConsensus):
+    """A method that compares label rows by their probability trajectories."""
+
+    _parameter_constraints: ClassVar[Constraints] = {
+        "n_neighbors": [Whole(1), None],
+        "n_steps": [Whole(1, MOST_TASKS), None],
+        "max_bytes": [Bytes()],
+    }
+
+    n_neighbors: int | None
+    n_steps: int | None
+    max_bytes: int | str
+    n_neighbors_: int
+    n_steps_: int
+
+    def _holds_rows(self) -> HoldsRows | None:
+        return COMPARES_ROWS
+
+    def _elite_graph(self, rows: Rows) -> EliteGraph:
+        """The graph of elite neighbours; an error where it or what follows takes too much memory."""
+        m, p = rows.codes.shape
+        self.n_neighbors_ = default_number(m) if self.n_neighbors is None else int(self.n_neighbors)
+        self.n_steps_ = default_number(m) if self.n_steps is None else int(self.n_steps)
+        d, n_threads = int(rows.n_clusters.sum()), thread_count(self.n_jobs)
+        of_rows = m * (2 * p * rows.codes.dtype.itemsize + PER_ROW + 40 * n_threads) + PER_OBJECT * len(rows.inverse)
+        needed = OVERHEAD + of_rows + self._bytes_of_pairs(m, d, n_threads)
+        self._check_fits(needed, f"{m:,} label rows and {d:,} clusters")
+        associated = AssociationColumns.of(rows)
+        thresholds = elite_thresholds(associated, self.n_neighbors_, self.n_jobs)
+        degrees = elite_degrees(associated, thresholds, self.n_jobs)
+        n_links = int(degrees.sum())
+        self._check_fits(needed + 12 * n_links, f"{n_links:,} elite neighbours of {m:,} label rows")
+        return elite_graph(associated, thresholds, degrees, rows.counts, self.n_jobs)
+
+    def _bytes_of_pairs(self, m: int, d: int, n_threads: int) -> int:
+        """Bytes besides the graph for m rows and d clusters."""
+        raise NotImplementedError
+
+    def _check_fits(self, n_bytes: int, what: str) -> None:
+        advice = "Raise max_bytes, take some of the objects, or use KMeansConsensus, which compares no pairs."
+        check_fits(n_bytes, self.max_bytes, type(self).__name__, what, advice)
+
+
+@dataclass(eq=False, repr=False)
+class PTA(TrajectoryConsensus):
+    """Probability trajectory accumulation: linkage of label rows whose random walks are alike.
+
+    Parameters
+    ----------
+    n_clusters : int, optional
+        Number of clusters of the consensus, at most the number of distinct label rows. None: the number with the
+        longest lifetime, as in `EvidenceAccumulation`.
+    linkage : {"average", "complete", "single"}, default "average"
+        Clusters are as similar as their label rows on average, their least or their most similar ones.
+    n_neighbors : int, optional
+        How many of a row's largest co-associations count. These K are its elite neighbours, and so are all that tie
+        with the last of them. Default: min(20, ⌊√m / 2⌋) for m distinct label rows, at least 2; the paper advises 5 to
+        20.
+    n_steps : int, optional
+        Steps of a random walk, T. Default: as many.
+    {max_bytes}
+    {partition_weights}
+    {n_jobs}
+
+    Attributes
+    ----------
+    {clusters}
+    n_neighbors_, n_steps_ : int
+        The numbers that were used.
+    linkage_matrix_ : ndarray of shape (n_objects - 1, 4)
+        The hierarchy in SciPy's format, heights 1 - similarity. Objects with equal labels merge first, at height 0;
+        objects that no partition labels last, at height 1.
+    lifetimes_ : dict of int to float
+        Lifetime of each number of clusters that has one above 0, by decreasing number.
+    {partitions_in}
+
+    Raises
+    ------
+    ValueError
+        If ``n_clusters`` exceeds the number of distinct label rows, a parameter is out of its range, or the fit would
+        take more than ``max_bytes``.
+
+    Notes
+    -----
+    Objects with equal labels are one vertex, the paper's microcluster. Two of them are joined, by their co-association,
+    if either is an elite neighbour of the other; a random walk goes to a neighbour in proportion to that times its
+    objects. Two are as similar as the cosine of their trajectories, the distributions after 1, 2, …, T steps, one after
+    the other. One that shares no label with any other is similar to itself alone. With missing labels the co-
+    association is that of the partitions that label both. Ties are the rule: of p partitions the co-association has p +
+    1 values, so that K neighbours may be thousands.
+
+    The mean similarity of two clusters counts each label row once, however many objects have it (Eq. 14). Similarities
+    are rounded to 12 decimal places; of equally similar pairs the one with the smallest rows is merged first.
+
+    O(m² p + m e T) time for m distinct label rows with e elite neighbours in all and T steps; 8 m² + 12 e bytes.
+
+    References
+    ----------
+    D. Huang, J.-H. Lai, C.-D. Wang, "Robust ensemble clustering using probability trajectories", IEEE TKDE 28(5), 2016.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ensemblage.consensus import PTA
+    >>> members = ["1111222332", "1112222333", "1122233444", "1111122221"]
+    >>> labels = np.array([[int(label) for label in member] for member in members]).T
+    >>> pta = PTA(3, n_neighbors=2, n_steps=3).fit(labels)
+    >>> pta.labels_
+    array([0, 0, 0, 0, 1, 2, 2, 1, 1, 2], dtype=int32)
+    >>> pta.linkage_matrix_[3:, 2].round(3)
+    array([0.115, 0.166, 0.196, 0.487, 0.541, 0.607])
+    """
+
+    _parameter_constraints: ClassVar[Constraints] = {"linkage": [Words(LINKAGES)]}
+
+    n_clusters: int | None = None
+    _: KW_ONLY
+    linkage: str = "average"
+    n_neighbors: int | None = None
+    n_steps: int | None = None
+    max_bytes: int | str = MAX_BYTES
+    weights: Any = None
+    n_jobs: int | None = None
+
+    linkage_matrix_: NDArray[np.float64] = field(init=False)
+    lifetimes_: dict[int, float] = field(init=False)
+
+    def _fit(self, rows: Rows) -> NDArray[Any]:
+        k = None if self.n_clusters is None else self._check_n_clusters(rows)
+        similarities = trajectory_similarities(self._elite_graph(rows), self.n_steps_, self.n_jobs)
+        merges = merges_of_matrix(Condensed(similarities, np.empty(0), np.ones(len(rows))), LINKAGES[self.linkage])
+        self.linkage_matrix_ = linkage_matrix(merges, rows)
+        # Where rows have several objects, k = number of rows is no clustering into singletons.
+        lives = lifetimes(merges.heights, include_singletons=bool((rows.counts > 1).any()))
+        self.lifetimes_ = {number: life for number, life in lives.items() if life > 0}
+        longest = len(rows) if len(rows) < 3 else longest_lifetime(lives)
+        return cut(merges, k or longest)
+
+    def _bytes_of_pairs(self, m: int, d: int, n_threads: int) -> int:
+        return 8 * m * m + 16 * WIDTH * m * n_threads
+
+    def _evidence(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Evidence, ...]:
+        found: list[Evidence] = []
+        if len(self.linkage_matrix_):
+            sizes, clusters = np.ones(len(self.labels_)), self.labels_.astype(np.int64)
+            found.append(Dendrogram(self.linkage_matrix_, sizes, clusters, "object", self.linkage, "1 − similarity"))
+        if self.lifetimes_:
+            found.append(Lifetimes(self.lifetimes_, self.n_clusters))
+        return tuple(found)

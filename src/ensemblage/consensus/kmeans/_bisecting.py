@@ -1,0 +1,295 @@
+"""Bisecting k-means on the binary matrix: Candel's H-KM."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import KW_ONLY, dataclass, field, replace
+from math import isqrt
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+
+from ensemblage.base.parameters import Constraints, Whole, Words
+from ensemblage.base.random import task_seeds
+from ensemblage.base.validation import check_whole, weight_unit
+from ensemblage.consensus.evidence import Evidence, Splits
+from ensemblage.consensus.kmeans._density_climb import cluster_densities
+from ensemblage.consensus.kmeans._label_kmeans import STARTS, BaseKMeans
+from ensemblage.consensus.kmeans._lloyd import Centroids, nearest_centroids
+from ensemblage.consensus.kmeans._qmi import CategoryUtility
+from ensemblage.ensemble._ensemble import Ensemble
+from ensemblage.ensemble._rows import Rows
+from ensemblage.rows.protocol import LabelRows
+from ensemblage.rows.threads import parallel_map, thread_count
+
+
+class Split(NamedTuple):
+    """One split of a `BisectingKMeansConsensus`; its place in ``splits_`` is its order."""
+
+    parent: int
+    """The part that was split. Part 0 is everything; the split with index t makes the parts 2 t + 1 and 2 t + 2."""
+    size: int
+    """Objects in it."""
+    loss: float
+    """Its k-means loss."""
+    loss_after: float
+    """The k-means loss of its two halves."""
+    gain: float
+    """How much the density S of the clustering rose (Candel Eq. 23); below 0 if it fell."""
+
+
+class Part(NamedTuple):
+    """A node of the tree."""
+
+    rows: NDArray[np.intp]
+    """Its distinct rows, in order."""
+    size: int
+    density: float
+    loss: float
+    seed: int
+
+
+class Bisection(NamedTuple):
+    """What splitting a part gives."""
+
+    halves: tuple[Part, Part]
+    centroids: Centroids
+    """They tell the halves apart."""
+    n_iter: int
+
+
+def gain_of(part: Part, bisection: Bisection, n_objects: int) -> float:
+    """Candel Eq. 23."""
+    after = sum(half.size * half.density for half in bisection.halves)
+    return (after - part.size * part.density) / n_objects
+
+
+@dataclass(eq=False, repr=False)
+class BisectingKMeansConsensus(BaseKMeans[CategoryUtility]):
+    """Consensus by bisecting k-means on the binary matrix H (H-KM): a tree of clusters, grown from the top.
+
+    From one cluster of everything on, one cluster at a time is split in two by k-means, until there are as many as
+    asked for. Cheaper than k-means where clusters are many, and every smaller number of clusters comes with it.
+
+    Parameters
+    ----------
+    n_clusters : int, optional
+        Number of clusters of the consensus, at most the number of distinct label rows. None is ⌊√n⌋ of the labelled
+        objects, or the number of distinct label rows if that is less.
+    split_rule : {"loss", "size", "density", "gain"}, default "loss"
+        Which cluster to split next: the one with the largest k-means loss, the largest one, the one with the lowest
+        density, or the one whose split raises the density S most (Candel Eq. 23; every cluster is split to find out).
+        A cluster without loss is never split.
+    init : {"k-means++", "random"}, default "k-means++"
+        How the k-means of a split starts.
+    n_init : int, default 3
+        Number of starts, the one with the least loss wins. Of each split.
+    {lloyd}
+    {partition_weights}
+    n_jobs : int, optional
+        Threads: parts are split side by side. Default: every core. The result does not depend on it.
+    random_state : int, RandomState or None
+        Seed of the splits.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_objects,), int32
+        Clusters numbered by decreasing size; -1 for an object that no partition labels.
+    {confidence}
+    n_clusters_ : int
+        Fewer than asked for, with a warning, where no cluster has any loss left.
+    splits_ : list of Split
+        In the order in which they were made: the part that was split, its size and loss, the loss of its halves, and
+        the gain in density.
+    objective_ : float
+        Weighted k-means loss on H (Candel Eq. 16).
+    n_iter_ : int
+        Iterations of all splits, of the best start of each.
+    {partitions_in}
+
+    Raises
+    ------
+    ValueError
+        If ``n_clusters`` exceeds the number of distinct label rows, or a parameter is out of its range.
+
+    Notes
+    -----
+    O(m p) time per iteration of a split of m distinct rows, so O(m p log k) per iteration for a balanced tree, against
+    O(m p k) of k-means. Memory beyond the ensemble: its distinct rows twice.
+
+    ``predict`` goes down the tree, to the nearer of the two centroids at each split; of the rows of ``fit`` it gives
+    ``labels_``. Labels depend on the ratios of the weights alone; one below
+    2⁻⁶⁴ of the largest counts as that much. Losses are proportional to the weights (infinite beyond the largest float).
+
+    The parts are independent after a split (Candel 4.3): each has a seed of its own, so that the tree does not depend
+    on the order in which they are split.
+
+    References
+    ----------
+    G. Candel, "Linear time evidence accumulation clustering with k-means", Secs. 4.2 to 4.4, Eqs. 21-23.
+    M. Steinbach, G. Karypis, V. Kumar, "A comparison of document clustering techniques", KDD workshop on text mining,
+    2000.
+
+    Examples
+    --------
+    >>> from ensemblage import BisectingKMeansConsensus
+    >>> labels = [[0, 0, 0], [0, 0, 0], [0, 0, 1], [1, 1, 1], [1, 1, 1], [1, 2, 1]]
+    >>> tree = BisectingKMeansConsensus(n_clusters=3, random_state=0).fit(labels)
+    >>> tree.labels_
+    array([1, 1, 2, 0, 0, 0], dtype=int32)
+    >>> tree.labels_at(2)
+    array([0, 0, 0, 1, 1, 1], dtype=int32)
+    >>> [(split.parent, split.size, round(split.gain, 2)) for split in tree.splits_]
+    [(0, 6, 0.4), (1, 3, -0.06)]
+    """
+
+    _parameter_constraints: ClassVar[Constraints] = {
+        "n_clusters": [Whole(1), None],
+        "split_rule": [Words(["loss", "size", "density", "gain"])],
+        "init": [STARTS],
+    }
+
+    n_clusters: int | None = None
+    _: KW_ONLY
+    split_rule: str = "loss"
+    init: str = "k-means++"
+    n_init: int = 3
+    max_iter: int = 100
+    tol: float = 0.0
+    weights: Any = None
+    n_jobs: int | None = None
+    random_state: Any = None
+
+    objective_: float = field(init=False)
+    n_iter_: int = field(init=False)
+    splits_: list[Split] = field(init=False)
+
+    def _fit(self, rows: Rows) -> NDArray[Any]:
+        most = min(isqrt(int(rows.counts.sum())), len(rows))
+        k = most if self.n_clusters is None else self._check_n_clusters(rows)
+        self._utility = CategoryUtility.of(rows, self.n_jobs)
+        leaves = self._grow(rows, k)
+        if len(leaves) < k:
+            text = f"Only {len(leaves)} of {k} clusters were made: the members of each have the same labels."
+            warnings.warn(text, ConvergenceWarning, stacklevel=3)
+        clusters = np.empty(len(rows), dtype=np.int32)
+        for c, part in enumerate(leaves.values()):
+            clusters[part.rows] = c
+        self._leaves = np.array(list(leaves))
+        self._leaf_sizes = np.array([part.size for part in leaves.values()])
+        self._first_rows = np.array([part.rows[0] for part in leaves.values()])
+        self.objective_ = float(sum(part.loss for part in leaves.values())) * weight_unit(self.weights)
+        return clusters
+
+    def _evidence(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Evidence, ...]:
+        if not self.splits_:
+            return ()
+        _, size, loss, loss_after, gain = np.array(self.splits_, dtype=np.float64).T
+        return (Splits(size.astype(np.int64), loss, loss_after, gain),)
+
+    def _grow(self, rows: Rows, k: int) -> dict[int, Part]:
+        """Split the best part until there are k; the parts that were not split, by number."""
+        (seed,) = task_seeds(self.random_state, 1)
+        parts = {0: self._part(rows, np.arange(len(rows)), self._utility.counts, int(seed))}
+        bisections: dict[int, Bisection] = {}
+        self.splits_ = []
+        self._split_centroids: list[Centroids] = []
+        self.n_iter_ = 0
+        n_objects, unit = parts[0].size, weight_unit(self.weights)
+        # The part with the least is split next; of equal ones the one that was made first.
+        rank = {"size": lambda i: -parts[i].size, "density": lambda i: parts[i].density}
+        while len(parts) < k:
+            splittable = [i for i in parts if parts[i].loss > 0]
+            if not splittable:
+                break
+            splittable.sort(key=rank.get(self.split_rule, lambda i: -parts[i].loss))
+            self._bisect_ahead(rows, parts, splittable, bisections, k - len(parts))
+            if self.split_rule == "gain":
+                splittable.sort(key=lambda i: -gain_of(parts[i], bisections[i], n_objects))
+            best, t = splittable[0], len(self.splits_)
+            part, bisection = parts.pop(best), bisections.pop(best)
+            parts[2 * t + 1], parts[2 * t + 2] = bisection.halves
+            loss_after, gain = sum(half.loss for half in bisection.halves), gain_of(part, bisection, n_objects)
+            self.splits_.append(Split(best, part.size, part.loss * unit, loss_after * unit, gain))
+            self._split_centroids.append(bisection.centroids)
+            self.n_iter_ += bisection.n_iter
+        return parts
+
+    def _bisect_ahead(
+        self, rows: Rows, parts: dict[int, Part], splittable: list[int], bisections: dict[int, Bisection], n_left: int
+    ) -> None:
+        """Bisect what is needed next, and what will most likely be, one part per thread."""
+        n_ahead = len(splittable) if self.split_rule == "gain" else min(thread_count(self.n_jobs), n_left)
+        todo = [i for i in splittable[:n_ahead] if i not in bisections]
+        if self.split_rule == "gain" or splittable[0] in todo:
+            found = parallel_map(lambda i: self._bisect(rows, parts[i]), todo, self.n_jobs)
+            bisections.update(zip(todo, found, strict=True))
+
+    def _bisect(self, rows: Rows, part: Part) -> Bisection:
+        """Split one part by k-means; depends on nothing but the part."""
+        inside = part.rows
+        if len(inside) < len(rows):
+            rows = replace(rows, codes=rows.codes.take(inside), counts=rows.counts[inside])
+        utility = CategoryUtility.of(rows, self.n_jobs)
+        *starts, left, right = task_seeds(part.seed, self.n_init + 2).tolist()
+        best = min((self._start(rows, utility, 2, seed) for seed in starts), key=lambda start: start.loss)
+        halves = [
+            self._part(rows, inside[best.clusters == c], best.profile[c], seed) for c, seed in enumerate((left, right))
+        ]
+        return Bisection((halves[0], halves[1]), Centroids.of(best, rows), best.n_iter)
+
+    def _part(self, rows: Rows, inside: NDArray[np.intp], profile: NDArray[np.int64], seed: int) -> Part:
+        sizes, densities = cluster_densities(profile[None], rows.offsets, rows.weights)
+        return Part(inside, int(sizes[0]), float(densities[0]), self._utility.loss(profile[None]), seed)
+
+    def labels_at(self, n_clusters: int) -> NDArray[np.int32]:
+        """The clustering that the tree had with fewer clusters.
+
+        Parameters
+        ----------
+        n_clusters : int
+            From 1 to ``n_clusters_``.
+
+        Returns
+        -------
+        ndarray of shape (n_objects,), int32
+            Clusters numbered by decreasing size; -1 for an object that no partition labels.
+
+        Raises
+        ------
+        ValueError
+            If the tree never had that many.
+
+        Notes
+        -----
+        O(n + k) time and memory.
+        """
+        check_is_fitted(self)
+        k = check_whole(n_clusters, "n_clusters of labels_at", 1, self.n_clusters_)
+        ancestors = self._leaves.copy()
+        for t in range(len(self.splits_) - 1, k - 2, -1):  # undo the last splits
+            ancestors[np.isin(ancestors, (2 * t + 1, 2 * t + 2))] = self.splits_[t].parent
+        clusters = np.unique(ancestors, return_inverse=True)[1]
+        # By decreasing size, ties by the first label row.
+        sizes = np.bincount(clusters, weights=self._leaf_sizes)
+        first = np.full(len(sizes), np.iinfo(np.int64).max)
+        np.minimum.at(first, clusters, self._first_rows)
+        public = np.empty(len(sizes), dtype=np.int32)
+        public[np.lexsort((first, -sizes))] = np.arange(len(sizes), dtype=np.int32)
+        of_label = np.full(len(clusters) + 1, -1, dtype=np.int32)
+        of_label[self._number] = public[clusters]
+        return of_label[self.labels_]
+
+    def _predict_codes(self, codes: LabelRows) -> NDArray[np.int32]:
+        missing = np.diff(self._utility.offsets) - 1
+        nothing = np.concatenate(codes.map(lambda codes: (codes == missing).all(axis=1), n_jobs=self.n_jobs))
+        node = np.where(nothing, np.int64(-1), 0)
+        for t, (split, centroids) in enumerate(zip(self.splits_, self._split_centroids, strict=True)):
+            here = np.flatnonzero(node == split.parent)
+            node[here] = 2 * t + 1 + nearest_centroids(codes.take(here), self._utility, centroids, self.n_jobs)
+        number = np.full(2 * len(self.splits_) + 2, -1, dtype=np.int32)
+        number[self._leaves] = self._number
+        return number[node]

@@ -1,0 +1,150 @@
+"""QMI (Topchy, Jain & Punch 2003): the quadratic mutual information, which is U_c of KCC and the loss of Candel's KM.
+
+Up to the start of k-means the three are one method: `KMeansConsensus` with this utility. Every other utility of KCC is
+this one with other distances of a label and another loss of a cluster (ECC's is in `_ecc`, the others in `_kcc`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemblage.consensus.kmeans._lloyd import single_precision
+from ensemblage.ensemble._rows import Rows
+from ensemblage.metrics._density import labelled_members
+
+
+@dataclass(frozen=True)
+class CategoryUtility:
+    """U_c: squared Euclidean distance on the binary matrix H, so KCC with it is Candel's KM and Topchy's QMI.
+
+    A centroid is the concatenation of the label proportions of its cluster. Partition by partition, proportions and
+    distances are taken over the objects that the partition labels; where it labels none of a cluster's, the
+    proportions over all objects stand in.
+
+    The other utilities of Wu et al. (2015) differ in two functions: the distance of a label, and the loss of a cluster.
+    """
+
+    offsets: NDArray[np.int64]
+    weights: NDArray[np.float64]
+    counts: NDArray[np.int64]
+    """(d,) objects with each label."""
+
+    bounded: ClassVar[bool] = True
+    peak: ClassVar[float] = 1.0
+    """Value of the utility's function μ at one label alone; μ of a cluster is this less its mean distance."""
+
+    @classmethod
+    def of(cls, rows: Rows, n_jobs: int | None = None, **parameters: Any) -> Self:
+        return cls(rows.offsets, rows.weights, rows.label_sizes(n_jobs), **parameters)
+
+    def normalize(self) -> Self:
+        """The same with each partition's weight divided by |μ| of its own proportions; one with μ = 0 is left out."""
+        labelled = labelled_members(self.counts[None], self.offsets)
+        own = np.abs(self.peak - self._within(self._drop_missing(self.counts[None]), labelled) / labelled)[0]
+        return replace(self, weights=np.divide(self.weights, own, out=np.zeros(len(own)), where=own > 0))
+
+    def centroids(self, profile: NDArray[np.int64]) -> NDArray[np.float64]:
+        """(k, d) proportions of a (k, d) profile; 0 for missing."""
+        labelled = labelled_members(profile, self.offsets)
+        proportions: NDArray[np.float64] = self._drop_missing(profile) / self._spread(np.maximum(labelled, 1))
+        if not labelled.all():
+            overall = labelled_members(self.counts[None], self.offsets)
+            everything = self._drop_missing(self.counts[None]) / self._spread(np.maximum(overall, 1))
+            proportions = np.where(self._spread(labelled) > 0, proportions, everything)
+        return proportions
+
+    def distances(self, centroids: NDArray[np.float64]) -> NDArray[np.float32]:
+        """(d, k) table whose rows add up to a row's weighted distance to every centroid."""
+        table = self._label_distances(centroids) * self._spread(self.weights[None])
+        table[:, self.offsets[1:] - 1] = 0
+        return single_precision(table.T)
+
+    def base(self, codes: NDArray[Any]) -> NDArray[np.float32]:
+        """(m,) distance of a row to centroids without any of its labels, but for what these are themselves.
+
+        Apart from the table, whose entries are small then: in float32 near ties come out right more often.
+        """
+        most = np.float32(self.peak * self.weights.sum())
+        if not self.counts[self.offsets[1:] - 1].any():
+            return np.full(len(codes), most)
+        base = np.zeros(len(codes))
+        for column, absent, weight in zip(codes.T, np.diff(self.offsets) - 1, self.weights, strict=True):
+            base += np.where(column < absent, self.peak * weight, 0)
+        return base.astype(np.float32)
+
+    def loss(self, profile: NDArray[np.int64]) -> float:
+        """Weighted sum of the objects' distances to their centroids (for U_c the k-means loss, Candel Eq. 19)."""
+        within = self._within(self._drop_missing(profile), labelled_members(profile, self.offsets))
+        return float((within.sum(axis=0) * self.weights).sum())
+
+    def value(self, profile: NDArray[np.int64]) -> float:
+        """The utility U of the clusters with that profile: what one cluster of all objects loses more, per object."""
+        n_objects = int(self.counts[: self.offsets[1]].sum())
+        return (self.loss(self.counts[None]) - self.loss(profile)) / n_objects
+
+    def shifts(self, before: NDArray[np.float64], after: NDArray[np.float64]) -> NDArray[np.float64]:
+        """(k,) distance that each centroid moved."""
+        by_partition = self._sums(np.square(self._points(after) - self._points(before)))
+        return np.asarray(np.sqrt((by_partition * self.weights).sum(axis=1)))
+
+    def rounding(self) -> float:
+        """Bound of the float32 error of a row's squared distance."""
+        n_partitions = len(self.weights)
+        return float(8 * n_partitions * np.finfo(np.float32).eps * self.weights.sum())
+
+    def _label_distances(self, proportions: NDArray[np.float64]) -> NDArray[np.float64]:
+        """(k, d) distance of each label, as a vector of one 1, to the proportions of its partition; less ``peak``."""
+        return np.asarray(self._spread(self._sums(np.square(proportions))) - 2 * proportions)
+
+    def _within(self, known: NDArray[np.int64], labelled: NDArray[np.int64]) -> NDArray[np.float64]:
+        """(k, p) sum of the members' distances to the centroid, from their label counts."""
+        return np.asarray(labelled - self._sums(np.square(known)) / np.maximum(labelled, 1))
+
+    def _points(self, centroids: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The points to which distances are squared Euclidean."""
+        return centroids
+
+    def _drop_missing(self, profile: NDArray[np.int64]) -> NDArray[np.int64]:
+        known = profile.copy()
+        known[:, self.offsets[1:] - 1] = 0
+        return known
+
+    def _sums(self, values: NDArray[Any]) -> NDArray[Any]:
+        """(k, d) to (k, p): sums over the labels of each partition."""
+        return np.add.reduceat(values, self.offsets[:-1], axis=1)
+
+    def _spread(self, values: NDArray[Any]) -> NDArray[Any]:
+        """(k, p) to (k, d): each partition's value for each of its labels."""
+        return np.repeat(values, np.diff(self.offsets), axis=1)
+
+
+@dataclass(frozen=True)
+class LocalUtility(CategoryUtility):
+    """U_c where each cluster of the partitions has a weight, that of its column of H."""
+
+    local: NDArray[np.float64]
+    """(d,) 0 for missing."""
+
+    def base(self, codes: NDArray[Any]) -> NDArray[np.float32]:
+        own = self.local * self._spread(self.weights[None])[0]
+        base = np.zeros(len(codes))
+        for offset, column in zip(self.offsets, codes.T, strict=False):
+            base += own[offset + column]
+        return base.astype(np.float32)
+
+    def rounding(self) -> float:
+        return 2 * super().rounding()
+
+    def _label_distances(self, proportions: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.asarray(self._spread(self._sums(self.local * np.square(proportions))) - 2 * self.local * proportions)
+
+    def _within(self, known: NDArray[np.int64], labelled: NDArray[np.int64]) -> NDArray[np.float64]:
+        kept = self._sums(self.local * np.square(known)) / np.maximum(labelled, 1)
+        return np.asarray(self._sums(self.local * known) - kept)
+
+    def _points(self, centroids: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.asarray(np.sqrt(self.local) * centroids)

@@ -1,0 +1,374 @@
+"""Latent classes (Topchy, Jain & Punch 2004): a mixture of products of multinomials, fitted to the label rows by EM."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import softmax
+
+from ensemblage.base.log import get_logger
+from ensemblage.base.parameters import Constraints, Number, Seed, Values, Whole
+from ensemblage.base.random import task_seeds
+from ensemblage.consensus._base import HoldsRows, InductiveConsensus
+from ensemblage.consensus.evidence import Candidates, Evidence
+from ensemblage.consensus.graphs._partition_graph import renumber_parts
+from ensemblage.consensus.kmeans._k_modes import ModeUtility
+from ensemblage.consensus.kmeans._label_kmeans import (
+    LEAST_STARTS,
+    N_INIT,
+    STARTS,
+    StartParameters,
+    best_starts,
+    number_of_starts,
+    profile_of_init,
+)
+from ensemblage.consensus.kmeans._lloyd import seed_at_random, seed_far_apart
+from ensemblage.ensemble._ensemble import Ensemble
+from ensemblage.ensemble._rows import Rows
+from ensemblage.kernels._votes import expect_rows
+from ensemblage.rows.blocks import SUM_ROWS
+from ensemblage.rows.protocol import LabelRows
+
+logger = get_logger(__name__)
+
+OWN = 0.8
+"""Share of an object that a given start leaves in its class: where a class has none of a label, it never gets any."""
+BEGUN = 20
+"""Iterations after which the starts of least loss are chosen that go on."""
+FINISHED = LEAST_STARTS
+"""Starts that go on, where there are more."""
+PATIENCE = 3
+"""Numbers of classes without a better BIC, one after the other, after which no larger one is tried."""
+
+
+class Expected(NamedTuple):
+    """Objects that are expected of each of k classes."""
+
+    labels: NDArray[np.float64]
+    """(d, k) with each label; a missing entry is one."""
+    shares: NDArray[np.float64]
+    """(k,) in all."""
+
+
+class Classes(NamedTuple):
+    """a_g and θ_gm of k classes, as logarithms."""
+
+    log_prior: NDArray[np.float64]
+    """(k,)"""
+    table: NDArray[np.float64]
+    """(d, k) of each label, times the weight of its partition; 0 for a missing entry."""
+    offsets: NDArray[np.int64]
+    """(p + 1,) rows of each partition in the table."""
+
+    def scores(self, codes: NDArray[Any]) -> NDArray[np.float64]:
+        """(n, k) log-probability of each row of codes with each class."""
+        scores = np.repeat(self.log_prior[None], len(codes), axis=0)
+        for j, offset in enumerate(self.offsets[:-1]):
+            scores += self.table[offset + codes[:, j]]
+        return scores
+
+    def likeliest(self, codes: NDArray[Any], classes: NDArray[np.int32]) -> None:
+        """The likeliest class of each row of codes into ``classes``, the first one on ties."""
+        classes[:] = self.scores(codes).argmax(axis=1)
+
+    def take(self, classes: NDArray[np.intp]) -> Classes:
+        """Some of them, in that order; their shares still add up to less than 1."""
+        return Classes(self.log_prior[classes], np.ascontiguousarray(self.table[:, classes]), self.offsets)
+
+
+class Mixture(NamedTuple):
+    """The classes at the end of a start."""
+
+    classes: Classes
+    trace: list[float]
+    """Log-likelihood before and after each iteration."""
+    expected: Expected
+    """Of these classes."""
+
+    @property
+    def loss(self) -> float:
+        return -self.trace[-1]
+
+
+@dataclass(frozen=True)
+class Em:
+    """EM for the labels of some rows (Topchy et al., Sec. 3)."""
+
+    rows: Rows
+    counts: NDArray[np.int64]
+    """(d,) objects with each label."""
+    weights: NDArray[np.float64]
+    """(p,) of the partitions, with mean 1."""
+    max_iter: int
+    tol: float
+    n_jobs: int | None
+
+    @classmethod
+    def of(cls, rows: Rows, max_iter: int, tol: float, n_jobs: int | None) -> Em:
+        return cls(rows, rows.label_sizes(n_jobs), rows.weights / rows.weights.mean(), max_iter, tol, n_jobs)
+
+    def begin(self, start: Expected) -> Mixture:
+        """The classes that a start stands for."""
+        classes = self.maximise(start)
+        log_likelihood, expected = self.expect(classes)
+        return Mixture(classes, [log_likelihood], expected)
+
+    def run(self, mixture: Mixture, max_iter: int) -> Mixture:
+        """Iterations, ``max_iter`` in all, until the log-likelihood gains no more than ``tol`` times itself."""
+        classes, trace, expected = mixture
+        while len(trace) <= max_iter and not self._has_converged(trace):
+            following = self.maximise(expected)
+            log_likelihood, then = self.expect(following)
+            if log_likelihood <= trace[-1]:
+                break  # rounding alone: EM never loses
+            classes, trace, expected = following, [*trace, log_likelihood], then
+        return Mixture(classes, trace, expected)
+
+    def _has_converged(self, trace: list[float]) -> bool:
+        return len(trace) > 1 and trace[-1] - trace[-2] <= self.tol * abs(trace[-1])
+
+    def expect(self, classes: Classes) -> tuple[float, Expected]:
+        """E step: the log-likelihood, and what is expected of every class."""
+        k = len(classes.log_prior)
+        shape, plain = classes.table.shape, (classes.offsets, classes.log_prior, classes.table)
+
+        def add(codes: Any, counts: Any) -> tuple[float, Any, Any]:
+            sums, shares = np.zeros(shape), np.zeros(k)
+            return expect_rows(codes, counts, *plain, sums, shares), sums, shares
+
+        total, sums, shares = 0.0, np.zeros(shape), np.zeros(k)
+        parts = self.rows.codes.map(add, reads=[self.rows.counts], n_jobs=self.n_jobs, size=SUM_ROWS)
+        for log_likelihood, part, its_shares in parts:
+            total += log_likelihood
+            sums += part
+            shares += its_shares
+        return total, Expected(sums, shares)
+
+    def maximise(self, expected: Expected) -> Classes:
+        """M step: shares of the classes, and proportions of the labels over what each partition labels of a class."""
+        offsets = self.rows.offsets
+        theta = proportions_of(expected.labels, offsets, self.counts[:, None])
+        tiny = np.finfo(np.float64).tiny  # a label that no member has: e⁻⁷⁰⁸, and not log 0
+        table = np.log(np.maximum(theta, tiny)) * np.repeat(self.weights, np.diff(offsets))[:, None]
+        table[offsets[1:] - 1] = 0
+        prior = expected.shares / expected.shares.sum()
+        return Classes(np.log(np.maximum(prior, tiny)), np.ascontiguousarray(table), offsets)
+
+    def from_seeds(self, profile: NDArray[np.int64]) -> Expected:
+        """A start from k objects: half of a class is its object, half has the proportions of all."""
+        of_all = self.counts[:, None]
+        return Expected(profile.T + proportions_of(of_all, self.rows.offsets, of_all), np.ones(len(profile)))
+
+    def from_clusters(self, profile: NDArray[np.int64]) -> Expected:
+        """A start from a clustering: each object belongs to its cluster for the greater part, and to all others."""
+        k, labels = len(profile), profile.T.astype(np.float64)
+        other = (1 - OWN) / max(k - 1, 1)
+        spread = (OWN - other) * labels + other * labels.sum(axis=1, keepdims=True) if k > 1 else labels
+        # Each object has one entry of the first partition, be it that of the missing labels.
+        return Expected(spread, spread[: self.rows.offsets[1]].sum(axis=0))
+
+    def bic(self, mixture: Mixture) -> float:
+        """-2 log L + parameters · log n."""
+        k, n_labels = len(mixture.classes.log_prior), self.rows.n_clusters
+        n_parameters = k - 1 + k * int((n_labels - 1).sum())
+        return float(2 * mixture.loss + n_parameters * np.log(self.rows.counts.sum()))
+
+
+def proportions_of(
+    expected: NDArray[Any], offsets: NDArray[np.int64], otherwise: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """(d, k) share of each label in its partition's labels of a class; of ``otherwise``, (d, 1), if there are none."""
+    known = expected.astype(np.float64)
+    known[offsets[1:] - 1] = 0
+    labelled = np.add.reduceat(known, offsets[:-1], axis=0)
+    if not labelled.all():
+        of_all = otherwise.astype(np.float64)
+        of_all[offsets[1:] - 1] = 0
+        known = np.where(np.repeat(labelled > 0, np.diff(offsets), axis=0), known, of_all)
+        labelled = np.add.reduceat(known, offsets[:-1], axis=0)
+    return np.asarray(known / np.repeat(labelled, np.diff(offsets), axis=0))
+
+
+@dataclass(eq=False, repr=False)
+class LatentClassConsensus(StartParameters, InductiveConsensus):
+    """Consensus by latent classes: label rows are draws from a mixture, whose likeliest component is the cluster.
+
+    In a class, the labels that the partitions give are independent of each other, each with probabilities of its own:
+    a row y has the probability Σ_g a_g Π_m θ_gm(y_m) [1]_. EM estimates the shares a and the probabilities θ.
+
+    Parameters
+    ----------
+    n_clusters : int, optional
+        Number of clusters of the consensus: of classes, some of which may be the likeliest of no object. None: the
+        number with the least BIC, from 1 up to the clusters of the largest partition, until 3 numbers in a row bring no
+        lower one; that of a given ``init``.
+    init : {"k-means++", "random"} or array-like of shape (n_objects,), default "k-means++"
+        Objects that the classes start from, half and half with the proportions of all: greedy k-means++ by the numbers
+        of labels that differ, or distinct random ones. Or a clustering, whose objects start with .8 in their class and
+        the rest in the others (-1: object without a cluster).
+    n_init : int or "auto", default "auto"
+        Number of starts, the one with the least loss wins, minus the log-likelihood. Of more than 10 those 10 go on
+        that have the least after 20 iterations. "auto": 1.5·10⁶ / (m p k) for m distinct rows of p labels, but at
+        least 10 and at most 300. A given ``init`` makes one start.
+    max_iter : int, default 500
+        Most iterations per start.
+    tol : float, default 1e-8
+        A start ends when the log-likelihood gains no more than ``tol`` times itself.
+    {partition_weights}
+        An object's label counts in the log-likelihood as often as the weight of its partition, where these have mean 1.
+    {n_jobs}
+    random_state : int, RandomState or None
+        Seed of the starts.
+
+    Attributes
+    ----------
+    {clusters}
+    log_likelihood_ : float
+        Of the objects, natural logarithm.
+    log_likelihood_trace_ : list of float
+        Before and after each iteration of the best start. It never falls.
+    bic_ : dict of int to float
+        -2 ``log_likelihood_`` + (k - 1 + k Σ (k_m - 1)) log n of each number of classes k that was tried, for n objects
+        and partitions of k_m labels.
+    n_iter_ : int
+        Iterations of the best start.
+    {partitions_in}
+
+    {row_clusters_raises}
+
+    Notes
+    -----
+    O(m p k) time per iteration and O(d k) memory for m distinct label rows of p labels, on which it is exact, and d
+    labels in all; a block of 16,384 rows takes as much.
+
+    A missing label is left out of the product, which is exact where labels are missing at random. BIC counts every
+    label as a parameter; with many small labels it finds few classes.
+
+    ``predict`` of the rows of ``fit`` gives ``labels_``.
+
+    References
+    ----------
+    .. [1] A. Topchy, A. K. Jain, W. Punch, "A mixture model for clustering ensembles", SDM 2004.
+
+    Examples
+    --------
+    >>> from ensemblage import LatentClassConsensus
+    >>> labels = [[0, 0, 0], [0, 0, 0], [0, 0, 1], [1, 1, 1], [1, 1, 1], [1, 2, 1]]
+    >>> lca = LatentClassConsensus(random_state=0).fit(labels)
+    >>> lca.labels_
+    array([0, 0, 0, 1, 1, 1], dtype=int32)
+    >>> lca.predict_proba([[1, None, 1], [0, None, 1]]).round(2)
+    array([[0., 1.],
+           [1., 0.]])
+    """
+
+    _parameter_constraints: ClassVar[Constraints] = {
+        "init": [STARTS, Values("a clustering of the objects")],
+        "n_init": N_INIT,
+        "max_iter": [Whole(1)],
+        "tol": [Number(least=0)],
+        "random_state": [Seed()],
+    }
+
+    _: KW_ONLY
+    n_init: int | str = "auto"
+    max_iter: int = 500
+    tol: float = 1e-8
+
+    log_likelihood_: float = field(init=False)
+    log_likelihood_trace_: list[float] = field(init=False)
+    bic_: dict[int, float] = field(init=False)
+    n_iter_: int = field(init=False)
+
+    def _holds_rows(self) -> HoldsRows | None:
+        return None
+
+    def _fit(self, rows: Rows) -> NDArray[Any]:
+        em = Em.of(rows, self.max_iter, self.tol, self.n_jobs)
+        self.bic_ = {}
+        best: Mixture | None = None
+        for k in self._numbers_of_classes(rows):
+            mixture = self._best_start(em, k)
+            self.bic_[k] = em.bic(mixture)
+            if best is None or self.bic_[k] < min(self.bic_[other] for other in self.bic_ if other < k):
+                best = mixture
+        assert best is not None
+        self.log_likelihood_trace_ = best.trace
+        self.log_likelihood_, self.n_iter_ = best.trace[-1], len(best.trace) - 1
+        return self._likeliest(rows, best.classes)
+
+    def _numbers_of_classes(self, rows: Rows) -> Iterator[int]:
+        if self.n_clusters is not None:
+            yield self._check_n_clusters(rows)
+            return
+        if not isinstance(self.init, str):
+            yield int(Ensemble.from_partitions([self.init]).n_clusters[0])
+            return
+        for k in range(1, min(len(rows), int(rows.n_clusters.max())) + 1):
+            if k - min(self.bic_, key=self.bic_.__getitem__, default=k) > PATIENCE:
+                return
+            logger.info("latent classes: %d", k)
+            yield k
+
+    def _best_start(self, em: Em, k: int) -> Mixture:
+        rows = em.rows
+        if not isinstance(self.init, str):
+            return em.run(em.begin(em.from_clusters(profile_of_init(self, rows, k))), self.max_iter)
+        distances = ModeUtility(rows.offsets, em.weights, em.counts)
+        n_init = number_of_starts(self.n_init, rows, k, LEAST_STARTS)
+        n_iter = min(BEGUN, self.max_iter) if n_init > FINISHED else self.max_iter
+
+        def start(seed: int) -> Mixture:
+            random = np.random.RandomState(int(seed))
+            if self.init == "random":
+                profile = seed_at_random(rows, k, random)
+            else:
+                profile = seed_far_apart(rows, distances, k, random, self.n_jobs)
+            return em.run(em.begin(em.from_seeds(profile)), n_iter)
+
+        begun = best_starts(start, task_seeds(self.random_state, n_init), FINISHED, rows, self.n_jobs)
+        return best_starts(lambda mixture: em.run(mixture, self.max_iter), begun, 1, rows, self.n_jobs)[0]
+
+    def _likeliest(self, rows: Rows, classes: Classes) -> NDArray[np.int64]:
+        """Clusters without gaps; keeps the classes that are the likeliest of some object."""
+        found = np.empty(len(rows), dtype=np.int32)
+        rows.codes.map(classes.likeliest, writes=[found], n_jobs=self.n_jobs)
+        clusters = renumber_parts(found.astype(np.int64))
+        self._classes = classes.take(np.unique(found))
+        return clusters
+
+    def _predict_codes(self, codes: LabelRows) -> NDArray[np.int32]:
+        found, classes = np.empty(len(codes), dtype=np.int32), self._classes
+
+        def place(codes: NDArray[Any], found: NDArray[np.int32]) -> None:
+            classes.likeliest(codes, found)
+            found[(codes == np.diff(classes.offsets) - 1).all(axis=1)] = -1
+
+        codes.map(place, writes=[found], n_jobs=self.n_jobs)
+        return np.append(self._number, -1)[found].astype(np.int32)
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Probability of each cluster for new label rows.
+
+        Parameters
+        ----------
+        {new_labels}
+
+        Returns
+        -------
+        ndarray of shape (n_new, k)
+            Rows sum to 1; the shares of the classes where no partition labels an object.
+        """
+        scores = self._encode(X).map(self._classes.scores, n_jobs=self.n_jobs)
+        order = np.argsort(self._number)
+        return np.concatenate([softmax(part[:, order], axis=1) for part in scores])
+
+    def _evidence(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Evidence, ...]:
+        if self.n_clusters is not None:
+            return ()
+        numbers, scores = np.array([*self.bic_], dtype=np.float64), np.array([*self.bic_.values()])
+        return (Candidates("number of classes", numbers, "BIC", scores),)

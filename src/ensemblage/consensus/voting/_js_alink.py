@@ -1,0 +1,106 @@
+"""JS-ALink: average linkage of the clusters of a soft partition by their Jensen-Shannon divergences."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.cluster.hierarchy import linkage
+from scipy.spatial.distance import squareform
+
+from ensemblage.consensus.voting._aggregation import ROWS_AT_ONCE, AggregatedPartition, aggregate_with, scale_of
+from ensemblage.ensemble._rows import Rows
+from ensemblage.kernels._votes import sum_entropies
+from ensemblage.rows.blocks import row_blocks
+from ensemblage.rows.interrupts import check_stopped, rows_per_call
+
+
+def sum_of_entropies(rows: Rows, aggregate: AggregatedPartition, n_jobs: int | None = None) -> NDArray[np.float64]:
+    """(k, k) sums over the objects: -u log u on the diagonal, (u + v) log(u + v) - u log u - v log v below it.
+
+    O(n k²) logarithms for n objects; memory one (k, k) table per thread.
+    """
+    k, scale, aggregate = aggregate.W.shape[1], scale_of(rows), aggregate_with(rows.codes, aggregate)
+
+    def add(codes: Any, counts: Any, sums: Any) -> None:
+        for few in row_blocks(len(codes), rows_per_call(2 * k * (k + 1), ROWS_AT_ONCE)):
+            check_stopped()
+            sum_entropies(aggregate.rows_of(codes[few]), counts[few], scale, sums)
+
+    (sums,) = rows.codes.add(add, [(k, k)], reads=[rows.counts], n_jobs=n_jobs)
+    own = np.diag(sums).copy()
+    np.fill_diagonal(sums, 0)
+    return (np.tril(sums - own[:, None] - own, -1) - np.diag(own)) / scale
+
+
+def js_divergences(masses: NDArray[np.float64], entropies: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Generalised Jensen-Shannon divergences (nats) between the clusters of a soft partition U.
+
+    Cluster l is the distribution p(x|l) = u_xl / S_l over the objects, with weight S_l = Σ_x u_xl.
+
+    Parameters
+    ----------
+    masses : ndarray of shape (k,)
+        S_l > 0.
+    entropies : ndarray of shape (k, k)
+        Below the diagonal Σ_x (u + v) log(u + v) - u log u - v log v for the two clusters; the rest is not read.
+
+    Returns
+    -------
+    ndarray of shape (k, k)
+        H(a p_l + b p_m) - a H(p_l) - b H(p_m) with a = S_l / (S_l + S_m), b = 1 - a.
+    """
+    shared = np.tril(entropies, -1)
+    shared = shared + shared.T
+    total = masses[:, None] + masses
+    a = masses[:, None] / total
+    part = a * np.log(a)
+    divergences = np.maximum(-(part + part.T) - shared / total, 0)
+    np.fill_diagonal(divergences, 0)
+    return divergences
+
+
+def average_linkage(distances: NDArray[np.float64]) -> NDArray[np.float64]:
+    """SciPy linkage matrix (k - 1, 4) of a (k, k) matrix of distances; empty for k = 1. O(k²)."""
+    if len(distances) < 2:
+        return np.empty((0, 4))
+    return np.asarray(linkage(squareform(distances, checks=False), "average"))
+
+
+def bottleneck_linkage(
+    rows: Rows, aggregate: AggregatedPartition, masses: NDArray[np.float64], n_jobs: int | None = None
+) -> NDArray[np.float64]:
+    """Agglomerative information bottleneck (Slonim & Tishby): merge the two clusters that cost the least I(C; X).
+
+    Returns a SciPy linkage matrix (k - 1, 4). The cost of a merge is (p(l) + p(m)) JS(l, m), the divergence between the
+    merged distributions; a height is at least the one before. O(n k³) logarithms for n rows.
+    """
+    k = len(masses)
+    merges = np.empty((k - 1, 4))
+    groups, numbers, sizes = np.arange(k), np.arange(k), np.ones(k, dtype=np.intp)
+    for step in range(k - 1):
+        entropies = sum_of_entropies(rows, aggregate.merge(groups), n_jobs)
+        weights: NDArray[np.float64] = np.bincount(groups, weights=masses).astype(np.float64)
+        costs = js_divergences(weights, entropies) * (weights[:, None] + weights) / masses.sum()
+        costs[np.tril_indices(len(costs))] = np.inf
+        a, b = divmod(int(np.argmin(costs)), len(costs))
+        height = max(costs[a, b], merges[step - 1, 2] if step else 0.0)
+        merges[step] = *sorted((numbers[a], numbers[b])), height, sizes[a] + sizes[b]
+        numbers[a], sizes[a] = k + step, sizes[a] + sizes[b]
+        numbers, sizes = np.delete(numbers, b), np.delete(sizes, b)
+        groups = np.where(groups == b, a, groups - (groups > b))
+    return merges
+
+
+def cut_by_merges(merges: NDArray[Any], n_clusters: int) -> NDArray[np.intp]:
+    """Group of each initial cluster when all but the last ``n_clusters - 1`` merges are done; in order of appearance.
+
+    Unlike a cut at a height it gives exactly ``n_clusters`` groups where heights are tied.
+    """
+    k = len(merges) + 1
+    group = list(range(2 * k - 1))
+    for step in range(k - n_clusters - 1, -1, -1):
+        group[int(merges[step, 0])] = group[int(merges[step, 1])] = group[k + step]
+    _, first, inverse = np.unique(group[:k], return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(first))[inverse]

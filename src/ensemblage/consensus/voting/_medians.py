@@ -1,0 +1,353 @@
+"""Euclidean and Manhattan medians of partitions (Hornik 2005; Hornik & Böhm 2008): match to a prototype, average."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
+
+from ensemblage.base.once import once
+from ensemblage.base.parameters import Constraints, Flag, Seed, Whole, Words
+from ensemblage.base.random import task_seeds
+from ensemblage.consensus._base import BaseConsensus
+from ensemblage.consensus.kmeans._label_kmeans import N_INIT, number_of_starts
+from ensemblage.consensus.voting._aggregation import (
+    AggregatedPartition,
+    PartitionOrder,
+    check_cells,
+    order_by_entropy,
+    sum_labels,
+)
+from ensemblage.consensus.voting._soft import SoftConsensus
+from ensemblage.counting._contingency import any_tables
+from ensemblage.ensemble._rows import Rows
+
+GAIN = 1.5e-8
+"""Least share by which the objective falls in an iteration that is followed by another, as in R's clue."""
+
+
+LEAST_STARTS = 20
+"""Of "auto", on large problems."""
+ROUNDING = 1e-12
+"""A matching that is better by a smaller share than this is not."""
+MOST_SWEEPS = 100
+
+
+class Prototype(NamedTuple):
+    """Where a search ended."""
+
+    columns: NDArray[np.int64]
+    """(d,) column of the prototype to which each label is matched; those from k on are surplus."""
+    trace: list[float]
+    """The objective after each iteration; it falls while matching and averaging alternate."""
+
+    @property
+    def objective(self) -> float:
+        return self.trace[-1]
+
+
+@dataclass(frozen=True)
+class Prototypes:
+    """The search for the prototype M with k columns that is nearest to all membership matrices M_b.
+
+    Labels stand partition by partition in an order by content, those of a partition by size: d of them. No result
+    depends on the names of labels or the order of partitions.
+    """
+
+    rows: Rows
+    order: PartitionOrder
+    labels: NDArray[np.int64]
+    """(d,) their rows in a table over labels."""
+    blocks: list[slice]
+    """(p,) those of each partition."""
+    tables: NDArray[np.float64]
+    """(d, d) objects with both labels: whole numbers."""
+    weights: NDArray[np.float64]
+    """(p,) with sum 1."""
+    k: int
+    hard: bool
+    n_jobs: int | None
+
+    @classmethod
+    def of(cls, rows: Rows, order: PartitionOrder, k: int, hard: bool, n_jobs: int | None) -> Prototypes:
+        check_cells(int(rows.n_clusters.sum()) ** 2)
+        partitions = order.partitions.tolist()
+        ends = np.cumsum([len(order.labels[b]) for b in partitions]).tolist()
+        blocks = [slice(end - len(order.labels[b]), end) for b, end in zip(partitions, ends, strict=True)]
+        labels = np.concatenate([rows.offsets[b] + order.labels[b] for b in partitions])
+        counted = any_tables(rows.codes, rows.counts, rows.n_clusters, n_jobs)
+        tables = np.zeros((ends[-1], ends[-1]))
+        for a, of_a in zip(partitions, blocks, strict=True):
+            for b, of_b in zip(partitions, blocks, strict=True):
+                table = counted.table(a, b) if a != b else counted.itself(a, order.sizes[rows.of_partition(a)])
+                tables[of_a, of_b] = table[np.ix_(order.labels[a], order.labels[b])]
+        weights = rows.weights[order.partitions]
+        return cls(rows, order, labels, blocks, tables, weights / weights.sum(), k, hard, n_jobs)
+
+    @once
+    def n_slots(self) -> int:
+        """K: columns of the largest partition, or of the prototype."""
+        return max(self.k, int(self.rows.n_clusters.max()))
+
+    @once
+    def complete(self) -> bool:
+        return bool((self._n_labelled == self.rows.counts.sum()).all())
+
+    @once
+    def _n_labelled(self) -> NDArray[np.float64]:
+        """(p,) objects that each partition labels."""
+        absent = self.order.sizes[self.rows.offsets[1:] - 1][self.order.partitions]
+        return np.asarray(self.rows.counts.sum() - absent, dtype=np.float64)
+
+    @once
+    def _sizes(self) -> NDArray[np.float64]:
+        """(p,) |M_b|²: of a hard one, the objects that it labels."""
+        return np.array([np.trace(self.tables[block, block]) for block in self.blocks])
+
+    def starts(self, n_init: int, random_state: Any) -> Iterator[NDArray[np.int64]]:
+        """Columns to begin with: matched to each partition, then at random."""
+        for block in self.blocks[:n_init]:
+            columns = np.arange(block.stop - block.start)
+            yield self.match_columns(self.tables[:, block] @ self.shares(columns))
+        for seed in task_seeds(random_state, max(n_init - len(self.blocks), 0)):
+            random = np.random.RandomState(seed)
+            drawn = [random.permutation(self.n_slots)[: block.stop - block.start] for block in self.blocks]
+            yield np.concatenate(drawn).astype(np.int64)
+
+    def shares(self, columns: NDArray[np.int64]) -> NDArray[np.float64]:
+        """(d, k) membership in M that labels with these columns stand for: a surplus one is spread over all columns.
+
+        That is the projection of K columns onto k: what a row lacks to 1 is added in equal parts.
+        """
+        return np.where((columns < self.k)[:, None], columns[:, None] == np.arange(self.k), 1 / self.k)
+
+    def match_columns(self, sums: NDArray[np.float64]) -> NDArray[np.int64]:
+        """(d,) the best columns one to one, from the masses that each label's objects have in M, (d, k)."""
+        columns = np.empty(len(sums), dtype=np.int64)
+        for block in self.blocks:
+            slots = np.zeros((block.stop - block.start, self.n_slots))
+            slots[:, : self.k] = sums[block]
+            columns[block] = linear_sum_assignment(slots, maximize=True)[1]
+        return columns
+
+    def search(self, columns: NDArray[np.int64], max_iter: int, refine: bool) -> Prototype:
+        """Alternate, as long as the objective falls; where it ends, with ``refine``, match one at a time and go on."""
+        found = self.alternate(columns, max_iter)
+        while refine and len(found.trace) <= max_iter:
+            following = self.alternate(self.match_to_others(found.columns), max_iter - len(found.trace))
+            if following.objective >= found.objective:
+                break
+            found = Prototype(following.columns, found.trace + following.trace)
+        return found
+
+    def alternate(self, columns: NDArray[np.int64], max_iter: int) -> Prototype:
+        """Average the matched partitions and match them anew."""
+        sums, objective = self.refit(columns)
+        trace = [objective]
+        while len(trace) <= max_iter:
+            following = self.match_columns(sums)
+            if np.array_equal(following, columns):
+                break
+            sums, objective = self.refit(following)
+            if objective >= trace[-1]:
+                break
+            columns = following
+            trace.append(objective)
+            if trace[-2] - objective <= GAIN * trace[-2]:
+                break
+        return Prototype(columns, trace)
+
+    def match_to_others(self, columns: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Match one partition after the other to the mean of the others, until none changes.
+
+        A partition's own share of M holds it where it is: this is a better search of the same objective.
+        """
+        columns, shares = columns.copy(), self.shares(columns)
+        of_labels = np.repeat(self.weights, [block.stop - block.start for block in self.blocks])[:, None]
+        sums = self.tables @ (of_labels * shares)
+        for _ in range(MOST_SWEEPS):
+            changed = False
+            for block, weight in zip(self.blocks, self.weights, strict=True):
+                own = weight * self.tables[block, block] @ shares[block]
+                slots = np.zeros((block.stop - block.start, self.n_slots))
+                slots[:, : self.k] = sums[block] - own
+                found = linear_sum_assignment(slots, maximize=True)[1]
+                place = np.arange(len(found))
+                if slots[place, found].sum() > slots[place, columns[block]].sum() * (1 + ROUNDING):
+                    its_shares = self.shares(found)
+                    sums += self.tables[:, block] @ (weight * (its_shares - shares[block]))
+                    columns[block], shares[block], changed = found, its_shares, True
+            if not changed:
+                break
+        return columns
+
+    def refit(self, columns: NDArray[np.int64]) -> tuple[NDArray[np.float64], float]:
+        """The mass of each label's objects in the refitted M, (d, k), and the objective Σ_b w_b d(M_b, M)²."""
+        if self.hard:
+            sums = self._hard_sums(columns)
+            matched = self._agreements(sums, columns)
+            return sums, float(self.weights @ (self._sizes + self._n_labelled - 2 * matched))
+        if self.complete:
+            shares = self.shares(columns) * np.repeat(self.weights, [b.stop - b.start for b in self.blocks])[:, None]
+            sums = self.tables @ shares
+            length = float((shares * sums).sum())  # |M|²
+            return sums, float(self.weights @ (self._sizes + length - 2 * self._agreements(sums, columns)))
+        found = sum_labels(self.rows, self.aggregate(self.shares(columns)), self.n_jobs)
+        sums, squares = found.rows[self.labels], found.squares[self.labels]
+        lengths = np.array([squares[block].sum() for block in self.blocks])
+        return sums, float(self.weights @ (self._sizes + lengths - 2 * self._agreements(sums, columns)))
+
+    def aggregate(self, shares: NDArray[np.float64]) -> AggregatedPartition:
+        """M as the mean of the partitions whose labels have these shares, (d, k)."""
+        W = np.zeros((int(self.rows.offsets[-1]), self.k))
+        weights = self.rows.weights[self.order.partitions]
+        W[self.labels] = shares * np.repeat(weights, [b.stop - b.start for b in self.blocks])[:, None]
+        return AggregatedPartition(W, self.order.partitions, self.rows.weights, self.rows.offsets)
+
+    def _hard_sums(self, columns: NDArray[np.int64]) -> NDArray[np.float64]:
+        """The same where M is one-hot, at the largest entry of the mean."""
+        meant = np.full(int(self.rows.offsets[-1]), -1)
+        meant[self.labels] = np.where(columns < self.k, columns, -1)
+        rows = self.rows
+        clusters = rows.codes.most_voted(meant, rows.weights, rows.offsets, self.order.partitions, self.k, self.n_jobs)
+        profile = self.rows.codes.profile(clusters, self.rows.counts, self.rows.offsets, self.k, self.n_jobs)
+        return profile.T[self.labels].astype(np.float64)
+
+    def _agreements(self, sums: NDArray[np.float64], columns: NDArray[np.int64]) -> NDArray[np.float64]:
+        """(p,) ⟨M_b P, M⟩ of the partitions with these columns."""
+        padded = np.hstack([sums, np.zeros((len(sums), self.n_slots - self.k))])
+        of_labels = padded[np.arange(len(sums)), columns]
+        return np.array([of_labels[block].sum() for block in self.blocks])
+
+
+@dataclass(eq=False, repr=False)
+class EuclideanMedian(SoftConsensus):
+    """The partition, soft or hard, whose membership matrix is nearest to those of all partitions.
+
+    It minimises Σ_b w_b d(M_b, M)², where d is the Frobenius norm of the difference of two membership matrices, least
+    over permutations of columns. Two steps alternate: every partition is matched to M one to one, then M is fitted to
+    the matched ones: their mean, or, for a hard M, its largest entry of every row [1]_, [2]_.
+
+    Parameters
+    ----------
+    n_clusters : int, optional
+        Number of clusters of the consensus, the columns of M: at most the clusters of the largest partition, which None
+        takes. There may be fewer: some column may be the largest of no object.
+    memberships : {"soft", "hard"}, default "soft"
+        Whether M has rows that sum to 1, or a single 1 in each. With "hard" the objective is that of the Manhattan
+        distance too: for zeros and ones, |x| = x².
+    n_init : int or "auto", default "auto"
+        Number of starts, the one with the least loss wins: from the partitions themselves, in an order by content,
+        then from random matchings. "auto": 1.5·10⁶ / (m p k) for m distinct rows of p labels, but at least 20 and at
+        most 300.
+    max_iter : int, default 100
+        Most iterations per start. It ends when no label is matched anew, or the objective falls by a share of 1.5e-8 or
+        less.
+    refine : bool, default True
+        Whether partitions are then matched one after the other to the mean of the others, and the steps begin again if
+        that helps. Matched to a mean that holds itself, a partition hardly moves, and the published steps end at once.
+    {partition_weights}
+    {n_jobs}
+    random_state : int, RandomState or None
+        Seed of the starts beyond the number of partitions.
+
+    Attributes
+    ----------
+    {clusters}
+    membership_ : ndarray of shape (n_objects, k)
+        Rows of M, columns by the numbers of the clusters; of the mean also with "hard". NaN where no partition labels.
+        Computed at every access.
+    objective_ : float
+        Σ w_b d(M_b, M)² / Σ w_b. Least is best.
+    n_iter_ : int
+        Iterations of the best start.
+    {partitions_in}
+
+    {voting_raises}
+
+    See Also
+    --------
+    BipartiteVoting : One pass in random order instead: each partition is matched to the mean of those before it.
+    ComembershipMedian : The nearest by pairs of objects, which need no matching.
+
+    Notes
+    -----
+    "soft" without missing labels: O(p² m) time for m distinct label rows once, then O(d² k + p k³) per iteration from
+    contingency tables alone, for d labels in all; O(d²) memory. "hard", and where labels are missing: O(m p k) more per
+    iteration. Beside them 8 d² bytes and a copy of the codes.
+
+    A partition with more clusters than M has columns leaves its surplus to all columns in equal parts. A partition that
+    does not label an object says nothing of its row, which is the mean of the others.
+
+    There are many local optima, even on ten objects: hence the many starts. Neither the order of the
+    partitions nor the names of labels matter, nor, unless the ensemble is symmetric, the order of the objects.
+
+    References
+    ----------
+    .. [1] K. Hornik, "A CLUE for CLUster Ensembles", Journal of Statistical Software 14(12), 2005.
+    .. [2] K. Hornik and W. Böhm, "Hard and soft Euclidean consensus partitions", Data Analysis, Machine Learning and
+       Applications (GfKl 2007), 2008.
+
+    Examples
+    --------
+    >>> from ensemblage import EuclideanMedian
+    >>> labels = [[0, 1, 2], [0, 1, 2], [0, 1, 0], [1, 2, 0], [1, 2, 0], [2, 0, 1], [2, 0, 1]]
+    >>> median = EuclideanMedian(n_clusters=3).fit(labels)
+    >>> median.labels_
+    array([0, 0, 0, 2, 2, 1, 1], dtype=int32)
+    >>> median.membership_[2].round(2)
+    array([0.67, 0.  , 0.33])
+    >>> EuclideanMedian(memberships="hard").fit(labels).objective_  # one of three moves an object: 2 / 3
+    0.6666666666666666
+    """
+
+    _parameter_constraints: ClassVar[Constraints] = {
+        "memberships": [Words(["soft", "hard"])],
+        "n_init": N_INIT,
+        "max_iter": [Whole(1)],
+        "refine": [Flag()],
+        "random_state": [Seed()],
+    }
+
+    n_clusters: int | None = None
+    _: KW_ONLY
+    memberships: str = "soft"
+    n_init: int | str = "auto"
+    max_iter: int = 100
+    refine: bool = True
+    weights: Any = None
+    n_jobs: int | None = None
+    random_state: Any = None
+
+    objective_: float = field(init=False)
+    n_iter_: int = field(init=False)
+
+    def _fit(self, rows: Rows) -> NDArray[Any]:
+        k = check_merged(self, rows)
+        order = order_by_entropy(rows, self.n_jobs)
+        search = Prototypes.of(rows, order, k, self.memberships == "hard", self.n_jobs)
+        starts = search.starts(number_of_starts(self.n_init, rows, k, LEAST_STARTS), self.random_state)
+        ends = (search.search(start, self.max_iter, self.refine) for start in starts)
+        best = min(ends, key=lambda found: found.objective)
+        self.objective_, self.n_iter_ = best.objective, len(best.trace)
+        shares = search.shares(best.columns)
+        # A surplus label is for no column: shares alike in all of them would break ties by rounding.
+        votes = np.where((best.columns < k)[:, None], shares, 0)
+        return self._place(rows, search.aggregate(votes), search.aggregate(shares))
+
+
+def check_merged(estimator: BaseConsensus, rows: Rows) -> int:
+    """The number of clusters, at most that of the largest partition, which None takes."""
+    most, name = int(rows.n_clusters.max()), type(estimator).__name__
+    k = most if estimator.n_clusters is None else int(estimator.n_clusters)
+    if k > most:
+        one = " (n_samples=1)" if len(rows) == 1 else ""
+        raise ValueError(
+            f"n_clusters of {name} must be ≤ the {most} clusters of the largest partition{one}. Got {k}. "
+            "Ask for fewer clusters or add partitions with more: a median has no others."
+        )
+    return k

@@ -1,0 +1,127 @@
+"""Voting-based consensus (Ayad & Kamel 2010, Sec. 3): aggregate the relabelled partitions, then extract clusters."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemblage.base.parameters import Constraints, Flag, Words
+from ensemblage.consensus._incremental import IncrementalConsensus
+from ensemblage.consensus._lifetime import lifetimes, longest_lifetime
+from ensemblage.consensus.evidence import Dendrogram, Evidence, Lifetimes
+from ensemblage.consensus.voting._aggregation import (
+    AggregatedPartition,
+    LabelSums,
+    PartitionOrder,
+    VotingLosses,
+    entropy,
+    order_by_entropy,
+)
+from ensemblage.consensus.voting._js_alink import (
+    average_linkage,
+    bottleneck_linkage,
+    cut_by_merges,
+    js_divergences,
+    sum_of_entropies,
+)
+from ensemblage.consensus.voting._soft import SoftConsensus
+from ensemblage.ensemble._ensemble import Ensemble
+from ensemblage.ensemble._rows import Rows
+
+
+class VotingConsensus(SoftConsensus, IncrementalConsensus):
+    """Order the partitions, aggregate them as the method says, merge clusters by JS-ALink, take the likeliest."""
+
+    _parameter_constraints: ClassVar[Constraints] = {
+        "linkage": [Words(["average", "aib"])],
+        "include_singletons": [Flag()],
+    }
+
+    linkage: str
+    include_singletons: bool
+    order_: NDArray[np.intp]
+    losses_: VotingLosses
+    linkage_matrix_: NDArray[np.float64]
+    clusters_of_reference_: NDArray[np.int32]
+    lifetimes_: dict[int, float]
+    entropy_: float
+    mutual_information_: float
+
+    def _fit(self, rows: Rows) -> NDArray[Any]:
+        k = self._check_wanted(rows)
+        order = order_by_entropy(rows, self.n_jobs)
+        self._aggregate, sums = self._find_aggregate(rows, order, k)
+        self._extract(rows, sums)
+        if k is None and self.lifetimes_:
+            k = longest_lifetime(self.lifetimes_)
+        # One or two clusters: there is nothing between them and a single one.
+        return self._assign(rows, k or len(self.linkage_matrix_) + 1)
+
+    def _find_aggregate(
+        self, rows: Rows, order: PartitionOrder, k: int | None
+    ) -> tuple[AggregatedPartition, LabelSums]:
+        """Ū and its sums over labels; keeps ``order_`` and ``losses_``."""
+        raise NotImplementedError
+
+    def _check_wanted(self, rows: Rows) -> int | None:
+        name = type(self).__name__
+        if len(rows.weights) < 2:
+            one = " (n_features=1)" if self.n_features_in_ == 1 else " with a weight above 0"
+            raise ValueError(
+                f"{name} needs at least 2 partitions that vote. Got 1{one}. Add partitions, or use that one as it is."
+            )
+        if self.n_clusters is None:
+            return None
+        k, most = int(self.n_clusters), int(rows.n_clusters.max())
+        if k > most:
+            one = " (n_samples=1)" if len(rows) == 1 else ""
+            raise ValueError(
+                f"n_clusters of {name} must be ≤ the {most} clusters of the largest partition{one}. Got {k}. "
+                "Ask for fewer clusters or add partitions with more: voting only merges them."
+            )
+        return k
+
+    def _keep_order(self, aggregate: AggregatedPartition, losses: VotingLosses) -> None:
+        """Keep order and losses, by the numbers that the partitions have in the matrix that was given."""
+        self.order_ = self._voting[aggregate.order]
+        self.losses_ = VotingLosses(*(self._values_of_partitions(values, np.nan) for values in losses))
+
+    def _extract(self, rows: Rows, sums: LabelSums) -> None:
+        """JS-ALink over the columns of the aggregated partition (Sec. 3.2)."""
+        entropies = sum_of_entropies(rows, self._aggregate, self.n_jobs)
+        self.entropy_ = entropy(sums.masses)
+        self.mutual_information_ = self.entropy_ - float(np.trace(entropies) / sums.masses.sum())
+        self.linkage_matrix_ = (
+            average_linkage(js_divergences(sums.masses, entropies))
+            if self.linkage == "average"
+            else bottleneck_linkage(rows, self._aggregate, sums.masses, self.n_jobs)
+        )
+        self.lifetimes_ = lifetimes(self.linkage_matrix_[:, 2], include_singletons=self.include_singletons)
+
+    def _assign(self, rows: Rows, k: int) -> NDArray[np.int32]:
+        """Cut the hierarchy; the cluster of each row is its largest membership."""
+        groups = cut_by_merges(self.linkage_matrix_, k)
+        merged = self._aggregate.merge(groups)
+        clusters = self._place(rows, merged, merged)
+        self.clusters_of_reference_ = self._cluster_of[groups]
+        return clusters
+
+    def _renumber(self, places: NDArray[np.int64]) -> None:
+        super()._renumber(places)
+        self.clusters_of_reference_ = places.astype(np.int32)[self.clusters_of_reference_]
+
+    def _evidence(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Evidence, ...]:
+        found: list[Evidence] = []
+        if self.lifetimes_:
+            found.append(Lifetimes(self.lifetimes_, self.n_clusters))
+        if len(self.linkage_matrix_):
+            clusters, distance = self.clusters_of_reference_.astype(np.int64), "Jensen–Shannon divergence"
+            found.append(Dendrogram(self.linkage_matrix_, np.empty(0), clusters, "cluster", self.linkage, distance))
+        return (*found, *super()._evidence(ensemble, objects))
+
+    @property
+    def aggregate_(self) -> NDArray[np.float64]:
+        """The aggregated partition Ū, (n_objects, k0): computed at every access."""
+        return self._of_objects(self._aggregate)

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from ensemblage.rows.blocks import SUM_ROWS, row_blocks
 from ensemblage.rows.distinct import DistinctRows
 from ensemblage.rows.memory import MemoryRows
-from ensemblage.rows.protocol import LabelRows, map_rows
+from ensemblage.rows.protocol import LabelRows, LabelVotes, map_rows
 from ensemblage.rows.threads import one_native_thread, parallel_map
 
 
@@ -130,26 +130,12 @@ class MembershipRows(LabelRows):
     def bearers(self, counts: NDArray[np.int64], sizes: NDArray[Any]) -> NDArray[Any]:
         return np.asarray(counts @ (self.H > 0))
 
-    def votes(
-        self,
-        meant: NDArray[np.int64],
-        weights: NDArray[np.float64],
-        offsets: NDArray[np.int64],
-        order: NDArray[np.intp],
-        k: int,
-    ) -> NDArray[np.float64]:
-        return product(self.H, np.repeat(weights, np.diff(offsets))[:, None] * (meant[:, None] == np.arange(k)))
+    def count_votes(self, labels: LabelVotes) -> NDArray[np.float64]:
+        means = labels.meant[:, None] == np.arange(labels.n_clusters)
+        return product(self.H, np.repeat(labels.weights, np.diff(labels.offsets))[:, None] * means)
 
-    def most_voted(
-        self,
-        meant: NDArray[np.int64],
-        weights: NDArray[np.float64],
-        offsets: NDArray[np.int64],
-        order: NDArray[np.intp],
-        k: int,
-        n_jobs: int | None,
-    ) -> NDArray[np.int64]:
-        return np.asarray(self.votes(meant, weights, offsets, order, k).argmax(axis=1))
+    def most_voted(self, labels: LabelVotes, n_jobs: int | None) -> NDArray[np.int64]:
+        return np.asarray(self.count_votes(labels).argmax(axis=1))
 
     def embed(
         self,

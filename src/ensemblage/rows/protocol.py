@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,6 +20,21 @@ from ensemblage.rows.distinct import DistinctRows
 from ensemblage.rows.threads import parallel_map, thread_count
 
 R = TypeVar("R")
+
+
+class LabelVotes(NamedTuple):
+    """What each label of p partitions votes for, in a vote on k clusters."""
+
+    meant: NDArray[np.int64]
+    """(offsets[p],) the cluster that each label means, -1 for none."""
+    weights: NDArray[np.float64]
+    """(p,) votes of each partition."""
+    offsets: NDArray[np.int64]
+    """(p + 1,) first label of each partition."""
+    order: NDArray[np.intp]
+    """(p,) the partitions in the order in which votes are added: float sums may differ by rounding."""
+    n_clusters: int
+    """k."""
 
 
 class LabelRows(ABC):
@@ -123,38 +138,22 @@ class LabelRows(ABC):
         """(offsets[p],) objects that have something of each label, which are of these sizes."""
         return sizes
 
-    def votes(
-        self,
-        meant: NDArray[np.int64],
-        weights: NDArray[np.float64],
-        offsets: NDArray[np.int64],
-        order: NDArray[np.intp],
-        k: int,
-    ) -> NDArray[np.float64]:
-        """(n, k) votes for k clusters by the one that each label means, -1 for none: the weights of the partitions.
-
-        They are added in ``order``; sums of weights may differ by rounding.
-        """
-        codes, votes = self[:], np.zeros((len(self), k))
-        for j in order:
-            means = meant[offsets[j] + codes[:, j]]
+    def count_votes(self, labels: LabelVotes) -> NDArray[np.float64]:
+        """(n, k) votes of each row's labels for each cluster."""
+        codes, votes = self[:], np.zeros((len(self), labels.n_clusters))
+        for j in labels.order:
+            means = labels.meant[labels.offsets[j] + codes[:, j]]
             voting = np.flatnonzero(means >= 0)
-            votes[voting, means[voting]] += weights[j]
+            votes[voting, means[voting]] += labels.weights[j]
         return votes
 
-    def most_voted(
-        self,
-        meant: NDArray[np.int64],
-        weights: NDArray[np.float64],
-        offsets: NDArray[np.int64],
-        order: NDArray[np.intp],
-        k: int,
-        n_jobs: int | None,
-    ) -> NDArray[np.int64]:
-        """(n,) the cluster with the most `votes`, the first one on ties."""
-        labels = [np.arange(offsets[j], offsets[j + 1]) for j in order]
-        starts = np.concatenate([[0], np.cumsum([len(some) for some in labels])])
-        votes, meant, ones = np.repeat(weights[order], np.diff(starts)), meant[np.concatenate(labels)], np.ones(k)
+    def most_voted(self, labels: LabelVotes, n_jobs: int | None) -> NDArray[np.int64]:
+        """(n,) the cluster with the most votes, the first one on ties."""
+        offsets, order = labels.offsets, labels.order
+        places = [np.arange(offsets[j], offsets[j + 1]) for j in order]
+        starts = np.concatenate([[0], np.cumsum([len(some) for some in places])])
+        votes, meant = np.repeat(labels.weights[order], np.diff(starts)), labels.meant[np.concatenate(places)]
+        ones = np.ones(labels.n_clusters)
         clusters = np.empty(len(self), dtype=np.int64)
 
         def count(codes: Any, clusters: Any) -> None:

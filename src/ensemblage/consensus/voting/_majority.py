@@ -14,6 +14,7 @@ from ensemblage.consensus.graphs._partition_graph import renumber_parts
 from ensemblage.consensus.voting._aggregation import PartitionOrder, agreements, contingency_with, order_by_entropy
 from ensemblage.ensemble._rows import Rows
 from ensemblage.kernels._contingency import tally_clusters
+from ensemblage.rows.protocol import LabelVotes
 
 
 @dataclass(eq=False, repr=False)
@@ -98,11 +99,11 @@ class MajorityVoting(BaseConsensus):
         self.reference_ = int(self._voting[reference])
         k = int(rows.n_clusters[reference]) if self.n_clusters is None else least
         meant = _match_labels(rows, order, reference, k, self.n_jobs)
-        given = (meant, rows.weights, rows.offsets, order.partitions, k)
-        clusters = rows.codes.most_voted(*given, self.n_jobs)
+        labels = LabelVotes(meant, rows.weights, rows.offsets, order.partitions, k)
+        clusters = rows.codes.most_voted(labels, self.n_jobs)
         if rows.units is not None:
             bound = rows.units.bound
-            votes = rows.codes.take(bound).votes(*given) * rows.counts[bound, None]
+            votes = rows.codes.take(bound).count_votes(labels) * rows.counts[bound, None]
             clusters[bound] = rows.units.assign(-votes, type(self).__name__)
         return renumber_parts(clusters)
 

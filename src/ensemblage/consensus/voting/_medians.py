@@ -25,6 +25,7 @@ from ensemblage.consensus.voting._aggregation import (
 from ensemblage.consensus.voting._soft import SoftConsensus
 from ensemblage.counting._contingency import any_tables
 from ensemblage.ensemble._rows import Rows
+from ensemblage.rows.protocol import LabelVotes
 
 GAIN = 1.5e-8
 """Least share by which the objective falls in an iteration that is followed by another, as in R's clue."""
@@ -213,7 +214,8 @@ class Prototypes:
         meant = np.full(int(self.rows.offsets[-1]), -1)
         meant[self.labels] = np.where(columns < self.k, columns, -1)
         rows = self.rows
-        clusters = rows.codes.most_voted(meant, rows.weights, rows.offsets, self.order.partitions, self.k, self.n_jobs)
+        labels = LabelVotes(meant, rows.weights, rows.offsets, self.order.partitions, self.k)
+        clusters = rows.codes.most_voted(labels, self.n_jobs)
         profile = self.rows.codes.profile(clusters, self.rows.counts, self.rows.offsets, self.k, self.n_jobs)
         return profile.T[self.labels].astype(np.float64)
 

@@ -3,7 +3,7 @@
 import naive
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
@@ -65,7 +65,17 @@ def test_worked_example(case):
         assert_allclose(result.cohesion, cohesion, atol=5e-7)
 
 
+TIED = np.array([0, 0, 0, 0, 1, 1, 1, -1, -1, -1, -1, -1, 2, 2, 2, 2, 3, 3, 3])
+"""Labels in which two clusters are equally sure but for rounding."""
+
+
 @given(case=labels_and_clustering())
+@example(
+    case=(
+        np.column_stack([np.zeros(19, dtype=int), TIED]),
+        np.array([0, 0, 0, 0, 1, 1, 1, 0, 0, 0, 0, 2, 3, 0, 0, 0, 1, 3, 3]),
+    )
+)
 def test_naive_twin(case):
     labels, clustering = case
     found = certainty(labels, np.where(clustering < 0, -1, clustering))

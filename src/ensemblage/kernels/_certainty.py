@@ -9,7 +9,10 @@ from ensemblage.kernels._table_rows import add_weighted_rows
 from ensemblage.kernels._vectors import LANES
 
 ROUNDING = 1e-12
-"""Share of the triples that are decided by rounding alone."""
+"""Share of the triples that are decided by rounding alone; shares that differ by no more are equal.
+
+A share is a difference of sums over a sum: its rounding error is relative to 1, not to the share, which may be 0.
+"""
 
 
 @jit
@@ -143,7 +146,7 @@ def least_sure_cluster(
         sure[own] = 2.0
         least, best, most = sure.min(), -1, -1.0
         for c in range(k):
-            if sure[c] == least:
+            if sure[c] <= least + ROUNDING:
                 with_both = joined[c] / pairs[c] if pairs[c] > 0 else 0.0
                 if with_both > most:
                     best, most = c, with_both
@@ -159,12 +162,12 @@ def least_sure_by_links(
 
     profile : IN (indptr (offsets[p] + 1,), columns, values float64), the label counts above 0, by label
     partly : IN clusters that some partition does not label at all: they are looked at, too
-    work : WORK ((2, k) float64 zero, (k,) bool false, (k,) int64, (2, p) float64)
+    work : WORK ((3, k) float64 zero, (k,) bool false, (k,) int64, (2, p) float64)
     """
     confidence, runner_up, cohesion = found
     indptr, columns, values = profile
     sums, is_near, near, given = work
-    joined, against, w, v = sums[0], sums[1], given[0], given[1]
+    joined, against, sure, w, v = sums[0], sums[1], sums[2], given[0], given[1]
     k, p = labelled.shape[1], codes.shape[1]
     for i in range(codes.shape[0]):
         own, n_near, n_seen = clusters[i], 0, 0
@@ -214,7 +217,8 @@ def least_sure_by_links(
                 near[n_near] = c
                 n_near += 1
         # The first cluster, for one that is not near: nothing speaks against the own one there.
-        best, least, most = 1 if own == 0 else 0, 0.0 if alone else (1.0 if total > 0 else 0.5), 0.0
+        first, of_far = 1 if own == 0 else 0, 0.0 if alone else (1.0 if total > 0 else 0.5)
+        least = of_far
         for s in range(n_near):
             c, pairs = near[s], total * sizes[near[s]]
             if not complete:
@@ -224,15 +228,18 @@ def least_sure_by_links(
             speaks_for = max(pairs - joined[c], 0.0)
             spoken = speaks_for + against[c]
             if alone:
-                sure = 0.0
+                sure[c] = 0.0
             elif spoken <= ROUNDING * pairs:
-                sure = 0.5
+                sure[c] = 0.5
             else:
-                sure = speaks_for / spoken
-            with_both = joined[c] / pairs if pairs > 0 else 0.0
-            is_first = with_both > most or (with_both == most and c < best)
-            if sure < least or (sure == least and is_first):
-                best, least, most = c, sure, with_both
+                sure[c] = speaks_for / spoken
+            joined[c] = joined[c] / pairs if pairs > 0 else 0.0  # from here on the share joined with both
+            least = min(least, sure[c])
+        best, most = (first, 0.0) if of_far <= least + ROUNDING else (k, -1.0)
+        for s in range(n_near):
+            c = near[s]
+            if sure[c] <= least + ROUNDING and (joined[c] > most or (joined[c] == most and c < best)):
+                best, most = c, joined[c]
             joined[c] = against[c] = 0.0
             is_near[c] = False
         confidence[i], runner_up[i] = most if alone else least, best

@@ -386,7 +386,7 @@ def _least_sure(
     sure[alone] = 0.0
     sure[np.arange(m), own] = 2.0
     least = sure.min(axis=1)
-    runner_up = np.where(sure == least[:, None], with_both, -1.0).argmax(axis=1)
+    runner_up = np.where(sure <= least[:, None] + ROUNDING, with_both, -1.0).argmax(axis=1)
     return np.where(alone, with_both[np.arange(m), runner_up], least), runner_up.astype(np.int32)
 
 

@@ -81,7 +81,7 @@ class LinkAssociation(NamedTuple):
         table = self.profile.indptr, self.profile.indices, self.profile.data
         given = (self.labelled, self.sizes, self.offsets, self.weights, self.lift, float(counted), complete)
         partly = np.flatnonzero((self.labelled == 0).any(axis=0))
-        work = np.zeros((2, k)), np.zeros(k, dtype=bool), np.empty(k, dtype=np.int64), np.empty((2, p))
+        work = np.zeros((3, k)), np.zeros(k, dtype=bool), np.empty(k, dtype=np.int64), np.empty((2, p))
         least_sure_by_links(codes, clusters, table, *given, partly, work, found)
         return finish_alone(self, codes, clusters, found) if counted else found
 

@@ -39,7 +39,7 @@ from ensemblage.lab.reproduce._runs import Data, Progress, complete_rows
 from ensemblage.lab.reproduce._tables import exact_row, plot, to_markdown, write_rows
 from ensemblage.lab.reproduce.papers import sinorina
 from ensemblage.lab.reproduce.papers.sinorina import protocol as sinorina_protocol
-from ensemblage.lab.reproduce.papers.sinorina.tables import table as sinorina_table
+from ensemblage.lab.reproduce.papers.sinorina import table as sinorina_table
 
 TESTS = Path(__file__).parent
 TOY = TESTS / "toy"

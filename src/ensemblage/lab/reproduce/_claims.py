@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import ModuleType
 from typing import NamedTuple
 
 from ensemblage.lab.reproduce._published import named_function
@@ -44,13 +43,13 @@ def untested(why: str) -> Verdict:
     return Verdict(UNTESTED, why)
 
 
-def judged(row: Mapping[str, str], rules: ModuleType | None, results: Results) -> Claim:
-    """A row of a paper's claims.csv with the verdict of its rule, or why there is none.
+def judged(row: Mapping[str, str], package: str, results: Results) -> Claim:
+    """A row of claims.csv of a paper's package with the verdict of its rule, or why there is none.
 
     A rule may ask for results that are not there: `Results.need`.
     """
     try:
-        verdict: Verdict = named_function(rules, row)(results) if row["function"] else untested(row["untested"])
+        verdict: Verdict = named_function(package, row)(results) if row["function"] else untested(row["untested"])
     except NotRunError as error:
         verdict = untested(str(error))
     value = f"{row['value']} {row['unit']}".strip()

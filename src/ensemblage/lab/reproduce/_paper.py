@@ -44,12 +44,12 @@ class Paper:
     """A paper: what it did, and what it found."""
 
     package: str
-    """Of the folder, whose name is that of the paper; with README.md and the printed numbers in ``published``."""
+    """Of the folder, whose name is that of the paper; with README.md and the printed numbers in ``published``.
+
+    It holds the functions that ``tables.csv`` names, arguments and results to cells or panels, and those that
+    ``published/claims.csv`` names, arguments and results to a verdict.
+    """
     experiments: tuple[Experiment, ...]
-    drawing: ModuleType | None = None
-    """Holds the functions that ``tables.csv`` names: arguments and results to cells or panels."""
-    rules: ModuleType | None = None
-    """Holds the functions that ``published/claims.csv`` names: arguments and results to a verdict."""
 
     @property
     def name(self) -> str:
@@ -81,12 +81,12 @@ class Paper:
 
     def _shown(self, kind: str) -> tuple[Shown, ...]:
         rows = [row for row in read_rows(self.package, "tables.csv") if row["kind"] == kind]
-        made = [(row, json.loads(row["needs"]), named_function(self.drawing, row)) for row in rows]
+        made = [(row, json.loads(row["needs"]), named_function(self.package, row)) for row in rows]
         return tuple(Shown(r["number"], r["title"], needs, f, r["note"], int(r["digits"] or 0)) for r, needs, f in made)
 
     def judge(self, results: Results) -> list[Claim]:
         """Every claim with its verdict."""
-        return [judged(row, self.rules, results) for row in published(self.package, "claims")]
+        return [judged(row, self.package, results) for row in published(self.package, "claims")]
 
     def misprints(self) -> tuple[Mapping[str, str], ...]:
         """Where the paper disagrees with itself, its data or the others."""

@@ -6,8 +6,8 @@ import csv
 import json
 from collections.abc import Callable, Mapping
 from functools import cache, partial
+from importlib import import_module
 from importlib.resources import files
-from types import ModuleType
 from typing import Any
 
 
@@ -31,6 +31,6 @@ def number(text: str) -> float | None:
     return None if text in ("", "NA") else float(text)
 
 
-def named_function(module: ModuleType | None, row: Mapping[str, str]) -> Callable[..., Any]:
-    """The function of a module that a row names, with the row's arguments (JSON) before those it is called with."""
-    return partial(getattr(module, row["function"]), *json.loads(row["arguments"] or "[]"))
+def named_function(package: str, row: Mapping[str, str]) -> Callable[..., Any]:
+    """The function of a package that a row names, with the row's arguments (JSON) before those it is called with."""
+    return partial(getattr(import_module(package), row["function"]), *json.loads(row["arguments"] or "[]"))

@@ -4,9 +4,10 @@ A folder is a package with a `Paper` named PAPER, whose parts are
 
 - ``README.md``: a line with the title, then a list of what the protocol is;
 - ``protocol.py``: what makes and measures the results, and their fingerprint: what changes there is measured anew;
-- ``tables.csv``: each table and figure, what it needs, and the function of ``tables.py`` that makes it;
-- ``published``: the printed numbers; ``claims.csv``, each with the function of ``claims.py`` that judges it, or why
-  none does; ``disagreements.csv``, where the paper disagrees with itself.
+- ``tables.csv``: each table and figure, what it needs, and the function of the package that makes it;
+- ``published``: the printed numbers; ``claims.csv``, each with the function of the package that judges it, or why
+  none does; ``disagreements.csv``, where the paper disagrees with itself;
+- ``__init__.py``: these functions, which may change without measuring anew.
 """
 
 from ensemblage.lab._figures import Panel, bars, boxes, lines

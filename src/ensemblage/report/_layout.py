@@ -63,6 +63,12 @@ class Table:
     """What the script knows it by, if it is to put a table of all objects in its place."""
 
 
+def text_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Cell]], *, shown: int = 20) -> Table:
+    """A table of text, as wide as the page."""
+    width = len(columns) or max(map(len, rows), default=0)
+    return Table(title, columns, rows, shown=shown, text=tuple(range(width)), wide=True)
+
+
 @dataclass(frozen=True)
 class CopyText:
     """A text that readers take with them."""

@@ -20,13 +20,12 @@ from ensemblage._version import __version__
 from ensemblage.base.atomic import atomic_write
 from ensemblage.base.text import markdown_table, write_csv, write_text
 from ensemblage.lab._figures import clusterings, ranked
-from ensemblage.lab._page import text_table
 from ensemblage.lab.benchmark._board import Board, Comparison, Line, Loss, Scope, name_of
 from ensemblage.lab.benchmark._entries import FEATURES
 from ensemblage.lab.benchmark._kinds import RULES, Traits
 from ensemblage.lab.benchmark._sets import BenchmarkSet
 from ensemblage.plotting import PALETTE
-from ensemblage.report._layout import Picture, Section, Table, plural
+from ensemblage.report._layout import Picture, Section, Table, plural, text_table
 from ensemblage.report._page import render_page
 from ensemblage.report._svg import figure_style, to_svg
 

@@ -9,14 +9,13 @@ from markupsafe import Markup, escape
 
 from ensemblage.base.text import listing
 from ensemblage.lab._figures import Panel
-from ensemblage.lab._page import text_table
 from ensemblage.lab.reproduce._cells import DIFFERS, NOISE_RULE, UNKNOWN, WITHIN, Cell, counts, ordered
 from ensemblage.lab.reproduce._claims import FAILS, HOLDS, UNTESTED, Claim
 from ensemblage.lab.reproduce._paper import Paper, Shown
 from ensemblage.lab.reproduce._results import Results
 from ensemblage.lab.reproduce._tables import ours_text, plot, published_text
 from ensemblage.report._layout import Cell as ShownCell
-from ensemblage.report._layout import ClusterCell, Picture, Section, Table, plural
+from ensemblage.report._layout import ClusterCell, Picture, Section, Table, plural, text_table
 from ensemblage.report._page import render_page
 from ensemblage.report._svg import to_svg
 

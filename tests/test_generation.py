@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from joblib import parallel_config
+from joblib import Parallel, delayed, parallel_config
 from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator, ClusterMixin, clone
 from sklearn.cluster import (
@@ -196,6 +196,15 @@ def test_joblib_may_choose_the_number_of_threads():
     with parallel_config("threading", n_jobs=2):
         generator = RandomKPartitions(8, estimator=Threads()).fit(np.zeros((9, 1)))
     assert threading.get_ident() not in {e.thread_ for e in generator.estimators_}
+
+
+def test_base_clusterings_in_a_parallel_loop_have_one_thread():
+    def thread_of_every_fit():
+        generator = RandomKPartitions(8, estimator=Threads()).fit(np.zeros((9, 1)))
+        return {e.thread_ for e in generator.estimators_}, threading.get_ident()
+
+    for used, here in Parallel(n_jobs=2, prefer="threads")(delayed(thread_of_every_fit)() for _ in range(3)):
+        assert used == {here}
 
 
 # Base clusterers of every kind

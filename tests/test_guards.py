@@ -12,6 +12,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from joblib import Parallel, delayed, parallel_config
 from scipy.sparse import csr_array
 from strategies import random_labels
 
@@ -122,6 +123,17 @@ def test_defaults_and_limits_of_parameters():
 def test_number_of_threads(monkeypatch, n_jobs, expected):
     monkeypatch.setattr(threads, "available_cores", lambda: 5)
     assert thread_count(n_jobs) == expected
+
+
+def test_number_of_threads_by_the_configuration_of_joblib(monkeypatch):
+    monkeypatch.setattr(threads, "available_cores", lambda: 5)
+    with parallel_config("threading", n_jobs=2):
+        assert [thread_count(n) for n in (None, 3, -1)] == [2, 3, 5]
+    with parallel_config("threading", n_jobs=-2):
+        assert thread_count(None) == 4
+    in_a_loop = Parallel(n_jobs=2, prefer="threads")(delayed(thread_count)(n) for n in (None, 3, -1))
+    assert in_a_loop == [1, 3, 5]
+    assert Parallel(n_jobs=1)(delayed(thread_count)(None) for _ in range(2)) == [5, 5]
 
 
 def test_limit_of_the_environment(monkeypatch):

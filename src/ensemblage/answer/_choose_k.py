@@ -90,7 +90,7 @@ def choose_k(
         Partitions whose cumulative voting has lifetimes.
     sample : int, default 1,000
         Of more objects so many are looked at, drawn without replacement; for the agreement twice as many.
-    {joblib_jobs}
+    {n_jobs}
     random_state : int, RandomState or None
         Seed of everything random.
     progress : callable, optional

@@ -104,8 +104,7 @@ def choose_resolution(
         How large that part is, in (0, 1].
     consensus : str, default "km"
         A name of ``METHODS``: what combines the clusterings of a plateau.
-    n_jobs : int, optional
-        Threads; -1: all. They change no result.
+    {n_jobs}
     random_state : int, RandomState or None
         Seed of the draws and of every clustering.
     progress : callable, optional

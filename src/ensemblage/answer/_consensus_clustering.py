@@ -93,7 +93,9 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
         Whether one cluster is the answer where `choose_k` finds no structure; else it is the number that most criteria
         name.
     n_jobs : int, optional
-        Given to generator and consensus if they have such a parameter and it is None.
+        Threads of the generator and the consensus, where their own parameter is None. -1: every core that this process
+        may use; None: what a ``joblib.parallel_config`` says; without one every core, or 1 inside a parallel loop of
+        joblib or scikit-learn. The result does not depend on it.
     random_state : int, RandomState or None
         Seed of the generator and of the consensus, the same for both, and of every estimator inside them (the steps of
         a pipeline, the ``estimator`` of a generator), where they have none of their own.

@@ -98,8 +98,7 @@ def choose_k_monti(
         shuffled over the objects, which lose their covariance, so that mere correlation looks like clusters.
     n_references : int, default 20
         Number of such data sets. 0 leaves the comparison out. The p-value is at least 1 / (n_references + 1).
-    n_jobs : int, optional
-        Threads of the generator.
+    {n_jobs}
     random_state : int, RandomState or None
         Seed of everything random.
     progress : callable, optional

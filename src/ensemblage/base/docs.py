@@ -53,11 +53,8 @@ self
     The fitted estimator.""",
     "n_jobs": """\
 n_jobs : int, optional
-    Threads; None and -1 use every core. The result does not depend on it.""",
-    "joblib_jobs": """\
-n_jobs : int or None, default=None
-    Threads, as in scikit-learn: None is 1 unless a ``joblib.parallel_config`` with a backend says otherwise, −1 is
-    all cores. It changes the time and nothing else.""",
+    Threads. -1: every core that this process may use; -2: all but one. None: what a ``joblib.parallel_config`` says;
+    without one every core, or 1 inside a parallel loop of joblib or scikit-learn. The result does not depend on it.""",
     "max_bytes": """\
 max_bytes : int or str, default 2 GiB
     Most memory that the fit takes at its peak beyond the labels, in bytes or as text such as "4GB"; a fit that

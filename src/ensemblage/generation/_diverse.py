@@ -137,7 +137,7 @@ class DiversePartitions(BasePartitions):
     standardized_too : bool, default=False
         Cluster a second time, with every feature brought to deviation 1: twice the partitions.
     {on_error}
-    {joblib_jobs}
+    {n_jobs}
     random_state : int, RandomState or None, default=None
         Seed of the mixtures; nothing else is random.
     {progress}

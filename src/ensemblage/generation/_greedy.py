@@ -77,8 +77,7 @@ class GreedyPartitions(GreedyParameters, LabelTransformer):
         partitions; the paper says nothing of it.
     max_iter : int, default=300
         Most iterations of each k-means, which ends when no object moves.
-    n_jobs : int or None, default=None
-        Threads over the candidates. None is all cores. It changes the time and nothing else.
+    {n_jobs}
     random_state : int, RandomState or None, default=None
         Seed of the candidates.
     {progress}

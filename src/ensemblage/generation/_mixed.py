@@ -57,7 +57,7 @@ class MixedPartitions(BasePartitions):
         The default mean shift's radius is the mean distance of an object to the farthest of this share of the others
         (``sklearn.cluster.estimate_bandwidth``, from 500 objects at most). None is 1 / the number of clusters.
     {on_error}
-    {joblib_jobs}
+    {n_jobs}
     random_state : int, RandomState or None, default=None
         Seed of every algorithm.
     {progress}

@@ -35,9 +35,7 @@ def run_all(
     The same bits for any ``n_jobs``. A ``last`` result, an error or Ctrl-C drops the tasks that have not begun.
     ``progress(done, total)`` is called here, after every task, which the log calls ``what``.
     """
-    parallel = Parallel(
-        n_jobs=None if n_jobs is None else thread_count(n_jobs), prefer="threads", return_as="generator"
-    )
+    parallel = Parallel(n_jobs=thread_count(n_jobs), prefer="threads", return_as="generator")
     results: list[R] = []
     with (
         one_native_thread(),

@@ -58,8 +58,7 @@ def make_pool(
         The number of clusters of every member.
     standardize : bool, default True
         Whether to bring the features to mean 0 and standard deviation 1 first, as in the paper.
-    n_jobs : int, optional
-        Threads; None means one, -1 every core. The result does not depend on it.
+    {n_jobs}
     random_state : int, RandomState or None
         Seed of the k-means.
 

@@ -40,7 +40,7 @@ class ResampledPartitions(BasePartitions):
         A scikit-learn clusterer or mixture, or a pipeline that ends in one. Each of its ``random_state`` is set in a
         clone. None is ``KMeans(n_init=1)``, which has 8 clusters unless ``n_clusters`` is given.
     {on_error}
-    {joblib_jobs}
+    {n_jobs}
     random_state : int, RandomState or None, default=None
         Seed of the draws and of every base clustering. The same seed draws the same rows for any ``n_clusters``.
     {progress}

@@ -33,7 +33,7 @@ class SubspacePartitions(RandomKPartitions):
         A scikit-learn clusterer or mixture, or a pipeline that ends in one. Its ``n_clusters`` (of a mixture,
         ``n_components``) and each of its ``random_state`` are set in a clone. None is ``KMeans(n_init=1)``.
     {on_error}
-    {joblib_jobs}
+    {n_jobs}
     random_state : int, RandomState or None, default=None
         Seed of the draws and of every base clustering.
     {progress}

@@ -157,8 +157,7 @@ class USpec(ClusterMixin, BaseEstimator):
         Starts of the k-means of the embedded objects, on a sample of them; the best goes on with all.
     max_iter : int, default=100
         Most steps of that k-means.
-    n_jobs : int or None, default=None
-        Threads; None: all cores. The same bits for any number.
+    {n_jobs}
     random_state : int, RandomState or None, default=None
         Seed of the draws.
 
@@ -335,7 +334,7 @@ class USpecPartitions(RandomKPartitions):
         The number of clusters of each partition is uniform in [k_min, k_max]. A number above half the objects counts as
         half of them.
     {on_error}
-    {joblib_jobs}
+    {n_jobs}
     random_state : int, RandomState or None, default=None
         Seed of the draws and of every base clustering.
     {progress}

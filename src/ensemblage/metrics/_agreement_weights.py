@@ -26,8 +26,7 @@ def agreement_weights(labels: ArrayLike | Any, beta: float = BETA, *, n_jobs: in
     {labels}
     beta : float, default 2
         How much it counts, ≥ 0; 0 makes equal weights.
-    n_jobs : int, optional
-        Threads; None and -1 use every core. The result does not depend on it.
+    {n_jobs}
 
     Returns
     -------

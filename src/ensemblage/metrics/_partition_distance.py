@@ -146,8 +146,7 @@ def partition_distances(labels: ArrayLike | Any, kind: str = "vi", *, n_jobs: in
         - "gv1": "euclidean" over matched columns only, as many as the partition with fewer clusters has;
         - "ba-c": k_a + k_b - 2 k of the join, the merges and splits that lead from one to the other;
         - "vi": variation of information H_a + H_b - 2 I in nats; "ba-e": 1 - I / H_ab.
-    n_jobs : int, optional
-        Threads; None and -1 use every core. The result does not depend on it.
+    {n_jobs}
 
     Returns
     -------

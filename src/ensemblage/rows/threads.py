@@ -2,6 +2,7 @@
 
 import itertools
 import os
+import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -57,11 +58,26 @@ def _words(path: Path) -> list[str]:
 
 
 def thread_count(n_jobs: int | None) -> int:
-    """Threads for ``n_jobs``: None means every available core, -1 too, -2 all but one."""
+    """Threads for ``n_jobs``: -1 means every available core, -2 all but one; None what joblib's configuration says.
+
+    That is the number of a ``joblib.parallel_config``, else every available core, and one in a task of joblib's or
+    scikit-learn's parallel loops, whose other tasks have the other cores.
+    """
+    if n_jobs is None:
+        n_jobs = _configured_jobs()
     if n_jobs is None:
         return available_cores()
     check_value(n_jobs, "n_jobs", [Jobs()])
     return int(n_jobs) if n_jobs > 0 else max(1, available_cores() + 1 + int(n_jobs))
+
+
+def _configured_jobs() -> int | None:
+    """``n_jobs`` by the configuration of joblib in this thread; None where it says nothing."""
+    joblib = sys.modules.get("joblib.parallel")  # not imported: nobody has configured it
+    if joblib is None:
+        return None
+    backend, n_jobs = joblib.get_active_backend()
+    return 1 if n_jobs is None and backend.nesting_level else n_jobs
 
 
 class _Done:

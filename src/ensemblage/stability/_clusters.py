@@ -112,7 +112,7 @@ def cluster_stability(
     on_error : {"warn", "raise"}, default "warn"
         What a resample does that the estimator fails on: it is left out with one warning that names it, or the error is
         raised. All failing raises.
-    {joblib_jobs}
+    {n_jobs}
     random_state : int, RandomState or None, default=None
         Seed of the draws and of every clustering.
     progress : callable or None, default=None

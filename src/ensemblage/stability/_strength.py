@@ -91,7 +91,7 @@ def prediction_strength(
     parameter : str, optional
         Name of the estimator's parameter for the number of clusters. Default: its ``n_clusters``, or of a mixture
         ``n_components``, those of the last step of a pipeline included.
-    {joblib_jobs}
+    {n_jobs}
     random_state : int, RandomState or None, default=None
         Seed of the splits and of every clustering.
     progress : callable or None, default=None

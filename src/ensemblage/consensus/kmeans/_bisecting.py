@@ -89,8 +89,7 @@ class BisectingKMeansConsensus(BaseKMeans[CategoryUtility]):
         Number of starts, the one with the least loss wins. Of each split.
     {lloyd}
     {partition_weights}
-    n_jobs : int, optional
-        Threads: parts are split side by side. Default: every core. The result does not depend on it.
+    {n_jobs}
     random_state : int, RandomState or None
         Seed of the splits.
 

@@ -25,8 +25,8 @@ from test_progress import Calls
 
 from ensemblage import ConsensusClustering, RandomKPartitions
 from ensemblage.stability import prediction_strength
-from ensemblage.stability._data_parts import check_data
 from ensemblage.stability._jaccard import cells_of
+from ensemblage.stability._refit import check_data
 from ensemblage.stability._strength import both_directions, pairs_kept, random_halves, strength_of
 from ensemblage.stability._transfer import transfer_labels, transfer_of
 

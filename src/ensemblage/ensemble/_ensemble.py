@@ -22,9 +22,8 @@ from ensemblage.ensemble._checks import (
     check_names,
     names_of_both,
 )
-from ensemblage.ensemble._coding import CodedColumns, Coding
+from ensemblage.ensemble._coding import CodedColumns, Coding, decode, one_hot
 from ensemblage.ensemble._counted import Counted, counted_labels
-from ensemblage.ensemble._decoding import decode, one_hot
 from ensemblage.ensemble._links import Links, common_labels
 from ensemblage.ensemble._matrices import code_labels, code_partitions, in_order
 from ensemblage.ensemble._numbers import drop_unused_labels

@@ -6,13 +6,11 @@ from ensemblage.metrics._agreement_weights import agreement_weights
 from ensemblage.metrics._align import LabelComparison, align_labels, compare_labels
 from ensemblage.metrics._baselines import ensemble_baselines
 from ensemblage.metrics._certainty import Certainty, certainty, verdicts
-from ensemblage.metrics._cluster_density import cluster_density
 from ensemblage.metrics._cluster_weights import cluster_weights
 from ensemblage.metrics._coassociation import association_counts, coassociation
-from ensemblage.metrics._density import density
+from ensemblage.metrics._density import cluster_density, density, kmeans_loss
 from ensemblage.metrics._docs import PARTS
 from ensemblage.metrics._internal import INTERNAL_INDICES, internal_index
-from ensemblage.metrics._kmeans_loss import kmeans_loss
 from ensemblage.metrics._membership import membership_entropy
 from ensemblage.metrics._mm_index import mm_index
 from ensemblage.metrics._monti import cluster_consensus, consensus_cdf, delta_area, item_consensus, pac

@@ -1,4 +1,4 @@
-"""Density and k-means loss of a clustering from label counts (Candel): no n × n matrix."""
+"""Candel's density and k-means loss of a clustering, from label counts: no n × n matrix."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ensemblage.base.validation import check_weights
+from ensemblage.base.validation import check_weights, weight_unit
 from ensemblage.counting._pairs import label_count_squares
-from ensemblage.ensemble._ensemble import Ensemble
+from ensemblage.ensemble._ensemble import Ensemble, as_ensemble
 from ensemblage.ensemble._soft_ensemble import SoftEnsemble, as_any_ensemble
 from ensemblage.metrics._clustering import code_clustering
 from ensemblage.rows.memberships import MembershipRows, by_partition
@@ -112,3 +112,100 @@ def ratio(joined: NDArray[Any], pairs: NDArray[Any]) -> NDArray[np.float64]:
 def labelled_members(profile: NDArray[np.int64], offsets: NDArray[np.int64]) -> NDArray[np.int64]:
     """(k, p) members of each cluster that each partition labels."""
     return np.add.reduceat(profile, offsets[:-1], axis=1) - profile[:, offsets[1:] - 1]
+
+
+def cluster_density(
+    labels: ArrayLike | Any, clustering: ArrayLike | Any, *, weights: ArrayLike | None = None
+) -> NDArray[np.float64]:
+    """Mean co-association within each cluster and between each two.
+
+    Parameters
+    ----------
+    {compared}
+    {weights}
+
+    Returns
+    -------
+    ndarray of shape (k, k)
+        Clusters in sorted order of their labels. The diagonal is D(C) (Eq. 3: pairs of different objects; 0 for a
+        singleton), the rest D(C, C') (Eq. 5). With missing labels: (pairs joined) / (pairs labelled), both summed over
+        the partitions; 0 where no partition labels a pair.
+
+    {clustering_raises}
+
+    Notes
+    -----
+    O(n p + k² d) time and O(k d + k²) memory for d clusters in all partitions.
+
+    References
+    ----------
+    Candel, "Linear time evidence accumulation clustering with KMeans", Eqs. 3 and 5.
+
+    Examples
+    --------
+    >>> from ensemblage.metrics import cluster_density
+    >>> cluster_density([[0, 0], [0, 0], [1, 0], [1, 1]], ["b", "b", "a", "a"])
+    array([[0.5 , 0.25],
+           [0.25, 1.  ]])
+    """
+    ensemble = as_ensemble(labels)
+    clusters, sizes = code_clustering(clustering, len(ensemble))
+    w = check_weights(weights, ensemble.shape[1], "cluster_density")
+    counts = np.ones(len(ensemble), dtype=np.int64)
+    profile = ensemble.rows.profile(clusters, counts, ensemble.offsets, len(sizes))
+    labelled = labelled_members(profile, ensemble.offsets)
+    joined, pairs = np.zeros((2, len(sizes), len(sizes)))
+    for t, weight in enumerate(w):
+        members = labelled[:, t]
+        joined += weight * _pairs(profile[:, ensemble.offsets[t] : ensemble.offsets[t + 1] - 1], members)
+        pairs += weight * _pairs(members[:, None], members)
+    return ratio(joined, pairs)
+
+
+def _pairs(counts: NDArray[np.int64], members: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Pairs of members of two clusters (ordered pairs of different members of one) in the same columns of counts."""
+    # Sums of whole numbers below 2⁵³ are exact in floating point, where BLAS is far faster.
+    factor = counts.astype(np.float64) if int(members.max()) ** 2 < 2**53 else counts
+    pairs = (factor @ factor.T).astype(np.int64)
+    pairs[np.diag_indices_from(pairs)] -= members
+    return pairs
+
+
+def kmeans_loss(labels: ArrayLike | Any, clustering: ArrayLike | Any, *, weights: ArrayLike | None = None) -> float:
+    """Sum of squared distances of the one-hot label rows to the mean row of their cluster (Candel, Eqs. 16 and 19).
+
+    Parameters
+    ----------
+    {compared}
+    weights : array-like of shape (n_partitions,), optional
+        Weights of the partitions, ≥ 0. Default: 1 each.
+
+    Returns
+    -------
+    float
+        Σ_t w_t Σ_C (n_C − Σ_f α_f² / n_C), with n_C the members of C that partition t labels and α_f those among them
+        with label f. 0 if all members of each cluster have the same labels, infinite beyond the largest float.
+
+    {clustering_raises}
+
+    Notes
+    -----
+    O(n p) time and O(n + k p) memory. Exact up to the last division: scikit-learn's float32 inertia is off by 3e-4 at
+    a million objects.
+
+    References
+    ----------
+    Candel, "Linear time evidence accumulation clustering with KMeans", Eqs. 16 and 19.
+
+    Examples
+    --------
+    >>> from ensemblage.metrics import kmeans_loss
+    >>> kmeans_loss([[0, 0], [0, 0], [1, 0], [1, 1]], [0, 0, 1, 1])
+    1.0
+    """
+    ensemble = as_ensemble(labels)
+    clusters, sizes = code_clustering(clustering, len(ensemble))
+    w = check_weights(weights, ensemble.shape[1], "kmeans_loss")
+    squares, labelled = label_count_squares(ensemble.rows, clusters, sizes, ensemble.offsets)
+    per_cluster = ((labelled * labelled - squares) / np.maximum(labelled, 1) * w).sum(axis=1)
+    return fsum(per_cluster) * weight_unit(weights)

@@ -11,10 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from ensemblage.base.validation import check_choice, format_value
 from ensemblage.ensemble._ensemble import Ensemble, as_ensemble
-from ensemblage.metrics._cluster_density import cluster_density
 from ensemblage.metrics._clustering import code_clustering
 from ensemblage.metrics._coassociation import association_counts
-from ensemblage.metrics._density import labelled_members, ratio
+from ensemblage.metrics._density import cluster_density, labelled_members, ratio
 
 _N_BINS = 100
 

@@ -26,10 +26,9 @@ from ensemblage.base.validation import (
 from ensemblage.counting._pairs import LARGE_TABLE
 from ensemblage.ensemble._ensemble import Ensemble, as_ensemble
 from ensemblage.generation._parallel import error_text, failures_text, fold_warnings, run_all
-from ensemblage.stability._data_parts import Data, check_data
 from ensemblage.stability._jaccard import Cells, best_jaccard, cells_of, encode_noise
 from ensemblage.stability._records import ClusterStability, cluster_row
-from ensemblage.stability._refit import CLUSTERER, fresh, labels_of
+from ensemblage.stability._refit import CLUSTERER, Data, check_data, fresh, labels_of
 from ensemblage.stability._resamples import FRACTIONS, Resample, Scheme, check_resamples
 
 PLACES = {

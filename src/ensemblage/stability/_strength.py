@@ -16,10 +16,9 @@ from ensemblage.base.random import task_seeds
 from ensemblage.base.validation import check_choice, check_progress, check_value, check_whole, format_value
 from ensemblage.generation._clusterers import check_labels, k_parameter
 from ensemblage.generation._parallel import error_text, fold_warnings, run_all
-from ensemblage.stability._data_parts import Data, check_data
 from ensemblage.stability._jaccard import Cells, cells_of
 from ensemblage.stability._records import SUPPORTED, PredictionStrength, StrengthRow
-from ensemblage.stability._refit import CLUSTERER, fresh, labels_of
+from ensemblage.stability._refit import CLUSTERER, Data, check_data, fresh, labels_of
 from ensemblage.stability._resamples import check_rows
 from ensemblage.stability._transfer import TRANSFERS, transfer_labels, transfer_of
 

@@ -13,7 +13,7 @@ from sklearn.pipeline import Pipeline
 from ensemblage.generation._clusterers import nearest_rows
 from ensemblage.generation._sampled_kmeans import member_sums
 from ensemblage.rows.blocks import row_blocks
-from ensemblage.stability._data_parts import Data
+from ensemblage.stability._refit import Data
 
 TRANSFERS = ("auto", "predict", "centroid", "nearest", "average")
 OF_LINKAGE = {"single": "nearest", "average": "average"}

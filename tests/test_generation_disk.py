@@ -380,7 +380,7 @@ def test_interrupted_on_the_command_line(tmp_path, X):
     np.save(tmp_path / "X.npy", X)
     code = (
         "import sys, ensemblage.generation._parallel as run\n"
-        "from ensemblage.cli import _generate_disk as disk\n"
+        "from ensemblage.cli import _generate as disk\n"
         "from contextlib import contextmanager\n"
         "def stop(done, total):\n"
         "    if done == 2: raise KeyboardInterrupt\n"

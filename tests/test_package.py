@@ -17,7 +17,7 @@ import pytest
 
 import ensemblage
 from ensemblage.base.options import Message, Option
-from ensemblage.cli._option_names import shell_text
+from ensemblage.cli._options import shell_text
 
 ROOT = Path(ensemblage.__file__).parent
 PUBLIC_PACKAGES = ["ensemblage", *(f"ensemblage.{name}" for name in ensemblage._PACKAGES)]
@@ -162,7 +162,7 @@ def test_properties_that_are_computed_once_have_locks_that_a_fork_frees():
     files = {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for path in ROOT.rglob("*.py")}
     # Of the reproduction's one user no two threads ask.
     assert {name for name, text in files.items() if "cached_property" in text} == {
-        "base/once.py",
+        "base/cached.py",
         "lab/reproduce/_paper.py",
     }
 

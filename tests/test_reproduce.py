@@ -30,8 +30,8 @@ from ensemblage.lab import _store
 from ensemblage.lab._store import Key, Made, Origin, Result, Store
 from ensemblage.lab.reproduce import PAPERS, Request, _page, _protocol, _reproduce, load_paper, reproduce, status
 from ensemblage.lab.reproduce._cells import DIFFERS, UNKNOWN, WITHIN, Cell, Estimate, estimate
-from ensemblage.lab.reproduce._claims import HOLDS, UNTESTED
 from ensemblage.lab.reproduce._experiment import Run
+from ensemblage.lab.reproduce._paper import HOLDS, UNTESTED
 from ensemblage.lab.reproduce._protocol import protocol_of, protocol_of_ensemble
 from ensemblage.lab.reproduce._published import published
 from ensemblage.lab.reproduce._results import Results

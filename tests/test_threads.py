@@ -18,8 +18,8 @@ from sklearn.base import clone
 from strategies import random_labels
 
 from ensemblage import Ensemble, make_consensus
-from ensemblage.base import once as _once
-from ensemblage.base.once import once
+from ensemblage.base import cached
+from ensemblage.base.cached import once
 from ensemblage.rows import disk
 
 WHOLE_FITS = {
@@ -83,9 +83,9 @@ def test_a_lock_lives_as_long_as_its_object():
     slow = Slow()
     _ = slow.value
     key = id(slow)
-    assert key in _once._locks
+    assert key in cached._locks
     del slow
-    assert key not in _once._locks
+    assert key not in cached._locks
 
 
 def test_once_of_what_has_no_hash():

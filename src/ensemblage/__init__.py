@@ -88,8 +88,8 @@ PLACES.update(
     ensemble_on_cluster="ensemblage.io._out_of_core.ensemble_on_cluster",
     ensemble_of_anndata="ensemblage.io._anndata_labels.ensemble_of",
     features_of="ensemblage.io._features.features_of",
-    figure="ensemblage.plotting._dispatch.figure",
-    html="ensemblage.plotting._dispatch.html",
+    figure="ensemblage.plotting._html.figure",
+    html="ensemblage.plotting._html.html",
     save_model="ensemblage.answer._saved.save_model",
     page="ensemblage.report._notebook.report_of",
 )

@@ -21,8 +21,7 @@ from ensemblage.consensus._method import METHODS
 from ensemblage.ensemble._coding import CodedColumns
 from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.ensemble._soft_ensemble import SoftEnsemble
-from ensemblage.io._archive import Archive, write_archive
-from ensemblage.io._npy import is_damage
+from ensemblage.io._archive import Archive, is_damage, write_archive
 from ensemblage.io._npz import check_coded
 from ensemblage.rows.memberships import MembershipRows
 from ensemblage.rows.memory import MemoryRows

@@ -13,8 +13,7 @@ import numpy as np
 from ensemblage import load
 from ensemblage.answer._to_anndata import check_key, columns_of, has_columns, notes_of, write_copy
 from ensemblage.base.atomic import atomic_write
-from ensemblage.cli._folder import LABELS, MODEL, NOTHING_UNASKED
-from ensemblage.cli._generate import check_free
+from ensemblage.cli._folder import LABELS, MODEL, NOTHING_UNASKED, check_free
 from ensemblage.cli._labels import LABEL_COLUMNS
 from ensemblage.cli._source import CellSource, Source
 from ensemblage.io import Table

@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 
 from ensemblage import ConsensusClustering, Ensemble, load
 from ensemblage.cli._answer import certainty_text, show_lines
-from ensemblage.cli._folder import ENSEMBLE, MODEL, check_finished_files
-from ensemblage.cli._generate import check_free, check_suffix
+from ensemblage.cli._folder import ENSEMBLE, MODEL, check_finished_files, check_free, check_suffix
 from ensemblage.cli._labels import write_labels
-from ensemblage.cli._option_names import option_name
+from ensemblage.cli._options import option_name
 from ensemblage.cli._progress import tell, tell_notes
 from ensemblage.cli._source import READING, Source
 from ensemblage.consensus import Assignment

@@ -18,10 +18,9 @@ from ensemblage.base.atomic import Place, atomic_write
 from ensemblage.cli._analysis import Consensus
 from ensemblage.cli._answer import certainty_text, clusters_text, show_lines
 from ensemblage.cli._errors import INTERRUPTED, Interrupted
-from ensemblage.cli._folder import NOTHING_UNASKED
-from ensemblage.cli._generate import check_free
+from ensemblage.cli._folder import NOTHING_UNASKED, check_free
 from ensemblage.cli._labels import LABEL_COLUMNS, write_labels
-from ensemblage.cli._option_names import option_name
+from ensemblage.cli._options import option_name
 from ensemblage.cli._progress import tell
 from ensemblage.io._formats import format_of
 from ensemblage.metrics import verdicts
@@ -110,7 +109,6 @@ def _writer(output: Path, overwrite: bool) -> Writer:
         )
     if not output.absolute().parent.is_dir():
         raise ValueError(f"The folder of the output must exist. {output.parent} does not. Make it first.")
-    _parquet()
     return partial(_write_parts, overwrite)
 
 
@@ -129,7 +127,9 @@ def _write_csv(path: Path, consensus: Any) -> None:
 
 def _write_parts(overwrite: bool, folder: Path, consensus: Any) -> None:
     """A folder of Parquet parts with the columns of labels.csv but the id, in the order of the objects."""
-    pa, pq = _parquet()
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     folder, mode = Place.of(folder)
     new = folder.with_name(f".{folder.name}.{secrets.token_hex(4)}")
     new.mkdir(0o777 if mode is None else 0o700)
@@ -146,14 +146,3 @@ def _write_parts(overwrite: bool, folder: Path, consensus: Any) -> None:
     except BaseException:
         shutil.rmtree(new, ignore_errors=True)
         raise
-
-
-def _parquet() -> tuple[Any, Any]:
-    try:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-    except ImportError:
-        raise ValueError(
-            "Parquet needs pyarrow. It is not installed. Get it with: pip install pyarrow, or name a .npy file with -o."
-        ) from None
-    return pa, pq

@@ -11,7 +11,7 @@ import click
 from ensemblage._version import __version__
 from ensemblage.cli._errors import OneSentenceGroup
 from ensemblage.cli._methods import parse_set
-from ensemblage.cli._option_values import (
+from ensemblage.cli._options import (
     MOST_CLUSTERS,
     MOST_PARTITIONS,
     MOST_RUNS,

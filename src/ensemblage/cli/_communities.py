@@ -11,7 +11,7 @@ import numpy as np
 from ensemblage import CommunityConsensus, Ensemble, LeidenPartitions
 from ensemblage.cli._answer import certainty_text, clusters_text, show_lines
 from ensemblage.cli._errors import INTERRUPTED, Interrupted
-from ensemblage.cli._generate import check_free, check_suffix
+from ensemblage.cli._folder import check_free, check_suffix
 from ensemblage.cli._labels import write_labels
 from ensemblage.cli._progress import progress_bar, tell_notes
 from ensemblage.cli._source import Source

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ensemblage.base.text import write_csv
 from ensemblage.cli._answer import show_lines, show_table
-from ensemblage.cli._generate import check_free, check_suffix
+from ensemblage.cli._folder import check_free, check_suffix
 from ensemblage.cli._progress import tell
 from ensemblage.io import Column, as_labels, base_name, read_bytes, read_table
 from ensemblage.io._roles import assign_roles

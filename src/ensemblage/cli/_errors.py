@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 import click
 
 from ensemblage.base.options import NoteWarning
-from ensemblage.cli._option_names import shell_text
+from ensemblage.cli._options import shell_text
 
 DEFECT, FAILED = 1, 2
 TRACEBACK = "ENSEMBLAGE_TRACEBACK"

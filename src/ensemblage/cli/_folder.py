@@ -293,3 +293,18 @@ def _short_text(value: Any) -> str:
 def _hash(path: Path) -> str:
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def check_suffix(path: Path, *suffixes: str) -> None:
+    if path.suffix.lower() not in suffixes:
+        raise ValueError(f"The name of the output must end in {' or '.join(suffixes)}. Got {path}. Name it so.")
+
+
+def check_free(path: Path, overwrite: bool) -> None:
+    """The output is a new file, or may be replaced, in a folder that is there."""
+    if path.is_dir():
+        raise ValueError(f"The output must be a file. {path} is a folder. Name a file in it.")
+    if path.exists() and not overwrite:
+        raise ValueError(f"{NOTHING_UNASKED} {path} exists. Name another file, or add --overwrite.")
+    if not path.absolute().parent.is_dir():
+        raise ValueError(f"The folder of the output must exist. {path.parent} does not. Make it first.")

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from ensemblage.cli._option_values import parse_whole
+from ensemblage.cli._options import parse_whole
 
 OPTIONS = {"n_clusters": "-k", "random_state": "--seed", "n_jobs": "--jobs", "max_bytes": "--memory"}
 """Parameters that have an option of their own."""

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.cli._option_names import option_name
+from ensemblage.cli._options import option_name
 from ensemblage.cli._progress import tell
 from ensemblage.ensemble._links import ImpossiblePairs, Links
 from ensemblage.io import read_bytes, text_bytes

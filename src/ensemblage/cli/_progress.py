@@ -10,7 +10,7 @@ from contextlib import contextmanager
 import click
 
 from ensemblage.cli._errors import one_line, say
-from ensemblage.cli._option_names import shell_text
+from ensemblage.cli._options import shell_text
 
 
 def tell(text: str) -> None:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ensemblage.base.text import write_csv
 from ensemblage.cli._answer import show_table
 from ensemblage.cli._combine_disk import is_on_disk, open_ensemble
-from ensemblage.cli._generate import check_free, check_suffix
+from ensemblage.cli._folder import check_free, check_suffix
 from ensemblage.cli._pairs import PairFiles
 from ensemblage.cli._progress import tell, tell_notes
 from ensemblage.cli._source import Source, rows_of_members

@@ -11,8 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage import Ensemble, report
-from ensemblage.cli._folder import REPORT, check_summary_unchanged, open_finished_folder, read_finished_summary
-from ensemblage.cli._generate import check_free, check_suffix
+from ensemblage.cli._folder import (
+    REPORT,
+    check_free,
+    check_suffix,
+    check_summary_unchanged,
+    open_finished_folder,
+    read_finished_summary,
+)
 from ensemblage.cli._pages import PageWishes
 from ensemblage.cli._profile import profile_of_table
 from ensemblage.cli._progress import tell_notes

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.answer._to_anndata import KEY
-from ensemblage.base.once import once
+from ensemblage.base.cached import once
 from ensemblage.base.text import some
-from ensemblage.cli._option_names import option_name, shell_text
+from ensemblage.cli._options import option_name, shell_text
 from ensemblage.cli._progress import tell_notes
 from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.io import (

@@ -21,7 +21,7 @@ from ensemblage.cli._annotate import check_copy, is_annotated_copy
 from ensemblage.cli._answer import show_lines, show_table
 from ensemblage.cli._folder import ENSEMBLE, FILES, LABELS, MODEL, REPORT, SWEEP, Folder, output_folder
 from ensemblage.cli._labels import write_labels
-from ensemblage.cli._option_names import option_name, shell_text
+from ensemblage.cli._options import option_name, shell_text
 from ensemblage.cli._progress import progress_bar, record_time, tell, tell_notes
 from ensemblage.cli._source import FEATURE_OPTIONS, USUAL, CellSource, Source
 from ensemblage.generation._graphs import as_graph

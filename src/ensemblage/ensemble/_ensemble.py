@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ensemblage.base.cached import once
 from ensemblage.base.docs import fill_docstrings
 from ensemblage.base.indexing import check_slice, is_integer, partition_index, row_index
-from ensemblage.base.once import once
 from ensemblage.base.registered import Registered, html
 from ensemblage.base.validation import format_value
 from ensemblage.ensemble._checks import (
@@ -404,7 +404,7 @@ class Ensemble:
             If there is nothing at ``path``.
         ValueError
             If a file is broken, truncated or not a matrix of labels, if the parts do not have the same columns, if
-            ``memory`` is too small for the number of objects, the disk is full, or Parquet needs pyarrow.
+            ``memory`` is too small for the number of objects, or the disk is full.
 
         Examples
         --------

@@ -8,8 +8,8 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ensemblage.base.cached import once
 from ensemblage.base.indexing import check_slice, partition_index, row_index
-from ensemblage.base.once import once
 from ensemblage.base.validation import format_value
 from ensemblage.ensemble._checks import check_beside, check_names, names_of_both
 from ensemblage.ensemble._counted import Counted

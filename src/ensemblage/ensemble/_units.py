@@ -12,7 +12,7 @@ from scipy.optimize import linear_sum_assignment
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from ensemblage.base.once import once
+from ensemblage.base.cached import once
 from ensemblage.ensemble._links import ImpossiblePairs, named
 
 MOST_STEPS = 20_000

@@ -21,7 +21,7 @@ from sklearn.neighbors import kneighbors_graph
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from ensemblage.base.once import once
+from ensemblage.base.cached import once
 from ensemblage.base.parameters import Constraints, Flag, Several, Whole, Words
 from ensemblage.base.random import eigsh_start, task_seeds
 from ensemblage.base.validation import n_distinct_rows

@@ -48,10 +48,6 @@ class Graph(NamedTuple):
         rows, columns = _rows_of(self.matrix), self.matrix.indices.astype(np.int64)
         return rows[rows < columns], columns[rows < columns]
 
-    def edge_values(self, values: NDArray[Any]) -> NDArray[Any]:
-        """(m,) of the values of all entries of the matrix those in the order of `ends`."""
-        return np.asarray(values[_rows_of(self.matrix) < self.matrix.indices])
-
 
 def _rows_of(matrix: csr_array) -> NDArray[np.int64]:
     """(nnz,) the row of each entry."""

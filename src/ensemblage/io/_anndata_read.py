@@ -11,10 +11,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from ensemblage.base.once import once
+from ensemblage.base.cached import once
 from ensemblage.base.validation import check_path, format_value
-
-DATA_FRAMES = ("obs", "var")
 
 
 def library() -> ModuleType:

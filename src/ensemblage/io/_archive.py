@@ -1,16 +1,62 @@
-"""A zip of arrays with a text in JSON that says what they are: exact, and nothing in it is ever executed."""
+"""Arrays in files: headers of .npy, and zips of arrays with a text in JSON. Nothing in them is ever executed."""
 
+import errno
 import json
 import zipfile
 from collections.abc import Sequence
+from math import prod
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.base.atomic import atomic_write
-from ensemblage.io._npz import read_array
+
+
+def read_header(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    """Shape, whether the order is Fortran's, and type of the array; the file stands at its first byte afterwards.
+
+    Raises
+    ------
+    ValueError
+        If NumPy did not write it. Its parser evaluates the header as Python text, and a damaged one ends in any of the
+        errors of Python's parser.
+    """
+    try:
+        version = np.lib.format.read_magic(file)
+        headers = np.lib.format.read_array_header_1_0, np.lib.format.read_array_header_2_0
+        shape, fortran, dtype = headers[version != (1, 0)](file)
+    except (OSError, MemoryError):
+        raise
+    except Exception as error:
+        raise ValueError(f"its header is damaged: {type(error).__name__}") from None
+    if version not in ((1, 0), (2, 0), (3, 0)) or min(shape, default=0) < 0:
+        raise ValueError("its header is damaged")
+    return shape, bool(fortran), dtype
+
+
+def is_damage(error: Exception) -> bool:
+    """Whether an error says that a file is damaged, which ends in any error of the library that reads it: any but one
+    of the system, or that the memory is full.
+    """
+    is_of_system = isinstance(error, OSError) and error.errno not in (None, errno.EINVAL)
+    return not (is_of_system or isinstance(error, MemoryError))
+
+
+def read_array(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
+    """An array of the archive. No memory is taken for one whose header announces more than there is."""
+    info = archive.getinfo(f"{name}.npy")
+    if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise ValueError("it is compressed in another way")
+    with archive.open(info) as member:
+        shape, _, dtype = read_header(member)
+        if prod(shape) * dtype.itemsize > info.file_size:
+            raise ValueError(f"{name} is cut short")
+    with archive.open(info) as member:
+        array: NDArray[Any] = np.lib.format.read_array(member, allow_pickle=False)
+    return array
+
 
 HEAD = "head.json"
 LONG_AGO = (1980, 1, 1, 0, 0, 0)

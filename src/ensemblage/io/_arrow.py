@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from ensemblage.io._archive import is_damage
 from ensemblage.io._formats import Format
-from ensemblage.io._npy import is_damage
 
 PANDAS_INDEX = "__index_level_0__"
 ROW_NAMES = "row names"

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.base.once import once
+from ensemblage.base.cached import once
 from ensemblage.io._numbers import Numbers, is_gap, is_missing, is_number, parse_numbers
 
 SAMPLE = 1_000

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.base.once import once
+from ensemblage.base.cached import once
 from ensemblage.base.options import Message, Option
 from ensemblage.base.parameters import Words
 from ensemblage.base.sklearn import BaseEstimator, TransformerMixin

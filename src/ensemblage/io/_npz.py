@@ -1,7 +1,6 @@
 """Coded labels as .npz: exact."""
 
 import zipfile
-from math import prod
 from pathlib import Path
 from typing import IO, Any
 
@@ -11,7 +10,7 @@ from numpy.typing import NDArray
 from ensemblage.base.atomic import atomic_write
 from ensemblage.ensemble._checks import check_labelled, check_names
 from ensemblage.ensemble._coding import CodedColumns, code_dtype
-from ensemblage.io._npy import is_damage, read_header
+from ensemblage.io._archive import is_damage, read_array
 from ensemblage.rows.blocks import row_blocks
 from ensemblage.rows.memory import MemoryRows
 from ensemblage.rows.protocol import LabelRows
@@ -75,20 +74,6 @@ def _read_format_1(archive: zipfile.ZipFile) -> tuple[CodedColumns, int | None]:
     check_coded(codes, categories, names.tolist())
     coded = CodedColumns(MemoryRows(np.ascontiguousarray(codes)), categories, names.tolist())
     return coded, missing.tolist()[0] if len(missing) else None
-
-
-def read_array(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
-    """An array of the archive. No memory is taken for one whose header announces more than there is."""
-    info = archive.getinfo(f"{name}.npy")
-    if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        raise ValueError("it is compressed in another way")
-    with archive.open(info) as member:
-        shape, _, dtype = read_header(member)
-        if prod(shape) * dtype.itemsize > info.file_size:
-            raise ValueError(f"{name} is cut short")
-    with archive.open(info) as member:
-        array: NDArray[Any] = np.lib.format.read_array(member, allow_pickle=False)
-    return array
 
 
 def check_coded(codes: NDArray[Any], categories: tuple[NDArray[Any], ...], names: list[str]) -> None:

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 from ensemblage.base.text import some
 from ensemblage.ensemble._coding import CodedColumns
 from ensemblage.ensemble._matrices import code_labels
+from ensemblage.io._archive import is_damage, read_header
 from ensemblage.io._formats import first_suffixes, format_of
-from ensemblage.io._npy import is_damage, read_header
 from ensemblage.rows.blocks import row_blocks
 from ensemblage.rows.disk import StoredRows
 
@@ -99,7 +99,9 @@ def parquet_source(path: Path) -> Source:
 
 def load_parquet(path: Path, missing: int | None) -> tuple[CodedColumns, int | None]:
     """The columns of a Parquet file in memory, with the labels that `Ensemble.open` finds in it, and ``missing``."""
-    source, (pa, _) = parquet_source(path), _pyarrow()
+    import pyarrow as pa
+
+    source = parquet_source(path)
     table = pa.concat_tables(source.read(source.shape[0])).unify_dictionaries()
     return code_labels(table, missing), missing
 
@@ -119,24 +121,18 @@ def _source_of_parts(path: Path, parts: list[Path]) -> Source:
     return Source(path, shape, names, lambda most: (batch for part in parts for batch in _batches(part, most)))
 
 
-def _pyarrow() -> tuple[Any, Any]:
-    try:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-    except ImportError:
-        raise ValueError("Parquet needs pyarrow. It is not installed. Get it with: pip install pyarrow.") from None
-    return pa, pq
-
-
 def _parquet_header(path: Path) -> tuple[list[str], int]:
     """Names of the columns, number of rows."""
-    _, pq = _pyarrow()
+    import pyarrow.parquet as pq
+
     with _whole(path), pq.ParquetFile(path) as file:
         return list(file.schema_arrow.names), int(file.metadata.num_rows)
 
 
 def _batches(path: Path, most: int) -> Iterator[Any]:
-    pa, pq = _pyarrow()
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     with _whole(path), pq.ParquetFile(path) as file:
         for batch in file.iter_batches(batch_size=most):
             batch.validate(full=True)

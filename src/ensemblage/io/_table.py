@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.base.once import once
+from ensemblage.base.cached import once
 from ensemblage.base.options import Message, Option
 from ensemblage.base.registered import Registered
 from ensemblage.base.text import some

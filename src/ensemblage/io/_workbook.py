@@ -9,9 +9,9 @@ from typing import Any
 from xml.etree.ElementTree import fromstring
 
 from ensemblage.base.options import Message, Option
+from ensemblage.io._archive import is_damage
 from ensemblage.io._column import short_times
 from ensemblage.io._layout import SAMPLE_ROWS, Layout, layout_of_rows
-from ensemblage.io._npy import is_damage
 
 
 def read_workbook(content: bytes, name: str, sheet: str | None, has_header: bool | None) -> tuple[Any, Layout]:

@@ -138,18 +138,16 @@ def weak_association_threshold(
     check_flag(include_diagonal, "include_diagonal of weak_association_threshold")
     check_flag(return_error, "return_error of weak_association_threshold")
     split, w = SPLITS[method], check_weights(weights, ensemble.shape[1], "weak_association_threshold")
-    n = len(ensemble)
-    if n * (n - 1) // 2 <= max_pairs:
-        _check_in_memory(ensemble)
-        histogram = _add_diagonal(association_histogram(ensemble, w, n_jobs), n, include_diagonal)
-        return (split(histogram), 0.0) if return_error else split(histogram)
-    random, n_drawn = random_source(random_state), min(_N_DRAWN, max_pairs)
-    drawn = _drawn_histogram(ensemble.rows, ensemble.n_clusters, None, w, n_drawn, random)
-    share = _Sample(drawn, n, include_diagonal, n_drawn)
-    threshold = split(share.histogram())
+    n, random = len(ensemble), random_source(random_state)
+    found, n_drawn = _associations(ensemble, ensemble.rows, None, w, max_pairs, random, n_jobs)
+    if n_drawn is None:
+        threshold = split(_add_diagonal(found, n, include_diagonal))
+        return (threshold, 0.0) if return_error else threshold
+    sample = _Sample(found, n, include_diagonal, n_drawn)
+    threshold = split(sample.histogram())
     if not return_error:
         return threshold
-    again = [split(share.resample(random)) for _ in range(_N_BOOTSTRAPS)]
+    again = [split(sample.resample(random)) for _ in range(_N_BOOTSTRAPS)]
     return threshold, float(np.std(again, ddof=1))
 
 
@@ -157,16 +155,27 @@ def association_threshold(given: str | float, rows: Rows, random_state: Any, n_j
     """A parameter's number, or the threshold on the weighted co-associations that WAT finds by the word given."""
     if not isinstance(given, str):
         return float(given)
-    n, weights = int(rows.distinct.counts.sum()), check_weights(rows.weights, len(rows.weights), "the partitions")
-    if n * (n - 1) // 2 <= MOST_PAIRS:
-        _check_in_memory(rows)
-        return SPLITS[given](association_histogram(rows, weights, n_jobs))
-    random, found = random_source(random_state), (rows.objects, rows.n_clusters, rows.sample_weight)
-    return SPLITS[given](_drawn_histogram(*found, weights, _N_DRAWN, random))
+    weights, random = check_weights(rows.weights, len(rows.weights), "the partitions"), random_source(random_state)
+    found, _ = _associations(rows, rows.objects, rows.sample_weight, weights, MOST_PAIRS, random, n_jobs)
+    return SPLITS[given](found)
 
 
-def _check_in_memory(labels: Distinct) -> None:
-    labels.distinct.codes.in_memory("weak_association_threshold", "a max_pairs below the number of pairs")
+def _associations(
+    labels: Distinct,
+    objects: LabelRows,
+    sample_weight: NDArray[np.int64] | None,
+    weights: NDArray[np.float64],
+    max_pairs: int,
+    random: np.random.RandomState,
+    n_jobs: int | None,
+) -> tuple[Histogram, int | None]:
+    """Histogram of all co-associations, and None; of more than ``max_pairs`` that of random ones, and their number."""
+    n = int(labels.distinct.counts.sum())
+    if n * (n - 1) // 2 <= max_pairs:
+        labels.distinct.codes.in_memory("weak_association_threshold", "a max_pairs below the number of pairs")
+        return association_histogram(labels, weights, n_jobs), None
+    n_drawn = min(_N_DRAWN, max_pairs)
+    return _drawn_histogram(objects, labels.n_clusters, sample_weight, weights, n_drawn, random), n_drawn
 
 
 def association_histogram(

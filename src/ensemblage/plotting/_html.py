@@ -1,4 +1,4 @@
-"""How records show themselves in a notebook: tables and small pictures, no script."""
+"""How records below this package show themselves: as a figure, or in a notebook as tables and small pictures."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ensemblage import plotting
 from ensemblage.metrics._agreement import agreement_matrix
 
 from ._axes import printable
@@ -21,6 +22,17 @@ MOST_COMPARED, MOST_ROWS = 60, 5_000
 CELL = "padding:.2em .6em;text-align:"
 THUMBNAIL = 132
 """Pixels."""
+
+
+def figure(name: str, *numbers: Any, **options: Any) -> Any:
+    """What the public function of this name draws."""
+    return getattr(plotting, name)(*numbers, **options)
+
+
+def html(name: str, record: Any) -> str:
+    """What the function below of this name writes: the record in a notebook."""
+    shown: str = globals()[name](record)
+    return shown
 
 
 def ensemble_html(ensemble: Any) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.base.once import once
+from ensemblage.base.cached import once
 from ensemblage.base.text import one_line
 from ensemblage.profiles._effects import Categories, Numbers, compare_categories, compare_numbers
 from ensemblage.profiles._variables import NUMBERS, Variable

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemblage.base.cached import once
 from ensemblage.base.frames import to_frame
-from ensemblage.base.once import once
 from ensemblage.base.registered import figure
 from ensemblage.base.text import listing, one_line
 from ensemblage.base.validation import check_choice, check_whole

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from ensemblage.base.once import once
+from ensemblage.base.cached import once
 from ensemblage.base.parameters import Constraints, Seed, Whole, Words
 from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.ranking._base import BaseRanker, order_and_ranks

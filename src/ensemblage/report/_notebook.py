@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ensemblage.base.once import once
+from ensemblage.base.cached import once
 from ensemblage.base.text import write_text
 from ensemblage.base.validation import check_path
 from ensemblage.ensemble._soft_ensemble import as_any_ensemble

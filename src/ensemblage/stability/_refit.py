@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.utils import check_array, get_tags
 
-from ensemblage.base.once import once
+from ensemblage.base.cached import once
 from ensemblage.base.parameters import Estimator
 from ensemblage.base.validation import format_value
 from ensemblage.ensemble._arrays import as_frame

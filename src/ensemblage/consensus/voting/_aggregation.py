@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.base.once import once
+from ensemblage.base.cached import once
 from ensemblage.consensus._short_tables import check_look_ups, whole_lanes
 from ensemblage.consensus.voting._colour_refinement import content_of
 from ensemblage.ensemble._rows import Rows

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
-from ensemblage.base.once import once
+from ensemblage.base.cached import once
 from ensemblage.base.parameters import Constraints, Flag, Seed, Whole, Words
 from ensemblage.base.random import task_seeds
 from ensemblage.consensus._base import BaseConsensus

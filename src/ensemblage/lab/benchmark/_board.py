@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata, wilcoxon
 from sklearn.metrics import adjusted_rand_score
 
-from ensemblage.base.once import once
+from ensemblage.base.cached import once
 from ensemblage.lab._store import Result
 from ensemblage.lab.benchmark._entries import BASELINES, FEATURES, SCANS, Entry
 from ensemblage.lab.benchmark._kinds import KINDS, Traits

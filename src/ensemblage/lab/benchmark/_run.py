@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage._version import __version__
-from ensemblage.base.once import once
+from ensemblage.base.cached import once
 from ensemblage.base.options import Message, Option
 from ensemblage.base.validation import check_whole
 from ensemblage.lab._methods import import_method

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
-from ensemblage.base.once import once
+from ensemblage.base.cached import once
 from ensemblage.base.options import Message, Option
 from ensemblage.io import Preprocessor, Table, features_of, read_table
 

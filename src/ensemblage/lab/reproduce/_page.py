@@ -10,8 +10,7 @@ from markupsafe import Markup, escape
 from ensemblage.base.text import listing
 from ensemblage.lab._figures import Panel
 from ensemblage.lab.reproduce._cells import DIFFERS, NOISE_RULE, UNKNOWN, WITHIN, Cell, counts, ordered
-from ensemblage.lab.reproduce._claims import FAILS, HOLDS, UNTESTED, Claim
-from ensemblage.lab.reproduce._paper import Paper, Shown
+from ensemblage.lab.reproduce._paper import FAILS, HOLDS, UNTESTED, Claim, Paper, Shown
 from ensemblage.lab.reproduce._results import Results
 from ensemblage.lab.reproduce._tables import ours_text, plot, published_text
 from ensemblage.report._layout import Cell as ShownCell

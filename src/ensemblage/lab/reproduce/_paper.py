@@ -1,4 +1,4 @@
-"""What a paper's folder declares, and how it is found."""
+"""What a paper's folder declares: tables, figures and claims, and how it is found."""
 
 from __future__ import annotations
 
@@ -13,13 +13,61 @@ from importlib.resources import files
 from pathlib import Path
 from pkgutil import iter_modules
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 from ensemblage.base.validation import check_choice
-from ensemblage.lab.reproduce._claims import Claim, judged
 from ensemblage.lab.reproduce._experiment import Experiment
 from ensemblage.lab.reproduce._published import named_function, published, read_rows
-from ensemblage.lab.reproduce._results import Results
+from ensemblage.lab.reproduce._results import NotRunError, Results
+
+HOLDS, FAILS, UNTESTED = "holds", "fails", "not testable here"
+
+
+class Verdict(NamedTuple):
+    """What became of a claim."""
+
+    verdict: str
+    ours: str = ""
+    """Our number, or the reason."""
+
+
+class Claim(NamedTuple):
+    """A sentence of a paper with its verdict."""
+
+    figure: str
+    dataset: str
+    setting: str
+    claim: str
+    value: str
+    verdict: str
+    ours: str
+    id: str
+    """Paper, place and a name, such as li.t4.order."""
+
+
+def holds(condition: bool, ours: str) -> Verdict:
+    """The verdict of a condition."""
+    return Verdict(HOLDS if condition else FAILS, ours)
+
+
+def untested(why: str) -> Verdict:
+    """The verdict where there is nothing to judge by."""
+    return Verdict(UNTESTED, why)
+
+
+def judged(row: Mapping[str, str], package: str, results: Results) -> Claim:
+    """A row of claims.csv of a paper's package with the verdict of its rule, or why there is none.
+
+    A rule may ask for results that are not there: `Results.need`.
+    """
+    try:
+        verdict: Verdict = named_function(package, row)(results) if row["function"] else untested(row["untested"])
+    except NotRunError as error:
+        verdict = untested(str(error))
+    value = f"{row['value']} {row['unit']}".strip()
+    place = row["figure"], row["dataset"], row["setting"], row["claim"]
+    return Claim(*place, value, verdict.verdict, verdict.ours, row["id"])
+
 
 FOLDER = "ensemblage.lab.reproduce.papers"
 PAPERS = tuple(module.name for module in iter_modules([str(Path(__file__).with_name("papers"))]))

@@ -20,10 +20,9 @@ from ensemblage.lab._methods import kind_of
 from ensemblage.lab._runner import open_store
 from ensemblage.lab._store import Store
 from ensemblage.lab.reproduce import _page
-from ensemblage.lab.reproduce._claims import FAILS, HOLDS
 from ensemblage.lab.reproduce._experiment import Case, Experiment
 from ensemblage.lab.reproduce._page import Outcome
-from ensemblage.lab.reproduce._paper import PAPERS, Paper, Shown, load_paper
+from ensemblage.lab.reproduce._paper import FAILS, HOLDS, PAPERS, Paper, Shown, load_paper
 from ensemblage.lab.reproduce._protocol import Protocols
 from ensemblage.lab.reproduce._results import Results, read_results
 from ensemblage.lab.reproduce._runs import Data, Execution, Plan, units_of

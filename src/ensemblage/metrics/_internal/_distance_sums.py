@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.base.once import once
+from ensemblage.base.cached import once
 
 MOST_KEPT = 20_000_000
 """Distances that are sorted at once; more are counted into bins until the sought ones are as few."""

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.base.once import once
+from ensemblage.base.cached import once
 from ensemblage.counting._distances import distance_sums
 from ensemblage.metrics._internal._distance_sums import SortedDistances
 from ensemblage.rows.blocks import row_blocks

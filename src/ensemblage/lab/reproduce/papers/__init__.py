@@ -14,9 +14,8 @@ from ensemblage.lab._figures import Panel, bars, boxes, lines
 from ensemblage.lab._methods import PaperMethod, fit_consensus, make_generator, make_ranker
 from ensemblage.lab._store import Made
 from ensemblage.lab.reproduce._cells import Cell, Estimate, estimate, ordered
-from ensemblage.lab.reproduce._claims import Verdict, holds, untested
 from ensemblage.lab.reproduce._experiment import Case, Experiment, Numbers, Run
-from ensemblage.lab.reproduce._paper import Paper
+from ensemblage.lab.reproduce._paper import Paper, Verdict, holds, untested
 from ensemblage.lab.reproduce._published import number, published
 from ensemblage.lab.reproduce._results import NotRunError, Results
 

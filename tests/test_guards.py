@@ -48,10 +48,10 @@ from ensemblage.consensus.graphs import _ncut, _partition_graph
 from ensemblage.counting import _pairs
 from ensemblage.counting._contingency import table_cells
 from ensemblage.counting._pair_sums import Codes
-from ensemblage.ensemble._parts import _union, categories_of_part, union_of_parts
 from ensemblage.generation import make_pool
 from ensemblage.io._features import features_of
 from ensemblage.io._labels import label_values
+from ensemblage.io._out_of_core import _union, categories_of_part, union_of_parts
 from ensemblage.kernels import _pair_sums
 from ensemblage.kernels._jit import jit
 from ensemblage.metrics import INTERNAL_INDICES, membership_entropy

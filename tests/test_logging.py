@@ -44,6 +44,6 @@ def test_stages_fits_and_blocks_of_pairs_are_told(caplog, only_kernels):
 
 
 def test_nothing_is_said_unasked():
-    code = "import logging, ensemblage.base.log as log; log.get_logger('ensemblage.x').warning('unasked')"
+    code = "import logging, ensemblage; logging.getLogger('ensemblage.x').warning('unasked')"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == done.stderr == ""

@@ -27,8 +27,14 @@ from ensemblage import ConsensusClustering, RandomKPartitions
 from ensemblage.stability import prediction_strength
 from ensemblage.stability._jaccard import cells_of
 from ensemblage.stability._refit import check_data
-from ensemblage.stability._strength import both_directions, pairs_kept, random_halves, strength_of
-from ensemblage.stability._transfer import transfer_labels, transfer_of
+from ensemblage.stability._strength import (
+    both_directions,
+    pairs_kept,
+    random_halves,
+    strength_of,
+    transfer_labels,
+    transfer_of,
+)
 
 IRIS = load_iris().data
 EVEN, ODD = np.arange(0, 150, 2), np.arange(1, 150, 2)
@@ -90,7 +96,7 @@ def test_pairs_kept_as_the_naive_twin(seed):
 def test_transfer_as_the_naive_twin(transfer, kind, monkeypatch):
     if kind == "distances" and transfer == "centroid":
         return
-    monkeypatch.setattr("ensemblage.stability._transfer.DISTANCES", 100)
+    monkeypatch.setattr("ensemblage.stability._strength.DISTANCES", 100)
     rng = np.random.default_rng(0)
     rows, others, clusters = np.arange(35), np.arange(35, 60), rng.integers(-1, 4, size=35).astype(np.int32)
     estimator = AgglomerativeClustering(metric="precomputed", linkage="average") if kind == "distances" else AVERAGE

@@ -5,6 +5,7 @@ for every object how far they agree on it come out.
 """
 
 import importlib
+import logging
 from typing import Any
 
 from ensemblage._version import __version__ as __version__
@@ -79,6 +80,9 @@ _PACKAGES = (
 )
 
 __all__ = sorted([*_HOME, *_PACKAGES, "__version__"])  # noqa: PLE0605
+
+# Silent, unless the user gives the loggers of the modules a handler.
+logging.getLogger("ensemblage").addHandler(logging.NullHandler())
 
 # What lower packages call of upper ones, imported when it is called.
 PLACES.update(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -9,7 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ensemblage.base.log import get_logger
 from ensemblage.base.parameters import Constraints, Jobs, Values, Whole, Words
 from ensemblage.base.sklearn import BaseEstimator, ClusterMixin
 from ensemblage.base.validation import check_parameters, check_weights, takes_labels
@@ -29,7 +29,7 @@ from ensemblage.metrics._agreement_weights import weights_by_agreement
 from ensemblage.metrics._certainty import Association, Certainty, association_with, certainty_of_new, certainty_of_rows
 from ensemblage.rows.protocol import LabelRows
 
-logger = get_logger(__name__)
+logger = logging.getLogger(__name__)
 
 
 class HoldsRows(NamedTuple):

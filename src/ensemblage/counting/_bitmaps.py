@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from threading import Lock
@@ -10,13 +11,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.base.log import get_logger
 from ensemblage.kernels._bitmaps import BLOCK_BITS, WORDS, fill_maps
 from ensemblage.rows.blocks import row_blocks
 from ensemblage.rows.interrupts import rows_per_call
 from ensemblage.rows.threads import parallel_map
 
-logger = get_logger(__name__)
+logger = logging.getLogger(__name__)
 
 TASK_ROWS = 256
 """Rows of one task, or fewer. Results do not depend on it."""

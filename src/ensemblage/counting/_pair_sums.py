@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.base.log import get_logger
 from ensemblage.counting._bitmaps import Bitmaps, add_over_pairs, bitmaps_pay
 from ensemblage.kernels._jit import are_few
 from ensemblage.kernels._pair_sums import CHUNK, sum_marked_pairs, sum_pairs
 from ensemblage.rows.interrupts import rows_per_call
 from ensemblage.rows.protocol import map_rows
 
-logger = get_logger(__name__)
+logger = logging.getLogger(__name__)
 
 TASK_ROWS = 128
 """Rows of one task, or fewer. Results do not depend on it."""

@@ -1,12 +1,12 @@
 """Pairs of objects that partitions join, counted without listing the pairs."""
 
+import logging
 from threading import Lock
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.base.log import get_logger
 from ensemblage.counting._bitmaps import Bitmaps, add_over_pairs, bitmaps_pay
 from ensemblage.kernels._pairs import add_pairs, add_pairs_of_tile, group_objects, square_label_counts
 from ensemblage.rows import blocks
@@ -15,7 +15,7 @@ from ensemblage.rows.interrupts import rows_per_call
 from ensemblage.rows.protocol import LabelRows
 from ensemblage.rows.threads import parallel_map
 
-logger = get_logger(__name__)
+logger = logging.getLogger(__name__)
 
 SMALL_TABLE = 2**20
 """Largest table of clusters by labels to count: faster than cluster after cluster while it fits into the cache."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import numbers
 import warnings
 from collections.abc import Callable, Sequence
@@ -14,7 +15,6 @@ from sklearn.exceptions import FitFailedWarning
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ensemblage.base.log import get_logger
 from ensemblage.base.parameters import Constraints, Function, Jobs, Seed, Words
 from ensemblage.base.sklearn import BaseEstimator, TransformerMixin
 from ensemblage.base.validation import check_parameters, features_checked
@@ -29,7 +29,7 @@ from ensemblage.generation._clusterers import (
 )
 from ensemblage.generation._parallel import error_text, failures_text, fewer_clusters_text, fold_warnings, run_all
 
-logger = get_logger(__name__)
+logger = logging.getLogger(__name__)
 
 
 class Sample(NamedTuple):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar, Literal, NamedTuple, Self
@@ -10,7 +11,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import validate_data
 
-from ensemblage.base.log import get_logger
 from ensemblage.base.parameters import MOST_TASKS, Constraints, Function, Number, Several, Whole, Words
 from ensemblage.base.sklearn import BaseEstimator, ClusterMixin
 from ensemblage.base.validation import check_parameters, features_checked
@@ -21,7 +21,7 @@ from ensemblage.kernels._dendrogram import cut_merges, genie_merges, number_merg
 from ensemblage.kernels._spanning_trees import spanning_tree_of_points
 from ensemblage.rows.interrupts import run_interruptibly
 
-logger = get_logger(__name__)
+logger = logging.getLogger(__name__)
 
 THRESHOLD = Number(least=0, most=1)
 

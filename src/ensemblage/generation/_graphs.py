@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -14,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array, issparse
 
-from ensemblage.base.log import get_logger
 from ensemblage.base.options import Message, Option
 from ensemblage.base.parameters import Edges
 from ensemblage.base.validation import check_path, check_value, format_value
@@ -23,7 +23,7 @@ from ensemblage.io import Column, Table, base_name, read_bytes, read_table
 from ensemblage.io._formats import GRAPH, format_of, table_format
 from ensemblage.io._numbers import is_number
 
-logger = get_logger(__name__)
+logger = logging.getLogger(__name__)
 
 END_NAME = re.compile(
     r"(?i)(u|v|from|to|source|target|src|dst|dest|destination|node|vertex|head|tail|sender|receiver|start|end|id|name"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, field
@@ -11,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from ensemblage.base.log import get_logger
 from ensemblage.base.parameters import Constraints, Flag, Function, Jobs, Number, Seed, Whole, Words
 from ensemblage.base.random import task_seeds
 from ensemblage.base.validation import check_number, check_parameters, n_distinct_rows
@@ -20,7 +20,7 @@ from ensemblage.generation._clusterers import Labels
 from ensemblage.generation._greedy_stages import Space, Stage, grow_stage, settle
 from ensemblage.rows.threads import parallel_map
 
-logger = get_logger(__name__)
+logger = logging.getLogger(__name__)
 
 
 @dataclass(eq=False, repr=False)

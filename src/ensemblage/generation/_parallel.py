@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -10,10 +11,9 @@ from typing import Any, TypeVar
 
 from joblib import Parallel, delayed
 
-from ensemblage.base.log import get_logger
 from ensemblage.rows.threads import one_native_thread, thread_count
 
-logger = get_logger(__name__)
+logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 R = TypeVar("R")

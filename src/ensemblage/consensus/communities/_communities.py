@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar, Literal, Self
@@ -10,7 +11,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
-from ensemblage.base.log import get_logger
 from ensemblage.base.memory import MAX_BYTES
 from ensemblage.base.parameters import FRACTION, Bytes, Constraints, Edges, Number, Seed, Values, Whole, Words
 from ensemblage.base.random import task_seeds
@@ -29,7 +29,7 @@ from ensemblage.generation._communities import ALGORITHMS, OBJECTIVES
 from ensemblage.generation._graphs import Graph, as_graph
 from ensemblage.metrics._link_association import LinkAssociation
 
-logger = get_logger(__name__)
+logger = logging.getLogger(__name__)
 
 METHODS_ON_GRAPHS = ("ecg", "fast-ensemble", "lf")
 LEAST = {"lf": 0.2, "fast-ensemble": 0.8}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar, NamedTuple
@@ -10,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
 
-from ensemblage.base.log import get_logger
 from ensemblage.base.parameters import Constraints, Number, Seed, Values, Whole
 from ensemblage.base.random import task_seeds
 from ensemblage.consensus._base import HoldsRows, InductiveConsensus
@@ -33,7 +33,7 @@ from ensemblage.kernels._votes import expect_rows
 from ensemblage.rows.blocks import SUM_ROWS
 from ensemblage.rows.protocol import LabelRows
 
-logger = get_logger(__name__)
+logger = logging.getLogger(__name__)
 
 OWN = 0.8
 """Share of an object that a given start leaves in its class: where a class has none of a label, it never gets any."""

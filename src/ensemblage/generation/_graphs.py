@@ -45,13 +45,9 @@ class Graph(NamedTuple):
 
     def ends(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """(m,) the two nodes of each edge, the smaller first, in lexicographic order."""
-        rows, columns = _rows_of(self.matrix), self.matrix.indices.astype(np.int64)
+        rows = np.repeat(np.arange(self.matrix.shape[0]), np.diff(self.matrix.indptr))
+        columns = self.matrix.indices.astype(np.int64)
         return rows[rows < columns], columns[rows < columns]
-
-
-def _rows_of(matrix: csr_array) -> NDArray[np.int64]:
-    """(nnz,) the row of each entry."""
-    return np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
 
 
 class EdgeList(NamedTuple):

@@ -31,9 +31,8 @@ from ._memberships import item_consensus_bars, membership
 from ._models import model
 from ._profiles import profile_heat_map, variable_panel, variable_panels
 from ._ranking import ranking_scores
-from ._resolutions import stability_by_resolution
 from ._scatter import entropy_scatter, scatter
-from ._stability import cluster_jaccards, prediction_strengths
+from ._stability import cluster_jaccards, prediction_strengths, stability_by_resolution
 
 __all__ = [
     "PALETTE",

@@ -1,4 +1,4 @@
-"""How stable clusters are, and which numbers of clusters are supported."""
+"""How stable clusters are: each of them, by the number of clusters, and by the resolution of a graph."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ from ._clusters import confidence_boxes, confidence_quantiles
 from ._colors import PALETTE
 from ._k_curves import curves_by_number
 
-_BOUNDS = {0.6: "doubtful", 0.75: "stable", 0.85: "very stable"}
+_OF_JACCARD = {0.6: "doubtful", 0.75: "stable", 0.85: "very stable"}
+_OF_RESAMPLES = {0.7: "doubtful", 0.85: "stable"}
+"""From which value on a word holds: of Jaccard similarities, of Rand indices of two resamples."""
 
 
 def cluster_jaccards(jaccard: ArrayLike, *, clusters: Sequence[object] | None = None, ax: Axes | None = None) -> Axes:
@@ -44,12 +46,7 @@ def cluster_jaccards(jaccard: ArrayLike, *, clusters: Sequence[object] | None = 
     confidence_boxes(confidence_quantiles(similar.ravel(), np.repeat(np.arange(k), p)), ax=ax)
     means = [row[~np.isnan(row)].mean() if (~np.isnan(row)).any() else np.nan for row in similar]
     ax.scatter(range(k), means, marker="D", s=28, color="white", edgecolors="black", zorder=3)
-    for bound, word in _BOUNDS.items():
-        ax.axhline(bound, color="0.75", linewidth=0.8, linestyle="--", zorder=0)
-        ax.annotate(
-            word, (1, bound), xycoords=("axes fraction", "data"), xytext=(3, 1), textcoords="offset points",
-            fontsize="x-small", color="0.4", va="bottom",
-        )  # fmt: skip
+    _draw_bounds(ax, _OF_JACCARD)
     label_ticks(ax, "x", range(k), range(k) if clusters is None else clusters, most=20)
     return remove_frame(ax, xlabel="cluster", ylabel="Jaccard similarity", ylim=(0, 1.02))
 
@@ -92,3 +89,64 @@ def prediction_strengths(
     ax.axhline(supported, color="0.6", linewidth=1, linestyle="--")
     ax.set_ylim(0, 1.05)
     return ax
+
+
+def stability_by_resolution(
+    stability: Mapping[float, float],
+    found_again: Mapping[float, float] | None = None,
+    *,
+    plateaus: Sequence[tuple[float, float]] = (),
+    best: int | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """How alike the clusterings of resamples are at each resolution, and over which resolutions the clusters last.
+
+    Parameters
+    ----------
+    stability : mapping of float to float
+        Mean adjusted Rand index of two resamples at each resolution.
+    found_again : mapping of float to float, optional
+        Share of the objects in clusters that are found again.
+    plateaus : sequence of (low, high), optional
+        The resolutions from which to which the clusters are about the same: a bar each.
+    best : int, optional
+        The plateau that was taken.
+    {ax}
+
+    Examples
+    --------
+    >>> from ensemblage.plotting import stability_by_resolution
+    >>> ax = stability_by_resolution({0.5: 0.9, 1.0: 0.95, 2.0: 0.6}, plateaus=[(0.5, 1.0), (2.0, 2.0)], best=0)
+    >>> ax.get_xlabel(), ax.get_xscale()
+    ('resolution', 'log')
+    """
+    ax = axes_or_new(ax)
+    check_mapping(stability, "stability of stability_by_resolution")
+    check_numbers([list(ends) for ends in plateaus] or [[1, 1]], "plateaus of stability_by_resolution", ("n", 2))
+    curves = {"mean ARI of two resamples": stability, "objects in clusters found again": found_again or {}}
+    for i, (name, by_resolution) in enumerate(curves.items()):
+        known = sorted(by_resolution)
+        values = check_numbers([by_resolution[r] for r in known], f"{name} of stability_by_resolution", ("n",))
+        if len(known):
+            ax.plot(known, values, ("o-", "s:")[i], markersize=4, color=PALETTE[i], label=name)
+    _draw_bounds(ax, _OF_RESAMPLES)
+    for number, (low, high) in enumerate(plateaus):
+        color = PALETTE[2] if number == best else "0.7"
+        ax.plot([low * 0.96, high * 1.04], [-0.06, -0.06], color=color, linewidth=5, solid_capstyle="butt", zorder=1)
+    ax.set_xscale("log")
+    ticks = sorted(stability)
+    shown = ticks[:: -(-len(ticks) // 8)]
+    ax.set_xticks(shown, labels=[f"{r:g}" for r in shown])
+    ax.minorticks_off()
+    ax.legend(frameon=False, fontsize="small", loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
+    return remove_frame(ax, xlabel="resolution", ylabel="stability", ylim=(-0.1, 1.03))
+
+
+def _draw_bounds(ax: Axes, bounds: Mapping[float, str]) -> None:
+    """A dashed line at each bound, its word at the right end."""
+    for bound, word in bounds.items():
+        ax.axhline(bound, color="0.75", linewidth=0.8, linestyle="--", zorder=0)
+        ax.annotate(
+            word, (1, bound), xycoords=("axes fraction", "data"), xytext=(3, 1), textcoords="offset points",
+            fontsize="x-small", color="0.4", va="bottom",
+        )  # fmt: skip

@@ -4,10 +4,12 @@ from ensemblage.base.docs import fill_docstrings
 from ensemblage.datasets._ayad import make_2d2k, make_8d5k, make_two_gauss
 from ensemblage.datasets._load import Dataset, UnavailableError, dataset_names, load
 from ensemblage.datasets._ohl import make_hub_partitions, make_partitions
+from ensemblage.datasets._worlds import World, make_world
 
 __all__ = [
     "Dataset",
     "UnavailableError",
+    "World",
     "dataset_names",
     "load",
     "make_2d2k",
@@ -15,6 +17,7 @@ __all__ = [
     "make_hub_partitions",
     "make_partitions",
     "make_two_gauss",
+    "make_world",
 ]
 
 fill_docstrings(globals()[name] for name in __all__)

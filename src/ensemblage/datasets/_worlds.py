@@ -93,7 +93,7 @@ def make_world(kind: str | None = None, *, n_samples: int | None = None, random_
     --------
     >>> from ensemblage.datasets import make_world
     >>> world = make_world("clouds", n_samples=200, random_state=0)
-    >>> world.X.shape[0], world.labels.min()
+    >>> world.X.shape[0], int(world.labels.min())
     (200, 0)
     >>> make_world("mixed", n_samples=100, random_state=0).X.num_rows
     100

@@ -88,7 +88,11 @@ def test_defaults_are_legal(cls):
         (Flag(), [True, False, np.True_], [0, 1, "yes", None, [True], np.array([True, False])]),
         (Words(["a", "b"]), ["a", "b"], ["c", "", "A", None, 0, True, ["a"], np.array(["a", "b"]), b"a"]),
         (Bytes(), [1, 2e9, "2GB", "500 mb", "1KiB", HUGE], [0, -1, 0.5, NAN, True, "2 gallons", "", None, [1]]),
-        (Seed(), [None, 0, 2**32 - 1, np.random.RandomState(0)], [-1, 2**32, 1.5, NAN, True, "x", [0], HUGE]),
+        (
+            Seed(),
+            [None, 0, 2**32 - 1, np.random.RandomState(0), np.random.default_rng(0)],
+            [-1, 2**32, 1.5, NAN, True, "x", [0], HUGE],
+        ),
         (Jobs(), [None, 1, -1, 1000, np.int64(2)], [0, 1001, 1.5, NAN, True, "all", [1], HUGE]),
         (
             Lists("lists", ""),

@@ -15,7 +15,7 @@ from sklearn.exceptions import NotFittedError
 from strategies import few_starts, random_labels
 
 import ensemblage
-from ensemblage import METHODS, ConsensusClustering, Ensemble, Preprocessor, generation, make_consensus
+from ensemblage import METHODS, ConsensusClustering, Ensemble, KMeansConsensus, Preprocessor, generation, make_consensus
 from ensemblage.answer import _saved
 
 X = load_iris().data
@@ -44,7 +44,9 @@ def assert_same(one, two, path=""):
         for i, (a, b) in enumerate(zip(one, two, strict=True)):
             assert_same(a, b, f"{path}[{i}]")
     elif isinstance(one, np.random.RandomState):
-        assert_same(one.get_state(), two.get_state())
+        assert_same(one.get_state(legacy=False), two.get_state(legacy=False))
+    elif isinstance(one, np.random.Generator):
+        assert_same(one.bit_generator.state, two.bit_generator.state)
     elif hasattr(one, "__dict__") and not isinstance(one, type | np.dtype):
         kept = {key: value for key, value in vars(one).items() if not isinstance(one, Birch) or key not in TREE}
         assert_same(kept, {key: value for key, value in vars(two).items() if key in kept}, path)
@@ -84,6 +86,18 @@ def test_every_method(name, k, tmp_path):
         assert_array_equal(model.predict(new), found.labels)
         assert_array_equal(loaded.predict(new), found.labels)
         assert_array_equal(model.assign(frame).labels, model.labels_)
+
+
+@pytest.mark.parametrize("bits", ["MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64"])
+@pytest.mark.parametrize("kind", ["RandomState", "Generator"])
+def test_a_source_of_random_numbers_goes_on_where_it_was(kind, bits, tmp_path):
+    source = getattr(np.random, kind)(getattr(np.random, bits)(3))
+    model = KMeansConsensus(3, n_init=2, random_state=source).fit(random_labels(40, 5, 3, 0.1, seed=1))
+    path = tmp_path / "model.npz"
+    model.save(path)
+    loaded = ensemblage.load(path)
+    assert_same(vars(model), vars(loaded))
+    assert_array_equal(loaded.random_state.bytes(20), source.bytes(20))
 
 
 @pytest.mark.parametrize("name", METHODS)

@@ -1,5 +1,8 @@
 """The same seed gives the same labels: a meta-estimator seeds every part that has no seed of its own."""
 
+import inspect
+
+import joblib
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -10,8 +13,19 @@ from sklearn.mixture import GaussianMixture
 from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
+from strategies import few_starts, planted_labels
 
-from ensemblage import ConsensusClustering, GreedyKMeansConsensus, KMeansConsensus
+import ensemblage
+from ensemblage import (
+    ConsensusClustering,
+    GreedyKMeansConsensus,
+    KMeansConsensus,
+    datasets,
+    generation,
+    metrics,
+    report,
+    stability,
+)
 from ensemblage.answer import choose_k_monti
 from ensemblage.generation import (
     MixedPartitions,
@@ -102,3 +116,89 @@ def test_others_that_hold_estimators(tmp_path):
     generator = RandomKPartitions(4, estimator=unseeded(), random_state=0)
     files = [write_partitions(generator, X, tmp_path / f"{i}.npy") for i in range(2)]
     np.testing.assert_array_equal(*(np.load(tmp_path / f"{i}.npy") for i in range(len(files))))
+
+
+LABELS = planted_labels(n=60, p=6, k=3, noise=0.4, seed=1)[0]
+NEEDS = {"CSPA": "pymetis", "MCLA": "pymetis", "HGPA": "mtkahypar"}
+DRAWING = {
+    "CommunityConsensus": {"edges": [[i, (i + 1) % 60] for i in range(60)], "algorithm": "louvain"},
+    "Discotec": {"n_sampled_pairs": 100, "max_pairs": 100},
+    "GreedyKMeansConsensus": {"n_clusters": 3, "n_candidates": 4},
+    "GreedyPartitions": {"n_clusters": 3, "n_candidates": 4},
+    "LeidenPartitions": {"n_partitions": 4, "algorithm": "louvain"},
+    "MCLA": {"n_clusters": 3, "partitioner": "spectral"},
+    "USpec": {"n_clusters": 3, "n_representatives": 30},
+    "USpecPartitions": {"n_partitions": 2, "n_representatives": 50},
+}
+"""Parameters with which an estimator draws something in little time."""
+FUNCTIONS = {
+    "choose_k": lambda seed: ensemblage.choose_k(X, [2, 3], n_references=2, n_splits=2, random_state=seed),
+    "choose_k_monti": lambda seed: choose_k_monti(X, [2, 3], n_partitions=4, n_references=1, random_state=seed),
+    "choose_resolution": lambda seed: ensemblage.choose_resolution(
+        X, [0.5, 1.0], algorithm="louvain", n_resamples=2, random_state=seed
+    ),
+    "cluster_stability": lambda seed: stability.cluster_stability(
+        KMeans(3, n_init=1), X, n_resamples=3, random_state=seed
+    ),
+    "compare_methods": lambda seed: ensemblage.answer.compare_methods(LABELS, 3, methods=["km"], random_state=seed),
+    "make_2d2k": lambda seed: datasets.make_2d2k(seed),
+    "make_8d5k": lambda seed: datasets.make_8d5k(seed),
+    "make_hub_partitions": lambda seed: datasets.make_hub_partitions(0.2, random_state=seed),
+    "make_partitions": lambda seed: datasets.make_partitions(n_partitions=4, random_state=seed),
+    "make_pool": lambda seed: generation.make_pool(X, "kmeans", n_clusters=3, random_state=seed),
+    "make_two_gauss": lambda seed: datasets.make_two_gauss(seed),
+    "prediction_strength": lambda seed: stability.prediction_strength(
+        KMeans(n_init=1), X, [2, 3], n_splits=2, random_state=seed
+    ),
+    "profile": lambda seed: ensemblage.profile(np.arange(90) % 3, X, random_state=seed),
+    "summarize": lambda seed: report.summarize(
+        LABELS, KMeansConsensus(3, random_state=0).fit(LABELS), random_state=seed
+    ),
+    "weak_association_threshold": lambda seed: metrics.weak_association_threshold(
+        LABELS, max_pairs=100, random_state=seed
+    ),
+}
+
+
+def public_with_seeds():
+    """By name every public function and class that takes a ``random_state``."""
+    packages = [ensemblage, *(getattr(ensemblage, name) for name in ensemblage._PACKAGES)]
+    public = {name: getattr(package, name) for package in packages for name in package.__all__}
+    return {
+        name: one
+        for name, one in public.items()
+        if inspect.isroutine(one) or hasattr(one, "set_params")
+        if "random_state" in inspect.signature(one).parameters
+    }
+
+
+def outcome(name, seed):
+    """What an estimator finds, or a function returns."""
+    if name in FUNCTIONS:
+        return FUNCTIONS[name](seed)
+    make = public_with_seeds()[name]
+    takes_k = "n_clusters" in inspect.signature(make).parameters and not hasattr(make, "transform")
+    model = few_starts(make(**DRAWING.get(name, {"n_clusters": 3} if takes_k else {}), random_state=seed))
+    if hasattr(model, "transform"):
+        return model.fit_transform(X)
+    fitted = model.fit(X if make in (ConsensusClustering, ensemblage.USpec, GreedyKMeansConsensus) else LABELS)
+    return fitted.scores_ if hasattr(fitted, "scores_") else fitted.labels_
+
+
+@pytest.mark.parametrize("name", sorted(public_with_seeds()))
+def test_a_generator_of_numpy_is_a_seed(name):
+    """It is drawn from, as a RandomState is: two of one seed agree, and the next call goes on where one ended."""
+    if name in NEEDS:
+        pytest.importorskip(NEEDS[name])
+    one, two = np.random.default_rng(5), np.random.default_rng(5)
+    assert joblib.hash(outcome(name, one)) == joblib.hash(outcome(name, two))
+    drawn = one.bit_generator.state != np.random.default_rng(5).bit_generator.state
+    assert drawn == (name != "EvidenceAccumulation"), "it draws pairs where there are millions of them"
+
+
+def test_the_next_fit_with_a_generator_is_another_one():
+    random = np.random.default_rng(5)
+    assert (
+        RandomKPartitions(6, random_state=random).fit_transform(X)
+        != RandomKPartitions(6, random_state=random).fit_transform(X)
+    ).any()

@@ -91,7 +91,7 @@ def choose_k(
     sample : int, default 1,000
         Of more objects so many are looked at, drawn without replacement; for the agreement twice as many.
     {n_jobs}
-    random_state : int, RandomState or None
+    random_state : int, RandomState, Generator or None
         Seed of everything random.
     progress : callable, optional
         Called as ``progress(done, total)`` after every step, by the calling thread. An error that it raises ends the

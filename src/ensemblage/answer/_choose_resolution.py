@@ -105,7 +105,7 @@ def choose_resolution(
     consensus : str, default "km"
         A name of ``METHODS``: what combines the clusterings of a plateau.
     {n_jobs}
-    random_state : int, RandomState or None
+    random_state : int, RandomState, Generator or None
         Seed of the draws and of every clustering.
     progress : callable, optional
         Called as ``progress(done, total)`` after every resample and every resolution.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar, Literal, Self, TypeVar, cast
@@ -18,7 +17,7 @@ from ensemblage.answer._choose_k import choose_k
 from ensemblage.answer._k_choice import KChoice
 from ensemblage.base.options import Message, Option
 from ensemblage.base.parameters import Constraints, Estimator, Flag, Function, Jobs, Seed, Whole, Words
-from ensemblage.base.random import task_seeds
+from ensemblage.base.random import seed_of, task_seeds
 from ensemblage.base.sklearn import BaseEstimator, ClusterMixin
 from ensemblage.base.validation import check_parameters, format_value, n_distinct_rows
 from ensemblage.consensus._assignment import BY_RULE, Assignment
@@ -96,7 +95,7 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
         Threads of the generator and the consensus, where their own parameter is None. -1: every core that this process
         may use; None: what a ``joblib.parallel_config`` says; without one every core, or 1 inside a parallel loop of
         joblib or scikit-learn. The result does not depend on it.
-    random_state : int, RandomState or None
+    random_state : int, RandomState, Generator or None
         Seed of the generator and of the consensus, the same for both, and of every estimator inside them (the steps of
         a pipeline, the ``estimator`` of a generator), where they have none of their own.
     progress : callable, optional
@@ -213,8 +212,7 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
             self.feature_names_in_ = self.preprocessor_.feature_names_in_
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
-        given = self.random_state
-        seed = int(given) if isinstance(given, numbers.Integral) else int(task_seeds(given, 1)[0])
+        seed = seed_of(self.random_state)
         k = getattr(self.consensus, "n_clusters", None) if self.n_clusters is None else self.n_clusters
         generator = default_generator(self.quality, features) if self.generator is None else clone(self.generator)
         self.choice_ = None

@@ -122,7 +122,7 @@ def compare_methods(
         Names in `METHODS`. Default: all of them.
     {max_bytes}
     {n_jobs}
-    random_state : int, RandomState or None, default 0
+    random_state : int, RandomState, Generator or None, default 0
         One seed for all.
     progress : callable, optional
         Called as ``progress(done, total)`` after every method. An error that it raises ends the work.

@@ -99,7 +99,7 @@ def choose_k_monti(
     n_references : int, default 20
         Number of such data sets. 0 leaves the comparison out. The p-value is at least 1 / (n_references + 1).
     {n_jobs}
-    random_state : int, RandomState or None
+    random_state : int, RandomState, Generator or None
         Seed of everything random.
     progress : callable, optional
         Called as ``progress(done, total)`` after every clustering, by the calling thread. An error that it raises ends

@@ -134,6 +134,7 @@ LEFT_OUT = {"progress": None, "root_": None, "dummy_leaf_": None}
 """Attributes that are not kept where no file can hold them: who is told of progress; the tree that `Birch` grows."""
 SPARSE: Mapping[str, Any] = MappingProxyType({"csr_array": sparse.csr_array, "csr_matrix": sparse.csr_matrix})
 TYPES: Mapping[str, type] = MappingProxyType({t.__name__: t for t in (bool, int, float, str)})
+BIT_GENERATORS = ("MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64")
 
 ATOMS: Mapping[str, Callable[[Any], Any]] = MappingProxyType(
     {"float": float, "dtype": np.dtype, "dtype_class": lambda text: np.dtype(text).type, "type": TYPES.__getitem__}
@@ -205,6 +206,8 @@ class Writer:
             return {"dict": items}
         if isinstance(value, np.random.RandomState):
             return {"random_state": self.node(value.get_state(legacy=False), path)}
+        if isinstance(value, np.random.Generator):
+            return {"generator": self.node(value.bit_generator.state, path)}
         if kind.__name__ in SPARSE and kind is SPARSE[kind.__name__]:
             parts = [self.node(part, path) for part in (value.data, value.indices, value.indptr)]
             return {"sparse": kind.__name__, "of": parts, "shape": list(value.shape)}
@@ -263,9 +266,11 @@ class Reader:
             objects[:] = [self.value(item) for item in of]
             return objects.reshape(dict(more)["shape"])
         if kind == "random_state":
-            random = np.random.RandomState()
-            random.set_state(self.value(of))
+            random = np.random.RandomState(_stream_of_bits(state := self.value(of)))
+            random.set_state(state)
             return random
+        if kind == "generator":
+            return np.random.Generator(_stream_of_bits(self.value(of)))
         if kind == "sparse":
             parts = tuple(self.value(part) for part in dict(more)["of"])
             return SPARSE[of](parts, shape=tuple(dict(more)["shape"]))
@@ -301,6 +306,16 @@ class Reader:
         made = cls.__new__(cls)
         vars(made).update(state)
         return made
+
+
+def _stream_of_bits(state: Any) -> Any:
+    """A bit generator of numpy in a state that it has had; RandomState and Generator draw from one."""
+    name = state["bit_generator"]
+    if name not in BIT_GENERATORS:
+        raise ValueError(f"there is no bit generator {str(name)[:60]!r} that this version knows")
+    bits = getattr(np.random, name)()
+    bits.state = state
+    return bits
 
 
 def save_model(model: Any, path: str | PathLike[str]) -> None:

@@ -69,7 +69,7 @@ names_in_ : ndarray of str
 n_features_in_ : int
     Number of partitions.""",
     "random_state": """\
-random_state : int, RandomState or None, default=None
+random_state : int, RandomState, Generator or None, default=None
     Seed of the draws.""",
     "ax": """\
 ax : matplotlib Axes, optional

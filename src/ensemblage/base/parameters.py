@@ -145,10 +145,12 @@ class Seed(Constraint):
     advice = "Give such a seed."
 
     def rule(self) -> str:
-        return "None, a whole number from 0 to 4294967295 or a numpy RandomState"
+        return "None, a whole number from 0 to 4294967295 or a numpy RandomState or Generator"
 
     def fits(self, value: Any) -> bool:
-        is_source = value is None or value is np.random or isinstance(value, np.random.RandomState)
+        is_source = (
+            value is None or value is np.random or isinstance(value, np.random.RandomState | np.random.Generator)
+        )
         return is_source or Whole(0, 2**32 - 1).fits(value)
 
 

@@ -1,5 +1,6 @@
 """Randomness: one seed per task, all drawn up front, so that no result depends on the order of execution."""
 
+import numbers
 from inspect import signature
 from typing import Any
 
@@ -16,8 +17,10 @@ RESTARTS_ARE_SEEDED = "rng" in signature(eigsh).parameters
 
 
 def random_source(random_state: Any) -> np.random.RandomState:
-    """scikit-learn's `check_random_state`, with an error in our voice."""
+    """scikit-learn's `check_random_state`, with an error in our voice; draws on a Generator's own stream of bits."""
     check_value(random_state, "random_state", [Seed()])
+    if isinstance(random_state, np.random.Generator):
+        return np.random.RandomState(random_state.bit_generator)
     return check_random_state(random_state)  # type: ignore[no-any-return]
 
 
@@ -25,6 +28,12 @@ def task_seeds(random_state: Any, n_tasks: int) -> NDArray[np.int64]:
     """Draw one seed per task, in the order of the tasks."""
     seeds: NDArray[np.int64] = random_source(random_state).randint(np.iinfo(np.int32).max, size=n_tasks, dtype=np.int64)
     return seeds
+
+
+def seed_of(random_state: Any, subject: str = "random_state") -> int:
+    """The whole number that was given as a seed; else one that is drawn."""
+    check_value(random_state, subject, [Seed()])
+    return int(random_state if isinstance(random_state, numbers.Integral) else task_seeds(random_state, 1)[0])
 
 
 def eigsh_start(start: NDArray[np.float64]) -> dict[str, Any]:

@@ -138,7 +138,7 @@ class DiversePartitions(BasePartitions):
         Cluster a second time, with every feature brought to deviation 1: twice the partitions.
     {on_error}
     {n_jobs}
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
         Seed of the mixtures; nothing else is random.
     {progress}
 

@@ -78,7 +78,7 @@ class GreedyPartitions(GreedyParameters, LabelTransformer):
     max_iter : int, default=300
         Most iterations of each k-means, which ends when no object moves.
     {n_jobs}
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
         Seed of the candidates.
     {progress}
 

@@ -58,7 +58,7 @@ class MixedPartitions(BasePartitions):
         (``sklearn.cluster.estimate_bandwidth``, from 500 objects at most). None is 1 / the number of clusters.
     {on_error}
     {n_jobs}
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
         Seed of every algorithm.
     {progress}
 

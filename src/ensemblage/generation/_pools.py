@@ -59,7 +59,7 @@ def make_pool(
     standardize : bool, default True
         Whether to bring the features to mean 0 and standard deviation 1 first, as in the paper.
     {n_jobs}
-    random_state : int, RandomState or None
+    random_state : int, RandomState, Generator or None
         Seed of the k-means.
 
     Returns

@@ -38,7 +38,7 @@ class RandomKPartitions(BasePartitions):
         ``n_components``) and each of its ``random_state`` are set in a clone. None is ``KMeans(n_init=1)``.
     {on_error}
     {n_jobs}
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
         Seed of the draws and of every base clustering.
     {progress}
     metric : {"euclidean", "cosine"}, default="euclidean"

@@ -41,7 +41,7 @@ class ResampledPartitions(BasePartitions):
         clone. None is ``KMeans(n_init=1)``, which has 8 clusters unless ``n_clusters`` is given.
     {on_error}
     {n_jobs}
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
         Seed of the draws and of every base clustering. The same seed draws the same rows for any ``n_clusters``.
     {progress}
 

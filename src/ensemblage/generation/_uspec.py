@@ -158,7 +158,7 @@ class USpec(ClusterMixin, BaseEstimator):
     max_iter : int, default=100
         Most steps of that k-means.
     {n_jobs}
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
         Seed of the draws.
 
     Attributes
@@ -335,7 +335,7 @@ class USpecPartitions(RandomKPartitions):
         half of them.
     {on_error}
     {n_jobs}
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
         Seed of the draws and of every base clustering.
     {progress}
     n_representatives : int, default=1000

@@ -98,7 +98,7 @@ def weak_association_threshold(
         less.
     return_error : bool, default False
         Whether to return the standard error too.
-    random_state : int, RandomState or None
+    random_state : int, RandomState, Generator or None
         Seed of the pairs that are drawn.
     {n_jobs}
 

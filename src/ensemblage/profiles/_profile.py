@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ensemblage.base.frames import backend_of
+from ensemblage.base.random import seed_of
 from ensemblage.base.validation import check_numbers, check_whole, format_value
 from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.profiles._comparison import ClusterComparison, repeats_clusters
@@ -28,7 +29,7 @@ def profile(
     confidence: ArrayLike | None = None,
     n_drivers: int = 5,
     max_depth: int = 3,
-    random_state: int = 0,
+    random_state: Any = 0,
 ) -> Profile:
     """Say what describes each cluster: which variables are higher, lower, more or less often there than in the rest.
 
@@ -56,7 +57,7 @@ def profile(
         Most variables that a sentence names.
     max_depth : int, default 3
         Depth of the decision tree whose leaves are the rules; 0 for none.
-    random_state : int, default 0
+    random_state : int, RandomState, Generator or None, default 0
         Deals out the objects for the cross-validation of the rules, and draws 5,000 of more.
 
     Returns
@@ -113,7 +114,7 @@ def profile(
     labels = _labels_of(model_or_labels)
     check_whole(n_drivers, "n_drivers of profile", 1)
     check_whole(max_depth, "max_depth of profile", 0, 3)
-    check_whole(random_state, "random_state of profile", 0, 2**32 - 1)
+    seed = seed_of(random_state, "random_state of profile")
     given = describe_objects(X, getattr(model_or_labels, "preprocessor_", None))
     given = given.with_clustered(
         _clustered_columns(model_or_labels, given) if clustered is None else _check_columns(clustered, given)
@@ -145,7 +146,7 @@ def profile(
         )
     missing = [np.bincount(clusters[np.isnan(v.values)], minlength=k + 1)[:k] for v in variables]
     of_tree = [v for v in variables if v.clustered] or variables
-    rules = rules_of(of_tree, clusters, names, max_depth, random_state)
+    rules = rules_of(of_tree, clusters, names, max_depth, seed)
     return Profile(
         found,
         rules,

@@ -132,7 +132,7 @@ class Discotec(BaseRanker):
     n_sampled_pairs : int, default 10_000_000
         Number of random pairs, where they are needed, from 2 to 10⁹. Each takes 16 bytes.
     {n_jobs}
-    random_state : int, RandomState or None
+    random_state : int, RandomState, Generator or None
         Seed of the random pairs.
 
     Attributes

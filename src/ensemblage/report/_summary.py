@@ -13,7 +13,7 @@ from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 
 from ensemblage.answer import ConsensusClustering
-from ensemblage.base.random import random_source, task_seeds
+from ensemblage.base.random import seed_of
 from ensemblage.base.validation import check_weights, check_whole
 from ensemblage.consensus import GreedyKMeansConsensus
 from ensemblage.consensus._base import BaseConsensus
@@ -129,7 +129,7 @@ def summarize(
         Of a consensus that found its number of clusters by lifetimes: so many random halves of the partitions are
         combined by the same method, to see how often that number comes out again. Each takes up to the time of the fit,
         so none is done unasked; the page says how many were.
-    random_state : int, RandomState or None, default 0
+    random_state : int, RandomState, Generator or None, default 0
         Chooses the objects that are drawn where there are too many, and the halves.
 
     Returns
@@ -178,8 +178,7 @@ def summarize(
     weights = check_weights(given, ensemble.shape[1], "report")
     names = list(_check_length(range(n) if ids is None else ids, n, "ids"))
     # One seed, so that every figure draws the same objects.
-    random_source(random_state)
-    seed = random_state if isinstance(random_state, int) else int(task_seeds(random_state, 1)[0])
+    seed = seed_of(random_state)
     placed = ObjectCertainty.of(ensemble, consensus, labels, weights)
     coordinates = None if features is None else Features.of(_check_length(features, n, "features"))
     agreements = agreement_with(ensemble, labels, "ari")

@@ -112,7 +112,7 @@ def cluster_stability(
         What a resample does that the estimator fails on: it is left out with one warning that names it, or the error is
         raised. All failing raises.
     {n_jobs}
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
         Seed of the draws and of every clustering.
     progress : callable or None, default=None
         Called as ``progress(done, total)`` after every resample, by the calling thread. An error that it raises ends

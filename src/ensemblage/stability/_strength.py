@@ -94,7 +94,7 @@ def prediction_strength(
         Name of the estimator's parameter for the number of clusters. Default: its ``n_clusters``, or of a mixture
         ``n_components``, those of the last step of a pipeline included.
     {n_jobs}
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
         Seed of the splits and of every clustering.
     progress : callable or None, default=None
         Called as ``progress(done, total)`` after every number of every split, by the calling thread. An error that it

@@ -85,7 +85,7 @@ class CommunityConsensus(BaseConsensus):
     {max_bytes}
     {partition_weights}
     {n_jobs}
-    random_state : int, RandomState or None
+    random_state : int, RandomState, Generator or None
         Seed of the runs.
 
     Attributes

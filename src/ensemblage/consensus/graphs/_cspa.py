@@ -68,7 +68,7 @@ class CSPA(ThresholdedConsensus, ObjectGraph):
     {max_bytes}
     {partition_weights}
     {n_jobs}
-    random_state : int, RandomState or None
+    random_state : int, RandomState, Generator or None
         Seed of the partitioner and of the choice of neighbours.
 
     Attributes

@@ -51,7 +51,7 @@ class HBGF(ObjectGraph, LocallyWeighted):
     {cluster_weights}
     {partition_weights}
     {n_jobs}
-    random_state : int, RandomState or None
+    random_state : int, RandomState, Generator or None
         Seed of the k-means or of METIS.
 
     Attributes

@@ -38,7 +38,7 @@ class HGPA(ObjectGraph):
     {partition_weights}
     n_jobs : int, optional
         Threads of "spectral"; Mt-KaHyPar runs in one. The result does not depend on it.
-    random_state : int, RandomState or None
+    random_state : int, RandomState, Generator or None
         Seed of "spectral". Mt-KaHyPar's deterministic preset gives the same parts whatever the seed.
 
     Attributes

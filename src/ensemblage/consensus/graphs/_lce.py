@@ -51,7 +51,7 @@ class LCE(GraphConsensus):
         Only the matrices of the pairs of clusters are looked at.
     {partition_weights}
     {n_jobs}
-    random_state : int, RandomState or None
+    random_state : int, RandomState, Generator or None
         Seed of the k-means.
 
     Attributes

@@ -66,7 +66,7 @@ class MCLA(GraphConsensus):
         objects.
     {partition_weights}
     {n_jobs}
-    random_state : int, RandomState or None
+    random_state : int, RandomState, Generator or None
         Seed of the partitioner and of the ties.
 
     Attributes

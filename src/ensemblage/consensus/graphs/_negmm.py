@@ -63,7 +63,7 @@ class NegMM(SimilarityConsensus):
         Fewer thresholds are tried at the same time where that is what it takes. See Notes.
     {partition_weights}
     {n_jobs}
-    random_state : int, RandomState or None
+    random_state : int, RandomState, Generator or None
         Seed of the cuts.
     progress : callable, optional
         Called as ``progress(done, total)`` after every threshold, by the thread that called ``fit``.

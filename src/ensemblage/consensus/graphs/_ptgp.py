@@ -36,7 +36,7 @@ class PTGP(TrajectoryConsensus, GraphConsensus):
     {max_bytes}
     {partition_weights}
     {n_jobs}
-    random_state : int, RandomState or None
+    random_state : int, RandomState, Generator or None
         Seed of the k-means.
 
     Attributes

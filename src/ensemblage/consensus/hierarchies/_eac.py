@@ -77,7 +77,7 @@ class EvidenceAccumulation(ThresholdedConsensus, LocallyWeighted):
         threshold, ECPCS and CTS.
     {partition_weights}
     {n_jobs}
-    random_state : int, RandomState or None
+    random_state : int, RandomState, Generator or None
         Seed of the pairs that `weak_association_threshold` draws where there are too many.
 
     Attributes

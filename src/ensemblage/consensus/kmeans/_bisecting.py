@@ -90,7 +90,7 @@ class BisectingKMeansConsensus(BaseKMeans[CategoryUtility]):
     {lloyd}
     {partition_weights}
     {n_jobs}
-    random_state : int, RandomState or None
+    random_state : int, RandomState, Generator or None
         Seed of the splits.
 
     Attributes

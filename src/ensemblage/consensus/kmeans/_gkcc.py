@@ -53,7 +53,7 @@ class GreedyKMeansConsensus(Model, UtilityParameters, GreedyParameters, ClusterM
     max_iter : int, default 300
         Most iterations per start, of each k-means.
     {n_jobs}
-    random_state : int, RandomState or None
+    random_state : int, RandomState, Generator or None
         Seed of the candidates.
     progress : callable, optional
         Called as ``progress(done, total)`` after every k-means of the generator, by the thread that called ``fit``.

@@ -88,7 +88,7 @@ class KModesConsensus(StartParameters, BaseKMeans[ModeUtility]):
     {lloyd}
     {partition_weights}
     {n_jobs}
-    random_state : int, RandomState or None
+    random_state : int, RandomState, Generator or None
         Seed of the starts.
 
     Attributes

@@ -144,7 +144,7 @@ class KMeansConsensus(
     {lloyd}
     {partition_weights}
     {n_jobs}
-    random_state : int, RandomState or None
+    random_state : int, RandomState, Generator or None
         Seed of the starts.
     start_on : int, "auto" or None, default "auto"
         Distinct label rows that the starts run on, a sample; the best start is then finished on all rows. None is all

@@ -108,7 +108,7 @@ class SpectralEnsembleClustering(StartParameters, BaseKMeans[AssociationUtility]
     {lloyd}
     {partition_weights}
     {n_jobs}
-    random_state : int, RandomState or None
+    random_state : int, RandomState, Generator or None
         Seed of the starts.
 
     Attributes

@@ -221,7 +221,7 @@ class LatentClassConsensus(StartParameters, InductiveConsensus):
     {partition_weights}
         An object's label counts in the log-likelihood as often as the weight of its partition, where these have mean 1.
     {n_jobs}
-    random_state : int, RandomState or None
+    random_state : int, RandomState, Generator or None
         Seed of the starts.
 
     Attributes

@@ -84,7 +84,7 @@ class BipartiteVoting(VotingConsensus):
     weights : array-like of shape (n_partitions,) or "agreement", optional
         Weight of each partition; 0 leaves it out. Default: one each. It is that of its votes.
     {n_jobs}
-    random_state : int, RandomState or None
+    random_state : int, RandomState, Generator or None
         Seed of the orders.
 
     Attributes

@@ -254,7 +254,7 @@ class EuclideanMedian(SoftConsensus):
         that helps. Matched to a mean that holds itself, a partition hardly moves, and the published steps end at once.
     {partition_weights}
     {n_jobs}
-    random_state : int, RandomState or None
+    random_state : int, RandomState, Generator or None
         Seed of the starts beyond the number of partitions.
 
     Attributes

@@ -1,7 +1,7 @@
 """Divide real tables into those that a default may be chosen on and those that are sealed, kind by kind, by a seed.
 
-python docs/divide_tables.py MANIFEST.csv writes docs/default/division.json. The manifest has the columns name, n, columns
-and numeric (how many columns hold numbers). Nothing else of a table is looked at.
+python docs/divide_tables.py MANIFEST.csv writes docs/default/division.json. The manifest has the columns name, n,
+columns and numeric (how many columns hold numbers). Nothing else of a table is looked at.
 """
 
 from __future__ import annotations

@@ -52,8 +52,8 @@ def answers(graph: csr_array, p: int, algorithm: str, seed: int) -> Iterator[tup
     yield "one run", whole
     yield "best modularity", max(whole.T, key=lambda labels: quality(graph, labels, 1.0, "modularity"))[:, None]
     for name, method in OF_CONSENSUS.items():
-        model = CommunityConsensus(graph, method, algorithm=algorithm, random_state=seed)
-        yield name, model.fit(small if method == "ecg" else whole).labels_[:, None]
+        model = CommunityConsensus(method, algorithm=algorithm, random_state=seed)
+        yield name, model.fit(small if method == "ecg" else whole, edges=graph).labels_[:, None]
 
 
 SCORES = {
@@ -109,10 +109,10 @@ def cost(n_edges: int, p: int) -> None:
         column[moved] = rng.integers(k, size=int(moved.sum()))
     ensemble, rows = Ensemble(labels), []
     for method in ("ecg", "fast-ensemble"):
-        CommunityConsensus([[0, 1]], method, n_init=1).fit([[0, 1], [0, 1]])  # compiled now
-        model = CommunityConsensus(graph, method, n_init=1, n_jobs=-1, random_state=0)
+        CommunityConsensus(method, n_init=1).fit([[0, 1], [0, 1]], edges=[[0, 1]])  # compiled now
+        model = CommunityConsensus(method, n_init=1, n_jobs=-1, random_state=0)
         start, of_processor = time.perf_counter(), time.process_time()
-        peak = extra_mb(lambda model=model: model.fit(ensemble))
+        peak = extra_mb(lambda model=model: model.fit(ensemble, edges=graph))
         spent, of_processor = time.perf_counter() - start, time.process_time() - of_processor
         rows.append(
             {"method": method, "s": f"{spent:.1f}", "s of all cores": f"{of_processor:.1f}", "MB": f"{peak:,.0f}"}

@@ -33,8 +33,9 @@ def model_of(edges, method="ecg", algorithm="louvain", partitions=50, seed=0, re
         partitions, resolutions=[resolution], affinity="precomputed", algorithm=algorithm, random_state=seed
     ).set_params(levels=1 if method == "ecg" else None)
     labels = generator.fit_transform(str(edges))
-    model = CommunityConsensus(str(edges), method, nodes=generator.node_names_, algorithm=algorithm, random_state=seed)
-    return model.set_params(resolution=None if method == "fast-ensemble" else resolution).fit(labels)
+    model = CommunityConsensus(method, algorithm=algorithm, random_state=seed)
+    model.set_params(resolution=None if method == "fast-ensemble" else resolution)
+    return model.fit(labels, edges=str(edges), nodes=generator.node_names_)
 
 
 @pytest.mark.parametrize(
@@ -69,7 +70,7 @@ def test_partitions_that_are_given(edges, tmp_path):
     (tmp_path / "labels.csv").write_text("node,a,b\n" + "".join(lines), encoding="utf-8")
     given = ["--labels", tmp_path / "labels.csv", "--id-column", "node", "-o", tmp_path / "out.csv"]
     succeed("communities", edges, *given)
-    expected = CommunityConsensus(str(edges), nodes=[NAMES[i] for i in order], random_state=0).fit(labels[order])
+    expected = CommunityConsensus(random_state=0).fit(labels[order], edges=str(edges), nodes=[NAMES[i] for i in order])
     rows = rows_of(tmp_path / "out.csv")
     assert [row["id"] for row in rows] == [NAMES[i] for i in order]
     assert [int(row["cluster"]) for row in rows] == expected.labels_.tolist()

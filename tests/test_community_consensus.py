@@ -8,6 +8,7 @@ from naive import ecg_weight, k_core, pair_association
 from naive import joined_and_labelled as naive_joined
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
+from sklearn.base import clone
 from strategies import random_labels
 
 from ensemblage import CommunityConsensus, Ensemble, LeidenPartitions, load
@@ -80,8 +81,8 @@ def test_edge_counts_of_the_karate_club():
 
 def test_louvain_on_the_associations_gives_one_answer():
     """It is plain Louvain that FastEnsemble runs with a threshold of (nearly) 0."""
-    model = CommunityConsensus(A, "fast-ensemble", objective="modularity", min_association=1e-9, n_init=1)
-    found = {tuple(model.set_params(random_state=seed).fit_predict(LOUVAIN).tolist()) for seed in range(20)}
+    model = CommunityConsensus("fast-ensemble", objective="modularity", min_association=1e-9, n_init=1)
+    found = {tuple(model.set_params(random_state=seed).fit_predict(LOUVAIN, edges=A).tolist()) for seed in range(20)}
     assert len(found) == 1
     assert_same_partition(found.pop(), "0000111020100022102020233323322322")
     shares = of(LOUVAIN).associations(A, 1)
@@ -96,8 +97,8 @@ def test_louvain_on_the_associations_gives_one_answer():
 def test_fast_ensemble_of_the_karate_club(algorithm, objective):
     if algorithm == "leiden":
         pytest.importorskip("graspologic_native")
-    model = CommunityConsensus(A, "fast-ensemble", algorithm=algorithm, objective=objective, random_state=0)
-    model.fit(LOUVAIN)
+    model = CommunityConsensus("fast-ensemble", algorithm=algorithm, objective=objective, random_state=0)
+    model.fit(LOUVAIN, edges=A)
     assert_same_partition(model.labels_, "0000111023100022102020245524522522")
     assert np.bincount(model.labels_).tolist() == [11, 11, 5, 4, 2, 1]
     kept = model.associations_.data >= 0.8
@@ -109,9 +110,9 @@ def test_a_share_that_equals_the_threshold_stays():
     for p in (5, 10, 20, 50, 100):
         joined = np.zeros((2, p), dtype=int)
         joined[1, : p // 5] = 1
-        assert CommunityConsensus([[0, 1]], "fast-ensemble", random_state=0).fit(joined).n_clusters_ == 1
+        assert CommunityConsensus("fast-ensemble", random_state=0).fit(joined, edges=[[0, 1]]).n_clusters_ == 1
         joined[1, p // 5] = 1
-        assert CommunityConsensus([[0, 1]], "fast-ensemble", random_state=0).fit(joined).n_clusters_ == 2
+        assert CommunityConsensus("fast-ensemble", random_state=0).fit(joined, edges=[[0, 1]]).n_clusters_ == 2
 
 
 @pytest.mark.parametrize(("threshold", "n_pairs", "total"), [(0.2, 181, 3066), (0.5, 160, 2894)])
@@ -122,7 +123,7 @@ def test_lf_of_all_pairs(threshold, n_pairs, total):
     assert round(20 * D.data.sum()) == 2 * total
     if threshold == 0.2:
         assert set(tally(np.round(20 * D.data).astype(int))) == {6, 8, 9, 11, 12, 19, 20}
-    model = CommunityConsensus(A, "lf", pairs="all", min_association=threshold, random_state=0).fit(LOUVAIN)
+    model = CommunityConsensus("lf", pairs="all", min_association=threshold, random_state=0).fit(LOUVAIN, edges=A)
     assert_same_partition(model.labels_, "0000111020100022102020223322322322")
     assert (model.n_rounds_, model.converged_) == (1, True)
 
@@ -145,7 +146,7 @@ def test_as_many_runs_as_were_asked_for(monkeypatch):
         return communities(graph, resolution, objective, seed, algorithm)
 
     monkeypatch.setattr(_edges, "communities", watched)
-    CommunityConsensus(A, "ecg", algorithm="louvain", n_init=3, random_state=0).fit(LOUVAIN)
+    CommunityConsensus("ecg", algorithm="louvain", n_init=3, random_state=0).fit(LOUVAIN, edges=A)
     assert len(seeds) == len(set(seeds)) == 3
 
 
@@ -163,7 +164,7 @@ def test_ecg_of_the_karate_club():
     assert [w[0, 1], w[0, 2], w[0, 4], w[0, 11]] == pytest.approx([0.81, 0.5725, 0.0975, 0.05])
     assert w.sum() / 2 == pytest.approx(47.3625)
     assert (0.05 + 0.95 * associations).sum() / 2 == pytest.approx(48.3125)
-    model = CommunityConsensus(A, n_init=50, random_state=0).fit(FIRST_LEVEL)
+    model = CommunityConsensus(n_init=50, random_state=0).fit(FIRST_LEVEL, edges=A)
     assert model.csi_ == pytest.approx(0.698526, abs=1e-6)
     assert_same_partition(model.labels_, "0000111020100022102020233323322322")
     assert quality(w, model.labels_, 1.0, "modularity") == pytest.approx(0.611906, abs=1e-6)
@@ -183,7 +184,7 @@ def random_case(seed, n=40, p=7):
 @pytest.mark.parametrize("seed", range(4))
 def test_associations_and_weights_are_those_of_the_slow_twins(seed):
     graph, labels, weights = random_case(seed)
-    model = CommunityConsensus(graph, weights=weights, algorithm="louvain", random_state=0).fit(labels)
+    model = CommunityConsensus(weights=weights, algorithm="louvain", random_state=0).fit(labels, edges=graph)
     dense, expected = graph.toarray(), np.zeros(graph.shape)
     for i, j in zip(*np.nonzero(dense), strict=True):
         expected[i, j] = pair_association(labels, weights, i, j)
@@ -209,9 +210,9 @@ def test_core_of_a_tree_with_a_ring():
 @pytest.mark.parametrize("method", ["ecg", "fast-ensemble", "lf"])
 def test_same_bits_for_any_threads_and_blocks(method, monkeypatch):
     graph, labels, weights = random_case(1, n=200)
-    expected = CommunityConsensus(graph, method, weights=weights, n_jobs=1, random_state=0).fit(labels)
+    expected = CommunityConsensus(method, weights=weights, n_jobs=1, random_state=0).fit(labels, edges=graph)
     monkeypatch.setattr(blocks, "BLOCK_ROWS", 17)
-    model = CommunityConsensus(graph, method, weights=weights, n_jobs=3, random_state=0).fit(labels)
+    model = CommunityConsensus(method, weights=weights, n_jobs=3, random_state=0).fit(labels, edges=graph)
     for attribute in ("labels_", "confidence_", "support_"):
         assert_array_equal(getattr(model, attribute), getattr(expected, attribute), err_msg=attribute)
     assert_array_equal(model.associations_.data, expected.associations_.data)
@@ -219,8 +220,8 @@ def test_same_bits_for_any_threads_and_blocks(method, monkeypatch):
 
 def test_order_of_the_nodes_does_not_matter():
     order = np.random.default_rng(0).permutation(34)
-    model = CommunityConsensus(A, "fast-ensemble", random_state=0).fit(LOUVAIN)
-    moved = CommunityConsensus(A[order][:, order], "fast-ensemble", random_state=0).fit(LOUVAIN[order])
+    model = CommunityConsensus("fast-ensemble", random_state=0).fit(LOUVAIN, edges=A)
+    moved = CommunityConsensus("fast-ensemble", random_state=0).fit(LOUVAIN[order], edges=A[order][:, order])
     assert_array_equal(canonical(moved.labels_), canonical(model.labels_[order]))
     assert_allclose(moved.support_, model.support_[order])
 
@@ -248,7 +249,8 @@ PARAMETERS = [
 def test_every_parameter_counts(given, name, first, second):
     graph, labels, _ = RANDOM
     models = [
-        CommunityConsensus(graph, **{"random_state": 0, **given, name: value}).fit(labels) for value in (first, second)
+        CommunityConsensus(**{"random_state": 0, **given, name: value}).fit(labels, edges=graph)
+        for value in (first, second)
     ]
     assert not np.array_equal(models[0].labels_, models[1].labels_)
 
@@ -257,7 +259,8 @@ def test_leiden_is_another_algorithm():
     pytest.importorskip("graspologic_native")
     graph, labels, _ = RANDOM
     models = [
-        CommunityConsensus(graph, algorithm=a, n_init=1, random_state=0).fit(labels) for a in ("leiden", "louvain")
+        CommunityConsensus(algorithm=a, n_init=1, random_state=0).fit(labels, edges=graph)
+        for a in ("leiden", "louvain")
     ]
     assert not np.array_equal(models[0].labels_, models[1].labels_)
 
@@ -267,13 +270,13 @@ def test_all_pairs_must_fit():
         r"CommunityConsensus must fit into max_bytes = 1,000 bytes. Got [\d,]* bytes for all .* give pairs='edges'\.$"
     )
     with pytest.raises(ValueError, match=told):
-        CommunityConsensus(A, "lf", pairs="all", max_bytes=1000).fit(LOUVAIN)
+        CommunityConsensus("lf", pairs="all", max_bytes=1000).fit(LOUVAIN, edges=A)
 
 
 def test_an_object_that_nobody_labels_is_in_no_cluster():
     labels = LOUVAIN.copy()
     labels[5] = -1
-    model = CommunityConsensus(A, random_state=0).fit(labels)
+    model = CommunityConsensus(random_state=0).fit(labels, edges=A)
     assert model.labels_[5] == -1
     assert np.isnan([model.confidence_[5], model.support_[5]]).all()
     assert np.isnan(model.associations_[[5]].data).all()
@@ -282,12 +285,12 @@ def test_an_object_that_nobody_labels_is_in_no_cluster():
 def test_the_names_of_the_nodes():
     names = [f"n{i}" for i in range(34)]
     edges = [(names[u], names[v]) for u, v in KARATE.edges]
-    expected = CommunityConsensus(A, random_state=0).fit(LOUVAIN).labels_
-    by_nodes = CommunityConsensus(edges, nodes=names, random_state=0).fit(LOUVAIN)
+    expected = CommunityConsensus(random_state=0).fit(LOUVAIN, edges=A).labels_
+    by_nodes = CommunityConsensus(random_state=0).fit(LOUVAIN, edges=edges, nodes=names)
     assert_array_equal(by_nodes.labels_, expected)
     frame = pd.DataFrame(LOUVAIN, index=names)
     order = np.random.default_rng(0).permutation(34)
-    by_index = CommunityConsensus(edges, random_state=0).fit(frame.iloc[order])
+    by_index = CommunityConsensus(random_state=0).fit(frame.iloc[order], edges=edges)
     assert_allclose(by_index.support_, by_nodes.support_[order])
     assert by_index.to_frame(frame.iloc[order]).index.tolist() == [names[i] for i in order]
 
@@ -302,6 +305,8 @@ def test_the_names_of_the_nodes():
         ([[0, 0]], {}, r"must have an edge between two nodes. Got 1 edge"),
         ([[0, 1, -2.0]], {}, r"Weights of edges .* must be finite numbers ≥ 0.* Got -2"),
         ([[0, 1, np.nan]], {}, r"Weights of edges .* must be finite numbers ≥ 0.* Got nan"),
+        (None, {}, r"edges of CommunityConsensus must be given to fit.* Got None. Give the graph"),
+        (A, {"nodes": 3}, r"nodes of CommunityConsensus must be the names of the objects, or None. Got 3. "),
         ([0, 1], {}, r"edges of CommunityConsensus must be a graph: a square sparse matrix, columns of node"),
         (A, {"nodes": ["a"]}, r"nodes of CommunityConsensus must be the names of the 34 objects. Got 1"),
         ([["a", "b"]], {"nodes": ["a"] * 34}, r"must be distinct. Got a name twice"),
@@ -310,16 +315,18 @@ def test_the_names_of_the_nodes():
     ],
 )
 def test_refused(edges, options, message):
+    names = {name: value for name, value in options.items() if name == "nodes"}
+    model = CommunityConsensus(**{name: value for name, value in options.items() if name != "nodes"})
     with pytest.raises(ValueError, match=message):
-        CommunityConsensus(edges, **options).fit(LOUVAIN)
+        model.fit(LOUVAIN, edges=edges, **names)
 
 
 def test_weights_of_objects_are_refused():
     with pytest.raises(ValueError, match=r"must be fitted without sample_weight.* Leave it out"):
-        CommunityConsensus(A).fit(LOUVAIN, sample_weight=np.ones(34, dtype=int))
+        CommunityConsensus().fit(LOUVAIN, sample_weight=np.ones(34, dtype=int), edges=A)
     for pairs in ("must_link", "cannot_link"):
         with pytest.raises(ValueError, match=r"must be None: communities follow the edges.* Leave them out"):
-            CommunityConsensus(A).fit(LOUVAIN, **{pairs: [(0, 1)]})
+            CommunityConsensus().fit(LOUVAIN, **{pairs: [(0, 1)]}, edges=A)
 
 
 def test_without_leiden_the_way_to_it_is_told(monkeypatch):
@@ -327,30 +334,30 @@ def test_without_leiden_the_way_to_it_is_told(monkeypatch):
 
     monkeypatch.setitem(sys.modules, "graspologic_native", None)
     with pytest.raises(ImportError, match=r"pip install ensemblage\[graphs\]`, or give algorithm='louvain'"):
-        CommunityConsensus(A, algorithm="leiden").fit(LOUVAIN)
+        CommunityConsensus(algorithm="leiden").fit(LOUVAIN, edges=A)
 
 
 def test_from_the_graph_to_the_consensus():
     generator = LeidenPartitions(16, resolutions=[1], affinity="precomputed", algorithm="louvain", levels=1)
     labels = Ensemble(generator.set_params(random_state=0).fit_transform(KARATE))
-    model = CommunityConsensus(KARATE, random_state=0).fit(labels)
+    model = CommunityConsensus(random_state=0).fit(labels, edges=KARATE)
     assert 3 <= model.n_clusters_ <= 5
     assert 0 < model.csi_ < 1
 
 
 def test_saved_and_loaded(tmp_path):
-    model = CommunityConsensus(A, random_state=0).fit(LOUVAIN)
+    model = CommunityConsensus(random_state=0).fit(LOUVAIN, edges=A)
     model.save(tmp_path / "model.npz")
     loaded = load(tmp_path / "model.npz")
     for attribute in ("labels_", "confidence_", "support_", "csi_"):
         assert_array_equal(getattr(loaded, attribute), getattr(model, attribute))
     assert_array_equal(loaded.associations_.toarray(), model.associations_.toarray())
     assert_array_equal(loaded.assign(LOUVAIN[:5]).labels, model.assign(LOUVAIN[:5]).labels)
-    assert_array_equal(loaded.fit(LOUVAIN).labels_, model.labels_)
+    assert_array_equal(loaded.fit(LOUVAIN, edges=A).labels_, model.labels_)
 
 
 def test_it_shows_itself_as_every_consensus_does():
-    model = CommunityConsensus(A, random_state=0).fit(LOUVAIN)
+    model = CommunityConsensus(random_state=0).fit(LOUVAIN, edges=A)
     assert str(model.report(LOUVAIN)).startswith("Report(4 clusters in 34 objects")
     assert model.to_frame()["cluster"].tolist() == model.labels_.tolist()
     assert model.membership(LOUVAIN).shape == (34, model.n_clusters_)
@@ -360,9 +367,9 @@ def test_it_shows_itself_as_every_consensus_does():
 def test_many_communities_are_as_certain_as_few(seed, monkeypatch, tmp_path):
     """The table without zeros gives the bits of the whole one."""
     graph, labels, weights = random_case(seed, n=150)
-    few = CommunityConsensus(graph, "fast-ensemble", weights=weights, random_state=0).fit(labels)
+    few = CommunityConsensus("fast-ensemble", weights=weights, random_state=0).fit(labels, edges=graph)
     monkeypatch.setattr(_communities, "MOST_COUNTS", 0)
-    many = CommunityConsensus(graph, "fast-ensemble", weights=weights, random_state=0).fit(labels)
+    many = CommunityConsensus("fast-ensemble", weights=weights, random_state=0).fit(labels, edges=graph)
     assert type(many._association) is not type(few._association)
     assert few.n_clusters_ > 10
     for attribute in ("labels_", "confidence_", "runner_up_", "cohesion_"):
@@ -380,11 +387,11 @@ def test_many_communities_are_as_certain_as_few(seed, monkeypatch, tmp_path):
 
 def test_weights_by_agreement_and_of_nothing():
     graph, labels, _ = RANDOM
-    model = CommunityConsensus(graph, weights="agreement", random_state=0).fit(labels)
-    given = CommunityConsensus(graph, weights=model._weights, random_state=0).fit(labels)
+    model = CommunityConsensus(weights="agreement", random_state=0).fit(labels, edges=graph)
+    given = CommunityConsensus(weights=model._weights, random_state=0).fit(labels, edges=graph)
     assert_array_equal(model.associations_.data, given.associations_.data)
-    only = CommunityConsensus(graph, weights=[1, 1, 0, 0, 0, 0, 0], random_state=0).fit(labels)
-    alone = CommunityConsensus(graph, random_state=0).fit(labels[:, :2])
+    only = CommunityConsensus(weights=[1, 1, 0, 0, 0, 0, 0], random_state=0).fit(labels, edges=graph)
+    alone = CommunityConsensus(random_state=0).fit(labels[:, :2], edges=graph)
     assert_array_equal(only.associations_.data, alone.associations_.data)
     assert_array_equal(only.labels_, alone.labels_)
 
@@ -392,8 +399,8 @@ def test_weights_by_agreement_and_of_nothing():
 def test_labels_on_disk(tmp_path):
     np.save(tmp_path / "labels.npy", LOUVAIN.astype(np.int32))
     stored = Ensemble.open(tmp_path / "labels.npy", memory="1GB", scratch=tmp_path)
-    expected = CommunityConsensus(A, random_state=0).fit(LOUVAIN)
-    model = CommunityConsensus(A, random_state=0).fit(stored)
+    expected = CommunityConsensus(random_state=0).fit(LOUVAIN, edges=A)
+    model = CommunityConsensus(random_state=0).fit(stored, edges=A)
     assert_array_equal(model.labels_, expected.labels_)
     assert_array_equal(model.associations_.data, expected.associations_.data)
 
@@ -402,8 +409,17 @@ def test_partitions_that_label_different_nodes():
     """An edge of which no partition labels both ends has the least weight in ECG, and is dropped by FastEnsemble."""
     labels = np.array([[0, -1], [0, -1], [-1, 0], [-1, 0]])
     edges = [[0, 1], [1, 2], [2, 3]]
-    model = CommunityConsensus(edges, "fast-ensemble", random_state=0).fit(labels)
+    model = CommunityConsensus("fast-ensemble", random_state=0).fit(labels, edges=edges)
     assert model.labels_.tolist() == [0, 0, 1, 1]
     assert np.isnan(model.associations_[1, 2])
     assert model.support_.tolist() == [1, 1, 1, 1]
-    assert CommunityConsensus(edges, random_state=0).fit(labels).csi_ == pytest.approx(0.9)
+    assert CommunityConsensus(random_state=0).fit(labels, edges=edges).csi_ == pytest.approx(0.9)
+
+
+def test_a_clone_is_fitted_to_another_graph():
+    """The graph is data: no parameter has it, and nothing of it stays but what was learned."""
+    model = CommunityConsensus(random_state=0).fit(LOUVAIN, edges=A)
+    assert {"edges", "nodes"}.isdisjoint(model.get_params())
+    half = clone(model).fit(LOUVAIN[:20], edges=A[:20, :20])
+    assert half.associations_.shape == (20, 20)
+    assert set(vars(half)) == set(vars(model))

@@ -355,7 +355,7 @@ def case_of_a_graph(draw: Random) -> str:
 
     def communities() -> CommunityConsensus:
         generator = LeidenPartitions(3, affinity="precomputed", resolutions=resolutions, **given)
-        return CommunityConsensus(edges, **given, **options).fit(generator.fit_transform(edges))
+        return CommunityConsensus(**given, **options).fit(generator.fit_transform(edges), edges=edges)
 
     def check(model: CommunityConsensus) -> None:
         nodes = edges.shape[0] if issparse(edges) else int(edges[:, :2].max()) + 1

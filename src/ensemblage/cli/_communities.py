@@ -58,12 +58,10 @@ def find_communities(
         levels=1 if method == "ecg" else None,
         **shared,
     )
-    consensus = CommunityConsensus(
-        graph.matrix, method, resolution=None if method == "fast-ensemble" else resolution, **shared
-    )
+    consensus = CommunityConsensus(method, resolution=None if method == "fast-ensemble" else resolution, **shared)
     try:
         ensemble = _make_partitions(generator, graph) if members is None else members.ensemble
-        consensus.fit(ensemble)
+        consensus.fit(ensemble, edges=graph.matrix)
     except KeyboardInterrupt:
         raise Interrupted(INTERRUPTED) from None
     write_labels(output, list(map(str, graph.names)), consensus)

@@ -14,7 +14,7 @@ from scipy.sparse import csr_array
 from ensemblage.base.memory import MAX_BYTES
 from ensemblage.base.parameters import FRACTION, Bytes, Constraints, Edges, Number, Seed, Values, Whole, Words
 from ensemblage.base.random import task_seeds
-from ensemblage.base.validation import check_parameters
+from ensemblage.base.validation import check_parameters, check_value
 from ensemblage.consensus._base import BaseConsensus, HoldsRows
 from ensemblage.consensus.communities._edge_weights import (
     Detector,
@@ -36,6 +36,8 @@ LEAST = {"lf": 0.2, "fast-ensemble": 0.8}
 """The default thresholds."""
 CPM_RESOLUTION = 0.01
 """FastEnsemble's."""
+EDGES = "edges of CommunityConsensus"
+NODES = Values("the names of the objects", "Give one for each row of the labels.")
 MOST_COUNTS = 2**22
 """Numbers in a table of labels by communities, above which only those that are not 0 are held."""
 
@@ -49,20 +51,12 @@ class CommunityConsensus(BaseConsensus):
 
     Parameters
     ----------
-    edges : sparse array, array-like, data frame, graph or path
-        The graph: a square sparse matrix, the columns node, node and perhaps weight, a graph of networkx or igraph, or
-        the path of such a table or of GraphML. The first row of a table is an edge, unless it holds no number above
-        numbers, or names such as source and target; ``read_table(path, has_header=False)`` reads it as one in any case.
-        Nodes are the rows of the labels by their numbers from 0, or by name: by ``nodes``, the index of labels in a
-        data frame of pandas, or the order of a named graph.
     method : {"ecg", "fast-ensemble", "lf"}, default "ecg"
         "ecg" [1]_ weights each edge by ``min_weight`` + (1 - ``min_weight``) times the share of the partitions that
         join it, and an edge outside the 2-core by ``min_weight``. "fast-ensemble" [2]_ drops the edges that a share
         below ``min_association`` joins, and weights the others by it. "lf" [3]_ does so too, keeps the strongest edge
         of a node that would lose all, makes as many partitions as were given, of the weighted graph, and begins again
         with these until they agree on every edge.
-    nodes : sequence, optional
-        Names of the objects, in the order of the rows of the labels. They are compared with those of the edges as text.
     algorithm : {"louvain", "leiden", "label-propagation"}, default "louvain"
         Who finds the communities of the weighted graph. Leiden needs graspologic-native
         (``pip install ensemblage[graphs]``), the others nothing.
@@ -110,8 +104,7 @@ class CommunityConsensus(BaseConsensus):
     Raises
     ------
     ValueError
-        If ``edges`` is no graph, has no edges, a weight < 0 or a node that has no labels, or a parameter is out of its
-        range; or if the pairs of "all" would take more than ``max_bytes``.
+        If a parameter is out of its range, or the pairs of "all" would take more than ``max_bytes``.
     ImportError
         If Leiden is asked for and graspologic-native is not there.
 
@@ -154,15 +147,13 @@ class CommunityConsensus(BaseConsensus):
     >>> from ensemblage import CommunityConsensus, LeidenPartitions
     >>> edges = [[0, 1], [0, 2], [1, 2], [2, 3], [3, 4], [3, 5], [4, 5]]
     >>> generator = LeidenPartitions(8, affinity="precomputed", algorithm="louvain", levels=1, random_state=0)
-    >>> model = CommunityConsensus(edges, random_state=0).fit(generator.fit_transform(edges))
+    >>> model = CommunityConsensus(random_state=0).fit(generator.fit_transform(edges), edges=edges)
     >>> model.labels_
     array([0, 0, 0, 1, 1, 1], dtype=int32)
     """
 
     _parameter_constraints: ClassVar[Constraints] = {
-        "edges": [Edges()],
         "method": [Words(METHODS_ON_GRAPHS)],
-        "nodes": [Values("the names of the objects", "Give one for each row of the labels."), None],
         "algorithm": [Words(ALGORITHMS)],
         "objective": [Words(OBJECTIVES), None],
         "resolution": [Number(above=0), None],
@@ -178,10 +169,8 @@ class CommunityConsensus(BaseConsensus):
     n_clusters: int | None = field(default=None, init=False)
     """The detector finds it."""
 
-    edges: Any
     method: Literal["ecg", "fast-ensemble", "lf"] = "ecg"
     _: KW_ONLY
-    nodes: Sequence[Any] | None = None
     algorithm: Literal["louvain", "leiden", "label-propagation"] = "louvain"
     objective: Literal["modularity", "cpm"] | None = None
     resolution: float | None = None
@@ -208,6 +197,8 @@ class CommunityConsensus(BaseConsensus):
         y: Any = None,
         sample_weight: Any = None,
         *,
+        edges: Any = None,
+        nodes: Sequence[Any] | None = None,
         must_link: ArrayLike | None = None,
         cannot_link: ArrayLike | None = None,
     ) -> Self:
@@ -220,6 +211,15 @@ class CommunityConsensus(BaseConsensus):
             Ignored.
         sample_weight : None
             A graph has every node once: nothing else is taken.
+        edges : sparse array, array-like, data frame, graph or path
+            The graph: a square sparse matrix, the columns node, node and perhaps weight, a graph of networkx or igraph,
+            or the path of such a table or of GraphML. The first row of a table is an edge, unless it holds no number
+            above numbers, or names such as source and target; ``read_table(path, has_header=False)`` reads it as one in
+            any case. Nodes are the rows of the labels by their numbers from 0, or by name: by ``nodes``, the index of
+            labels in a data frame of pandas, or the order of a named graph.
+        nodes : sequence, optional
+            Names of the objects, in the order of the rows of the labels. They are compared with those of the edges as
+            text.
         must_link, cannot_link : None
             Communities follow the edges: nothing else is taken.
 
@@ -227,14 +227,30 @@ class CommunityConsensus(BaseConsensus):
         -------
         self
             Fitted.
+
+        Raises
+        ------
+        ValueError
+            If ``edges`` is missing, is no graph, has no edges, a weight < 0 or a node that has no labels; if there is
+            not one of ``nodes`` for each object; and as the class says.
         """
         if must_link is not None or cannot_link is not None:
             raise ValueError(
                 "must_link and cannot_link of CommunityConsensus must be None: communities follow the edges. Got some. "
                 "Leave them out, or use KMeansConsensus."
             )
-        self._index = getattr(X, "index", None)
-        return super().fit(X, y, sample_weight)
+        if edges is None:
+            raise ValueError(
+                "edges of CommunityConsensus must be given to fit: communities follow them. Got None. Give the graph "
+                "whose nodes the labels are of, as fit(labels, edges=graph)."
+            )
+        check_value(edges, EDGES, [Edges()])
+        check_value(nodes, "nodes of CommunityConsensus", [NODES, None])
+        self._given_graph = edges, getattr(X, "index", None) if nodes is None else nodes, nodes is not None
+        try:
+            return super().fit(X, y, sample_weight)
+        finally:
+            del self._given_graph
 
     def _check_parameters(self) -> None:
         check_parameters(self)
@@ -271,17 +287,17 @@ class CommunityConsensus(BaseConsensus):
 
     def _graph(self, n_objects: int) -> Graph:
         """Its nodes are the objects."""
-        given = self._index if self.nodes is None else self.nodes
+        edges, given, named = self._given_graph
         # A list has a method of that name, and most frames of pandas an index that only counts the rows.
         nodes: Sequence[Any] = [] if given is None or callable(given) else list(given)
-        if self.nodes is None and (not nodes or nodes == list(range(n_objects))):
+        if not named and (not nodes or nodes == list(range(n_objects))):
             nodes = range(n_objects)
         if len(nodes) != n_objects:
             raise ValueError(
                 f"nodes of CommunityConsensus must be the names of the {n_objects:,} objects. Got {len(nodes):,}. Give "
                 "one for each row of the labels."
             )
-        return as_graph(self.edges, "edges of CommunityConsensus", nodes)
+        return as_graph(edges, EDGES, nodes)
 
     def _detector(self) -> Detector:
         objective: Any = self.objective or ("cpm" if self.method == "fast-ensemble" else "modularity")

@@ -16,7 +16,9 @@ def methods_table() -> str:
     lines = ["| name | paper, method | time | memory | number of clusters |", "|---|---|---|---|---|"]
     for name, method in METHODS.items():
         number = f"given, or {method.finds_k}" if method.finds_k else "given"
-        lines.append(f"| `{name}` | {method.paper} | {method.complexity} | {method.memory} | {number} |")
+        names = ", ".join(f"`{one}`" for one in (name, *method.aliases))
+        papers = "; ".join((method.paper, *(alias.paper for alias in method.aliases.values())))
+        lines.append(f"| {names} | {papers} | {method.complexity} | {method.memory} | {number} |")
     return "\n".join(lines) + "\n"
 
 

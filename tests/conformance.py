@@ -40,7 +40,7 @@ from ensemblage.metrics import INTERNAL_INDICES, certainty, density
 from ensemblage.ranking import RANKERS, make_ranker
 from ensemblage.rows import blocks
 
-NEEDS = {"cspa": "pymetis", "mcla": "pymetis", "hgpa": "mtkahypar"}
+NEEDS = {name: method.package for name, method in METHODS.items() if method.package}
 AVAILABLE = sorted(name for name in METHODS if name not in NEEDS or find_spec(NEEDS[name]))
 MISSING = [0.0, 0.3]
 WINE = Path(__file__).parents[1] / "examples" / "wine.csv"

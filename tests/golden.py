@@ -17,9 +17,11 @@ from pathlib import Path
 import numpy as np
 from strategies import planted_labels, random_labels, twins
 
+from ensemblage import METHODS
+
 PATH = Path(__file__).with_name("golden.npz")
 N_ENSEMBLES = 40
-NEEDS = {"cspa": "pymetis", "mcla": "pymetis", "hgpa": "mtkahypar"}
+NEEDS = {name: method.package for name, method in METHODS.items() if method.package}
 """Methods of `METHODS` whose cut is another library's: compared with the version of it that made the file."""
 SHARED = (
     "km",
@@ -113,13 +115,11 @@ def results_of_ensemble(labels, k):
 
 def all_results(chosen=range(N_ENSEMBLES)):
     """Key "ensemble/method/result" → array."""
-    from ensemblage import METHODS
-
     found = {}
     for i in chosen:
         labels, weights, k = ensemble(i)
         parts = {"ensemble": results_of_ensemble(labels, k)}
-        for name in METHODS:
+        for name in (*METHODS, *METHODS.aliases):  # the file has them under every name
             if name not in NEEDS or find_spec(NEEDS[name]):
                 parts[name] = results_of_consensus(name, labels, weights, k)
         found |= {f"{i}/{part}/{key}": value for part, values in parts.items() for key, value in values.items()}

@@ -32,7 +32,7 @@ def test_everything_has_a_paper():
     assert {*METHODS, *ranking.RANKERS, *generators} <= set(NAMES)
     assert all(cite(name).references for name in NAMES)
     assert {name for name in ranking.RANKERS if keys_of(name) == {"desgraupes2013"}} == set(INTERNAL_INDICES)
-    text = files("ensemblage.report").joinpath("references.csv").read_text(encoding="utf-8")
+    text = files("ensemblage.base").joinpath("references.csv").read_text(encoding="utf-8")
     kept = [row["key"] for row in csv.DictReader(text.splitlines())]
     assert sorted(kept) == sorted(REFERENCES)  # each once, and none for nothing
 

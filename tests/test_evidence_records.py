@@ -10,7 +10,7 @@ from strategies import planted_labels
 
 from ensemblage import METHODS, EvidenceAccumulation, plotting, report
 from ensemblage.cli import main
-from ensemblage.consensus import Method, _registry
+from ensemblage.consensus import Method
 from ensemblage.consensus._base import BaseConsensus
 from ensemblage.consensus.evidence import (
     Candidates,
@@ -114,7 +114,7 @@ class Parity(BaseConsensus):
 
 
 def test_a_new_method_of_known_kinds_is_explained_everywhere(tmp_path, monkeypatch):
-    monkeypatch.setitem(_registry._METHODS, "parity", Method(Parity, "no paper", "O(n)", "O(n)", "always two"))
+    monkeypatch.setitem(METHODS._listed, "parity", Method(Parity, "no paper", "O(n)", "O(n)", "always two"))
     labels = planted_labels(n=40, p=5, k=2, noise=0.1, seed=0)[0]
     np.savetxt(tmp_path / "labels.csv", labels, fmt="%d", delimiter=",", header="a,b,c,d,e", comments="")
     result = CliRunner().invoke(

@@ -323,7 +323,7 @@ def test_pairs_by_mean_memberships(name):
         model.fit(SoftEnsemble(given), cannot_link=[[0, 1]])
 
 
-@pytest.mark.parametrize("name", sorted(set(METHODS) - {*SOFT, "hard-manhattan", "lwgp", "u-senc"}))
+@pytest.mark.parametrize("name", sorted(set(METHODS) - {*SOFT, "lwgp", "u-senc"}))
 def test_other_methods_name_those_that_count_by_memberships(name):
     with pytest.raises(ValueError, match=r"must be labels: it does not count by memberships\. Got SoftEnsemble\(60 o"):
         method(name, 3).fit(SoftEnsemble(soft_blocks()))

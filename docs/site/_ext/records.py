@@ -78,7 +78,6 @@ def markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 def methods_table() -> str:
     """A row per method: when, what was measured, what it costs."""
     from ensemblage import METHODS
-    from ensemblage.consensus._advice import WHEN
 
     told = {row[0]: row[1] for row in board("## Told the number of classes")}
     seconds = {row[0]: row[3] for row in board("## Stability, time and memory")}
@@ -88,7 +87,7 @@ def methods_table() -> str:
         measured = [told.get(f"{name} on {pool}", "–").removeprefix("0") for pool in ("random-k", "diverse")]
         cost = seconds.get(f"{name} on random-k", "–")
         finds = method.finds_k or "no"
-        rows.append([f"`{name}`", WHEN[name], *measured, cost, method.complexity, finds, link])
+        rows.append([f"`{name}`", method.when, *measured, cost, method.complexity, finds, link])
     head = ["name", "when", "50 k-means", "diverse", "CPU s", "time", "finds k", "class"]
     return markdown(head, rows)
 

@@ -71,12 +71,11 @@ def show_methods() -> None:
     """The registry of methods as a table."""
     from ensemblage.cli._answer import show_table
     from ensemblage.consensus import METHODS
-    from ensemblage.consensus._advice import WHEN
 
     rows = [
         [
             name,
-            WHEN[name],
+            m.when,
             _call(m.estimator.__name__, m.parameters),
             m.complexity,
             m.memory,
@@ -96,12 +95,11 @@ def show_method(name: str) -> None:
     """One method: what it costs, and its parameters with their defaults."""
     from ensemblage.base.parameters import parameter_constraints, rule_text
     from ensemblage.consensus import METHODS, make_consensus
-    from ensemblage.consensus._advice import WHEN
 
     estimator = make_consensus(name)
     method, constraints = METHODS[name], parameter_constraints(type(estimator))
     click.echo(f"{name}: {_call(method.estimator.__name__, method.parameters)}")
-    click.echo(f"when: {WHEN[name]}")
+    click.echo(f"when: {method.when}")
     click.echo(f"paper: {method.paper}; BibTeX: ensemblage cite {name}")
     click.echo(f"time: {method.complexity}, memory: {method.memory}")
     click.echo(f"number of clusters: {method.finds_k or 'given'}")

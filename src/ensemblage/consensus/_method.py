@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from types import MappingProxyType
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from ensemblage.base.parameters import parameter_constraints
+from ensemblage.base.references import Reference
 
 if TYPE_CHECKING:
     from ensemblage.consensus._base import BaseConsensus
+
+
+@dataclass(frozen=True)
+class Alias:
+    """Another name of a method, and who calls it so."""
+
+    paper: str
+    references: tuple[str | Reference, ...]
 
 
 @dataclass(frozen=True)
@@ -27,6 +35,17 @@ class Method:
     finds_k: str = ""
     """How the number of clusters is found where none is given; empty if one must be."""
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    when: str = ""
+    """When to use it, in a few words: what it is made for, what it costs (docs/LEADERBOARD.md measures)."""
+    references: tuple[str | Reference, ...] = ()
+    """Its papers: keys of `ensemblage.base.references`, or papers that are not there."""
+    published: Mapping[str, Any] | None = None
+    """Its settings in the tables of the paper that is reproduced with it, where they are not the defaults; None if no
+    reproduced paper has it."""
+    aliases: Mapping[str, Alias] = field(default_factory=dict)
+    """Its other names."""
+    package: str = ""
+    """The optional package without which it does nothing."""
 
     @property
     def needs(self) -> str:
@@ -34,8 +53,37 @@ class Method:
         return "" if self.finds_k else "n_clusters"
 
 
-_METHODS: dict[str, Method] = {}
-METHODS: Mapping[str, Method] = MappingProxyType(_METHODS)
+class Methods(Mapping[str, Method]):
+    """The methods by name: each is listed and counted once, and is found by its aliases, too."""
+
+    def __init__(self) -> None:
+        self._listed: dict[str, Method] = {}
+
+    def register(self, methods: Mapping[str, Method]) -> None:
+        """Add methods, which `make_consensus`, the shell and the documents know from then on."""
+        self._listed |= methods
+
+    def __getitem__(self, name: str) -> Method:
+        """By an alias: the method, as the paper has it that calls it so."""
+        if name in self._listed:
+            return self._listed[name]
+        method = self._listed[self.aliases[name]]
+        alias = method.aliases[name]
+        return replace(method, paper=alias.paper, references=alias.references)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._listed)
+
+    def __len__(self) -> int:
+        return len(self._listed)
+
+    @property
+    def aliases(self) -> dict[str, str]:
+        """The name under which the method of each alias is listed."""
+        return {alias: name for name, method in self._listed.items() for alias in method.aliases}
+
+
+METHODS = Methods()
 """The methods by the names they have in the literature."""
 
 

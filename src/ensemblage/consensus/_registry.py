@@ -9,7 +9,7 @@ from typing import Any
 
 from ensemblage.base.validation import check_choice, check_flag
 from ensemblage.consensus._base import BaseConsensus
-from ensemblage.consensus._method import _METHODS, METHODS, Method
+from ensemblage.consensus._method import METHODS, Alias, Method
 from ensemblage.consensus.graphs._cspa import CSPA
 from ensemblage.consensus.graphs._hbgf import HBGF
 from ensemblage.consensus.graphs._hgpa import HGPA
@@ -31,192 +31,342 @@ from ensemblage.consensus.voting._majority import MajorityVoting
 from ensemblage.consensus.voting._medians import EuclideanMedian
 
 LIFETIME, LARGEST = "the longest lifetime", "that of the largest partition"
-KMEANS, WAT = ("O(n p k t)", "O(n + d k)"), ("O(n² (p + t))", "O(n²)")
-LINKS = ("O(n p² + d³ + n k² t)", "O(n k + d²)")
-"""Time and memory."""
 
-
-def _hard(paper: str) -> Method:
-    return Method(EuclideanMedian, paper, "O(n p² + (n p k + p k³) t)", "O(d²)", LARGEST, {"memberships": "hard"})
-
-
-def _eac(linkage: str, memory: str) -> Method:
-    parameters = {} if linkage == "average" else {"linkage": linkage}  # the default
-    paper = f"Fred & Jain 2005, evidence accumulation, {linkage} linkage"
-    return Method(EvidenceAccumulation, paper, "O(n² p)", memory, LIFETIME, parameters)
-
-
-def _pta(linkage: str) -> Method:
-    parameters = {} if linkage == "average" else {"linkage": linkage}
-    paper = f"Huang, Lai & Wang 2016, probability trajectory accumulation, {linkage} linkage"
-    return Method(PTA, paper, "O(n² (p + q t))", "O(n²)", LIFETIME, parameters)
-
-
-_METHODS |= {
-    "km": Method(
-        KMeansConsensus, "Candel, linear-time evidence accumulation, Sec. 4.4: k-means on the binary matrix", *KMEANS
-    ),
-    "h-km": Method(
-        BisectingKMeansConsensus,
-        "Candel, linear-time evidence accumulation, Secs. 4.2-4.4: bisecting k-means",
-        "O(n p t log k)",
-        "O(n p + d k)",
-        "⌊√n⌋",
-    ),
-    "kcc": Method(
-        KMeansConsensus,
-        "Wu et al. 2015, k-means-based consensus clustering (U_c)",
-        *KMEANS,
-        parameters={"init": "random"},
-    ),
-    "ecc": Method(
-        KMeansConsensus,
-        "Liu et al. 2017, entropy-based consensus clustering (KCC with U_H)",
-        *KMEANS,
-        parameters={"utility": "entropy"},
-    ),
-    "qmi": Method(KMeansConsensus, "Topchy, Jain & Punch 2003, quadratic mutual information", *KMEANS),
-    "sec": Method(SpectralEnsembleClustering, "Liu et al. 2015, spectral ensemble clustering", *KMEANS),
-    "eac-single": _eac("single", "O(n p)"),
-    "eac-average": _eac("average", "O(n p + d)"),
-    "eac-complete": _eac("complete", "O(n²)"),
-    "negmm": Method(NegMM, "Zhong et al. 2019, negative evidence removed (NegMM)", "O(51 n² (p + t))", "O(n²)"),
-    "negmm-wat-kmeans": Method(NegMM, "Sinorina et al. 2022, NegMM-WAT(K)", *WAT, parameters={"threshold": "kmeans"}),
-    "negmm-wat-gmm": Method(NegMM, "Sinorina et al. 2022, NegMM-WAT(GMM)", *WAT, parameters={"threshold": "gmm"}),
-    "cspa": Method(
-        CSPA,
-        "Strehl & Ghosh 2002, cluster-based similarity partitioning",
-        "O(n² p)",
-        "O(n²) up to 1,000 rows, O(100 n) above",
-    ),
-    "hgpa": Method(HGPA, "Strehl & Ghosh 2002, hypergraph partitioning", "O(n p log n)", "O(n p)"),
-    "mcla": Method(MCLA, "Strehl & Ghosh 2002, meta-clustering", "O(n p² + d²)", "O(n p + d²)"),
-    "hbgf": Method(
-        HBGF, "Fern & Brodley 2004, hybrid bipartite graph formulation", "O(n p² + d² k + n k² t)", "O(n k + d²)"
-    ),
-    "lwea": Method(
-        EvidenceAccumulation,
-        "Huang, Wang & Lai 2018, locally weighted evidence accumulation",
-        "O(n p² + n² p)",
-        "O(n p + d²)",
-        LIFETIME,
-        {"cluster_weights": "eci"},
-    ),
-    "lwgp": Method(
-        HBGF,
-        "Huang, Wang & Lai 2018, locally weighted graph partitioning",
-        "O(n p² + d³ + n k² t)",
-        "O(n k + d²)",
-        parameters={"partitioner": "transfer", "cluster_weights": "eci"},
-    ),
-    "ecpcs-hc": Method(
-        EvidenceAccumulation,
-        "Huang et al. 2021, enhanced co-association, average linkage",
-        "O(n p² + d³ + n² p)",
-        "O(n p + d²)",
-        LIFETIME,
-        {"similarity": "ecpcs"},
-    ),
-    "ecpcs-mc": Method(
-        MCLA,
-        "Huang et al. 2021, meta-clusters by propagated similarities",
-        "O(n p² + d³)",
-        "O(d²)",
-        parameters={"similarity": "ecpcs", "partitioner": "spectral", "ties": "first"},
-    ),
-    "lce-wct": Method(LCE, "Iam-On et al. 2010, link-based cluster ensemble, connected triples", *LINKS),
-    "lce-wtq": Method(
-        LCE,
-        "Iam-On et al. 2011, link-based cluster ensemble, triple quality",
-        *LINKS,
-        parameters={"similarity": "wtq"},
-    ),
-    "u-senc": Method(
-        HBGF,
-        "Huang et al. 2020, ultra-scalable spectral ensemble clustering: the consensus half",
-        "O(n p² + d³ + n k² t)",
-        "O(n k + d²)",
-        parameters={"partitioner": "transfer"},
-    ),
-    "pta-average": _pta("average"),
-    "pta-complete": _pta("complete"),
-    "pta-single": _pta("single"),
-    "ptgp": Method(
-        PTGP,
-        "Huang, Lai & Wang 2016, probability trajectory graph partitioning",
-        "O(n² (p + q t) + n d q t + d³)",
-        "O(n (d + q))",
-    ),
-    "majority": Method(
-        MajorityVoting,
-        "Dudoit & Fridlyand 2003, relabelling and majority vote",
-        "O(n p² + p k³)",
-        "O(n p)",
-        "that of the reference",
-    ),
-    "k-modes": Method(
-        KModesConsensus, "Huang 1998; Luo, Kong & Li 2006: k-means with modes, on the labels themselves", *KMEANS
-    ),
-    "lca": Method(
-        LatentClassConsensus,
-        "Topchy, Jain & Punch 2004, mixture of latent classes by EM",
-        "O(n p k t)",
-        "O(n + d k)",
-        "the least BIC",
-    ),
-    "soft-euclidean": Method(
-        EuclideanMedian, "Hornik & Böhm 2008, soft Euclidean median (SE)", "O(n p² + (d² k + p k³) t)", "O(d²)", LARGEST
-    ),
-    "hard-euclidean": _hard("Hornik & Böhm 2008, hard Euclidean median (HE)"),
-    "hard-manhattan": _hard("Hornik 2005, hard Manhattan median (HM), the same as hard-euclidean"),
-    "gv3": Method(
-        ComembershipMedian,
-        "Gordon & Vichi 2001, third model: soft co-memberships",
-        "O(n p k t)",
-        "O(n (p + k))",
-        LARGEST,
-    ),
-    "acv": Method(
-        CumulativeVoting,
-        "Ayad & Kamel 2010, cumulative voting (Ada-cVote)",
-        "O(n p² + n p k₀ + n k₀²)",
-        "O(d k₀)",
-        LIFETIME,
-    ),
-    "bv": Method(
-        BipartiteVoting,
-        "Ayad & Kamel 2010, bipartite voting (bVote)",
-        "O(n p² + n p k₀ + n k₀² + p k₀³)",
-        "O(n p + d²)",
-        LIFETIME,
-    ),
-}
-# What the papers' tables were made with, found by reproducing them: see docs/REPRODUCTION.md. Empty: the defaults.
-PUBLISHED: Mapping[str, Mapping[str, Any]] = MappingProxyType(
+# What the papers' tables were made with, ``published``, was found by reproducing them: see docs/REPRODUCTION.md.
+# Candel, Tables 2 to 7: not in the text, taken because it reproduces, are random rows as starts of SEC and ECC, equal
+# vertex weights of MCLA, METIS' k-way cut of all objects for CSPA, the largest cluster split by H-KM.
+# Ayad & Kamel 2010, Secs. 3 and 4.1: acv, bv, hgpa, qmi. Li & Liu 2018, Sec. 5.1: kcc, one start.
+# Sinorina et al. 2022, Algorithms 1 and 2: NegMM.
+METHODS.register(
     {
-        # Candel, Tables 2 to 7. Not in the text, taken because it reproduces: random rows as starts of SEC and ECC,
-        # equal vertex weights of MCLA, METIS' k-way cut of all objects for CSPA, the largest cluster split by H-KM.
-        "km": {},
-        "h-km": {"split_rule": "size"},
-        "sec": {"init": "random"},
-        "ecc": {"init": "random"},
-        "mcla": {"vertex_weights": "equal"},
-        "cspa": {"distinct": False, "recursive": False},
-        "eac-single": {},
-        "eac-average": {},
-        "eac-complete": {},
-        # Ayad & Kamel 2010, Secs. 3 and 4.1.
-        "acv": {},
-        "bv": {},
-        "hgpa": {},
-        "qmi": {},
-        # Li & Liu 2018, Sec. 5.1: one start.
-        "kcc": {"n_init": 1, "init": "random"},
-        # Sinorina et al. 2022, Algorithms 1 and 2.
-        "negmm": {},
-        "negmm-wat-kmeans": {},
-        "negmm-wat-gmm": {},
+        "km": Method(
+            KMeansConsensus,
+            "Candel, linear-time evidence accumulation, Sec. 4.4: k-means on the binary matrix",
+            "O(n p k t)",
+            "O(n + d k)",
+            when="k is known, any number of objects: linear time, places new ones",
+            references=("candel", "wu2015"),
+            published={},
+            aliases={"qmi": Alias("Topchy, Jain & Punch 2003, quadratic mutual information", ("topchy2003",))},
+        ),
+        "h-km": Method(
+            BisectingKMeansConsensus,
+            "Candel, linear-time evidence accumulation, Secs. 4.2-4.4: bisecting k-means",
+            "O(n p t log k)",
+            "O(n p + d k)",
+            "⌊√n⌋",
+            when="many clusters, or a tree of splits: linear time",
+            references=("candel", "steinbach2000"),
+            published={"split_rule": "size"},
+        ),
+        "kcc": Method(
+            KMeansConsensus,
+            "Wu et al. 2015, k-means-based consensus clustering (U_c)",
+            "O(n p k t)",
+            "O(n + d k)",
+            parameters={"init": "random"},
+            when="as km, with the paper's random starts",
+            references=("wu2015",),
+            published={"n_init": 1, "init": "random"},
+        ),
+        "ecc": Method(
+            KMeansConsensus,
+            "Liu et al. 2017, entropy-based consensus clustering (KCC with U_H)",
+            "O(n p k t)",
+            "O(n + d k)",
+            parameters={"utility": "entropy"},
+            when="as km, by entropies",
+            references=("liu2017",),
+            published={"init": "random"},
+        ),
+        "sec": Method(
+            SpectralEnsembleClustering,
+            "Liu et al. 2015, spectral ensemble clustering",
+            "O(n p k t)",
+            "O(n + d k)",
+            when="as km, with objects weighted as in spectral clustering",
+            references=("liu2015",),
+            published={"init": "random"},
+        ),
+        "eac-single": Method(
+            EvidenceAccumulation,
+            "Fred & Jain 2005, evidence accumulation, single linkage",
+            "O(n² p)",
+            "O(n p)",
+            LIFETIME,
+            {"linkage": "single"},
+            when="clusters that are chains; one bridge joins two",
+            references=("fred2005",),
+            published={},
+        ),
+        "eac-average": Method(
+            EvidenceAccumulation,
+            "Fred & Jain 2005, evidence accumulation, average linkage",
+            "O(n² p)",
+            "O(n p + d)",
+            LIFETIME,
+            when="the default: up to 20,000 objects, finds k, a dendrogram",
+            references=("fred2005",),
+            published={},
+        ),
+        "eac-complete": Method(
+            EvidenceAccumulation,
+            "Fred & Jain 2005, evidence accumulation, complete linkage",
+            "O(n² p)",
+            "O(n²)",
+            LIFETIME,
+            {"linkage": "complete"},
+            when="compact clusters, a dendrogram; up to thousands of objects",
+            references=("fred2005",),
+            published={},
+        ),
+        "negmm": Method(
+            NegMM,
+            "Zhong et al. 2019, negative evidence removed (NegMM)",
+            "O(51 n² (p + t))",
+            "O(n²)",
+            when="weak associations blur the clusters; up to thousands of objects",
+            references=("zhong2019",),
+            published={},
+        ),
+        "negmm-wat-kmeans": Method(
+            NegMM,
+            "Sinorina et al. 2022, NegMM-WAT(K)",
+            "O(n² (p + t))",
+            "O(n²)",
+            parameters={"threshold": "kmeans"},
+            when="as negmm, one threshold instead of a search",
+            references=("sinorina2022", "zhong2019"),
+            published={},
+        ),
+        "negmm-wat-gmm": Method(
+            NegMM,
+            "Sinorina et al. 2022, NegMM-WAT(GMM)",
+            "O(n² (p + t))",
+            "O(n²)",
+            parameters={"threshold": "gmm"},
+            when="as negmm, one threshold instead of a search",
+            references=("sinorina2022", "zhong2019"),
+            published={},
+        ),
+        "cspa": Method(
+            CSPA,
+            "Strehl & Ghosh 2002, cluster-based similarity partitioning",
+            "O(n² p)",
+            "O(n²) up to 1,000 rows, O(100 n) above",
+            when="clusters of about the same size",
+            references=("strehl2002",),
+            published={"distinct": False, "recursive": False},
+            package="pymetis",
+        ),
+        "hgpa": Method(
+            HGPA,
+            "Strehl & Ghosh 2002, hypergraph partitioning",
+            "O(n p log n)",
+            "O(n p)",
+            when="clusters of about the same size, many objects",
+            references=("strehl2002",),
+            published={},
+            package="mtkahypar",
+        ),
+        "mcla": Method(
+            MCLA,
+            "Strehl & Ghosh 2002, meta-clustering",
+            "O(n p² + d²)",
+            "O(n p + d²)",
+            when="members with clusters that match each other",
+            references=("strehl2002",),
+            published={"vertex_weights": "equal"},
+            package="pymetis",
+        ),
+        "hbgf": Method(
+            HBGF,
+            "Fern & Brodley 2004, hybrid bipartite graph formulation",
+            "O(n p² + d² k + n k² t)",
+            "O(n k + d²)",
+            when="k is known, many objects, members of any granularity",
+            references=("fern2004",),
+        ),
+        "lwea": Method(
+            EvidenceAccumulation,
+            "Huang, Wang & Lai 2018, locally weighted evidence accumulation",
+            "O(n p² + n² p)",
+            "O(n p + d²)",
+            LIFETIME,
+            {"cluster_weights": "eci"},
+            when="members whose clusters are of unequal quality; finds k",
+            references=("huang2018", "fred2005"),
+        ),
+        "lwgp": Method(
+            HBGF,
+            "Huang, Wang & Lai 2018, locally weighted graph partitioning",
+            "O(n p² + d³ + n k² t)",
+            "O(n k + d²)",
+            parameters={"partitioner": "transfer", "cluster_weights": "eci"},
+            when="members whose clusters are of unequal quality, many objects",
+            references=("huang2018", "li2012"),
+        ),
+        "ecpcs-hc": Method(
+            EvidenceAccumulation,
+            "Huang et al. 2021, enhanced co-association, average linkage",
+            "O(n p² + d³ + n² p)",
+            "O(n p + d²)",
+            LIFETIME,
+            {"similarity": "ecpcs"},
+            when="members with many small clusters; finds k",
+            references=("huang2021",),
+        ),
+        "ecpcs-mc": Method(
+            MCLA,
+            "Huang et al. 2021, meta-clusters by propagated similarities",
+            "O(n p² + d³)",
+            "O(d²)",
+            parameters={"similarity": "ecpcs", "partitioner": "spectral", "ties": "first"},
+            when="members with many small clusters, many objects",
+            references=("huang2021",),
+        ),
+        "lce-wct": Method(
+            LCE,
+            "Iam-On et al. 2010, link-based cluster ensemble, connected triples",
+            "O(n p² + d³ + n k² t)",
+            "O(n k + d²)",
+            when="members with many small clusters that overlap",
+            references=("iamon2010",),
+        ),
+        "lce-wtq": Method(
+            LCE,
+            "Iam-On et al. 2011, link-based cluster ensemble, triple quality",
+            "O(n p² + d³ + n k² t)",
+            "O(n k + d²)",
+            parameters={"similarity": "wtq"},
+            when="members with many small clusters that overlap",
+            references=("iamon2011",),
+        ),
+        "u-senc": Method(
+            HBGF,
+            "Huang et al. 2020, ultra-scalable spectral ensemble clustering: the consensus half",
+            "O(n p² + d³ + n k² t)",
+            "O(n k + d²)",
+            parameters={"partitioner": "transfer"},
+            when="very many objects, with the generator uspec",
+            references=("huang2020",),
+        ),
+        "pta-average": Method(
+            PTA,
+            "Huang, Lai & Wang 2016, probability trajectory accumulation, average linkage",
+            "O(n² (p + q t))",
+            "O(n²)",
+            LIFETIME,
+            when="few partitions that say little pair by pair; finds k",
+            references=("huang2016",),
+        ),
+        "pta-complete": Method(
+            PTA,
+            "Huang, Lai & Wang 2016, probability trajectory accumulation, complete linkage",
+            "O(n² (p + q t))",
+            "O(n²)",
+            LIFETIME,
+            {"linkage": "complete"},
+            when="as pta-average, compact clusters",
+            references=("huang2016",),
+        ),
+        "pta-single": Method(
+            PTA,
+            "Huang, Lai & Wang 2016, probability trajectory accumulation, single linkage",
+            "O(n² (p + q t))",
+            "O(n²)",
+            LIFETIME,
+            {"linkage": "single"},
+            when="as pta-average, clusters that are chains",
+            references=("huang2016",),
+        ),
+        "ptgp": Method(
+            PTGP,
+            "Huang, Lai & Wang 2016, probability trajectory graph partitioning",
+            "O(n² (p + q t) + n d q t + d³)",
+            "O(n (d + q))",
+            when="as pta-average, k is known",
+            references=("huang2016", "li2012"),
+        ),
+        "majority": Method(
+            MajorityVoting,
+            "Dudoit & Fridlyand 2003, relabelling and majority vote",
+            "O(n p² + p k³)",
+            "O(n p)",
+            "that of the reference",
+            when="members with the same clusters, such as one algorithm on resamples",
+            references=("dudoit2003",),
+        ),
+        "k-modes": Method(
+            KModesConsensus,
+            "Huang 1998; Luo, Kong & Li 2006: k-means with modes, on the labels themselves",
+            "O(n p k t)",
+            "O(n + d k)",
+            when="the most frequent labels as centres, linear time",
+            references=("huang1998", "luo2006"),
+        ),
+        "lca": Method(
+            LatentClassConsensus,
+            "Topchy, Jain & Punch 2004, mixture of latent classes by EM",
+            "O(n p k t)",
+            "O(n + d k)",
+            "the least BIC",
+            when="probabilities of clusters, k by BIC, places new objects",
+            references=("topchy2004",),
+        ),
+        "soft-euclidean": Method(
+            EuclideanMedian,
+            "Hornik & Böhm 2008, soft Euclidean median (SE)",
+            "O(n p² + (d² k + p k³) t)",
+            "O(d²)",
+            LARGEST,
+            when="memberships; members with about the same clusters",
+            references=("hornik2005", "hornik2008"),
+        ),
+        "hard-euclidean": Method(
+            EuclideanMedian,
+            "Hornik & Böhm 2008, hard Euclidean median (HE)",
+            "O(n p² + (n p k + p k³) t)",
+            "O(d²)",
+            LARGEST,
+            {"memberships": "hard"},
+            when="members with about the same clusters",
+            references=("hornik2005", "hornik2008"),
+            aliases={"hard-manhattan": Alias("Hornik 2005, hard Manhattan median (HM)", ("hornik2005",))},
+        ),
+        "gv3": Method(
+            ComembershipMedian,
+            "Gordon & Vichi 2001, third model: soft co-memberships",
+            "O(n p k t)",
+            "O(n (p + k))",
+            LARGEST,
+            when="memberships that reproduce how often objects are together",
+            references=("gordon2001", "hornik2005"),
+        ),
+        "acv": Method(
+            CumulativeVoting,
+            "Ayad & Kamel 2010, cumulative voting (Ada-cVote)",
+            "O(n p² + n p k₀ + n k₀²)",
+            "O(d k₀)",
+            LIFETIME,
+            when="k is not known: finds it, tells memberships, places new objects",
+            references=("ayad2010", "ayad2008"),
+            published={},
+        ),
+        "bv": Method(
+            BipartiteVoting,
+            "Ayad & Kamel 2010, bipartite voting (bVote)",
+            "O(n p² + n p k₀ + n k₀² + p k₀³)",
+            "O(n p + d²)",
+            LIFETIME,
+            when="members with the same number of clusters; memberships",
+            references=("ayad2010", "dimitriadou2002"),
+            published={},
+        ),
     }
+)
+PUBLISHED: Mapping[str, Mapping[str, Any]] = MappingProxyType(
+    {name: settings for name in (*METHODS, *METHODS.aliases) if (settings := METHODS[name].published) is not None}
 )
 """By the name of a method, its settings in the tables of the paper that is reproduced with it."""
 

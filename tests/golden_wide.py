@@ -267,10 +267,10 @@ COMMANDS = [
     "compare given/labels.csv combined/labels.csv",
     "communities edges.csv --partitions 5 -o communities.csv",
     "sweep wine.csv --algorithm louvain --resolutions 0.5,1 --resamples 4 -o swept",
-    "methods",
-    "methods km",
     "cite km",
 ]
+NOT_COMPARED = ("commands/methods", "commands/methods km")
+"""The file has the list of methods when each alias was a line of it: words, not results."""
 VOLATILE = re.compile(r"^(seconds|versions|ensemblage|input|created|figures|files)$")
 """Keys of JSON that hold times, versions or pictures."""
 
@@ -339,8 +339,11 @@ def versions():
 
 
 def known():
-    """What the file holds."""
-    return json.loads(gzip.decompress(PATH.read_bytes()))
+    """What the file holds of what is compared."""
+    found = json.loads(gzip.decompress(PATH.read_bytes()))
+    for key in NOT_COMPARED:
+        del found["results"][key]
+    return found
 
 
 def main(only_names=False):

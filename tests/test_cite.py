@@ -9,6 +9,7 @@ from sklearn.datasets import load_iris
 from test_cli import fail, succeed
 
 from ensemblage import METHODS, ConsensusClustering, CumulativeVoting, cite, generation, make_consensus, ranking
+from ensemblage.answer import compare_methods
 from ensemblage.metrics import INTERNAL_INDICES
 
 
@@ -114,3 +115,17 @@ def test_when_to_use_which():
         assert "k is known" not in words or not METHODS[name].finds_k, name
         if "places new" in words:
             assert hasattr(METHODS[name].estimator, "predict"), name
+
+
+def test_an_alias_is_found_everywhere_and_counted_nowhere():
+    assert METHODS.aliases == {"qmi": "km", "hard-manhattan": "hard-euclidean"}
+    assert not set(METHODS) & set(METHODS.aliases)
+    assert len(METHODS) == len(list(METHODS)) == len({repr(method) for method in METHODS.values()})
+    assert "qmi" in METHODS
+    assert METHODS["qmi"].parameters == METHODS["km"].parameters
+    assert [paper.key for paper in cite("qmi").references] == ["topchy2003"]
+    labels = [[0, 0], [0, 0], [1, 1], [1, 0]]
+    assert compare_methods(labels, 2, methods=["qmi", "eac-average", "km"]).names == ["qmi", "eac-average"]
+    assert "quadratic mutual information" in succeed("methods", "qmi").stdout
+    with pytest.raises(KeyError):
+        METHODS["magic"]

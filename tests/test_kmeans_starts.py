@@ -10,9 +10,10 @@ from strategies import planted_labels, random_labels
 
 from ensemblage import KMeansConsensus, make_consensus
 from ensemblage.consensus._registry import PUBLISHED
-from ensemblage.consensus.kmeans import _kcc, _lca
+from ensemblage.consensus.kmeans import _kcc
 from ensemblage.consensus.kmeans._kcc import UTILITIES
 from ensemblage.consensus.kmeans._label_kmeans import number_of_starts, sample_counts, sample_rows
+from ensemblage.consensus.latent import _lca
 
 
 def counted_rows(counts):

@@ -21,6 +21,9 @@ NAMES: Mapping[str, str] = {
     "missing_codes": "missing",
 }
 """Options that are called otherwise than their parameters."""
+ROLES = ("id", "number", "category", "ordered", "feature", "drop")
+MOST_JOBS, MOST_PARTITIONS, MOST_RUNS, MOST_CLUSTERS = 1_000, 1_000_000, 1_000_000, 2**31 - 1
+FIGURE_FORMATS = ("svg", "png", "pdf")
 
 
 def option_name(name: str) -> str:
@@ -47,11 +50,6 @@ def shell_text(text: Any) -> str:
     if isinstance(text, BaseException) and len(text.args) == 1:
         text = text.args[0]
     return text.spelled(option_text) if isinstance(text, Message) else str(text)
-
-
-ROLES = ("id", "number", "category", "ordered", "feature", "drop")
-MOST_JOBS, MOST_PARTITIONS, MOST_RUNS, MOST_CLUSTERS = 1_000, 1_000_000, 1_000_000, 2**31 - 1
-FIGURE_FORMATS = ("svg", "png", "pdf")
 
 
 def parse_jobs(ctx: click.Context, param: click.Parameter, value: str) -> int:

@@ -13,6 +13,10 @@ from numpy.typing import NDArray
 
 from ensemblage.base.atomic import atomic_write
 
+HEAD = "head.json"
+LONG_AGO = (1980, 1, 1, 0, 0, 0)
+"""The time of every member: the same content makes the same bytes."""
+
 
 def read_header(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
     """Shape, whether the order is Fortran's, and type of the array; the file stands at its first byte afterwards.
@@ -56,11 +60,6 @@ def read_array(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
     with archive.open(info) as member:
         array: NDArray[Any] = np.lib.format.read_array(member, allow_pickle=False)
     return array
-
-
-HEAD = "head.json"
-LONG_AGO = (1980, 1, 1, 0, 0, 0)
-"""The time of every member: the same content makes the same bytes."""
 
 
 def write_archive(path: Path, head: Any, arrays: Sequence[NDArray[Any]]) -> None:

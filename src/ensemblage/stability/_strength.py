@@ -26,6 +26,13 @@ from ensemblage.stability._refit import CLUSTERER, Data, check_data, fresh, labe
 from ensemblage.stability._resamples import check_rows
 
 Split = tuple[NDArray[np.intp], NDArray[np.intp]]
+TRANSFERS = ("auto", "predict", "centroid", "nearest", "average")
+OF_LINKAGE = {"single": "nearest", "average": "average"}
+"""How a hierarchical clustering tells clusters apart; centroids for all other linkages."""
+CONNECTED = ("DBSCAN", "HDBSCAN", "OPTICS", "SpectralClustering")
+"""Classes whose clusters are connected, of any shape: the nearest object decides."""
+DISTANCES = 2**22
+"""Distances that are held at a time."""
 
 
 class Half(NamedTuple):
@@ -306,15 +313,6 @@ def _check_transfer(estimator: Any, data: Data, transfer: str) -> str:
     if chosen != "predict" and not data.pairwise:
         data.numbers  # noqa: B018  refused in a sentence before the work begins
     return chosen
-
-
-TRANSFERS = ("auto", "predict", "centroid", "nearest", "average")
-OF_LINKAGE = {"single": "nearest", "average": "average"}
-"""How a hierarchical clustering tells clusters apart; centroids for all other linkages."""
-CONNECTED = ("DBSCAN", "HDBSCAN", "OPTICS", "SpectralClustering")
-"""Classes whose clusters are connected, of any shape: the nearest object decides."""
-DISTANCES = 2**22
-"""Distances that are held at a time."""
 
 
 def transfer_of(estimator: Any, pairwise: bool) -> str:

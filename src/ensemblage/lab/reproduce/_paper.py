@@ -21,6 +21,8 @@ from ensemblage.lab.reproduce._published import named_function, published, read_
 from ensemblage.lab.reproduce._results import NotRunError, Results
 
 HOLDS, FAILS, UNTESTED = "holds", "fails", "not testable here"
+FOLDER = "ensemblage.lab.reproduce.papers"
+PAPERS = tuple(module.name for module in iter_modules([str(Path(__file__).with_name("papers"))]))
 
 
 class Verdict(NamedTuple):
@@ -67,10 +69,6 @@ def judged(row: Mapping[str, str], package: str, results: Results) -> Claim:
     value = f"{row['value']} {row['unit']}".strip()
     place = row["figure"], row["dataset"], row["setting"], row["claim"]
     return Claim(*place, value, verdict.verdict, verdict.ours, row["id"])
-
-
-FOLDER = "ensemblage.lab.reproduce.papers"
-PAPERS = tuple(module.name for module in iter_modules([str(Path(__file__).with_name("papers"))]))
 
 
 @dataclass(frozen=True)

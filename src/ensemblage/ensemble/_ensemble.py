@@ -23,10 +23,10 @@ from ensemblage.ensemble._checks import (
     names_of_both,
 )
 from ensemblage.ensemble._coding import CodedColumns, Coding, decode, one_hot
+from ensemblage.ensemble._columns import drop_unused_labels
 from ensemblage.ensemble._counted import Counted, counted_labels
 from ensemblage.ensemble._links import Links, common_labels
 from ensemblage.ensemble._matrices import code_labels, code_partitions, in_order
-from ensemblage.ensemble._numbers import drop_unused_labels
 from ensemblage.rows.distinct import DistinctRows
 from ensemblage.rows.memory import MemoryRows
 from ensemblage.rows.protocol import LabelRows

@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 from ensemblage.base.validation import format_value
 from ensemblage.ensemble._arrays import as_frame, as_matrix, as_series, as_vector, series_values
 from ensemblage.ensemble._checks import check_size
-from ensemblage.ensemble._coding import CodedColumn, CodedColumns, stack_columns
-from ensemblage.ensemble._numbers import code_integers, code_numbers
-from ensemblage.ensemble._objects import code_objects
+from ensemblage.ensemble._coding import CodedColumns, stack_columns
+from ensemblage.ensemble._columns import code_column, code_integers
 
 MOST_NAMED = 5
 """Names that an error lists."""
@@ -109,31 +108,3 @@ def _code_vectors(vectors: list[NDArray[Any]], names: list[str] | None, missing:
 def _are_integers(array: NDArray[Any]) -> bool:
     """Whether an array has whole numbers or truth values only, and no mask."""
     return array.dtype.kind in "iub" and not np.ma.isMaskedArray(array)
-
-
-def code_column(column: NDArray[Any], title: str, missing: int | None) -> CodedColumn:
-    """Code an (n,) array; what is masked in it is missing."""
-    values, absent = np.ma.getdata(column), np.ma.getmaskarray(column)
-    if values.dtype.kind in "iubf":
-        return code_numbers(values, absent, title, missing)
-    if values.dtype.kind == "S":
-        values = _decoded(values, title)
-    if values.dtype.kind in "UTO":
-        objects = values.tolist()
-        if absent.any():
-            objects = [None if none else value for value, none in zip(objects, absent, strict=True)]
-        return code_objects(objects, title, missing)
-    raise TypeError(
-        f"Labels must be numbers, text or categories. Got {values.dtype} in partition {title!r}. "
-        "Convert that column to text."
-    )
-
-
-def _decoded(values: NDArray[np.bytes_], title: str) -> NDArray[np.str_]:
-    try:
-        return np.char.decode(values, "utf-8")
-    except UnicodeDecodeError as error:
-        raise ValueError(
-            f"Byte strings that are labels must be UTF-8 text. Got {format_value(error.object)} in partition "
-            f"{title!r}. Decode that column, or code it as whole numbers."
-        ) from None

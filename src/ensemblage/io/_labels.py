@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.ensemble._coding import CodedColumn, CodedColumns, code_dtype, stack_columns
-from ensemblage.ensemble._objects import code_objects
+from ensemblage.ensemble._columns import code_objects
 from ensemblage.io._column import Column
 from ensemblage.io._numbers import is_missing
 

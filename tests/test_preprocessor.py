@@ -22,7 +22,7 @@ from ensemblage import (
     RandomKPartitions,
     read_table,
 )
-from ensemblage.answer._consensus_clustering import default_generator
+from ensemblage.answer._default_plan import default_generator
 from ensemblage.cli import main
 from ensemblage.io._categories import CategoryEncoder
 from ensemblage.io._dates import date_parts, parse_dates

@@ -53,6 +53,7 @@ _HOME = {
     "METHODS": "ensemblage.consensus",
     "choose_k": "ensemblage.answer",
     "choose_resolution": "ensemblage.answer",
+    "default_plan": "ensemblage.answer",
     "cite": "ensemblage.report._cite",
     "load": "ensemblage.answer",
     "make_consensus": "ensemblage.consensus",

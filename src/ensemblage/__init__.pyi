@@ -12,6 +12,7 @@ from ensemblage._version import __version__ as __version__
 from ensemblage.answer import ConsensusClustering as ConsensusClustering
 from ensemblage.answer import choose_k as choose_k
 from ensemblage.answer import choose_resolution as choose_resolution
+from ensemblage.answer import default_plan as default_plan
 from ensemblage.answer import load as load
 from ensemblage.answer import to_anndata as to_anndata
 from ensemblage.consensus import CSPA as CSPA

@@ -3,9 +3,11 @@
 from ensemblage.answer._choose_k import choose_k
 from ensemblage.answer._choose_resolution import choose_resolution
 from ensemblage.answer._consensus_clustering import ConsensusClustering
+from ensemblage.answer._default_plan import default_plan
 from ensemblage.answer._k_choice import KChoice, KRow
 from ensemblage.answer._method_comparison import MethodComparison, MethodRow, compare_methods
 from ensemblage.answer._monti_choice import MontiChoice, MontiRow, choose_k_monti
+from ensemblage.answer._plan import Decision, Plan
 from ensemblage.answer._resolution_choice import Plateau, ResolutionChoice, ResolutionRow
 from ensemblage.answer._saved import load
 from ensemblage.answer._to_anndata import to_anndata
@@ -13,12 +15,14 @@ from ensemblage.base.docs import fill_docstrings
 
 __all__ = [
     "ConsensusClustering",
+    "Decision",
     "KChoice",
     "KRow",
     "MethodComparison",
     "MethodRow",
     "MontiChoice",
     "MontiRow",
+    "Plan",
     "Plateau",
     "ResolutionChoice",
     "ResolutionRow",
@@ -26,6 +30,7 @@ __all__ = [
     "choose_k_monti",
     "choose_resolution",
     "compare_methods",
+    "default_plan",
     "load",
     "to_anndata",
 ]

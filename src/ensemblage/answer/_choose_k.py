@@ -49,6 +49,8 @@ N_STARTS = 10
 """Starts of k-means in halves and on all objects."""
 SMALL = 20
 """Objects of a cluster that prediction strength cannot see."""
+N_SAMPLE = 1_000
+"""Objects that the criteria look at, where there are more."""
 
 
 def choose_k(
@@ -60,7 +62,7 @@ def choose_k(
     n_references: int = 99,
     n_splits: int = 10,
     n_partitions: int = 50,
-    sample: int = 1_000,
+    sample: int = N_SAMPLE,
     n_jobs: int | None = None,
     random_state: Any = None,
     progress: Callable[[int, int], None] | None = None,
@@ -360,10 +362,15 @@ def _check_distinct(n_distinct: int) -> None:
         raise ValueError(f"X of choose_k must have 3 different rows at least. Got {n_distinct}. Give more objects.")
 
 
+def default_k_range(n: int, n_distinct: int) -> list[int]:
+    """The numbers of clusters to choose from for n objects, of which so many differ."""
+    return list(range(2, max(2, min(10, math.isqrt(n), n // 2, n_distinct - 1)) + 1))
+
+
 def _check_k_range(k_range: Iterable[int] | None, n: int, n_distinct: int) -> list[int]:
     _check_distinct(n_distinct)
     if k_range is None:
-        return list(range(2, max(2, min(10, math.isqrt(n), n // 2, n_distinct - 1)) + 1))
+        return default_k_range(n, n_distinct)
     if not isinstance(k_range, Iterable) or isinstance(k_range, str | bytes):
         raise TypeError(
             f"k_range of choose_k must be several numbers. Got {format_value(k_range)}. Give range(2, 11), say."

@@ -13,35 +13,41 @@ from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from ensemblage.answer._choose_k import choose_k
+from ensemblage.answer._default_plan import (
+    PARAMETERS,
+    Prepared,
+    Wishes,
+    check_plan,
+    check_preparation,
+    plan_of,
+    prepare,
+    takes_distances,
+)
+from ensemblage.answer._execution import (
+    choice_of,
+    consensus_of,
+    generated,
+    generator_of,
+    number_of_clusters,
+    set_weights,
+    weights_of_members,
+)
 from ensemblage.answer._k_choice import KChoice
-from ensemblage.base.options import Message, Option
-from ensemblage.base.parameters import Constraints, Estimator, Flag, Function, Jobs, Seed, Whole, Words
-from ensemblage.base.random import seed_of, task_seeds
+from ensemblage.answer._plan import Plan
+from ensemblage.base.parameters import Constraints, Function, Jobs, Seed
+from ensemblage.base.random import seed_of
 from ensemblage.base.sklearn import BaseEstimator, ClusterMixin
-from ensemblage.base.validation import check_parameters, format_value, n_distinct_rows
+from ensemblage.base.validation import check_parameters
 from ensemblage.consensus._assignment import BY_RULE, Assignment
-from ensemblage.consensus._base import BaseConsensus
-from ensemblage.consensus._method import METHODS, check_finds_k
 from ensemblage.consensus._model import Model
-from ensemblage.consensus._registry import make_consensus
 from ensemblage.ensemble._coding import Coding
 from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.ensemble._matrices import code_labels
-from ensemblage.generation import DiversePartitions, RandomKPartitions
-from ensemblage.generation._base import ensemble_of
-from ensemblage.generation._diverse import can_be_diverse
+from ensemblage.generation import RandomKPartitions
 from ensemblage.io import Preprocessor
 from ensemblage.io._anndata_features import as_table
-from ensemblage.io._encoding import IMPUTE
-from ensemblage.io._scaling import AUTO, scaling_of
 
-LEAST_OBJECTS, LEAST_DISTINCT = 20, 4
-"""For `choose_k` to be asked."""
 Method = TypeVar("Method", bound=Callable[..., Any])
-OWN = ("n_clusters", "n_jobs", "random_state", "max_bytes")
-"""Parameters of a consensus that make no other method of it."""
-QUALITIES = ("fast", "default", "best")
 
 
 def _can_predict(self: ConsensusClustering) -> bool:
@@ -112,6 +118,9 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
     n_clusters_ : int
     choice_ : KChoice or None
         How the number of clusters was found, and how clear it is; None if it was given or the consensus found it.
+    plan_ : Plan
+        All that was decided before the work began, each decision with its reason; `default_plan` makes it of the same
+        X and parameters.
     ensemble_ : Ensemble
     preprocessor_, generator_, consensus_
         The fitted estimators; ``preprocessor_.columns_`` says what was done with each column. There is no generator
@@ -132,24 +141,7 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
     """
 
     _parameter_constraints: ClassVar[Constraints] = {
-        "n_clusters": [Whole(1), None],
-        "generator": [
-            Estimator("a transformer of features to labels", "fit_transform", "Give RandomKPartitions(50), say."),
-            None,
-        ],
-        "consensus": [
-            Estimator("a consensus estimator", "fit", "Give KMeansConsensus(3), say."),
-            Words(METHODS, called="a name in ensemblage.METHODS"),
-            None,
-        ],
-        "quality": [Words(QUALITIES)],
-        "standardize": [Flag(), Words(["auto"])],
-        "impute": [IMPUTE, None],
-        "preprocessor": [
-            Estimator("a transformer of tables to features", "fit_transform", "Give Preprocessor(), say."),
-            None,
-        ],
-        "allow_one": [Flag()],
+        **PARAMETERS,
         "n_jobs": [Jobs()],
         "random_state": [Seed()],
         "progress": [Function(), None],
@@ -169,6 +161,7 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
     progress: Any = None
 
     choice_: KChoice | None = field(init=False)
+    plan_: Plan = field(init=False)
     ensemble_: Ensemble = field(init=False)
     preprocessor_: Any = field(init=False)
     generator_: Any = field(init=False)
@@ -198,59 +191,51 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
         Pairs are given to the consensus, see its ``fit``; the base clusterings do not know them.
         """
         check_parameters(self)
-        self._check_preparation()
-        table = as_table(X)
-        own = Preprocessor(standardize=scaling_of(table is not X, self.standardize), impute=self.impute)
-        self.preprocessor_ = own if self.preprocessor is None else clone(self.preprocessor)
-        X = table
-        by_distance = takes_distances(self.generator)
-        if by_distance and self.preprocessor_.get_params().get("impute", "") is None:
-            self.preprocessor_.set_params(impute="median")  # of what is not clustered: distances do without
-        features = self.preprocessor_.fit_transform(X)
-        self.n_features_in_ = self.preprocessor_.n_features_in_
-        if hasattr(self.preprocessor_, "feature_names_in_"):
-            self.feature_names_in_ = self.preprocessor_.feature_names_in_
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
+        check_preparation(type(self).__name__, self.standardize, self.impute, self.preprocessor)
+        prepared = prepare(X, self.generator, self.standardize, self.impute, self.preprocessor)
+        self._take_preprocessor(prepared.preprocessor)
+        self.plan_ = plan_of(prepared.features, prepared.preprocessor, self._wishes(prepared.is_anndata))
+        check_plan(self.plan_)
         seed = seed_of(self.random_state)
-        k = getattr(self.consensus, "n_clusters", None) if self.n_clusters is None else self.n_clusters
-        generator = default_generator(self.quality, features) if self.generator is None else clone(self.generator)
-        self.choice_ = None
-        is_default = is_method(self.consensus, default_method(generator))
-        if k is None and is_default and not by_distance and can_choose_k(features):
-            self.choice_ = choose_k(features, standardize=False, n_jobs=self.n_jobs, random_state=seed)
-            k = self.choice_.n_clusters(self.allow_one)
-        consensus = self._consensus(generator, seed, k)
-        if k is None and isinstance(consensus, BaseConsensus):
-            check_finds_k(consensus)
-        near: dict[str, Any] = {"n_clusters": k} if isinstance(generator, DiversePartitions) else {}
-        self.generator_ = self._fill_defaults(generator, seed, progress=self.progress, **near)
-        if by_distance:
-            features = self.preprocessor_.distances(X)
-        made = ensemble_of(self.generator_, features) if features.shape[1] else None
-        if members := self._members(X):
-            ensemble, of = append_members(made, members), self.preprocessor_
-            if made is not None:
-                weights = member_weights(made.shape[1], len(members), of.n_columns_, of.member_weight)
-                consensus = set_weights(consensus, weights)
-        elif made is None:
-            raise ValueError("The features must have a column at least. They have none. Give others.")
-        else:
-            ensemble = made
+        self.choice_ = choice_of(self.plan_, prepared.features, seed, self.n_jobs)
+        k = number_of_clusters(self.plan_, self.choice_)
+        consensus = consensus_of(self.plan_, k, seed, self.n_jobs)
+        self.generator_ = generator_of(self.plan_, k, seed, self.n_jobs, self.progress)
+        ensemble = self._generated(prepared)
+        set_weights(consensus, self._weights(ensemble.shape[1]))
         pairs = {"must_link": must_link, "cannot_link": cannot_link}
         self._take_consensus(
             ensemble, consensus.fit(ensemble, **{name: p for name, p in pairs.items() if p is not None})
         )
         return self
 
-    def _check_preparation(self) -> None:
-        """What is prepared by a preprocessor of one's own is its affair."""
-        given = {"standardize": self.standardize != AUTO, "impute": self.impute is not None}
-        if self.preprocessor is not None and (asked := [name for name, is_given in given.items() if is_given]):
-            raise ValueError(
-                f"{asked[0]} of ConsensusClustering must not be given beside a preprocessor. Got "
-                f"{format_value(getattr(self, asked[0]))}. Give it to the preprocessor, or leave one out."
-            )
+    def _take_preprocessor(self, preprocessor: Any) -> None:
+        """Take a fitted preprocessor, and what it knows of the columns."""
+        self.preprocessor_ = preprocessor
+        self.n_features_in_ = preprocessor.n_features_in_
+        if hasattr(preprocessor, "feature_names_in_"):
+            self.feature_names_in_ = preprocessor.feature_names_in_
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+
+    def _wishes(self, is_anndata: bool) -> Wishes:
+        """What the parameters ask for."""
+        asked = self.n_clusters, self.generator, self.consensus, self.quality, self.allow_one
+        return Wishes(*asked, is_anndata=is_anndata)
+
+    def _generated(self, prepared: Prepared) -> Ensemble:
+        """The partitions, those that categories are among them; the generator is fitted."""
+        features, X = prepared.features, prepared.table
+        if takes_distances(self.generator):
+            features = self.preprocessor_.distances(X)
+        return generated(self.generator_, features if features.shape[1] else None, self._members(X))
+
+    def _weights(self, n_partitions: int) -> list[float] | None:
+        """Of so many partitions, None if they are alike."""
+        of, n_members = self.preprocessor_, len(getattr(self.preprocessor_, "members_", []))
+        if not n_members:
+            return None
+        return weights_of_members(n_partitions - n_members, n_members, of.n_columns_, of.member_weight)
 
     def _take_consensus(self, ensemble: Ensemble, consensus: Any) -> None:
         """Take what a fitted consensus has found."""
@@ -273,26 +258,9 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
         self.set_params(n_clusters=None if choice else consensus.n_clusters, consensus=clone(consensus))
         return self
 
-    def _consensus(self, generator: Any, seed: int, k: int | None) -> Any:
-        if self.consensus is None or isinstance(self.consensus, str):
-            consensus = make_consensus(self.consensus or ("acv" if k is None else default_method(generator)), k)
-        else:
-            consensus = clone(self.consensus)
-            if k is not None:
-                consensus.set_params(n_clusters=k)
-        return self._fill_defaults(consensus, seed)
-
     def _renumber(self, places: NDArray[np.int64]) -> None:
         self.consensus_._renumber(places)
         self._take(self.consensus_)
-
-    def _fill_defaults(self, estimator: Any, seed: int, **more: Any) -> Any:
-        """The estimator with threads and every seed of its own and of its parts set that it was not given."""
-        missing = sorted(name for name, value in estimator.get_params().items() if value is None)
-        nested = [name for name in missing if name.endswith("__random_state")]
-        values = dict(zip(nested, task_seeds(seed, len(nested)).tolist(), strict=True))
-        values |= {"n_jobs": self.n_jobs, "random_state": seed} | more
-        return estimator.set_params(**{name: value for name, value in values.items() if name in missing})
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -392,60 +360,3 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
     def _members(self, X: Any) -> Mapping[str, NDArray[np.int32]]:
         """The categories of X that are members of the ensemble."""
         return self.preprocessor_.members(X) if getattr(self.preprocessor_, "members_", []) else {}
-
-
-def default_generator(quality: str, features: Any, k: int | None = None) -> Any:
-    """What makes the ensemble of features where nothing else is asked for."""
-    if quality == "fast" or not can_be_diverse(features):
-        return RandomKPartitions()
-    return DiversePartitions(k, standardized_too=quality == "best")
-
-
-def default_method(generator: Any) -> str:
-    """What combines the partitions of a generator where nothing else is asked for: see docs/DEFAULT.md."""
-    return "eac-average" if isinstance(generator, DiversePartitions) else "km"
-
-
-def is_method(consensus: Any, name: str) -> bool:
-    """Whether a consensus that was asked for (None: any) is what a method is by its name, seed and threads apart."""
-    if consensus is None or isinstance(consensus, str):
-        return consensus in (None, name)
-    usual = make_consensus(name)
-    values = {key: value for key, value in consensus.get_params(deep=False).items() if key not in OWN}
-    return type(consensus) is type(usual) and repr(type(usual)(**values)) == repr(usual)
-
-
-def can_choose_k(features: Any) -> bool:
-    """Whether `choose_k` can say something of features: an array of enough objects, some of them different."""
-    is_array = isinstance(features, np.ndarray) and features.shape[1] > 0 and len(features) >= LEAST_OBJECTS
-    return is_array and n_distinct_rows(features, LEAST_DISTINCT) >= LEAST_DISTINCT
-
-
-def takes_distances(generator: Any) -> bool:
-    """Whether base clusterers of a generator want distances of all pairs instead of features."""
-    values = () if generator is None else generator.get_params().items()
-    return any(name.rpartition("__")[2] in ("metric", "affinity") and value == "precomputed" for name, value in values)
-
-
-def append_members(ensemble: Ensemble | None, members: Mapping[str, NDArray[np.int32]]) -> Ensemble:
-    """The ensemble with categories as further partitions."""
-    columns = [*([] if ensemble is None else [np.asarray(ensemble)]), *members.values()]
-    return Ensemble(np.column_stack(columns), names=[*([] if ensemble is None else ensemble.names), *members])
-
-
-def member_weights(n_made: int, n_members: int, n_columns: int, weight: float) -> list[float]:
-    """1 for each of p partitions made from ``n_columns`` columns; ``weight`` · p / n_columns for each category."""
-    return [1.0] * n_made + [weight * n_made / n_columns] * n_members
-
-
-def set_weights(consensus: Any, weights: list[float]) -> Any:
-    """The consensus with these weights of the partitions; unequal ones need a method that has them."""
-    if min(weights) == max(weights):
-        return consensus
-    known = consensus.get_params()
-    if "weights" not in known or known["weights"] is not None:
-        why = "has no weights" if "weights" not in known else "has weights of its own"
-        rule = "Categories that are members need weights of the partitions."
-        encode = Option("categories", "encode")
-        raise ValueError(Message(f"{rule} {type(consensus).__name__} {why}. Use ", encode, " instead."))
-    return consensus.set_params(weights=weights)

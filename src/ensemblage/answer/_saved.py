@@ -34,6 +34,8 @@ PARTS = {
         ("_consensus_clustering", "ConsensusClustering"),
         ("_k_choice", "KChoice"),
         ("_k_choice", "KRow"),
+        ("_plan", "Decision"),
+        ("_plan", "Plan"),
     ),
     "ensemblage.consensus": (
         ("voting._aggregation", "AggregatedPartition"),

@@ -26,7 +26,8 @@ from ensemblage import (
 )
 from ensemblage._version import __version__
 from ensemblage.answer import KChoice, MethodComparison, compare_methods
-from ensemblage.answer._consensus_clustering import ConsensusClustering, set_weights
+from ensemblage.answer._consensus_clustering import ConsensusClustering
+from ensemblage.answer._execution import set_weights
 from ensemblage.answer._saved import save_model
 from ensemblage.base.validation import check_parameters, check_weights, n_distinct_rows
 from ensemblage.cli._annotate import check_annotated, check_copy, is_annotated_copy, write_annotated, write_cells

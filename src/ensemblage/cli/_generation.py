@@ -20,7 +20,8 @@ from ensemblage import (
     SubspacePartitions,
     USpecPartitions,
 )
-from ensemblage.answer._consensus_clustering import append_members, can_choose_k, default_method, member_weights
+from ensemblage.answer._default_plan import default_method, why_not_chosen
+from ensemblage.answer._execution import append_members, weights_of_members
 from ensemblage.cli._progress import progress_bar, tell, tell_notes
 from ensemblage.cli._source import Source
 from ensemblage.generation._diverse import can_be_diverse
@@ -190,14 +191,14 @@ class Generation:
 
     def can_choose_k(self, features: Features) -> bool:
         """Whether the features can tell the number of clusters."""
-        return self.generator != GOWER and can_choose_k(features.X)
+        return self.generator != GOWER and why_not_chosen(features.X, None) is None
 
     def weights(self, features: Features, n_partitions: int) -> list[float] | None:
         """Of all partitions, None if they are alike."""
         n_members = len(features.members)
         if n_members == 0 or features.n_columns == 0:
             return None
-        return member_weights(n_partitions - n_members, n_members, features.n_columns, self.member_weight)
+        return weights_of_members(n_partitions - n_members, n_members, features.n_columns, self.member_weight)
 
     def fit(self, features: Features) -> tuple[Ensemble, Any]:
         """The ensemble, and the generator that made it, None if there are but members.

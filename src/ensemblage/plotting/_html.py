@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ensemblage import plotting
+from ensemblage.answer._plan import value_text
 from ensemblage.metrics._agreement import agreement_matrix
 
 from ._axes import printable
@@ -94,6 +95,13 @@ def choice_html(choice: Any) -> str:
     return f"<div><b>{escape(choice.sentence)}</b>{_table(head, rows, len(rows), bold)}{notes}</div>"
 
 
+def plan_html(plan: Any) -> str:
+    """A plan: what was decided, and why."""
+    said = f"<b>Plan</b> for {plan.n_objects:,} objects and {plan.n_features:,} features"
+    rows = [[name, value_text(decision.value), decision.reason] for name, decision in plan.decisions.items()]
+    return f"<div>{said}{_table(['', 'decision', 'reason'], rows, is_text=True)}</div>"
+
+
 def _columns(columns: Mapping[str, Sequence[Any]]) -> str:
     rows = [[_cell(value) for value in row] for row in zip(*columns.values(), strict=True)]
     return _table([name.replace("_", " ") for name in columns], rows)
@@ -103,12 +111,18 @@ def _cell(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else printable(value)
 
 
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]], most: int = MOST_SHOWN, bold: Iterable[int] = ()) -> str:
-    """Cells of text, escaped; the first column to the left, the others to the right."""
+def _table(
+    head: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    most: int = MOST_SHOWN,
+    bold: Iterable[int] = (),
+    is_text: bool = False,
+) -> str:
+    """Cells of text, escaped; the first column to the left, the others to the right unless all are text."""
     strong = set(bold)
 
     def line(cells: Sequence[str], tag: str, weight: str = "") -> str:
-        sides = ["left", *["right"] * (len(cells) - 1)]
+        sides = ["left", *["left" if is_text else "right"] * (len(cells) - 1)]
         return "".join(
             f'<{tag} style="{CELL}{side}{weight}">{escape(cell)}</{tag}>'
             for side, cell in zip(sides, cells, strict=True)

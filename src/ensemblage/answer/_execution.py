@@ -1,0 +1,108 @@
+"""The steps of a plan: choose the number of clusters, make the partitions, combine them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from ensemblage.answer._choose_k import choose_k
+from ensemblage.answer._k_choice import KChoice
+from ensemblage.answer._plan import Plan
+from ensemblage.base.options import Message, Option
+from ensemblage.base.random import task_seeds
+from ensemblage.ensemble._ensemble import Ensemble
+from ensemblage.generation import DiversePartitions
+from ensemblage.generation._base import ensemble_of
+
+
+def choice_of(
+    plan: Plan,
+    features: Any,
+    seed: int,
+    n_jobs: int | None,
+    progress: Callable[[int, int], None] | None = None,
+) -> KChoice | None:
+    """What `choose_k` finds in features, (n, m); None where the plan does not ask it."""
+    if not plan.chooses_k:
+        return None
+    return choose_k(features, plan.k_range, standardize=False, n_jobs=n_jobs, random_state=seed, progress=progress)
+
+
+def number_of_clusters(plan: Plan, choice: KChoice | None) -> int | None:
+    """The number that was given or chosen; None: the combiner finds it."""
+    return plan.k if choice is None else choice.n_clusters(plan.allow_one)
+
+
+def generator_of(
+    plan: Plan,
+    k: int | None,
+    seed: int,
+    n_jobs: int | None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Any:
+    """The unfitted generator, with seeds and threads, and the number of clusters where it takes its members near it."""
+    near: dict[str, Any] = {"n_clusters": k} if isinstance(plan.generator, DiversePartitions) else {}
+    return fill_defaults(clone(plan.generator), seed, n_jobs, progress=progress, **near)
+
+
+def consensus_of(plan: Plan, k: int | None, seed: int, n_jobs: int | None) -> Any:
+    """The unfitted consensus of k clusters, with seeds and threads."""
+    consensus = clone(plan.consensus)
+    if k is not None:
+        consensus.set_params(n_clusters=k)
+    return fill_defaults(consensus, seed, n_jobs)
+
+
+def fill_defaults(estimator: Any, seed: int, n_jobs: int | None, **more: Any) -> Any:
+    """The estimator with threads and every seed of its own and of its parts set that it was not given."""
+    missing = sorted(name for name, value in estimator.get_params().items() if value is None)
+    nested = [name for name in missing if name.endswith("__random_state")]
+    values = dict(zip(nested, task_seeds(seed, len(nested)).tolist(), strict=True))
+    values |= {"n_jobs": n_jobs, "random_state": seed} | more
+    return estimator.set_params(**{name: value for name, value in values.items() if name in missing})
+
+
+def generated(generator: Any, X: NDArray[Any] | None, members: Mapping[str, NDArray[np.int32]]) -> Ensemble:
+    """The partitions of X, (n, m) features or (n, n) distances, and then those that categories are.
+
+    Without X the categories alone. The generator is fitted.
+    """
+    made = None if X is None else ensemble_of(generator, X)
+    if members:
+        return append_members(made, members)
+    if made is None:
+        raise ValueError("The features must have a column at least. They have none. Give others.")
+    return made
+
+
+def append_members(ensemble: Ensemble | None, members: Mapping[str, NDArray[np.int32]]) -> Ensemble:
+    """The ensemble with categories as further partitions."""
+    columns = [*([] if ensemble is None else [np.asarray(ensemble)]), *members.values()]
+    return Ensemble(np.column_stack(columns), names=[*([] if ensemble is None else ensemble.names), *members])
+
+
+def weights_of_members(n_made: int, n_members: int, n_columns: int, weight: float) -> list[float] | None:
+    """1 for each of p partitions made from ``n_columns`` columns; ``weight`` · p / n_columns for each category.
+
+    None if there are partitions of one kind alone.
+    """
+    if n_made == 0 or n_members == 0:
+        return None
+    return [1.0] * n_made + [weight * n_made / n_columns] * n_members
+
+
+def set_weights(consensus: Any, weights: list[float] | None) -> Any:
+    """The consensus with these weights of the partitions; unequal ones need a method that has them."""
+    if weights is None or min(weights) == max(weights):
+        return consensus
+    known = consensus.get_params()
+    if "weights" not in known or known["weights"] is not None:
+        why = "has no weights" if "weights" not in known else "has weights of its own"
+        rule = "Categories that are members need weights of the partitions."
+        encode = Option("categories", "encode")
+        raise ValueError(Message(f"{rule} {type(consensus).__name__} {why}. Use ", encode, " instead."))
+    return consensus.set_params(weights=weights)

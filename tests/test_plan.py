@@ -1,0 +1,320 @@
+"""The plan: every decision with its reason, made of the data and the parameters alone, and executed as it was shown."""
+
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from limits import limit
+from scipy import sparse
+from sklearn.cluster import AgglomerativeClustering
+from sklearn.datasets import load_iris, load_wine, make_blobs
+from sklearn.preprocessing import StandardScaler
+
+from ensemblage import (
+    ConsensusClustering,
+    DiversePartitions,
+    EvidenceAccumulation,
+    KMeansConsensus,
+    Preprocessor,
+    RandomKPartitions,
+    SubspacePartitions,
+    default_plan,
+    load,
+)
+from ensemblage.answer import Decision, Plan
+
+X, _ = make_blobs(60, centers=[(0, 0), (0, 9), (9, 0)], random_state=0)
+IRIS, WINE = load_iris().data, load_wine(as_frame=True).data
+MIXED = pd.DataFrame({"cm": X[:, 0], "m": X[:, 1], "kind": np.where(X[:, 0] > 4, "a", "b")})
+NOISE = np.random.default_rng(0).normal(size=(2_001, 2))
+DISTANCES = AgglomerativeClustering(metric="precomputed", linkage="average")
+DECISIONS = ["roles", "scales", "n_clusters", "members", "combiner", "samples", "certainty", "stability"]
+
+
+def decided(name, data, *args, **given):
+    """The value and the reason of one decision."""
+    return getattr(default_plan(data, *args, **given), name)
+
+
+# -- every decision follows what it depends on -------------------------------------------------------------------------
+
+
+def test_every_decision_has_a_value_and_a_reason_in_sentences():
+    plan = default_plan(X)
+    assert list(plan.decisions) == DECISIONS
+    for decision in plan.decisions.values():
+        assert isinstance(decision, Decision)
+        assert decision.reason[0].isupper()
+        assert decision.reason.endswith(".")
+    assert isinstance(plan, Plan)
+    assert (plan.n_objects, plan.n_features) == (60, 2)
+
+
+def test_roles():
+    table = MIXED.assign(patient=[f"p{i:03}" for i in range(60)], none=1.0)
+    value, reason = decided("roles", table)
+    assert (value, reason) == ("3 of 5 columns", "Not clustered: patient (id), none (constant).")
+    assert decided("roles", X) == ("2 of 2 columns", "Every column is clustered.")
+    member = default_plan(MIXED, preprocessor=Preprocessor(categories="member"))
+    assert member.roles == ("3 of 3 columns", "Every column is clustered. A member of the ensemble each: kind.")
+    assert member.members.reason.endswith(" A category is a member, too.")
+    value, reason = decided("roles", X, preprocessor=StandardScaler())
+    assert (value, reason) == ("2 features", "StandardScaler() was given and makes them.")
+
+
+@pytest.mark.parametrize(
+    ("data", "given", "value", "reason"),
+    [
+        (IRIS, {}, "kept", r"deviation of x2 \(1\.76\) is 4\.05 times that of x1 \(0\.434\): at most 20 times\.$"),
+        (WINE, {}, "standardised", r"of proline \(314\) is 2,530 times that of \S+ \(0\.124\): more than 20 times\.$"),
+        (WINE, {"standardize": True}, "standardised", "This was asked for"),
+        (WINE, {"standardize": False}, "as given", "This was asked for"),
+        (MIXED, {}, "standardised", "beside columns of other kinds"),
+        (MIXED[["kind"]], {}, "none", "No feature is a column of numbers"),
+        (sparse.csr_array(X), {}, "standardised", "sparse"),
+        (X, {"preprocessor": StandardScaler()}, "of its own", r"StandardScaler\(\) was given"),
+        (IRIS, {"impute": "median"}, "kept", "of x2 .* that of x1"),
+    ],
+)
+def test_scales(data, given, value, reason):
+    found = decided("scales", data, 2, **given)
+    assert found.value == value
+    assert re.search(reason, found.reason)
+
+
+def test_scales_of_anndata_are_kept():
+    anndata = pytest.importorskip("anndata")
+    found = decided("scales", anndata.AnnData(WINE.to_numpy()))
+    assert found == ("as given", "AnnData's matrix is clustered as it is scaled.")
+
+
+@pytest.mark.parametrize(
+    ("data", "given", "value", "reason"),
+    [
+        (X, {"n_clusters": 4}, 4, "It was given."),
+        (X, {"consensus": EvidenceAccumulation(5)}, 5, "The combiner was given with it."),
+        (X, {"k_range": [5, 3, 3]}, (3, 5), "Five criteria vote on these numbers, which were given."),
+        (X, {"k_range": range(2, 5), "consensus": "acv"}, (2, 3, 4), "Five criteria vote"),
+        (X, {}, (2, 3, 4, 5, 6, 7), "None was given: five criteria vote"),
+        (IRIS, {}, tuple(range(2, 11)), "Where fewer than three agree, several algorithms are asked for more."),
+        (X, {"allow_one": True}, (2, 3, 4, 5, 6, 7), "Without structure it is 1."),
+        (X[:15], {}, None, "15 objects are fewer than 20."),
+        (X[[0, 1, 2] * 10], {}, None, "Of all objects only 3 differ."),
+        (sparse.csr_array(X), {}, None, "The features are sparse."),
+        (X, {"consensus": "acv"}, None, "the criteria are asked for the default combiner, eac-average, alone."),
+    ],
+)
+def test_number_of_clusters(data, given, value, reason):
+    found = decided("n_clusters", data, **given)
+    assert found.value == value
+    assert reason in found.reason
+
+
+@pytest.mark.parametrize(
+    ("data", "given", "value", "reason"),
+    [
+        (X, {}, "DiversePartitions()", "number that is found, one less and one more: 60 objects are at most 20,000."),
+        (X, {"n_clusters": 4}, "DiversePartitions()", "each with 3, 4 and 5 clusters: 60 objects"),
+        (X[:15], {}, "DiversePartitions()", "each with 2 and 3 clusters: 15 objects"),
+        (X, {"quality": "best"}, "DiversePartitions(standardized_too=True)", "once standardised"),
+        (X, {"quality": "fast"}, "RandomKPartitions()", 'the quality "fast" was asked for.'),
+        (X[[0, 1, 2, 3] * 10], {}, "RandomKPartitions()", "more than half of the objects are copies"),
+        (sparse.csr_array(X), {}, "RandomKPartitions()", "the features are sparse"),
+        (X, {"generator": SubspacePartitions(9, random_state=3)}, "SubspacePartitions(n_partitions=9)", "given."),
+    ],
+)  # fmt: skip
+def test_members(data, given, value, reason):
+    found = decided("members", data, **given)
+    assert found.value == value
+    assert reason in found.reason
+
+
+def test_members_of_many_objects(monkeypatch):
+    limit(monkeypatch, "objects clustered by different algorithms", 50)
+    plan = default_plan(X)
+    assert plan.members.value == "RandomKPartitions()"
+    assert "60 objects are more than " in plan.members.reason
+    assert plan.combiner.value == "km"
+
+
+def test_categories_may_be_the_only_members():
+    plan = default_plan(MIXED[["kind"]].assign(other=MIXED.kind), 2, preprocessor=Preprocessor(categories="member"))
+    assert plan.members == ("none", "No column is a feature; members are the categories kind, other.")
+    assert plan.n_features == 0
+    assert plan.certainty.value == "equal votes"
+
+
+@pytest.mark.parametrize(
+    ("data", "given", "value", "reason"),
+    [
+        (X, {}, "eac-average", "Average linkage"),
+        (X, {"consensus": "eac-average"}, "eac-average", "It was given."),
+        (X, {"consensus": EvidenceAccumulation()}, "eac-average", "It was given."),
+        (X, {"generator": RandomKPartitions()}, "km", "K-means on the labels"),
+        (X, {"n_clusters": 3, "consensus": KMeansConsensus(n_init=4)}, "KMeansConsensus(n_init=4)", "It was given."),
+        (X, {"consensus": "acv"}, "acv", "It was given."),
+        (X[:15], {}, "acv", "Cumulative voting finds the number of clusters itself."),
+    ],
+)
+def test_combiner(data, given, value, reason):
+    found = decided("combiner", data, **given)
+    assert found.value == value
+    assert reason in found.reason
+
+
+def test_samples():
+    assert decided("samples", X) == ({}, "Every step looks at all 60 objects.")
+    many = NOISE[:1_200]
+    found = decided("samples", many)
+    assert found.value == {"the number of clusters": 1_000}
+    assert "1,000 objects" in found.reason
+    assert decided("samples", many, 3).value == {}
+    fit_on = decided("samples", many, 3, generator=RandomKPartitions(5, fit_on=500))
+    assert fit_on.value == {"each k-means": 500}
+    assert "fitted on 500 objects and makes 3 steps on all" in fit_on.reason
+
+
+def test_certainty():
+    assert decided("certainty", X).value == "equal votes"
+    assert decided("certainty", X, 1) == ("none", "With one cluster each object is in it.")
+    given = decided("certainty", X, consensus=EvidenceAccumulation(3, weights=[1.0] * 6 + [2.0] * 6))
+    assert given.value == "weighted votes"
+    assert given.reason.startswith("The combiner was given with weights.")
+    member = Preprocessor(categories="member", member_weight=1.5)
+    found = decided("certainty", MIXED, 3, preprocessor=member)
+    assert found.value == "weighted votes"
+    assert found.reason.startswith("A category weighs as much as 1.5 of 2 columns do in the partitions.")
+
+
+@pytest.mark.parametrize(
+    ("data", "given", "value", "reason"),
+    [
+        (X, {}, 0, "Nothing is clustered again unasked."),
+        (X, {"n_resamples": 7}, 7, "This was asked for."),
+        (X, {"n_resamples": None}, 20, "60 objects are at most 2,000"),
+        (X[:15], {"n_resamples": None}, 0, "15 objects are fewer than 20."),
+        (NOISE, {"n_resamples": None}, 0, "2,001 objects are more than 2,000"),
+        (MIXED, {"n_resamples": None, "preprocessor": Preprocessor(categories="member")}, 0, "cannot be made again"),
+    ],
+)  # fmt: skip
+def test_stability(data, given, value, reason):
+    found = decided("stability", data, **given)
+    assert found.value == value
+    assert reason in found.reason
+
+
+# -- the record --------------------------------------------------------------------------------------------------------
+
+
+def test_the_plan_prints_itself():
+    assert (
+        str(default_plan(IRIS, 3))
+        == """\
+Plan for 150 objects and 4 features
+roles       4 of 4 columns       Every column is clustered.
+scales      kept                 The standard deviation of x2 (1.76) is 4.05 times that of x1
+                                 (0.434): at most 20 times.
+n_clusters  3                    It was given.
+members     DiversePartitions()  Mixtures, spectral clustering and Genie, each with 2, 3 and 4
+                                 clusters: 150 objects are at most 20,000.
+combiner    eac-average          Average linkage had the best results on members of several
+                                 algorithms (docs/DEFAULT.md).
+samples     none                 Every step looks at all 150 objects.
+certainty   equal votes          Each member that separates clusters has one vote. An object is
+                                 core from 0.9 of the votes for its cluster, border from 0.75.
+stability   0                    Nothing is clustered again unasked."""
+    )
+    text = str(default_plan(X, k_range=[2, 3, 5]))
+    assert "n_clusters  2, 3, 5 " in text
+    assert "n_clusters  2 to 7 " in str(default_plan(X))
+    assert "n_clusters  by the combiner " in str(default_plan(X, consensus="acv"))
+
+
+def test_a_notebook_shows_the_plan():
+    page = default_plan(MIXED.rename(columns={"cm": "<cm>"}))._repr_html_()
+    assert all(name in page for name in DECISIONS)
+    assert "<cm>" not in page
+    assert "eac-average" in page
+
+
+def test_the_plan_as_json():
+    plan = default_plan(X)
+    kept = json.loads(json.dumps(plan.to_dict()))
+    assert list(kept) == ["n_objects", "n_features", *DECISIONS]
+    assert kept["n_clusters"] == {"value": [2, 3, 4, 5, 6, 7], "reason": plan.n_clusters.reason}
+
+
+def test_a_plan_knows_no_seed_and_no_threads():
+    generators = [DiversePartitions(random_state=seed, n_jobs=jobs) for seed, jobs in [(None, None), (5, 2)]]
+    one, other = (default_plan(X, generator=generator) for generator in generators)
+    assert one == other
+    assert str(one) == str(other)
+    assert default_plan(X) != default_plan(X, 3)
+
+
+# -- what executes it --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("data", "given"),
+    [
+        (X, {"n_clusters": 3}),
+        (X, {"n_clusters": 3, "quality": "best"}),
+        (X, {"n_clusters": 3, "quality": "fast"}),
+        (X[:15], {}),
+        (X, {"consensus": "acv"}),
+        (WINE, {"n_clusters": 3, "standardize": False}),
+        (MIXED, {"n_clusters": 2, "preprocessor": Preprocessor(categories="member")}),
+        (X, {"n_clusters": 3, "generator": SubspacePartitions(4), "consensus": "km"}),
+        (X, {"n_clusters": 2, "generator": RandomKPartitions(4, estimator=DISTANCES)}),
+    ],
+)  # fmt: skip
+def test_the_model_executes_the_plan_that_was_shown(data, given):
+    plan = default_plan(data, **given)
+    model = ConsensusClustering(**given, random_state=3).fit(data)
+    assert model.plan_ == plan
+    assert str(model.plan_) == str(plan)
+    k = plan.n_clusters.value
+    assert k is None or model.n_clusters_ == k
+    assert type(model.generator_) is type(plan.generator)
+    assert type(model.consensus_) is type(plan.consensus)
+
+
+def test_a_saved_model_keeps_its_plan(tmp_path):
+    model = ConsensusClustering(3, random_state=0).fit(X)
+    model.save(tmp_path / "model.npz")
+    kept = load(tmp_path / "model.npz")
+    assert kept.plan_ == model.plan_
+    assert str(kept.plan_) == str(model.plan_)
+
+
+# -- bad input ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "message"),
+    [
+        ({"n_clusters": 0}, ValueError, r"n_clusters of default_plan must be a whole number ≥ 1, or None\. Got 0\."),
+        ({"quality": "good"}, ValueError, "quality of default_plan must be one of 'fast', 'default', 'best'"),
+        ({"generator": KMeansConsensus}, TypeError, "generator of default_plan must be a transformer"),
+        ({"consensus": "kmeans"}, TypeError, "consensus of default_plan must be"),
+        ({"n_resamples": -1}, ValueError, "n_resamples of default_plan must be a whole number ≥ 0"),
+        ({"k_range": 3}, TypeError, "k_range of default_plan must be several numbers. Got 3."),
+        ({"k_range": []}, ValueError, "k_range of default_plan must hold at least one number"),
+        ({"k_range": [1]}, ValueError, "Every k in k_range of default_plan must be a whole number ≥ 2. Got 1."),
+        ({"n_clusters": 3, "k_range": [3]}, ValueError, "n_clusters of default_plan must not be given beside k_range"),
+        ({"impute": "mean", "preprocessor": Preprocessor()}, ValueError, "impute of default_plan must not be given"),
+        ({"generator": DiversePartitions(), "consensus": "km"}, ValueError, "n_clusters of KMeansConsensus .* must be"),
+        ({"generator": RandomKPartitions(0)}, ValueError, "n_partitions of RandomKPartitions must be"),
+    ],
+)
+def test_wrong_wishes(given, error, message):
+    with pytest.raises(error, match=message):
+        default_plan(X, **given)
+
+
+def test_what_cannot_be_clustered_has_no_plan():
+    with pytest.raises(ValueError, match="must have no missing numbers"):
+        default_plan(np.where(X > 8, np.nan, X))

@@ -6,7 +6,7 @@ import logging
 import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from joblib import Parallel, delayed
@@ -39,7 +39,7 @@ def run_all(
     results: list[R] = []
     with (
         one_native_thread(),
-        closing(parallel(delayed(_run_single_threaded)(function, task) for task in tasks)) as finished,
+        _closing(parallel(delayed(_run_single_threaded)(function, task) for task in tasks)) as finished,
     ):
         for result in finished:
             results.append(result)
@@ -49,6 +49,20 @@ def run_all(
             if last(result):
                 break
     return results
+
+
+@contextmanager
+def _closing(finished: Any) -> Iterator[Any]:
+    """Close a generator of joblib's results, without its warning that tasks were done whose results nobody took."""
+    try:
+        yield finished
+    finally:
+        if threading.current_thread() is threading.main_thread():
+            with warnings.catch_warnings():
+                warnings.filterwarnings("ignore", category=UserWarning, module=r"joblib\.parallel")
+                finished.close()
+        else:
+            finished.close()
 
 
 @contextmanager

@@ -207,22 +207,6 @@ def test_base_clusterings_in_a_parallel_loop_have_one_thread():
         assert used == {here}
 
 
-class FailsSlowly(ClusterMixin, BaseEstimator):
-    def __init__(self, n_clusters=2):
-        self.n_clusters = n_clusters
-
-    def fit(self, X, y=None):
-        time.sleep(0.01)
-        raise ValueError("no clusters")
-
-
-def test_a_failure_says_nothing_of_the_tasks_that_had_begun():
-    generator = RandomKPartitions(20, estimator=FailsSlowly(), on_error="raise", n_jobs=2)
-    for _ in range(10):  # other warnings are errors here
-        with pytest.raises(ValueError, match="no clusters"):
-            generator.fit(np.zeros((9, 1)))
-
-
 # Base clusterers of every kind
 
 

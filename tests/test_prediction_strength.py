@@ -1,5 +1,7 @@
 """`stability.prediction_strength`, against fpc's numbers and naive twins."""
 
+import time
+
 import naive
 import numpy as np
 import pandas as pd
@@ -353,3 +355,14 @@ def test_a_failure_is_told():
         ValueError, match=r"^prediction_strength must .* Got ArithmeticError: no luck for k = 2 in split 0"
     ):
         prediction_strength(Broken(), CLOUD, [1, 2, 3], n_splits=2)
+
+
+def test_a_failure_says_nothing_of_the_tasks_that_had_begun():
+    class Slow(KMeans):
+        def fit_predict(self, X, y=None, sample_weight=None):
+            time.sleep(0.01)
+            raise ArithmeticError("no luck")
+
+    for _ in range(5):  # warnings are errors here
+        with pytest.raises(ValueError, match="no luck"):
+            prediction_strength(Slow(), CLOUD, [2, 3], n_splits=8, n_jobs=2)

@@ -298,8 +298,8 @@ def test_arrays_lists_and_sparse_matrices():
     scaled = Preprocessor().fit_transform(sparse.csr_matrix(X[:, :3]))
     np.testing.assert_allclose(scaled.toarray(), X[:, :3] / X[:, :3].std(axis=0))
     np.testing.assert_array_equal(Preprocessor(standardize=False).fit_transform(X), X[:, :3])
-    with pytest.raises(TypeError, match="was fitted to: an array"):
-        preprocessor.transform(people()[0])
+    with pytest.raises(ValueError, match=r"must be numbers, as the array that it was fitted to. Got a Table"):
+        preprocessor.transform(read_table(people()[0]))
     with pytest.raises(ValueError, match="It has none"):
         Preprocessor().fit(np.ones((4, 2)))
     with pytest.raises(ValueError, match="'x1' is too large"):

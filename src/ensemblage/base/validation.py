@@ -130,6 +130,11 @@ def features_checked(subject: str, X: Any, otherwise: Sequence[str | Option] | N
         raise ValueError(
             f"X of {subject} must be numbers up to {LARGEST:.1e}. Got a larger whole number. Use other units."
         ) from None
+    except np.exceptions.DTypePromotionError:
+        raise ValueError(
+            f"X of {subject} must be numbers. Got columns of other kinds too, such as dates. Leave those out, or make "
+            "numbers of them with Preprocessor."
+        ) from None
     except ValueError:
         places = np.empty((0, 2)) if otherwise is None else _missing_places(X)
         if len(places):

@@ -288,17 +288,36 @@ class Preprocessor(TransformerMixin, BaseEstimator):
 
     def _known_table(self, X: Any) -> Table | None:
         """X as a table with the columns that were fitted."""
+        if self._encoding is None:
+            if isinstance(X, Table):
+                raise ValueError(
+                    f"X of {type(self).__name__} must be numbers, as the array that it was fitted to. Got a Table. "
+                    "Give X.features().X, or fit it to a table."
+                )
+            return None  # scikit-learn's check warns of a frame's names
         table = self._table(X, keep_empty=True)  # of few new objects a column may well be empty
-        if (table is None) != (self._encoding is None):
-            fitted = "an array" if self._encoding is None else "a table"
-            raise TypeError(f"X must be what {type(self).__name__} was fitted to: {fitted}. Got {type(X).__name__}.")
-        if table is None or self._encoding is None:
+        if table is None:
+            table = self._table(self._name_columns(X), keep_empty=True)
+        if table is None:
             return None
         lost = [repr(column.name) for column in self._encoding.columns if column.name not in table.names]
         if lost:
             it = "it" if len(lost) == 1 else "them"
             raise ValueError(f"X must have the columns that were fitted. It has no {shorten(lost)}. Add {it}.")
         return table
+
+    def _name_columns(self, X: Any) -> Any:
+        """An array as a table with the names of the columns that were fitted, in order; scikit-learn's warning."""
+        import pyarrow as pa
+
+        cells = X.toarray() if sparse.issparse(X) else np.asarray(X, dtype=None if hasattr(X, "dtype") else object)
+        if cells.ndim != 2:
+            raise ValueError(
+                f"X of {type(self).__name__} must have a row per object and a column per feature. Got shape "
+                f"{cells.shape}. Give X.reshape(1, -1) for one object."
+            )
+        validate_data(self, cells, reset=False, skip_check_array=True)
+        return pa.table([_arrow_column(column.tolist()) for column in cells.T], names=list(self.feature_names_in_))
 
     def _fit_table(self, X: Any, table: Table) -> NDArray[np.float64]:
         roles = assign_roles(table, None, None, (), guess_id=True)
@@ -406,3 +425,13 @@ class Preprocessor(TransformerMixin, BaseEstimator):
                 "another rule, or X.toarray()."
             )
         return X
+
+
+def _arrow_column(values: list[Any]) -> Any:
+    """As Arrow reads them; values of several kinds as text."""
+    import pyarrow as pa
+
+    try:
+        return pa.array(values, from_pandas=True)
+    except pa.ArrowException:
+        return pa.array([None if value is None or value != value else str(value) for value in values], pa.string())

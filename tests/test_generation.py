@@ -37,7 +37,7 @@ from sklearn.preprocessing import StandardScaler, normalize
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from ensemblage.generation import RandomKPartitions, ResampledPartitions
+from ensemblage.generation import DiversePartitions, MixedPartitions, RandomKPartitions, ResampledPartitions
 from ensemblage.generation._clusterers import k_parameter, prepare_clusterer
 from ensemblage.generation._parallel import OF_THREADS, fold_warnings
 from ensemblage.generation._spherical import SphericalKMeans, _fill_empty, unit_rows
@@ -205,6 +205,45 @@ def test_base_clusterings_in_a_parallel_loop_have_one_thread():
 
     for used, here in Parallel(n_jobs=2, prefer="threads")(delayed(thread_of_every_fit)() for _ in range(3)):
         assert used == {here}
+
+
+# Weights of rows
+
+
+def check_weighted_centres(generator, X, weights):
+    """Every centre of every k-means is the mean of its rows, each as often as it counts."""
+    labels = generator.fit_transform_counted(X, weights)
+    for estimator, column in zip(generator.estimators_, labels.T, strict=True):
+        for cluster in range(estimator.n_clusters):
+            rows = column == cluster
+            expected = np.average(X[rows], axis=0, weights=weights[rows])
+            assert estimator.cluster_centers_[cluster] == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize("fit_on", ["auto", 20])
+def test_rows_count_as_often_as_their_weight(fit_on):
+    rng = np.random.default_rng(0)
+    X, weights = rng.normal(size=(90, 2)), rng.integers(1, 50, size=90)
+    generator = RandomKPartitions(4, k_max=5, estimator=KMeans(n_init=1, tol=0), fit_on=fit_on, random_state=0)
+    check_weighted_centres(generator, X, weights)
+
+
+def test_weights_of_drawn_rows():
+    rng = np.random.default_rng(0)
+    X, weights = rng.normal(size=(60, 2)), rng.integers(1, 50, size=60)
+    generator = ResampledPartitions(3, n_clusters=3, estimator=KMeans(n_init=1, tol=0), random_state=0)
+    check_weighted_centres(generator, X, weights)
+
+
+def test_who_takes_no_weights_is_told():
+    X = make_blobs(60, random_state=0)[0]
+    with pytest.warns(UserWarning, match="These cluster every row once: agglomerativeclustering"):
+        generator = MixedPartitions(2, estimators=[KMeans(n_init=1), AgglomerativeClustering()])
+        generator.fit_transform_counted(X, np.ones(60))
+    with pytest.raises(ValueError, match="sample_weight of DiversePartitions must be None"):
+        DiversePartitions(2).fit_transform_counted(X, np.ones(60))
+    with pytest.raises(ValueError, match="sample_weight of X must be whole numbers ≥ 0"):
+        RandomKPartitions(2).fit_transform_counted(X, np.full(60, 0.5))
 
 
 # Base clusterers of every kind

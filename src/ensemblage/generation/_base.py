@@ -13,11 +13,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import FitFailedWarning
 from sklearn.utils import get_tags
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
 from ensemblage.base.parameters import Constraints, Function, Jobs, Seed, Words
 from ensemblage.base.sklearn import BaseEstimator, TransformerMixin
 from ensemblage.base.validation import check_parameters, features_checked
+from ensemblage.ensemble._checks import check_sample_weight
 from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.generation._clusterers import (
     Labels,
@@ -198,6 +199,15 @@ class BasePartitions(LabelTransformer):
     def _clusterers(self) -> list[Any]:
         raise NotImplementedError
 
+    def fit_transform_counted(self, X: Any, sample_weight: Any) -> Labels:
+        """`fit_transform` where row i stands for ``sample_weight[i]`` objects, a whole number ≥ 0.
+
+        Base clusterers count them if their ``fit`` takes sample_weight, as that of k-means does; a k-means then takes
+        all rows, whatever ``fit_on`` says. The others cluster each row once, with one warning that names them. It is
+        an error if none counts them.
+        """
+        return self._matrix(self._generate(X, check_sample_weight(sample_weight, len(X))))
+
     def _recipes(self, n_rows: int, n_features: int) -> list[Recipe]:
         raise NotImplementedError
 
@@ -232,36 +242,58 @@ class BasePartitions(LabelTransformer):
         tags.input_tags.sparse = all(get_tags(c).input_tags.sparse for c in self._clusterers())
         return tags
 
-    def _generate(self, X: Any) -> list[Partition]:
+    def _generate(self, X: Any, sample_weight: NDArray[np.int64] | None = None) -> list[Partition]:
         check_parameters(self)
         X = self._prepare(self._validate(X, reset=True))
+        if sample_weight is not None:
+            self._check_counts_weights()
         with fold_warnings():
-            partitions = self._drop_failures(self._partitions(X))
+            partitions = self._drop_failures(self._partitions(X, sample_weight))
         self._keep(X, partitions)
         return partitions
 
     def _validate(self, X: Any, reset: bool, **options: Any) -> Any:
         return super()._validate(X, reset, accept_sparse="csr", dtype=[np.float64, np.float32], **options)
 
-    def _partitions(self, X: Any) -> list[Partition | Failure]:
+    def _check_counts_weights(self) -> None:
+        """Raise if no base clusterer takes sample_weight; warn of those that do not."""
+        name, clusterers = type(self).__name__, self._clusterers()
+        others = [clusterer for clusterer in clusterers if not has_fit_parameter(clusterer, "sample_weight")]
+        names = ", ".join(dict.fromkeys(class_name(clusterer) for clusterer in others))
+        if len(others) == len(clusterers):
+            raise ValueError(
+                f"sample_weight of {name} must be None: none of its base clusterers takes it ({names}). Got some. "
+                "Leave it out, or use RandomKPartitions."
+            )
+        if others:
+            warnings.warn(
+                f"sample_weight counts in those base clusterers of {name} that take it. These cluster every row "
+                f"once: {names}.",
+                UserWarning,
+                stacklevel=4,
+            )
+
+    def _partitions(self, X: Any, sample_weight: NDArray[np.int64] | None) -> list[Partition | Failure]:
         recipes = self._recipes(*X.shape)
-        return run_all(partial(self._partition, X), recipes, self.n_jobs, self._is_fatal, self.progress)
+        work = partial(self._partition, X, sample_weight)
+        return run_all(work, recipes, self.n_jobs, self._is_fatal, self.progress)
 
     def _is_fatal(self, outcome: Partition | Failure) -> bool:
         return self.on_error == "raise" and isinstance(outcome, Failure)
 
-    def _partition(self, X: Any, recipe: Recipe) -> Partition | Failure:
+    def _partition(self, X: Any, sample_weight: NDArray[np.int64] | None, recipe: Recipe) -> Partition | Failure:
         try:
-            return Partition(recipe, self._fit_labels(X, recipe))
+            return Partition(recipe, self._fit_labels(X, sample_weight, recipe))
         except Exception as error:
             return Failure(recipe, error)
 
-    def _fit_labels(self, X: Any, recipe: Recipe) -> Labels:
+    def _fit_labels(self, X: Any, sample_weight: NDArray[np.int64] | None, recipe: Recipe) -> Labels:
         sample = self._sample(recipe.seed, *X.shape)
         if sample is None:
-            return check_labels(recipe.estimator.fit_predict(X), X.shape[0])
+            return check_labels(_fit_predict(recipe.estimator, X, sample_weight), X.shape[0])
+        weights = None if sample_weight is None else sample_weight[sample.rows]
         labels = np.full(X.shape[0], -1, dtype=np.int32)
-        labels[sample.rows] = check_labels(recipe.estimator.fit_predict(sample.take(X)), len(sample.rows))
+        labels[sample.rows] = check_labels(_fit_predict(recipe.estimator, sample.take(X), weights), len(sample.rows))
         return labels
 
     def _drop_failures(self, outcomes: Sequence[Partition | Failure]) -> list[Partition]:
@@ -306,6 +338,12 @@ class BasePartitions(LabelTransformer):
         if sample is None:
             return labels[nearest]
         return labels[sample.rows][nearest_rows(sample.take(self._fit_X), features)]
+
+
+def _fit_predict(estimator: Any, X: Any, sample_weight: NDArray[np.int64] | None) -> Any:
+    if sample_weight is None or not has_fit_parameter(estimator, "sample_weight"):
+        return estimator.fit_predict(X)
+    return estimator.fit_predict(X, sample_weight=sample_weight)
 
 
 def label_matrix(columns: Sequence[Labels]) -> Labels:

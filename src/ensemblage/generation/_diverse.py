@@ -227,7 +227,7 @@ class DiversePartitions(BasePartitions):
             wanted = self.n_clusters
         return sorted({min(max(int(k), 2), n_rows) for k in wanted})
 
-    def _partitions(self, X: Any) -> list[Partition | Failure]:
+    def _partitions(self, X: Any, sample_weight: NDArray[np.int64] | None) -> list[Partition | Failure]:
         """Mixtures one by one; trees and embeddings once, then cut at every number of clusters."""
         tasks, most = self._tasks(*X.shape), max(self._ks(len(X)))
         as_given = Objects(np.asarray(X, dtype=np.float64))
@@ -253,7 +253,7 @@ class DiversePartitions(BasePartitions):
         objects = as_given if clusterer is first.estimator else scaled
         if isinstance(clusterer, GaussianMixture):
             clusterer.set_params(reg_covar=objects.ridge)
-            return [self._partition(as_given.X, first)]
+            return [self._partition(as_given.X, None, first)]
         try:
             structure: Embedding | Merges = (
                 Embedding.of(clusterer.n_neighbors, most, objects)

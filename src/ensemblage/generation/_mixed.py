@@ -8,6 +8,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.cluster import (
     DBSCAN,
@@ -132,10 +133,10 @@ class MixedPartitions(BasePartitions):
             for i, (clusterer, seed) in enumerate(zip(clusterers, seeds, strict=True))
         ]
 
-    def _fit_labels(self, X: Any, recipe: Recipe) -> Labels:
+    def _fit_labels(self, X: Any, sample_weight: NDArray[np.int64] | None, recipe: Recipe) -> Labels:
         if self.estimators is None:
             self._set_radius(X, recipe)
-        return super()._fit_labels(X, recipe)
+        return super()._fit_labels(X, sample_weight, recipe)
 
     def _set_radius(self, X: Any, recipe: Recipe) -> None:
         if isinstance(recipe.estimator, DBSCAN):

@@ -63,10 +63,10 @@ class SampledKMeans(KMeans):  # type: ignore[misc]
         )
         self.fit_on = fit_on
 
-    def fit(self, X: Any, y: Any = None, sample_weight: None = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], order="C")
-        if X.shape[0] <= self.fit_on:
-            return super().fit(X)  # type: ignore[no-any-return]
+        if X.shape[0] <= self.fit_on or sample_weight is not None:
+            return super().fit(X, sample_weight=sample_weight)  # type: ignore[no-any-return]
         drawn = check_random_state(self.random_state).choice(X.shape[0], self.fit_on, replace=False)
         centers: NDArray[Any] = super().fit(X[np.sort(drawn)]).cluster_centers_
         for _ in range(N_STEPS):

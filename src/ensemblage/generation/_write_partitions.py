@@ -173,7 +173,7 @@ def _make_missing(
 def _write_one(generator: BasePartitions, X: Any, files: _Files, recipe: Recipe) -> Partition | Failure:
     if not files.has(recipe.name, X.shape[0]):
         # The fitted clusterer goes at once: it holds labels.
-        outcome = generator._partition(X, recipe._replace(estimator=clone(recipe.estimator)))
+        outcome = generator._partition(X, None, recipe._replace(estimator=clone(recipe.estimator)))
         if isinstance(outcome, Failure):
             return outcome
         with atomic_write(files.part(recipe.name), "wb") as file:

@@ -237,8 +237,8 @@ def test_weights_of_drawn_rows():
 
 def test_who_takes_no_weights_is_told():
     X = make_blobs(60, random_state=0)[0]
+    generator = MixedPartitions(2, estimators=[KMeans(n_init=1), AgglomerativeClustering()])
     with pytest.warns(UserWarning, match="These cluster every row once: agglomerativeclustering"):
-        generator = MixedPartitions(2, estimators=[KMeans(n_init=1), AgglomerativeClustering()])
         generator.fit_transform_counted(X, np.ones(60))
     with pytest.raises(ValueError, match="sample_weight of DiversePartitions must be None"):
         DiversePartitions(2).fit_transform_counted(X, np.ones(60))

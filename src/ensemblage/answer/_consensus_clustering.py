@@ -40,6 +40,7 @@ from ensemblage.base.sklearn import BaseEstimator, ClusterMixin
 from ensemblage.base.validation import check_parameters
 from ensemblage.consensus._assignment import BY_RULE, Assignment
 from ensemblage.consensus._model import Model
+from ensemblage.ensemble._checks import check_sample_weight
 from ensemblage.ensemble._coding import Coding
 from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.ensemble._matrices import code_labels
@@ -170,7 +171,13 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
     feature_names_in_: NDArray[Any] = field(init=False)
 
     def fit(
-        self, X: Any, y: Any = None, *, must_link: ArrayLike | None = None, cannot_link: ArrayLike | None = None
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        must_link: ArrayLike | None = None,
+        cannot_link: ArrayLike | None = None,
     ) -> Self:
         """Generate an ensemble from features and find its consensus.
 
@@ -181,6 +188,9 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
             unless ``standardize`` is True.
         y : None
             Ignored.
+        sample_weight : array-like of int, shape (n_samples,), optional
+            How many objects each row stands for, such as the counts of the codes of a self-organising map: see the
+            notes. Default: one each.
         must_link, cannot_link : array-like of int, shape (n_pairs, 2), optional
             Pairs of objects, by row number, that get the same cluster, or different ones: see the notes.
 
@@ -188,25 +198,32 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
 
         Notes
         -----
+        With ``sample_weight`` the default generator is that of ``quality="fast"``: k-means counts objects, and the
+        consensus does. Mixtures, spectral clustering, Genie and hierarchies cannot: a generator of such algorithms
+        alone is refused, and of those that stand beside k-means a warning names each. Scales and `choose_k` count
+        every row once. A row of weight 0 is clustered like a new object.
+
         Pairs are given to the consensus, see its ``fit``; the base clusterings do not know them.
         """
         check_parameters(self)
         check_preparation(type(self).__name__, self.standardize, self.impute, self.preprocessor)
         prepared = prepare(X, self.generator, self.standardize, self.impute, self.preprocessor)
         self._take_preprocessor(prepared.preprocessor)
-        self.plan_ = plan_of(prepared.features, prepared.preprocessor, self._wishes(prepared.is_anndata))
+        if sample_weight is not None:
+            sample_weight = check_sample_weight(sample_weight, prepared.features.shape[0])
+        wishes = self._wishes(prepared.is_anndata, sample_weight is not None)
+        self.plan_ = plan_of(prepared.features, prepared.preprocessor, wishes)
         check_plan(self.plan_)
         seed = seed_of(self.random_state)
         self.choice_ = choice_of(self.plan_, prepared.features, seed, self.n_jobs)
         k = number_of_clusters(self.plan_, self.choice_)
         consensus = consensus_of(self.plan_, k, seed, self.n_jobs)
         self.generator_ = generator_of(self.plan_, k, seed, self.n_jobs, self.progress)
-        ensemble = self._generated(prepared)
+        ensemble = self._generated(prepared, sample_weight)
         set_weights(consensus, self._weights(ensemble.shape[1]))
-        pairs = {"must_link": must_link, "cannot_link": cannot_link}
-        self._take_consensus(
-            ensemble, consensus.fit(ensemble, **{name: p for name, p in pairs.items() if p is not None})
-        )
+        given = {"sample_weight": sample_weight, "must_link": must_link, "cannot_link": cannot_link}
+        given = {name: value for name, value in given.items() if value is not None}
+        self._take_consensus(ensemble, consensus.fit(ensemble, **given))
         return self
 
     def _take_preprocessor(self, preprocessor: Any) -> None:
@@ -218,17 +235,18 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
 
-    def _wishes(self, is_anndata: bool) -> Wishes:
+    def _wishes(self, is_anndata: bool, is_weighted: bool) -> Wishes:
         """What the parameters ask for."""
         asked = self.n_clusters, self.generator, self.consensus, self.quality, self.allow_one
-        return Wishes(*asked, is_anndata=is_anndata)
+        return Wishes(*asked, is_anndata=is_anndata, is_weighted=is_weighted)
 
-    def _generated(self, prepared: Prepared) -> Ensemble:
+    def _generated(self, prepared: Prepared, sample_weight: NDArray[np.int64] | None) -> Ensemble:
         """The partitions, those that categories are among them; the generator is fitted."""
         features, X = prepared.features, prepared.table
         if takes_distances(self.generator):
             features = self.preprocessor_.distances(X)
-        return generated(self.generator_, features if features.shape[1] else None, self._members(X))
+        made_of = features if features.shape[1] else None
+        return generated(self.generator_, made_of, self._members(X), sample_weight)
 
     def _weights(self, n_partitions: int) -> list[float] | None:
         """Of so many partitions, None if they are alike."""

@@ -7,6 +7,7 @@ from inspect import Parameter, signature
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer
@@ -19,6 +20,7 @@ from ensemblage.base.validation import check_parameters, check_value, format_val
 from ensemblage.consensus._base import BaseConsensus
 from ensemblage.consensus._method import METHODS, check_finds_k
 from ensemblage.consensus._registry import make_consensus
+from ensemblage.ensemble._checks import check_sample_weight
 from ensemblage.generation import DiversePartitions, RandomKPartitions, _diverse
 from ensemblage.generation._base import BasePartitions
 from ensemblage.generation._diverse import can_be_diverse
@@ -77,6 +79,8 @@ class Wishes(NamedTuple):
     is_default: bool | None = None
     """Whether ``consensus`` counts as the default one, so that `choose_k` is asked; None: if it is the same method."""
     is_anndata: bool = False
+    is_weighted: bool = False
+    """Whether rows stand for several objects."""
     member_weight: float | None = None
     """Of a category that is a member, in columns of features; None: the preprocessor says it."""
 
@@ -94,6 +98,7 @@ def default_plan(
     allow_one: bool = False,
     k_range: Iterable[int] | None = None,
     n_resamples: int | None = 0,
+    sample_weight: ArrayLike | None = None,
 ) -> Plan:
     """Tell what would be done with features, and why, before anything is clustered.
 
@@ -125,6 +130,8 @@ def default_plan(
     n_resamples : int or None, default 0
         Resamples of the objects that are clustered again. None: 20 of up to 2,000 objects, as ``ensemblage run`` has
         it; ``ConsensusClustering`` clusters none.
+    sample_weight : array-like of int, shape (n_samples,), optional
+        How many objects each row stands for, as ``ConsensusClustering.fit`` takes it.
 
     Returns
     -------
@@ -169,9 +176,10 @@ def default_plan(
     check_preparation("default_plan", standardize, impute, preprocessor)
     numbers = None if k_range is None else check_numbers_of_clusters(k_range, n_clusters)
     prepared = prepare(X, generator, standardize, impute, preprocessor)
-    wishes = Wishes(
-        n_clusters, generator, consensus, quality, allow_one, numbers, n_resamples, is_anndata=prepared.is_anndata
-    )
+    if sample_weight is not None:
+        check_sample_weight(sample_weight, prepared.features.shape[0])
+    asked = n_clusters, generator, consensus, quality, allow_one, numbers, n_resamples
+    wishes = Wishes(*asked, is_anndata=prepared.is_anndata, is_weighted=sample_weight is not None)
     plan = plan_of(prepared.features, prepared.preprocessor, wishes)
     check_plan(plan)
     return plan
@@ -240,7 +248,8 @@ def check_plan(plan: Plan) -> None:
 
 def plan_of(features: Any, preprocessor: Any, asked: Wishes) -> Plan:
     """The plan for features, (n, m) as a fitted preprocessor has made them."""
-    generator = default_generator(asked.quality, features) if asked.generator is None else clone(asked.generator)
+    quality = "fast" if asked.is_weighted else asked.quality
+    generator = default_generator(quality, features) if asked.generator is None else clone(asked.generator)
     n_clusters = _n_clusters(features, generator, asked)
     consensus, combiner = _combiner(generator, n_clusters.value, asked)
     return Plan(
@@ -347,7 +356,8 @@ def _n_clusters(features: Any, generator: Any, asked: Wishes) -> Decision[int | 
     n = min(len(features), N_SAMPLE)
     ks = tuple(default_k_range(n, n_distinct_rows(features, 11)))
     more = " Where fewer than three agree, several algorithms are asked for more." if can_be_diverse(features) else ""
-    return Decision(ks, f"None was given: five criteria vote on these numbers.{more}{_or_one(asked)}")
+    once = " Each row counts once there." if asked.is_weighted else ""
+    return Decision(ks, f"None was given: five criteria vote on these numbers.{once}{more}{_or_one(asked)}")
 
 
 def _or_one(asked: Wishes) -> str:
@@ -398,6 +408,8 @@ def _numbers_text(generator: DiversePartitions, n_clusters: Any, n: int) -> str:
 
 def _why_kmeans(features: Any, asked: Wishes) -> str:
     """Why several algorithms do not cluster the features."""
+    if asked.is_weighted:
+        return "sample_weight was given, and mixtures, spectral clustering and trees cannot count objects"
     if asked.quality == "fast":
         return 'the quality "fast" was asked for'
     if not isinstance(features, np.ndarray):

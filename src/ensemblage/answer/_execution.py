@@ -66,12 +66,17 @@ def fill_defaults(estimator: Any, seed: int, n_jobs: int | None, **more: Any) ->
     return estimator.set_params(**{name: value for name, value in values.items() if name in missing})
 
 
-def generated(generator: Any, X: NDArray[Any] | None, members: Mapping[str, NDArray[np.int32]]) -> Ensemble:
+def generated(
+    generator: Any,
+    X: NDArray[Any] | None,
+    members: Mapping[str, NDArray[np.int32]],
+    sample_weight: NDArray[np.int64] | None = None,
+) -> Ensemble:
     """The partitions of X, (n, m) features or (n, n) distances, and then those that categories are.
 
     Without X the categories alone. The generator is fitted.
     """
-    made = None if X is None else ensemble_of(generator, X)
+    made = None if X is None else ensemble_of(generator, X, sample_weight)
     if members:
         return append_members(made, members)
     if made is None:

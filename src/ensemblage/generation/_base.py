@@ -354,7 +354,15 @@ def label_matrix(columns: Sequence[Labels]) -> Labels:
     return labels
 
 
-def ensemble_of(generator: Any, X: Any) -> Ensemble:
-    """The partitions that a generator makes, by its names for them."""
-    labels = np.asarray(generator.fit_transform(X))
+def ensemble_of(generator: Any, X: Any, sample_weight: NDArray[np.int64] | None = None) -> Ensemble:
+    """The partitions that a generator makes, by its names for them; row i stands for sample_weight[i] objects."""
+    if sample_weight is None:
+        labels = np.asarray(generator.fit_transform(X))
+    elif isinstance(generator, BasePartitions):
+        labels = generator.fit_transform_counted(X, sample_weight)
+    else:
+        raise ValueError(
+            f"sample_weight must be None with {type(generator).__name__}, which clusters every row once. Got some. "
+            "Leave it out, or use RandomKPartitions."
+        )
     return Ensemble(labels, names=[str(name) for name in generator.get_feature_names_out()])

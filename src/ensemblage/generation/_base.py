@@ -206,7 +206,7 @@ class BasePartitions(LabelTransformer):
         all rows, whatever ``fit_on`` says. The others cluster each row once, with one warning that names them. It is
         an error if none counts them.
         """
-        return self._matrix(self._generate(X, check_sample_weight(sample_weight, len(X))))
+        return self._matrix(self._generate(X, sample_weight))
 
     def _recipes(self, n_rows: int, n_features: int) -> list[Recipe]:
         raise NotImplementedError
@@ -242,10 +242,11 @@ class BasePartitions(LabelTransformer):
         tags.input_tags.sparse = all(get_tags(c).input_tags.sparse for c in self._clusterers())
         return tags
 
-    def _generate(self, X: Any, sample_weight: NDArray[np.int64] | None = None) -> list[Partition]:
+    def _generate(self, X: Any, sample_weight: Any = None) -> list[Partition]:
         check_parameters(self)
         X = self._prepare(self._validate(X, reset=True))
         if sample_weight is not None:
+            sample_weight = check_sample_weight(sample_weight, X.shape[0])
             self._check_counts_weights()
         with fold_warnings():
             partitions = self._drop_failures(self._partitions(X, sample_weight))

@@ -39,7 +39,7 @@ from ensemblage.base.random import seed_of
 from ensemblage.base.sklearn import BaseEstimator, ClusterMixin
 from ensemblage.base.validation import check_parameters
 from ensemblage.consensus._assignment import BY_RULE, Assignment
-from ensemblage.consensus._model import Model
+from ensemblage.consensus._model import Model, score_of
 from ensemblage.ensemble._checks import check_sample_weight
 from ensemblage.ensemble._coding import Coding
 from ensemblage.ensemble._ensemble import Ensemble
@@ -359,7 +359,30 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
         >>> model.assign(X[1::2]).verdict[:3].tolist()
         ['core', 'core', 'core']
         """
+        return self._assign_labels(self._labels_of(X))
+
+    @available_where(_can_predict)
+    def score(self, X: Any, y: Any = None) -> float:
+        """How well the clusters of new objects agree with classes, or with the partitions: the higher, the better.
+
+        Parameters
+        ----------
+        X : array-like, data frame or Table of shape (n_new, n_features)
+            As it was fitted.
+        y : array-like of shape (n_new,), optional
+            Known classes.
+
+        Returns
+        -------
+        float
+            The adjusted Rand index of ``predict(X)`` and y; without y its mean over the partitions by their weights,
+            `metrics.ensemble_ari`. At most 1, about 0 by chance, with any number of clusters.
+        """
         labels = self._labels_of(X)
+        return score_of(self._assign_labels(labels).labels, y, labels, getattr(self.consensus_, "_weights", None))
+
+    def _assign_labels(self, labels: NDArray[np.int32]) -> Assignment:
+        """`assign`, of labels of new objects in the partitions."""
         found: Assignment = self.consensus_.assign(labels)
         return found if found.by == BY_RULE else self._keep_known_rows(labels, found)
 

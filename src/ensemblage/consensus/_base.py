@@ -15,7 +15,7 @@ from ensemblage.base.sklearn import BaseEstimator, ClusterMixin
 from ensemblage.base.validation import check_parameters, check_weights, takes_labels
 from ensemblage.consensus._assignment import BY_ASSOCIATION, BY_RULE, Assignment
 from ensemblage.consensus._method import check_finds_k
-from ensemblage.consensus._model import Model
+from ensemblage.consensus._model import Model, score_of
 from ensemblage.consensus.evidence import Evidence
 from ensemblage.ensemble._checks import check_sample_weight
 from ensemblage.ensemble._coding import Coding
@@ -448,6 +448,33 @@ class InductiveConsensus(BaseConsensus):
             Cluster of each row; -1 where nothing is labelled.
         """
         return self._predict_codes(self._encode(X))
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """How well the clusters of new label rows agree with classes, or with the partitions: the higher, the better.
+
+        Parameters
+        ----------
+        {new_labels}
+        y : array-like of shape (n_new,), optional
+            Known classes.
+
+        Returns
+        -------
+        float
+            The adjusted Rand index of ``predict(X)`` and y; without y its mean over the partitions by their weights,
+            `metrics.ensemble_ari`. At most 1, about 0 by chance, with any number of clusters.
+
+        Notes
+        -----
+        Memberships of a `SoftEnsemble` count as the likeliest label of each row.
+        """
+        clusters, own = self.predict(X), None if self._names is None else in_order(X, self._names, type(self).__name__)
+        labels = X if own is None else own
+        if isinstance(labels, SoftEnsemble):
+            labels = labels.to_labels()
+        if not isinstance(labels, Ensemble):
+            labels = Ensemble(labels, missing=getattr(self._coding, "missing", -1))
+        return score_of(clusters, y, labels, self._weights)
 
 
 def renumber_attributes(model: Model, places: NDArray[np.int64]) -> None:

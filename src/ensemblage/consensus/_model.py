@@ -8,12 +8,13 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.validation import check_is_fitted
 
 from ensemblage.base.frames import backend_of, to_frame
 from ensemblage.base.registered import Registered, figure, page
 from ensemblage.io._anndata_features import as_table
-from ensemblage.metrics import verdicts
+from ensemblage.metrics import ensemble_ari, verdicts
 from ensemblage.metrics._align import align_numbers
 from ensemblage.metrics._certainty import Certainty
 
@@ -242,3 +243,11 @@ class Model:
 def n_rows(X: Any) -> int:
     """How many objects an array, a frame or a list of rows has."""
     return int(X.shape[0]) if hasattr(X, "shape") else len(X)
+
+
+def score_of(clusters: NDArray[np.int32], y: Any, labels: Any, weights: Any) -> float:
+    """Adjusted Rand index of clusters with known classes; without classes its weighted mean over the partitions.
+
+    An object in no cluster, -1, is in one of its own kind beside classes, and left out beside partitions.
+    """
+    return ensemble_ari(labels, clusters, weights=weights) if y is None else float(adjusted_rand_score(y, clusters))

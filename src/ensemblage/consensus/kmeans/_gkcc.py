@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ensemblage.base.sklearn import BaseEstimator, ClusterMixin
 from ensemblage.base.validation import features_checked
-from ensemblage.consensus._model import Model
+from ensemblage.consensus._model import Model, score_of
 from ensemblage.consensus.kmeans._kcc import KMeansConsensus, UtilityParameters
 from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.generation import GreedyPartitions
@@ -163,3 +163,22 @@ class GreedyKMeansConsensus(Model, UtilityParameters, GreedyParameters, ClusterM
         with features_checked("GreedyKMeansConsensus", X):
             validate_data(self, X, dtype=np.float64, reset=False)
         return np.asarray(self.consensus_.predict(self.generator_.transform(X)))
+
+    def score(self, X: ArrayLike, y: Any = None) -> float:
+        """How well the clusters of new objects agree with classes, or with the partitions: the higher, the better.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_new, n_features)
+            Their features.
+        y : array-like of shape (n_new,), optional
+            Known classes.
+
+        Returns
+        -------
+        float
+            The adjusted Rand index of ``predict(X)`` and y; without y its mean over the partitions,
+            `metrics.ensemble_ari`. At most 1, about 0 by chance, with any number of clusters.
+        """
+        clusters = self.predict(X)
+        return score_of(clusters, y, self.generator_.transform(X) if y is None else None, None)

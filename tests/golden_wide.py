@@ -271,8 +271,8 @@ COMMANDS = [
 ]
 NOT_COMPARED = ("commands/methods", "commands/methods km")
 """The file has the list of methods when each alias was a line of it: words, not results."""
-VOLATILE = re.compile(r"^(seconds|versions|ensemblage|input|created|figures|files)$")
-"""Keys of JSON that hold times, versions or pictures."""
+VOLATILE = re.compile(r"^(seconds|versions|ensemblage|input|created|figures|files|plan)$")
+"""Keys of JSON that hold times, versions or pictures; and the plan, which the file was written without."""
 
 
 def commands():

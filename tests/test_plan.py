@@ -6,6 +6,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from click.testing import CliRunner
 from limits import limit
 from scipy import sparse
 from sklearn.cluster import AgglomerativeClustering
@@ -22,8 +23,10 @@ from ensemblage import (
     SubspacePartitions,
     default_plan,
     load,
+    report,
 )
 from ensemblage.answer import Decision, Plan
+from ensemblage.cli import main
 
 X, _ = make_blobs(60, centers=[(0, 0), (0, 9), (9, 0)], random_state=0)
 IRIS, WINE = load_iris().data, load_wine(as_frame=True).data
@@ -55,7 +58,7 @@ def test_every_decision_has_a_value_and_a_reason_in_sentences():
 def test_roles():
     table = MIXED.assign(patient=[f"p{i:03}" for i in range(60)], none=1.0)
     value, reason = decided("roles", table)
-    assert (value, reason) == ("3 of 5 columns", "Not clustered: patient (id), none (constant).")
+    assert (value, reason) == ("3 of 5 columns", "Not clustered: patient (id of the rows), none (constant).")
     assert decided("roles", X) == ("2 of 2 columns", "Every column is clustered.")
     member = default_plan(MIXED, preprocessor=Preprocessor(categories="member"))
     assert member.roles == ("3 of 3 columns", "Every column is clustered. A member of the ensemble each: kind.")
@@ -288,6 +291,59 @@ def test_a_saved_model_keeps_its_plan(tmp_path):
     kept = load(tmp_path / "model.npz")
     assert kept.plan_ == model.plan_
     assert str(kept.plan_) == str(model.plan_)
+
+
+def run(tmp_path, name, table, *options):
+    """The model and the summary of a run of the shell."""
+    path, out = tmp_path / "table.csv", tmp_path / name
+    table.to_csv(path, index=False)
+    done = CliRunner().invoke(main, ["run", str(path), "--stability", "0", "-o", str(out), *options])
+    assert done.exit_code == 0, done.stderr
+    return load(out / "model.npz"), json.loads((out / "summary.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize(
+    ("options", "given"),
+    [
+        (["-k", "3"], {"n_clusters": 3}),
+        (["-k", "3", "--quality", "fast"], {"n_clusters": 3, "quality": "fast"}),
+        (["-k", "3", "--method", "km"], {"n_clusters": 3, "consensus": "km"}),
+        (["--method", "acv", "--no-standardize"], {"consensus": "acv", "standardize": False}),
+        (["-k", "2", "--partitions", "5"], {"n_clusters": 2, "generator": RandomKPartitions(5)}),
+    ],
+    ids=str,
+)
+def test_the_shell_executes_the_plan_of_the_library(tmp_path, options, given):
+    table = MIXED.assign(patient=[f"p{i:03}" for i in range(60)])[["patient", "cm", "m"]]
+    model, summary = run(tmp_path, "out", table, *options)
+    plan = default_plan(table, **given)
+    assert str(model.plan_) == str(plan)
+    assert model.plan_ == plan
+    assert summary["plan"] == plan.to_dict()
+
+
+def test_what_the_shell_decides_otherwise_is_an_argument_of_the_plan(tmp_path):
+    """Numbers to choose from, resamples, and k-means where parameters are given without a method."""
+    table = MIXED[["cm", "m"]]
+    model, _ = run(tmp_path, "out", table, "--k-range", "2:3", "--generator", "random-k", "--partitions", "4")
+    assert model.plan_ == default_plan(table, k_range=[2, 3], generator=RandomKPartitions(4))
+    assert model.choice_.best == 3
+    model, _ = run(tmp_path, "km", table, "-k", "3", "--set", "n_init=2")
+    assert model.plan_.combiner == ("KMeansConsensus(n_init=2)", "It was given.")
+    assert model.plan_.members.value == "DiversePartitions()"
+    assert "60 objects are at most 2,000" in default_plan(table, n_resamples=None).stability.reason
+
+
+def test_the_page_shows_the_plan():
+    model = ConsensusClustering(3, random_state=0).fit(X)
+    of_parts = report.summarize(model.ensemble_, model.consensus_, plan=model.plan_)
+    for page in (model.report().html, report.render(of_parts)):
+        assert "What was decided before the work began" in page
+        assert "<td>eac-average. Average linkage had the best results" in page
+    without = report.render(report.summarize(model.ensemble_, model.consensus_))
+    assert "What was decided" not in without
+    with pytest.raises(TypeError, match=r"^plan of report must be what default_plan returned\. Got 'km'"):
+        report.summarize(model.ensemble_, model.consensus_, plan="km")
 
 
 # -- bad input ---------------------------------------------------------------------------------------------------------

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 from inspect import Parameter, signature
 from typing import Any, Literal, NamedTuple
 
@@ -240,6 +241,12 @@ def check_numbers_of_clusters(k_range: Any, n_clusters: int | None) -> tuple[int
     return tuple(sorted({int(k) for k in numbers}))
 
 
+def with_consensus(plan: Plan, consensus: Any) -> Plan:
+    """The plan with an unfitted consensus that has parameters of its own."""
+    combiner = Decision(estimator_text(consensus, ("n_clusters",)), "It was given.")
+    return replace(plan, combiner=combiner, consensus=consensus)
+
+
 def check_plan(plan: Plan) -> None:
     """Refuse a consensus that cannot find the number of clusters where none is given."""
     if plan.n_clusters.value is None and isinstance(plan.consensus, BaseConsensus):
@@ -278,19 +285,23 @@ def _roles(preprocessor: Any, n_features: int) -> Decision[str]:
     if not isinstance(preprocessor, Preprocessor):
         return Decision(f"{n_features:,} features", f"{estimator_text(preprocessor)} was given and makes them.")
     columns, members = preprocessor.columns_, preprocessor.members_
-    known = {use.column for use in columns}
-    ids = [name for name in getattr(preprocessor, "feature_names_in_", []) if name not in known]
-    left = [f"{name} (id)" for name in ids]
-    left += [f"{use.column} ({_why_left(use)})" for use in columns if not use.use.startswith("used")]
-    n_columns = len(ids) + len(columns)
-    value = f"{n_columns - len(left):,} of {n_columns:,} columns"
+    use_of = {use.column: use for use in columns}
+    names = list(map(str, getattr(preprocessor, "feature_names_in_", use_of)))
+    left = [f"{name} ({_why_left(use_of.get(name))})" for name in names if not _is_used(use_of.get(name))]
+    value = f"{len(names) - len(left):,} of {len(names):,} columns"
     reasons = [f"Not clustered: {some(left)}."] if left else ["Every column is clustered."]
     reasons += [f"A member of the ensemble each: {some(members)}."] if members else []
     return Decision(value, " ".join(reasons))
 
 
-def _why_left(use: ColumnUse) -> str:
-    """Why a column is not clustered: its role, or more than that."""
+def _is_used(use: ColumnUse | None) -> bool:
+    return use is not None and use.use.startswith("used")
+
+
+def _why_left(use: ColumnUse | None) -> str:
+    """Why a column is not clustered: its role, or more than that; of an id nothing else is known."""
+    if use is None:
+        return "id of the rows"
     return use.role if use.use == "left out" else use.use.removeprefix("left out: ")
 
 
@@ -425,7 +436,7 @@ def _combiner(generator: Any, n_clusters: Any, asked: Wishes) -> tuple[Any, Deci
     if given is not None and not isinstance(given, str):
         named = usual if is_method(given, usual) else estimator_text(given, ("n_clusters",))
         return clone(given), Decision(named, "It was given.")
-    if given is not None:
+    if given is not None and not (asked.is_default and n_clusters is None):
         return make_consensus(given), Decision(given, "It was given.")
     if n_clusters is None:
         return make_consensus("acv"), Decision("acv", "Cumulative voting finds the number of clusters itself.")
@@ -469,7 +480,7 @@ def _stability(features: Any, preprocessor: Any, generator: Any, asked: Wishes) 
     if chosen is not None:
         why = "This was asked for." if chosen else "Nothing is clustered again unasked."
         return Decision(chosen, why)
-    if not can_be_repeated(features, preprocessor, generator):
+    if not can_be_repeated(features, getattr(preprocessor, "members_", []), generator):
         return Decision(0, "These members cannot be made again of resamples.")
     if n < LEAST_OBJECTS:
         return Decision(0, f"{n} objects are fewer than {LEAST_OBJECTS}.")
@@ -508,10 +519,10 @@ def takes_distances(generator: Any) -> bool:
     return any(name.rpartition("__")[2] in ("metric", "affinity") and value == "precomputed" for name, value in values)
 
 
-def can_be_repeated(features: Any, preprocessor: Any, generator: Any) -> bool:
-    """Whether the members can be made again of resamples of the objects."""
+def can_be_repeated(features: Any, members: Collection[str], generator: Any) -> bool:
+    """Whether the partitions can be made again of resamples of the objects; ``members`` are the categories that are."""
     fits = isinstance(generator, DiversePartitions | RandomKPartitions) and not takes_distances(generator)
-    return fits and not getattr(preprocessor, "members_", []) and features.shape[1] > 0
+    return fits and not members and bool(features.shape[1] > 0)
 
 
 def estimator_text(estimator: Any, without: Sequence[str] = ()) -> str:

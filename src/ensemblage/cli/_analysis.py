@@ -19,15 +19,15 @@ from ensemblage import (
     ConsensusModes,
     Discotec,
     Ensemble,
-    choose_k,
     load,
     make_consensus,
     report,
 )
 from ensemblage._version import __version__
-from ensemblage.answer import KChoice, MethodComparison, compare_methods
+from ensemblage.answer import KChoice, MethodComparison, Plan, compare_methods
 from ensemblage.answer._consensus_clustering import ConsensusClustering
-from ensemblage.answer._execution import set_weights
+from ensemblage.answer._default_plan import Wishes, plan_of, with_consensus
+from ensemblage.answer._execution import choice_of, consensus_of, generator_of, number_of_clusters, set_weights
 from ensemblage.answer._saved import save_model
 from ensemblage.base.validation import check_parameters, check_weights, n_distinct_rows
 from ensemblage.cli._annotate import check_annotated, check_copy, is_annotated_copy, write_annotated, write_cells
@@ -52,8 +52,8 @@ from ensemblage.cli._pairs import KINDS, PairFiles, errors_with_ids
 from ensemblage.cli._plan import plan_text
 from ensemblage.cli._profile import profile_of_features
 from ensemblage.cli._progress import progress_bar, record_time, tell, tell_notes
-from ensemblage.cli._resampling import ResamplingPlan, n_resamples_for
-from ensemblage.cli._source import FEATURE_OPTIONS, Source
+from ensemblage.cli._resampling import ResamplingPlan, check_resampling
+from ensemblage.cli._source import FEATURE_OPTIONS, CellSource, Source
 from ensemblage.counting._contingency import table_cells
 from ensemblage.io import Features, Members, Preprocessor
 from ensemblage.kernels._jit import told_of_compiling
@@ -118,7 +118,14 @@ class Consensus:
             tell(f"--memory: {self.method} makes no matrix of all pairs of objects and needs no limit")
 
     def estimator(self) -> Any:
-        estimator = make_consensus(self.method, self.k, **self.chosen)
+        return self._for_run(make_consensus(self.method, self.k, **self.chosen))
+
+    def of_plan(self, plan: Plan) -> Any:
+        """The consensus of a plan, with what concerns this run alone."""
+        return self._for_run(consensus_of(plan, self.k, self.seed, self.n_jobs))
+
+    def _for_run(self, estimator: Any) -> Any:
+        """The estimator with seed, threads and memory."""
         known = estimator.get_params()
         own: dict[str, Any] = {"random_state": self.seed, "n_jobs": self.n_jobs}
         if self.memory is not None:
@@ -147,6 +154,18 @@ def run_analysis(data: Path, output: Path, overwrite: bool, annotate: bool, **se
     wanted = replace(wanted, method=asked_generation.method) if by_quality else wanted
     source = asked_generation.source(Source.of(data, settings, *FEATURE_OPTIONS))
     asked_generation.check()
+    wishes = Wishes(
+        k,
+        asked_generation.wish(),
+        named or (CHOSEN if wanted.chosen else None),
+        asked_generation.quality,
+        allow_one,
+        None if k_range is None else tuple(range(k_range[0], k_range[1] + 1)),
+        again,
+        is_default=named is None if wanted.chosen else None,
+        is_anndata=isinstance(source, CellSource),
+        member_weight=asked_generation.member_weight,
+    )
     if annotate:
         check_annotated(source, output)
     asked: dict[str, Any] = {"k": k} if k_range is None else {"k_range": f"{k_range[0]}:{k_range[1]}"}
@@ -163,35 +182,41 @@ def run_analysis(data: Path, output: Path, overwrite: bool, annotate: bool, **se
         with record_time(seconds, "read"):
             features = source.features(content)
         tell_notes(data.name, features.notes)
-        generation = asked_generation.for_features(features.X)
-        chosen = replace(wanted, method=generation.method) if by_quality else wanted
+        preprocessor = Preprocessor._of(features, source.given_roles, source.missing_codes)
+        plan = plan_of(features.X, preprocessor, wishes)
+        generation, chosen = asked_generation.of_plan(plan), replace(wanted, method=plan.combiner.value)
         generation.check_features(features, k_range is not None, data.name)
         check_n_clusters(most, features.X, data.name)
         check_align(old, features.ids)
         pairs = pair_files.pairs(features.ids, data.name)
-        n_resamples = n_resamples_for(generation, features, again)
+        check_resampling(generation, features, plan, again)
         features = generation.tell_features(features, data.name)
         if generation.weights(features, len(features.members) + 1) is not None:
             set_weights(chosen.estimator(), [1, 2])  # refused before the work begins
-        is_default = named is None or (may_look and named == generation.method)
-        is_found = k_range is not None or (k is None and is_default and generation.can_choose_k(features))
-        if most is None and not is_found:  # by a rule of the method's own
-            chosen = replace(chosen, method=named or "acv", looks_for_k=False)
+        if plan.n_clusters.value is None:  # by a rule of the method's own
+            chosen = replace(chosen, looks_for_k=False)
             chosen.check()
-        tell(plan_text(features, generation, chosen.method, is_found, k_range, n_resamples))
+        if chosen.chosen:
+            plan = with_consensus(plan, make_consensus(chosen.method, **chosen.chosen))
+        tell(plan_text(plan, generation))
         preprocessor = Preprocessor._of(features, source.given_roles, source.missing_codes)
-        make_ensemble = partial(_generate, folder, features, preprocessor, seconds)
+        make_ensemble = partial(_generate, folder, features, preprocessor, seconds, plan)
         made = None if generation.generator == DIVERSE else make_ensemble(generation)
-        choice = _choice(features.X, k_range, generation, seconds) if is_found else None
-        if choice is not None:
-            chosen = replace(chosen, k=choice.n_clusters(allow_one))
+        choice = _choice(features.X, plan, chosen, seconds)
+        chosen = replace(chosen, k=number_of_clusters(plan, choice))
         if made is None:  # its members have about as many clusters
             generation = replace(generation, k=chosen.k)
             made = make_ensemble(generation)
         ensemble, model = made
+        if model is not None:
+            model.plan_ = plan
         features = generation.tell_fewer(data.name, features, ensemble, None if model is None else model.generator_)
         weights = generation.weights(features, ensemble.shape[1])
-        asked_again = ResamplingPlan(generation, chosen.estimator(), features, n_resamples, again is not None, seconds)
+        estimator = chosen.of_plan(plan)
+        set_weights(estimator, weights)
+        asked_again = ResamplingPlan(
+            generation, chosen.of_plan(plan), features, plan.stability.value, again is not None, seconds
+        )
         left = dict.fromkeys([*asked_generation.identity(), "diverse_k"]) if generation.generator == RANDOM_K else {}
         used = {"k": k, **left, **generation.identity(), **chosen.identity()}
         return _finish(
@@ -200,10 +225,11 @@ def run_analysis(data: Path, output: Path, overwrite: bool, annotate: bool, **se
             features,
             features.X,
             chosen,
+            estimator,
             source,
             seconds,
             stability=choice,
-            weights=weights,
+            plan=plan,
             again=asked_again,
             used=used,
             generated=model,
@@ -245,7 +271,7 @@ def combine_analysis(path: Path, output: Path, overwrite: bool, **settings: Any)
             "pairs": pairs,
             "of_pairs": pair_files.descriptions(pairs),
         }
-        return _finish(folder, members.ensemble, members, None, wanted, source, seconds, **more)
+        return _finish(folder, members.ensemble, members, None, wanted, wanted.estimator(), source, seconds, **more)
 
     asked = {"seed": wanted.seed, "k": wanted.k, **of_page, **identity_of(old), **pair_files.identity()}
     return _analyse("combine", source, output, overwrite, wanted, asked, make)
@@ -341,17 +367,15 @@ def _modes(ensemble: Ensemble, n_jobs: int) -> ConsensusModes | None:
     return ConsensusModes(n_jobs=n_jobs).fit(ensemble) if p > 2 and are_few else None
 
 
-def _choice(
-    X: NDArray[np.float64], k_range: tuple[int, int] | None, generation: Generation, seconds: dict[str, float]
-) -> KChoice:
-    """The number of clusters, in the range, that most criteria name."""
-    ks = None if k_range is None else range(k_range[0], k_range[1] + 1)
+def _choice(X: NDArray[np.float64], plan: Plan, wanted: Consensus, seconds: dict[str, float]) -> KChoice | None:
+    """The number of clusters that most criteria name, where the plan asks them."""
+    if not plan.chooses_k:
+        return None
     line = "against single clouds of the same shape, and in halves of the objects"
     with record_time(seconds, "number of clusters"), progress_bar("number of clusters", 100, line) as callback:
-        choice = choose_k(
-            X, ks, standardize=False, n_jobs=generation.n_jobs, random_state=generation.seed, progress=callback
-        )
-    tell(choice.sentence)
+        choice = choice_of(plan, X, wanted.seed, wanted.n_jobs, callback)
+    if choice is not None:
+        tell(choice.sentence)
     return choice
 
 
@@ -382,7 +406,12 @@ def _interruptible(folder: Folder) -> Iterator[None]:
 
 
 def _generate(
-    folder: Folder, features: Features, preprocessor: Preprocessor, seconds: dict[str, float], generation: Generation
+    folder: Folder,
+    features: Features,
+    preprocessor: Preprocessor,
+    seconds: dict[str, float],
+    plan: Plan,
+    generation: Generation,
 ) -> tuple[Ensemble, ConsensusClustering | None]:
     """The ensemble of an earlier run that was stopped, or a new one, saved before anything else is done; and what puts
     new objects into it, None where the base clusterings are of distances, or of an older version."""
@@ -392,7 +421,8 @@ def _generate(
         ensemble = Ensemble.load(folder.path / ENSEMBLE)
         return ensemble, earlier if isinstance(earlier, ConsensusClustering) else None
     with record_time(seconds, "base clusterings"):
-        ensemble, generator = generation.fit(features)
+        planned = generator_of(plan, generation.k, generation.seed, generation.n_jobs)
+        ensemble, generator = generation.fit(features, planned)
     of_distances = generation.generator == GOWER
     model = None if of_distances else ConsensusClustering._from_generator(preprocessor, generator, generation.seed)
     if model is not None:
@@ -416,11 +446,12 @@ def _finish(
     objects: Features | Members,
     X: NDArray[np.float64] | None,
     wanted: Consensus,
+    estimator: Any,
     source: Source,
     seconds: dict[str, float],
     *,
     stability: KChoice | None = None,
-    weights: list[float] | None = None,
+    plan: Plan | None = None,
     again: ResamplingPlan | None = None,
     used: Mapping[str, Any] = EMPTY,
     generated: ConsensusClustering | None = None,
@@ -432,10 +463,8 @@ def _finish(
     """The summary; ``used`` are settings that the data decided, ``generated`` made the ensemble of features, ``old``
     are clusters whose numbers are kept, ``others`` asks all methods, ``pairs`` are what the consensus keeps, told as
     ``of_pairs``."""
-    with record_time(seconds, "consensus"):
-        estimator = wanted.estimator() if weights is None else set_weights(wanted.estimator(), weights)
-        with errors_with_ids(objects.ids):
-            consensus = estimator.fit(ensemble, **pairs)
+    with record_time(seconds, "consensus"), errors_with_ids(objects.ids):
+        consensus = estimator.fit(ensemble, **pairs)
     align(consensus, old, objects.ids)
     with record_time(seconds, "ranking"):
         # Of fewer than three members there is no consensus to measure them by.
@@ -468,6 +497,7 @@ def _finish(
             columns=objects.columns,
             title=f"Consensus clustering of {source.path.name}",
             stability=stability,
+            plan=plan,
             cluster_stability=again_found,
             command=repeated_command({"data": source.path, "ensemble": source.path}),
             profile=found,

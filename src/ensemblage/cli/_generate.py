@@ -33,7 +33,7 @@ def generate_members(data: Path, output: Path, overwrite: bool, **settings: Any)
     features = generation.source(Source.of(data, settings, *FEATURE_OPTIONS)).told_features()
     generation.check_features(features, False, data.name)
     try:
-        ensemble, generator = generation.fit(generation.tell_features(features, data.name))
+        ensemble, generator = generation.fit(generation.tell_features(features, data.name), generation.estimator())
     except KeyboardInterrupt:
         raise Interrupted(INTERRUPTED) from None
     generation.tell_fewer(data.name, features, ensemble, generator)

@@ -20,11 +20,11 @@ from ensemblage import (
     SubspacePartitions,
     USpecPartitions,
 )
-from ensemblage.answer._default_plan import default_method, why_not_chosen
-from ensemblage.answer._execution import append_members, weights_of_members
+from ensemblage.answer import Plan
+from ensemblage.answer._default_plan import default_method
+from ensemblage.answer._execution import generated, weights_of_members
 from ensemblage.cli._progress import progress_bar, tell, tell_notes
 from ensemblage.cli._source import Source
-from ensemblage.generation._diverse import can_be_diverse
 from ensemblage.generation._mixed import N_ALGORITHMS
 from ensemblage.generation._parallel import fewer_clusters_text
 from ensemblage.generation._sampled_kmeans import N_STEPS
@@ -57,7 +57,7 @@ class Generation:
     """Clusters of the last stage of "greedy", of every member of "mixed" (None: the root of the objects), and about as
     many of the members of "diverse" (None: different numbers)."""
     seed: int
-    n_jobs: int
+    n_jobs: int | None
     member_weight: float = 1.0
     """Of a category that is a member, in columns of features."""
     fit_on: int | str | None = "auto"
@@ -87,10 +87,18 @@ class Generation:
             generator = RANDOM_K if of_kmeans else DIVERSE
         return cls(generator, partitions or N_PARTITIONS, k, seed, n_jobs, weight, fit_on, quality, is_chosen)
 
-    def for_features(self, X: NDArray[np.float64]) -> Generation:
-        """What is made of these features where no generator was named: k-means alone of very many, say."""
-        chosen = self.is_chosen and self.generator == DIVERSE
-        return replace(self, generator=RANDOM_K) if chosen and not can_be_diverse(X) else self
+    def wish(self) -> Any:
+        """The generator as `Wishes` has it: None where the data and the quality decide."""
+        is_own = self.is_chosen and self.partitions == N_PARTITIONS and self.fit_on == "auto"
+        if is_own and (self.generator == DIVERSE or self.quality == "fast"):
+            return None
+        unthreaded = replace(self, n_jobs=None)
+        return replace(unthreaded, k=None).estimator() if self.generator == DIVERSE else unthreaded.estimator()
+
+    def of_plan(self, plan: Plan) -> Generation:
+        """What a plan has decided where no generator was named: k-means alone of very many, say."""
+        is_other = self.is_chosen and not isinstance(plan.generator, DiversePartitions)
+        return replace(self, generator=RANDOM_K) if is_other and self.generator == DIVERSE else self
 
     @property
     def method(self) -> str:
@@ -189,10 +197,6 @@ class Generation:
                 "Leave one of them out."
             )
 
-    def can_choose_k(self, features: Features) -> bool:
-        """Whether the features can tell the number of clusters."""
-        return self.generator != GOWER and why_not_chosen(features.X, None) is None
-
     def weights(self, features: Features, n_partitions: int) -> list[float] | None:
         """Of all partitions, None if they are alike."""
         n_members = len(features.members)
@@ -200,33 +204,33 @@ class Generation:
             return None
         return weights_of_members(n_partitions - n_members, n_members, features.n_columns, self.member_weight)
 
-    def fit(self, features: Features) -> tuple[Ensemble, Any]:
+    def estimator(self) -> Any:
+        """The generator, unfitted."""
+        if self.generator == GREEDY:
+            return GreedyPartitions(self.k, random_state=self.seed, n_jobs=self.n_jobs)
+        if self.generator == DIVERSE:
+            return self.diverse()
+        if self.generator == MIXED:
+            return MixedPartitions(self.k or "sqrt", random_state=self.seed, n_jobs=self.n_jobs)
+        return GeniePartitions(self.partitions) if self.generator == GENIE else self.independent()
+
+    def fit(self, features: Features, generator: Any) -> tuple[Ensemble, Any]:
         """The ensemble, and the generator that made it, None if there are but members.
 
         Categories that are members are its last partitions.
         """
-        made, generator = self._generate(features) if features.X.shape[1] else (None, None)
-        return (append_members(made, features.members) if features.members or made is None else made), generator
-
-    def _generate(self, features: Features) -> tuple[Ensemble, Any]:
-        """Every base clustering is told where each takes its time."""
-        generator: Any
+        if not features.X.shape[1]:
+            return generated(None, None, features.members), None
         X = self.input_of(features)
         if self.generator == GREEDY:
-            generator = GreedyPartitions(self.k, random_state=self.seed, n_jobs=self.n_jobs)
             tell(f"base clusterings: greedy k-means to {self.k} clusters ...")
-            labels = generator.fit_transform(X)
-        else:
-            total = self.partitions
-            if self.generator == DIVERSE:
-                generator = self.diverse()
-                total = len(generator._recipes(*X.shape))
-            elif self.generator == MIXED:
-                generator = MixedPartitions(self.k or "sqrt", random_state=self.seed, n_jobs=self.n_jobs)
-                total = N_ALGORITHMS
-            else:
-                generator = GeniePartitions(total) if self.generator == GENIE else self.independent()
-            with progress_bar("base clusterings", total) as callback:
-                labels = generator.set_params(progress=callback).fit_transform(X)
-            generator.set_params(progress=None)
-        return Ensemble(labels, names=list(generator.get_feature_names_out())), generator
+            return generated(generator, X, features.members), generator
+        with progress_bar("base clusterings", self._n_steps(generator, X)) as callback:
+            ensemble = generated(generator.set_params(progress=callback), X, features.members)
+        return ensemble, generator.set_params(progress=None)
+
+    def _n_steps(self, generator: Any, X: NDArray[np.float64]) -> int:
+        """How often progress is told."""
+        if self.generator == DIVERSE:
+            return len(generator._recipes(*X.shape))
+        return N_ALGORITHMS if self.generator == MIXED else self.partitions

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from ensemblage.answer import Plan
+from ensemblage.answer._plan import value_text
 from ensemblage.cli._generation import DIVERSE, GENIE, INDEPENDENT, RANDOM_K, Generation
-from ensemblage.io import Features
 from ensemblage.report._layout import plural
 
 LONG = 120
@@ -17,31 +18,24 @@ LEAST, MOST = 0.5, 2.5
 work, too, and one 2.4: where the criteria disagree, several algorithms are asked for the number of clusters."""
 
 
-def plan_text(
-    features: Features,
-    generation: Generation,
-    method: str,
-    is_found: bool,
-    k_range: tuple[int, int] | None,
-    n_resamples: int,
-) -> str:
+def plan_text(plan: Plan, generation: Generation) -> str:
     """A line for people."""
-    n, m = features.X.shape
+    n, m, n_resamples = plan.n_objects, plan.n_features, plan.stability.value
     steps = [f"{plural(n, 'object')} × {plural(m, 'feature')}"]
-    if is_found:
-        low, high = k_range or (2, 10)
-        steps.append(f"the number of clusters is looked for among {low} to {high}")
+    if plan.chooses_k:
+        steps.append(f"the number of clusters is looked for among {value_text(plan.n_clusters.value)}")
     if m:
         made = "base clusterings by mixtures, spectral clustering and Genie"
         others = f"base clusterings by {generation.generator}"
         several = f"{generation.partitions} " * (generation.generator in (*INDEPENDENT, GENIE))
         steps.append(made if generation.generator == DIVERSE else several + others)
-    steps.append(f"{method} combines them")
+    steps.append(f"{plan.combiner.value} combines them")
     if n_resamples:
         steps.append(f"all that again for {n_resamples} resamples")
-    if m and (generation.generator, method) in KNOWN:
-        seconds = estimate_seconds(n, m, generation, k_range or (2, 10) if is_found else None, n_resamples)
-        steps.append(duration_range_text(seconds))
+    if m and (generation.generator, plan.combiner.value) in KNOWN:
+        numbers = plan.n_clusters.value
+        looked_for = (numbers[0], numbers[-1]) if isinstance(numbers, tuple) else None
+        steps.append(duration_range_text(estimate_seconds(n, m, generation, looked_for, n_resamples)))
     return "; ".join(steps)
 
 

@@ -10,16 +10,14 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from ensemblage import Ensemble
+from ensemblage.answer import Plan
+from ensemblage.answer._default_plan import MOST_RESAMPLED, can_be_repeated
 from ensemblage.base.sklearn import BaseEstimator
-from ensemblage.cli._generation import DIVERSE, GOWER, INDEPENDENT, Generation
+from ensemblage.cli._generation import DIVERSE, Generation
 from ensemblage.cli._progress import progress_bar, record_time, tell
 from ensemblage.io import Features
 from ensemblage.stability import ClusterStability, cluster_stability
 
-N_RESAMPLES = 20
-"""Unless another number is asked for."""
-MOST_OBJECTS = 2_000
-"""Of more, nothing is made again unasked."""
 MOST_PARTITIONS = 20
 """Of each resample."""
 
@@ -36,19 +34,14 @@ class GeneratedConsensus(BaseEstimator):
         return np.asarray(clone(self.consensus).fit(Ensemble(labels)).labels_)
 
 
-def n_resamples_for(generation: Generation, features: Features, asked: int | None) -> int:
-    """As many as were asked for, or `N_RESAMPLES` where these cost little; refused where nothing can be made again."""
-    fits = generation.generator in (DIVERSE, *INDEPENDENT) and generation.generator != GOWER
-    can = fits and not features.members and features.X.shape[1] > 0
-    if asked is None:
-        return N_RESAMPLES if can and 20 <= len(features.X) <= MOST_OBJECTS else 0
-    if asked and not can:
+def check_resampling(generation: Generation, features: Features, plan: Plan, asked: int | None) -> None:
+    """Refuse resamples that were asked for where nothing can be made again."""
+    if asked and not can_be_repeated(features.X, features.members, plan.generator):
         raise ValueError(
             "--stability must go with features and the generators diverse, random-k, subspace or projection. "
             f"Got {generation.generator}{' and categories as members' * bool(features.members)}. "
             "Leave it out."
         )
-    return asked
 
 
 @dataclass(frozen=True)
@@ -67,8 +60,10 @@ class ResamplingPlan:
         """Of the clusters; None if nothing is made again."""
         n = self.n_resamples
         if n == 0:
-            if not self.is_asked and len(self.features.X) > MOST_OBJECTS:
-                tell(f"clusters of more than {MOST_OBJECTS:,} objects are not looked for again unasked: --stability 20")
+            if not self.is_asked and len(self.features.X) > MOST_RESAMPLED:
+                tell(
+                    f"clusters of more than {MOST_RESAMPLED:,} objects are not looked for again unasked: --stability 20"
+                )
             return None
         given = self.generation
         if given.generator == DIVERSE:

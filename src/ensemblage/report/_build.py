@@ -47,8 +47,8 @@ def build(
         Whether ids and values of single objects may be in the page, and in the JSON.
     **details
         Keyword parameters of `summarize`: ``features``, ``ids``, ``truth``, ``ranking``, ``seconds``, ``settings``,
-        ``versions``, ``title``, ``command``, ``stability``, ``cluster_stability``, ``columns``, ``profile``, ``modes``,
-        ``methods``, ``n_refits``, ``random_state``.
+        ``versions``, ``title``, ``command``, ``stability``, ``cluster_stability``, ``columns``, ``plan``, ``profile``,
+        ``modes``, ``methods``, ``n_refits``, ``random_state``.
 
     Returns
     -------

@@ -12,6 +12,7 @@ from ensemblage.io._encoding import KNOWN_CLASSES
 from ensemblage.report._cite import cite
 from ensemblage.report._layout import CopyText, Section, Table, percent, plural
 from ensemblage.report._object_table import FEW, may_show_objects
+from ensemblage.report._plan import plan_section
 
 Summary = Mapping[str, Any]
 
@@ -69,7 +70,8 @@ def provenance_section(summary: Summary) -> Section:
         copied.append(CopyText("References", "\n".join(entry["text"] for entry in references), is_code=False))
         bibtex = "\n\n".join(entry["bibtex"].strip() for entry in references)
         copied.append(CopyText("References as BibTeX", bibtex, is_folded=True))
-    parts = [part for part in (columns_section(summary), _settings_section(summary)) if part is not None]
+    sections = plan_section(summary), columns_section(summary), _settings_section(summary)
+    parts = [part for part in sections if part is not None]
     return Section("How it was made", copied=copied, parts=parts, name="made")
 
 

@@ -40,6 +40,7 @@ from ensemblage.report._methods import method_summary
 from ensemblage.report._modes import mode_summary
 from ensemblage.report._n_clusters import cluster_stability_summary, k_choice_summary, points_by_number
 from ensemblage.report._object_table import object_table
+from ensemblage.report._plan import plan_summary
 from ensemblage.report._profile import profile_for_page
 from ensemblage.report._provenance import references_of
 from ensemblage.report._ranking import finite_or_none, lower_triangle, ranking_summary, short_repr
@@ -79,6 +80,7 @@ def summarize(
     stability: Any = None,
     cluster_stability: Any = None,
     columns: Sequence[Sequence[str]] = (),
+    plan: Any = None,
     profile: Any = None,
     modes: Any = None,
     methods: Any = None,
@@ -118,6 +120,8 @@ def summarize(
         What `stability.cluster_stability` returned for the clusters of the consensus: a verdict for each.
     columns : sequence of (column, role, reason, use), optional
         What was done with each column of the table that was clustered, as ``Preprocessor.columns_``.
+    plan : Plan, optional
+        What was decided before the work began. Default: ``plan_`` of the consensus, if it has one.
     profile : Profile, optional
         What `ensemblage.profile` returned for the same objects: what describes each cluster. Default: that of the
         features, where there are some, of at most 50 million cells.
@@ -138,8 +142,8 @@ def summarize(
         ``data``, ``consensus``, ``clusters`` (one entry each), ``members`` (one per partition), ``agreement``,
         ``rankings``, ``truth``, ``evidence`` (records that `evidence_from_dict` reads), ``objects`` (by
         columns: of more than 20,000 those of the figures and the undecided), ``least_certain``, ``profile``,
-        ``modes``, ``methods``, ``columns``, ``references``, ``settings``, ``seconds``, ``versions``, ``figures``
-        (what the figures draw), and ``headline``. Numbers that do not exist are None.
+        ``modes``, ``methods``, ``plan``, ``columns``, ``references``, ``settings``, ``seconds``, ``versions``,
+        ``figures`` (what the figures draw), and ``headline``. Numbers that do not exist are None.
 
     Raises
     ------
@@ -219,6 +223,7 @@ def summarize(
         "objects_shown": True,
         "objects": objects,
         "least_certain": placed.least_certain(names),
+        "plan": plan_summary(getattr(consensus, "plan_", None) if plan is None else plan),
         "columns": [dict(zip(COLUMN_KEYS, map(str, use), strict=True)) for use in columns],
         "references": references_of([consensus, *_as_list(ranking)], _entries(settings, "settings")),
         "settings": {str(key): str(value) for key, value in _entries(settings, "settings").items()}

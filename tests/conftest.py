@@ -85,4 +85,4 @@ def no_figures(monkeypatch):
 def few_resamples(request, monkeypatch):
     """``run`` looks for its clusters in few resamples; what that says has tests of its own."""
     if request.path.name in SLOW | {"test_conformance.py", "test_report.py"}:
-        monkeypatch.setattr("ensemblage.cli._resampling.N_RESAMPLES", 2)
+        monkeypatch.setattr("ensemblage.answer._default_plan.N_RESAMPLES", 2)

@@ -39,7 +39,7 @@ from ensemblage.io._anndata_features import as_table
 from ensemblage.io._encoding import IMPUTE
 from ensemblage.io._scaling import AUTO, scaling_of
 from ensemblage.stability import PredictionStrength, prediction_strength
-from ensemblage.stability._gap import first_that_lasts, gaps
+from ensemblage.stability._gap import Gaps, first_that_lasts, gaps
 from ensemblage.stability._persistence import count_components
 from ensemblage.stability._reference import UnimodalComponents
 from ensemblage.stability._small_kmeans import SmallKMeans
@@ -178,17 +178,8 @@ def choose_k(
     data = data[objects]
     ks = _check_k_range(k_range, len(data), n_distinct_rows(data, len(data)))
     steps = _Steps(progress, n_references, n_references, n_splits * len(ks), n_partitions, len(NUMBERS))
-    cloud = UnimodalComponents(data)
-    scores = np.ascontiguousarray(cloud.of_data)
-    halves = _prediction_strengths(scores, ks, n_splits, n_jobs, next(seeds), steps)
-    lifetime = _longest_living_k(data, n_partitions, n_jobs, next(seeds), steps)
-    labels = _kmeans_labels(scores, ks, next(seeds))
-    loops = iter((0, 1))
-
-    def run(function: Callable[[int], ClusterStatistics], of: Sequence[int]) -> list[ClusterStatistics]:
-        return run_all(function, of, n_jobs, progress=steps.of(next(loops)), what="single cloud")
-
-    test = compare_with_cloud(data, cloud, max(ks) + 1, list(seeds), run)
+    criteria = _measure_criteria(data, ks, n_splits, n_partitions, list(seeds), n_jobs, steps)
+    votes = votes_of(criteria)
 
     def agreement() -> dict[int, float]:
         some = everything[_sample_rows(len(everything), 2 * sample, of_agreement)]
@@ -197,9 +188,9 @@ def choose_k(
             return {}
         return agreement_up_to_root(some, len(everything), of_agreement, n_jobs, steps.of(4))
 
-    choice = _choice(Evidence(ks, test, halves, lifetime, scores, labels), agreement, objects, backend_of(X))
+    best, agreed = decide(votes, ks, criteria.test.structure, agreement)
     steps.end()
-    return choice
+    return _choice(criteria, votes, best, agreed, objects, backend_of(X))
 
 
 def _prepare_features(X: Any, standardize: bool | Literal["auto"], impute: str | None) -> Any:
@@ -218,66 +209,131 @@ def _prepare_features(X: Any, standardize: bool | Literal["auto"], impute: str |
     return preprocessor.fit_transform(table)
 
 
-class Evidence(NamedTuple):
-    """Everything that was found about the numbers of clusters."""
+class Criteria(NamedTuple):
+    """What was measured of every number of clusters."""
 
     ks: list[int]
+    """The numbers, ascending."""
     test: Comparison
     """Of structure, with k from 1 to max(ks) + 1."""
     halves: PredictionStrength
     lifetime: int | None
+    """The number that lives longest in cumulative voting."""
+    gap: Gaps
+    """With k from 1 to max(ks) + 1."""
+    components: int | None
+    """1 + the dense components that live longer than those of single clouds; None with fewer than two clouds."""
+    silhouettes: dict[int, float]
+    """Of k-means' clusters."""
     scores: NDArray[np.float64]
     """(n, r) the objects."""
     labels: dict[int, NDArray[np.int32]]
+    """(n,) k-means' clusters for each number."""
+
+
+def _measure_criteria(
+    data: NDArray[np.float64],
+    ks: list[int],
+    n_splits: int,
+    n_partitions: int,
+    seeds: Sequence[int],
+    n_jobs: int | None,
+    steps: _Steps,
+) -> Criteria:
+    """Measure the five criteria, and the test for structure, of data, (n, m), for the numbers ``ks``.
+
+    ``seeds`` are those of the halves, of the voting, of k-means, and one for each single cloud.
+    """
+    of_halves, of_voting, of_kmeans, *of_clouds = seeds
+    cloud = UnimodalComponents(data)
+    scores = np.ascontiguousarray(cloud.of_data)
+    halves = _prediction_strengths(scores, ks, n_splits, n_jobs, of_halves, steps)
+    lifetime = _longest_living_k(data, n_partitions, n_jobs, of_voting, steps)
+    labels = _kmeans_labels(scores, ks, of_kmeans)
+    loops = iter((0, 1))
+
+    def run(function: Callable[[int], ClusterStatistics], of: Sequence[int]) -> list[ClusterStatistics]:
+        return run_all(function, of, n_jobs, progress=steps.of(next(loops)), what="single cloud")
+
+    test = compare_with_cloud(data, cloud, max(ks) + 1, of_clouds, run)
+    log_w = np.array([reference.log_within for reference in test.references])
+    largest = np.array([reference.persistences[0] for reference in test.references])
+    components = count_components(test.data.persistences, largest) if len(largest) > 1 else None
+    apart = squareform(pdist(scores))
+    silhouettes = {k: _silhouette(apart, labels[k]) for k in ks}
+    gap = gaps(test.data.log_within, log_w)
+    return Criteria(ks, test, halves, lifetime, gap, components, silhouettes, scores, labels)
+
+
+def votes_of(criteria: Criteria) -> dict[str, int | None]:
+    """The number of clusters that each criterion names: 1 for one cluster, None for no vote."""
+    silhouettes, of_gap = criteria.silhouettes, range(1, len(criteria.test.data.log_within) + 1)
+    return {
+        "prediction strength": criteria.halves.best,
+        "lifetime": criteria.lifetime,
+        "gap": first_that_lasts(criteria.gap, of_gap),
+        "components": criteria.components,
+        "silhouette": max(criteria.ks, key=lambda k: (silhouettes[k], -k)),
+    }
+
+
+def decide(
+    votes: Mapping[str, int | None], ks: Sequence[int], structure: Structure, ask: Callable[[], dict[int, float]]
+) -> tuple[int, dict[int, float]]:
+    """The number of clusters, and the agreement of several algorithms where that decided.
+
+    It is the number with most votes. Where there is structure and fewer than three votes agree, ``ask`` gives the
+    agreement by number; a number above all ``ks`` with the largest agreement is taken instead.
+    """
+    best = best_of(votes, ks)
+    disagree = sum(k == best for k in votes.values()) < LIKELY
+    if structure.found and disagree and (asked := ask()) and most_agreed(asked) > max(ks):
+        return most_agreed(asked), asked
+    return best, {}
 
 
 def _choice(
-    found: Evidence, ask: Callable[[], dict[int, float]], objects: NDArray[np.intp], backend: str | None
+    criteria: Criteria,
+    votes: dict[str, int | None],
+    best: int,
+    agreement: dict[int, float],
+    objects: NDArray[np.intp],
+    backend: str | None,
 ) -> KChoice:
-    """Count the votes and tell what they mean; ``ask`` several algorithms where they disagree."""
-    ks, halves = found.ks, {row.k: row for row in found.halves.table}
-    structure, data, references = found.test
-    every_k = range(1, len(data.log_within) + 1)
-    reference_log_w = np.array([reference.log_within for reference in references])
-    gap = gaps(data.log_within, reference_log_w)
-    largest = np.array([reference.persistences[0] for reference in references])
-    apart = squareform(pdist(found.scores))
-    silhouettes = {k: _silhouette(apart, found.labels[k]) for k in ks}
-    votes: dict[str, int | None] = {
-        "prediction strength": found.halves.best,
-        "lifetime": found.lifetime,
-        "gap": first_that_lasts(gap, every_k),
-        "components": count_components(data.persistences, largest) if len(largest) > 1 else None,
-        "silhouette": max(ks, key=lambda k: (silhouettes[k], -k)),
-    }
-    best, agreement = best_of(votes, ks), dict[int, float]()
-    disagree = sum(k == best for k in votes.values()) < LIKELY
-    if structure.found and disagree and (asked := ask()) and most_agreed(asked) > max(ks):
-        best, agreement = most_agreed(asked), asked
+    """The record of a decision; ``objects`` are the rows that were looked at."""
+    ks, halves = criteria.ks, {row.k: row for row in criteria.halves.table}
     peaks = [k for k in peaks_of({k: halves[k].mean for k in ks}) if halves[k].supported]
-    hierarchies = {kind: linkage(found.scores, kind) for kind in ("ward", "average")}
-    cuts = {kind: cut_tree(tree, ks) for kind, tree in hierarchies.items()}
+    also = [k for k in peaks if k != best and halves[k].mean > 0.8]
+    labels = criteria.labels
+    if best not in labels:
+        labels = labels | _kmeans_labels(criteria.scores, [best], best)
+    structure, table = criteria.test.structure, _table(criteria, votes, best, peaks)
+    notes = list(_notes(max(agreement, default=max(ks)), best, labels[best], structure))
+    return KChoice(structure, best, dict(votes), also, table, labels, objects, notes, agreement, backend)
+
+
+def _table(criteria: Criteria, votes: Mapping[str, int | None], best: int, peaks: Sequence[int]) -> list[KRow]:
+    """What every number is worth; ``peaks`` are those at a peak of prediction strength."""
+    halves, gap = {row.k: row for row in criteria.halves.table}, criteria.gap
+    references = np.array([reference.log_within for reference in criteria.test.references])
+    hierarchies = {kind: linkage(criteria.scores, kind) for kind in ("ward", "average")}
+    cuts = {kind: cut_tree(tree, criteria.ks) for kind, tree in hierarchies.items()}
     table = []
-    for i, k in enumerate(ks):
-        of_references, log_w = reference_log_w[:, k - 1], float(data.log_within[k - 1])
+    for i, k in enumerate(criteria.ks):
+        of_references, log_w = references[:, k - 1], float(criteria.test.data.log_within[k - 1])
         low, high = np.quantile(of_references, [0.05, 0.95]).tolist()
         mean = float(of_references.mean())
         named = tuple(voter for voter in VOTERS if votes[voter] == k)
-        same = {kind: float(adjusted_rand_score(found.labels[k], cut[:, i])) for kind, cut in cuts.items()}
+        same = {kind: float(adjusted_rand_score(criteria.labels[k], cut[:, i])) for kind, cut in cuts.items()}
         table.append(
             KRow(
                 k, log_w, low, mean, high, float(gap.gap[k - 1]), float(gap.s[k - 1]),
                 p_value_of(-log_w, -of_references), halves[k].mean, halves[k].standard_error, halves[k].agreement,
-                silhouettes[k], same["ward"], same["average"], named,
+                criteria.silhouettes[k], same["ward"], same["average"], named,
                 "best" if k == best else "supported" if named or k in peaks else "",
             )
         )  # fmt: skip
-    also = [k for k in peaks if k != best and halves[k].mean > 0.8]
-    labels = found.labels
-    if best not in labels:
-        labels = labels | _kmeans_labels(found.scores, [best], best)
-    notes = list(_notes(max(agreement, default=max(ks)), best, labels[best], structure))
-    return KChoice(structure, best, votes, also, table, labels, objects, notes, agreement, backend)
+    return table
 
 
 def best_of(votes: Mapping[str, int | None], ks: Sequence[int]) -> int:

@@ -17,7 +17,7 @@ import tempfile
 import warnings
 from collections.abc import Callable
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
@@ -36,7 +36,7 @@ from strategies import few_starts, planted_labels, twins
 from ensemblage import METHODS, Ensemble, SoftEnsemble, generation, make_consensus, report
 from ensemblage.cli import main as ensemblage
 from ensemblage.consensus.evidence import Evidence
-from ensemblage.metrics import INTERNAL_INDICES, certainty, density
+from ensemblage.metrics import INTERNAL_INDICES, certainty, coassociation, density
 from ensemblage.ranking import RANKERS, make_ranker
 from ensemblage.rows import blocks
 
@@ -410,6 +410,48 @@ def predict(name: str, setting: Setting) -> str | None:
     return None
 
 
+@column("capabilities")
+def what_the_record_says_is_what_the_method_does(name: str, setting: Setting) -> str | None:
+    """Each field of its `Capabilities`, tried; "disk" and "Dask" try where the rows may be."""
+    able = METHODS[name].capabilities
+    labels = planted_labels(n=60, p=5, k=3, noise=0.2, seed=6)[0]
+    gaps = labels.copy()
+    gaps[::7, 1] = -1
+    soft = SoftEnsemble([np.random.default_rng(j).dirichlet(np.ones(3), 60) for j in range(5)])
+
+    def fits(given: Any, n_clusters: int | None = 3, **arguments: Any) -> bool:
+        model = method_of(name, n_clusters, **({"weights": [3, 1, 1, 1, 2]} if arguments.pop("weighted", 0) else {}))
+        return works(lambda: model.fit(given, **arguments))
+
+    found = {
+        "partition_weights": fits(labels, weighted=True),
+        "sample_weight": fits(labels, sample_weight=np.arange(60) % 3),
+        "missing_labels": fits(gaps),
+        "memberships": fits(soft),
+        "must_link": fits(labels, must_link=[[0, 1]]),
+        "cannot_link": fits(labels, cannot_link=[[0, 1]]),
+        "finds_n_clusters": fits(labels, None),
+        "predict": hasattr(method_of(name), "predict"),
+        "add_partitions": hasattr(method_of(name), "add_partitions"),
+        "similarities": works(lambda: method_of(name).fit_similarity(coassociation(labels))),
+        "sparse_similarities": able.sparse_similarities and able.similarities,
+        "in_memory": able.in_memory,
+        "compares_pairs": able.compares_pairs and bool(able.in_memory),
+    }
+    assert found == asdict(able)
+    assert able == method_of(name).capabilities
+    return None
+
+
+def works(call: Callable[[], Any]) -> bool:
+    """Whether it does not refuse."""
+    try:
+        call()
+    except (ValueError, AttributeError):
+        return False
+    return True
+
+
 @column("wrong number of clusters")
 def n_clusters_is_a_whole_number(name: str, setting: Setting) -> str | None:
     for bad in (0, -1, 2.5, True, "3"):
@@ -517,7 +559,9 @@ def works_elsewhere(name: str, labels: np.ndarray, elsewhere: Ensemble) -> str |
     try:
         model = method_of(name).fit(elsewhere)
     except ValueError:
+        assert METHODS[name].capabilities.in_memory
         return refusal(lambda: method_of(name).fit(elsewhere))
+    assert not METHODS[name].capabilities.in_memory
     assert_same_fit(model, expected)
     if hasattr(model, "predict"):
         assert_array_equal(model.predict(elsewhere), expected.labels_)

@@ -13,6 +13,7 @@ from ensemblage import METHODS, KMeansConsensus, make_consensus, report
 from ensemblage.answer import compare_methods
 from ensemblage.base.random import task_seeds
 from ensemblage.cli import main
+from ensemblage.consensus import Capabilities
 
 LABELS = planted_labels(n=60, p=8, k=3, noise=0.2)[0]
 SOME = ["km", "eac-average", "acv", "hgpa"]
@@ -71,17 +72,16 @@ def test_pairs_of_very_many_rows_are_not_compared(monkeypatch):
 
 
 def test_which_methods_compare_all_pairs_is_no_matter_of_words(monkeypatch):
-    kinds = {name: make_consensus(name, 3)._holds_rows() for name in METHODS}
-    assert {name for name, why in kinds.items() if why is not None and why.pairs} == {
+    assert {name for name, method in METHODS.items() if method.capabilities.compares_pairs} == {
         *("eac-single", "eac-average", "eac-complete", "lwea", "ecpcs-hc", "cspa", "negmm"),
         *("negmm-wat-kmeans", "negmm-wat-gmm", "pta-average", "pta-complete", "pta-single", "ptgp"),
     }
     limit(monkeypatch, "rows of a method that compares pairs", 10)
-    told = kinds["negmm"]._replace(reason="compares the sizes of clusters, not pairs of rows", pairs=False)
+    reason = "compares the sizes of clusters, not pairs of rows"
     with monkeypatch.context() as patch:
-        patch.setattr(KMeansConsensus, "_holds_rows", lambda self: told)
+        patch.setattr(KMeansConsensus, "_capabilities", Capabilities(in_memory=reason))
         assert compare_methods(LABELS, 3, methods=["km"]).names == ["km"]
-        patch.setattr(KMeansConsensus, "_holds_rows", lambda self: told._replace(pairs=True))
+        patch.setattr(KMeansConsensus, "_capabilities", Capabilities(in_memory=reason, compares_pairs=True))
         found = compare_methods(LABELS, 3, methods=["km"])
     assert found.table[0].refused.startswith("It compares the sizes of clusters, not pairs of rows: 32 are")
 

@@ -169,9 +169,9 @@ def compare_methods(
         known = estimator.get_params()
         settings = {"max_bytes": max_bytes, "n_jobs": n_jobs, "random_state": seed}
         estimator.set_params(**{key: value for key, value in settings.items() if key in known})
-        m, why = len(ensemble.distinct.codes), estimator._holds_rows()
-        if m > MOST_PAIRED and why is not None and why.pairs:
-            refused[method] = f"It {why.reason}: {m:,} are more than {MOST_PAIRED:,}."
+        m, able = len(ensemble.distinct.codes), estimator.capabilities
+        if m > MOST_PAIRED and able.compares_pairs:
+            refused[method] = f"It {able.in_memory}: {m:,} are more than {MOST_PAIRED:,}."
         else:
             try:
                 found[method] = estimator.fit(ensemble).labels_

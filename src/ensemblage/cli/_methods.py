@@ -99,10 +99,15 @@ def show_method(name: str) -> None:
     estimator = make_consensus(name)
     method, constraints = METHODS[name], parameter_constraints(type(estimator))
     click.echo(f"{name}: {_call(method.estimator.__name__, method.parameters)}")
+    if method.aliases:
+        click.echo(f"names: {', '.join((METHODS.aliases.get(name, name), *method.aliases))}")
     click.echo(f"when: {method.when}")
     click.echo(f"paper: {method.paper}; BibTeX: ensemblage cite {name}")
     click.echo(f"time: {method.complexity}, memory: {method.memory}")
     click.echo(f"number of clusters: {method.finds_k or 'given'}")
+    click.echo(f"takes: {', '.join(method.capabilities.words())}")
+    if method.package:
+        click.echo(f"needs: {method.package}, a package of its own")
     click.echo("parameters, for --set NAME=VALUE unless an option is named:")
     sentences, defaults, described = dict(first_sentences(method.estimator)), estimator.get_params(), []
     for parameter in inspect.signature(method.estimator).parameters:

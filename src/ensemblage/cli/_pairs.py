@@ -51,7 +51,7 @@ class PairFiles:
                 f"--method all must go without pairs, which not every method can keep. Got "
                 f"{', '.join(map(option_name, self.paths))}. Leave it out, or name a method."
             )
-        if "cannot_link" in self.paths and not estimator._assigns_units:
+        if "cannot_link" in self.paths and not estimator._capabilities.cannot_link:
             raise ValueError(
                 "--cannot-link must go with a method that has a rule for it: km, eac-average, acv, bv and others of "
                 f"their families. Got {type(estimator).__name__}. Name one of these."

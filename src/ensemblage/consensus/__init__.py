@@ -2,6 +2,7 @@
 
 from ensemblage.base.docs import fill_docstrings
 from ensemblage.consensus._assignment import Assignment
+from ensemblage.consensus._capabilities import Capabilities
 from ensemblage.consensus._docs import PARTS
 from ensemblage.consensus._method import METHODS, Method
 from ensemblage.consensus._registry import make_consensus
@@ -40,6 +41,7 @@ __all__ = [
     "Assignment",
     "BipartiteVoting",
     "BisectingKMeansConsensus",
+    "Capabilities",
     "ComembershipMedian",
     "CommunityConsensus",
     "ConsensusModes",

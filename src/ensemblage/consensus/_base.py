@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import replace
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,8 +12,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ensemblage.base.parameters import Constraints, Jobs, Values, Whole, Words
 from ensemblage.base.sklearn import BaseEstimator, ClusterMixin
-from ensemblage.base.validation import check_parameters, check_weights, takes_labels
+from ensemblage.base.validation import check_parameters, check_weights, format_value, takes_labels
 from ensemblage.consensus._assignment import BY_ASSOCIATION, BY_RULE, Assignment
+from ensemblage.consensus._capabilities import Capabilities
 from ensemblage.consensus._method import check_finds_k
 from ensemblage.consensus._model import Model, score_of
 from ensemblage.consensus.evidence import Evidence
@@ -30,18 +31,6 @@ from ensemblage.metrics._certainty import Association, Certainty, association_wi
 from ensemblage.rows.protocol import LabelRows
 
 logger = logging.getLogger(__name__)
-
-
-class HoldsRows(NamedTuple):
-    """What a method does for which all rows must be in memory."""
-
-    reason: str
-    """It ..."""
-    pairs: bool = False
-    """Whether its time grows with the number of pairs of rows."""
-
-
-COMPARES_ROWS = HoldsRows("compares every row with every other", pairs=True)
 
 
 class BaseConsensus(Model, ClusterMixin, BaseEstimator):
@@ -64,10 +53,8 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
         "n_jobs": [Jobs()],
     }
 
-    _assigns_units: ClassVar[bool] = False
-    """Whether ``_fit`` does as `Rows.units` says; else must-link groups get common labels before."""
-    _takes_memberships: ClassVar[bool] = False
-    """Whether ``_fit`` works on `MembershipRows` too."""
+    _capabilities: ClassVar[Capabilities] = Capabilities()
+    """With the parameters that limit nothing."""
 
     n_clusters: int | None
     weights: Any
@@ -152,23 +139,24 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
         links = Links.of(len(ensemble), must_link, cannot_link)
         if sample_weight is not None:
             sample_weight = check_sample_weight(sample_weight, len(ensemble))
-        if links is not None and not self._assigns_units:
+        self._check_sample_weight(sample_weight)
+        if links is not None and not self._capabilities.cannot_link:
             ensemble = self._with_common_labels(ensemble, links, sample_weight)
         self._weights = self._asked_weights(ensemble, sample_weight)
         weights = check_weights(self._weights, ensemble.shape[1], type(self).__name__)
         self._voting, rows = Rows.of(ensemble, weights, sample_weight)
         self._coding: Coding | SoftCoding = rows.coding
         rows = self._make_rows(rows)
-        if links is not None and self._assigns_units:
+        if links is not None and self._capabilities.cannot_link:
             self._check_links()
             rows = linked_rows(rows, links)
             rows.codes.in_memory(type(self).__name__, "it without must_link and cannot_link", because=" with these")
-        why = self._holds_rows()
-        if why is not None:
+        if why := self.capabilities.in_memory:
             instead = "KMeansConsensus or CumulativeVoting, which do not"
-            rows.codes.in_memory(type(self).__name__, instead, because=f": it {why.reason}")
+            rows.codes.in_memory(type(self).__name__, instead, because=f": it {why}")
         else:
             rows = replace(rows, codes=rows.codes.on_workers())
+        self._check_missing(rows)
         logger.info("%s: %d distinct rows of %d partitions", type(self).__name__, len(rows), len(self._voting))
         self._finish(rows, self._fit(rows))
         if rows.sample_weight is not None:
@@ -178,6 +166,31 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
         if links is not None:
             self.labels_[:] = shared_labels(self.labels_, rows.inverse < len(rows), links)
         return self
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What the method takes and does, with the parameters that it has."""
+        return self._limited(self._capabilities)
+
+    def _limited(self, able: Capabilities) -> Capabilities:
+        """What the parameters leave of it."""
+        return able
+
+    def _check_sample_weight(self, sample_weight: NDArray[np.int64] | None) -> None:
+        """Refuse weights of objects that the class has no rule for."""
+        if sample_weight is not None and not self._capabilities.sample_weight:
+            raise ValueError(
+                f"{type(self).__name__} must be fitted without sample_weight: it counts every object once. Got some. "
+                "Leave it out."
+            )
+
+    def _check_missing(self, rows: Rows) -> None:
+        """Refuse missing labels that the class has no rule for."""
+        if not self._capabilities.missing_labels and rows.label_sizes(self.n_jobs)[rows.offsets[1:] - 1].any():
+            raise ValueError(
+                f"X of {type(self).__name__} must have a label for every object in every partition. Got missing ones. "
+                "Leave out these objects or partitions, or use KMeansConsensus."
+            )
 
     def _ensemble_of(self, X: Any) -> Any:
         """What is fitted: labels, or memberships where the method can count by them."""
@@ -200,7 +213,7 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
                 f"{len(links.apart)} pair{'s' * (len(links.apart) > 1)}. Use KMeansConsensus, EvidenceAccumulation, "
                 "CumulativeVoting or BipartiteVoting."
             )
-        if not getattr(self, "distinct", True):
+        if not self.capabilities.must_link:
             raise ValueError(
                 f"{name} must have distinct=True where it is given must_link. Got distinct=False, with which objects "
                 "of equal labels may part. Change that."
@@ -211,6 +224,11 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
 
     def _asked_weights(self, ensemble: Ensemble | SoftEnsemble, sample_weight: NDArray[np.int64] | None) -> Any:
         """(p,) weights as they were asked for."""
+        if self.weights is not None and not self._capabilities.partition_weights:
+            raise ValueError(
+                f"weights of {type(self).__name__} must be None: it counts every partition alike. Got "
+                f"{format_value(self.weights)}. Leave them out, or use KMeansConsensus."
+            )
         if isinstance(self.weights, str):
             return weights_by_agreement(ensemble._counted(sample_weight), n_jobs=self.n_jobs)
         return np.ones(ensemble.shape[1]) if self.weights is None else self.weights
@@ -334,7 +352,7 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
     def _make_assignment(self, X: Any, given: NDArray[np.int32] | None = None) -> Assignment:
         """`assign`, with the clusters that are given, if they are."""
         codes = self._encode(X)
-        by = BY_RULE if isinstance(self, InductiveConsensus) else BY_ASSOCIATION
+        by = BY_RULE if self._capabilities.predict else BY_ASSOCIATION
         labels = given
         if labels is None:
             labels = self._predict_codes(codes) if by == BY_RULE else self._most_associated(codes)
@@ -350,10 +368,6 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
         association = association_with(codes, self._association)
         found = np.concatenate(codes.map(association.memberships, reads=[outside], n_jobs=self.n_jobs))
         return np.where(np.isnan(found[:, 0]), -1, found.argmax(axis=1)).astype(np.int32)
-
-    def _holds_rows(self) -> HoldsRows | None:
-        """Why the method does not work on rows that lie on disk; None if it does."""
-        return HoldsRows("looks at them in no order")
 
     def _make_rows(self, rows: Rows) -> Rows:
         """What to cluster: distinct rows, or `object_rows` where objects with equal labels may part."""

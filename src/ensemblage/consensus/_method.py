@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from ensemblage.base.parameters import parameter_constraints
 from ensemblage.base.references import Reference
+from ensemblage.consensus._capabilities import Capabilities
 
 if TYPE_CHECKING:
     from ensemblage.consensus._base import BaseConsensus
@@ -46,6 +46,11 @@ class Method:
     """Its other names."""
     package: str = ""
     """The optional package without which it does nothing."""
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What it takes and does, with its parameters."""
+        return self.estimator(**self.parameters).capabilities
 
     @property
     def needs(self) -> str:
@@ -98,10 +103,8 @@ def names_of(estimator: BaseConsensus) -> list[str]:
 
 
 def check_finds_k(estimator: BaseConsensus) -> None:
-    """Raise if an estimator without a number of clusters needs one: if its class has no rule for it, so that None is no
-    value of the parameter.
-    """
-    if None in parameter_constraints(type(estimator))["n_clusters"]:
+    """Raise if an estimator without a number of clusters has no rule to find it."""
+    if estimator.capabilities.finds_n_clusters:
         return
     known = names_of(estimator)
     name = type(estimator).__name__ + (f" ({', '.join(known)})" if known else "")

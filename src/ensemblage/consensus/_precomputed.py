@@ -25,8 +25,6 @@ class SimilarityConsensus(BaseConsensus):
     """A method that clusters by similarities of pairs, those of label rows or given ones."""
 
     _parameter_constraints: ClassVar[Constraints] = {}
-    _is_sparse = False
-    """Whether it works on the entries that there are."""
 
     max_bytes: int | str
 
@@ -79,7 +77,7 @@ class SimilarityConsensus(BaseConsensus):
         return self
 
     def _fit_similarity(self, S: Any, rows: Rows) -> NDArray[Any]:
-        """(n,) clusters from 0 without gaps. S : (n, n) dense, or sparse where ``_is_sparse``; not to be changed."""
+        """(n,) clusters from 0 without gaps. S : (n, n) dense, or sparse where it takes such; not to be changed."""
         raise NotImplementedError
 
     def _check_no_labels(self) -> None:
@@ -106,7 +104,8 @@ class SimilarityConsensus(BaseConsensus):
             raise ValueError(f"{name} must be a square matrix. Got shape {shape}. Give a row and a column per object.")
         n = int(shape[0])
         advice = "Raise max_bytes, or take some of the objects."
-        if not self._is_sparse:
+        is_sparse = self._capabilities.sparse_similarities
+        if not is_sparse:
             check_fits(
                 OVERHEAD + 24 * n * n, self.max_bytes, type(self).__name__, f"{n:,} × {n:,} similarities", advice
             )
@@ -123,7 +122,7 @@ class SimilarityConsensus(BaseConsensus):
             raise ValueError(
                 f"{name} must be symmetric. Got {asymmetry:.3g} between the entries of a pair. Give (S + S.T) / 2."
             )
-        if self._is_sparse:
+        if is_sparse:
             return csr_array(S)
         return S.toarray() if issparse(S) else S
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from ensemblage.base.parameters import Constraints
+from ensemblage.consensus._capabilities import Capabilities
 from ensemblage.consensus._precomputed import SimilarityConsensus, number_given
 from ensemblage.ensemble._rows import Rows
 from ensemblage.metrics._wat import association_threshold, threshold_constraints
@@ -18,6 +19,10 @@ class ThresholdedConsensus(SimilarityConsensus):
     association_threshold: str | float | None
     random_state: Any
     threshold_: float
+
+    def _limited(self, able: Capabilities) -> Capabilities:
+        able = super()._limited(able)
+        return able.without_similarities() if isinstance(self.association_threshold, str) else able
 
     def _threshold(self, rows: Rows) -> float | None:
         """Associations up to it count as 0; None: none does."""

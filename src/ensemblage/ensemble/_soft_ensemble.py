@@ -220,7 +220,7 @@ class SoftEnsemble:
 
     def _check_taken_by(self, method: Any) -> None:
         """Refuse a method, or parameters, with which memberships cannot be counted."""
-        if not method._takes_memberships:
+        if not method._capabilities.memberships:
             raise ValueError(
                 f"X of {type(method).__name__} must be labels: it does not count by memberships. Got {self!r}. Give "
                 "soft.to_labels(), or use CumulativeVoting, BipartiteVoting, MajorityVoting, EuclideanMedian, "

@@ -15,7 +15,8 @@ from ensemblage.base.memory import MAX_BYTES
 from ensemblage.base.parameters import FRACTION, Bytes, Constraints, Edges, Number, Seed, Values, Whole, Words
 from ensemblage.base.random import task_seeds
 from ensemblage.base.validation import check_parameters, check_value
-from ensemblage.consensus._base import BaseConsensus, HoldsRows
+from ensemblage.consensus._base import BaseConsensus
+from ensemblage.consensus._capabilities import Capabilities
 from ensemblage.consensus.communities._edge_weights import (
     Detector,
     EdgeLabels,
@@ -255,15 +256,14 @@ class CommunityConsensus(BaseConsensus):
     def _check_parameters(self) -> None:
         check_parameters(self)
 
-    def _holds_rows(self) -> HoldsRows | None:
-        return HoldsRows("looks up the labels of the ends of every edge")
+    _capabilities: ClassVar[Capabilities] = Capabilities(
+        sample_weight=False,
+        must_link=False,
+        in_memory="looks up the labels of the ends of every edge",
+        finds_n_clusters=True,
+    )
 
     def _make_rows(self, rows: Rows) -> Rows:
-        if rows.sample_weight is not None:
-            raise ValueError(
-                "CommunityConsensus must be fitted without sample_weight: a graph has every node once. Got some. Leave "
-                "it out."
-            )
         return object_rows(rows)
 
     def _fit(self, rows: Rows) -> NDArray[Any]:

@@ -15,7 +15,7 @@ from scipy.sparse import csr_array, diags_array
 
 from ensemblage.base.memory import MAX_BYTES, OVERHEAD, check_fits
 from ensemblage.base.parameters import Bytes, Constraints, Whole, Words
-from ensemblage.consensus._base import HoldsRows
+from ensemblage.consensus._capabilities import Capabilities
 from ensemblage.consensus._threshold import ThresholdedConsensus
 from ensemblage.consensus.graphs._ncut import cut_bytes
 from ensemblage.consensus.graphs._partition_graph import CUTTER_CONSTRAINTS, Cutter, ObjectGraph, metis_bytes
@@ -120,7 +120,12 @@ class CSPA(ThresholdedConsensus, ObjectGraph):
         "max_bytes": [Bytes()],
     }
 
-    _is_sparse = True
+    _capabilities: ClassVar[Capabilities] = Capabilities(
+        in_memory="compares every object with every other",
+        compares_pairs=True,
+        similarities=True,
+        sparse_similarities=True,
+    )
 
     n_clusters: int | None = None
     _: KW_ONLY
@@ -137,9 +142,6 @@ class CSPA(ThresholdedConsensus, ObjectGraph):
     random_state: Any = None
 
     n_edges_: int = field(init=False)
-
-    def _holds_rows(self) -> HoldsRows | None:
-        return HoldsRows("compares every object with every other", pairs=True)
 
     def _parts(self, rows: Rows, k: int) -> NDArray[np.int64]:
         cutter, n_neighbors = Cutter.of(self, self.n_init), self._most_neighbors(len(rows))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, field
+from collections.abc import Iterator
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,11 +12,12 @@ from scipy.sparse import block_array, csr_array, diags_array
 
 from ensemblage.base.parameters import Constraints, Words
 from ensemblage.base.validation import format_value
+from ensemblage.consensus._capabilities import Capabilities
 from ensemblage.consensus._label_products import label_products, scale_both_sides
 from ensemblage.consensus._local_weights import LocallyWeighted
 from ensemblage.consensus.evidence import Cut, Evidence
 from ensemblage.consensus.graphs._ncut import leading_eigenvectors, orthogonal_rows
-from ensemblage.consensus.graphs._partition_graph import CUTTER_CONSTRAINTS, Cutter, ObjectGraph
+from ensemblage.consensus.graphs._partition_graph import CUTS_OBJECTS, CUTTER_CONSTRAINTS, Cutter, ObjectGraph
 from ensemblage.consensus.graphs._transfer_cut import cut_by_labels
 from ensemblage.consensus.kmeans._point_kmeans import kmeans_of_points
 from ensemblage.ensemble._ensemble import Ensemble
@@ -120,16 +122,24 @@ class HBGF(ObjectGraph, LocallyWeighted):
 
     normalized_association_: float = field(init=False)
 
-    _takes_memberships: ClassVar[bool] = True
+    _capabilities: ClassVar[Capabilities] = Capabilities(memberships=True, in_memory=CUTS_OBJECTS)
+
+    def _limited(self, able: Capabilities) -> Capabilities:
+        return replace(super()._limited(able), memberships=not any(self._against_memberships()))
+
+    def _against_memberships(self) -> Iterator[tuple[str, str]]:
+        """Parameters with which memberships cannot be counted, and what they must be."""
+        if self.partitioner == "metis":
+            yield "partitioner", "'spectral' or 'transfer'"
+        if self.cluster_weights is not None:
+            yield "cluster_weights", "None"
 
     def _check_memberships(self) -> None:
-        for name, wrong in (("partitioner", self.partitioner == "metis"), ("cluster_weights", self.cluster_weights)):
-            if wrong is not None and wrong is not False:
-                rule = "'spectral' or 'transfer'" if name == "partitioner" else "None"
-                raise ValueError(
-                    f"{name} of HBGF must be {rule} with a SoftEnsemble. Got {format_value(getattr(self, name))}. "
-                    "Change that, or give soft.to_labels()."
-                )
+        for name, rule in self._against_memberships():
+            raise ValueError(
+                f"{name} of HBGF must be {rule} with a SoftEnsemble. Got {format_value(getattr(self, name))}. "
+                "Change that, or give soft.to_labels()."
+            )
 
     def _parts(self, rows: Rows, k: int) -> NDArray[np.int64]:
         self.__dict__.pop("normalized_association_", None)  # of an earlier fit

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from ensemblage.base.parameters import Constraints, Number, Words
 from ensemblage.base.random import task_seeds
+from ensemblage.consensus._capabilities import Capabilities
 from ensemblage.consensus.graphs._hbgf import spectral_clusters
-from ensemblage.consensus.graphs._partition_graph import ObjectGraph, import_partitioner, whole_weights
+from ensemblage.consensus.graphs._partition_graph import CUTS_OBJECTS, ObjectGraph, import_partitioner, whole_weights
 from ensemblage.ensemble._rows import Rows
 
 
@@ -72,6 +73,7 @@ class HGPA(ObjectGraph):
     array([0, 0, 0, 1, 1, 1], dtype=int32)
     """
 
+    _capabilities: ClassVar[Capabilities] = Capabilities(in_memory=CUTS_OBJECTS)
     _parameter_constraints: ClassVar[Constraints] = {
         "partitioner": [Words(["mtkahypar", "spectral"])],
         "edge_weights": [Words(["equal", "size"])],

@@ -12,7 +12,7 @@ from scipy.sparse import block_diag, csr_array
 from ensemblage.base.memory import MAX_BYTES, OVERHEAD, check_fits
 from ensemblage.base.parameters import Bytes, Constraints, Number, Words
 from ensemblage.base.random import task_seeds
-from ensemblage.consensus._base import HoldsRows
+from ensemblage.consensus._capabilities import Capabilities
 from ensemblage.consensus.evidence import Cut, Evidence
 from ensemblage.consensus.graphs._partition_graph import GraphConsensus
 from ensemblage.consensus.graphs._transfer_cut import cut_by_labels
@@ -110,8 +110,7 @@ class LCE(GraphConsensus):
 
     normalized_association_: float = field(init=False)
 
-    def _holds_rows(self) -> HoldsRows | None:
-        return HoldsRows("makes a point of every row")
+    _capabilities: ClassVar[Capabilities] = Capabilities(in_memory="makes a point of every row")
 
     def _parts(self, rows: Rows, k: int) -> NDArray[np.int64]:
         (seed,) = task_seeds(self.random_state, 1).tolist()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import partial
 from itertools import combinations
 from typing import Any, ClassVar
@@ -13,7 +13,7 @@ from scipy.sparse import coo_array, csr_array
 
 from ensemblage.base.memory import MAX_BYTES, OVERHEAD, check_fits
 from ensemblage.base.parameters import Bytes, Constraints, Words
-from ensemblage.consensus._base import HoldsRows
+from ensemblage.consensus._capabilities import Capabilities
 from ensemblage.consensus.graphs._ncut import cut_bytes
 from ensemblage.consensus.graphs._partition_graph import (
     CUTTER_CONSTRAINTS,
@@ -134,8 +134,11 @@ class MCLA(GraphConsensus):
 
     meta_clusters_: list[NDArray[np.int64]] = field(init=False)
 
-    def _holds_rows(self) -> HoldsRows | None:
-        return HoldsRows("counts the overlaps of all clusters at once") if self.similarity == "ecpcs" else None
+    _capabilities: ClassVar[Capabilities] = Capabilities(in_memory="")
+
+    def _limited(self, able: Capabilities) -> Capabilities:
+        why = "counts the overlaps of all clusters at once" if self.similarity == "ecpcs" else ""
+        return replace(able, in_memory=why)
 
     def _parts(self, rows: Rows, k: int) -> NDArray[np.int64]:
         cutter = Cutter.of(self)

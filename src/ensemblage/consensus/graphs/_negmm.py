@@ -13,7 +13,8 @@ from ensemblage.base.memory import MAX_BYTES, check_fits
 from ensemblage.base.parameters import Bytes, Constraints, Flag, Function, Seed, Whole
 from ensemblage.base.random import task_seeds
 from ensemblage.base.validation import check_bytes
-from ensemblage.consensus._base import COMPARES_ROWS, HoldsRows, numbers_by_size
+from ensemblage.consensus._base import numbers_by_size
+from ensemblage.consensus._capabilities import COMPARES_ROWS, Capabilities
 from ensemblage.consensus._precomputed import SimilarityConsensus, number_given
 from ensemblage.consensus.evidence import Candidates, Evidence
 from ensemblage.consensus.graphs._ncut import LEAST, MOST_DENSE_ROWS, cut_bytes, dense_bytes, normalized_cut
@@ -147,8 +148,14 @@ class NegMM(SimilarityConsensus):
     mm_index_: float = field(init=False)
     candidates_: list[Candidate] = field(init=False)
 
-    def _holds_rows(self) -> HoldsRows | None:
-        return COMPARES_ROWS
+    _capabilities: ClassVar[Capabilities] = Capabilities(
+        in_memory=COMPARES_ROWS, compares_pairs=True, similarities=True
+    )
+
+    def _limited(self, able: Capabilities) -> Capabilities:
+        return (
+            able if self.threshold == "search" or not isinstance(self.threshold, str) else able.without_similarities()
+        )
 
     def _fit(self, rows: Rows) -> NDArray[Any]:
         (m, p), n, k = rows.codes.shape, len(rows.inverse), self._check_n_clusters(rows)

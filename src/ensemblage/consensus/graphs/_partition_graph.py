@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -16,7 +17,8 @@ from scipy.sparse import csr_array, diags_array
 
 from ensemblage.base.parameters import Constraints, Flag, Number, Seed, Whole, Words
 from ensemblage.base.random import task_seeds
-from ensemblage.consensus._base import BaseConsensus, HoldsRows
+from ensemblage.consensus._base import BaseConsensus
+from ensemblage.consensus._capabilities import Capabilities
 from ensemblage.consensus.graphs._ncut import CheckMore, normalized_cut
 from ensemblage.ensemble._rows import Rows, object_rows
 from ensemblage.rows.threads import one_native_thread
@@ -61,6 +63,10 @@ class GraphConsensus(BaseConsensus):
             )
 
 
+CUTS_OBJECTS = "cuts a graph of all objects"
+"""Why the rows of most of these must be in memory."""
+
+
 class ObjectGraph(GraphConsensus):
     """A method that cuts a graph of the objects: a cut with parts of given sizes may part twins."""
 
@@ -68,11 +74,15 @@ class ObjectGraph(GraphConsensus):
 
     distinct: bool
 
-    def _holds_rows(self) -> HoldsRows | None:
-        return HoldsRows("cuts a graph of all objects")
+    def _limited(self, able: Capabilities) -> Capabilities:
+        return replace(super()._limited(able), sample_weight=self._joins_twins(), must_link=self.distinct)
+
+    def _joins_twins(self) -> bool:
+        """Whether objects of equal labels are one vertex."""
+        return self.distinct or self.partitioner in ("spectral", "transfer")
 
     def _make_rows(self, rows: Rows) -> Rows:
-        if self.distinct or self.partitioner in ("spectral", "transfer"):
+        if self._joins_twins():
             return rows
         if rows.sample_weight is not None:
             raise ValueError(

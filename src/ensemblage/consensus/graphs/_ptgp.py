@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.base.memory import MAX_BYTES
 from ensemblage.base.random import task_seeds
+from ensemblage.consensus._capabilities import COMPARES_ROWS, Capabilities
 from ensemblage.consensus.evidence import Cut, Evidence
 from ensemblage.consensus.graphs._partition_graph import GraphConsensus
 from ensemblage.consensus.graphs._transfer_cut import cut_by_matrix
@@ -87,6 +88,7 @@ class PTGP(TrajectoryConsensus, GraphConsensus):
     array([0, 0, 0, 0, 1, 2, 2, 1, 1, 2], dtype=int32)
     """
 
+    _capabilities: ClassVar[Capabilities] = Capabilities(in_memory=COMPARES_ROWS, compares_pairs=True)
     n_clusters: int | None = None
     _: KW_ONLY
     n_neighbors: int | None = None

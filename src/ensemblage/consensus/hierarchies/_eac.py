@@ -12,7 +12,7 @@ from scipy.spatial.distance import squareform
 from ensemblage.base.memory import MAX_BYTES, OVERHEAD, check_fits
 from ensemblage.base.parameters import Bytes, Constraints, Flag, Seed, Words
 from ensemblage.base.validation import format_value
-from ensemblage.consensus._base import COMPARES_ROWS, HoldsRows
+from ensemblage.consensus._capabilities import COMPARES_ROWS, Capabilities
 from ensemblage.consensus._lifetime import lifetimes, lifetimes_with_twins, longest_lifetime
 from ensemblage.consensus._local_weights import LocallyWeighted
 from ensemblage.consensus._threshold import ThresholdedConsensus
@@ -176,10 +176,14 @@ class EvidenceAccumulation(ThresholdedConsensus, LocallyWeighted):
     linkage_matrix_: NDArray[np.float64] = field(init=False)
     lifetimes_: dict[int, float] = field(init=False)
 
-    _assigns_units: ClassVar[bool] = True
+    _capabilities: ClassVar[Capabilities] = Capabilities(
+        in_memory=COMPARES_ROWS, compares_pairs=True, cannot_link=True, finds_n_clusters=True, similarities=True
+    )
 
-    def _holds_rows(self) -> HoldsRows | None:
-        return COMPARES_ROWS
+    def _limited(self, able: Capabilities) -> Capabilities:
+        able = replace(super()._limited(able), sample_weight=self.distinct)
+        by_counts = self.similarity == "coassociation" and self.cluster_weights is None
+        return able if by_counts else able.without_similarities()
 
     def _make_rows(self, rows: Rows) -> Rows:
         if self.distinct:

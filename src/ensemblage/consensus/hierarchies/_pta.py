@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from ensemblage.base.memory import MAX_BYTES, OVERHEAD, check_fits
 from ensemblage.base.parameters import MOST_TASKS, Bytes, Constraints, Whole, Words
-from ensemblage.consensus._base import COMPARES_ROWS, BaseConsensus, HoldsRows
+from ensemblage.consensus._base import BaseConsensus
+from ensemblage.consensus._capabilities import COMPARES_ROWS, Capabilities
 from ensemblage.consensus._lifetime import lifetimes, longest_lifetime
 from ensemblage.consensus.evidence import Dendrogram, Evidence, Lifetimes
 from ensemblage.consensus.hierarchies._linkage import (
@@ -51,9 +52,6 @@ class TrajectoryConsensus(BaseConsensus):
     max_bytes: int | str
     n_neighbors_: int
     n_steps_: int
-
-    def _holds_rows(self) -> HoldsRows | None:
-        return COMPARES_ROWS
 
     def _elite_graph(self, rows: Rows) -> EliteGraph:
         """The graph of elite neighbours; an error where it or what follows takes too much memory."""
@@ -150,6 +148,9 @@ class PTA(TrajectoryConsensus):
     array([0.115, 0.166, 0.196, 0.487, 0.541, 0.607])
     """
 
+    _capabilities: ClassVar[Capabilities] = Capabilities(
+        in_memory=COMPARES_ROWS, compares_pairs=True, finds_n_clusters=True
+    )
     _parameter_constraints: ClassVar[Constraints] = {"linkage": [Words(LINKAGES)]}
 
     n_clusters: int | None = None

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from ensemblage.base.parameters import Constraints, Whole, Words
 from ensemblage.base.random import task_seeds
 from ensemblage.base.validation import check_whole, weight_unit
+from ensemblage.consensus._capabilities import Capabilities
 from ensemblage.consensus.evidence import Evidence, Splits
 from ensemblage.consensus.kmeans._density_climb import cluster_densities
 from ensemblage.consensus.kmeans._label_kmeans import STARTS, BaseKMeans
@@ -145,6 +146,7 @@ class BisectingKMeansConsensus(BaseKMeans[CategoryUtility]):
     [(0, 6, 0.4), (1, 3, -0.06)]
     """
 
+    _capabilities: ClassVar[Capabilities] = Capabilities(in_memory="", finds_n_clusters=True, predict=True)
     _parameter_constraints: ClassVar[Constraints] = {
         "n_clusters": [Whole(1), None],
         "split_rule": [Words(["loss", "size", "density", "gain"])],

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ensemblage.base.parameters import Constraints
 from ensemblage.base.validation import weight_unit
+from ensemblage.consensus._capabilities import Capabilities
 from ensemblage.consensus.kmeans._label_kmeans import N_INIT, BaseKMeans, StartParameters
 from ensemblage.consensus.kmeans._lloyd import single_precision
 from ensemblage.ensemble._rows import Rows
@@ -134,7 +135,7 @@ class KModesConsensus(StartParameters, BaseKMeans[ModeUtility]):
     2.0
     """
 
-    _assigns_units = True
+    _capabilities: ClassVar[Capabilities] = Capabilities(cannot_link=True, in_memory="", predict=True)
     _parameter_constraints: ClassVar[Constraints] = {"n_init": N_INIT}
 
     _: KW_ONLY

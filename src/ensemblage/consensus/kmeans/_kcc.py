@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ensemblage.base.parameters import Constraints, Flag, Number, Whole, Words
 from ensemblage.base.random import task_seeds
 from ensemblage.base.validation import weight_unit
-from ensemblage.consensus._base import HoldsRows
+from ensemblage.consensus._capabilities import Capabilities
 from ensemblage.consensus._incremental import IncrementalConsensus
 from ensemblage.consensus._local_weights import LocallyWeighted
 from ensemblage.consensus.evidence import Evidence, Trace
@@ -218,7 +218,9 @@ class KMeansConsensus(
     (5.51, 2.46)
     """
 
-    _assigns_units: ClassVar[bool] = True
+    _capabilities: ClassVar[Capabilities] = Capabilities(
+        cannot_link=True, in_memory="", predict=True, add_partitions=True
+    )
     _parameter_constraints: ClassVar[Constraints] = {"start_on": [Whole(1), Words(["auto"]), None]}
 
     _: KW_ONLY
@@ -265,8 +267,10 @@ class KMeansConsensus(
                 f"{self.refine!r}. Leave one of them out."
             )
 
-    def _holds_rows(self) -> HoldsRows | None:
-        return HoldsRows("moves single rows, for refine='density'") if self.refine is not None else None
+    def _limited(self, able: Capabilities) -> Capabilities:
+        if self.refine is None:
+            return able
+        return replace(able, must_link=False, cannot_link=False, in_memory="moves single rows, for refine='density'")
 
     def _make_utility(self, rows: Rows) -> CategoryUtility:
         if self._local is not None:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ensemblage.base.parameters import MOST_TASKS, Constraints, Number, Seed, Values, Whole, Words
 from ensemblage.base.random import task_seeds
-from ensemblage.consensus._base import HoldsRows, InductiveConsensus
+from ensemblage.consensus._base import InductiveConsensus
 from ensemblage.consensus.kmeans._lloyd import (
     Centroids,
     Start,
@@ -94,9 +94,6 @@ class BaseKMeans(InductiveConsensus, Generic[U]):
     objective_: float
     n_iter_: int
     _utility: U
-
-    def _holds_rows(self) -> HoldsRows | None:
-        return None
 
     def _make_utility(self, rows: Rows) -> U:
         raise NotImplementedError

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemblage.consensus._capabilities import Capabilities
 from ensemblage.consensus.evidence import Cut, Evidence
 from ensemblage.consensus.kmeans._label_kmeans import BaseKMeans, StartParameters
 from ensemblage.consensus.kmeans._lloyd import single_precision
@@ -149,6 +150,7 @@ class SpectralEnsembleClustering(StartParameters, BaseKMeans[AssociationUtility]
     1.769
     """
 
+    _capabilities: ClassVar[Capabilities] = Capabilities(in_memory="", predict=True)
     _: KW_ONLY
     n_init: int = 10
 

@@ -13,7 +13,8 @@ from scipy.special import softmax
 
 from ensemblage.base.parameters import Constraints, Number, Seed, Values, Whole
 from ensemblage.base.random import task_seeds
-from ensemblage.consensus._base import HoldsRows, InductiveConsensus
+from ensemblage.consensus._base import InductiveConsensus
+from ensemblage.consensus._capabilities import Capabilities
 from ensemblage.consensus.evidence import Candidates, Evidence
 from ensemblage.consensus.graphs._partition_graph import renumber_parts
 from ensemblage.consensus.kmeans._k_modes import ModeUtility
@@ -284,8 +285,7 @@ class LatentClassConsensus(StartParameters, InductiveConsensus):
     bic_: dict[int, float] = field(init=False)
     n_iter_: int = field(init=False)
 
-    def _holds_rows(self) -> HoldsRows | None:
-        return None
+    _capabilities: ClassVar[Capabilities] = Capabilities(in_memory="", finds_n_clusters=True, predict=True)
 
     def _fit(self, rows: Rows) -> NDArray[Any]:
         em = Em.of(rows, self.max_iter, self.tol, self.n_jobs)

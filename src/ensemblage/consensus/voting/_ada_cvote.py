@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.base.parameters import Constraints, Words
+from ensemblage.consensus._capabilities import Capabilities
 from ensemblage.consensus.voting._aggregation import (
     AggregatedPartition,
     LabelSums,
@@ -207,6 +208,9 @@ class CumulativeVoting(VotingConsensus):
            [0.5, 0.5]])
     """
 
+    _capabilities: ClassVar[Capabilities] = Capabilities(
+        memberships=True, cannot_link=True, in_memory="", finds_n_clusters=True, predict=True, add_partitions=True
+    )
     _parameter_constraints: ClassVar[Constraints] = {
         "order": [Words(["entropy", "divergence", "given"])],
         "voting": [Words(["adaptive", "fixed"])],

@@ -11,6 +11,7 @@ from scipy.optimize import linear_sum_assignment
 
 from ensemblage.base.parameters import MOST_TASKS, Constraints, Seed, Whole
 from ensemblage.base.random import task_seeds
+from ensemblage.consensus._capabilities import Capabilities
 from ensemblage.consensus.voting._aggregation import (
     AggregatedPartition,
     LabelSums,
@@ -154,6 +155,9 @@ class BipartiteVoting(VotingConsensus):
     array([0.67, 0.33, 0.  ])
     """
 
+    _capabilities: ClassVar[Capabilities] = Capabilities(
+        memberships=True, cannot_link=True, in_memory="", finds_n_clusters=True, predict=True, add_partitions=True
+    )
     _parameter_constraints: ClassVar[Constraints] = {
         "n_passes": [Whole(1, MOST_TASKS)],
         "random_state": [Seed()],

@@ -13,7 +13,8 @@ from scipy.sparse import csr_array
 from sklearn.utils.validation import check_is_fitted
 
 from ensemblage.base.parameters import MOST_TASKS, Constraints, Number, Whole
-from ensemblage.consensus._base import BaseConsensus, HoldsRows
+from ensemblage.consensus._base import BaseConsensus
+from ensemblage.consensus._capabilities import Capabilities
 from ensemblage.consensus.evidence import Evidence, Memberships
 from ensemblage.consensus.graphs._partition_graph import renumber_parts
 from ensemblage.consensus.voting._aggregation import order_by_entropy
@@ -250,10 +251,9 @@ class ComembershipMedian(BaseConsensus):
     objective_: float = field(init=False)
     n_iter_: int = field(init=False)
 
-    def _holds_rows(self) -> HoldsRows | None:
-        return HoldsRows("keeps soft memberships of all of them")
-
-    _takes_memberships = True
+    _capabilities: ClassVar[Capabilities] = Capabilities(
+        memberships=True, in_memory="keeps soft memberships of all of them", finds_n_clusters=True
+    )
 
     def _fit(self, rows: Rows) -> NDArray[Any]:
         k = check_merged(self, rows)

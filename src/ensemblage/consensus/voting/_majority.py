@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
-from ensemblage.consensus._base import BaseConsensus, HoldsRows
+from ensemblage.consensus._base import BaseConsensus
+from ensemblage.consensus._capabilities import Capabilities
 from ensemblage.consensus.graphs._partition_graph import renumber_parts
 from ensemblage.consensus.voting._aggregation import PartitionOrder, agreements, contingency_with, order_by_entropy
 from ensemblage.ensemble._rows import Rows
@@ -79,11 +80,9 @@ class MajorityVoting(BaseConsensus):
 
     reference_: int = field(init=False)
 
-    _takes_memberships = True
-    _assigns_units = True
-
-    def _holds_rows(self) -> HoldsRows | None:
-        return None
+    _capabilities: ClassVar[Capabilities] = Capabilities(
+        memberships=True, cannot_link=True, in_memory="", finds_n_clusters=True
+    )
 
     def _fit(self, rows: Rows) -> NDArray[Any]:
         least = 1 if self.n_clusters is None else self._check_n_clusters(rows)

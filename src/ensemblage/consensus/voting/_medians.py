@@ -14,6 +14,7 @@ from ensemblage.base.cached import once
 from ensemblage.base.parameters import Constraints, Flag, Seed, Whole, Words
 from ensemblage.base.random import task_seeds
 from ensemblage.consensus._base import BaseConsensus
+from ensemblage.consensus._capabilities import Capabilities
 from ensemblage.consensus.kmeans._label_kmeans import N_INIT, number_of_starts
 from ensemblage.consensus.voting._aggregation import (
     AggregatedPartition,
@@ -307,6 +308,9 @@ class EuclideanMedian(SoftConsensus):
     0.6666666666666666
     """
 
+    _capabilities: ClassVar[Capabilities] = Capabilities(
+        memberships=True, cannot_link=True, in_memory="", finds_n_clusters=True, predict=True
+    )
     _parameter_constraints: ClassVar[Constraints] = {
         "memberships": [Words(["soft", "hard"])],
         "n_init": N_INIT,

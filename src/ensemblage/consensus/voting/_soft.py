@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from ensemblage.consensus._base import HoldsRows, InductiveConsensus
+from ensemblage.consensus._base import InductiveConsensus
 from ensemblage.consensus.evidence import Evidence, Memberships
 from ensemblage.consensus.voting._aggregation import AggregatedPartition, aggregate_with
 from ensemblage.ensemble._ensemble import Ensemble
@@ -20,8 +20,6 @@ from ensemblage.rows.protocol import LabelRows, map_rows
 class SoftConsensus(InductiveConsensus):
     """The cluster of an object is the likeliest column of an aggregated partition, the first one on ties."""
 
-    _assigns_units: ClassVar[bool] = True
-    _takes_memberships: ClassVar[bool] = True
     _rows: Rows
     _votes: AggregatedPartition
     """Its largest entry is the cluster."""
@@ -29,9 +27,6 @@ class SoftConsensus(InductiveConsensus):
     """(k,) number of each of its columns as a cluster."""
     _memberships: AggregatedPartition
     """Columns by the numbers of the clusters; rows sum to 1."""
-
-    def _holds_rows(self) -> HoldsRows | None:
-        return None
 
     def _place(self, rows: Rows, votes: AggregatedPartition, memberships: AggregatedPartition) -> NDArray[np.int32]:
         """Cluster of each row, numbered by size, ties by the columns; -1 = none. ``memberships`` are the votes as

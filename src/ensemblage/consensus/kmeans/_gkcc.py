@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, field
 from inspect import signature
-from typing import Any, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ensemblage.base.parameters import Constraints
 from ensemblage.base.sklearn import BaseEstimator, ClusterMixin
 from ensemblage.base.validation import features_checked
 from ensemblage.consensus._model import Model, score_of
-from ensemblage.consensus.kmeans._kcc import KMeansConsensus, UtilityParameters
+from ensemblage.consensus.kmeans._kcc import SMOOTHING, UTILITY_CONSTRAINTS, KMeansConsensus
 from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.generation import GreedyPartitions
 from ensemblage.generation._base import ensemble_of
@@ -22,7 +23,7 @@ from ensemblage.generation._greedy import GreedyParameters, check_greedy
 
 
 @dataclass(eq=False, repr=False)
-class GreedyKMeansConsensus(Model, UtilityParameters, GreedyParameters, ClusterMixin, BaseEstimator):
+class GreedyKMeansConsensus(Model, GreedyParameters, ClusterMixin, BaseEstimator):
     """Greedy k-means based consensus clustering (GKCC): features in, their consensus clustering out.
 
     `GreedyPartitions` makes 59 (n_clusters − 1) partitions of the features; `KMeansConsensus` combines them, starting
@@ -104,7 +105,19 @@ class GreedyKMeansConsensus(Model, UtilityParameters, GreedyParameters, ClusterM
     (1,)
     """
 
+    _parameter_constraints: ClassVar[Constraints] = UTILITY_CONSTRAINTS
+
+    n_clusters: int | None = None
     _: KW_ONLY
+    n_candidates: int | Literal["all"] = 59
+    augment: Literal["all", "last"] | None = "all"
+    partition_weight: float = 1.0
+    standardize: bool = False
+    utility: str = "category"
+    normalized: bool = False
+    exponent: float = 5.0
+    smoothing: float = SMOOTHING
+    refine: str | None = None
     max_iter: int = 300
     n_jobs: int | None = None
     random_state: Any = None

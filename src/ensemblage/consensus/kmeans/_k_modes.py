@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ensemblage.base.parameters import Constraints
 from ensemblage.base.validation import weight_unit
 from ensemblage.consensus._capabilities import Capabilities
-from ensemblage.consensus.kmeans._label_kmeans import N_INIT, BaseKMeans, StartParameters
+from ensemblage.consensus.kmeans._label_kmeans import N_INIT, BaseKMeans
 from ensemblage.consensus.kmeans._lloyd import single_precision
 from ensemblage.ensemble._rows import Rows
 from ensemblage.metrics._density import labelled_members
@@ -71,7 +71,7 @@ class ModeUtility:
 
 
 @dataclass(eq=False, repr=False)
-class KModesConsensus(StartParameters, BaseKMeans[ModeUtility]):
+class KModesConsensus(BaseKMeans[ModeUtility]):
     """Consensus by k-modes on the label rows: a cluster stands for the commonest label of every partition.
 
     The cost of an object is the number of the partitions that give it another label than the mode of its cluster. Each
@@ -138,8 +138,15 @@ class KModesConsensus(StartParameters, BaseKMeans[ModeUtility]):
     _capabilities: ClassVar[Capabilities] = Capabilities(cannot_link=True, in_memory="", predict=True)
     _parameter_constraints: ClassVar[Constraints] = {"n_init": N_INIT}
 
+    n_clusters: int | None = None
     _: KW_ONLY
+    init: Any = "k-means++"
     n_init: int | str = "auto"
+    max_iter: int = 100
+    tol: float = 0.0
+    weights: Any = None
+    n_jobs: int | None = None
+    random_state: Any = None
 
     objective_: float = field(init=False)
 

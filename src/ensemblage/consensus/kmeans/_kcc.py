@@ -21,7 +21,6 @@ from ensemblage.consensus.kmeans._label_kmeans import (
     ROWS_OF_CLUSTER,
     ROWS_OF_STARTS,
     BaseKMeans,
-    StartParameters,
     sample_rows,
 )
 from ensemblage.consensus.kmeans._lloyd import Start
@@ -87,30 +86,20 @@ UTILITIES: dict[str, type[CategoryUtility]] = {
 }
 
 
-@dataclass(eq=False, repr=False)
-class UtilityParameters:
-    """What is maximised: those of `KMeansConsensus`, and of what makes one."""
-
-    _parameter_constraints: ClassVar[Constraints] = {
-        "utility": [Words(UTILITIES)],
-        "normalized": [Flag()],
-        "exponent": [Number(above=1)],
-        "smoothing": [Number(above=0, below=1)],
-        "refine": [Words(["density"]), None],
-    }
-
-    _: KW_ONLY
-    utility: str = "category"
-    normalized: bool = False
-    exponent: float = 5.0
-    smoothing: float = float(np.finfo(np.float64).eps)
-    refine: str | None = None
+UTILITY_CONSTRAINTS: Constraints = {
+    "utility": [Words(UTILITIES)],
+    "normalized": [Flag()],
+    "exponent": [Number(above=1)],
+    "smoothing": [Number(above=0, below=1)],
+    "refine": [Words(["density"]), None],
+}
+"""What is maximised."""
+SMOOTHING = float(np.finfo(np.float64).eps)
+"""The authors' for "entropy"."""
 
 
 @dataclass(eq=False, repr=False)
-class KMeansConsensus(
-    StartParameters, UtilityParameters, BaseKMeans[CategoryUtility], LocallyWeighted, IncrementalConsensus
-):
+class KMeansConsensus(BaseKMeans[CategoryUtility], LocallyWeighted, IncrementalConsensus):
     """Consensus by k-means on the binary matrix H, without building it.
 
     With the category utility this is the KM of Candel, KCC with U_c of Wu et al., and QMI of Topchy et al.: all three
@@ -221,10 +210,25 @@ class KMeansConsensus(
     _capabilities: ClassVar[Capabilities] = Capabilities(
         cannot_link=True, in_memory="", predict=True, add_partitions=True
     )
-    _parameter_constraints: ClassVar[Constraints] = {"start_on": [Whole(1), Words(["auto"]), None]}
+    _parameter_constraints: ClassVar[Constraints] = {
+        **UTILITY_CONSTRAINTS,
+        "start_on": [Whole(1), Words(["auto"]), None],
+    }
 
+    n_clusters: int | None = None
     _: KW_ONLY
+    utility: str = "category"
+    normalized: bool = False
+    exponent: float = 5.0
+    smoothing: float = SMOOTHING
+    refine: str | None = None
+    init: Any = "k-means++"
     n_init: int = 10
+    max_iter: int = 100
+    tol: float = 0.0
+    weights: Any = None
+    n_jobs: int | None = None
+    random_state: Any = None
     start_on: int | Literal["auto"] | None = "auto"
     cluster_weights: Any = None
 

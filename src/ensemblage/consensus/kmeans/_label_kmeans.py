@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 import numpy as np
@@ -57,21 +57,6 @@ def number_of_starts(n_init: Any, rows: Rows, k: int, least: int) -> int:
         return int(n_init)
     m, p = rows.codes.shape
     return int(np.clip(NUMBERS_READ // (m * p * k), least, MOST_STARTS))
-
-
-@dataclass(eq=False, repr=False)
-class StartParameters:
-    """Those of a method that starts k-means on all rows, several times."""
-
-    n_clusters: int | None = None
-    _: KW_ONLY
-    init: Any = "k-means++"
-    n_init: int | str = 10
-    max_iter: int = 100
-    tol: float = 0.0
-    weights: Any = None
-    n_jobs: int | None = None
-    random_state: Any = None
 
 
 class BaseKMeans(InductiveConsensus, Generic[U]):

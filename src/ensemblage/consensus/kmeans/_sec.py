@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ensemblage.consensus._capabilities import Capabilities
 from ensemblage.consensus.evidence import Cut, Evidence
-from ensemblage.consensus.kmeans._label_kmeans import BaseKMeans, StartParameters
+from ensemblage.consensus.kmeans._label_kmeans import BaseKMeans
 from ensemblage.consensus.kmeans._lloyd import single_precision
 from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.ensemble._rows import Rows
@@ -91,7 +91,7 @@ class AssociationUtility:
 
 
 @dataclass(eq=False, repr=False)
-class SpectralEnsembleClustering(StartParameters, BaseKMeans[AssociationUtility]):
+class SpectralEnsembleClustering(BaseKMeans[AssociationUtility]):
     """Spectral ensemble clustering (SEC): normalised cuts of the co-association matrix, which is never built.
 
     Minimising the loss below is maximising Σ_C assoc(C, C) / assoc(C, all), the normalised association of the graph
@@ -151,8 +151,16 @@ class SpectralEnsembleClustering(StartParameters, BaseKMeans[AssociationUtility]
     """
 
     _capabilities: ClassVar[Capabilities] = Capabilities(in_memory="", predict=True)
+
+    n_clusters: int | None = None
     _: KW_ONLY
+    init: Any = "k-means++"
     n_init: int = 10
+    max_iter: int = 100
+    tol: float = 0.0
+    weights: Any = None
+    n_jobs: int | None = None
+    random_state: Any = None
 
     normalized_association_: float = field(init=False)
 

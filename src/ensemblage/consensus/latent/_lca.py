@@ -22,7 +22,6 @@ from ensemblage.consensus.kmeans._label_kmeans import (
     LEAST_STARTS,
     N_INIT,
     STARTS,
-    StartParameters,
     best_starts,
     number_of_starts,
     profile_of_init,
@@ -195,7 +194,7 @@ def proportions_of(
 
 
 @dataclass(eq=False, repr=False)
-class LatentClassConsensus(StartParameters, InductiveConsensus):
+class LatentClassConsensus(InductiveConsensus):
     """Consensus by latent classes: label rows are draws from a mixture, whose likeliest component is the cluster.
 
     In a class, the labels that the partitions give are independent of each other, each with probabilities of its own:
@@ -275,10 +274,15 @@ class LatentClassConsensus(StartParameters, InductiveConsensus):
         "random_state": [Seed()],
     }
 
+    n_clusters: int | None = None
     _: KW_ONLY
+    init: Any = "k-means++"
     n_init: int | str = "auto"
     max_iter: int = 500
     tol: float = 1e-8
+    weights: Any = None
+    n_jobs: int | None = None
+    random_state: Any = None
 
     log_likelihood_: float = field(init=False)
     log_likelihood_trace_: list[float] = field(init=False)

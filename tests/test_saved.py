@@ -205,7 +205,7 @@ def test_the_same_model_makes_the_same_bytes(tmp_path):
 
 
 def test_classes_are_found_where_the_table_says():
-    for name in _saved.MODULE_OF:
+    for name in (*_saved.MODULE_OF, *_saved.records_of_consensus()):
         assert _saved.class_named(name).__name__ == name
     assert all(hasattr(_saved.class_named(name), "save") for name in _saved.models())
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import importlib
 import math
+import sys
 import warnings
 from collections.abc import Callable, Mapping
+from dataclasses import is_dataclass
+from functools import cache
 from os import PathLike
 from pathlib import Path
 from types import MappingProxyType
@@ -36,23 +39,6 @@ PARTS = {
         ("_k_choice", "KRow"),
         ("_plan", "Decision"),
         ("_plan", "Plan"),
-    ),
-    "ensemblage.consensus": (
-        ("voting._aggregation", "AggregatedPartition"),
-        ("voting._aggregation", "VotingLosses"),
-        ("kmeans._bisecting", "Split"),
-        ("communities._communities", "CommunityConsensus"),
-        ("kmeans._ecc", "EntropyUtility"),
-        ("kmeans._gkcc", "GreedyKMeansConsensus"),
-        ("kmeans._k_modes", "ModeUtility"),
-        ("kmeans._kcc", "CosineUtility"),
-        ("kmeans._kcc", "LpUtility"),
-        ("latent._lca", "Classes"),
-        ("kmeans._lloyd", "Centroids"),
-        ("graphs._negmm", "Candidate"),
-        ("kmeans._qmi", "CategoryUtility"),
-        ("kmeans._qmi", "LocalUtility"),
-        ("kmeans._sec", "AssociationUtility"),
     ),
     "ensemblage.generation": (
         ("_base", "Recipe"),
@@ -126,10 +112,13 @@ PARTS = {
         ("random_projection", "SparseRandomProjection"),
     ),
 }
-"""What a model may be made of, by package; a file names a class, and this table alone says where it is."""
+"""What a model may be made of, by package, beside the records of the consensus methods; a file names a class, and these
+alone say where it is.
+"""
 MODULE_OF: Mapping[str, str] = MappingProxyType(
     {name: f"{package}.{module}" for package, names in PARTS.items() for module, name in names}
 )
+CONSENSUS = "ensemblage.consensus"
 OTHERS = ("CommunityConsensus", "ConsensusClustering", "GreedyKMeansConsensus")
 """Models that are no method of the registry."""
 LEFT_OUT = {"progress": None, "root_": None, "dummy_leaf_": None}
@@ -149,17 +138,49 @@ def models() -> dict[str, Any]:
 
 
 def part(name: str) -> Any:
-    """A class of the table."""
-    return getattr(importlib.import_module(MODULE_OF[name]), name)
+    """A class of the table, or a record of the consensus methods."""
+    if name in MODULE_OF:
+        return getattr(importlib.import_module(MODULE_OF[name]), name)
+    return records_of_consensus()[name]
+
+
+def records_of_consensus() -> dict[str, type]:
+    """The data classes and named tuples in the files of the package and of the methods that are registered, by name.
+
+    They hold data: to make one runs no code but its own ``__new__``.
+    """
+    return _records_beside(frozenset(method.estimator.__module__ for method in METHODS.values()))
+
+
+@cache
+def _records_beside(estimators: frozenset[str]) -> dict[str, type]:
+    """By the modules of the estimators."""
+    modules = {name for name in sys.modules if name.startswith(f"{CONSENSUS}.")} | estimators
+    found = (value for name in sorted(modules) for value in vars(sys.modules[name]).values())
+    return {
+        value.__name__: value
+        for value in found
+        if isinstance(value, type)
+        and value.__module__ in modules
+        and (is_dataclass(value) or (issubclass(value, tuple) and hasattr(value, "_fields")))
+    }
 
 
 def class_named(name: str) -> Any:
-    """A class of the registry or of the table; ValueError if there is none."""
+    """A class of the registry, of the table or of the consensus methods; ValueError if there is none."""
     if name in (known := models()):
         return known[name]
-    if name not in MODULE_OF:
+    if name not in MODULE_OF and name not in records_of_consensus():
         raise ValueError(f"there is no class {name[:60]!r} that this version knows")
     return part(name)
+
+
+def is_known(kind: type) -> bool:
+    """Whether a file may name a class."""
+    try:
+        return class_named(kind.__name__) is kind
+    except ValueError:
+        return False
 
 
 class Writer:
@@ -215,7 +236,7 @@ class Writer:
             return {"sparse": kind.__name__, "of": parts, "shape": list(value.shape)}
         if isinstance(value, Ensemble | SoftEnsemble | LabelRows):
             return self._object(*value._as_saved(), path)
-        if (kind.__name__ in MODULE_OF or kind.__name__ in models()) and class_named(kind.__name__) is kind:
+        if is_known(kind):
             state = cast(Any, value)._asdict() if isinstance(value, tuple) else vars(value)
             return self._object(kind.__name__, state, path)
         raise ValueError(

@@ -105,7 +105,7 @@ def show_method(name: str) -> None:
     click.echo(f"paper: {method.paper}; BibTeX: ensemblage cite {name}")
     click.echo(f"time: {method.complexity}, memory: {method.memory}")
     click.echo(f"number of clusters: {method.finds_k or 'given'}")
-    click.echo(f"takes: {', '.join(method.capabilities.words())}")
+    click.echo(f"takes: {', '.join(method.capabilities.words)}")
     if method.package:
         click.echo(f"needs: {method.package}, a package of its own")
     click.echo("parameters, for --set NAME=VALUE unless an option is named:")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 COMPARES_ROWS = "compares every row with every other"
@@ -41,11 +40,13 @@ class Capabilities:
     sparse_similarities: bool = False
     """The same in a sparse matrix, of which it looks at the entries that there are."""
 
+    @property
     def without_similarities(self) -> Capabilities:
         """The same where a parameter is for label rows."""
         return replace(self, similarities=False, sparse_similarities=False)
 
-    def words(self) -> Iterator[str]:
+    @property
+    def words(self) -> tuple[str, ...]:
         """Those that a method has, as the shell and the documents list them."""
         listed = {
             "weights of partitions": self.partition_weights,
@@ -60,4 +61,4 @@ class Capabilities:
             "more partitions (add_partitions)": self.add_partitions,
             "similarities (fit_similarity)": self.similarities,
         }
-        return (words for words, has in listed.items() if has)
+        return tuple(words for words, has in listed.items() if has)

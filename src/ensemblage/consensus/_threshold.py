@@ -22,7 +22,7 @@ class ThresholdedConsensus(SimilarityConsensus):
 
     def _limited(self, able: Capabilities) -> Capabilities:
         able = super()._limited(able)
-        return able.without_similarities() if isinstance(self.association_threshold, str) else able
+        return able.without_similarities if isinstance(self.association_threshold, str) else able
 
     def _threshold(self, rows: Rows) -> float | None:
         """Associations up to it count as 0; None: none does."""

@@ -183,7 +183,7 @@ class EvidenceAccumulation(ThresholdedConsensus, LocallyWeighted):
     def _limited(self, able: Capabilities) -> Capabilities:
         able = replace(super()._limited(able), sample_weight=self.distinct)
         by_counts = self.similarity == "coassociation" and self.cluster_weights is None
-        return able if by_counts else able.without_similarities()
+        return able if by_counts else able.without_similarities
 
     def _make_rows(self, rows: Rows) -> Rows:
         if self.distinct:

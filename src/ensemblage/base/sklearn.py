@@ -6,6 +6,7 @@ and every attribute exists. Here they are declared with what users call.
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 if TYPE_CHECKING:
@@ -34,4 +35,11 @@ if TYPE_CHECKING:
 else:
     from sklearn.base import BaseEstimator, ClusterMixin, TransformerMixin
 
-__all__ = ["BaseEstimator", "ClusterMixin", "TransformerMixin"]
+__all__ = ["BaseEstimator", "ClusterMixin", "TransformerMixin", "transform_named"]
+
+
+def transform_named(transformer: Any, X: Any) -> Any:
+    """What `transform` makes of X, whose names are for people: the data that were fitted may have had none."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="X has feature names, but", category=UserWarning)
+        return transformer.transform(X)

@@ -200,11 +200,26 @@ class BasePartitions(LabelTransformer):
         raise NotImplementedError
 
     def fit_transform_counted(self, X: Any, sample_weight: Any) -> Labels:
-        """`fit_transform` where row i stands for ``sample_weight[i]`` objects, a whole number ≥ 0.
+        """Make the partitions of rows that stand for several objects each, and return their labels.
 
-        Base clusterers count them if their ``fit`` takes sample_weight, as that of k-means does; a k-means then takes
-        all rows, whatever ``fit_on`` says. The others cluster each row once, with one warning that names them. It is
-        an error if none counts them.
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The features.
+        sample_weight : array-like of int, shape (n_samples,)
+            How many objects each row stands for, ≥ 0. Base clusterers whose ``fit`` takes sample_weight count them, as
+            that of k-means does; a k-means then takes all rows, whatever ``fit_on`` says. The others cluster each row
+            once, with one warning that names them.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_partitions), int32
+            As of `fit_transform`.
+
+        Raises
+        ------
+        ValueError
+            If the weights are no such numbers, or no base clusterer takes them.
         """
         return self._matrix(self._generate(X, sample_weight))
 

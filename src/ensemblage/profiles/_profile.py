@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ensemblage.base.frames import backend_of
 from ensemblage.base.random import seed_of
+from ensemblage.base.sklearn import transform_named
 from ensemblage.base.validation import check_numbers, check_whole, format_value
 from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.profiles._comparison import ClusterComparison, repeats_clusters
@@ -239,7 +240,7 @@ def _coordinates(model: Any, X: Any, features: Any, given: VariableTable, n: int
     variables: list[Variable] = [v for v in given.variables if v.clustered]
     if hasattr(model, "preprocessor_"):
         try:
-            made = model.preprocessor_.transform(X)
+            made = transform_named(model.preprocessor_, X)
         except (TypeError, ValueError):  # X is not what was fitted
             return coordinates_of(variables, n)
         dense = made.toarray() if hasattr(made, "toarray") else np.asarray(made, dtype=np.float64)

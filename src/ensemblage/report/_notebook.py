@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ensemblage.base.cached import once
+from ensemblage.base.sklearn import transform_named
 from ensemblage.base.text import write_text
 from ensemblage.base.validation import check_path
 from ensemblage.ensemble._soft_ensemble import as_any_ensemble
@@ -69,7 +70,7 @@ def report_of(model: Any, X: Any = None, **details: Any) -> Report:
         ensemble = model.ensemble_
         preprocessor = getattr(model, "preprocessor_", None)
         if X is not None:
-            found["features"] = X if preprocessor is None else preprocessor.transform(X)
+            found["features"] = X if preprocessor is None else transform_named(preprocessor, X)
         found["columns"] = getattr(preprocessor, "columns_", [])
         found["stability"] = getattr(model, "choice_", None)
     elif X is None:

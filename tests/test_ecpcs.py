@@ -13,8 +13,9 @@ from worked import E_MISSING, E, partition
 
 from ensemblage import MCLA, Ensemble, EvidenceAccumulation, make_consensus
 from ensemblage.consensus.graphs._ncut import spectrum
-from ensemblage.consensus.hierarchies import _label_similarity
-from ensemblage.consensus.hierarchies._label_similarity import cluster_jaccard, propagate
+from ensemblage.consensus.hierarchies import _ecpcs
+from ensemblage.consensus.hierarchies._ecpcs import propagate
+from ensemblage.consensus.hierarchies._label_similarity import cluster_jaccard
 
 ONE_STEP = [1, 0.285811, 0, 0.546870, 0.277511, 0.054148, 0.671184, 0.564495, 0.068795, 0.054148, 0.589028, 0.038906]
 TWENTY = [
@@ -41,7 +42,7 @@ def test_worked_similarities(monkeypatch):
     assert_allclose(Z[0], TWENTY, atol=1e-6)
     assert_allclose(Z[5, 9], 0.900562, atol=1e-6)  # equal clusters
     assert_allclose(naive.enhanced_association(E, naive.ecpcs(E))[0], ROW_1, atol=1e-6)
-    monkeypatch.setattr(_label_similarity, "STEPS", 1)
+    monkeypatch.setattr(_ecpcs, "STEPS", 1)
     assert_allclose(propagate(rows_of(E))[0], ONE_STEP, atol=1e-6)
 
 

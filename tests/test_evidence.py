@@ -19,7 +19,8 @@ from strategies import label_matrices, planted_labels, random_labels, twins
 from ensemblage import Ensemble, EvidenceAccumulation, report
 from ensemblage.consensus.hierarchies import _linkage
 from ensemblage.consensus.hierarchies import _linkage_rounds as _rounds
-from ensemblage.consensus.hierarchies._label_similarity import SIMILARITIES, cts, ecpcs
+from ensemblage.consensus.hierarchies._ecpcs import propagate
+from ensemblage.consensus.hierarchies._label_similarity import blocks_of, cts, no_similarity
 from ensemblage.consensus.hierarchies._linkage import (
     RowSimilarity,
     average_linkage,
@@ -30,6 +31,12 @@ from ensemblage.consensus.hierarchies._linkage import (
 from ensemblage.consensus.hierarchies._linkage_rounds import merges_in_rounds
 from ensemblage.metrics import association_counts, coassociation, weak_association_threshold
 
+
+def ecpcs(rows):
+    return blocks_of(propagate(rows), rows)
+
+
+SIMILARITIES = {"coassociation": no_similarity, "ecpcs": ecpcs, "cts": cts}
 LINKAGES = ("single", "average", "complete")
 
 

@@ -240,7 +240,7 @@ def test_memory_is_refused_before_it_is_taken(monkeypatch):
     ("model", "message"),
     [
         (PTA(8), "n_clusters of PTA must be ≤ the 7 distinct label rows. Got 8"),
-        (PTA(2, linkage="ward"), "linkage of PTA must be one of 'average', 'complete', 'single'"),
+        (PTA(2, linkage="ward"), "linkage of PTA must be one of 'single', 'average', 'complete'"),
         (PTA(2, n_neighbors=0), "n_neighbors of PTA must be a whole number ≥ 1"),
         (PTA(2, n_steps=0), "n_steps of PTA must be a whole number"),
         (PTGP(), "n_clusters of PTGP .* must be given"),

@@ -17,6 +17,7 @@ from sklearn.metrics import adjusted_rand_score
 from strategies import label_matrices, planted_labels, random_labels, twins
 
 from ensemblage import BipartiteVoting, CumulativeVoting, Ensemble, MajorityVoting, RandomKPartitions
+from ensemblage.consensus.hierarchies._linkage import cut, merges_of_scipy
 from ensemblage.consensus.voting import _ada_cvote
 from ensemblage.consensus.voting._ada_cvote import ada_cvote, least_squares_losses
 from ensemblage.consensus.voting._aggregation import (
@@ -27,7 +28,7 @@ from ensemblage.consensus.voting._aggregation import (
 )
 from ensemblage.consensus.voting._bvote import bvote, matching_losses
 from ensemblage.consensus.voting._colour_refinement import refine_colours
-from ensemblage.consensus.voting._js_alink import average_linkage, cut_by_merges, js_divergences
+from ensemblage.consensus.voting._js_alink import average_linkage, js_divergences
 from ensemblage.counting._contingency import tables_of_rows
 from ensemblage.datasets import make_2d2k, make_8d5k
 from ensemblage.kernels._votes import log_of, whole
@@ -340,17 +341,17 @@ def test_cut_gives_exactly_as_many_groups(points, data):
     x = np.array(points, dtype=float)
     merges = average_linkage(np.abs(x[:, None] - x))
     k = data.draw(st.integers(1, len(points)))
-    groups = cut_by_merges(merges, k)
+    groups = cut(merges_of_scipy(merges), k)
     assert_array_equal(np.unique(groups, return_index=True)[0], np.arange(k))
     assert (np.diff(np.unique(groups, return_index=True)[1]) > 0).all()
-    finer = cut_by_merges(merges, min(k + 1, len(points)))
+    finer = cut(merges_of_scipy(merges), min(k + 1, len(points)))
     assert len({(a, b) for a, b in zip(finer, groups, strict=True)}) == finer.max() + 1
 
 
 def test_memberships_of_merged_clusters_add_up(method):
     labels = planted_labels(n=150, p=8, k=6, noise=0.3, seed=2)[0]
     fine, coarse = method(6).fit(labels), method(3).fit(labels)
-    groups = cut_by_merges(fine.linkage_matrix_, 3)
+    groups = cut(merges_of_scipy(fine.linkage_matrix_), 3)
     sums = np.column_stack([fine.aggregate_[:, groups == g].sum(axis=1) for g in range(3)])
     if method is not METHODS["bipartite"]:  # its best pass does not depend on k either
         assert_array_equal(fine.linkage_matrix_, coarse.linkage_matrix_)

@@ -55,10 +55,11 @@ def lifetimes_with_twins(heights: NDArray[Any], of_twins: NDArray[Any], counts: 
     return {int(k): float(life) for k, life in zip(left[:-1], lives, strict=True) if k <= len(counts)}
 
 
-def longest_lifetime(lives: Mapping[int, float]) -> int:
-    """Number of clusters with the longest of these lifetimes; the larger one on ties.
+def longest_lifetime(lives: Mapping[int, float], n_initial: int = 1) -> int:
+    """Number of clusters with the longest of these lifetimes; the larger one on ties, all ``n_initial`` where none has
+    one.
 
     >>> longest_lifetime({3: 0.25, 2: 2.75})
     2
     """
-    return max(lives, key=lambda k: (lives[k], k))
+    return max(lives, key=lambda k: (lives[k], k), default=n_initial)

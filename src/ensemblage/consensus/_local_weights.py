@@ -21,9 +21,13 @@ class LocallyWeighted(BaseConsensus):
     cluster_weights: Any
     cluster_weights_: list[NDArray[np.float64]]
 
+    def _forget_local_weights(self) -> None:
+        """Those of an earlier fit."""
+        self.__dict__.pop("cluster_weights_", None)
+
     def _local_weights(self, rows: Rows) -> NDArray[np.float64] | None:
         """(offsets[p],) weight of each label, 0 for missing; None: 1 for all."""
-        self.__dict__.pop("cluster_weights_", None)  # of an earlier fit
+        self._forget_local_weights()
         if self.cluster_weights is None:
             return None
         voting = self._voting.tolist()

@@ -21,6 +21,7 @@ from ensemblage.consensus.evidence import (
     Trace,
     evidence_from_dict,
 )
+from ensemblage.consensus.hierarchies._linkages import LINKAGES
 from ensemblage.report._figure_data import symmetric_matrix
 from ensemblage.report._k_choice import clarity_sentence
 from ensemblage.report._layout import Picture, Section, Table, number, percent, plural
@@ -106,21 +107,14 @@ def _(record: Lifetimes, summary: Summary) -> Section:
     )
 
 
-_MEETINGS = {
-    "single": "the most similar two of their objects",
-    "average": "their objects on average",
-    "complete": "the least similar two of their objects",
-}
-
-
 @evidence_part.register
 def _(record: Dendrogram, summary: Summary) -> Section:
     band = "The grey band is the lifetime of the number of clusters drawn."
     if record.leaves == "object":
         branches = plural(len(record.sizes), "branch").replace("branchs", "branches")
-        of = _MEETINGS.get(record.linkage, "their objects")
+        pairs = LINKAGES[record.linkage].pairs
         sentence = (
-            f"The last merges of the hierarchy, {branches}. Two branches meet at one minus the association of {of}."
+            f"The last merges of the hierarchy, {branches}. Two branches meet at one minus the association of {pairs}."
         )
         title, name = "How the clusters come together", "hierarchy"
     else:

@@ -16,6 +16,7 @@ from ensemblage.base.frames import backend_of
 from ensemblage.base.parameters import MOST_TASKS, Jobs
 from ensemblage.base.random import task_seeds
 from ensemblage.base.validation import check_choice, check_progress, check_value, check_whole, format_value
+from ensemblage.consensus.hierarchies._linkages import LINKAGES
 from ensemblage.generation._clusterers import check_labels, k_parameter, nearest_rows
 from ensemblage.generation._parallel import error_text, fold_warnings, run_all
 from ensemblage.generation._sampled_kmeans import member_sums
@@ -27,8 +28,6 @@ from ensemblage.stability._resamples import check_rows
 
 Split = tuple[NDArray[np.intp], NDArray[np.intp]]
 TRANSFERS = ("auto", "predict", "centroid", "nearest", "average")
-OF_LINKAGE = {"single": "nearest", "average": "average"}
-"""How a hierarchical clustering tells clusters apart; centroids for all other linkages."""
 CONNECTED = ("DBSCAN", "HDBSCAN", "OPTICS", "SpectralClustering")
 """Classes whose clusters are connected, of any shape: the nearest object decides."""
 DISTANCES = 2**22
@@ -324,7 +323,8 @@ def transfer_of(estimator: Any, pairwise: bool) -> str:
     linkage = getattr(estimator, "linkage", None)
     if type(estimator).__name__ in CONNECTED:
         return "nearest"
-    return OF_LINKAGE.get(str(linkage), "nearest" if pairwise else "centroid")
+    known = LINKAGES.get(str(linkage))
+    return (known and known.nearest) or ("nearest" if pairwise else "centroid")
 
 
 def transfer_labels(

@@ -16,9 +16,10 @@ from ensemblage.consensus._capabilities import Capabilities
 from ensemblage.consensus._label_products import label_products, scale_both_sides
 from ensemblage.consensus._local_weights import LocallyWeighted
 from ensemblage.consensus.evidence import Cut, Evidence
+from ensemblage.consensus.graphs._lwgp import lwgp
 from ensemblage.consensus.graphs._ncut import leading_eigenvectors, orthogonal_rows
 from ensemblage.consensus.graphs._partition_graph import CUTS_OBJECTS, CUTTER_CONSTRAINTS, Cutter, ObjectGraph
-from ensemblage.consensus.graphs._transfer_cut import cut_by_labels
+from ensemblage.consensus.graphs._usenc import u_senc
 from ensemblage.consensus.kmeans._point_kmeans import kmeans_of_points
 from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.ensemble._rows import Rows
@@ -145,22 +146,29 @@ class HBGF(ObjectGraph, LocallyWeighted):
         self.__dict__.pop("normalized_association_", None)  # of an earlier fit
         cutter = Cutter.of(self)
         self._check_enough_labels(rows, k)
-        local = self._local_weights(rows)
-        edge_weights = np.repeat(rows.weights, rows.n_clusters)
-        if local is not None:
-            edge_weights *= local[rows.labels]
-        if cutter.partitioner == "spectral":
-            return spectral_clusters(rows, edge_weights, k, cutter.seed, self.n_jobs)
         if cutter.partitioner == "transfer":
-            found = cut_by_labels(rows, diags_array(edge_weights), k, cutter.seed, n_jobs=self.n_jobs)
-            self.normalized_association_ = found.association
-            return found.parts
+            return self._transfer_cut(rows, k, cutter.seed)
+        local = self._local_weights(rows)
+        if cutter.partitioner == "spectral":
+            edge_weights = np.repeat(rows.weights, rows.n_clusters)
+            if local is not None:
+                edge_weights *= local[rows.labels]
+            return spectral_clusters(rows, edge_weights, k, cutter.seed, self.n_jobs)
         H = rows.binary_matrix(rows.counts[:, None] * rows.weights)
         if local is not None:
             H = csr_array(H @ diags_array(local[rows.labels]))
         m, d = H.shape
         graph = csr_array(block_array([[None, H], [H.T, None]]))
         return cutter.cut_by_metis(graph, np.append(rows.counts, np.ones(d, dtype=np.int64)), k)[:m]
+
+    def _transfer_cut(self, rows: Rows, k: int, seed: int) -> NDArray[np.int64]:
+        self._forget_local_weights()
+        if self.cluster_weights is None:
+            found = u_senc(rows, k, seed, self.n_jobs)
+        else:
+            found = lwgp(rows, self._local_weights, k, seed, self.n_jobs)
+        self.normalized_association_ = found.association
+        return found.parts
 
     def _evidence(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Evidence, ...]:
         if self.partitioner != "transfer":

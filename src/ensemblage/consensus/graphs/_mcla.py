@@ -14,6 +14,7 @@ from scipy.sparse import coo_array, csr_array
 from ensemblage.base.memory import MAX_BYTES, OVERHEAD, check_fits
 from ensemblage.base.parameters import Bytes, Constraints, Words
 from ensemblage.consensus._capabilities import Capabilities
+from ensemblage.consensus.graphs._ecpcs_mc import ecpcs_mc
 from ensemblage.consensus.graphs._ncut import cut_bytes
 from ensemblage.consensus.graphs._partition_graph import (
     CUTTER_CONSTRAINTS,
@@ -22,11 +23,10 @@ from ensemblage.consensus.graphs._partition_graph import (
     metis_bytes,
     whole_weights,
 )
-from ensemblage.consensus.hierarchies._label_similarity import MATRICES, propagate
+from ensemblage.consensus.hierarchies._label_similarity import MATRICES
 from ensemblage.counting._contingency import ContingencyTables, table_cells, tables_of_rows
 from ensemblage.ensemble._rows import Rows
 from ensemblage.kernels._votes import assign_to_groups
-from ensemblage.rows.threads import one_native_thread
 
 ADVICE = "Raise max_bytes, or use HBGF or KMeansConsensus, which need no table of pairs of clusters."
 EDGE_BYTES = 150
@@ -143,30 +143,21 @@ class MCLA(GraphConsensus):
     def _parts(self, rows: Rows, k: int) -> NDArray[np.int64]:
         cutter = Cutter.of(self)
         self._check_enough_labels(rows, k)
+        vote = partial(self._vote, rows, k, cutter.seed)
         if self.similarity == "ecpcs":
-            graph, sizes, diagonal = self._propagated_similarity(rows)
-            weights, check_more = self._vertex_weights(sizes, rows), partial(self._check_matrices, rows)
-            meta_clusters = cutter.cut(graph, weights, k, diagonal, check_more)
-            # The first part that fits best is then the largest of them.
-            order = np.argsort(-np.bincount(meta_clusters, weights=sizes, minlength=k), kind="stable")
-            meta_clusters = np.argsort(order)[meta_clusters]
+            self._check_matrices(rows)
+            sizes = self._vertex_weights(rows.label_sizes()[rows.labels], rows)
+            cut = partial(cutter.cut, sizes=sizes, n_parts=k, check_more=partial(self._check_matrices, rows))
+            meta_clusters, parts = ecpcs_mc(rows, k, cut, vote)
         else:
             graph, sizes = meta_graph(rows, self._tables(rows, k))
-            weights, check_more = self._vertex_weights(sizes, rows), partial(self._check_edges, rows, k, graph.nnz // 2)
-            meta_clusters = cutter.cut(graph, weights, k, 1.0, check_more)
+            check_more = partial(self._check_edges, rows, k, graph.nnz // 2)
+            meta_clusters = cutter.cut(graph, self._vertex_weights(sizes, rows), k, 1.0, check_more)
+            parts = vote(meta_clusters)
         by_partition = np.split(meta_clusters, rows.starts[1:-1])
         parts_of = dict(zip(self._voting.tolist(), by_partition, strict=True))
         self.meta_clusters_ = [parts_of.get(j, np.empty(0, dtype=np.int64)) for j in range(self.n_features_in_)]
-        return self._associate(rows, meta_clusters, k, cutter.seed)
-
-    def _propagated_similarity(self, rows: Rows) -> tuple[csr_array, NDArray[np.int64], NDArray[np.float64]]:
-        """Z of ECPCS without its diagonal, the sizes of the clusters, and the diagonal."""
-        self._check_matrices(rows)
-        with one_native_thread():
-            Z = propagate(rows)
-        diagonal = np.diagonal(Z).copy()
-        np.fill_diagonal(Z, 0)
-        return csr_array(Z), rows.label_sizes()[rows.labels], diagonal
+        return parts
 
     def _tables(self, rows: Rows, k: int) -> ContingencyTables:
         """Contingency tables of all pairs, unless these, the edges or their cut would take more than ``max_bytes``."""
@@ -201,8 +192,8 @@ class MCLA(GraphConsensus):
             return sizes
         return np.maximum(whole_weights(sizes * np.repeat(rows.weights, rows.n_clusters)), 1)
 
-    def _associate(self, rows: Rows, meta_clusters: NDArray[np.int64], k: int, seed: int) -> NDArray[np.int64]:
-        """Meta-cluster with the largest mean indicator."""
+    def _vote(self, rows: Rows, k: int, seed: int, meta_clusters: NDArray[np.int64]) -> NDArray[np.int64]:
+        """(m,) meta-cluster with the largest mean indicator, of those of the clusters, (d,)."""
         offsets, labels = rows.offsets, rows.labels
         votes, group_of = np.repeat(rows.weights, np.diff(offsets)), np.full(offsets[-1], -1)
         group_of[labels] = meta_clusters

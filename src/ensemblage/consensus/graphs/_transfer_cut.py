@@ -8,6 +8,8 @@ authors' code does, and not their text, no eigenvector is divided by the root of
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -40,31 +42,96 @@ class TransferCut(NamedTuple):
     and at most the sum of the eigenvalues."""
 
 
+@dataclass(frozen=True)
+class LabelGraph:
+    """B = H S of m label rows: an object's weights are the sum of the rows of S of its labels.
+
+    Beyond the points, (m, k) in float32, nothing is as long as the rows: W is S' (H' D_x^-1 H) S, and H' D_x^-1 H the
+    contingency tables of the objects weighted by 1 / D_x. O(m p² + d³) time.
+    """
+
+    rows: Rows
+    S: csr_array
+    """(d, d) ≥ 0"""
+    n_jobs: int | None
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        return self.rows.counts
+
+    def walk(self) -> Any:
+        """W = B' D_x^-1 B, (c, c), an array or operator."""
+        out = np.zeros(self.rows.offsets[-1])
+        out[self.rows.labels] = self.S.sum(axis=1)
+        degrees = self.rows.codes.of_labels(out, self.rows.offsets)
+        return products_through(label_products(self.rows, self.counts / _positive(degrees)), self.S)
+
+    def sizes(self) -> NDArray[np.float64]:
+        """(c,) D_y, the row sums of W."""
+        return np.asarray(self.S.T @ self.rows.label_sizes()[self.rows.labels].astype(np.float64))
+
+    def points(self, V: NDArray[np.float64]) -> NDArray[np.float32]:
+        """(m, k) directions of D_x^-1 B V."""
+        table = np.zeros((self.rows.offsets[-1], V.shape[1]))
+        table[self.rows.labels] = self.S @ V
+        points = np.empty((len(self.rows), V.shape[1]), dtype=np.float32)
+        self.rows.codes.embed(self.rows.offsets, table, points, LEAST, self.n_jobs)
+        return points
+
+    def weights(self, parts: NDArray[np.int64], n_parts: int) -> Any:
+        """(n_parts, c) weight of the edges between each part and each cluster."""
+        members = self.rows.codes.profile(parts, self.counts, self.rows.offsets, n_parts, 1)
+        return members[:, self.rows.labels] @ self.S
+
+
+@dataclass(frozen=True)
+class MatrixGraph:
+    """Any (m, c) matrix B ≥ 0, dense or sparse, whose rows stand for ``counts`` objects each; as `LabelGraph`."""
+
+    B: Any
+    counts: NDArray[np.int64]
+    n_jobs: int | None
+
+    @cached_property
+    def share(self) -> NDArray[np.float64]:
+        """(m,) counts over D_x."""
+        return np.asarray(self.counts / _positive(np.asarray(self.B.sum(axis=1)).ravel()))
+
+    def walk(self) -> Any:
+        B, share = self.B, self.share[:, None]
+        W = B.T @ (csr_array(B).multiply(share) if hasattr(B, "tocsr") else share * B)
+        return W.toarray() if hasattr(W, "toarray") else W
+
+    def sizes(self) -> NDArray[np.float64]:
+        return np.asarray(self.B.T @ self.counts.astype(np.float64))
+
+    def points(self, V: NDArray[np.float64]) -> NDArray[np.float32]:
+        U = (self.B @ V) * (self.share / self.counts)[:, None]
+        return np.asarray(U / (np.sqrt((U**2).sum(axis=1)) + LEAST)[:, None], dtype=np.float32)
+
+    def weights(self, parts: NDArray[np.int64], n_parts: int) -> Any:
+        m = len(self.counts)
+        return csr_array((self.counts, (parts, np.arange(m))), shape=(n_parts, m)) @ self.B
+
+
+def transfer_cut(graph: LabelGraph | MatrixGraph, n_clusters: int, seed: int, n_init: int | None = None) -> TransferCut:
+    """Cut of a bipartite graph: eigenvectors of the clusters' side, carried over to the rows, and k-means of these."""
+    random = np.random.RandomState(seed)
+    with one_native_thread():
+        walk, sizes = graph.walk(), graph.sizes()
+        values, V = leading_coordinates(walk, sizes, n_clusters, random)
+        points = graph.points(V)
+        n_starts = n_init or _starts(len(points))
+        found = best_kmeans(points, graph.counts, n_clusters, n_starts, random, graph.n_jobs)
+    association = _association(graph.weights(found.clusters, n_clusters), sizes)
+    return TransferCut(found.clusters, values, found.inertia(points, graph.counts), association)
+
+
 def cut_by_labels(
     rows: Rows, links: Any, n_clusters: int, seed: int, n_init: int | None = None, n_jobs: int | None = None
 ) -> TransferCut:
-    """Transfer cut of B = H S: an object's weights are the sum of the rows of S of its labels.
-
-    ``links`` is S, (d, d) and sparse, ≥ 0. Beyond the points, (m, k) in float32, nothing is as long as the rows: W is
-    S' (H' D_x^-1 H) S, and H' D_x^-1 H the contingency tables of the objects weighted by 1 / D_x. O(m p² + d³) time.
-    """
-    random, offsets, labels = np.random.RandomState(seed), rows.offsets, rows.labels
-    S = csr_array(links)
-    out = np.zeros(offsets[-1])
-    out[labels] = S.sum(axis=1)
-    degrees = rows.codes.of_labels(out, offsets)
-    with one_native_thread():
-        walk = products_through(label_products(rows, rows.counts / _positive(degrees)), S)
-        sizes = S.T @ rows.label_sizes()[labels].astype(np.float64)
-        values, V = leading_coordinates(walk, sizes, n_clusters, random)
-        table = np.zeros((offsets[-1], V.shape[1]))
-        table[labels] = S @ V
-        points = np.empty((len(rows), V.shape[1]), dtype=np.float32)
-        rows.codes.embed(offsets, table, points, LEAST, n_jobs)
-        found = best_kmeans(points, rows.counts, n_clusters, n_init or _starts(len(rows)), random, n_jobs)
-    members = rows.codes.profile(found.clusters, rows.counts, offsets, n_clusters, 1)[:, labels]
-    inertia = found.inertia(points, rows.counts)
-    return TransferCut(found.clusters, values, inertia, _association(members @ S, sizes))
+    """`transfer_cut` of B = H S with S = ``links``, (d, d), sparse."""
+    return transfer_cut(LabelGraph(rows, csr_array(links), n_jobs), n_clusters, seed, n_init)
 
 
 def cut_by_matrix(
@@ -75,19 +142,8 @@ def cut_by_matrix(
     n_init: int | None = None,
     n_jobs: int | None = None,
 ) -> TransferCut:
-    """Transfer cut of any (m, c) matrix B ≥ 0, dense or sparse, whose rows stand for ``counts`` objects each."""
-    random = np.random.RandomState(seed)
-    share = counts / _positive(np.asarray(B.sum(axis=1)).ravel())
-    with one_native_thread():
-        walk = B.T @ (csr_array(B).multiply(share[:, None]) if hasattr(B, "tocsr") else share[:, None] * B)
-        walk = walk.toarray() if hasattr(walk, "toarray") else walk
-        sizes = B.T @ counts.astype(np.float64)
-        values, V = leading_coordinates(walk, sizes, n_clusters, random)
-        U = (B @ V) * (share / counts)[:, None]
-        points = (U / (np.sqrt((U**2).sum(axis=1)) + LEAST)[:, None]).astype(np.float32)
-        found = best_kmeans(points, counts, n_clusters, n_init or _starts(len(counts)), random, n_jobs)
-    member_of = csr_array((counts, (found.clusters, np.arange(len(counts)))), shape=(n_clusters, len(counts)))
-    return TransferCut(found.clusters, values, found.inertia(points, counts), _association(member_of @ B, sizes))
+    """`transfer_cut` of an (m, c) matrix."""
+    return transfer_cut(MatrixGraph(B, counts, n_jobs), n_clusters, seed, n_init)
 
 
 def _starts(n_rows: int) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, ClassVar
 
@@ -13,24 +14,16 @@ from ensemblage.base.memory import MAX_BYTES, OVERHEAD, check_fits
 from ensemblage.base.parameters import Bytes, Constraints, Flag, Seed, Words
 from ensemblage.base.validation import format_value
 from ensemblage.consensus._capabilities import COMPARES_ROWS, Capabilities
-from ensemblage.consensus._lifetime import lifetimes, lifetimes_with_twins, longest_lifetime
 from ensemblage.consensus._local_weights import LocallyWeighted
 from ensemblage.consensus._threshold import ThresholdedConsensus
-from ensemblage.consensus.evidence import Dendrogram, Evidence, Lifetimes, PairCounts
-from ensemblage.consensus.hierarchies._label_similarity import MATRICES, SIMILARITIES, no_similarity
-from ensemblage.consensus.hierarchies._linkage import (
-    LINKAGES,
-    average_linkage,
-    average_linkage_of_matrix,
-    complete_linkage,
-    cut,
-    linkage_matrix,
-    merges_of_matrix,
-    single_linkage,
-    twin_heights,
-)
+from ensemblage.consensus.evidence import Evidence, PairCounts
+from ensemblage.consensus.hierarchies._ecpcs import ecpcs_hc
+from ensemblage.consensus.hierarchies._hierarchy import HierarchicalConsensus, Hierarchy, hierarchy_of
+from ensemblage.consensus.hierarchies._label_similarity import MATRICES, cts, no_similarity
+from ensemblage.consensus.hierarchies._linkage import merges_of_matrix
+from ensemblage.consensus.hierarchies._linkages import LINKAGES, Linkage
+from ensemblage.consensus.hierarchies._lwea import lwea
 from ensemblage.consensus.hierarchies._row_similarity import RowSimilarity
-from ensemblage.consensus.hierarchies._unit_linkage import linkage_of_units
 from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.ensemble._links import ImpossiblePairs, named
 from ensemblage.ensemble._rows import Rows, object_rows
@@ -44,8 +37,22 @@ NO_WARD = (
 )
 
 
+def eac(coassociation: RowSimilarity, linkage: Linkage, max_bytes: int | str) -> Hierarchy:
+    """Fred & Jain 2005: two objects are as similar as the share of the partitions that join them says."""
+    return hierarchy_of(coassociation, linkage, max_bytes)
+
+
+def eac_by_triples(coassociation: RowSimilarity, linkage: Linkage, max_bytes: int | str) -> Hierarchy:
+    """Iam-On et al. 2011, CTS: in a partition that parts them, two objects are as similar as their clusters are."""
+    return hierarchy_of(replace(coassociation, labels=cts(coassociation.rows)), linkage, max_bytes)
+
+
+Algorithm = Callable[[RowSimilarity, Linkage, int | str], Hierarchy]
+SIMILARITIES: dict[str, Algorithm] = {"coassociation": eac, "ecpcs": ecpcs_hc, "cts": eac_by_triples}
+
+
 @dataclass(eq=False, repr=False)
-class EvidenceAccumulation(ThresholdedConsensus, LocallyWeighted):
+class EvidenceAccumulation(HierarchicalConsensus, ThresholdedConsensus, LocallyWeighted):
     """Evidence accumulation clustering (EAC): agglomerative linkage on the co-association, without the n × n matrix.
 
     Parameters
@@ -154,7 +161,7 @@ class EvidenceAccumulation(ThresholdedConsensus, LocallyWeighted):
     """
 
     _parameter_constraints: ClassVar[Constraints] = {
-        "linkage": [Words(["single", "average", "complete"], {"ward": NO_WARD})],
+        "linkage": [Words(LINKAGES, {"ward": NO_WARD})],
         "similarity": [Words(SIMILARITIES)],
         "distinct": [Flag()],
         "max_bytes": [Bytes()],
@@ -198,71 +205,33 @@ class EvidenceAccumulation(ThresholdedConsensus, LocallyWeighted):
 
     def _fit(self, rows: Rows) -> NDArray[Any]:
         k = None if self.n_clusters is None else self._check_n_clusters(rows)
-        threshold, local = self._threshold(rows), self._local_weights(rows)
         # 0 takes nothing away: where similarities are equal, the pair that is joined first is that of no threshold.
-        similar = RowSimilarity(rows, no_similarity(rows), threshold or None, self.n_jobs, local)
-        if self.similarity != "coassociation":
-            d = int(rows.n_clusters.sum())
-            needed, what = OVERHEAD + MATRICES[self.similarity] * 8 * d * d, f"the similarities of {d:,} clusters"
-            advice = "Use similarity='coassociation', which needs no such matrix, or raise max_bytes."
-            check_fits(needed, self.max_bytes, "EvidenceAccumulation", what, advice)
-            similar = replace(similar, labels=SIMILARITIES[self.similarity](rows))
-        if rows.units is not None:
-            return self._fit_units(rows, rows.units, similar, k)
-        if self.linkage == "single":
-            merges = single_linkage(similar, self.max_bytes)
-        elif self.linkage == "average" and similar.threshold is None:
-            merges = average_linkage(similar)
+        coassociation = RowSimilarity(rows, no_similarity(rows), self._threshold(rows) or None, self.n_jobs)
+        self._forget_local_weights()
+        if self.cluster_weights is not None:
+            found = lwea(coassociation, self._local_weights, LINKAGES[self.linkage], self.max_bytes)
         else:
-            by_matrix = average_linkage_of_matrix if self.linkage == "average" else complete_linkage
-            merges = by_matrix(similar, self.max_bytes)
-        if local is None:
-            self.linkage_matrix_ = linkage_matrix(merges, rows)
-            # Where rows have several objects, k = number of rows is no clustering into singletons.
-            lives = lifetimes(merges.heights, include_singletons=bool((rows.counts > 1).any()))
-        else:
-            of_twins = twin_heights(similar, merges)
-            self.linkage_matrix_ = linkage_matrix(merges, rows, of_twins)
-            lives = lifetimes_with_twins(merges.heights, of_twins, rows.counts)
-        self.lifetimes_ = {number: life for number, life in lives.items() if life > 0}
-        longest = longest_lifetime(lives) if len(rows) > 2 and lives else len(rows)
-        return cut(merges, k or longest)
+            self._check_matrices(rows)
+            found = SIMILARITIES[self.similarity](coassociation, LINKAGES[self.linkage], self.max_bytes)
+        if rows.units is not None and k is not None:
+            _check_reached(k, found.n_least, rows.units)
+        return self._cut(found, rows, k)
 
-    def _fit_units(self, rows: Rows, units: Units, similar: RowSimilarity, k: int | None) -> NDArray[Any]:
-        """The same for units: they merge as long as nothing is joined that is kept apart."""
-        found = linkage_of_units(similar, units, self.linkage, self.max_bytes)
-        if k is not None and k < found.least:
-            apart = np.unique(units.objects[units.apart])
-            raise ImpossiblePairs(
-                lambda name: (
-                    f"n_clusters of EvidenceAccumulation must be ≥ the {found.least} clusters after which cannot_link "
-                    f"forbids every merge, of the objects {named(apart, name)}. Got {k}. Ask for more clusters or "
-                    "leave pairs out."
-                )
-            )
-        of_twins = None
-        if similar.local is not None:
-            of_twins = np.zeros(len(rows))
-            alone = np.setdiff1d(np.arange(len(rows)), units.bound)
-            of_twins[alone] = twin_heights(similar, found.merges)[alone]
-        self.linkage_matrix_ = linkage_matrix(found.merges, rows, of_twins)
-        lives = lifetimes(found.heights, include_singletons=bool((rows.counts > 1).any()) or len(units) < len(rows))
-        lives = {number + found.least - 1: life for number, life in lives.items()}
-        # What is left when every merge is forbidden lives until similarity 0.
-        if found.least > 1:
-            lives[found.least] = 1 - float(found.heights[-1]) if len(found.heights) else 1.0
-        self.lifetimes_ = {number: life for number, life in lives.items() if life > 0}
-        return cut(found.merges, k or (longest_lifetime(lives) if lives else len(units)))
+    def _check_matrices(self, rows: Rows) -> None:
+        """Raise unless the similarities of the clusters fit the memory."""
+        d = int(rows.n_clusters.sum())
+        needed, what = OVERHEAD + MATRICES[self.similarity] * 8 * d * d, f"the similarities of {d:,} clusters"
+        advice = "Use similarity='coassociation', which needs no such matrix, or raise max_bytes."
+        if MATRICES[self.similarity]:
+            check_fits(needed, self.max_bytes, "EvidenceAccumulation", what, advice)
 
     def _fit_similarity(self, S: Any, rows: Rows) -> NDArray[Any]:
         pairs = squareform(S, checks=False)
         if (threshold := self._given_threshold()) is not None:
             pairs[pairs <= threshold] = 0
-        merges = merges_of_matrix(Condensed(pairs, np.empty(0), np.ones(len(S))), LINKAGES[self.linkage])
-        self.linkage_matrix_ = linkage_matrix(merges, rows)
-        lives = lifetimes(merges.heights)
-        self.lifetimes_ = {number: life for number, life in lives.items() if life > 0}
-        return cut(merges, int(self.n_clusters or (longest_lifetime(lives) if lives else len(S))))
+        condensed = Condensed(pairs, np.empty(0), np.ones(len(S)))
+        found = Hierarchy.of(merges_of_matrix(condensed, LINKAGES[self.linkage].kernel), rows)
+        return self._cut(found, rows, None if self.n_clusters is None else int(self.n_clusters))
 
     def _check_no_labels(self) -> None:
         super()._check_no_labels()
@@ -289,19 +258,26 @@ class EvidenceAccumulation(ThresholdedConsensus, LocallyWeighted):
             )
 
     def _evidence(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Evidence, ...]:
-        found: list[Evidence] = []
+        found = [*super()._evidence(ensemble, objects)]
         threshold = None if self.association_threshold is None else self.threshold_
-        if len(self.linkage_matrix_):
-            sizes, clusters = np.ones(len(self.labels_)), self.labels_.astype(np.int64)
-            found.append(Dendrogram(self.linkage_matrix_, sizes, clusters, "object", self.linkage, "1 − similarity"))
-        if self.lifetimes_:
-            found.append(Lifetimes(self.lifetimes_, self.n_clusters))
         plain = self.similarity == "coassociation" and self.cluster_weights is None and np.ptp(self._weights) == 0
         if plain and len(self.labels_) > 1:
             found.append(pair_counts(ensemble, threshold))
         elif threshold is not None:
             found.append(PairCounts(np.empty(0, dtype=np.int64), {}, threshold, 0))
         return tuple(found)
+
+
+def _check_reached(k: int, n_least: int, units: Units) -> None:
+    """Raise unless merges that cannot-link allows lead to k clusters."""
+    if k < n_least:
+        apart = np.unique(units.objects[units.apart])
+        raise ImpossiblePairs(
+            lambda name: (
+                f"n_clusters of EvidenceAccumulation must be ≥ the {n_least} clusters after which cannot_link forbids "
+                f"every merge, of the objects {named(apart, name)}. Got {k}. Ask for more clusters or leave pairs out."
+            )
+        )
 
 
 MOST_COUNTED = 4_096

@@ -15,9 +15,6 @@ from ensemblage.ensemble._rows import Rows
 DECAY = 0.8
 """Similarity of the most similar two labels of one partition in CTS (LinkCluE's DC)."""
 
-STEPS = 20
-"""Length of the random walks of ECPCS."""
-
 
 class LabelSimilarity(NamedTuple):
     """Similarities of the labels within each partition, missing left out."""
@@ -37,25 +34,6 @@ class LabelSimilarity(NamedTuple):
 def no_similarity(rows: Rows) -> LabelSimilarity:
     """Plain co-association: different labels have similarity 0."""
     return LabelSimilarity(np.empty(0), np.zeros(len(rows.n_clusters), dtype=np.int64))
-
-
-def ecpcs(rows: Rows) -> LabelSimilarity:
-    """Cosine of the trajectories of random walks that start at two clusters (Huang et al., ECPCS, Eqs. 6 to 15)."""
-    return _blocks(rows, propagate(rows))
-
-
-def propagate(rows: Rows) -> NDArray[np.float64]:
-    """(d, d) Z of ECPCS; a cluster that no other partition's clusters overlap with has similarity 0, to itself too.
-
-    Walks go from cluster to cluster with probabilities proportional to their Jaccard similarity. O(d³ log t) time and
-    four (d, d) matrices for d clusters and walks of t = 20 steps.
-    """
-    jaccard = cluster_jaccard(rows)
-    out = jaccard.sum(axis=1, keepdims=True)
-    inner = _trajectory_products(np.divide(jaccard, out, out=np.zeros_like(jaccard), where=out > 0), STEPS)
-    norms = np.sqrt(np.diagonal(inner))
-    lengths = np.where(norms > 0, norms, 1)
-    return np.asarray(np.clip(inner / lengths[:, None] / lengths, 0, 1))
 
 
 def cts(rows: Rows) -> LabelSimilarity:
@@ -108,18 +86,8 @@ def cluster_jaccard(rows: Rows) -> NDArray[np.float64]:
     return np.asarray(np.divide(both, either, out=both, where=either > 0))
 
 
-def _trajectory_products(step: NDArray[np.float64], n_steps: int) -> NDArray[np.float64]:
-    """Σ_{s = 1}^{n_steps} P^s (P^s)ᵀ by doubling: G_{a + b} = G_a + P^a G_b (P^a)ᵀ."""
-    first = step @ step.T
-    inner, power = first, step
-    for bit in bin(n_steps)[3:]:
-        inner, power = inner + power @ inner @ power.T, power @ power
-        if bit == "1":
-            inner, power = first + step @ inner @ step.T, power @ step
-    return inner
-
-
-def _blocks(rows: Rows, similarity: NDArray[np.float64]) -> LabelSimilarity:
+def blocks_of(similarity: NDArray[np.float64], rows: Rows) -> LabelSimilarity:
+    """The similarities within each partition, of those of all (d, d)."""
     return _flat([similarity[a:b, a:b].copy() for a, b in pairwise(rows.starts)])
 
 
@@ -132,4 +100,3 @@ def _flat(blocks: list[NDArray[np.float64]]) -> LabelSimilarity:
 
 MATRICES = {"coassociation": 0, "ecpcs": 8, "cts": 4}
 """(d, d) matrices of 8 bytes that are there at the same time at most."""
-SIMILARITIES = {"coassociation": no_similarity, "ecpcs": ecpcs, "cts": cts}

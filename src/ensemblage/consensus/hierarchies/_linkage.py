@@ -30,7 +30,6 @@ from ensemblage.kernels._linkage import (
     AVERAGE,
     COMPLETE,
     MOST_LEVELS,
-    SINGLE,
     TILE,
     Chain,
     Condensed,
@@ -54,9 +53,6 @@ from ensemblage.rows.threads import parallel_map, thread_count
 
 MOST_ROWS = 64
 """Rows of a matrix that a thread fills at a time, if a slice of the kernel allows so many."""
-
-
-LINKAGES = {"average": AVERAGE, "complete": COMPLETE, "single": SINGLE}
 
 
 class Merges(NamedTuple):
@@ -314,6 +310,16 @@ def cut(merges: Merges, n_clusters: int) -> NDArray[np.int64]:
     clusters = np.empty(len(merges.pairs) + 1, dtype=np.int64)
     cut_merges(merges.pairs[: len(clusters) - n_clusters], clusters)
     return clusters
+
+
+def merges_of_scipy(matrix: NDArray[np.float64]) -> Merges:
+    """The merges of a linkage matrix in SciPy's format, (m - 1, 4)."""
+    row = [*range(len(matrix) + 1)]
+    pairs = []
+    for first, second in matrix[:, :2].astype(np.int64):
+        pairs.append((row[first], row[second]))
+        row.append(row[first])
+    return Merges(np.array(pairs, dtype=np.int64).reshape(-1, 2), matrix[:, 2])
 
 
 def twin_heights(similarity: RowSimilarity, merges: Merges) -> NDArray[np.float64]:

@@ -9,19 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.base.memory import MAX_BYTES, OVERHEAD, check_fits
-from ensemblage.base.parameters import MOST_TASKS, Bytes, Constraints, Whole, Words
+from ensemblage.base.parameters import MOST_TASKS, Bytes, Constraints, Whole
 from ensemblage.consensus._base import BaseConsensus
 from ensemblage.consensus._capabilities import COMPARES_ROWS, Capabilities
-from ensemblage.consensus._lifetime import lifetimes, longest_lifetime
-from ensemblage.consensus.evidence import Dendrogram, Evidence, Lifetimes
-from ensemblage.consensus.hierarchies._linkage import (
-    LINKAGES,
-    PER_OBJECT,
-    PER_ROW,
-    cut,
-    linkage_matrix,
-    merges_of_matrix,
-)
+from ensemblage.consensus.hierarchies._hierarchy import HierarchicalConsensus, Hierarchy
+from ensemblage.consensus.hierarchies._linkage import PER_OBJECT, PER_ROW, merges_of_matrix
+from ensemblage.consensus.hierarchies._linkages import LINKAGES
 from ensemblage.consensus.hierarchies._trajectories import (
     WIDTH,
     AssociationColumns,
@@ -32,7 +25,6 @@ from ensemblage.consensus.hierarchies._trajectories import (
     elite_thresholds,
     trajectory_similarities,
 )
-from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.ensemble._rows import Rows
 from ensemblage.kernels._linkage import Condensed
 from ensemblage.rows.threads import thread_count
@@ -79,7 +71,7 @@ class TrajectoryConsensus(BaseConsensus):
 
 
 @dataclass(eq=False, repr=False)
-class PTA(TrajectoryConsensus):
+class PTA(TrajectoryConsensus, HierarchicalConsensus):
     """Probability trajectory accumulation: linkage of label rows whose random walks are alike.
 
     Parameters
@@ -87,8 +79,8 @@ class PTA(TrajectoryConsensus):
     n_clusters : int, optional
         Number of clusters of the consensus, at most the number of distinct label rows. None: the number with the
         longest lifetime, as in `EvidenceAccumulation`.
-    linkage : {"average", "complete", "single"}, default "average"
-        Clusters are as similar as their label rows on average, their least or their most similar ones.
+    linkage : {"single", "average", "complete"}, default "average"
+        Clusters are as similar as their most similar label rows, all of them on average, or their least similar ones.
     n_neighbors : int, optional
         How many of a row's largest co-associations count. These K are its elite neighbours, and so are all that tie
         with the last of them. Default: min(20, ⌊√m / 2⌋) for m distinct label rows, at least 2; the paper advises 5 to
@@ -151,7 +143,6 @@ class PTA(TrajectoryConsensus):
     _capabilities: ClassVar[Capabilities] = Capabilities(
         in_memory=COMPARES_ROWS, compares_pairs=True, finds_n_clusters=True
     )
-    _parameter_constraints: ClassVar[Constraints] = {"linkage": [Words(LINKAGES)]}
 
     n_clusters: int | None = None
     _: KW_ONLY
@@ -168,22 +159,8 @@ class PTA(TrajectoryConsensus):
     def _fit(self, rows: Rows) -> NDArray[Any]:
         k = None if self.n_clusters is None else self._check_n_clusters(rows)
         similarities = trajectory_similarities(self._elite_graph(rows), self.n_steps_, self.n_jobs)
-        merges = merges_of_matrix(Condensed(similarities, np.empty(0), np.ones(len(rows))), LINKAGES[self.linkage])
-        self.linkage_matrix_ = linkage_matrix(merges, rows)
-        # Where rows have several objects, k = number of rows is no clustering into singletons.
-        lives = lifetimes(merges.heights, include_singletons=bool((rows.counts > 1).any()))
-        self.lifetimes_ = {number: life for number, life in lives.items() if life > 0}
-        longest = len(rows) if len(rows) < 3 else longest_lifetime(lives)
-        return cut(merges, k or longest)
+        condensed = Condensed(similarities, np.empty(0), np.ones(len(rows)))
+        return self._cut(Hierarchy.of(merges_of_matrix(condensed, LINKAGES[self.linkage].kernel), rows), rows, k)
 
     def _bytes_of_pairs(self, m: int, d: int, n_threads: int) -> int:
         return 8 * m * m + 16 * WIDTH * m * n_threads
-
-    def _evidence(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Evidence, ...]:
-        found: list[Evidence] = []
-        if len(self.linkage_matrix_):
-            sizes, clusters = np.ones(len(self.labels_)), self.labels_.astype(np.int64)
-            found.append(Dendrogram(self.linkage_matrix_, sizes, clusters, "object", self.linkage, "1 − similarity"))
-        if self.lifetimes_:
-            found.append(Lifetimes(self.lifetimes_, self.n_clusters))
-        return tuple(found)

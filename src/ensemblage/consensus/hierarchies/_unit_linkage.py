@@ -10,6 +10,7 @@ from scipy.spatial.distance import squareform
 
 from ensemblage.base.memory import OVERHEAD, check_fits
 from ensemblage.consensus.hierarchies._linkage import Merges, sums_of_pairs
+from ensemblage.consensus.hierarchies._linkages import Linkage
 from ensemblage.consensus.hierarchies._row_similarity import RowSimilarity
 from ensemblage.ensemble._units import Units
 
@@ -25,7 +26,7 @@ class UnitMerges(NamedTuple):
     """Clusters that are left where every further merge would join a pair that is kept apart."""
 
 
-def linkage_of_units(similarity: RowSimilarity, units: Units, linkage: str, max_bytes: int | str) -> UnitMerges:
+def linkage_of_units(similarity: RowSimilarity, units: Units, linkage: Linkage, max_bytes: int | str) -> UnitMerges:
     """Merge the two most similar units that may be in one cluster, of those that tie the first, as long as there are.
 
     With q units of m rows: O(m² p + q²) time as a rule, O(q³) at worst, and two matrices of m² and of q² floats.
@@ -55,22 +56,21 @@ class UnitSimilarity(NamedTuple):
     """(q, q) what to divide by; 0 where no partition labels both."""
     allowed: NDArray[np.bool_]
     """(q, q) whether two clusters may merge."""
-    linkage: str
+    linkage: Linkage
 
     @classmethod
-    def of(cls, similarity: RowSimilarity, units: Units, linkage: str) -> UnitSimilarity:
-        of_pairs = sums_of_pairs(similarity, summed=linkage == "average")
+    def of(cls, similarity: RowSimilarity, units: Units, linkage: Linkage) -> UnitSimilarity:
+        of_pairs = sums_of_pairs(similarity, summed=linkage.adds)
         q, of_rows = len(units), units.of_rows
         rows = np.argsort(of_rows, kind="stable")
         starts = np.searchsorted(of_rows[rows], np.arange(q))
-        reduced = {"average": np.add, "single": np.maximum, "complete": np.minimum}[linkage]
 
         def by_units(pairs: NDArray[np.float64]) -> NDArray[np.float64]:
             square = squareform(pairs, checks=False)[np.ix_(rows, rows)]
-            return np.asarray(reduced.reduceat(reduced.reduceat(square, starts, axis=0), starts, axis=1))
+            return np.asarray(linkage.reduce.reduceat(linkage.reduce.reduceat(square, starts, axis=0), starts, axis=1))
 
         sums = by_units(of_pairs.matrix)
-        if linkage != "average":
+        if not linkage.adds:
             known = np.ones((q, q))
         elif len(of_pairs.known):
             known = by_units(of_pairs.known)
@@ -122,10 +122,6 @@ class UnitSimilarity(NamedTuple):
         allowed = self.allowed[i] & self.allowed[j]
         self.allowed[i] = self.allowed[:, i] = allowed
         self.allowed[j] = self.allowed[:, j] = False
-        if self.linkage == "average":
-            for matrix in (self.sums, self.known):
-                matrix[i] += matrix[j]
-                matrix[:, i] = matrix[i]
-        else:
-            chosen = np.maximum if self.linkage == "single" else np.minimum
-            self.sums[i] = self.sums[:, i] = chosen(self.sums[i], self.sums[j])
+        for matrix in (self.sums, self.known) if self.linkage.adds else (self.sums,):
+            matrix[i] = self.linkage.reduce(matrix[i], matrix[j])
+            matrix[:, i] = matrix[i]

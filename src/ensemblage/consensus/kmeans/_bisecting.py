@@ -18,9 +18,9 @@ from ensemblage.base.validation import check_whole, weight_unit
 from ensemblage.consensus._capabilities import Capabilities
 from ensemblage.consensus.evidence import Evidence, Splits
 from ensemblage.consensus.kmeans._density_climb import cluster_densities
+from ensemblage.consensus.kmeans._km import CategoryUtility
 from ensemblage.consensus.kmeans._label_kmeans import STARTS, BaseKMeans
 from ensemblage.consensus.kmeans._lloyd import Centroids, nearest_centroids
-from ensemblage.consensus.kmeans._qmi import CategoryUtility
 from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.ensemble._rows import Rows
 from ensemblage.rows.protocol import LabelRows

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import xlogy
 
-from ensemblage.consensus.kmeans._qmi import CategoryUtility
+from ensemblage.consensus.kmeans._km import CategoryUtility
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from ensemblage.consensus._local_weights import LocallyWeighted
 from ensemblage.consensus.evidence import Evidence, Trace
 from ensemblage.consensus.kmeans._density_climb import climb_density
 from ensemblage.consensus.kmeans._ecc import EntropyUtility
+from ensemblage.consensus.kmeans._km import CategoryUtility, LocalUtility
 from ensemblage.consensus.kmeans._label_kmeans import (
     ROWS_OF_CLUSTER,
     ROWS_OF_STARTS,
@@ -24,7 +25,6 @@ from ensemblage.consensus.kmeans._label_kmeans import (
     sample_rows,
 )
 from ensemblage.consensus.kmeans._lloyd import Start
-from ensemblage.consensus.kmeans._qmi import CategoryUtility, LocalUtility
 from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.ensemble._rows import Rows
 

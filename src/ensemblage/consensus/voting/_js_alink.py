@@ -61,6 +61,17 @@ def js_divergences(masses: NDArray[np.float64], entropies: NDArray[np.float64]) 
     return divergences
 
 
+def js_alink(
+    rows: Rows,
+    aggregate: AggregatedPartition,
+    masses: NDArray[np.float64],
+    entropies: NDArray[np.float64],
+    n_jobs: int | None = None,
+) -> NDArray[np.float64]:
+    """Average linkage of the divergences: a SciPy linkage matrix (k - 1, 4). O(k²)."""
+    return average_linkage(js_divergences(masses, entropies))
+
+
 def average_linkage(distances: NDArray[np.float64]) -> NDArray[np.float64]:
     """SciPy linkage matrix (k - 1, 4) of a (k, k) matrix of distances; empty for k = 1. O(k²)."""
     if len(distances) < 2:
@@ -69,18 +80,25 @@ def average_linkage(distances: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def bottleneck_linkage(
-    rows: Rows, aggregate: AggregatedPartition, masses: NDArray[np.float64], n_jobs: int | None = None
+    rows: Rows,
+    aggregate: AggregatedPartition,
+    masses: NDArray[np.float64],
+    entropies: NDArray[np.float64],
+    n_jobs: int | None = None,
 ) -> NDArray[np.float64]:
     """Agglomerative information bottleneck (Slonim & Tishby): merge the two clusters that cost the least I(C; X).
 
     Returns a SciPy linkage matrix (k - 1, 4). The cost of a merge is (p(l) + p(m)) JS(l, m), the divergence between the
     merged distributions; a height is at least the one before. O(n k³) logarithms for n rows.
+
+    ``entropies`` are those of `sum_of_entropies` of the clusters as they are before the first merge.
     """
     k = len(masses)
     merges = np.empty((k - 1, 4))
     groups, numbers, sizes = np.arange(k), np.arange(k), np.ones(k, dtype=np.intp)
     for step in range(k - 1):
-        entropies = sum_of_entropies(rows, aggregate.merge(groups), n_jobs)
+        if step:
+            entropies = sum_of_entropies(rows, aggregate.merge(groups), n_jobs)
         weights: NDArray[np.float64] = np.bincount(groups, weights=masses).astype(np.float64)
         costs = js_divergences(weights, entropies) * (weights[:, None] + weights) / masses.sum()
         costs[np.tril_indices(len(costs))] = np.inf
@@ -93,14 +111,4 @@ def bottleneck_linkage(
     return merges
 
 
-def cut_by_merges(merges: NDArray[Any], n_clusters: int) -> NDArray[np.intp]:
-    """Group of each initial cluster when all but the last ``n_clusters - 1`` merges are done; in order of appearance.
-
-    Unlike a cut at a height it gives exactly ``n_clusters`` groups where heights are tied.
-    """
-    k = len(merges) + 1
-    group = list(range(2 * k - 1))
-    for step in range(k - n_clusters - 1, -1, -1):
-        group[int(merges[step, 0])] = group[int(merges[step, 1])] = group[k + step]
-    _, first, inverse = np.unique(group[:k], return_index=True, return_inverse=True)
-    return np.argsort(np.argsort(first))[inverse]
+LINKAGES = {"average": js_alink, "aib": bottleneck_linkage}

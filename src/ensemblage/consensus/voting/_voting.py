@@ -11,6 +11,7 @@ from ensemblage.base.parameters import Constraints, Flag, Words
 from ensemblage.consensus._incremental import IncrementalConsensus
 from ensemblage.consensus._lifetime import lifetimes, longest_lifetime
 from ensemblage.consensus.evidence import Dendrogram, Evidence, Lifetimes
+from ensemblage.consensus.hierarchies._linkage import cut, merges_of_scipy
 from ensemblage.consensus.voting._aggregation import (
     AggregatedPartition,
     LabelSums,
@@ -19,13 +20,7 @@ from ensemblage.consensus.voting._aggregation import (
     entropy,
     order_by_entropy,
 )
-from ensemblage.consensus.voting._js_alink import (
-    average_linkage,
-    bottleneck_linkage,
-    cut_by_merges,
-    js_divergences,
-    sum_of_entropies,
-)
+from ensemblage.consensus.voting._js_alink import LINKAGES, sum_of_entropies
 from ensemblage.consensus.voting._soft import SoftConsensus
 from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.ensemble._rows import Rows
@@ -35,7 +30,7 @@ class VotingConsensus(SoftConsensus, IncrementalConsensus):
     """Order the partitions, aggregate them as the method says, merge clusters by JS-ALink, take the likeliest."""
 
     _parameter_constraints: ClassVar[Constraints] = {
-        "linkage": [Words(["average", "aib"])],
+        "linkage": [Words(LINKAGES)],
         "include_singletons": [Flag()],
     }
 
@@ -54,10 +49,7 @@ class VotingConsensus(SoftConsensus, IncrementalConsensus):
         order = order_by_entropy(rows, self.n_jobs)
         self._aggregate, sums = self._find_aggregate(rows, order, k)
         self._extract(rows, sums)
-        if k is None and self.lifetimes_:
-            k = longest_lifetime(self.lifetimes_)
-        # One or two clusters: there is nothing between them and a single one.
-        return self._assign(rows, k or len(self.linkage_matrix_) + 1)
+        return self._assign(rows, k or longest_lifetime(self.lifetimes_, len(self.linkage_matrix_) + 1))
 
     def _find_aggregate(
         self, rows: Rows, order: PartitionOrder, k: int | None
@@ -93,16 +85,12 @@ class VotingConsensus(SoftConsensus, IncrementalConsensus):
         entropies = sum_of_entropies(rows, self._aggregate, self.n_jobs)
         self.entropy_ = entropy(sums.masses)
         self.mutual_information_ = self.entropy_ - float(np.trace(entropies) / sums.masses.sum())
-        self.linkage_matrix_ = (
-            average_linkage(js_divergences(sums.masses, entropies))
-            if self.linkage == "average"
-            else bottleneck_linkage(rows, self._aggregate, sums.masses, self.n_jobs)
-        )
+        self.linkage_matrix_ = LINKAGES[self.linkage](rows, self._aggregate, sums.masses, entropies, self.n_jobs)
         self.lifetimes_ = lifetimes(self.linkage_matrix_[:, 2], include_singletons=self.include_singletons)
 
     def _assign(self, rows: Rows, k: int) -> NDArray[np.int32]:
         """Cut the hierarchy; the cluster of each row is its largest membership."""
-        groups = cut_by_merges(self.linkage_matrix_, k)
+        groups = cut(merges_of_scipy(self.linkage_matrix_), k)
         merged = self._aggregate.merge(groups)
         clusters = self._place(rows, merged, merged)
         self.clusters_of_reference_ = self._cluster_of[groups]

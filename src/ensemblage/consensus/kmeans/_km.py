@@ -1,7 +1,15 @@
-"""QMI (Topchy, Jain & Punch 2003): the quadratic mutual information, which is U_c of KCC and the loss of Candel's KM.
+"""KM (Candel, Sec. 4.1): k-means on the binary matrix H, whose loss comes from label counts.
 
-Up to the start of k-means the three are one method: `KMeansConsensus` with this utility. Every other utility of KCC is
-this one with other distances of a label and another loss of a cluster (ECC's is in `_ecc`, the others in `_kcc`).
+Row h_i of H has a 1 for each of the p labels of object i. With α_f the members of cluster C that have label f, the
+prototype of C is μ = (α_f / |C|)_f, and
+
+    Loss = Σ_C Σ_{i in C} ||μ - h_i||²          (Eq. 16)
+         = p n - Σ_C Σ_f α_f² / |C|             (Eq. 19)
+
+so that the least loss is, nearly, the largest density S of the consensus (Eq. 20). The category utility U_c of Wu et
+al. (2015) and the quadratic mutual information, QMI, of Topchy, Jain & Punch (2003) are other names of it: up to the
+start of k-means the three are one method. Every other utility of KCC is this one with other distances of a label and
+another loss of a cluster (ECC's is in `_ecc`, the others in `_kcc`).
 """
 
 from __future__ import annotations
@@ -19,7 +27,7 @@ from ensemblage.metrics._density import labelled_members
 
 @dataclass(frozen=True)
 class CategoryUtility:
-    """U_c: squared Euclidean distance on the binary matrix H, so KCC with it is Candel's KM and Topchy's QMI.
+    """KM, U_c, QMI: squared Euclidean distance on the binary matrix H.
 
     A centroid is the concatenation of the label proportions of its cluster. Partition by partition, proportions and
     distances are taken over the objects that the partition labels; where it labels none of a cluster's, the
@@ -48,7 +56,7 @@ class CategoryUtility:
         return replace(self, weights=np.divide(self.weights, own, out=np.zeros(len(own)), where=own > 0))
 
     def centroids(self, profile: NDArray[np.int64]) -> NDArray[np.float64]:
-        """(k, d) proportions of a (k, d) profile; 0 for missing."""
+        """(k, d) proportions γ of a (k, d) profile α; 0 for missing."""
         labelled = labelled_members(profile, self.offsets)
         proportions: NDArray[np.float64] = self._drop_missing(profile) / self._spread(np.maximum(labelled, 1))
         if not labelled.all():
@@ -77,7 +85,7 @@ class CategoryUtility:
         return base.astype(np.float32)
 
     def loss(self, profile: NDArray[np.int64]) -> float:
-        """Weighted sum of the objects' distances to their centroids (for U_c the k-means loss, Candel Eq. 19)."""
+        """Weighted sum of the objects' distances to their centroids (for U_c the k-means loss, Eq. 19)."""
         within = self._within(self._drop_missing(profile), labelled_members(profile, self.offsets))
         return float((within.sum(axis=0) * self.weights).sum())
 
@@ -101,7 +109,7 @@ class CategoryUtility:
         return np.asarray(self._spread(self._sums(np.square(proportions))) - 2 * proportions)
 
     def _within(self, known: NDArray[np.int64], labelled: NDArray[np.int64]) -> NDArray[np.float64]:
-        """(k, p) sum of the members' distances to the centroid, from their label counts."""
+        """(k, p) sum of the members' distances to the centroid, from their label counts: |C| - Σ_f α_f² / |C|."""
         return np.asarray(labelled - self._sums(np.square(known)) / np.maximum(labelled, 1))
 
     def _points(self, centroids: NDArray[np.float64]) -> NDArray[np.float64]:

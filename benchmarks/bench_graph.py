@@ -166,7 +166,7 @@ def negmm_rows(n):
     for p in (10, 100):
         generator = RandomKPartitions(p, estimator=KMeans(n_init=1, max_iter=4), random_state=0, n_jobs=-1)
         ensemble = Ensemble(generator.fit_transform(X))
-        search, wat = NegMM(K, random_state=0), NegMM(K, threshold="kmeans", random_state=0)
+        search, wat = NegMM(K, random_state=0), NegMM(K, association_threshold="kmeans", random_state=0)
         wat.fit(ensemble)
         every = NegMM(K, deduplicate=False, random_state=0)
         once, always, ratio = paired(lambda s=search, e=ensemble: s.fit(e), lambda s=every, e=ensemble: s.fit(e))

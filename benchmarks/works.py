@@ -95,7 +95,7 @@ WORKS: dict[str, tuple[Callable[[int], Any], int, int]] = {
     "pair histogram, p = 50": (counts, 60_000, 10_000),
     "CSPA": (lambda n: fit(CSPA(10, n_jobs=1, n_init=1, random_state=0), ensemble(n, 20, 10, 10, 30)), 10_000, 3_000),
     "NegMM, WAT by k-means": (
-        lambda n: fit(NegMM(10, threshold="kmeans", n_jobs=1, random_state=0), ensemble(n, 20, 10, 10, 30)),
+        lambda n: fit(NegMM(10, association_threshold="kmeans", n_jobs=1, random_state=0), ensemble(n, 20, 10, 10, 30)),
         5_000,
         2_000,
     ),

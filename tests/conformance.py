@@ -51,7 +51,7 @@ LEARNED = (
     "cohesion_",
     "linkage_matrix_",
     "objective_",
-    "threshold_",
+    "association_threshold_",
     "aggregate_",
     "losses_",
 )

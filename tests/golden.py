@@ -39,6 +39,15 @@ SHARED = (
     "hard-euclidean",
 )
 """Methods that work on labels on disk and on a cluster, too."""
+ATTRIBUTES = {
+    "linkage_matrix": "linkage_matrix_",
+    "threshold": "association_threshold_",
+    "mm_index": "mm_index_",
+    "objective": "objective_",
+    "order": "order_",
+    "losses": "losses_",
+}
+"""Key in the file and attribute of a fitted method: keys stay where an attribute is renamed."""
 
 
 def ensemble(i):
@@ -71,9 +80,9 @@ def results_of_consensus(name, labels, weights, k):
     model = consensus_of(name, labels, weights, k)
     found = {"labels": model.labels_, "cohesion": model.cohesion_}
     found |= {"confidence": model.confidence_, "runner-up": model.runner_up_}
-    for attribute in ("linkage_matrix_", "threshold_", "mm_index_", "objective_", "order_", "losses_"):
+    for key, attribute in ATTRIBUTES.items():
         if hasattr(model, attribute) and (name, attribute) != ("gv3", "objective_"):  # where a descent ended
-            found[attribute.strip("_")] = np.asarray(getattr(model, attribute))
+            found[key] = np.asarray(getattr(model, attribute))
     return found
 
 

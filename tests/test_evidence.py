@@ -324,7 +324,7 @@ def test_threshold(linkage, similarity, weights, missing):
         3, linkage=linkage, similarity=similarity, association_threshold=threshold, weights=weights
     ).fit(labels)
     assert_valid(model.linkage_matrix_)
-    assert model.threshold_ == threshold
+    assert model.association_threshold_ == threshold
     labelled = naive.joined_and_labelled(labels, None if weights is None else np.array(weights))[1]
     similarity_of = ratio_of_sums(matrix * labelled, labelled) if linkage == "average" else of_matrix(matrix, linkage)
     assert_closest_at_their_moment(model.linkage_matrix_, similarity_of)
@@ -538,15 +538,15 @@ def test_one_object_and_one_partition(linkage):
     assert one.linkage_matrix_.shape == (0, 4)
     assert one.n_clusters_ == 1
     single = EvidenceAccumulation(linkage=linkage, association_threshold="kmeans").fit([[0], [1], [0], [2]])
-    assert single.threshold_ == 0
+    assert single.association_threshold_ == 0
     assert_array_equal(single.linkage_matrix_[:, 2], [0, 1, 1])
 
 
 def test_threshold_of_an_earlier_fit_is_forgotten():
     model = EvidenceAccumulation(association_threshold="kmeans").fit(toy())
-    assert model.threshold_ > 0
+    assert model.association_threshold_ > 0
     model.set_params(association_threshold=None).fit(toy())
-    assert not hasattr(model, "threshold_")
+    assert not hasattr(model, "association_threshold_")
 
 
 # ---- The page ----
@@ -561,7 +561,7 @@ def test_page_shows_the_hierarchy_and_the_associations(linkage, threshold, missi
     assert sum(shown["Dendrogram"]["sizes"]) == np.count_nonzero(model.labels_ >= 0)
     assert sum(shown["PairCounts"]["counts"]) == association_counts(labels).sum()
     assert shown["PairCounts"]["parted_at"]["gmm"] == weak_association_threshold(labels, "gmm")
-    assert shown["PairCounts"]["threshold"] == (None if threshold is None else model.threshold_)
+    assert shown["PairCounts"]["threshold"] == (None if threshold is None else model.association_threshold_)
     page = report.render(summary)
     assert "How the clusters come together" in page
     assert ("Without weak associations" in page) == (threshold is not None)

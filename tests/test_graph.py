@@ -189,7 +189,7 @@ BEYOND_DENSE = [
     ("HGPA(5, partitioner='spectral', random_state=0)", "clusters"),
     ("MCLA(5, partitioner='spectral', random_state=0)", "clusters"),
     ("CSPA(5, partitioner='spectral', random_state=0)", "objects"),
-    ("NegMM(5, threshold=0.2, random_state=0)", "objects"),
+    ("NegMM(5, association_threshold=0.2, random_state=0)", "objects"),
     ("CSPA(5, random_state=0)", "objects"),
     ("MCLA(5, random_state=0)", "clusters"),
     ("HBGF(5, partitioner='metis', random_state=0)", "clusters"),
@@ -471,14 +471,14 @@ def test_the_threshold_is_a_co_association_whatever_is_missing():
     np.fill_diagonal(association, 0)
     for weights in (None, np.full(20, 0.7)):
         model = CSPA(3, association_threshold="kmeans", n_neighbors=None, weights=weights, random_state=0).fit(labels)
-        assert model.threshold_ == tau
+        assert model.association_threshold_ == tau
         assert model.n_edges_ == np.count_nonzero(np.triu(association) > tau + 1e-12) > 10_000
     graph = association_graph(rows.codes[:], rows, tau, 5).toarray()
     assert (association[graph > 0] > tau).all()
     weak = CSPA(3, association_threshold=0.05, random_state=0).fit(labels)
-    assert weak.threshold_ == 0.05
+    assert weak.association_threshold_ == 0.05
     assert weak.n_edges_ > model.n_edges_
-    assert not hasattr(weak.set_params(association_threshold=None).fit(labels), "threshold_")
+    assert not hasattr(weak.set_params(association_threshold=None).fit(labels), "association_threshold_")
 
 
 @pytest.mark.parametrize("word", ["kmeans", "gmm"])
@@ -487,15 +487,11 @@ def test_words_with_unequal_weights_find_the_same_threshold_everywhere(word):
     weights = np.array([1, 2, 0, 1, 0.3])
     tau = weak_association_threshold(labels, word, weights=weights)
     association = naive.coassociation(labels, weights)[np.triu_indices(60, 1)]
-    for method, name in (
-        (CSPA, "association_threshold"),
-        (EvidenceAccumulation, "association_threshold"),
-        (NegMM, "threshold"),
-    ):
-        model = method(3, **{name: word}, weights=weights).fit(labels)
-        assert model.threshold_ == pytest.approx(tau, abs=1e-12)
-        equal = method(3, **{name: word}, weights=[2] * 5).fit(labels)
-        assert equal.threshold_ == weak_association_threshold(labels, word)
+    for method in (CSPA, EvidenceAccumulation, NegMM):
+        model = method(3, association_threshold=word, weights=weights).fit(labels)
+        assert model.association_threshold_ == pytest.approx(tau, abs=1e-12)
+        equal = method(3, association_threshold=word, weights=[2] * 5).fit(labels)
+        assert equal.association_threshold_ == weak_association_threshold(labels, word)
     graph = CSPA(3, association_threshold=word, weights=weights, distinct=False).fit(labels)
     assert graph.n_edges_ == np.count_nonzero(association > tau + 1e-12)
 

@@ -388,9 +388,9 @@ def test_one_association_has_no_weak_half(method):
 @pytest.mark.parametrize("seed", [1, 2])
 def test_negmm_takes_the_threshold_of_the_least_index(seed):
     """Which is not the least threshold here."""
-    model = NegMM(3, threshold="search", random_state=0).fit(random_labels(30, 5, 3, seed=seed))
+    model = NegMM(3, association_threshold="search", random_state=0).fit(random_labels(30, 5, 3, seed=seed))
     best = min(model.candidates_, key=lambda candidate: candidate.mm_index)
-    assert (model.threshold_, model.mm_index_) == (best.threshold, best.mm_index)
+    assert (model.association_threshold_, model.mm_index_) == (best.threshold, best.mm_index)
     assert best.threshold > min(candidate.threshold for candidate in model.candidates_)
 
 
@@ -505,7 +505,7 @@ def test_sums_of_the_largest_similarities(n_neighbors):
 def test_the_time_of_negmm_does_not_grow_with_the_weights_of_objects(n_neighbors):
     """1.8 × 10⁹ similarities are never written down."""
     labels, w = random_labels(60, 4, 4, seed=0), [3 * 10**7] * 60
-    model = NegMM(2, threshold="gmm", n_neighbors=n_neighbors, random_state=0).fit(labels, sample_weight=w)
+    model = NegMM(2, association_threshold="gmm", n_neighbors=n_neighbors, random_state=0).fit(labels, sample_weight=w)
     assert np.isinf(model.mm_index_) == (n_neighbors == 2**62)
 
 

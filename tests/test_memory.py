@@ -46,7 +46,7 @@ CASES = {
     "NegMM on two threads, missing labels": ("NegMM", {"n_jobs": 2}, {"n": 1600, "p": 9, "noise": 0.6, "missing": 0.3}),
     "NegMM, unequal weights": (
         "NegMM",
-        {"n_jobs": 2, "threshold": 0.2, "weights": [1, 2, 3, 4, 5, 6, 7, 8, 9]},
+        {"n_jobs": 2, "association_threshold": 0.2, "weights": [1, 2, 3, 4, 5, 6, 7, 8, 9]},
         {"n": 1600, "p": 9, "noise": 0.6},
     ),
     "CSPA": ("CSPA", {"n_jobs": 2, "n_neighbors": None}, {"n": 2000, "p": 16, "k": 3, "noise": 0.6}),
@@ -115,7 +115,7 @@ _ncut.eigsh = endless
 def test_all_eigenvectors_are_taken_only_if_they_fit(method, monkeypatch):
     """Where iteration does not end, a fit took up to 360 MB more than its limit."""
     sizes = {"n": 1500, "p": 16, "k": 60 if method == "MCLA" else 3, "noise": 0.6}
-    given = {"NegMM": {"threshold": 0.2}, "CSPA": {"n_neighbors": None, "partitioner": "spectral"}}
+    given = {"NegMM": {"association_threshold": 0.2}, "CSPA": {"n_neighbors": None, "partitioner": "spectral"}}
     parameters = {"n_clusters": 3, "random_state": 0, "n_jobs": 1, **given.get(method, {"partitioner": "spectral"})}
     model = {"NegMM": NegMM, "CSPA": CSPA, "MCLA": MCLA}[method](**parameters)
     labels, needed = planted_labels(**sizes)[0], [0]

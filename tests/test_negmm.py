@@ -91,7 +91,7 @@ def planted():
 def test_planted_clusters_are_found(planted):
     labels, truth = planted
     for threshold in ("search", "kmeans", "gmm", 0.25):
-        model = NegMM(3, threshold=threshold, random_state=0).fit(labels)
+        model = NegMM(3, association_threshold=threshold, random_state=0).fit(labels)
         assert adjusted_rand_score(truth, model.labels_) > 0.9
         assert model.mm_index_ == pytest.approx(mm_index(labels, model.labels_))
 
@@ -134,7 +134,7 @@ def test_the_best_candidate_wins_the_smallest_threshold_on_ties(planted):
     model = NegMM(3, random_state=0, deduplicate=False).fit(planted[0])
     indices = [candidate.mm_index for candidate in model.candidates_]
     best = model.candidates_[int(np.argmin(indices))]
-    assert model.threshold_ == best.threshold
+    assert model.association_threshold_ == best.threshold
     assert model.mm_index_ == min(indices)
     assert_array_equal(model.labels_, best.labels)
 
@@ -143,14 +143,14 @@ def test_all_candidates_infinite_keeps_the_smallest_threshold():
     labels = np.repeat([0, 1], [3, 3])[:, None]
     model = NegMM(2, random_state=0).fit(labels)
     assert model.mm_index_ == np.inf
-    assert model.threshold_ == 0
+    assert model.association_threshold_ == 0
     assert_array_equal(model.labels_, [0, 0, 0, 1, 1, 1])
 
 
 def test_the_threshold_of_the_words_is_the_metrics(planted):
     for word in ("kmeans", "gmm"):
-        model = NegMM(3, threshold=word, random_state=0).fit(planted[0])
-        assert model.threshold_ == weak_association_threshold(planted[0], word)
+        model = NegMM(3, association_threshold=word, random_state=0).fit(planted[0])
+        assert model.association_threshold_ == weak_association_threshold(planted[0], word)
         assert len(model.candidates_) == 1
 
 
@@ -163,7 +163,7 @@ def test_objects_with_equal_labels_stay_together_and_count():
 
 
 def test_a_threshold_that_isolates_nearly_everything(planted):
-    model = NegMM(3, threshold=0.99, random_state=0).fit(planted[0])
+    model = NegMM(3, association_threshold=0.99, random_state=0).fit(planted[0])
     assert model.n_clusters_ <= 3
     assert (model.labels_ >= 0).all()
 
@@ -183,9 +183,12 @@ def test_identical_partitions():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"threshold": "best"}, "threshold of NegMM must be one of 'search', 'kmeans', 'gmm', or a number"),
-        ({"threshold": 1.0}, "threshold of NegMM must be .*, or a number ≥ 0 and < 1"),
-        ({"threshold": -0.1}, "threshold of NegMM must be .* Got -0.1"),
+        (
+            {"association_threshold": "best"},
+            "association_threshold of NegMM must be one of 'search', 'kmeans', 'gmm', or a number",
+        ),
+        ({"association_threshold": 1.0}, "association_threshold of NegMM must be .*, or a number ≥ 0 and < 1"),
+        ({"association_threshold": -0.1}, "association_threshold of NegMM must be .* Got -0.1"),
         ({"n_neighbors": 0}, "n_neighbors of NegMM must be a whole number"),
         ({"max_bytes": 1000}, "must fit into max_bytes"),
     ],

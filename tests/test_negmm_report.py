@@ -22,14 +22,14 @@ def test_search_in_the_report(labels, tmp_path):
     n = len(model.candidates_)
     told = f"{n} values for the threshold on the co-associations gave different graphs."
     assert section.sentences[0].startswith(told)
-    assert f"The best was {model.threshold_:.3f} (MM index {model.mm_index_:.3f})" in section.sentences[0]
+    assert f"The best was {model.association_threshold_:.3f} (MM index {model.mm_index_:.3f})" in section.sentences[0]
     page = report.build(summary, path=tmp_path / "page.html")
     assert "The values that were tried" in page.read_text(encoding="utf-8")
 
 
 @pytest.mark.usefixtures("no_figures")
 def test_single_threshold(labels):
-    model = NegMM(3, threshold=0.2, random_state=0).fit(labels)
+    model = NegMM(3, association_threshold=0.2, random_state=0).fit(labels)
     section = find(report.render(report.summarize(labels, model)), "How the clusters were made")
     assert section.sentences == [f"The threshold on the co-associations was 0.200 (MM index {model.mm_index_:.3f})."]
     assert not section.pictures

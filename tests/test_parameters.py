@@ -202,7 +202,6 @@ FIRST_WORDS = {
     "n_neighbors": "How many of a row's largest co-associations count.",
     "partitioner": "Who cuts the graph into parts.",
     "association_threshold": THRESHOLD,
-    "threshold": THRESHOLD,
     "weights": "Weight of each partition; 0 leaves it out. Default: one each.",
     "cluster_weights": "Weight of each cluster:",
 }

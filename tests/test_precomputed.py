@@ -20,7 +20,7 @@ MODELS = {
     "single": EvidenceAccumulation(3, linkage="single"),
     "CSPA": CSPA(3, **SPECTRAL),
     "NegMM": NegMM(3, random_state=0),
-    "NegMM, one threshold": NegMM(3, threshold=0.2, random_state=0),
+    "NegMM, one threshold": NegMM(3, association_threshold=0.2, random_state=0),
 }
 
 
@@ -101,15 +101,15 @@ def test_metis_cuts_given_similarities():
 
 def test_thresholds():
     weak = S.max(axis=1, where=~np.eye(len(S), dtype=bool), initial=0).min()
-    assert EvidenceAccumulation(3, association_threshold=0.5).fit_similarity(S).threshold_ == 0.5
+    assert EvidenceAccumulation(3, association_threshold=0.5).fit_similarity(S).association_threshold_ == 0.5
     heights = EvidenceAccumulation(3, association_threshold=0.5).fit_similarity(S).linkage_matrix_[:, 2]
     assert heights[-1] == 1 > EvidenceAccumulation(3).fit_similarity(S).linkage_matrix_[-1, 2]
     edges = CSPA(3, association_threshold=weak, **SPECTRAL).fit_similarity(S).n_edges_
     assert edges == np.count_nonzero(np.triu(S, 1) > weak)
-    assert not hasattr(EvidenceAccumulation(3).fit_similarity(S), "threshold_")
+    assert not hasattr(EvidenceAccumulation(3).fit_similarity(S), "association_threshold_")
     tried = NegMM(3, random_state=0).fit_similarity(S)
     assert tried.mm_index_ == min(candidate.mm_index for candidate in tried.candidates_)
-    assert NegMM(3, threshold=0.25, random_state=0).fit_similarity(S).threshold_ == 0.25
+    assert NegMM(3, association_threshold=0.25, random_state=0).fit_similarity(S).association_threshold_ == 0.25
 
 
 def test_the_largest_neighbours():
@@ -146,7 +146,7 @@ def test_what_is_said_of_labels_is_refused():
         (EvidenceAccumulation(3, similarity="cts"), "similarity"),
         (EvidenceAccumulation(3, cluster_weights="eci"), "cluster_weights"),
         (EvidenceAccumulation(3, association_threshold="kmeans"), "association_threshold"),
-        (NegMM(3, threshold="gmm"), "threshold of NegMM"),
+        (NegMM(3, association_threshold="gmm"), "association_threshold of NegMM"),
         (CSPA(3, association_threshold="gmm"), "association_threshold"),
     ):
         with pytest.raises(ValueError, match=f"{name}.*where similarities are given"):

@@ -263,7 +263,7 @@ def test_distinct_rows_keep_the_folder_they_are_read_from(tmp_path, small_room):
     "model",
     [
         EvidenceAccumulation(2),
-        NegMM(2, threshold="kmeans"),
+        NegMM(2, association_threshold="kmeans"),
         CSPA(2, partitioner="spectral"),
         HGPA(2),
         HBGF(2, partitioner="spectral"),

@@ -237,8 +237,8 @@ def test_sampled_pairs_with_missing_labels():
 @pytest.mark.parametrize("method", ["kmeans", "gmm"])
 def test_evidence_accumulation_takes_it(method, labels):
     model = EvidenceAccumulation(3, linkage="single", association_threshold=method).fit(labels)
-    assert model.threshold_ == weak_association_threshold(labels, method)
-    assert (model.linkage_matrix_[:, 2] < 1 - model.threshold_).any()
+    assert model.association_threshold_ == weak_association_threshold(labels, method)
+    assert (model.linkage_matrix_[:, 2] < 1 - model.association_threshold_).any()
 
 
 def test_with_the_diagonal_a_sample_stands_for_all_entries_of_the_matrix():

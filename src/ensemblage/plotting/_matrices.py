@@ -179,7 +179,7 @@ def _mark_clusters(ax: Axes, labels: NDArray[np.int64], ends: NDArray[np.float64
 def thresholded_matrices(
     matrix: ArrayLike,
     clusters: ArrayLike,
-    threshold: float,
+    association_threshold: float,
     *,
     sizes: ArrayLike | None = None,
     axes: tuple[Axes, Axes] | None = None,
@@ -194,7 +194,7 @@ def thresholded_matrices(
         Share of partitions that join rows i and j.
     clusters : array-like of int, shape (r,)
         Cluster of each row.
-    threshold : float
+    association_threshold : float
         Shares up to it are weak. The diagonal stays.
     sizes : array-like of float, shape (r,), optional
         How many objects each row stands for. Default: one.
@@ -215,12 +215,12 @@ def thresholded_matrices(
     """
     left, right = _pair_of_axes() if axes is None else _check_pair(axes)
     shares = check_numbers(matrix, "matrix of thresholded_matrices", ("r", "r"), least=1)
-    check_number(threshold, "threshold of thresholded_matrices", least=0)
-    strong = np.where((shares <= threshold) & ~np.eye(len(shares), dtype=bool), 0.0, shares)
+    check_number(association_threshold, "association_threshold of thresholded_matrices", least=0)
+    strong = np.where((shares <= association_threshold) & ~np.eye(len(shares), dtype=bool), 0.0, shares)
     consensus_matrix(shares, clusters, sizes=sizes, ax=left)
     consensus_matrix(strong, clusters, sizes=sizes, ax=right)
     left.set_title("before", fontsize="medium")
-    right.set_title(f"without associations up to {threshold:.3g}", fontsize="medium")
+    right.set_title(f"without associations up to {association_threshold:.3g}", fontsize="medium")
     return left, right
 
 

@@ -76,7 +76,7 @@ class CSPA(ThresholdedConsensus, ObjectGraph):
     {clusters}
     n_edges_ : int
         Edges of the graph.
-    threshold_ : float
+    association_threshold_ : float
         Co-associations up to it are no edges. Only with ``association_threshold``.
     {partitions_in}
 

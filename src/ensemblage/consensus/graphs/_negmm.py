@@ -50,7 +50,7 @@ class NegMM(SimilarityConsensus):
     ----------
     n_clusters : int
         Number of clusters of the consensus, at most the number of distinct label rows. The cut may give fewer.
-    threshold : {"search", "kmeans", "gmm"} or float, default "search"
+    association_threshold : {"search", "kmeans", "gmm"} or float, default "search"
         Co-associations up to it count as 0: the weighted ones, of the partitions that label both objects. A number is
         at least 0 and below 1. "search" is NegMM: of 0, 0.01, …, 0.50 the one whose consensus has the least `mm_index`,
         the smallest on ties. "kmeans" and "gmm" are NegMM-WAT(K) and NegMM-WAT(GMM): the number that
@@ -77,7 +77,7 @@ class NegMM(SimilarityConsensus):
     {confidence}
     n_clusters_ : int
         Number of clusters found.
-    threshold_ : float
+    association_threshold_ : float
     mm_index_ : float
         The index of the consensus, on the whole matrix of co-associations. Infinite if each candidate has a cluster of
         ``n_neighbors`` objects or fewer, or one that falls apart.
@@ -117,15 +117,15 @@ class NegMM(SimilarityConsensus):
     >>> model = NegMM(n_clusters=2, random_state=0).fit(labels)
     >>> model.labels_
     array([0, 0, 0, 0, 0, 1, 1, 1, 1, 1], dtype=int32)
-    >>> model.threshold_, round(model.mm_index_, 3)
+    >>> model.association_threshold_, round(model.mm_index_, 3)
     (0.0, 0.521)
-    >>> NegMM(n_clusters=2, threshold="kmeans", random_state=0).fit(labels).threshold_
+    >>> NegMM(n_clusters=2, association_threshold="kmeans", random_state=0).fit(labels).association_threshold_
     0.25
     """
 
     _parameter_constraints: ClassVar[Constraints] = {
         "n_clusters": [Whole(1)],
-        "threshold": threshold_constraints("search"),
+        "association_threshold": threshold_constraints("search"),
         "n_neighbors": [Whole(1)],
         "deduplicate": [Flag()],
         "max_bytes": [Bytes()],
@@ -135,7 +135,7 @@ class NegMM(SimilarityConsensus):
 
     n_clusters: int | None = None
     _: KW_ONLY
-    threshold: str | float = "search"
+    association_threshold: str | float = "search"
     n_neighbors: int = 3
     deduplicate: bool = True
     max_bytes: int | str = MAX_BYTES
@@ -144,7 +144,7 @@ class NegMM(SimilarityConsensus):
     random_state: Any = None
     progress: Any = None
 
-    threshold_: float = field(init=False)
+    association_threshold_: float = field(init=False)
     mm_index_: float = field(init=False)
     candidates_: list[Candidate] = field(init=False)
 
@@ -169,8 +169,12 @@ class NegMM(SimilarityConsensus):
 
     def _fit_similarity(self, S: Any, rows: Rows) -> NDArray[Any]:
         n, k = len(rows), self._check_n_clusters(rows)
-        name = "threshold of NegMM"
-        thresholds = [*THRESHOLDS] if self.threshold == "search" else [number_given(self.threshold, name)]
+        name = "association_threshold of NegMM"
+        thresholds = (
+            [*THRESHOLDS]
+            if self.association_threshold == "search"
+            else [number_given(self.association_threshold, name)]
+        )
         # With a number for each pair and threshold.
         return self._best_cut(
             Associations(S, np.empty(0)), rows, thresholds, k, 8 * n * n + 8 * n * (len(THRESHOLDS) + 16)
@@ -207,7 +211,7 @@ class NegMM(SimilarityConsensus):
             n_together = max(1, min(n_threads, (limit - shared) // at_most))
             found = parallel_map(candidate, [thresholds[s] for s in first], n_together, self.progress)
         best = min(found, key=lambda candidate: candidate.mm_index)
-        self.threshold_, _, self.mm_index_ = best
+        self.association_threshold_, _, self.mm_index_ = best
         self.candidates_ = []
         for threshold, clusters, index in found:
             number = numbers_by_size(clusters, rows.counts)
@@ -223,9 +227,9 @@ class NegMM(SimilarityConsensus):
         return (Candidates("threshold on the co-associations", thresholds, "MM index", scores, "graphs"),)
 
     def _thresholds(self, rows: Rows) -> list[float]:
-        if self.threshold == "search":
+        if self.association_threshold == "search":
             return list(THRESHOLDS)
-        return [association_threshold(self.threshold, rows, self.random_state, self.n_jobs)]
+        return [association_threshold(self.association_threshold, rows, self.random_state, self.n_jobs)]
 
     def _check_fits(self, n_bytes: int, m: int) -> None:
         advice = (

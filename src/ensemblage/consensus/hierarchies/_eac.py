@@ -98,7 +98,7 @@ class EvidenceAccumulation(HierarchicalConsensus, ThresholdedConsensus, LocallyW
         Objects that no partition labels merge last, at height 1.
     lifetimes_ : dict of int to float
         Lifetime of each number of clusters that has one above 0, by decreasing number.
-    threshold_ : float
+    association_threshold_ : float
         Similarities up to it count as 0. Only with ``association_threshold``.
     {partitions_in}
 
@@ -259,7 +259,7 @@ class EvidenceAccumulation(HierarchicalConsensus, ThresholdedConsensus, LocallyW
 
     def _evidence(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Evidence, ...]:
         found = [*super()._evidence(ensemble, objects)]
-        threshold = None if self.association_threshold is None else self.threshold_
+        threshold = None if self.association_threshold is None else self.association_threshold_
         plain = self.similarity == "coassociation" and self.cluster_weights is None and np.ptp(self._weights) == 0
         if plain and len(self.labels_) > 1:
             found.append(pair_counts(ensemble, threshold))

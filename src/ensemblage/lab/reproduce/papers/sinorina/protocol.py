@@ -123,7 +123,7 @@ def measure(run: Run, method: str) -> Numbers:
     seconds = time.thread_time() - start
     return {
         **own_scores(run.classes, fitted.labels_),
-        "tau": getattr(fitted, "threshold_", math.nan),
+        "tau": getattr(fitted, "association_threshold_", math.nan),
         "seconds": seconds,
     }
 

@@ -92,7 +92,7 @@ def test_average_agreement(client, on_workers, missing):
 
 def test_discotec(client, on_workers, missing):
     labels = random_labels(150, 5, 4, missing)
-    options = {"distance": "tv", "max_pairs": 0, "n_sampled_pairs": 5_000, "random_state": 0}
+    options = {"measure": "tv", "max_pairs": 0, "n_sampled_pairs": 5_000, "random_state": 0}
     found, expected = Discotec(**options).fit(spread(labels, client)), Discotec(**options).fit(labels)
     np.testing.assert_array_equal(found.scores_, expected.scores_)
 

@@ -207,7 +207,7 @@ def test_violations_are_counted_but_not_added(pool):
         ({}, None, "InternalIndex must have the features of the objects. Got none"),
         ({}, [[0.0]] * 4, "features must have one row for each of the 5 objects .* Got 4"),
         ({}, [[np.nan]] * 5, "must be a matrix of finite numbers, .* Got nan"),
-        ({"index": "SI"}, LINE, "index of InternalIndex must be one of 'ball_hall', .* Got 'SI'"),
+        ({"measure": "SI"}, LINE, "measure of InternalIndex must be one of 'ball_hall', .* Got 'SI'"),
         ({"variant": "permetrics"}, LINE, "variant of InternalIndex must be one of 'published', 'ohl'"),
     ],
 )
@@ -217,7 +217,7 @@ def test_bad_input(parameters, features, message):
 
 
 def test_bad_names():
-    with pytest.raises(ValueError, match="index of internal_index must be one of"):
+    with pytest.raises(ValueError, match="measure of internal_index must be one of"):
         internal_index(LINE, [0, 0, 0, 1, 1], "gap")
     with pytest.raises(ValueError, match="one label for each of the 5 objects"):
         internal_index(LINE, [0, 0, 1, 1])

@@ -111,9 +111,9 @@ def test_weights_of_objects_are_no_matter_of_distances():
 
 
 def test_what_is_refused():
-    with pytest.raises(ValueError, match="kind of partition_distances must be one of 'euclidean'"):
+    with pytest.raises(ValueError, match="measure of partition_distances must be one of 'euclidean'"):
         partition_distances(E, "cosine")
-    with pytest.raises(ValueError, match="kind of partition_distance must be one of"):
+    with pytest.raises(ValueError, match="measure of partition_distance must be one of"):
         partition_distance(E[:, 0], E[:, 1], "cosine")
     wide = np.column_stack([np.arange(20_000), np.arange(20_000)])
     with pytest.raises(ValueError, match="must have at most 268,435,456 cells"):

@@ -342,7 +342,7 @@ def test_errors(metric, clustering, weights, message):
 
 
 def test_errors_of_choices():
-    with pytest.raises(ValueError, match=r"metric of ensemble_baselines must be one of .* Got 'ami'"):
+    with pytest.raises(ValueError, match=r"measure of ensemble_baselines must be one of .* Got 'ami'"):
         ensemble_baselines([[0, 0]], "ami")
     with pytest.raises(ValueError, match=r"at least 2 partitions\. Got 1\."):
         ensemble_baselines([[0], [1]])

@@ -175,7 +175,7 @@ def test_few_clusters_at_a_time(tmp_path, small_room, monkeypatch, missing):
 def test_discotec(tmp_path, small_room, missing):
     labels = twins(planted_labels(90, 5, 3, 0.4, missing, seed=2)[0], 120)
     pairs = [[0, 1], [4, 7], [11, 3]]
-    for options in ({"distance": "tv"}, {"distance": "binary", "max_pairs": 0, "n_sampled_pairs": 70_000}):
+    for options in ({"measure": "tv"}, {"measure": "binary", "max_pairs": 0, "n_sampled_pairs": 70_000}):
         if missing:
             options = {**options, "max_pairs": 0, "n_sampled_pairs": 70_000}
         rankers = [Discotec(random_state=0, **options) for _ in range(2)]

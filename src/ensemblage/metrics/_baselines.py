@@ -15,7 +15,7 @@ from ensemblage.metrics._density import density_of
 
 def ensemble_baselines(
     labels: ArrayLike | Any,
-    metric: str = "nmi",
+    measure: str = "nmi",
     *,
     average_method: str = "arithmetic",
     weights: ArrayLike | None = None,
@@ -25,7 +25,7 @@ def ensemble_baselines(
     Parameters
     ----------
     {labels}
-    metric : {"nmi", "ari", "density"}, default "nmi"
+    measure : {"nmi", "ari", "density"}, default "nmi"
         For "nmi" and "ari" a member is compared with the others (ordered pairs i ≠ j); its density is taken in the
         whole ensemble, itself included, on the objects that it labels.
     average_method : {"arithmetic", "geometric", "min", "max"}, default "arithmetic"
@@ -61,7 +61,7 @@ def ensemble_baselines(
     (0.3333333333333333, 0.5)
     """
     ensemble = as_ensemble(labels)
-    check_choice(metric, "metric of ensemble_baselines", (*MEASURES, "density"))
+    check_choice(measure, "measure of ensemble_baselines", (*MEASURES, "density"))
     w = check_weights(weights, ensemble.shape[1], "ensemble_baselines")
     ensemble, w = ensemble.select(w > 0), w[w > 0]
     p = len(w)
@@ -70,10 +70,10 @@ def ensemble_baselines(
             "labels of ensemble_baselines must have at least 2 partitions. Got 1. Add partitions of weight above 0 to "
             "compare it with."
         )
-    if metric == "density":
+    if measure == "density":
         scores = np.array([_member_density(ensemble, j, w) for j in range(p)])
     else:
-        scores = mean_agreement(agreement_matrix(ensemble, metric, average_method), w)
+        scores = mean_agreement(agreement_matrix(ensemble, measure, average_method), w)
     return weighted_mean(scores, np.ones(p)), float(np.fmax.reduce(scores))
 
 

@@ -92,14 +92,14 @@ OF_ENTROPIES: dict[str, Callable[[Any, Any, Any], Any]] = {"vi": _vi, "ba-e": _b
 DISTANCES = (*OF_TABLES, *OF_PAIRS, *OF_ENTROPIES)
 
 
-def partition_distance(a: ArrayLike, b: ArrayLike, kind: str = "vi") -> float:
+def partition_distance(first: ArrayLike, second: ArrayLike, measure: str = "vi") -> float:
     """How far two partitions of the same objects are from each other.
 
     Parameters
     ----------
-    a, b : array-like of shape (n_objects,)
+    first, second : array-like of shape (n_objects,)
         Labels; -1 and NaN are missing.
-    kind : str, default "vi"
+    measure : str, default "vi"
         Which dissimilarity, see `partition_distances`.
 
     Returns
@@ -110,11 +110,11 @@ def partition_distance(a: ArrayLike, b: ArrayLike, kind: str = "vi") -> float:
     Raises
     ------
     ValueError
-        If the lengths differ, or ``kind`` is none of the names.
+        If the lengths differ, or ``measure`` is none of the names.
 
     See Also
     --------
-    partition_distances : Of every pair of an ensemble's partitions, and what the kinds are.
+    partition_distances : Of every pair of an ensemble's partitions, and what the measures are.
 
     Examples
     --------
@@ -124,17 +124,19 @@ def partition_distance(a: ArrayLike, b: ArrayLike, kind: str = "vi") -> float:
     >>> round(partition_distance([0, 0, 1, 1], [0, 0, 0, 1]), 3)
     0.824
     """
-    check_choice(kind, "kind of partition_distance", DISTANCES)
-    return float(distance_matrix(Ensemble.from_partitions([a, b]), kind)[0, 1])
+    check_choice(measure, "measure of partition_distance", DISTANCES)
+    return float(distance_matrix(Ensemble.from_partitions([first, second]), measure)[0, 1])
 
 
-def partition_distances(labels: ArrayLike | Any, kind: str = "vi", *, n_jobs: int | None = None) -> NDArray[np.float64]:
+def partition_distances(
+    labels: ArrayLike | Any, measure: str = "vi", *, n_jobs: int | None = None
+) -> NDArray[np.float64]:
     """How far every two partitions of an ensemble are from each other.
 
     Parameters
     ----------
     {labels}
-    kind : str, default "vi"
+    measure : str, default "vi"
         With the membership matrix M of each partition, of zeros and ones, padded with columns of zeros:
 
         - "euclidean": least Frobenius norm of M_a - M_b P over permutations P; √(2 (n - t)), where t objects are in
@@ -156,8 +158,8 @@ def partition_distances(labels: ArrayLike | Any, kind: str = "vi", *, n_jobs: in
     Raises
     ------
     ValueError
-        If ``kind`` is none of the names, or the contingency tables of all pairs have more than 2²⁸ cells, for the kinds
-        that match or join clusters.
+        If ``measure`` is none of the names, or the contingency tables of all pairs have more than 2²⁸ cells, for the
+        measures that match or join clusters.
 
     Notes
     -----
@@ -178,27 +180,27 @@ def partition_distances(labels: ArrayLike | Any, kind: str = "vi", *, n_jobs: in
            [3., 0., 3.],
            [0., 3., 0.]])
     """
-    check_choice(kind, "kind of partition_distances", DISTANCES)
-    return distance_matrix(as_ensemble(labels), kind, n_jobs)
+    check_choice(measure, "measure of partition_distances", DISTANCES)
+    return distance_matrix(as_ensemble(labels), measure, n_jobs)
 
 
-def distance_matrix(ensemble: Ensemble, kind: str, n_jobs: int | None = None) -> NDArray[np.float64]:
+def distance_matrix(ensemble: Ensemble, measure: str, n_jobs: int | None = None) -> NDArray[np.float64]:
     """`partition_distances` of an ensemble."""
     p = ensemble.shape[1]
     codes, counts, _ = ensemble.distinct
     distances, (first, second) = np.zeros((p, p)), np.triu_indices(p, 1)
-    if kind in OF_TABLES:
-        other = ", or take a kind that counts pairs, as 'vi' or 'symdiff'"
-        check_cells(table_cells(ensemble.n_clusters), "kinds that match or join clusters", other)
+    if measure in OF_TABLES:
+        other = ", or take a measure that counts pairs, as 'vi' or 'symdiff'"
+        check_cells(table_cells(ensemble.n_clusters), "measures that match or join clusters", other)
         tables = tables_of_rows(codes, counts, ensemble.n_clusters, n_jobs)
-        of_pairs = [_distance_of_table(tables.table(i, j), OF_TABLES[kind]) for i, j in all_pairs(p).tolist()]
+        of_pairs = [_distance_of_table(tables.table(i, j), OF_TABLES[measure]) for i, j in all_pairs(p).tolist()]
         distances[first, second] = of_pairs
     else:
-        f = summand("ari" if kind in OF_PAIRS else "nmi", len(ensemble))
+        f = summand("ari" if measure in OF_PAIRS else "nmi", len(ensemble))
         sums = sums_of_pairs(codes, counts, ensemble.n_clusters, f, n_jobs)[:, first, second]
         shared = sums[3] > 0
         known = sums[:, shared]
-        of_known = OF_PAIRS[kind](known) if kind in OF_PAIRS else OF_ENTROPIES[kind](*information(known, f))
+        of_known = OF_PAIRS[measure](known) if measure in OF_PAIRS else OF_ENTROPIES[measure](*information(known, f))
         distances[first, second] = np.nan
         distances[first[shared], second[shared]] = of_known
     return distances + distances.T

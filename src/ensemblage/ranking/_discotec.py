@@ -123,7 +123,7 @@ class Discotec(BaseRanker):
 
     Parameters
     ----------
-    distance : {"binary", "tv", "kl", "hellinger"}, default "binary"
+    measure : {"binary", "tv", "kl", "hellinger"}, default "binary"
         "binary" compares with Q = [C ≥ mean of C] (Eq. 4): the share of pairs on which member and Q differ. The others
         compare with C itself (Table 1): total variation, Kullback-Leibler (natural logarithm), squared Hellinger.
     max_pairs : int, default 10_000_000_000
@@ -196,13 +196,13 @@ class Discotec(BaseRanker):
 
     greater_is_better = False
     _parameter_constraints: ClassVar[Constraints] = {
-        "distance": [Words(DISTANCES)],
+        "measure": [Words(DISTANCES)],
         "max_pairs": [Whole(0)],
         "n_sampled_pairs": [Whole(2, MOST_SAMPLED)],
         "random_state": [Seed()],
     }
 
-    distance: str = "binary"
+    measure: str = "binary"
     _: KW_ONLY
     max_pairs: int = 10_000_000_000
     n_sampled_pairs: int = 10_000_000
@@ -232,14 +232,14 @@ class Discotec(BaseRanker):
         return scores
 
     def _means(self, rows: ComparedRows) -> tuple[NDArray[np.float64], SampledMeans | None]:
-        from_counts = self.distance == "tv" and rows.complete
+        from_counts = self.measure == "tv" and rows.complete
         exact = rows.n_pairs <= self.max_pairs
         if exact and not from_counts:
-            instead = f"a max_pairs below {rows.n_pairs:,}, distance='tv' if no label is missing"
+            instead = f"a max_pairs below {rows.n_pairs:,}, measure='tv' if no label is missing"
             rows.codes.in_memory("Discotec", instead, because=": an exact score compares all pairs of them")
         if exact or from_counts:
-            return exact_means(rows, self._C, self.distance, self.n_jobs), None
-        tables = table_1(self.distance, self._C)
+            return exact_means(rows, self._C, self.measure, self.n_jobs), None
+        tables = table_1(self.measure, self._C)
         sampled = sampled_means(rows, tables, self.n_sampled_pairs, self.random_state, self.n_jobs)
         return sampled.means, sampled
 

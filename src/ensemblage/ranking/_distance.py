@@ -24,8 +24,9 @@ class AverageDistance(BaseRanker):
 
     Parameters
     ----------
-    kind : {"euclidean", "manhattan", "ba-a", "gv1", "ba-c", "comembership", "symdiff", "rand", "jaccard", "vi", "ba-e"}
-        The dissimilarity, as in `metrics.partition_distances`. Default: "vi".
+    measure : str, default "vi"
+        The dissimilarity: "euclidean", "manhattan", "ba-a", "gv1", "ba-c", "comembership", "symdiff", "rand",
+        "jaccard", "vi" or "ba-e", as in `metrics.partition_distances`.
     {n_jobs}
 
     Attributes
@@ -43,7 +44,7 @@ class AverageDistance(BaseRanker):
     Raises
     ------
     ValueError
-        In ``fit``: if there is one partition only, or ``kind`` is none of the above.
+        In ``fit``: if there is one partition only, or ``measure`` is none of the above.
 
     See Also
     --------
@@ -68,9 +69,9 @@ class AverageDistance(BaseRanker):
 
     greater_is_better = False
     _adds_violations = False
-    _parameter_constraints: ClassVar[Constraints] = {"kind": [Words(DISTANCES)]}
+    _parameter_constraints: ClassVar[Constraints] = {"measure": [Words(DISTANCES)]}
 
-    kind: str = "vi"
+    measure: str = "vi"
     _: KW_ONLY
     n_jobs: int | None = None
 
@@ -78,5 +79,5 @@ class AverageDistance(BaseRanker):
 
     def _score(self, ensemble: Ensemble, features: Any) -> NDArray[np.float64]:
         check_others(ensemble, "AverageDistance")
-        self.distances_ = distance_matrix(ensemble, self.kind, self.n_jobs)
+        self.distances_ = distance_matrix(ensemble, self.measure, self.n_jobs)
         return mean_agreement(self.distances_, np.ones(ensemble.shape[1]))

@@ -24,7 +24,7 @@ class InternalIndex(BaseRanker):
 
     Parameters
     ----------
-    index : str, default "silhouette"
+    measure : str, default "silhouette"
         A key of ``metrics.INTERNAL_INDICES``.
     variant : {"published", "ohl"}, default "published"
         "ohl" is the index as Ohl & Lindsten ran it, where that differs.
@@ -63,10 +63,10 @@ class InternalIndex(BaseRanker):
     array([4.   , 0.111])
     """
 
-    _parameter_constraints: ClassVar[Constraints] = {"index": [Words(INTERNAL_INDICES)], "variant": [Words(VARIANTS)]}
+    _parameter_constraints: ClassVar[Constraints] = {"measure": [Words(INTERNAL_INDICES)], "variant": [Words(VARIANTS)]}
     _adds_violations = False
 
-    index: str = "silhouette"
+    measure: str = "silhouette"
     _: KW_ONLY
     variant: str = "published"
     n_jobs: int | None = None
@@ -74,10 +74,10 @@ class InternalIndex(BaseRanker):
     @property
     def greater_is_better(self) -> bool:
         """As ``metrics.INTERNAL_INDICES`` says."""
-        return INTERNAL_INDICES[self.index].better(self.variant)
+        return INTERNAL_INDICES[self.measure].better(self.variant)
 
     def _score(self, ensemble: Ensemble, features: Any) -> NDArray[np.float64]:
-        info = INTERNAL_INDICES[self.index]
+        info = INTERNAL_INDICES[self.measure]
         X = _check_features(features, len(ensemble))
         known: list[dict[str, Any]] = [{} for _ in range(ensemble.shape[1])]
         if info.quadratic:

@@ -46,6 +46,6 @@ def make_ranker(name: str) -> BaseRanker:
     --------
     >>> from ensemblage.ranking import make_ranker
     >>> make_ranker("discotec-kl")
-    Discotec(distance='kl')
+    Discotec(measure='kl')
     """
     return RANKERS[check_choice(name, "The name of a ranker", RANKERS)]()

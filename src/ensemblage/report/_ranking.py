@@ -75,7 +75,7 @@ def ranking_summary(ranking: Any, n_partitions: int) -> dict[str, Any]:
     return {
         "name": short_repr(_clone_without_seed(ranking)).removesuffix("()"),
         "description": _description(ranking),
-        "distance": ranking.distance if isinstance(ranking, Discotec) else None,
+        "distance": ranking.measure if isinstance(ranking, Discotec) else None,
         "greater_is_better": bool(ranking.greater_is_better),
         "scores": [finite_or_none(score) for score in scores.tolist()],
         "errors": [finite_or_none(error) for error in errors.tolist()] if errors.any() else None,
@@ -86,14 +86,14 @@ def ranking_summary(ranking: Any, n_partitions: int) -> dict[str, Any]:
 def _description(ranking: Any) -> str:
     """What a score is, in a sentence."""
     if isinstance(ranking, InternalIndex):
-        info, variant = INTERNAL_INDICES[ranking.index], ranking.variant
+        info, variant = INTERNAL_INDICES[ranking.measure], ranking.variant
         return f"{info.title} of each partition on the features{' as Ohl & Lindsten ran it' * (variant == 'ohl')}."
     if isinstance(ranking, Discotec):
-        text = _DISTANCES[ranking.distance]
+        text = _DISTANCES[ranking.measure]
     elif isinstance(ranking, AverageAgreement):
         text = f"Mean agreement of a partition with the others ({_MEASURES[ranking.measure]})."
     elif isinstance(ranking, AverageDistance):
-        return f"Mean distance of a partition from the others ({_KINDS[ranking.kind]})."
+        return f"Mean distance of a partition from the others ({_KINDS[ranking.measure]})."
     else:
         return (inspect.getdoc(type(ranking)) or "").partition("\n")[0]
     constrained = " The share of the constraints that it violates makes it worse." * bool(ranking.violations_.any())

@@ -121,7 +121,7 @@ INTERNAL_INDICES: Mapping[str, InternalIndexInfo] = MappingProxyType(
 
 
 def internal_index(
-    features: ArrayLike, labels: ArrayLike, index: str = "silhouette", *, variant: str = "published"
+    features: ArrayLike, labels: ArrayLike, measure: str = "silhouette", *, variant: str = "published"
 ) -> float:
     """Quality of a clustering judged by the features of the objects alone.
 
@@ -131,7 +131,7 @@ def internal_index(
         Distances are Euclidean.
     labels : array-like of shape (n_objects,)
         Cluster of each object. Objects with -1 or NaN are in no cluster and left out.
-    index : str, default "silhouette"
+    measure : str, default "silhouette"
         A key of ``INTERNAL_INDICES``, which also tells whether greater is better.
     variant : {"published", "ohl"}, default "published"
         "ohl" is what Ohl & Lindsten ran, which differs from the publications for ten of them: permetrics 2.0.0, and
@@ -146,7 +146,7 @@ def internal_index(
     Raises
     ------
     ValueError
-        If the index or variant is none of them, features are not finite numbers, or the lengths differ.
+        If the measure or variant is none of them, features are not finite numbers, or the lengths differ.
 
     Notes
     -----
@@ -167,7 +167,7 @@ def internal_index(
     >>> round(internal_index(X, [0, 0, 0, 1, 1], variant="ohl"), 5)
     0.92228
     """
-    info = INTERNAL_INDICES[check_choice(index, "index of internal_index", INTERNAL_INDICES)]
+    info = INTERNAL_INDICES[check_choice(measure, "measure of internal_index", INTERNAL_INDICES)]
     check_choice(variant, "variant of internal_index", VARIANTS)
     X = check_features(features)
     clusters, _ = code_clustering(labels, len(X))

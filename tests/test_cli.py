@@ -527,13 +527,13 @@ def summary_of(folder):
 
 def test_set_reaches_the_method_and_is_recorded(tmp_path):
     output = tmp_path / "out"
-    succeed(*run(output, "--set", "utility=lp", "--set", "exponent=8", "--set", "normalized=true"))
+    succeed(*run(output, "--set", "utility=lp", "--set", "exponent=8", "--set", "normalize=true"))
     summary = summary_of(output)
-    text = "exponent=8, normalized=true, utility=lp"
+    text = "exponent=8, normalize=true, utility=lp"
     assert summary["run"]["set"] == summary["settings"]["set"] == text
     assert text in (output / "report.html").read_text(encoding="utf-8")
     ensemble = Ensemble.load(output / "ensemble.npz")
-    options = {"utility": "lp", "exponent": 8, "normalized": True, "random_state": 0}
+    options = {"utility": "lp", "exponent": 8, "normalize": True, "random_state": 0}
     expected = KMeansConsensus(3, **options).fit(ensemble)
     assert [int(row[1]) for row in rows_of(output / "labels.csv")[1:]] == expected.labels_.tolist()
 

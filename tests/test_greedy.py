@@ -306,7 +306,7 @@ def test_gkcc_finds_blobs_and_keeps_names():
         {"utility": "entropy", "smoothing": 0.1},
         {"utility": "lp"},
         {"utility": "lp", "exponent": 2},
-        {"normalized": True},
+        {"normalize": True},
         {"refine": "density"},
     ],
 )

@@ -33,7 +33,7 @@ ALL = ["category", "entropy", "cosine", "lp"]
 )
 def test_utility_of_the_toy(utility, plain, normalized):
     for norm, value in [(False, plain), (True, normalized)]:
-        model = KMeansConsensus(3, utility=utility, normalized=norm, init=TRIPLE).fit(TOY)
+        model = KMeansConsensus(3, utility=utility, normalize=norm, init=TRIPLE).fit(TOY)
         assert model.utility_ == pytest.approx(value, abs=1e-6)
         assert_array_equal(model.labels_, TRIPLE)
 
@@ -57,7 +57,7 @@ def test_utility_of_any_clustering(labels, utility, normalized, seed):
     rows, of_row = np.unique(labels, axis=0, return_inverse=True)
     clusters = np.random.default_rng(seed).integers(3, size=len(rows))[of_row.ravel()]
     clusters = np.unique(clusters, return_inverse=True)[1]
-    model = KMeansConsensus(clusters.max() + 1, utility=utility, normalized=normalized, init=clusters, max_iter=1)
+    model = KMeansConsensus(clusters.max() + 1, utility=utility, normalize=normalized, init=clusters, max_iter=1)
     model.fit(labels)
     expected = naive.kcc_utility(labels, model.labels_, utility, normalized=normalized)
     assert model.utility_ == pytest.approx(expected, abs=1e-9)
@@ -89,7 +89,7 @@ def test_cosine_is_lp_with_exponent_two():
 def test_large_exponents_give_the_maximum_norm(exponent, normalized):
     """The distance of a label is 1 less [it is the most frequent one], the loss the members with other labels."""
     labels, _ = planted_labels(n=300, p=8, k=4, noise=0.4, missing=0.1)
-    model = KMeansConsensus(4, utility="lp", exponent=exponent, normalized=normalized, random_state=0).fit(labels)
+    model = KMeansConsensus(4, utility="lp", exponent=exponent, normalize=normalized, random_state=0).fit(labels)
     assert_array_equal(np.unique(model.labels_), range(4))
     assert_array_equal(model.predict(labels), model.labels_)
     others, weights = np.zeros(8), np.ones(8)
@@ -115,8 +115,8 @@ def test_normalized_entropy_leaves_out_a_partition_of_one_cluster():
     labels, _ = planted_labels(n=90, p=4, k=3)
     with_constant = np.column_stack([labels, np.zeros(90, dtype=int)])
     start = np.arange(90) % 3
-    a = KMeansConsensus(3, utility="entropy", normalized=True, init=start).fit(labels)
-    b = KMeansConsensus(3, utility="entropy", normalized=True, init=start).fit(with_constant)
+    a = KMeansConsensus(3, utility="entropy", normalize=True, init=start).fit(labels)
+    b = KMeansConsensus(3, utility="entropy", normalize=True, init=start).fit(with_constant)
     assert a.objective_ == pytest.approx(b.objective_)
     assert np.isfinite(b.objective_)
 
@@ -164,7 +164,7 @@ def test_objective_is_the_loss_of_the_labels(utility, missing):
 def test_no_object_is_nearer_to_another_centroid(utility, normalized):
     labels = random_labels(n=120, p=6, k=4, missing=0.2, seed=7)
     labels = labels[(labels >= 0).any(axis=1)]
-    model = KMeansConsensus(4, utility=utility, normalized=normalized, random_state=1).fit(labels)
+    model = KMeansConsensus(4, utility=utility, normalize=normalized, random_state=1).fit(labels)
     if not normalized:
         distances = naive.kcc_distances(labels, model.labels_, utility)
         own = distances[np.arange(len(labels)), model.labels_]
@@ -249,7 +249,7 @@ def test_planted_clusters_are_found(n, seed):
 @pytest.mark.parametrize("normalized", [False, True])
 def test_planted_clusters_are_found_by_every_utility(utility, normalized):
     labels, truth = planted_labels(n=1_000, p=20, k=6, noise=0.3, missing=0.1, seed=0)
-    model = KMeansConsensus(6, utility=utility, normalized=normalized, random_state=0).fit(labels)
+    model = KMeansConsensus(6, utility=utility, normalize=normalized, random_state=0).fit(labels)
     assert adjusted_rand_score(truth, model.labels_) >= 0.99
 
 

@@ -35,7 +35,7 @@ MODELS = {
 for utility in ("category", "entropy", "cosine", "lp"):
     for normalized in (False, True):
         MODELS[f"kcc {utility} {normalized}"] = lambda k, utility=utility, normalized=normalized, **given: (
-            KMeansConsensus(k, utility=utility, normalized=normalized, **given)
+            KMeansConsensus(k, utility=utility, normalize=normalized, **given)
         )
 
 # Few labels and many gaps: rows tie, and some are at distance 0 from several centroids.

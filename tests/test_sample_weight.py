@@ -34,7 +34,7 @@ NEEDS = {"cspa": "pymetis", "mcla": "pymetis", "hgpa": "mtkahypar"}
 MODELS = {
     **{name: few_starts(make_consensus(name, 3)) for name in METHODS if name not in NEEDS or find_spec(NEEDS[name])},
     "km, refined": KMeansConsensus(3, refine="density", init="random", n_init=3),
-    "cosine": KMeansConsensus(3, utility="cosine", normalized=True),
+    "cosine": KMeansConsensus(3, utility="cosine", normalize=True),
     "h-km, its own k": BisectingKMeansConsensus(split_rule="gain"),
     "sec, weights": SpectralEnsembleClustering(3, weights=[1, 2, 0, 1, 1, 3, 1]),
     "acv, its own k": CumulativeVoting(order="divergence"),

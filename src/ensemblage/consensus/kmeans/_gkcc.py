@@ -43,7 +43,7 @@ class GreedyKMeansConsensus(Model, GreedyParameters, ClusterMixin, BaseEstimator
         Whether features are brought to mean 0 and variance 1 first.
     utility : {"category", "entropy", "cosine", "lp"}, default "category"
         As in `KMeansConsensus`, and so the next four.
-    normalized : bool, default False
+    normalize : bool, default False
         Whether each partition's utility is divided by its value for the partition itself.
     exponent : float, default 5
         The p of the p-norm.
@@ -114,7 +114,7 @@ class GreedyKMeansConsensus(Model, GreedyParameters, ClusterMixin, BaseEstimator
     partition_weight: float = 1.0
     standardize: bool = False
     utility: str = "category"
-    normalized: bool = False
+    normalize: bool = False
     exponent: float = 5.0
     smoothing: float = SMOOTHING
     refine: str | None = None

@@ -88,7 +88,7 @@ UTILITIES: dict[str, type[CategoryUtility]] = {
 
 UTILITY_CONSTRAINTS: Constraints = {
     "utility": [Words(UTILITIES)],
-    "normalized": [Flag()],
+    "normalize": [Flag()],
     "exponent": [Number(above=1)],
     "smoothing": [Number(above=0, below=1)],
     "refine": [Words(["density"]), None],
@@ -113,7 +113,7 @@ class KMeansConsensus(BaseKMeans[CategoryUtility], LocallyWeighted, IncrementalC
         How well the consensus agrees with a partition: what k-means maximises (Wu et al., Table 1). They are functions
         of the label proportions in the clusters: their squares, their negative entropy in bits, their Euclidean length,
         their p-norm.
-    normalized : bool, default False
+    normalize : bool, default False
         Whether each partition's utility is divided by its value for the partition itself, so that partitions with many
         clusters count as much as those with few. With "entropy", a partition of a single cluster is left out.
     exponent : float, default 5
@@ -140,7 +140,7 @@ class KMeansConsensus(BaseKMeans[CategoryUtility], LocallyWeighted, IncrementalC
         of them. "auto" is 131,072, or 200 for each cluster if that is more. Fewer distinct rows, and a given ``init``,
         are never sampled.
     {cluster_weights}
-        It is that of the cluster's column of H; only for "category", not ``normalized`` and without ``refine``.
+        It is that of the cluster's column of H; only for "category", not ``normalize`` and without ``refine``.
 
     Attributes
     ----------
@@ -218,7 +218,7 @@ class KMeansConsensus(BaseKMeans[CategoryUtility], LocallyWeighted, IncrementalC
     n_clusters: int | None = None
     _: KW_ONLY
     utility: str = "category"
-    normalized: bool = False
+    normalize: bool = False
     exponent: float = 5.0
     smoothing: float = SMOOTHING
     refine: str | None = None
@@ -239,11 +239,11 @@ class KMeansConsensus(BaseKMeans[CategoryUtility], LocallyWeighted, IncrementalC
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        others = {"utility": "category", "normalized": False, "refine": None}
+        others = {"utility": "category", "normalize": False, "refine": None}
         given = [f"{name}={getattr(self, name)!r}" for name, value in others.items() if getattr(self, name) != value]
         if self.cluster_weights is not None and given:
             raise ValueError(
-                "cluster_weights of KMeansConsensus must be None with another utility than 'category', normalized or "
+                "cluster_weights of KMeansConsensus must be None with another utility than 'category', normalize or "
                 f"refined. Got {', '.join(given)}. Leave one of them out."
             )
 
@@ -281,7 +281,7 @@ class KMeansConsensus(BaseKMeans[CategoryUtility], LocallyWeighted, IncrementalC
             return LocalUtility.of(rows, self.n_jobs, local=self._local)
         own = {"entropy": {"smoothing": self.smoothing}, "lp": {"exponent": self.exponent}}
         utility = UTILITIES[self.utility].of(rows, self.n_jobs, **own.get(self.utility, {}))
-        return utility.normalize() if self.normalized else utility
+        return utility.normalize() if self.normalize else utility
 
     def _polish(self, rows: Rows, best: Start) -> Start:
         if self.refine:

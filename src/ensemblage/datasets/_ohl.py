@@ -74,7 +74,7 @@ def make_partitions(
 
 
 def make_hub_partitions(
-    alpha: float = 0.5,
+    bad_share: float = 0.5,
     *,
     n_objects: int = 200,
     n_clusters: int = 10,
@@ -87,7 +87,7 @@ def make_hub_partitions(
 
     Parameters
     ----------
-    alpha : float, default 0.5
+    bad_share : float, default 0.5
         Share of the partitions that imitate the first, bad hub; their number is rounded up. The others imitate the
         second.
     n_objects, n_clusters, n_partitions : int
@@ -127,7 +127,7 @@ def make_hub_partitions(
         raise ValueError(
             f"hubs of make_hub_partitions must be two shares. Got {format_value(hubs)}. Give (0.2, 0.9), say."
         )
-    for name, share in (("alpha", alpha), ("hubs[0]", hubs[0]), ("hubs[1]", hubs[1])):
+    for name, share in (("bad_share", bad_share), ("hubs[0]", hubs[0]), ("hubs[1]", hubs[1])):
         _check_share(f"{name} of make_hub_partitions", share, 0.0, 1.0)
     low, high = {"paper": (0.2, 0.9), "code": (0.0, 1.0)}[
         check_choice(draw, "draw of make_hub_partitions", ("paper", "code"))
@@ -135,7 +135,7 @@ def make_hub_partitions(
     random = random_source(random_state)
     truth = random.randint(n_clusters, size=n_objects)
     centres = [_imitation(random, truth, n_clusters, rho) for rho in hubs]
-    n_bad = ceil(alpha * n_partitions)
+    n_bad = ceil(bad_share * n_partitions)
     shares = random.uniform(low, high, size=n_partitions)
     members = [_imitation(random, centres[t >= n_bad], n_clusters, rho) for t, rho in enumerate(shares)]
     return np.column_stack(members), truth

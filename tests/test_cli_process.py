@@ -212,7 +212,7 @@ def test_a_file_of_labels_has_one_writer(tmp_path):
             with pytest.raises(ValueError, match=r"one command at a time\. .*z\.npy is in use"):
                 write_partitions(generator, X, tmp_path / "z.npy", overwrite=True)
 
-    write_partitions(generator, X, tmp_path / "z.npy", callback=second)
+    write_partitions(generator, X, tmp_path / "z.npy", progress=second)
     assert names(tmp_path) == ["z.npy", "z.npy.json"]
     np.testing.assert_array_equal(np.load(tmp_path / "z.npy"), generator.fit_transform(X))
 

@@ -115,7 +115,7 @@ def stop(done, total):
         print("stopped", flush=True)
         time.sleep(600)
 
-write_partitions(mini_batch(), np.load({folder!r} + "/X.npy"), {folder!r} + "/z.npy", callback=stop)
+write_partitions(mini_batch(), np.load({folder!r} + "/X.npy"), {folder!r} + "/z.npy", progress=stop)
 """
 
 
@@ -129,7 +129,7 @@ def test_a_killed_run_goes_on(tmp_path, X, made, pytestconfig):
     finished = {path.stem for path in (tmp_path / "z.npy.parts").iterdir() if path.suffix == ".npy"}
     assert len(finished) == 3
     counts = []
-    names = write_partitions(mini_batch(), X, tmp_path / "z.npy", callback=lambda *count: counts.append(count))
+    names = write_partitions(mini_batch(), X, tmp_path / "z.npy", progress=lambda *count: counts.append(count))
     assert set(made) == set(names) - finished
     assert counts == [(i + 1, P) for i in range(P)]
     np.testing.assert_array_equal(np.load(tmp_path / "z.npy"), mini_batch().fit_transform(X))
@@ -142,7 +142,7 @@ def interrupted(path, X, n_done=2):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        write_partitions(mini_batch(), X, path, callback=stop)
+        write_partitions(mini_batch(), X, path, progress=stop)
 
 
 def test_a_broken_part_is_made_again(tmp_path, X, made):

@@ -180,7 +180,7 @@ RAGGED = [[1], [1, 2]]
         lambda: datasets.make_hub_partitions(hubs=np.array(3)),
         lambda: generation.make_pool(FEATURES, standardize=PAIR),
         lambda: generation.write_partitions(RandomKPartitions(2), FEATURES, None),
-        lambda: generation.write_partitions(RandomKPartitions(2), FEATURES, "x.npy", callback="x"),
+        lambda: generation.write_partitions(RandomKPartitions(2), FEATURES, "x.npy", progress="x"),
         lambda: report.render(None),
         lambda: plotting.association_histogram([1, 2, 3], thresholds=[0.5]),
         lambda: plotting.association_histogram([1, 2, 3], thresholds={"a": None}),

@@ -73,7 +73,7 @@ def generate_on_disk(
     generator = generation.independent(estimator)
     try:
         with progress_bar("base clusterings", generation.partitions) as callback:
-            names = write_partitions(generator, X, output, overwrite=overwrite, callback=callback)
+            names = write_partitions(generator, X, output, overwrite=overwrite, progress=callback)
     except KeyboardInterrupt:
         raise Interrupted(
             f"Interrupted. {output}.parts keeps the clusterings that are finished: the same command goes on from there."

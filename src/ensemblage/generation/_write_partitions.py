@@ -37,7 +37,7 @@ def write_partitions(
     path: str | PathLike[str],
     *,
     overwrite: bool = False,
-    callback: Callable[[int, int], None] | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> list[str]:
     """Make the partitions of a generator one by one, straight into a .npy file.
 
@@ -56,8 +56,8 @@ def write_partitions(
         For the labels: n_samples by n_partitions, int32 in Fortran order; `Ensemble.open` reads it.
     overwrite : bool, default=False
         Whether to begin anew, whatever there is under that name.
-    callback : callable, optional
-        Called as ``callback(done, n_partitions)`` after every partition.
+    progress : callable, optional
+        Called as ``progress(done, n_partitions)`` after every partition.
 
     Returns
     -------
@@ -96,7 +96,7 @@ def write_partitions(
     ((150, 3), 'minibatchkmeans_k7_0')
     """
     generator, files = _check_generator(generator), _Files.of(check_path(path, "path of write_partitions"))
-    check_progress(callback, "callback of write_partitions")
+    check_progress(progress, "progress of write_partitions")
     check_flag(overwrite, "overwrite of write_partitions")
     features: Any = generator._prepare(generator._validate(X, reset=True))
     n_rows, n_features = features.shape
@@ -109,7 +109,7 @@ def write_partitions(
             return names
         try:
             files.begin(made_of, recipes, n_rows)
-            names = _make_missing(generator, features, recipes, files, callback)
+            names = _make_missing(generator, features, recipes, files, progress)
             files.finish(made_of, names, n_rows)
         except OSError as error:
             if error.errno not in (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)):
@@ -161,12 +161,12 @@ def _make_missing(
     X: Any,
     recipes: Sequence[Recipe],
     files: _Files,
-    callback: Callable[[int, int], None] | None,
+    progress: Callable[[int, int], None] | None,
 ) -> list[str]:
     """Make what is not finished; the names of the partitions that did not fail."""
     make = partial(_write_one, generator, X, files)
     with fold_warnings():
-        outcomes = run_all(make, recipes, generator.n_jobs, generator._is_fatal, callback or generator.progress)
+        outcomes = run_all(make, recipes, generator.n_jobs, generator._is_fatal, progress or generator.progress)
         return [partition.recipe.name for partition in generator._drop_failures(outcomes)]
 
 

@@ -247,7 +247,7 @@ def test_seeds(make):
     [
         (lambda: make_partitions(rho_max=1.2), "rho_max of make_partitions must be a number from 0 to 1. Got 1.2"),
         (lambda: make_partitions(n_clusters=1), "n_clusters of make_partitions must be a whole number from 2 to"),
-        (lambda: make_hub_partitions(-0.1), "alpha of make_hub_partitions must be a number from 0 to 1"),
+        (lambda: make_hub_partitions(-0.1), "bad_share of make_hub_partitions must be a number from 0 to 1"),
         (lambda: make_hub_partitions(draw="uniform"), "draw of make_hub_partitions must be one of 'paper', 'code'"),
     ],
 )

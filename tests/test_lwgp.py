@@ -365,7 +365,7 @@ def test_a_partition_of_weight_0_has_no_weights_of_clusters(model):
         (EvidenceAccumulation(similarity="cts", cluster_weights="eci"), "similarity='cts'"),
         (EvidenceAccumulation(association_threshold="gmm", cluster_weights="eci"), "must be a number where there are"),
         (KMeansConsensus(2, utility="entropy", cluster_weights="eci"), "utility='entropy'"),
-        (KMeansConsensus(2, normalized=True, cluster_weights=0.2), "normalize=True"),
+        (KMeansConsensus(2, normalize=True, cluster_weights=0.2), "normalize=True"),
         (KMeansConsensus(2, refine="density", cluster_weights="eci"), "refine='density'"),
         (
             HBGF(2, cluster_weights=[[1] * 3, [1] * 3, [1] * 4, [1, 2]]),

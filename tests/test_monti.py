@@ -125,17 +125,17 @@ def test_each_rule_of_the_area(rule, missing):
         seen = both.any(axis=1)
         areas[k] = naive_area(joined[seen].sum(axis=1) / both[seen].sum(axis=1), rule)
     expected = [areas[2], areas[3] / areas[2] - 1, areas[5] / areas[3] - 1]
-    assert list(delta_area(ensembles, rule=rule).values()) == pytest.approx(expected)
+    assert list(delta_area(ensembles, variant=rule).values()) == pytest.approx(expected)
 
 
 def test_the_rules_of_the_area_differ():
     ensembles = {2: [[0, 0, 0], [0, 0, 1], [1, 1, 1], [1, 0, 0]]}
-    found = [delta_area(ensembles, rule=rule)[2] for rule in ("exact", "monti", "histogram")]
+    found = [delta_area(ensembles, variant=rule)[2] for rule in ("exact", "monti", "histogram")]
     # Values 0, 1/3, 2/3 with 1, 3, 2 pairs.
     assert found[:2] == pytest.approx([(1 * 1 + 4 * 1 + 6 * 1) / 18, (4 + 6) / 18])
     assert found[2] == pytest.approx((33 * 1 + 33 * 4 + 34 * 6) / 600)
-    with pytest.raises(ValueError, match="rule of delta_area must be one of 'exact', 'monti', 'histogram'"):
-        delta_area(ensembles, rule="trapezoid")
+    with pytest.raises(ValueError, match="variant of delta_area must be one of 'exact', 'monti', 'histogram'"):
+        delta_area(ensembles, variant="trapezoid")
     with pytest.raises(TypeError, match=r"ensembles of delta_area must be a dict .* Got list"):
         delta_area([[0, 1]])
 

@@ -159,7 +159,7 @@ AREAS: Mapping[str, Callable[[NDArray[np.float64], NDArray[np.float64]], float]]
 }
 
 
-def delta_area(ensembles: Mapping[int, ArrayLike | Any], *, rule: str = "exact") -> dict[int, float]:
+def delta_area(ensembles: Mapping[int, ArrayLike | Any], *, variant: str = "exact") -> dict[int, float]:
     """Relative growth of the area under the consensus distribution from one number of clusters to the next.
 
     The number of clusters is where it stops growing, read by eye from the curve. Its largest value is no rule: that is
@@ -169,7 +169,7 @@ def delta_area(ensembles: Mapping[int, ArrayLike | Any], *, rule: str = "exact")
     ----------
     ensembles : mapping of int to array-like, data frame or Ensemble
         The label matrix of each number of clusters k.
-    rule : {"exact", "monti", "histogram"}, default "exact"
+    variant : {"exact", "monti", "histogram"}, default "exact"
         How the area A(k) is computed. "exact" is the integral of the CDF from 0 to 1, which is 1 less the mean
         consensus. "monti" is the sum of Monti et al., Σ (x_i - x_{i-1}) CDF(x_i) for i = 2, …, m over the sorted values
         x_1, …, x_m that occur: each step of the CDF counts with its right height, and what lies beyond
@@ -188,7 +188,7 @@ def delta_area(ensembles: Mapping[int, ArrayLike | Any], *, rule: str = "exact")
     TypeError
         If ``ensembles`` is no mapping.
     ValueError
-        If there is no ensemble, or no such rule.
+        If there is no ensemble, or no such variant.
 
     Notes
     -----
@@ -209,7 +209,7 @@ def delta_area(ensembles: Mapping[int, ArrayLike | Any], *, rule: str = "exact")
             f"ensembles of delta_area must be a dict of label matrices by k. Got {type(ensembles).__name__}. "
             "Give {2: labels, 3: labels}, say."
         )
-    area = AREAS[check_choice(rule, "rule of delta_area", tuple(AREAS))]
+    area = AREAS[check_choice(variant, "variant of delta_area", tuple(AREAS))]
     if not ensembles:
         raise ValueError("delta_area must get at least one ensemble. Got none. Give one per number of clusters.")
     return delta_of_areas({k: area(*consensus_cdf(ensembles[k])) for k in sorted(ensembles)})

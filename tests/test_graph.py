@@ -146,7 +146,7 @@ def test_a_missing_partitioner_is_said_with_the_way_out(model, monkeypatch):
         (CSPA(2, association_threshold=1), "association_threshold of CSPA"),
         (CSPA(2, association_threshold="em"), "association_threshold of CSPA must be one of"),
         (HGPA(2, edge_weights="none"), "edge_weights of HGPA"),
-        (HGPA(2, objective="soed"), "objective of HGPA"),
+        (HGPA(2, cut_cost="soed"), "cut_cost of HGPA"),
         (HGPA(2, imbalance=-1), "imbalance of HGPA"),
         (HGPA(2, partitioner="metis"), "partitioner of HGPA must be one of 'mtkahypar', 'spectral'"),
     ],
@@ -538,7 +538,7 @@ def test_hyperedges(labels):
         assert_array_equal(edge, np.flatnonzero(rows.codes[:, j] == c))
 
 
-@pytest.mark.parametrize("parameters", [{}, {"objective": "km1"}, {"edge_weights": "size"}, {"distinct": False}])
+@pytest.mark.parametrize("parameters", [{}, {"cut_cost": "km1"}, {"edge_weights": "size"}, {"distinct": False}])
 def test_mtkahypar(parameters):
     pytest.importorskip("mtkahypar")
     labels, truth = planted_labels(n=200, p=8, k=4, noise=0.02, seed=5)

@@ -122,7 +122,7 @@ TABLE = [
     (HGPA, {}, "partitioner", "mtkahypar", "spectral", PLANTED),
     (HGPA, {"partitioner": "spectral"}, "edge_weights", "equal", "size", PLANTED),
     (HGPA, {}, "edge_weights", "equal", "size", PLANTED),
-    (HGPA, {"n_clusters": 5}, "objective", "cut", "km1", PLANTED),
+    (HGPA, {"n_clusters": 5}, "cut_cost", "cut", "km1", PLANTED),
     (HGPA, {}, "imbalance", 0.01, 0.9, PLANTED),
     (HGPA, {}, "distinct", True, False, TWINS),
     (HGPA, {}, "weights", ONE, TWO, PLANTED),

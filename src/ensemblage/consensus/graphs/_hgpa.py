@@ -29,7 +29,7 @@ class HGPA(ObjectGraph):
         does not insist.
     edge_weights : {"equal", "size"}, default "equal"
         Weight of a hyperedge: 1, as the paper says, or the objects of its cluster, as the authors' code does.
-    objective : {"cut", "km1"}, default "cut"
+    cut_cost : {"cut", "km1"}, default "cut"
         Only for Mt-KaHyPar. What cut hyperedges cost: their weight, or that times the number of their parts less one.
     imbalance : float, default 0.05
         Share by which a part may exceed the mean. Only for Mt-KaHyPar.
@@ -77,7 +77,7 @@ class HGPA(ObjectGraph):
     _parameter_constraints: ClassVar[Constraints] = {
         "partitioner": [Words(["mtkahypar", "spectral"])],
         "edge_weights": [Words(["equal", "size"])],
-        "objective": [Words(["cut", "km1"])],
+        "cut_cost": [Words(["cut", "km1"])],
         "imbalance": [Number(above=0)],
     }
 
@@ -85,7 +85,7 @@ class HGPA(ObjectGraph):
     _: KW_ONLY
     partitioner: str = "mtkahypar"
     edge_weights: str = "equal"
-    objective: str = "cut"
+    cut_cost: str = "cut"
     imbalance: float = 0.05
     distinct: bool = True
     weights: Any = None
@@ -112,7 +112,7 @@ class HGPA(ObjectGraph):
         context = tool.context_from_preset(mtkahypar.PresetType.DETERMINISTIC)
         # A part of all objects exceeds the mean by k - 1: beyond, there is no limit.
         imbalance = min(float(self.imbalance), k)
-        context.set_partitioning_parameters(k, imbalance, getattr(mtkahypar.Objective, self.objective.upper()))
+        context.set_partitioning_parameters(k, imbalance, getattr(mtkahypar.Objective, self.cut_cost.upper()))
         context.logging = False
         edges = hyperedges(rows)
         whole = np.maximum(whole_weights(edge_weights), 1)

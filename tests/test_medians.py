@@ -146,7 +146,7 @@ def test_soft_median_from_the_first_partition():
     search, rows = parts_of(E, 3)
     block = search.blocks[search.order.partitions.tolist().index(0)]
     start = search.match_columns(search.tables[:, block] @ search.shares(np.arange(3)))
-    found = search.search(start, 100, refine=False)
+    found = search.search(start, 100, leave_one_out=False)
     assert found.objective == pytest.approx(3.25)
     M = memberships_at(search, rows, found.columns)
     M = M[:, [M[0].argmax(), M[5].argmax(), M[7].argmax()]]
@@ -190,7 +190,7 @@ def test_global_optima_of_the_example(name, k, objective):
 
 
 def test_hard_median_is_a_partition_of_three():
-    assert EuclideanMedian(4, memberships="hard").fit(E).n_clusters_ == 3
+    assert EuclideanMedian(4, prototype="hard").fit(E).n_clusters_ == 3
 
 
 @settings(max_examples=40, deadline=None)
@@ -206,8 +206,8 @@ def test_objective_by_its_definition(labels, k, hard, weighted):
     weights = np.arange(1.0, labels.shape[1] + 1) if weighted else None
     search, rows = parts_of(labels, k, hard, weights)
     start = next(search.starts(1, 0))
-    assert (np.diff(search.search(start, 100, refine=False).trace) < 0).all()
-    found = search.search(start, 100, refine=True)
+    assert (np.diff(search.search(start, 100, leave_one_out=False).trace) < 0).all()
+    found = search.search(start, 100, leave_one_out=True)
     assert found.objective == min(found.trace)
     M = memberships_at(search, rows, found.columns)
     if hard:
@@ -339,7 +339,7 @@ def test_matching_to_the_others_finds_better_medians():
     labels = random_labels(n=150, p=6, k=5, seed=0)
     for memberships in ("soft", "hard"):
         plain, refined = (
-            EuclideanMedian(4, memberships=memberships, refine=refine, n_init=n, random_state=0).fit(labels)
+            EuclideanMedian(4, prototype=memberships, leave_one_out=refine, n_init=n, random_state=0).fit(labels)
             for refine, n in ((False, 50), (True, 7))
         )
         assert refined.objective_ < plain.objective_

@@ -136,10 +136,10 @@ class Prototypes:
             columns[block] = linear_sum_assignment(slots, maximize=True)[1]
         return columns
 
-    def search(self, columns: NDArray[np.int64], max_iter: int, refine: bool) -> Prototype:
-        """Alternate, as long as the objective falls; where it ends, with ``refine``, match one at a time and go on."""
+    def search(self, columns: NDArray[np.int64], max_iter: int, leave_one_out: bool) -> Prototype:
+        """Alternate, as long as the objective falls; where it ends, with ``leave_one_out``, match one at a time and go on."""
         found = self.alternate(columns, max_iter)
-        while refine and len(found.trace) <= max_iter:
+        while leave_one_out and len(found.trace) <= max_iter:
             following = self.alternate(self.match_to_others(found.columns), max_iter - len(found.trace))
             if following.objective >= found.objective:
                 break
@@ -240,7 +240,7 @@ class EuclideanMedian(SoftConsensus):
     n_clusters : int, optional
         Number of clusters of the consensus, the columns of M: at most the clusters of the largest partition, which None
         takes. There may be fewer: some column may be the largest of no object.
-    memberships : {"soft", "hard"}, default "soft"
+    prototype : {"soft", "hard"}, default "soft"
         Whether M has rows that sum to 1, or a single 1 in each. With "hard" the objective is that of the Manhattan
         distance too: for zeros and ones, |x| = x².
     n_init : int or "auto", default "auto"
@@ -250,7 +250,7 @@ class EuclideanMedian(SoftConsensus):
     max_iter : int, default 100
         Most iterations per start. It ends when no label is matched anew, or the objective falls by a share of 1.5e-8 or
         less.
-    refine : bool, default True
+    leave_one_out : bool, default True
         Whether partitions are then matched one after the other to the mean of the others, and the steps begin again if
         that helps. Matched to a mean that holds itself, a partition hardly moves, and the published steps end at once.
     {partition_weights}
@@ -304,7 +304,7 @@ class EuclideanMedian(SoftConsensus):
     array([0, 0, 0, 2, 2, 1, 1], dtype=int32)
     >>> median.membership_[2].round(2)
     array([0.67, 0.  , 0.33])
-    >>> EuclideanMedian(memberships="hard").fit(labels).objective_  # one of three moves an object: 2 / 3
+    >>> EuclideanMedian(prototype="hard").fit(labels).objective_  # one of three moves an object: 2 / 3
     0.6666666666666666
     """
 
@@ -312,19 +312,19 @@ class EuclideanMedian(SoftConsensus):
         memberships=True, cannot_link=True, in_memory="", finds_n_clusters=True, predict=True
     )
     _parameter_constraints: ClassVar[Constraints] = {
-        "memberships": [Words(["soft", "hard"])],
+        "prototype": [Words(["soft", "hard"])],
         "n_init": N_INIT,
         "max_iter": [Whole(1)],
-        "refine": [Flag()],
+        "leave_one_out": [Flag()],
         "random_state": [Seed()],
     }
 
     n_clusters: int | None = None
     _: KW_ONLY
-    memberships: str = "soft"
+    prototype: str = "soft"
     n_init: int | str = "auto"
     max_iter: int = 100
-    refine: bool = True
+    leave_one_out: bool = True
     weights: Any = None
     n_jobs: int | None = None
     random_state: Any = None
@@ -335,9 +335,9 @@ class EuclideanMedian(SoftConsensus):
     def _fit(self, rows: Rows) -> NDArray[Any]:
         k = check_merged(self, rows)
         order = order_by_entropy(rows, self.n_jobs)
-        search = Prototypes.of(rows, order, k, self.memberships == "hard", self.n_jobs)
+        search = Prototypes.of(rows, order, k, self.prototype == "hard", self.n_jobs)
         starts = search.starts(number_of_starts(self.n_init, rows, k, LEAST_STARTS), self.random_state)
-        ends = (search.search(start, self.max_iter, self.refine) for start in starts)
+        ends = (search.search(start, self.max_iter, self.leave_one_out) for start in starts)
         best = min(ends, key=lambda found: found.objective)
         self.objective_, self.n_iter_ = best.objective, len(best.trace)
         shares = search.shares(best.columns)

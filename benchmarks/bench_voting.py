@@ -166,7 +166,7 @@ def main() -> None:
     if chosen.memory:
         return peak(chosen.memory)
     CumulativeVoting().fit(ensemble_of(1_000)[1])  # compiles
-    BipartiteVoting(K, n_passes=1, random_state=0).fit(ensemble_of(1_000)[1])
+    BipartiteVoting(K, n_init=1, random_state=0).fit(ensemble_of(1_000)[1])
     print(f"p = {P}, k_i in [{LOW}, {HIGH}], {K} true clusters, 30 % of the labels random, {cores()} cores")
     speed([20_000] if chosen.quick else [20_000, 1_000_000], rounds=3)
     linear([5_000, 20_000] if chosen.quick else [10_000, 30_000, 100_000, 300_000, 1_000_000], chosen.figure)

@@ -103,7 +103,7 @@ METHODS = {
     "sec": {"random_state": 0, "n_init": 1},
     "h-km": {"random_state": 0, "n_init": 1},
     "acv": {},
-    "bv": {"random_state": 0, "n_passes": 2},
+    "bv": {"random_state": 0, "n_init": 2},
     "mcla": {"partitioner": "spectral", "random_state": 0},
     "majority": {},
 }

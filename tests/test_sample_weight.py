@@ -39,7 +39,7 @@ MODELS = {
     "sec, weights": SpectralEnsembleClustering(3, weights=[1, 2, 0, 1, 1, 3, 1]),
     "acv, its own k": CumulativeVoting(order="divergence"),
     "acv, aib": CumulativeVoting(2, linkage="aib", voting="fixed"),
-    "bv, its own k": BipartiteVoting(n_passes=3),
+    "bv, its own k": BipartiteVoting(n_init=3),
     "majority, its own k": MajorityVoting(),
     "eac, its own k": EvidenceAccumulation(),
     "eac, threshold": EvidenceAccumulation(3, linkage="average", association_threshold="kmeans"),

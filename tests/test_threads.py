@@ -25,7 +25,7 @@ from ensemblage.rows import disk
 WHOLE_FITS = {
     "km": {"n_init": 3, "random_state": 0},
     "h-km": {"n_init": 2, "random_state": 0},
-    "bv": {"n_passes": 4, "random_state": 0},
+    "bv": {"n_init": 4, "random_state": 0},
     "negmm": {"random_state": 0},
     "majority": {},
 }

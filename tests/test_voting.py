@@ -39,7 +39,7 @@ METHODS = {
     "entropy": lambda k, **p: CumulativeVoting(k, **p),
     "divergence": lambda k, **p: CumulativeVoting(k, order="divergence", **p),
     "fixed": lambda k, **p: CumulativeVoting(k, voting="fixed", **p),
-    "bipartite": lambda k, **p: BipartiteVoting(k, n_passes=3, random_state=0, **p),
+    "bipartite": lambda k, **p: BipartiteVoting(k, n_init=3, random_state=0, **p),
 }
 
 
@@ -257,7 +257,7 @@ def test_bipartite_against_its_definition():
 
 def test_more_passes_are_never_worse():
     labels = random_labels(n=80, p=7, k=5, seed=8)
-    objectives = [BipartiteVoting(2, n_passes=s, random_state=3).fit(labels).objective_ for s in (1, 2, 5, 20)]
+    objectives = [BipartiteVoting(2, n_init=s, random_state=3).fit(labels).objective_ for s in (1, 2, 5, 20)]
     assert objectives == sorted(objectives, reverse=True)
     assert objectives[-1] < objectives[0]
     model = BipartiteVoting(2, random_state=3).fit(labels)
@@ -576,7 +576,7 @@ def test_a_column_of_names(estimator):
         (CumulativeVoting(2, order="random"), "order of CumulativeVoting must be one of"),
         (CumulativeVoting(2, voting="none"), "voting of CumulativeVoting must be one of"),
         (CumulativeVoting(2, linkage="single"), "linkage of CumulativeVoting must be one of"),
-        (BipartiteVoting(2, n_passes=0), "n_passes of BipartiteVoting must be a whole number"),
+        (BipartiteVoting(2, n_init=0), "n_init of BipartiteVoting must be a whole number"),
     ],
 )
 def test_bad_parameters(model, message):

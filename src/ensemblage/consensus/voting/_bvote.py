@@ -74,7 +74,7 @@ class BipartiteVoting(VotingConsensus):
         Number of clusters of the consensus, at most that of the largest partition. None: the number with the longest
         lifetime in the hierarchy of the columns of ``aggregate_``, at least 2 and less than all of them; all of them
         where they are 1 or 2, for nothing is in between.
-    n_passes : int, default 10
+    n_init : int, default 10
         Random orders of the partitions to try.
     linkage : {"average", "aib"}, default "average"
         JS-ALink: average linkage of the divergences between the columns of ``aggregate_``. Or the agglomerative
@@ -159,13 +159,13 @@ class BipartiteVoting(VotingConsensus):
         memberships=True, cannot_link=True, in_memory="", finds_n_clusters=True, predict=True, add_partitions=True
     )
     _parameter_constraints: ClassVar[Constraints] = {
-        "n_passes": [Whole(1, MOST_TASKS)],
+        "n_init": [Whole(1, MOST_TASKS)],
         "random_state": [Seed()],
     }
 
     n_clusters: int | None = None
     _: KW_ONLY
-    n_passes: int = 10
+    n_init: int = 10
     linkage: str = "average"
     include_singletons: bool = False
     weights: Any = None
@@ -181,7 +181,7 @@ class BipartiteVoting(VotingConsensus):
         tables = any_tables(rows.codes, rows.counts, rows.n_clusters, self.n_jobs)
         products = rows.codes.products(rows.counts, self.n_jobs)
         self.objective_ = np.inf
-        for seed in task_seeds(self.random_state, self.n_passes):
+        for seed in task_seeds(self.random_state, self.n_init):
             found = bvote(rows, order, tables, np.random.RandomState(seed).permutation(order.partitions))
             sums = sum_labels(rows, found, self.n_jobs)
             losses = relabelling_losses(sums, order, rows.offsets, matching_losses, products)

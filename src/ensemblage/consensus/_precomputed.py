@@ -28,12 +28,12 @@ class SimilarityConsensus(BaseConsensus):
 
     max_bytes: int | str
 
-    def fit_similarity(self, similarity: ArrayLike | Any) -> Self:
+    def fit_similarity(self, similarities: ArrayLike | Any) -> Self:
         """Cluster objects by given similarities, as `fit` does by those of label rows.
 
         Parameters
         ----------
-        similarity : array-like or sparse of shape (n_objects, n_objects)
+        similarities : array-like or sparse of shape (n_objects, n_objects)
             From 0 to 1 and symmetric: a co-association of `metrics.coassociation`, of another program, a kernel.
 
         Returns
@@ -64,7 +64,7 @@ class SimilarityConsensus(BaseConsensus):
         """
         self._check_parameters()
         self._check_no_labels()
-        S = self._check_similarity(similarity)
+        S = self._check_similarity(similarities)
         n = S.shape[0]
         self._check_n_objects(n)
         self.__dict__.pop("_coding", None)  # of an earlier fit
@@ -96,10 +96,10 @@ class SimilarityConsensus(BaseConsensus):
                 "Ask for fewer clusters."
             )
 
-    def _check_similarity(self, similarity: Any) -> Any:
+    def _check_similarity(self, similarities: Any) -> Any:
         """A copy as floats: dense, or of the entries that there are."""
         name = f"The similarities of {type(self).__name__}"
-        shape = np.shape(similarity) if not issparse(similarity) else similarity.shape
+        shape = np.shape(similarities) if not issparse(similarities) else similarities.shape
         if len(shape) != 2 or shape[0] != shape[1] or shape[0] == 0:
             raise ValueError(f"{name} must be a square matrix. Got shape {shape}. Give a row and a column per object.")
         n = int(shape[0])
@@ -109,8 +109,8 @@ class SimilarityConsensus(BaseConsensus):
             check_fits(
                 OVERHEAD + 24 * n * n, self.max_bytes, type(self).__name__, f"{n:,} × {n:,} similarities", advice
             )
-        with features_checked(name, similarity, None):
-            S = check_array(similarity, accept_sparse="csr", dtype=np.float64, copy=True, input_name="similarity")
+        with features_checked(name, similarities, None):
+            S = check_array(similarities, accept_sparse="csr", dtype=np.float64, copy=True, input_name="similarities")
         entries = S.data if issparse(S) else S
         if entries.size and not (entries.min() >= 0 and entries.max() <= 1):
             worst = float(entries.min() if entries.min() < 0 else entries.max())

@@ -57,7 +57,7 @@ class _Options(TypedDict, total=False):
 @overload
 def weak_association_threshold(
     labels: ArrayLike | Any,
-    method: str = "kmeans",
+    strategy: str = "kmeans",
     *,
     return_error: Literal[False] = False,
     **options: Unpack[_Options],
@@ -66,13 +66,13 @@ def weak_association_threshold(
 
 @overload
 def weak_association_threshold(
-    labels: ArrayLike | Any, method: str = "kmeans", *, return_error: Literal[True], **options: Unpack[_Options]
+    labels: ArrayLike | Any, strategy: str = "kmeans", *, return_error: Literal[True], **options: Unpack[_Options]
 ) -> tuple[float, float]: ...
 
 
 def weak_association_threshold(
     labels: ArrayLike | Any,
-    method: str = "kmeans",
+    strategy: str = "kmeans",
     *,
     weights: ArrayLike | None = None,
     include_diagonal: bool = False,
@@ -86,7 +86,7 @@ def weak_association_threshold(
     Parameters
     ----------
     {labels}
-    method : {"kmeans", "gmm"}, default "kmeans"
+    strategy : {"kmeans", "gmm"}, default "kmeans"
         Two groups of least squares, solved exactly; or a mixture of two Gaussians by EM that starts from them.
     weights : array-like of shape (n_partitions,), optional
         Weights of the partitions, ≥ 0: the co-associations are the weighted ones. Default: equal.
@@ -133,11 +133,11 @@ def weak_association_threshold(
     0.25
     """
     ensemble = as_ensemble(labels)
-    check_choice(method, "method of weak_association_threshold", ["kmeans", "gmm"])
+    check_choice(strategy, "strategy of weak_association_threshold", ["kmeans", "gmm"])
     check_whole(max_pairs, "max_pairs of weak_association_threshold", 1)
     check_flag(include_diagonal, "include_diagonal of weak_association_threshold")
     check_flag(return_error, "return_error of weak_association_threshold")
-    split, w = SPLITS[method], check_weights(weights, ensemble.shape[1], "weak_association_threshold")
+    split, w = SPLITS[strategy], check_weights(weights, ensemble.shape[1], "weak_association_threshold")
     n, random = len(ensemble), random_source(random_state)
     found, n_drawn = _associations(ensemble, ensemble.rows, None, w, max_pairs, random, n_jobs)
     if n_drawn is None:

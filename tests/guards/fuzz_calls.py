@@ -153,7 +153,7 @@ def legal(constraint: Any, draw: Random, name: str, n: int, p: int) -> Any:
         high = 1e300 if constraint.below == np.inf else float(np.nextafter(constraint.below, -np.inf))
         return draw.choice([low, high, draw.uniform(low or 0, min(high, 2)), min(max(1, low), high)])
     if isinstance(constraint, Whole):
-        slow = name in ("n_init", "n_init", "n_candidates", "n_steps")
+        slow = name in ("n_init", "n_candidates", "n_steps")
         most = constraint.most or 2**62
         least = constraint.least
         return draw.choice([least, least + 1, min(3, most) if most >= 3 else least, *([] if slow else [most, 7])])

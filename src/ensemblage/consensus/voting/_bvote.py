@@ -75,7 +75,7 @@ class BipartiteVoting(VotingConsensus):
         lifetime in the hierarchy of the columns of ``aggregate_``, at least 2 and less than all of them; all of them
         where they are 1 or 2, for nothing is in between.
     n_init : int, default 10
-        Random orders of the partitions to try.
+        Number of starts, the one with the least loss wins: random orders of the partitions.
     linkage : {"average", "aib"}, default "average"
         JS-ALink: average linkage of the divergences between the columns of ``aggregate_``. Or the agglomerative
         information bottleneck, which merges what costs the least I(C; X) and then computes the divergences anew: k0

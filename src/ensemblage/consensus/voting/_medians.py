@@ -137,7 +137,7 @@ class Prototypes:
         return columns
 
     def search(self, columns: NDArray[np.int64], max_iter: int, leave_one_out: bool) -> Prototype:
-        """Alternate, as long as the objective falls; where it ends, with ``leave_one_out``, match one at a time and go on."""
+        """Alternate, as long as the objective falls; where it ends, with ``leave_one_out``, match one at a time."""
         found = self.alternate(columns, max_iter)
         while leave_one_out and len(found.trace) <= max_iter:
             following = self.alternate(self.match_to_others(found.columns), max_iter - len(found.trace))

@@ -112,7 +112,7 @@ def generators():
         "resampled": g.ResampledPartitions(6, **common),
         "mixed": g.MixedPartitions(n_clusters=3, **common),
         "greedy": g.GreedyPartitions(3, n_candidates=7, **common),
-        "diverse": g.DiversePartitions(3, **common),
+        "diverse": g.DiversePartitions([2, 3, 4], **common),
         "bootstrap": g.ResampledPartitions(6, n_clusters=3, bootstrap=True, feature_fraction=0.5, **common),
         "genie": g.GeniePartitions(6),
         "uspec": g.USpecPartitions(4, k_min=2, k_max=5, n_representatives=30, **common),

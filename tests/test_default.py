@@ -64,7 +64,7 @@ def defaults():
         ((None, "best"), {"generator": DiversePartitions(standardized_too=True)}),
         ((4, "default"), {"n_clusters": 4, "consensus": "eac-average"}),
         ((4, "default"), {"n_clusters": 4, "generator": DiversePartitions()}),
-        ((4, "default"), {"n_clusters": 4, "generator": DiversePartitions(4), "consensus": "eac-average"}),
+        ((4, "default"), {"n_clusters": 4, "generator": DiversePartitions([3, 4, 5]), "consensus": "eac-average"}),
         ((4, "default"), {"consensus": EvidenceAccumulation(4)}),
     ],
     ids=str,

@@ -21,7 +21,7 @@ CLOUD = np.random.default_rng(0).normal(size=(500, 3))
 
 
 def test_each_member_is_what_its_algorithm_gives_alone():
-    made = DiversePartitions(3, random_state=0).fit(IRIS)
+    made = DiversePartitions([2, 3, 4], random_state=0).fit(IRIS)
     labels = made.fit_transform(IRIS)
     names = made.get_feature_names_out().tolist()
     assert made.n_clusters_.tolist() == [2, 3, 4] * 4
@@ -66,7 +66,7 @@ def test_graphs_in_parts():
 
 @pytest.mark.parametrize(
     ("chosen", "ks"),
-    [(None, [*range(2, 11), 12, 14, 17, 20]), (1, [2]), (2, [2, 3]), (5, [4, 5, 6]), ([7, 2], [2, 7])],
+    [(None, [*range(2, 11), 12, 14, 17, 20]), (2, [2]), (5, [5]), ([5], [5]), ([7, 2], [2, 7])],
     ids=str,
 )
 def test_numbers_of_clusters(chosen, ks):
@@ -77,17 +77,17 @@ def test_numbers_of_clusters(chosen, ks):
 
 
 def test_families_and_their_order():
-    made = DiversePartitions(3, families=["genie", "mixture"], random_state=0).fit(IRIS)
+    made = DiversePartitions([2, 3, 4], families=["genie", "mixture"], random_state=0).fit(IRIS)
     assert [type(estimator).__name__ for estimator in made.estimators_] == ["Genie"] * 3 + ["GaussianMixture"] * 3
 
 
 def test_standardized_too():
     X = CLOUD * [1, 1, 6]
-    both = DiversePartitions(3, standardized_too=True, random_state=0).fit_transform(X)
-    once = DiversePartitions(3, random_state=0).fit_transform(X)
+    both = DiversePartitions([2, 3, 4], standardized_too=True, random_state=0).fit_transform(X)
+    once = DiversePartitions([2, 3, 4], random_state=0).fit_transform(X)
     assert both.shape[1] == 24
     np.testing.assert_array_equal(both[:, 3:12], once[:, 3:])  # the mixtures have other seeds
-    scaled = DiversePartitions(3, random_state=0).fit_transform((X - X.mean(0)) / X.std(0))
+    scaled = DiversePartitions([2, 3, 4], random_state=0).fit_transform((X - X.mean(0)) / X.std(0))
     np.testing.assert_array_equal(both[:, 15:], scaled[:, 3:])
     assert (both[:, 15:] != both[:, 3:12]).any()
 
@@ -101,12 +101,14 @@ def test_mixtures_of_many_features_are_diagonal(n_features, covariances):
 
 @pytest.mark.parametrize("n_jobs", [2, -1])
 def test_threads_change_nothing(n_jobs):
-    one, other = (DiversePartitions(4, random_state=3, n_jobs=jobs).fit_transform(CLOUD) for jobs in (1, n_jobs))
+    one, other = (
+        DiversePartitions([3, 4, 5], random_state=3, n_jobs=jobs).fit_transform(CLOUD) for jobs in (1, n_jobs)
+    )
     np.testing.assert_array_equal(one, other)
 
 
 def test_seed():
-    one, same, other = (DiversePartitions(6, random_state=seed).fit_transform(CLOUD) for seed in (0, 0, 1))
+    one, same, other = (DiversePartitions([5, 6, 7], random_state=seed).fit_transform(CLOUD) for seed in (0, 0, 1))
     np.testing.assert_array_equal(one, same)
     assert (one[:, :3] != other[:, :3]).any()
     np.testing.assert_array_equal(one[:, 3:], other[:, 3:])
@@ -116,19 +118,19 @@ def test_seed():
 def test_units_change_no_mixture(standardized_too):
     """The ridge is a share of the variance of the features: of an absolute one small units left a single cluster."""
     settings = {"families": ["mixture"], "standardized_too": standardized_too, "random_state": 0}
-    labels = DiversePartitions(3, **settings).fit_transform(IRIS)
+    labels = DiversePartitions([2, 3, 4], **settings).fit_transform(IRIS)
     assert [len(np.unique(column)) for column in labels.T] == [2, 3, 4] * (1 + standardized_too)
     for unit in (1e-6, 1e-3, 1e6):
-        np.testing.assert_array_equal(DiversePartitions(3, **settings).fit_transform(unit * IRIS), labels)
+        np.testing.assert_array_equal(DiversePartitions([2, 3, 4], **settings).fit_transform(unit * IRIS), labels)
 
 
 def test_units_change_nothing():
     """Bitwise for powers of two; of others rounding may decide between neighbours at equal distances."""
-    labels = DiversePartitions(3, random_state=0).fit_transform(CLOUD)
+    labels = DiversePartitions([2, 3, 4], random_state=0).fit_transform(CLOUD)
     for unit in (2.0**-20, 1e-3, 1e6, 2.0**30):
-        np.testing.assert_array_equal(DiversePartitions(3, random_state=0).fit_transform(unit * CLOUD), labels)
-    iris = DiversePartitions(3, random_state=0).fit_transform(IRIS)
-    np.testing.assert_array_equal(DiversePartitions(3, random_state=0).fit_transform(IRIS / 1024), iris)
+        np.testing.assert_array_equal(DiversePartitions([2, 3, 4], random_state=0).fit_transform(unit * CLOUD), labels)
+    iris = DiversePartitions([2, 3, 4], random_state=0).fit_transform(IRIS)
+    np.testing.assert_array_equal(DiversePartitions([2, 3, 4], random_state=0).fit_transform(IRIS / 1024), iris)
 
 
 def test_objects_that_are_all_the_same_have_a_mixture():
@@ -140,12 +142,14 @@ def test_objects_that_are_all_the_same_have_a_mixture():
 @pytest.mark.skipif("rng" not in signature(eigsh).parameters, reason="ARPACK's restarts have no seed before SciPy 1.17")
 def test_repeated_eigenvalues_change_nothing_between_two_runs():
     """Points at equal distances: ARPACK leaves an invariant subspace by a random vector."""
-    made = [DiversePartitions(3, families=["spectral"], random_state=0).fit_transform(np.eye(260)) for _ in range(2)]
+    made = [
+        DiversePartitions([2, 3, 4], families=["spectral"], random_state=0).fit_transform(np.eye(260)) for _ in range(2)
+    ]
     np.testing.assert_array_equal(*made)
 
 
 def test_new_rows():
-    made = DiversePartitions(3, random_state=0)
+    made = DiversePartitions([2, 3, 4], random_state=0)
     labels = made.fit_transform(IRIS)
     np.testing.assert_array_equal(made.transform(IRIS)[:, :3], labels[:, :3])
     np.testing.assert_array_equal(made.transform(IRIS[[101, 3]] + 1e-9), labels[[101, 3]])
@@ -153,7 +157,7 @@ def test_new_rows():
 
 def test_progress_and_failures(monkeypatch):
     told = []
-    made = DiversePartitions(3, random_state=0, progress=lambda *done: told.append(done)).fit(IRIS)
+    made = DiversePartitions([2, 3, 4], random_state=0, progress=lambda *done: told.append(done)).fit(IRIS)
     assert told == [(i, 6) for i in range(1, 7)]
     assert len(made.estimators_) == 12
     monkeypatch.setattr(Embedding, "of", lambda *_: 1 / 0)
@@ -167,7 +171,7 @@ def test_progress_and_failures(monkeypatch):
 @pytest.mark.parametrize(
     ("parameters", "text"),
     [
-        ({"n_clusters": 0}, "n_clusters of DiversePartitions"),
+        ({"n_clusters": 1}, "n_clusters of DiversePartitions"),
         ({"n_clusters": [1]}, "n_clusters of DiversePartitions"),
         ({"families": ["ward"]}, "families of DiversePartitions"),
         ({"families": []}, "families of DiversePartitions"),

@@ -76,14 +76,14 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
         rule is refused.
     generator : transformer, optional
         Makes the ensemble: features to labels, as ``RandomKPartitions``. Default: by ``quality``.
-        ``DiversePartitions()`` gets the number of clusters where there is one.
+        ``DiversePartitions()`` gets the number of clusters, one less and one more where there is a number.
     consensus : str or clusterer, optional
         Combines it: a name of ``METHODS`` or an estimator. Default: "eac-average" of ``DiversePartitions``, "km" of
         another generator; "acv", which finds the number of clusters, where `choose_k` cannot (distances, categories
         alone, fewer than 20 objects). The default by its name is the default.
     quality : {"fast", "default", "best"}, default "default"
         What is clustered where ``generator`` is not given, and so how it is combined. "default":
-        ``DiversePartitions(n_clusters)`` and "eac-average". "best": twice the partitions, features as they are scaled
+        ``DiversePartitions`` and "eac-average". "best": twice the partitions, features as they are scaled
         and each with deviation 1. "fast", and always of more than 20,000 objects, of sparse features
         and where more than half of the objects are copies of others: ``RandomKPartitions(50)`` and "km", in time linear
         in the objects.

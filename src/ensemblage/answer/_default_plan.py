@@ -24,7 +24,7 @@ from ensemblage.consensus._registry import make_consensus
 from ensemblage.ensemble._checks import check_sample_weight
 from ensemblage.generation import DiversePartitions, RandomKPartitions, _diverse
 from ensemblage.generation._base import BasePartitions
-from ensemblage.generation._diverse import can_be_diverse
+from ensemblage.generation._diverse import can_be_diverse, numbers_near
 from ensemblage.generation._sampled_kmeans import N_STEPS
 from ensemblage.io import Preprocessor
 from ensemblage.io._anndata_features import as_table
@@ -413,7 +413,7 @@ def _numbers_text(generator: DiversePartitions, n_clusters: Any, n: int) -> str:
     """With how many clusters the members of the default are made."""
     if isinstance(n_clusters, tuple):
         return "the number that is found, one less and one more"
-    numbers = clone(generator).set_params(n_clusters=n_clusters)._ks(n)
+    numbers = clone(generator).set_params(n_clusters=numbers_near(n_clusters))._ks(n)
     return f"{listing(numbers)} clusters"
 
 
@@ -496,7 +496,7 @@ def default_generator(quality: str, features: Any, k: int | None = None) -> Any:
     """What makes the ensemble of features where nothing else is asked for."""
     if quality == "fast" or not can_be_diverse(features):
         return RandomKPartitions()
-    return DiversePartitions(k, standardized_too=quality == "best")
+    return DiversePartitions(numbers_near(k), standardized_too=quality == "best")
 
 
 def default_method(generator: Any) -> str:

@@ -17,6 +17,7 @@ from ensemblage.base.random import task_seeds
 from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.generation import DiversePartitions
 from ensemblage.generation._base import ensemble_of
+from ensemblage.generation._diverse import numbers_near
 
 
 def choice_of(
@@ -45,7 +46,7 @@ def generator_of(
     progress: Callable[[int, int], None] | None = None,
 ) -> Any:
     """The unfitted generator, with seeds and threads, and the number of clusters where it takes its members near it."""
-    near: dict[str, Any] = {"n_clusters": k} if isinstance(plan.generator, DiversePartitions) else {}
+    near: dict[str, Any] = {"n_clusters": numbers_near(k)} if isinstance(plan.generator, DiversePartitions) else {}
     return fill_defaults(clone(plan.generator), seed, n_jobs, progress=progress, **near)
 
 

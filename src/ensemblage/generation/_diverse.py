@@ -45,6 +45,11 @@ MOST_DIVERSE = 20_000
 """Objects up to which different algorithms cluster them; k-means alone does more."""
 
 
+def numbers_near(k: int | None) -> list[int] | None:
+    """The numbers of clusters of the members where k is looked for: one less, as many and one more, from 2 on."""
+    return None if k is None else sorted({max(near, 2) for near in (k - 1, k, k + 1)})
+
+
 def can_be_diverse(features: Any) -> bool:
     """Whether several algorithms can cluster features: an array, not too long, in which neighbours mean something."""
     if not isinstance(features, np.ndarray) or features.shape[1] == 0 or len(features) > MOST_DIVERSE:
@@ -127,8 +132,8 @@ class DiversePartitions(BasePartitions):
     Parameters
     ----------
     n_clusters : int or sequence of int, optional
-        An answer that is looked for: each algorithm is run with one cluster less, with as many, and with one more. Or
-        the numbers themselves. None: 2 to 10, 12, 14, 17 and 20, up to √n_samples.
+        Number of clusters of each partition, or several numbers: each algorithm is run with each. None: 2 to 10, 12,
+        14, 17 and 20, up to √n_samples. `ConsensusClustering` gives its own number, one less and one more.
     families : sequence of {"mixture", "spectral", "genie"}, default=("mixture", "spectral", "genie")
         Who clusters. "mixture": full covariances, diagonal ones for more than 50 features; 1e-4 of the mean variance
         of the features is added to the variances. "spectral": normalised cuts of the graph of the 10 nearest
@@ -172,7 +177,7 @@ class DiversePartitions(BasePartitions):
     --------
     >>> from sklearn.datasets import load_iris
     >>> from ensemblage.generation import DiversePartitions
-    >>> generator = DiversePartitions(3, random_state=0)
+    >>> generator = DiversePartitions([2, 3, 4], random_state=0)
     >>> generator.fit_transform(load_iris().data).shape
     (150, 12)
     >>> list(generator.get_feature_names_out()[::3])
@@ -180,7 +185,7 @@ class DiversePartitions(BasePartitions):
     """
 
     _parameter_constraints: ClassVar[Constraints] = {
-        "n_clusters": [Whole(1), Several(Whole(2)), None],
+        "n_clusters": [Whole(2), Several(Whole(2)), None],
         "families": [Several(Words(FAMILIES))],
         "standardized_too": [Flag()],
     }
@@ -222,7 +227,7 @@ class DiversePartitions(BasePartitions):
         if self.n_clusters is None:
             wanted = [k for k in GRID if k * k <= max(n_rows, 4)]
         elif isinstance(self.n_clusters, int | np.integer):
-            wanted = range(int(self.n_clusters) - 1, int(self.n_clusters) + 2)
+            wanted = [int(self.n_clusters)]
         else:
             wanted = self.n_clusters
         return sorted({min(max(int(k), 2), n_rows) for k in wanted})

@@ -100,7 +100,7 @@ def shared_objects(
 
 
 def align_labels(
-    labels: ArrayLike | Any,
+    clustering: ArrayLike | Any,
     reference: ArrayLike | Any,
     *,
     ids: Sequence[Any] | None = None,
@@ -114,7 +114,7 @@ def align_labels(
 
     Parameters
     ----------
-    labels : array-like of shape (n,)
+    clustering : array-like of shape (n,)
         Cluster of each object; -1, NaN and None: in none.
     reference : array-like of int, shape (n_reference,)
         Cluster of each object before.
@@ -139,7 +139,7 @@ def align_labels(
     >>> align_labels([0, 0, 1], [3, 3, 5], ids=["a", "b", "z"], reference_ids=["b", "a", "c"])
     array([3, 3, 6])
     """
-    new, numbers = align_numbers(labels, reference, ids, reference_ids)
+    new, numbers = align_numbers(clustering, reference, ids, reference_ids)
     return np.append(numbers, -1)[new.clusters]
 
 

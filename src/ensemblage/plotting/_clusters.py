@@ -58,7 +58,7 @@ def cluster_sizes(sizes: ArrayLike | Any, *, unlabelled: int = 0, ax: Axes | Non
 
 
 def confidence_by_cluster(
-    confidence: ArrayLike | Any, clusters: ArrayLike | None = None, *, ax: Axes | None = None
+    confidence: ArrayLike | Any, clustering: ArrayLike | None = None, *, ax: Axes | None = None
 ) -> Axes:
     """Distribution of the confidence of the objects, cluster by cluster.
 
@@ -69,7 +69,7 @@ def confidence_by_cluster(
     ----------
     confidence : array-like of float, shape (n,), or fitted model
         ``confidence_`` of a consensus; or the consensus itself.
-    clusters : array-like of int, shape (n,), optional
+    clustering : array-like of int, shape (n,), optional
         Its ``labels_``; not with a model. Objects without a cluster, negative, and without a confidence are left out.
     {ax}
 
@@ -80,18 +80,18 @@ def confidence_by_cluster(
     'confidence'
     """
     if is_model(confidence):
-        confidence, clusters = confidence.confidence_, confidence.labels_
-    return confidence_boxes(confidence_quantiles(confidence, [] if clusters is None else clusters), ax=ax)
+        confidence, clustering = confidence.confidence_, confidence.labels_
+    return confidence_boxes(confidence_quantiles(confidence, [] if clustering is None else clustering), ax=ax)
 
 
-def confidence_quantiles(confidence: ArrayLike, clusters: ArrayLike) -> list[dict[str, Any]]:
+def confidence_quantiles(confidence: ArrayLike, clustering: ArrayLike) -> list[dict[str, Any]]:
     """The numbers that `confidence_by_cluster` draws.
 
     Parameters
     ----------
     confidence : array-like of float, shape (n,)
         ``confidence_`` of a consensus. NaN is left out.
-    clusters : array-like of int, shape (n,)
+    clustering : array-like of int, shape (n,)
         ``labels_`` of the consensus. Objects with a negative label are left out.
 
     Returns
@@ -108,7 +108,7 @@ def confidence_quantiles(confidence: ArrayLike, clusters: ArrayLike) -> list[dic
     0.5
     """
     values = check_numbers(confidence, "confidence", ("n",))
-    labels = whole_numbers(clusters, "clusters, one per confidence,", (len(values),))
+    labels = whole_numbers(clustering, "clusters, one per confidence,", (len(values),))
     known = (labels >= 0) & np.isfinite(values)
     order = np.lexsort((values[known], labels[known]))
     values, known_labels = values[known][order], labels[known][order]

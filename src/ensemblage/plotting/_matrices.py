@@ -100,7 +100,7 @@ def _name_members(ax: Axes, p: int, names: Sequence[object] | None, consensus_at
 
 def consensus_matrix(
     matrix: ArrayLike | Any,
-    clusters: ArrayLike | Any = None,
+    clustering: ArrayLike | Any = None,
     *,
     sizes: ArrayLike | None = None,
     label: str = "share of partitions that join the two objects",
@@ -114,9 +114,9 @@ def consensus_matrix(
     Parameters
     ----------
     matrix : array-like of float, shape (r, r), or label matrix, or fitted model
-        Share of partitions that join rows i and j. NaN is grey. With a model as ``clusters``, the label matrix that it
+        Share of partitions that join rows i and j. NaN is grey. With a model as ``clustering``, the label matrix that it
         was fitted to, of which at most 600 objects are drawn; a model of features can be given alone.
-    clusters : array-like of int, shape (r,), or fitted model
+    clustering : array-like of int, shape (r,), or fitted model
         Cluster of each row; negative: no partition labels it (drawn last).
     sizes : array-like of float, shape (r,), optional
         How many objects each row stands for: it is drawn that wide. Default: one.
@@ -132,13 +132,13 @@ def consensus_matrix(
     >>> consensus_matrix([[1, 0.5], [0.5, 1]], [0, 1]).get_xlabel()
     'objects, ordered by cluster'
     """
-    fitted = matrix if clusters is None else clusters
+    fitted = matrix if clustering is None else clustering
     if is_model(fitted):
-        matrix, clusters = association_of(matrix, fitted)
+        matrix, clustering = association_of(matrix, fitted)
     ax = axes_or_new(ax, 4.8, 4.1)
     colors = _color_map(cmap, "consensus_matrix")
     shares = check_numbers(matrix, "matrix of consensus_matrix", ("r", "r"), least=1)
-    labels = whole_numbers(clusters, "clusters of consensus_matrix", (len(shares),))
+    labels = whole_numbers(clustering, "clustering of consensus_matrix", (len(shares),))
     widths = check_sizes(sizes, len(shares), "sizes of consensus_matrix")
     order = np.argsort(np.where(labels < 0, labels.max(initial=0) + 1, labels), kind="stable")
     labels, ends = labels[order], np.cumsum(widths[order])
@@ -178,7 +178,7 @@ def _mark_clusters(ax: Axes, labels: NDArray[np.int64], ends: NDArray[np.float64
 
 def thresholded_matrices(
     matrix: ArrayLike,
-    clusters: ArrayLike,
+    clustering: ArrayLike,
     association_threshold: float,
     *,
     sizes: ArrayLike | None = None,
@@ -192,7 +192,7 @@ def thresholded_matrices(
     ----------
     matrix : array-like of float, shape (r, r)
         Share of partitions that join rows i and j.
-    clusters : array-like of int, shape (r,)
+    clustering : array-like of int, shape (r,)
         Cluster of each row.
     association_threshold : float
         Shares up to it are weak. The diagonal stays.
@@ -217,8 +217,8 @@ def thresholded_matrices(
     shares = check_numbers(matrix, "matrix of thresholded_matrices", ("r", "r"), least=1)
     check_number(association_threshold, "association_threshold of thresholded_matrices", least=0)
     strong = np.where((shares <= association_threshold) & ~np.eye(len(shares), dtype=bool), 0.0, shares)
-    consensus_matrix(shares, clusters, sizes=sizes, ax=left)
-    consensus_matrix(strong, clusters, sizes=sizes, ax=right)
+    consensus_matrix(shares, clustering, sizes=sizes, ax=left)
+    consensus_matrix(strong, clustering, sizes=sizes, ax=right)
     left.set_title("before", fontsize="medium")
     right.set_title(f"without associations up to {association_threshold:.3g}", fontsize="medium")
     return left, right

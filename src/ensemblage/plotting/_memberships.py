@@ -18,7 +18,7 @@ _PIXELS = 600
 
 def membership(
     shares: ArrayLike,
-    clusters: ArrayLike,
+    clustering: ArrayLike,
     *,
     sizes: ArrayLike | None = None,
     names: Sequence[object] | None = None,
@@ -32,7 +32,7 @@ def membership(
     ----------
     shares : array-like of float, shape (r, k)
         ``membership_`` of a consensus, from 0 to 1; NaN is grey.
-    clusters : array-like of int, shape (r,)
+    clustering : array-like of int, shape (r,)
         ``labels_``; negative ones are drawn last.
     sizes : array-like of float, shape (r,), optional
         How many objects each row stands for: it is drawn that high. Default: one.
@@ -49,7 +49,7 @@ def membership(
     from matplotlib.ticker import MaxNLocator
 
     ax = axes_or_new(ax, 4.2, 4.1)
-    rows, labels, own = _check_shares(shares, clusters, "shares", "membership")
+    rows, labels, own = _check_shares(shares, clustering, "shares", "membership")
     heights = check_sizes(sizes, len(rows), "sizes of membership")
     order = np.lexsort((-own, np.where(labels < 0, rows.shape[1], labels)))
     ends = np.cumsum(heights[order])
@@ -67,7 +67,9 @@ def membership(
     return ax
 
 
-def item_consensus_bars(consensus: ArrayLike, clusters: ArrayLike, *, most: int = 200, ax: Axes | None = None) -> Axes:
+def item_consensus_bars(
+    consensus: ArrayLike, clustering: ArrayLike, *, most: int = 200, ax: Axes | None = None
+) -> Axes:
     """Stacked bars: the consensus of each object with every cluster, objects ordered by their own cluster.
 
     Within a cluster the surest object is on the left. Of more than ``most`` objects an even choice is drawn.
@@ -76,7 +78,7 @@ def item_consensus_bars(consensus: ArrayLike, clusters: ArrayLike, *, most: int 
     ----------
     consensus : array-like of float, shape (n, k)
         What ``metrics.item_consensus`` returns; objects with NaN are left out.
-    clusters : array-like of int, shape (n,)
+    clustering : array-like of int, shape (n,)
         Cluster of each object, columns of ``consensus``; negative ones are left out.
     most : int, default 200
         Objects to draw.
@@ -89,7 +91,7 @@ def item_consensus_bars(consensus: ArrayLike, clusters: ArrayLike, *, most: int 
     6
     """
     ax = axes_or_new(ax, 6.4, 3.6)
-    shares, labels, own = _check_shares(consensus, clusters, "consensus", "item_consensus_bars")
+    shares, labels, own = _check_shares(consensus, clustering, "consensus", "item_consensus_bars")
     check_whole(most, "most of item_consensus_bars", 1)
     order = np.lexsort((-own, labels))
     order = order[(labels[order] >= 0) & np.isfinite(own[order])]

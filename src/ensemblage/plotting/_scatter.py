@@ -20,7 +20,7 @@ _MOST_NAMED = 60
 
 
 def scatter(
-    points: ArrayLike, clusters: ArrayLike | Any, confidence: ArrayLike | None = None, *, ax: Axes | None = None
+    points: ArrayLike, clustering: ArrayLike | Any, confidence: ArrayLike | None = None, *, ax: Axes | None = None
 ) -> Axes:
     """Objects as points: the colour is the cluster, the opacity the confidence, a number marks each cluster.
 
@@ -31,7 +31,7 @@ def scatter(
     ----------
     points : array-like of float, shape (n, 2)
         Coordinates.
-    clusters : array-like of int, shape (n,), or fitted model
+    clustering : array-like of int, shape (n,), or fitted model
         ``labels_`` of a consensus; negative ones are grey and named "unlabelled". With a model, ``points`` may be more
         than two features: their first two principal components are drawn.
     confidence : array-like of float, shape (n,), optional
@@ -45,12 +45,12 @@ def scatter(
     >>> len(scatter([[0, 0], [1, 1]], [0, 1], [0.9, 0.4]).texts)
     2
     """
-    if is_model(clusters):
-        confidence = clusters.confidence_ if confidence is None else confidence
-        points, clusters = two_components(points), clusters.labels_
+    if is_model(clustering):
+        confidence = clustering.confidence_ if confidence is None else confidence
+        points, clustering = two_components(points), clustering.labels_
     ax = axes_or_new(ax, 4.8, 4.1)
     xy = check_numbers(points, "points of scatter", ("n", 2))
-    labels = whole_numbers(clusters, "clusters of scatter", (len(xy),))
+    labels = whole_numbers(clustering, "clustering of scatter", (len(xy),))
     given = np.ones(len(xy)) if confidence is None else check_numbers(confidence, "confidence of scatter", (len(xy),))
     sure = np.nan_to_num(given)
     top = float(sure.max(initial=0)) or 1.0

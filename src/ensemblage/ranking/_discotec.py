@@ -243,14 +243,14 @@ class Discotec(BaseRanker):
         sampled = sampled_means(rows, tables, self.n_sampled_pairs, self.random_state, self.n_jobs)
         return sampled.means, sampled
 
-    def score_labels(self, labels: ArrayLike) -> float:
+    def score_labels(self, clustering: ArrayLike) -> float:
         """Score of a clustering that is not in the ensemble, a consensus for instance; comparable with ``scores_``.
 
         The consensus matrix is that of the fitted ensemble; the constraints given to ``fit`` count.
 
         Parameters
         ----------
-        labels : array-like of shape (n_objects,)
+        clustering : array-like of shape (n_objects,)
             Cluster of each object, -1 or NaN where it has none.
 
         Returns
@@ -272,7 +272,7 @@ class Discotec(BaseRanker):
         (0.25, array([0.25  , 0.2917, 0.2917]))
         """
         check_is_fitted(self)
-        clustering = Ensemble.from_partitions([labels], names=["labels"])
+        clustering = Ensemble.from_partitions([clustering], names=["labels"])
         if len(clustering) != len(self._ensemble):
             raise ValueError(
                 f"labels must have one entry for each of the {len(self._ensemble)} objects of the ensemble. "

@@ -60,7 +60,7 @@ class _Failure(NamedTuple):
 def cluster_stability(
     estimator: Any,
     X: ArrayLike | Any,
-    labels: ArrayLike | None = None,
+    clustering: ArrayLike | None = None,
     *,
     scheme: Literal["bootstrap", "subsample", "jitter", "noise"] = "bootstrap",
     n_resamples: int = 100,
@@ -86,7 +86,7 @@ def cluster_stability(
     X : array-like, sparse matrix or data frame of shape (n_objects, n_features)
         The features; sparse where the estimator takes it. Rows of a data frame stay one, for estimators that read its
         columns. For an estimator with ``metric="precomputed"``, the (n_objects, n_objects) distances.
-    labels : array-like of shape (n_objects,), optional
+    clustering : array-like of shape (n_objects,), optional
         The clusters whose stability is asked for, numbers or text; -1 and NaN are in none. Default: those that the
         estimator finds in X.
     scheme : {"bootstrap", "subsample", "jitter", "noise"}, default "bootstrap"
@@ -188,10 +188,10 @@ def cluster_stability(
     given = None if resamples is None else check_resamples(resamples, len(data), name)
     n = n_resamples if given is None else len(given)
     reference_seed, *draws = task_seeds(random_state, 1 + 2 * n).tolist()
-    if labels is None:
+    if clustering is None:
         reference = _fit_reference(estimator, data, reference_seed)
     else:
-        reference = _check_reference(labels, len(data), f"labels of {name}")
+        reference = _check_reference(clustering, len(data), f"clustering of {name}")
 
     def compared(i: int) -> NDArray[np.float64] | _Failure:
         resample = drawn.draw(draws[2 * i]) if given is None else drawn.resample_of(given[i])

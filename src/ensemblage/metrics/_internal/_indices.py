@@ -121,7 +121,7 @@ INTERNAL_INDICES: Mapping[str, InternalIndexInfo] = MappingProxyType(
 
 
 def internal_index(
-    features: ArrayLike, labels: ArrayLike, measure: str = "silhouette", *, variant: str = "published"
+    features: ArrayLike, clustering: ArrayLike, measure: str = "silhouette", *, variant: str = "published"
 ) -> float:
     """Quality of a clustering judged by the features of the objects alone.
 
@@ -129,7 +129,7 @@ def internal_index(
     ----------
     features : array-like of shape (n_objects, n_features)
         Distances are Euclidean.
-    labels : array-like of shape (n_objects,)
+    clustering : array-like of shape (n_objects,)
         Cluster of each object. Objects with -1 or NaN are in no cluster and left out.
     measure : str, default "silhouette"
         A key of ``INTERNAL_INDICES``, which also tells whether greater is better.
@@ -170,7 +170,7 @@ def internal_index(
     info = INTERNAL_INDICES[check_choice(measure, "measure of internal_index", INTERNAL_INDICES)]
     check_choice(variant, "variant of internal_index", VARIANTS)
     X = check_features(features)
-    clusters, _ = code_clustering(labels, len(X))
+    clusters, _ = code_clustering(clustering, len(X))
     return info.score(geometry_of(X, clusters), variant)
 
 

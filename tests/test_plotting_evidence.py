@@ -23,7 +23,7 @@ FIGURES = {
     "item_consensus_bars": lambda ax: plotting.item_consensus_bars(
         item_consensus(LABELS, FITTED.labels_), FITTED.labels_, ax=ax
     ),
-    "cluster_jaccards": lambda ax: plotting.cluster_jaccards([[1.0, np.nan], [0.4, 0.6]], clusters=["a", "b"], ax=ax),
+    "cluster_jaccards": lambda ax: plotting.cluster_jaccards([[1.0, np.nan], [0.4, 0.6]], names=["a", "b"], ax=ax),
     "prediction_strengths": lambda ax: plotting.prediction_strengths({2: 0.9, 3: 0.4}, {2: 0.1}, n_clusters=2, ax=ax),
 }
 

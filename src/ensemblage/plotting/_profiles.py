@@ -26,7 +26,7 @@ _WIDTH, _HEIGHT, _MARGINS = 3.2, 2.2, (0.62, 0.42, 0.08, 0.3)
 
 
 def profile_heat_map(
-    z: ArrayLike, variables: Sequence[object], *, clusters: Sequence[object] | None = None, ax: Axes | None = None
+    z: ArrayLike, variables: Sequence[object], *, names: Sequence[object] | None = None, ax: Axes | None = None
 ) -> Axes:
     """Standardised means of variables in clusters as colours: orange above the mean of all, purple below.
 
@@ -38,7 +38,7 @@ def profile_heat_map(
         Mean of each variable in each cluster, minus that of all, in standard deviations. NaN is grey.
     variables : sequence of m
         Their names.
-    clusters : sequence of k, optional
+    names : sequence of k, optional
         Names of the clusters. Default: their numbers.
     {ax}
 
@@ -52,7 +52,7 @@ def profile_heat_map(
     means = check_numbers(z, "z of profile_heat_map", ("m", "k"))
     m, k = means.shape
     check_length(variables, m, "variables of profile_heat_map")
-    check_length(clusters, k, "clusters of profile_heat_map")
+    check_length(names, k, "names of profile_heat_map")
     ax = axes_or_new(ax, min(10.0, 3.2 + 0.5 * k), 1.6 + (0.24 if m <= 20 else 0.19) * m)
     from matplotlib import colormaps
 
@@ -66,7 +66,7 @@ def profile_heat_map(
         if text := _cell_text(float(means[i, c]), k):
             color = "white" if is_dark[i, c] else "0.1"
             ax.text(c, i, text, ha="center", va="center", fontsize=7.5, color=color, in_layout=False)
-    names = range(k) if clusters is None else clusters
+    names = range(k) if names is None else names
     label_ticks(ax, "x", range(k), list(names), most=40)
     label_ticks(ax, "y", range(m), variables, most=60)
     ax.tick_params(length=0, labelsize=8)

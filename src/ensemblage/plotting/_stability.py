@@ -20,7 +20,7 @@ _OF_RESAMPLES = {0.7: "doubtful", 0.85: "stable"}
 """From which value on a word holds: of Jaccard similarities, of Rand indices of two resamples."""
 
 
-def cluster_jaccards(jaccard: ArrayLike, *, clusters: Sequence[object] | None = None, ax: Axes | None = None) -> Axes:
+def cluster_jaccards(jaccard: ArrayLike, *, names: Sequence[object] | None = None, ax: Axes | None = None) -> Axes:
     """Jaccard similarities of each cluster with what was found again, and the bounds of its verdict.
 
     Boxes are those of `confidence_by_cluster`; a diamond is the mean, which decides on the verdict.
@@ -29,7 +29,7 @@ def cluster_jaccards(jaccard: ArrayLike, *, clusters: Sequence[object] | None = 
     ----------
     jaccard : array-like of float, shape (k, n_comparisons)
         ``jaccard`` of a ``stability.ClusterStability``. NaN is left out.
-    clusters : sequence, optional
+    names : sequence, optional
         Names of the clusters. Default: their numbers.
     {ax}
 
@@ -42,12 +42,12 @@ def cluster_jaccards(jaccard: ArrayLike, *, clusters: Sequence[object] | None = 
     ax = axes_or_new(ax)
     similar = check_numbers(jaccard, "jaccard of cluster_jaccards", ("k", "n_comparisons"))
     k, p = similar.shape
-    check_length(clusters, k, "clusters of cluster_jaccards")
+    check_length(names, k, "names of cluster_jaccards")
     confidence_boxes(confidence_quantiles(similar.ravel(), np.repeat(np.arange(k), p)), ax=ax)
     means = [row[~np.isnan(row)].mean() if (~np.isnan(row)).any() else np.nan for row in similar]
     ax.scatter(range(k), means, marker="D", s=28, color="white", edgecolors="black", zorder=3)
     _draw_bounds(ax, _OF_JACCARD)
-    label_ticks(ax, "x", range(k), range(k) if clusters is None else clusters, most=20)
+    label_ticks(ax, "x", range(k), range(k) if names is None else names, most=20)
     return remove_frame(ax, xlabel="cluster", ylabel="Jaccard similarity", ylim=(0, 1.02))
 
 

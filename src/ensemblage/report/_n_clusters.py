@@ -199,7 +199,7 @@ def cluster_stability_section(summary: Summary) -> Section | None:
     columns = ["Cluster", "Verdict", "Mean Jaccard", "Recovered", "Dissolved", "Not drawn"]
     table = Table("Is each cluster found again?", columns, rows, text=(0, 1))
     ax = plotting.cluster_jaccards(
-        np.array(found["jaccard"], dtype=np.float64), clusters=[row["cluster"] for row in found["table"]]
+        np.array(found["jaccard"], dtype=np.float64), names=[row["cluster"] for row in found["table"]]
     )
     sentence = (
         f"The whole analysis was made again of {found['n']} {found['compared_with']} of the objects. The Jaccard "

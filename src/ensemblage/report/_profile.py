@@ -214,7 +214,7 @@ def _pictures(found: Mapping[str, Any]) -> Iterator[Picture]:
         yield Picture(title, svg, [f"{boxes}{bars}".strip()], wide=True, figures=files)
     if found["n_clusters"] > 1 and heat["z"]:
         z = np.array([[np.nan if value is None else value for value in row] for row in heat["z"]], dtype=np.float64)
-        ax = plotting.profile_heat_map(z, heat["variables"], clusters=heat["clusters"])
+        ax = plotting.profile_heat_map(z, heat["variables"], names=heat["clusters"])
         sentences = [
             (
                 "Mean of each cluster minus the mean of all, in standard deviations: + is higher than in all objects, "

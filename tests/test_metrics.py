@@ -196,7 +196,7 @@ def test_coassociation_with_missing_labels():
 @pytest.mark.parametrize("rows", [[5, 3, 3], slice(10, 20), np.arange(60) % 7 == 0])
 def test_coassociation_of_some_objects(rows):
     labels = random_labels(60, 5, 4)
-    np.testing.assert_array_equal(coassociation(labels, rows=rows), coassociation(labels)[rows][:, rows])
+    np.testing.assert_array_equal(coassociation(labels, objects=rows), coassociation(labels)[rows][:, rows])
 
 
 def test_coassociation_refuses_what_does_not_fit():
@@ -205,9 +205,9 @@ def test_coassociation_refuses_what_does_not_fit():
         ValueError, match=r"max_bytes = 2\.1 GB\. Got 80\.0 GB for the matrix of 100,000 objects\. Use density"
     ):
         coassociation(labels)
-    assert coassociation(labels, rows=[0, 1]).tolist() == [[1, 1], [1, 1]]
+    assert coassociation(labels, objects=[0, 1]).tolist() == [[1, 1], [1, 1]]
     with pytest.raises(ValueError, match=r"max_bytes = 71 bytes\. Got 4,[0-9,]+ bytes for the matrix of 3 objects"):
-        coassociation(labels, rows=[0, 1, 2], max_bytes=71)
+        coassociation(labels, objects=[0, 1, 2], max_bytes=71)
 
 
 @given(case=labels_and_clustering())

@@ -632,7 +632,9 @@ def test_without_ids_the_section_has_no_objects(tmp_path):
     frame, clusters = mixed()
     summary = summary_of(profile(clusters, frame), clusters)
     with_ids, without = (
-        find(report.build(summary, path=tmp_path / "r.html", objects=objects).read_text(encoding="utf-8"), TITLE)
+        find(
+            report.build(summary, path=tmp_path / "r.html", include_objects=objects).read_text(encoding="utf-8"), TITLE
+        )
         for objects in (True, False)
     )
     for section, found in ((with_ids, True), (without, False)):

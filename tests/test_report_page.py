@@ -33,7 +33,7 @@ def answer_of(summary):
 
 def built_without_objects(summary, folder):
     """The numbers as JSON, and the page."""
-    report.build(summary, path=folder / "r.html", json_path=folder / "r.json", objects=False)
+    report.build(summary, path=folder / "r.html", json_path=folder / "r.json", include_objects=False)
     return [(folder / name).read_text(encoding="utf-8") for name in ("r.json", "r.html")]
 
 
@@ -75,7 +75,7 @@ def test_build_without_objects_keeps_them_out_of_page_and_numbers(tmp_path):
     labels = planted_labels(n=40, p=5, k=2, noise=0.1, seed=0)[0]
     consensus, ids = KMeansConsensus(2, random_state=0).fit(labels), [f"person-{i:04d}" for i in range(40)]
     paths = {"path": tmp_path / "r.html", "json_path": tmp_path / "r.json"}
-    report.build(labels, consensus, ids=ids, objects=False, **paths)
+    report.build(labels, consensus, ids=ids, include_objects=False, **paths)
     assert not any("person-" in path.read_text(encoding="utf-8") for path in tmp_path.iterdir())
     report.build(labels, consensus, ids=ids, **paths)
     assert all("person-" in path.read_text(encoding="utf-8") for path in tmp_path.iterdir())

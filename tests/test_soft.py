@@ -146,7 +146,7 @@ def test_coassociation_and_density_follow_the_definition(missing):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         found = coassociation(soft, weights=weights)
-        rows = coassociation(soft, weights=weights, rows=[3, 9, 11])
+        rows = coassociation(soft, weights=weights, objects=[3, 9, 11])
     off = ~np.eye(60, dtype=bool)
     assert_allclose(found[off], expected[off])
     assert_allclose(rows, found[np.ix_([3, 9, 11], [3, 9, 11])])

@@ -309,7 +309,7 @@ def test_what_to_use_instead_works(tmp_path, small_room):
     labels = random_labels(60, 4)
     E, options = stored(labels, tmp_path), {"max_pairs": 100, "random_state": 0}
     assert weak_association_threshold(E, **options) == weak_association_threshold(labels, **options)
-    np.testing.assert_array_equal(coassociation(E, rows=[3, 1]), coassociation(labels, rows=[3, 1]))
+    np.testing.assert_array_equal(coassociation(E, objects=[3, 1]), coassociation(labels, objects=[3, 1]))
     assert pac(E[:30]) == pac(labels[:30])
 
 

@@ -35,7 +35,7 @@ def coassociation(
     *,
     weights: ArrayLike | None = None,
     cluster_weights: Any = None,
-    rows: Any = None,
+    objects: Any = None,
     max_bytes: int | str = MAX_BYTES,
 ) -> NDArray[np.float64]:
     """Share of the partitions that put two objects into one cluster, for every pair of objects (Candel, Eq. 1).
@@ -48,7 +48,7 @@ def coassociation(
     {weights}
     {cluster_weights}
         A pair that shares a cluster counts as much: LWCA of Huang, Wang & Lai (2018).
-    rows : slice, or list or array of int or bool, optional
+    objects : slice, or list or array of int or bool, optional
         The objects to take, in the order wanted. Default: all.
     max_bytes : int or str, default 2 GiB
         Most memory to take beyond the labels, in bytes or as "4GB": the matrix is 8 n² bytes, so the default allows
@@ -86,7 +86,7 @@ def coassociation(
     ensemble = as_any_ensemble(labels)
     w = check_weights(weights, ensemble.shape[1], "coassociation")
     if isinstance(ensemble, SoftEnsemble):
-        chosen = np.arange(len(ensemble)) if rows is None else _row_numbers(rows, len(ensemble))
+        chosen = np.arange(len(ensemble)) if objects is None else _row_numbers(objects, len(ensemble))
         if cluster_weights is not None:
             raise ValueError(
                 "cluster_weights of coassociation must be None with a SoftEnsemble: clusters have no labels to weigh. "
@@ -95,10 +95,10 @@ def coassociation(
         n, d = len(chosen), int(ensemble.offsets[-1])
         check_fits(24 * n * n + 16 * n * d, max_bytes, "coassociation", f"the matrix of {n:,} objects", _ADVICE)
         return _warn_of_unknown(*soft_associations(ensemble.rows.take(chosen), w))
-    if rows is None:
+    if objects is None:
         codes = ensemble.rows.in_memory("coassociation", "density or cluster_density")
     else:
-        codes = ensemble.codes[_row_numbers(rows, len(ensemble))]
+        codes = ensemble.codes[_row_numbers(objects, len(ensemble))]
     n, p = codes.shape
     needed = association_bytes(n, p, codes.dtype.itemsize, 8, thread_count(None))
     check_fits(needed, max_bytes, "coassociation", f"the matrix of {n:,} objects", _ADVICE)

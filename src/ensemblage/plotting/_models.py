@@ -148,4 +148,4 @@ def association_of(matrix: Any, model: Any) -> tuple[Any, Any]:
             "model. Give both: consensus_matrix(labels, model)."
         )
     rows = sample_rows(model.labels_)
-    return coassociation(ensemble, rows=rows), model.labels_[rows]
+    return coassociation(ensemble, objects=rows), model.labels_[rows]

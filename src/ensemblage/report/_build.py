@@ -28,7 +28,7 @@ def build(
     *,
     path: str | PathLike[str] = "report.html",
     json_path: str | PathLike[str] | None = None,
-    objects: bool = True,
+    include_objects: bool = True,
     **details: Any,
 ) -> Path:
     """Write an analysis as one HTML file: the answer first, figures inside, nothing loaded from elsewhere.
@@ -43,7 +43,7 @@ def build(
         Where to write. A file of that name is replaced, once the new one is whole.
     json_path : path, optional
         Where to write the numbers of the page as JSON.
-    objects : bool, default True
+    include_objects : bool, default True
         Whether ids and values of single objects may be in the page, and in the JSON.
     **details
         Keyword parameters of `summarize`: ``features``, ``ids``, ``truth``, ``ranking``, ``seconds``, ``settings``,
@@ -86,7 +86,7 @@ def build(
         raise TypeError("consensus of report.build must be a fitted estimator. Got None. Fit one to the ensemble.")
     else:
         summary = summarize(ensemble, consensus, **details)
-    if not objects:
+    if not include_objects:
         summary = remove_objects(summary)
     page = render(summary)
     if json_path is not None:

@@ -59,8 +59,8 @@ def matrix_data(
     chosen, sizes, note = shown
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="No partition labels both")
-        shares = coassociation(ensemble, weights=weights, rows=chosen)
-        unweighted = coassociation(ensemble, rows=chosen) if np.ptp(weights) > 0 else shares
+        shares = coassociation(ensemble, weights=weights, objects=chosen)
+        unweighted = coassociation(ensemble, objects=chosen) if np.ptp(weights) > 0 else shares
     order = _order_by_cluster(shares, clusters[chosen])
     percent = np.round(100 * shares[np.ix_(order, order)]).astype(np.int64)
     mean = ConsensusMatrix.of(ensemble).mean

@@ -97,14 +97,14 @@ def dendrogram(merges: ArrayLike, sizes: ArrayLike, clusters: ArrayLike, *, ax: 
     return ax
 
 
-def voting_dendrogram(merges: ArrayLike, clusters: ArrayLike, *, ax: Axes | None = None) -> Axes:
+def voting_dendrogram(linkage_matrix: ArrayLike, clusters: ArrayLike, *, ax: Axes | None = None) -> Axes:
     """The hierarchy of the reference's clusters; the grey band is the lifetime of the number of clusters drawn.
 
     O(k²) time and memory for k reference clusters.
 
     Parameters
     ----------
-    merges : array-like of float, shape (k - 1, 4)
+    linkage_matrix : array-like of float, shape (k - 1, 4)
         ``linkage_matrix_`` of a voting consensus, k ≥ 2.
     clusters : array-like of int, shape (k,)
         Cluster of the consensus that each reference cluster went to (``clusters_of_reference_``): gives its colour.
@@ -118,7 +118,7 @@ def voting_dendrogram(merges: ArrayLike, clusters: ArrayLike, *, ax: Axes | None
     'Jensen–Shannon divergence (nats)'
     """
     ax = axes_or_new(ax)
-    Z = check_numbers(merges, "merges of voting_dendrogram", ("k0 - 1", 4), least=1)
+    Z = check_numbers(linkage_matrix, "linkage_matrix of voting_dendrogram", ("k0 - 1", 4), least=1)
     cluster_of = whole_numbers(clusters, "clusters of voting_dendrogram", (len(Z) + 1,))
     leaves, named = _draw_tree(ax, Z, cluster_of, "Jensen–Shannon divergence (nats)"), np.unique(cluster_of)
     label_ticks(ax, "x", [10 * np.flatnonzero(cluster_of[leaves] == c).mean() + 5 for c in named], named.tolist())

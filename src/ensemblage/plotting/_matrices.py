@@ -23,7 +23,7 @@ _STEPS = [digit * 10**zeros for zeros in range(9) for digit in (1, 2, 5)]
 
 def agreement(
     matrix: ArrayLike,
-    consensus: ArrayLike | None = None,
+    consensus_agreement: ArrayLike | None = None,
     *,
     names: Sequence[object] | None = None,
     label: str = "adjusted Rand index",
@@ -38,7 +38,7 @@ def agreement(
     ----------
     matrix : array-like of float, shape (p, p)
         Agreement of the members with each other, 1 = equal. Values below 0 are drawn as 0.
-    consensus : array-like of float, shape (p,), optional
+    consensus_agreement : array-like of float, shape (p,), optional
         Agreement of each member with the consensus.
     names : sequence, optional
         Names of the members.
@@ -58,14 +58,18 @@ def agreement(
     values = check_numbers(matrix, "matrix of agreement", ("p", "p"), least=1)
     p = len(values)
     check_length(names, p, "names of agreement")
-    strip_values = None if consensus is None else check_numbers(consensus, "consensus of agreement", (p,))
+    strip_values = (
+        None
+        if consensus_agreement is None
+        else check_numbers(consensus_agreement, "consensus_agreement of agreement", (p,))
+    )
     style = {"cmap": _color_map(cmap, "agreement"), "vmin": 0, "vmax": 1, "interpolation": "none", "aspect": "auto"}
     image = ax.imshow(values, extent=(0, p, p, 0), **style)
     strip = max(1.0, p / 18)
     if strip_values is not None:
         ax.imshow(strip_values[None], extent=(0, p, -0.4 * strip, -1.4 * strip), **style)
-    _name_members(ax, p, names, -0.9 * strip if consensus is not None else None)
-    ax.set(xlim=(0, p), ylim=(p, 0 if consensus is None else -1.4 * strip), xlabel="partitions")
+    _name_members(ax, p, names, -0.9 * strip if consensus_agreement is not None else None)
+    ax.set(xlim=(0, p), ylim=(p, 0 if consensus_agreement is None else -1.4 * strip), xlabel="partitions")
     ax.spines[:].set_visible(False)
     below = bool((values < 0).any())
     ax.figure.colorbar(image, ax=ax, label=label, fraction=0.05, pad=0.03, extend="min" if below else "neither")

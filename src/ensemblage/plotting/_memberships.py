@@ -17,7 +17,7 @@ _PIXELS = 600
 
 
 def membership(
-    shares: ArrayLike,
+    membership: ArrayLike,
     clustering: ArrayLike,
     *,
     sizes: ArrayLike | None = None,
@@ -30,7 +30,7 @@ def membership(
 
     Parameters
     ----------
-    shares : array-like of float, shape (r, k)
+    membership : array-like of float, shape (r, k)
         ``membership_`` of a consensus, from 0 to 1; NaN is grey.
     clustering : array-like of int, shape (r,)
         ``labels_``; negative ones are drawn last.
@@ -49,7 +49,7 @@ def membership(
     from matplotlib.ticker import MaxNLocator
 
     ax = axes_or_new(ax, 4.2, 4.1)
-    rows, labels, own = _check_shares(shares, clustering, "shares", "membership")
+    rows, labels, own = _check_shares(membership, clustering, "membership", "membership")
     heights = check_sizes(sizes, len(rows), "sizes of membership")
     order = np.lexsort((-own, np.where(labels < 0, rows.shape[1], labels)))
     ends = np.cumsum(heights[order])
@@ -68,7 +68,7 @@ def membership(
 
 
 def item_consensus_bars(
-    consensus: ArrayLike, clustering: ArrayLike, *, most: int = 200, ax: Axes | None = None
+    item_consensus: ArrayLike, clustering: ArrayLike, *, most: int = 200, ax: Axes | None = None
 ) -> Axes:
     """Stacked bars: the consensus of each object with every cluster, objects ordered by their own cluster.
 
@@ -76,10 +76,10 @@ def item_consensus_bars(
 
     Parameters
     ----------
-    consensus : array-like of float, shape (n, k)
+    item_consensus : array-like of float, shape (n, k)
         What ``metrics.item_consensus`` returns; objects with NaN are left out.
     clustering : array-like of int, shape (n,)
-        Cluster of each object, columns of ``consensus``; negative ones are left out.
+        Cluster of each object, columns of ``item_consensus``; negative ones are left out.
     most : int, default 200
         Objects to draw.
     {ax}
@@ -91,7 +91,7 @@ def item_consensus_bars(
     6
     """
     ax = axes_or_new(ax, 6.4, 3.6)
-    shares, labels, own = _check_shares(consensus, clustering, "consensus", "item_consensus_bars")
+    shares, labels, own = _check_shares(item_consensus, clustering, "item_consensus", "item_consensus_bars")
     check_whole(most, "most of item_consensus_bars", 1)
     order = np.lexsort((-own, labels))
     order = order[(labels[order] >= 0) & np.isfinite(own[order])]

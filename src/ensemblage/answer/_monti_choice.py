@@ -67,7 +67,7 @@ def choose_k_monti(
     n_partitions: int = 50,
     fraction: float = 0.8,
     estimator: Any = None,
-    reference: str = "gaussian",
+    reference_data: str = "gaussian",
     n_references: int = 20,
     n_jobs: int | None = None,
     random_state: Any = None,
@@ -92,7 +92,7 @@ def choose_k_monti(
         Part of the objects in a subsample.
     estimator : clusterer, optional
         What clusters them. Default: k-means, one start.
-    reference : {"gaussian", "unimodal", "features"}, default "gaussian"
+    reference_data : {"gaussian", "unimodal", "features"}, default "gaussian"
         Data without clusters: principal components drawn from a normal distribution with their standard deviations, as
         M3C does; drawn from the one-humped distribution nearest to theirs, as `choose_k` does; or the features, each
         shuffled over the objects, which lose their covariance, so that mere correlation looks like clusters.
@@ -145,7 +145,7 @@ def choose_k_monti(
     with features_checked("choose_k_monti", X):
         data = check_array(X, dtype=np.float64, ensure_min_samples=4)
     ks = _check_k_range(k_range)
-    check_choice(reference, "reference of choose_k_monti", _REFERENCES)
+    check_choice(reference_data, "reference_data of choose_k_monti", _REFERENCES)
     check_whole(n_references, "n_references of choose_k_monti", 0, _MOST_REFERENCES)
     check_progress(progress, "progress of choose_k_monti")
     seed, *reference_seeds = (int(s) for s in task_seeds(random_state, 1 + n_references))
@@ -167,7 +167,7 @@ def choose_k_monti(
         return {k: pac_of(*consensus_cdf(ensemble)) for k, ensemble in ensembles.items()}
 
     found = ensembles_of(data, seed)
-    references = [pac_by_k(ensembles_of(draw_reference(data, reference, s), s)) for s in reference_seeds]
+    references = [pac_by_k(ensembles_of(draw_reference(data, reference_data, s), s)) for s in reference_seeds]
     return summarize_choice(found, references)
 
 

@@ -64,7 +64,7 @@ def cluster_stability(
     *,
     scheme: Literal["bootstrap", "subsample", "jitter", "noise"] = "bootstrap",
     n_resamples: int = 100,
-    fraction: float | None = None,
+    tuning: float | None = None,
     resamples: Sequence[ArrayLike] | None = None,
     keep_duplicates: bool = False,
     not_drawn: Literal["skip", "zero"] = "skip",
@@ -96,7 +96,7 @@ def cluster_stability(
     n_resamples : int, default 100
         How many. The similarities of a cluster have a standard deviation of .2 or less, as a rule: the mean of 100 is
         known to ± .02, a fifth of the steps between the verdicts.
-    fraction : float, optional
+    tuning : float, optional
         What the scheme does by halves, in (0, 1]: draws, as a part of the objects (default 1.0 for "bootstrap", 0.5 for
         "subsample"); the quantile of the gaps between neighbours on an axis that is the standard deviation of "jitter"
         (0.05); the part of the objects that "noise" replaces (0.05). The defaults are those of fpc.
@@ -142,7 +142,7 @@ def cluster_stability(
     objects belong to it is open. The bounds are conventions. Stability is necessary and not sufficient: two halves of
     an elongated cloud are found again, too; and of two clusters that are merged in a resample, the larger looks stable.
     On Gaussian designs, bootstrap and subsamples called 97 % or more of the planted clusters stable, 15 to 30 % of the
-    parts of one (docs/CERTAINTY.md). "jitter" with its default ``fraction`` is too little noise to tell.
+    parts of one (docs/CERTAINTY.md). "jitter" with its default ``tuning`` is too little noise to tell.
 
     The objects in no cluster (-1, noise of DBSCAN) are compared with those of the resample, and with no cluster.
 
@@ -179,12 +179,12 @@ def cluster_stability(
     check_value(n_jobs, f"n_jobs of {name}", [Jobs()])
     check_progress(progress, f"progress of {name}")
     data = check_data(X, estimator, name)
-    if resamples is not None and (fraction is not None or scheme != "bootstrap"):
+    if resamples is not None and (tuning is not None or scheme != "bootstrap"):
         raise ValueError(
             f"resamples of {name} must be None where scheme or fraction is given. Got resamples with "
-            f"scheme={scheme!r} and fraction={fraction}. Leave these out."
+            f"scheme={scheme!r} and fraction={tuning}. Leave these out."
         )
-    drawn = Scheme(scheme, data, fraction, keep_duplicates)
+    drawn = Scheme(scheme, data, tuning, keep_duplicates)
     given = None if resamples is None else check_resamples(resamples, len(data), name)
     n = n_resamples if given is None else len(given)
     reference_seed, *draws = task_seeds(random_state, 1 + 2 * n).tolist()

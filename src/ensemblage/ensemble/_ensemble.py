@@ -253,12 +253,12 @@ class Ensemble:
             return decode(some, self.missing)[0]
         return Ensemble._of(drop_unused_labels(some), self.missing)
 
-    def select(self, partitions: ArrayLike) -> Ensemble:
+    def select(self, members: ArrayLike) -> Ensemble:
         """The ensemble of some of the partitions.
 
         Parameters
         ----------
-        partitions : sequence of int, bool mask, slice, or sequence of names
+        members : sequence of int, bool mask, slice, or sequence of names
             Which of them.
 
         Returns
@@ -266,7 +266,7 @@ class Ensemble:
         Ensemble
             Partitions in the order given.
         """
-        return self._of(self.coded.select(partition_index(partitions, self._names)), self.missing)
+        return self._of(self.coded.select(partition_index(members, self._names)), self.missing)
 
     def append_partitions(self, other: Ensemble) -> Ensemble:
         """The partitions of both; those of the other ensemble, of the same objects, come last.

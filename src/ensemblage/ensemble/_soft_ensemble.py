@@ -162,12 +162,12 @@ class SoftEnsemble:
         index = np.arange(n)[check_slice(rows, "rows")] if isinstance(rows, slice) else row_index(rows, n)
         return self._of(self.rows.take(index), self._names)
 
-    def select(self, partitions: ArrayLike) -> SoftEnsemble:
+    def select(self, members: ArrayLike) -> SoftEnsemble:
         """The ensemble of some of the partitions.
 
         Parameters
         ----------
-        partitions : sequence of int, bool mask, slice, or sequence of names
+        members : sequence of int, bool mask, slice, or sequence of names
             Which of them.
 
         Returns
@@ -175,7 +175,7 @@ class SoftEnsemble:
         SoftEnsemble
             Partitions in the order given.
         """
-        index = partition_index(partitions, self._names)
+        index = partition_index(members, self._names)
         return self._of(self.rows.columns(index), [self._names[j] for j in index])
 
     def append_partitions(self, other: Any) -> SoftEnsemble:

@@ -283,7 +283,7 @@ def test_table_of_ensembles_one_has(blobs):
         ({"k_range": [1, 2]}, "Every k in k_range of choose_k_monti must be a whole number ≥ 2"),
         ({"k_range": [2.5]}, "Every k in k_range"),
         ({"k_range": [300]}, "n_clusters of ResampledPartitions must be"),
-        ({"reference": "noise"}, "reference of choose_k_monti must be one of"),
+        ({"reference_data": "noise"}, "reference_data of choose_k_monti must be one of"),
         ({"n_references": -1}, "n_references of choose_k_monti"),
     ],
 )
@@ -378,9 +378,9 @@ def test_range_and_number(table, tmp_path):
             r"n_references of choose_k_monti must be a whole .* 0 to 100000",
         ),
         (
-            {"reference": 5},
+            {"reference_data": 5},
             ValueError,
-            r"reference of choose_k_monti must be one of 'gaussian', 'unimodal', .* Got 5",
+            r"reference_data of choose_k_monti must be one of 'gaussian', 'unimodal', .* Got 5",
         ),
         ({"estimator": 5}, TypeError, r"estimator of ResampledPartitions must be a scikit-learn clusterer"),
     ],

@@ -273,7 +273,7 @@ def jaccard_of(estimator=KM, X=CLOUD, labels=None, **options):
         {"scheme": "jitter"},
         {"scheme": "noise"},
         {"n_resamples": 7},
-        {"fraction": 0.5},
+        {"tuning": 0.5},
         {"resamples": [np.arange(40)] * 6},
         {"keep_duplicates": True},
         {"random_state": 1},
@@ -286,7 +286,7 @@ def test_every_parameter_counts(options):
 
 def test_fraction_counts_in_every_scheme():
     for name in ("subsample", "jitter", "noise"):
-        assert not np.array_equal(jaccard_of(scheme=name), jaccard_of(scheme=name, fraction=0.3))
+        assert not np.array_equal(jaccard_of(scheme=name), jaccard_of(scheme=name, tuning=0.3))
 
 
 @pytest.mark.parametrize("scheme", ["bootstrap", "subsample", "jitter", "noise"])
@@ -463,14 +463,14 @@ OPTIONS = {"estimator": KM, "X": CLOUD, "n_resamples": 2}
         ({"X": [["a", "b"]] * 5}, ValueError, r"^X of cluster_stability must be a matrix .* Got \[\['a'"),
         ({"X": np.where(CLOUD > 9, np.nan, CLOUD)}, ValueError, r"must cluster X\. Got .*Input X contains NaN"),
         ({"X": np.where(CLOUD > 9, np.inf, CLOUD)}, ValueError, r"finite numbers.* Got inf\. Leave"),
-        ({"labels": [1, 2]}, ValueError, r"^labels of cluster_stability must be one for each of the 60 objects\. Got"),
+        ({"clustering": [1, 2]}, ValueError, r"^clustering of cluster_stability must be one for each of the 60 objects\. Got"),
         ({"scheme": "boot"}, ValueError, r"^scheme of cluster_stability must be one of 'bootstrap', .* Got 'boot'"),
         ({"n_resamples": 0}, ValueError, r"^n_resamples of cluster_stability must be a whole number from 1"),
-        ({"fraction": 0}, ValueError, r"^fraction of cluster_stability must be a number > 0 and ≤ 1\. Got 0"),
+        ({"tuning": 0}, ValueError, r"^tuning of cluster_stability must be a number > 0 and ≤ 1\. Got 0"),
         ({"resamples": 5}, TypeError, r"^resamples of cluster_stability must be a list .* Got 5\. Give one"),
         ({"resamples": [[]]}, ValueError, r"^Every resample of cluster_stability must be .* Got \[\]\. Give"),
         ({"resamples": [[0, 60]]}, ValueError, r"^Every resample .* row numbers below 60, .* Got \[0, 60\]"),
-        ({"resamples": [[0]], "fraction": 0.5}, ValueError, r"^resamples of .* must be None where scheme or fraction"),
+        ({"resamples": [[0]], "tuning": 0.5}, ValueError, r"^resamples of .* must be None where scheme or tuning"),
         ({"resamples": [[0]], "scheme": "noise"}, ValueError, r"^resamples of .* must be None where scheme or"),
         ({"keep_duplicates": 1}, ValueError, r"^keep_duplicates of cluster_stability must be True or False"),
         ({"not_drawn": "nan"}, ValueError, r"^not_drawn of cluster_stability must be one of 'skip', 'zero'"),

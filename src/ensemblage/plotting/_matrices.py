@@ -118,8 +118,8 @@ def consensus_matrix(
     Parameters
     ----------
     matrix : array-like of float, shape (r, r), or label matrix, or fitted model
-        Share of partitions that join rows i and j. NaN is grey. With a model as ``clustering``, the label matrix that it
-        was fitted to, of which at most 600 objects are drawn; a model of features can be given alone.
+        Share of partitions that join rows i and j. NaN is grey. With a model as ``clustering``, the label matrix that
+        it was fitted to, of which at most 600 objects are drawn; a model of features can be given alone.
     clustering : array-like of int, shape (r,), or fitted model
         Cluster of each row; negative: no partition labels it (drawn last).
     sizes : array-like of float, shape (r,), optional

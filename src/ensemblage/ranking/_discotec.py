@@ -272,11 +272,11 @@ class Discotec(BaseRanker):
         (0.25, array([0.25  , 0.2917, 0.2917]))
         """
         check_is_fitted(self)
-        clustering = Ensemble.from_partitions([clustering], names=["labels"])
-        if len(clustering) != len(self._ensemble):
+        given = Ensemble.from_partitions([clustering], names=["labels"])
+        if len(given) != len(self._ensemble):
             raise ValueError(
-                f"labels must have one entry for each of the {len(self._ensemble)} objects of the ensemble. "
-                f"Got {len(clustering)}. Mark objects without a cluster as -1."
+                f"clustering must have one entry for each of the {len(self._ensemble)} objects of the ensemble. "
+                f"Got {len(given)}. Mark objects without a cluster as -1."
             )
-        means, _ = self._means(ComparedRows.outsider(self._ensemble, clustering))
-        return float(means[0] + self._constraints.violations(clustering)[0])
+        means, _ = self._means(ComparedRows.outsider(self._ensemble, given))
+        return float(means[0] + self._constraints.violations(given)[0])

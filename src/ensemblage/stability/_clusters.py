@@ -181,8 +181,8 @@ def cluster_stability(
     data = check_data(X, estimator, name)
     if resamples is not None and (tuning is not None or scheme != "bootstrap"):
         raise ValueError(
-            f"resamples of {name} must be None where scheme or fraction is given. Got resamples with "
-            f"scheme={scheme!r} and fraction={tuning}. Leave these out."
+            f"resamples of {name} must be None where scheme or tuning is given. Got resamples with "
+            f"scheme={scheme!r} and tuning={tuning}. Leave these out."
         )
     drawn = Scheme(scheme, data, tuning, keep_duplicates)
     given = None if resamples is None else check_resamples(resamples, len(data), name)

@@ -377,7 +377,7 @@ def test_page(which, request, blobs, noise):
     labels = RandomKPartitions(12, random_state=0).fit_transform(X)
     consensus = KMeansConsensus(found.best, random_state=0).fit(labels)
     again = cluster_stability(KMeans(found.best, n_init=2), X, consensus.labels_, n_resamples=5, random_state=0)
-    summary = report.summarize(labels, consensus, stability=found, cluster_stability=again)
+    summary = report.summarize(labels, consensus, k_choice=found, cluster_stability=again)
     shown = json.loads(json.dumps(summary))
     assert shown["number"]["best"] == found.best
     assert shown["number"]["votes"] == found.votes

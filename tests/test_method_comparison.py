@@ -104,17 +104,17 @@ def test_memory_seed_and_progress_reach_the_methods():
 
 def test_page(compared):
     model = KMeansConsensus(3, random_state=0).fit(LABELS)
-    summary = report.summarize(LABELS, model, methods=compared)
+    summary = report.summarize(LABELS, model, method_comparison=compared)
     page = report.render(json.loads(json.dumps(summary, allow_nan=False)))
     assert "Do other methods say the same?" in page
     assert compared.sentence in page
     assert all(f">{name}<" in page for name in SOME)
     none = compare_methods(LABELS, 12, methods=["km", "acv"])
-    assert "must be ≤ the" in report.render(report.summarize(LABELS, model, methods=none))
+    assert "must be ≤ the" in report.render(report.summarize(LABELS, model, method_comparison=none))
     with pytest.raises(TypeError, match="methods of report must be what compare_methods returned"):
-        report.summarize(LABELS, model, methods=["km"])
+        report.summarize(LABELS, model, method_comparison=["km"])
     with pytest.raises(ValueError, match="methods of report must be of the 60 objects"):
-        report.summarize(LABELS, model, methods=compare_methods(LABELS[:30], 2, methods=["km"]))
+        report.summarize(LABELS, model, method_comparison=compare_methods(LABELS[:30], 2, methods=["km"]))
 
 
 @pytest.mark.slow

@@ -298,7 +298,7 @@ def test_bad_input(blobs, bad, message):
 def test_page_of_a_choice(blobs, choice):
     ensemble = Ensemble(RandomKPartitions(20, random_state=0).fit_transform(blobs))
     consensus = EvidenceAccumulation(4).fit(ensemble)
-    summary = report.summarize(ensemble, consensus, stability=choice)
+    summary = report.summarize(ensemble, consensus, k_choice=choice)
     shown = json.loads(json.dumps(summary))["stability"]
     assert shown["best"] == 4
     assert [row["pac"] for row in shown["table"]] == [row.pac for row in choice.table]
@@ -316,7 +316,7 @@ def test_page_of_a_choice(blobs, choice):
 
 def test_page_of_a_consensus_with_another_number(blobs, choice):
     ensemble = Ensemble(RandomKPartitions(20, random_state=0).fit_transform(blobs))
-    summary = report.summarize(ensemble, EvidenceAccumulation(3).fit(ensemble), stability=choice)
+    summary = report.summarize(ensemble, EvidenceAccumulation(3).fit(ensemble), k_choice=choice)
     assert summary["stability"]["items"] is None
     assert "How many clusters are stable?" in report.render(summary)
 

@@ -587,7 +587,7 @@ def test_points_have_the_clusters_of_every_number_that_was_looked_at():
     X, classes = make_blobs(60, centers=[(0, 0), (0, 9), (9, 0)], random_state=0)
     model = KMeansConsensus(3, random_state=0).fit(np.column_stack([classes] * 3))
     choice = choose_k(X, range(2, 5), n_references=19, random_state=0)
-    points = report.summarize(np.column_stack([classes] * 3), model, features=X, stability=choice)["figures"]["points"]
+    points = report.summarize(np.column_stack([classes] * 3), model, features=X, k_choice=choice)["figures"]["points"]
     assert sorted(points["by_number"]) == ["2", "3", "4"]
     for k, clusters in points["by_number"].items():
         assert len(set(clusters)) == int(k)

@@ -280,7 +280,7 @@ def by_number(analysis, tmp_path_factory):
     """A page whose number of clusters was looked for."""
     ensemble, consensus, X, ids = analysis
     choice = choose_k(X, range(2, 7), n_references=19, random_state=0)
-    summary = report.summarize(ensemble, consensus, features=X, ids=ids, stability=choice)
+    summary = report.summarize(ensemble, consensus, features=X, ids=ids, k_choice=choice)
     path = tmp_path_factory.mktemp("by_number") / "report.html"
     return report.build(summary, path=path), summary
 

@@ -140,7 +140,7 @@ def choices():
 
 @cache
 def numbers():
-    return [summary_of(stability=choice)["number"] for choice in choices()]
+    return [summary_of(k_choice=choice)["number"] for choice in choices()]
 
 
 def number_of(evidence, best=3):
@@ -225,7 +225,7 @@ def test_the_heading_says_what_the_test_for_structure_says():
     assert "the criteria disagree on the number of clusters" in disputed
     assert "found in the data" not in disputed
     labels = planted_labels(n=N, p=10, k=3, noise=0.2, seed=1)[0]
-    of_noise = report.summarize(labels, KMeansConsensus(3, random_state=0).fit(labels), stability=choices()[1])
+    of_noise = report.summarize(labels, KMeansConsensus(3, random_state=0).fit(labels), k_choice=choices()[1])
     assert of_noise["headline"] == "No clear structure in 150 objects"
 
 
@@ -241,7 +241,7 @@ def test_no_sentence_is_false_in_the_dark():
     labels = planted_labels(n=N, p=10, k=3, noise=0.2, seed=1)[0]
     model, X = CumulativeVoting(3).fit(labels), np.random.default_rng(0).normal(size=(N, 4))
     ranking = Discotec().fit(labels)
-    page = report.render(report.summarize(labels, model, features=X, ranking=ranking, stability=choices()[0]))
+    page = report.render(report.summarize(labels, model, features=X, ranking=ranking, k_choice=choices()[0]))
     text = re.sub(r"<(svg|style|script).*?</\1>|<[^>]*>", " ", page, flags=re.DOTALL)
     assert "How soft are the clusters?" in text
     assert "the upper left corner" in text

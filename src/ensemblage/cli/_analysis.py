@@ -494,14 +494,14 @@ def _finish(
             ranking=ranking,
             seconds=seconds,
             settings={"file": source.path.name, **chosen, **of_pairs, "notes": "; ".join(objects.notes)},
-            columns=objects.columns,
+            column_uses=objects.columns,
             title=f"Consensus clustering of {source.path.name}",
-            stability=stability,
+            k_choice=stability,
             plan=plan,
             cluster_stability=again_found,
             command=repeated_command({"data": source.path, "ensemble": source.path}),
             profile=found,
-            methods=compared,
+            method_comparison=compared,
             modes=_modes(ensemble, wanted.n_jobs) if folder.identity["command"] == "combine" else None,
         )
         folder.summary = remove_objects(summary) if folder.identity.get(NO_OBJECTS) else summary

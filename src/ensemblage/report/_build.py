@@ -24,7 +24,7 @@ from ensemblage.report._svg import FORMATS, figure_bytes, figure_style
 
 def build(
     ensemble: ArrayLike | Any,
-    consensus: Any = None,
+    model: Any = None,
     *,
     path: str | PathLike[str] = "report.html",
     json_path: str | PathLike[str] | None = None,
@@ -37,7 +37,7 @@ def build(
     ----------
     ensemble : array-like, data frame or Ensemble of shape (n_objects, n_partitions), or dict
         The label matrix; or what `summarize` returned, as it is or read back from JSON, and nothing else.
-    consensus : fitted estimator
+    model : fitted estimator
         Its ``labels_`` and ``confidence_`` are shown.
     path : path, default "report.html"
         Where to write. A file of that name is replaced, once the new one is whole.
@@ -47,8 +47,8 @@ def build(
         Whether ids and values of single objects may be in the page, and in the JSON.
     **details
         Keyword parameters of `summarize`: ``features``, ``ids``, ``truth``, ``ranking``, ``seconds``, ``settings``,
-        ``versions``, ``title``, ``command``, ``stability``, ``cluster_stability``, ``columns``, ``plan``, ``profile``,
-        ``modes``, ``methods``, ``n_refits``, ``random_state``.
+        ``versions``, ``title``, ``command``, ``k_choice``, ``cluster_stability``, ``column_uses``, ``plan``,
+        ``profile``, ``modes``, ``method_comparison``, ``n_refits``, ``random_state``.
 
     Returns
     -------
@@ -79,13 +79,13 @@ def build(
         if not isinstance(value, str | PathLike) and (name == "path" or value is not None):
             raise TypeError(f"{name} of report.build must be a path. Got {value!r}. Give a name as 'report.html'.")
     if isinstance(ensemble, Mapping):
-        if consensus is not None or details:
+        if model is not None or details:
             raise TypeError("A summary must be the only description of an analysis. Got more. Leave the rest out.")
         summary: Mapping[str, Any] = ensemble
-    elif consensus is None:
-        raise TypeError("consensus of report.build must be a fitted estimator. Got None. Fit one to the ensemble.")
+    elif model is None:
+        raise TypeError("model of report.build must be a fitted estimator. Got None. Fit one to the ensemble.")
     else:
-        summary = summarize(ensemble, consensus, **details)
+        summary = summarize(ensemble, model, **details)
     if not include_objects:
         summary = remove_objects(summary)
     page = render(summary)

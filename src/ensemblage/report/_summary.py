@@ -66,7 +66,7 @@ SOFT = "of soft partitions; what is drawn and told of them is the likeliest clus
 
 def summarize(
     ensemble: ArrayLike | Any,
-    consensus: Any,
+    model: Any,
     *,
     features: Any = None,
     ids: Sequence[Any] | None = None,
@@ -77,13 +77,13 @@ def summarize(
     versions: Mapping[str, str] | None = None,
     title: str = "Consensus clustering",
     command: str | None = None,
-    stability: Any = None,
+    k_choice: Any = None,
     cluster_stability: Any = None,
-    columns: Sequence[Sequence[str]] = (),
+    column_uses: Sequence[Sequence[str]] = (),
     plan: Any = None,
     profile: Any = None,
     modes: Any = None,
-    methods: Any = None,
+    method_comparison: Any = None,
     n_refits: int = 0,
     random_state: Any = 0,
 ) -> dict[str, Any]:
@@ -93,7 +93,7 @@ def summarize(
     ----------
     ensemble : array-like, data frame or Ensemble of shape (n_objects, n_partitions)
         The label matrix.
-    consensus : fitted estimator
+    model : fitted estimator
         Its ``labels_`` and ``confidence_``, its name and its parameters are shown.
     features : array-like, data frame or sparse matrix of shape (n_objects, n_features), optional
         Numbers to draw the objects by, usually those that were clustered. More than two are drawn on their first two
@@ -114,11 +114,11 @@ def summarize(
         First line of the page.
     command : str, optional
         What repeats the analysis, in a shell or in Python.
-    stability : KChoice or MontiChoice, optional
+    k_choice : KChoice or MontiChoice, optional
         What `choose_k` or `choose_k_monti` returned for the same objects: its answer, curves and table are shown.
     cluster_stability : ClusterStability, optional
         What `stability.cluster_stability` returned for the clusters of the consensus: a verdict for each.
-    columns : sequence of (column, role, reason, use), optional
+    column_uses : sequence of (column, role, reason, use), optional
         What was done with each column of the table that was clustered, as ``Preprocessor.columns_``.
     plan : Plan, optional
         What was decided before the work began. Default: ``plan_`` of the consensus, if it has one.
@@ -127,7 +127,7 @@ def summarize(
         features, where there are some, of at most 50 million cells.
     modes : ConsensusModes, optional
         Fitted on the same partitions: whether they tell one story or several.
-    methods : MethodComparison, optional
+    method_comparison : MethodComparison, optional
         What `compare_methods` returned for the same partitions: what other methods make of them.
     n_refits : int, default 0
         Of a consensus that found its number of clusters by lifetimes: so many random halves of the partitions are
@@ -139,7 +139,7 @@ def summarize(
     Returns
     -------
     dict
-        ``data``, ``consensus``, ``clusters`` (one entry each), ``members`` (one per partition), ``agreement``,
+        ``data``, ``model``, ``clusters`` (one entry each), ``members`` (one per partition), ``agreement``,
         ``rankings``, ``truth``, ``evidence`` (records that `evidence_from_dict` reads), ``objects`` (by
         columns: of more than 20,000 those of the figures and the undecided), ``least_certain``, ``profile``,
         ``modes``, ``methods``, ``plan``, ``columns``, ``references``, ``settings``, ``seconds``, ``versions``,
@@ -174,8 +174,8 @@ def summarize(
     fitted = as_any_ensemble(ensemble)
     ensemble = fitted._as_labels()
     n = len(ensemble)
-    labels = _fitted_labels(consensus, n)
-    method = _method_of(consensus)
+    labels = _fitted_labels(model, n)
+    method = _method_of(model)
     given = method.weights if isinstance(method, BaseConsensus) else None
     if isinstance(given, str):  # a rule
         given = method._weights
@@ -183,7 +183,7 @@ def summarize(
     names = list(_check_length(range(n) if ids is None else ids, n, "ids"))
     # One seed, so that every figure draws the same objects.
     seed = seed_of(random_state)
-    placed = ObjectCertainty.of(ensemble, consensus, labels, weights)
+    placed = ObjectCertainty.of(ensemble, model, labels, weights)
     coordinates = None if features is None else Features.of(_check_length(features, n, "features"))
     agreements = agreement_with(ensemble, labels, "ari")
     drawn = _members_drawn(agreements)
@@ -198,7 +198,7 @@ def summarize(
             **point_data(coordinates, labels, placed.confidence, drawn_points),
             "entropy": entropy,
             "rows": rows,
-            "by_number": points_by_number(stability, labels, drawn_points),
+            "by_number": points_by_number(k_choice, labels, drawn_points),
         }
     compared = None if truth is None else compare_with_truth(ensemble, labels, truth)
     summary = {
@@ -207,15 +207,15 @@ def summarize(
         "title": str(title),
         "command": None if command is None else str(command),
         "data": _data(ensemble, coordinates),
-        "consensus": _consensus(ensemble, consensus, placed, weights),
+        "consensus": _consensus(ensemble, model, placed, weights),
         "clusters": _clusters(ensemble, placed, weights),
         "agreement": _agreement(agreements, weights, drawn, with_each_other),
         "choice": choice_of_k(records, ensemble, method, refits, seed),
-        **k_choice_summary(stability, labels),
+        **k_choice_summary(k_choice, labels),
         "found_again": cluster_stability_summary(cluster_stability),
-        "profile": profile_for_page(profile, consensus, features, names),
+        "profile": profile_for_page(profile, model, features, names),
         "modes": mode_summary(modes, ensemble.names, labels),
-        "methods": method_summary(methods, labels),
+        "methods": method_summary(method_comparison, labels),
         "truth": None if compared is None else compared.scores,
         "members": _members(ensemble, given, agreements, None if compared is None else compared.members),
         "rankings": [ranking_summary(r, ensemble.shape[1]) for r in _as_list(ranking)],

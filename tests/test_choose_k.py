@@ -312,7 +312,7 @@ def test_partitions_of_the_lifetime(blobs):
 
 def test_a_sample_of_many_objects(blobs):
     many = np.concatenate([blobs] * 3) + np.random.default_rng(0).normal(scale=0.1, size=(480, 2))
-    found = choose_k(many, range(2, 6), sample=100, random_state=0, **FAST)
+    found = choose_k(many, range(2, 6), sample_size=100, random_state=0, **FAST)
     assert len(found.objects) == 100 == len(found.labels[2])
     assert found.best == 4
     assert len(np.unique(found.objects)) == 100

@@ -62,7 +62,7 @@ def choose_k(
     n_references: int = 99,
     n_splits: int = 10,
     n_partitions: int = 50,
-    sample: int = N_SAMPLE,
+    sample_size: int = N_SAMPLE,
     n_jobs: int | None = None,
     random_state: Any = None,
     progress: Callable[[int, int], None] | None = None,
@@ -90,7 +90,7 @@ def choose_k(
         Halvings for the prediction strength.
     n_partitions : int, default 50
         Partitions whose cumulative voting has lifetimes.
-    sample : int, default 1,000
+    sample_size : int, default 1,000
         Of more objects so many are looked at, drawn without replacement; for the agreement twice as many.
     {n_jobs}
     random_state : int, RandomState, Generator or None
@@ -169,12 +169,12 @@ def choose_k(
     check_whole(n_references, f"n_references of {name}", 1, MOST_TASKS)
     check_whole(n_splits, f"n_splits of {name}", 1, MOST_TASKS)
     check_whole(n_partitions, f"n_partitions of {name}", 2, MOST_TASKS)
-    check_whole(sample, f"sample of {name}", 20)
+    check_whole(sample_size, f"sample_size of {name}", 20)
     check_value(n_jobs, f"n_jobs of {name}", [Jobs()])
     check_progress(progress, f"progress of {name}")
     *others, of_agreement = task_seeds(random_state, 6 + n_references).tolist()
     seeds = iter(others)
-    everything, objects = data, _sample_rows(len(data), sample, next(seeds))
+    everything, objects = data, _sample_rows(len(data), sample_size, next(seeds))
     data = data[objects]
     ks = _check_k_range(k_range, len(data), n_distinct_rows(data, len(data)))
     steps = _Steps(progress, n_references, n_references, n_splits * len(ks), n_partitions, len(NUMBERS))
@@ -182,7 +182,7 @@ def choose_k(
     votes = votes_of(criteria)
 
     def agreement() -> dict[int, float]:
-        some = everything[_sample_rows(len(everything), 2 * sample, of_agreement)]
+        some = everything[_sample_rows(len(everything), 2 * sample_size, of_agreement)]
         is_more = k_range is None and numbers_up_to_root(len(everything))[-1] > max(ks)
         if not is_more or not can_be_diverse(some):
             return {}

@@ -75,7 +75,7 @@ def assert_renumbered(model, before, order, labels):
     assert_array_equal(model.confidence_, before.confidence_)
     assert_array_equal(model.cluster_numbers_, np.arange(model.n_clusters_))
     inverse = np.argsort(order)
-    assert_allclose(model.membership(labels), before.membership(labels)[:, inverse], rtol=1e-12)
+    assert_allclose(model.association_shares(labels), before.association_shares(labels)[:, inverse], rtol=1e-12)
     one, two = model.assign(labels), before.assign(labels)
     assert_array_equal(one.confidence, two.confidence)
     if one.by == "predict":

@@ -269,7 +269,7 @@ def test_every_method_has_memberships(name, missing):
     labels, _ = planted_labels(n=70, p=7, k=3, noise=0.2, missing=missing, seed=3)
     labels[5] = -1
     model = few_starts(make_consensus(name, 3)).fit(labels)
-    found = model.membership(labels)
+    found = model.association_shares(labels)
     shares = naive.associations(labels, model.labels_)
     known = np.arange(70) != 5
     assert found.shape == (70, model.n_clusters_)
@@ -278,8 +278,8 @@ def test_every_method_has_memberships(name, missing):
     assert_allclose(
         found[known], np.where(total > 0, shares[known] / np.where(total > 0, total, 1), 1 / found.shape[1])
     )
-    assert_array_equal(model.membership(Ensemble(labels), slice(10, 20)), found[10:20])
-    assert_array_equal(model.membership(labels, [3, 60]), found[[3, 60]])
+    assert_array_equal(model.association_shares(Ensemble(labels), slice(10, 20)), found[10:20])
+    assert_array_equal(model.association_shares(labels, [3, 60]), found[[3, 60]])
     confidence, runner_up = naive.certainty(labels, model.labels_)
     assert_allclose(model.confidence_, confidence, atol=1e-9)
     rows = np.flatnonzero(known)
@@ -291,22 +291,22 @@ def test_memberships_use_the_weights_of_partitions_and_of_objects():
     weights, w = [1, 2, 0, 1, 3], np.random.default_rng(0).integers(0, 3, 60)
     model = KMeansConsensus(3, weights=weights, random_state=0).fit(labels, sample_weight=w)
     repeated = KMeansConsensus(3, weights=weights, random_state=0).fit(np.repeat(labels, w, axis=0))
-    found = model.membership(labels)
-    assert_array_equal(np.repeat(found, w, axis=0), repeated.membership(np.repeat(labels, w, axis=0)))
+    found = model.association_shares(labels)
+    assert_array_equal(np.repeat(found, w, axis=0), repeated.association_shares(np.repeat(labels, w, axis=0)))
     assert_allclose(found.sum(axis=1), 1)  # those of weight 0, too
     plain = KMeansConsensus(3, random_state=0).fit(labels)
-    assert np.abs(plain.membership(labels) - found).max() > 0.01
+    assert np.abs(plain.association_shares(labels) - found).max() > 0.01
 
 
 def test_memberships_of_voting_are_kept_beside():
     labels = planted_labels(n=60, p=5, k=3, noise=0.3, seed=6)[0]
     model = CumulativeVoting(3).fit(labels)
-    assert model.membership(labels).shape == model.membership_.shape
-    assert np.abs(model.membership(labels) - model.membership_).max() > 0.01
+    assert model.association_shares(labels).shape == model.membership_.shape
+    assert np.abs(model.association_shares(labels) - model.membership_).max() > 0.01
 
 
 def test_memberships_are_of_the_matrix_that_was_fitted():
     labels = planted_labels(n=60, p=5, k=3, noise=0.3, seed=6)[0]
     model = EvidenceAccumulation(3).fit(labels)
     with pytest.raises(ValueError, match=r"must be the label matrix that was fitted, of 60 objects\. Got 59"):
-        model.membership(labels[1:])
+        model.association_shares(labels[1:])

@@ -360,7 +360,7 @@ def test_it_shows_itself_as_every_consensus_does():
     model = CommunityConsensus(random_state=0).fit(LOUVAIN, edges=A)
     assert str(model.report(LOUVAIN)).startswith("Report(4 clusters in 34 objects")
     assert model.to_frame()["cluster"].tolist() == model.labels_.tolist()
-    assert model.membership(LOUVAIN).shape == (34, model.n_clusters_)
+    assert model.association_shares(LOUVAIN).shape == (34, model.n_clusters_)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -374,7 +374,7 @@ def test_many_communities_are_as_certain_as_few(seed, monkeypatch, tmp_path):
     assert few.n_clusters_ > 10
     for attribute in ("labels_", "confidence_", "runner_up_", "cohesion_"):
         assert_array_equal(getattr(many, attribute), getattr(few, attribute), err_msg=attribute)
-    assert_allclose(many.membership(labels), few.membership(labels))
+    assert_allclose(many.association_shares(labels), few.association_shares(labels))
     new = labels[::3, :].copy()
     new[:, 1:] = labels[1:-1:3][: len(new), 1:]
     for attribute in ("labels", "confidence", "runner_up"):

@@ -153,7 +153,7 @@ def test_what_is_said_of_labels_is_refused():
             model.fit_similarity(S)
     model = EvidenceAccumulation(3).fit_similarity(S)
     with pytest.raises(ValueError, match="must be fitted on labels"):
-        model.membership(LABELS)
+        model.association_shares(LABELS)
     assert not hasattr(KMeansConsensus(3), "fit_similarity")
 
 
@@ -167,4 +167,4 @@ def test_more_memory_than_allowed_is_refused():
 def test_a_fit_after_it_is_one_of_labels():
     model = EvidenceAccumulation(3).fit_similarity(S)
     assert_array_equal(model.fit(LABELS).confidence_, EvidenceAccumulation(3).fit(LABELS).confidence_)
-    assert model.membership(LABELS).shape == (60, 3)
+    assert model.association_shares(LABELS).shape == (60, 3)

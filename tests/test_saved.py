@@ -80,7 +80,7 @@ def test_every_method(name, k, tmp_path):
     assert found.labels.min() >= 0
     assert found.labels.max() < model.n_clusters_
     assert_same(found, loaded.assign(new))
-    assert_same(model.membership(frame), loaded.membership(frame))
+    assert_same(model.association_shares(frame), loaded.association_shares(frame))
     assert (found.by == "predict") == hasattr(model, "predict")
     if found.by == "predict":
         assert_array_equal(model.predict(new), found.labels)

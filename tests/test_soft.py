@@ -260,7 +260,7 @@ def test_prediction_saving_and_copies(name, tmp_path):
     if hasattr(model, "predict"):
         assert_array_equal(model.predict(soft), model.labels_)
         assert_array_equal(model.predict(soft[5:9]), model.labels_[5:9])
-    assert_allclose(model.membership(soft).sum(axis=1), 1)
+    assert_allclose(model.association_shares(soft).sum(axis=1), 1)
     assert len(model.assign(soft[[1, 3]]).labels) == 2
     model.save(tmp_path / "model.npz")
     again = ensemblage.load(tmp_path / "model.npz")

@@ -271,8 +271,8 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
     def _evidence(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Evidence, ...]:
         return ()
 
-    def membership(self, X: Any, objects: Any = None) -> NDArray[np.float64]:
-        """Soft memberships of the objects that were fitted: how often the partitions join them with each cluster.
+    def association_shares(self, X: Any, objects: Any = None) -> NDArray[np.float64]:
+        """Share of each cluster in how often the partitions join an object that was fitted with the clusters.
 
         Parameters
         ----------
@@ -302,14 +302,14 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
         --------
         >>> from ensemblage import KMeansConsensus
         >>> labels = [[0, 0], [0, 0], [1, 1], [1, 0]]
-        >>> KMeansConsensus(2, random_state=0).fit(labels).membership(labels, slice(2, 4)).round(2)
+        >>> KMeansConsensus(2, random_state=0).fit(labels).association_shares(labels, slice(2, 4)).round(2)
         array([[0. , 1. ],
                [0.4, 0.6]])
         """
         codes = self._encode(X)
         if len(codes) != len(self.labels_):
             raise ValueError(
-                f"X of membership must be the label matrix that was fitted, of {len(self.labels_)} objects. "
+                f"X of association_shares must be the label matrix that was fitted, of {len(self.labels_)} objects. "
                 f"Got {len(codes)}. Give that one."
             )
         chosen = np.arange(len(codes))[slice(None) if objects is None else objects]

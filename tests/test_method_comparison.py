@@ -111,9 +111,9 @@ def test_page(compared):
     assert all(f">{name}<" in page for name in SOME)
     none = compare_methods(LABELS, 12, methods=["km", "acv"])
     assert "must be ≤ the" in report.render(report.summarize(LABELS, model, method_comparison=none))
-    with pytest.raises(TypeError, match="methods of report must be what compare_methods returned"):
+    with pytest.raises(TypeError, match="method_comparison of report must be what compare_methods returned"):
         report.summarize(LABELS, model, method_comparison=["km"])
-    with pytest.raises(ValueError, match="methods of report must be of the 60 objects"):
+    with pytest.raises(ValueError, match="method_comparison of report must be of the 60 objects"):
         report.summarize(LABELS, model, method_comparison=compare_methods(LABELS[:30], 2, methods=["km"]))
 
 

@@ -469,15 +469,15 @@ def test_many_members_are_drawn_in_part():
         ({"features": np.zeros((7, 2))}, r"features must have one entry for each of the 120 objects"),
         ({"truth": [0, 1]}, r"one label for each of the 120 objects"),
         ({"features": np.full((120, 1), "text")}, r"features must be numbers\. Got text\."),
-        ({"consensus": Given([0] * 5)}, r"labels_ of consensus must have one entry for each of the 120"),
-        ({"consensus": Given([2] * 120)}, r"without gaps\. Got no object in cluster 0\."),
-        ({"consensus": Given([-1] * 120)}, r"without gaps\. Got only unlabelled objects\."),
+        ({"model": Given([0] * 5)}, r"labels_ of consensus must have one entry for each of the 120"),
+        ({"model": Given([2] * 120)}, r"without gaps\. Got no object in cluster 0\."),
+        ({"model": Given([-1] * 120)}, r"without gaps\. Got only unlabelled objects\."),
     ],
 )
 def test_what_does_not_fit_is_one_sentence(change, message):
     ensemble, _ = noisy_ensemble()
     with pytest.raises(ValueError, match=message):
-        report.summarize(ensemble, **{"consensus": Given([0] * 120), **change})
+        report.summarize(ensemble, **{"model": Given([0] * 120), **change})
 
 
 def test_a_dict_that_is_no_summary_is_refused(tmp_path):

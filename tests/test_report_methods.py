@@ -291,9 +291,9 @@ def test_a_single_cluster_and_a_single_object_are_written_in_the_singular():
         ({"n_refits": -1}, ValueError, r"n_refits of report must be a whole number ≥ 0\. Got -1"),
         ({"n_refits": True}, ValueError, r"n_refits of report must be a whole number ≥ 0\. Got True"),
         (
-            {"stability": 3},
+            {"k_choice": 3},
             TypeError,
-            r"stability of report must be what choose_k or .* Got 3\.",
+            r"k_choice of report must be what choose_k or .* Got 3\.",
         ),
         ({"seconds": 3}, TypeError, r"seconds of report must be a dict\. Got 3\."),
         ({"settings": [1]}, TypeError, r"settings of report must be a dict\. Got \[1\]\."),

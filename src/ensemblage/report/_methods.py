@@ -24,11 +24,12 @@ def method_summary(compared: Any, labels: NDArray[Any]) -> dict[str, Any] | None
         return None
     if not isinstance(compared, MethodComparison):
         raise TypeError(
-            f"methods of report must be what compare_methods returned. Got {short_repr(compared)}. Leave it out."
+            f"method_comparison of report must be what compare_methods returned. Got {short_repr(compared)}. "
+            "Leave it out."
         )
     if len(compared.labels) != len(labels):
         raise ValueError(
-            f"methods of report must be of the {len(labels):,} objects. Got {len(compared.labels):,}. "
+            f"method_comparison of report must be of the {len(labels):,} objects. Got {len(compared.labels):,}. "
             "Compare the methods on the same ensemble."
         )
     m = len(compared.names)

@@ -25,7 +25,7 @@ def k_choice_summary(choice: Any, labels: NDArray[Any]) -> dict[str, Any]:
     """What the page shows of a choice of the number of clusters: ``number`` of `choose_k`, ``stability`` of Monti's."""
     if not isinstance(choice, KChoice | MontiChoice | None):
         raise TypeError(
-            "stability of report must be what choose_k or choose_k_monti returned. "
+            "k_choice of report must be what choose_k or choose_k_monti returned. "
             f"Got {short_repr(choice)}. Give that, or leave it out."
         )
     if not isinstance(choice, KChoice):

@@ -139,7 +139,7 @@ def summarize(
     Returns
     -------
     dict
-        ``data``, ``model``, ``clusters`` (one entry each), ``members`` (one per partition), ``agreement``,
+        ``data``, ``consensus``, ``clusters`` (one entry each), ``members`` (one per partition), ``agreement``,
         ``rankings``, ``truth``, ``evidence`` (records that `evidence_from_dict` reads), ``objects`` (by
         columns: of more than 20,000 those of the figures and the undecided), ``least_certain``, ``profile``,
         ``modes``, ``methods``, ``plan``, ``columns``, ``references``, ``settings``, ``seconds``, ``versions``,
@@ -275,7 +275,7 @@ def _fitted_labels(consensus: Any, n: int) -> NDArray[np.int64]:
         labels, confidence = consensus.labels_, consensus.confidence_
     except AttributeError:
         raise TypeError(
-            "consensus of report must be a fitted estimator with labels_ and confidence_. "
+            "model of report must be a fitted estimator with labels_ and confidence_. "
             f"Got {short_repr(consensus)}. Fit a consensus method to the ensemble."
         ) from None
     checked = _check_labels(labels, n)

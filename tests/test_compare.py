@@ -227,7 +227,7 @@ def test_partitions_keep_as_much_as_they_should():
 
 
 def test_hub_partitions_keep_their_hub():
-    labels, truth = make_hub_partitions(0.25, n_objects=20_000, n_partitions=10, hubs=(0.0, 1.0), random_state=0)
+    labels, truth = make_hub_partitions(0.25, n_samples=20_000, n_partitions=10, hubs=(0.0, 1.0), random_state=0)
     kept = (labels == truth[:, None]).mean(axis=0)
     assert (kept[:3] < 0.1).all()  # ceil(2.5) around a hub that keeps nothing
     assert ((kept[3:] > 0.18) & (kept[3:] < 0.92)).all()

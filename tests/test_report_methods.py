@@ -304,7 +304,7 @@ def test_a_single_cluster_and_a_single_object_are_written_in_the_singular():
 def test_illegal_arguments_are_one_sentence(change, error, message):
     ensemble = ensemble_of()
     with pytest.raises(error, match=message):
-        report.summarize(ensemble, **{"consensus": fitted("km", ensemble), **change})
+        report.summarize(ensemble, **{"model": fitted("km", ensemble), **change})
 
 
 @pytest.mark.parametrize("name", ["path", "json_path"])

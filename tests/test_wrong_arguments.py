@@ -170,7 +170,7 @@ RAGGED = [[1], [1, 2]]
         lambda: metrics.weak_association_threshold(LABELS, return_error=PAIR),
         lambda: metrics.weak_association_threshold(LABELS, max_pairs=1, random_state="x"),
         lambda: datasets.make_2d2k(random_state="x"),
-        lambda: datasets.make_partitions(n_objects=HUGE),
+        lambda: datasets.make_partitions(n_samples=HUGE),
         lambda: datasets.make_partitions(n_clusters=HUGE),
         lambda: datasets.make_partitions(rho_max=None),
         lambda: datasets.make_partitions(rho_min=HUGE),

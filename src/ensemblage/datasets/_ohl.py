@@ -18,7 +18,7 @@ Labels = NDArray[np.int64]
 
 
 def make_partitions(
-    n_objects: int = 200,
+    n_samples: int = 200,
     n_clusters: int = 10,
     n_partitions: int = 50,
     rho_max: float = 0.9,
@@ -33,7 +33,7 @@ def make_partitions(
 
     Parameters
     ----------
-    n_objects, n_clusters, n_partitions : int
+    n_samples, n_clusters, n_partitions : int
         The paper has 200 objects, 10 clusters, 5 to 200 partitions.
     rho_max : float, default 0.9
         Largest share of objects that keep their cluster.
@@ -64,11 +64,11 @@ def make_partitions(
     >>> labels.shape, truth.shape
     ((200, 20), (200,))
     """
-    _check_sizes("make_partitions", n_objects, n_clusters, n_partitions)
+    _check_sizes("make_partitions", n_samples, n_clusters, n_partitions)
     _check_share("rho_max of make_partitions", rho_max, 0.0, 1.0)
     _check_share("rho_min of make_partitions", rho_min, 0.0, rho_max)
     random = random_source(random_state)
-    truth = random.randint(n_clusters, size=n_objects)
+    truth = random.randint(n_clusters, size=n_samples)
     shares = random.uniform(rho_min, rho_max, size=n_partitions)
     return np.column_stack([_imitation(random, truth, n_clusters, rho) for rho in shares]), truth
 
@@ -76,7 +76,7 @@ def make_partitions(
 def make_hub_partitions(
     bad_share: float = 0.5,
     *,
-    n_objects: int = 200,
+    n_samples: int = 200,
     n_clusters: int = 10,
     n_partitions: int = 50,
     hubs: tuple[float, float] = (0.2, 0.9),
@@ -90,7 +90,7 @@ def make_hub_partitions(
     bad_share : float, default 0.5
         Share of the partitions that imitate the first, bad hub; their number is rounded up. The others imitate the
         second.
-    n_objects, n_clusters, n_partitions : int
+    n_samples, n_clusters, n_partitions : int
         As in the paper by default.
     hubs : tuple of float, default (0.2, 0.9)
         Shares of the objects that keep their true cluster in the two hubs.
@@ -122,7 +122,7 @@ def make_hub_partitions(
     >>> labels.shape
     (200, 50)
     """
-    _check_sizes("make_hub_partitions", n_objects, n_clusters, n_partitions)
+    _check_sizes("make_hub_partitions", n_samples, n_clusters, n_partitions)
     if not isinstance(hubs, Sequence | np.ndarray) or np.shape(hubs)[:1] != (2,):
         raise ValueError(
             f"hubs of make_hub_partitions must be two shares. Got {format_value(hubs)}. Give (0.2, 0.9), say."
@@ -133,7 +133,7 @@ def make_hub_partitions(
         check_choice(draw, "draw of make_hub_partitions", ("paper", "code"))
     ]
     random = random_source(random_state)
-    truth = random.randint(n_clusters, size=n_objects)
+    truth = random.randint(n_clusters, size=n_samples)
     centres = [_imitation(random, truth, n_clusters, rho) for rho in hubs]
     n_bad = ceil(bad_share * n_partitions)
     shares = random.uniform(low, high, size=n_partitions)

@@ -145,12 +145,12 @@ class RandomKPartitions(BasePartitions):
         super()._keep(X, partitions)
         self.fit_on_ = self.sample_size(X.shape[0])
 
-    def sample_size(self, n_rows: int) -> int | None:
+    def sample_size(self, n_samples: int) -> int | None:
         """Number of the rows that each k-means of so many is fitted on, as ``fit_on`` says.
 
         Parameters
         ----------
-        n_rows : int
+        n_samples : int
             Rows of the features.
 
         Returns
@@ -161,10 +161,10 @@ class RandomKPartitions(BasePartitions):
         (clusterer,) = self._clusterers()
         if self.fit_on == "auto":
             is_default = self.estimator is None and type(clusterer) is KMeans
-            return auto_sample(n_rows, self._k_range(n_rows)[1]) if is_default else None
+            return auto_sample(n_samples, self._k_range(n_samples)[1]) if is_default else None
         if self.fit_on is None:
             return None
-        name, most = type(self).__name__, self._k_range(n_rows)[1]
+        name, most = type(self).__name__, self._k_range(n_samples)[1]
         if type(clusterer) is not KMeans:
             raise ValueError(
                 f"fit_on of {name} must be 'auto' or None for a clusterer that is not scikit-learn's KMeans. "
@@ -175,7 +175,7 @@ class RandomKPartitions(BasePartitions):
                 f"fit_on of {name} must be ≥ the number of clusters, which is up to {most}. Got {self.fit_on}. "
                 "Give more rows, or a lower k_max."
             )
-        return int(self.fit_on) if self.fit_on < n_rows else None
+        return int(self.fit_on) if self.fit_on < n_samples else None
 
     def _check_clusterer(self, clusterer: Any) -> None:
         name = type(self).__name__

@@ -2,7 +2,7 @@
 
 from ensemblage.base.docs import fill_docstrings
 from ensemblage.datasets._ayad import make_2d2k, make_8d5k, make_two_gauss
-from ensemblage.datasets._load import Dataset, UnavailableError, dataset_names, load
+from ensemblage.datasets._load import Dataset, UnavailableError, dataset_names, load_dataset
 from ensemblage.datasets._ohl import make_hub_partitions, make_partitions
 from ensemblage.datasets._worlds import World, make_world
 
@@ -11,7 +11,7 @@ __all__ = [
     "UnavailableError",
     "World",
     "dataset_names",
-    "load",
+    "load_dataset",
     "make_2d2k",
     "make_8d5k",
     "make_hub_partitions",

@@ -46,7 +46,7 @@ class UnavailableError(ValueError):
     """A data set that is nowhere to be had."""
 
 
-def load(name: str, data_home: str | PathLike[str] | None = None, *, download: bool = True) -> Dataset:
+def load_dataset(name: str, data_home: str | PathLike[str] | None = None, *, download: bool = True) -> Dataset:
     """Load a data set by its name, or by the name a paper prints for it.
 
     Looked for in this order: a file ``<name>.csv.gz`` or ``<name>.csv`` in the folder, scikit-learn's own sets, the
@@ -77,10 +77,10 @@ def load(name: str, data_home: str | PathLike[str] | None = None, *, download: b
     Examples
     --------
     >>> from ensemblage import datasets
-    >>> wine = datasets.load("wine")
+    >>> wine = datasets.load_dataset("wine")
     >>> wine.X.shape, wine.n_classes
     ((178, 13), 3)
-    >>> datasets.load("Two Gauss").source
+    >>> datasets.load_dataset("Two Gauss").source
     'generated'
     """
     if not isinstance(name, str) or not name.strip():

@@ -42,7 +42,7 @@ class Data:
         with self._lock:
             if name not in self._loaded and name not in self.skipped:
                 try:
-                    self._loaded[name] = datasets.load(name, self.folder, download=self.download)
+                    self._loaded[name] = datasets.load_dataset(name, self.folder, download=self.download)
                 except datasets.UnavailableError as error:
                     self.skipped[name] = str(error)
             if name in self._loaded and (name, keeps_gaps) not in self._given:

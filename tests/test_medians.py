@@ -75,7 +75,7 @@ def test_all_apart_and_all_together_differ_by_the_logarithm_of_their_number(n):
 
 def test_every_kind_has_a_ranker():
     for kind in DISTANCES:
-        assert make_ranker(f"distance-{kind}").kind == kind
+        assert make_ranker(f"distance-{kind}").measure == kind
 
 
 @pytest.mark.parametrize("kind", DISTANCES)

@@ -122,7 +122,7 @@ def test_equal_graphs_are_cut_once(planted, missing):
     assert len(always.candidates_) == 51
     assert len(once.candidates_) == 6 if not missing else 6 < len(once.candidates_) < 51
     assert_array_equal(once.labels_, always.labels_)
-    assert once.threshold_ == always.threshold_
+    assert once.association_threshold_ == always.association_threshold_
     tried = {candidate.threshold: candidate for candidate in once.candidates_}
     for candidate in always.candidates_:
         same = tried[max(t for t in tried if t <= candidate.threshold)]

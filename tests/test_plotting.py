@@ -13,6 +13,7 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
 from ensemblage import plotting
+from ensemblage.plotting import _clusters, _colors, _profiles
 
 # Machado, Oliveira & Fernandes 2009, severity 1: what the colour-blind see of linear RGB.
 BLINDNESS = {
@@ -34,7 +35,7 @@ FIGURES = {
     "confidence_by_cluster": lambda ax: plotting.confidence_by_cluster([0.5, 0.2, np.nan], [0, 1, -1], ax=ax),
     "consensus_matrix": lambda ax: plotting.consensus_matrix([[1, 0.5], [0.5, 1]], [1, 0], ax=ax),
     "profile_heat_map": lambda ax: plotting.profile_heat_map([[1.0, -0.5], [np.nan, 0.0]], ["a", "b"], ax=ax),
-    "variable_panel": lambda ax: plotting.variable_panel(
+    "variable_panel": lambda ax: _profiles.variable_panel(
         {"variable": "v", "clusters": [0, 1], "level": "yes", "shares": [0.9, 0.2], "quantiles": None}, ax=ax
     ),
     "ranking_scores": lambda ax: plotting.ranking_scores([0.1, np.nan, 0.3], ax=ax),
@@ -98,7 +99,7 @@ def test_first_colors_differ_to_every_eye(matrix):
 
 
 def test_all_colors_are_distinct_and_stand_out_from_white():
-    assert len({*plotting.PALETTE, plotting.UNLABELLED_COLOR}) == len(plotting.PALETTE) + 1
+    assert len({*plotting.PALETTE, _colors.UNLABELLED_COLOR}) == len(plotting.PALETTE) + 1
     luminance = np.array([linear(c) for c in plotting.PALETTE]) @ [0.2126, 0.7152, 0.0722]
     assert (1.05 / (luminance + 0.05)).min() > 1.8
 
@@ -139,7 +140,7 @@ def test_consensus_matrix_of_many_rows_stays_a_small_picture():
 def test_cluster_sizes_shows_unlabelled_objects_apart():
     ax = plotting.cluster_sizes([5, 2], unlabelled=4)
     assert [bar.get_height() for bar in ax.patches] == [5, 2, 4]
-    assert ax.patches[2].get_facecolor()[:3] == pytest.approx(to_rgb(plotting.UNLABELLED_COLOR))
+    assert ax.patches[2].get_facecolor()[:3] == pytest.approx(to_rgb(_colors.UNLABELLED_COLOR))
     assert "4 unlabelled" in [text.get_text() for text in ax.texts]
 
 
@@ -147,7 +148,7 @@ def test_cluster_sizes_shows_unlabelled_objects_apart():
 @given(st.lists(st.tuples(st.integers(-1, 4), st.one_of(st.floats(0, 1), st.just(np.nan))), min_size=1, max_size=60))
 def test_quantiles_are_those_of_each_cluster(rows):
     clusters, confidence = (np.array(column) for column in zip(*rows, strict=True))
-    found = plotting.confidence_quantiles(confidence, clusters)
+    found = _clusters.confidence_quantiles(confidence, clusters)
     assert [q["cluster"] for q in found] == list(range(clusters.max() + 1))
     for q in found:
         values = np.sort(confidence[(clusters == q["cluster"]) & ~np.isnan(confidence)])
@@ -208,7 +209,7 @@ def test_opacity_is_confidence_and_the_legend_says_so():
     ax = plotting.scatter([[0, 0], [1, 1], [2, 0], [3, 3]], [0, 0, 0, -1], [0.0, 0.25, 0.5, np.nan])
     alpha = ax.collections[0].get_facecolors()[:, 3]
     assert alpha[0] < alpha[1] < alpha[2] == 1
-    assert ax.collections[0].get_facecolors()[3][:3] == pytest.approx(to_rgb(plotting.UNLABELLED_COLOR))
+    assert ax.collections[0].get_facecolors()[3][:3] == pytest.approx(to_rgb(_colors.UNLABELLED_COLOR))
     assert [t.get_text() for t in ax.get_legend().get_texts()] == ["0.00", "0.25", "0.50", "unlabelled"]
     assert ax.get_legend().get_title().get_text() == "confidence"
 

@@ -11,12 +11,13 @@ from matplotlib.figure import Figure
 
 from ensemblage import KMeansConsensus, plotting
 from ensemblage.consensus.evidence import Trace
+from ensemblage.plotting import _clusters
 
 FIGURES = {
     **test_plotting.FIGURES,
     **test_plotting_evidence.FIGURES,
     **test_plotting_voting.FIGURES,
-    "confidence_boxes": lambda ax: plotting.confidence_boxes(plotting.confidence_quantiles([0.5], [0]), ax=ax),
+    "confidence_boxes": lambda ax: _clusters.confidence_boxes(_clusters.confidence_quantiles([0.5], [0]), ax=ax),
     "evidence": lambda ax: plotting.evidence(Trace("density", np.array([0.5, 0.6])), ax=ax),
     "model": lambda ax: plotting.model(KMeansConsensus(2, random_state=0).fit([[0, 0], [0, 0], [1, 1]]), ax=ax),
     "split_losses": lambda ax: plotting.split_losses([8.0, 2.0], ax=ax),
@@ -30,7 +31,7 @@ WITH_AX = {
 
 
 def test_every_figure_is_here():
-    assert set(FIGURES) == WITH_AX
+    assert set(FIGURES) == WITH_AX | {"confidence_boxes", "variable_panel"}  # two that records draw
 
 
 @pytest.mark.parametrize("draw", FIGURES.values(), ids=FIGURES)
@@ -57,7 +58,11 @@ MERGES = [[0, 1, 0.1, 2], [2, 3, 0.6, 3]]
         ("agreement", ([[1, 2]],), r"Got shape \(1, 2\)"),
         ("agreement", (np.empty((0, 0)),), r"with 1 or more rows"),
         ("agreement", ("x",), r"must be numbers of shape \(p, p\)\. Got 'x'"),
-        ("agreement", (MATRIX, [1]), r"consensus of agreement must be numbers of shape \(2,\)\. Got shape \(1,\)"),
+        (
+            "agreement",
+            (MATRIX, [1]),
+            r"consensus_agreement of agreement must be numbers of shape \(2,\)\. Got shape \(1,\)",
+        ),
         ("association_histogram", ([0.5, 1],), r"counts of association_histogram must be whole numbers"),
         ("association_histogram", ([1],), r"with 2 or more rows"),
         ("cluster_sizes", (["a"],), r"sizes of cluster_sizes must be numbers of shape \(k,\)"),

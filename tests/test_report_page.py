@@ -11,9 +11,10 @@ from pages import find
 from sklearn.datasets import make_blobs
 from strategies import planted_labels
 
-from ensemblage import CumulativeVoting, Discotec, KMeansConsensus, choose_k, cite, plotting, report
+from ensemblage import CumulativeVoting, Discotec, KMeansConsensus, choose_k, cite, report
 from ensemblage.cli import main
 from ensemblage.metrics import verdicts
+from ensemblage.plotting import _axes
 from ensemblage.report import Report
 
 N = 150
@@ -115,7 +116,7 @@ def test_data_cannot_leave_their_element(text):
     page = report.render(report.summarize(labels, KMeansConsensus(2).fit(labels), ids=ids))
     (written,) = re.findall(r'<script type="application/json">(.*?)</script>', page, re.DOTALL)
     assert not set("<>&\u2028\u2029") & set(written)
-    assert json.loads(written)["ids"] == [plotting.printable(name, 80) for name in ids]
+    assert json.loads(written)["ids"] == [_axes.printable(name, 80) for name in ids]
 
 
 def found_again(*words):

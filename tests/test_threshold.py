@@ -209,7 +209,7 @@ def test_fewer_than_two_values(method, labels):
 @pytest.mark.parametrize("method", ["kmeans", "gmm"])
 def test_sampled_pairs(method, include_diagonal):
     labels = planted_labels(n=300, p=20, k=4, noise=0.25, seed=5)[0]
-    options = {"method": method, "include_diagonal": include_diagonal, "return_error": True}
+    options = {"strategy": method, "include_diagonal": include_diagonal, "return_error": True}
     exact, none = weak_association_threshold(labels, **options)
     sampled, error = weak_association_threshold(labels, **options, max_pairs=20_000, random_state=1)
     again = weak_association_threshold(labels, **options, max_pairs=20_000, random_state=1)
@@ -260,7 +260,7 @@ def test_more_than_max_pairs_are_a_million_drawn_or_fewer(n, options, expected, 
     assert drawn == ([] if expected is None else [expected])
 
 
-@pytest.mark.parametrize("bad", [{"method": "otsu"}, {"max_pairs": 0}, {"max_pairs": 2.5}])
+@pytest.mark.parametrize("bad", [{"strategy": "otsu"}, {"max_pairs": 0}, {"max_pairs": 2.5}])
 def test_bad_parameters(bad):
     with pytest.raises(ValueError, match="weak_association_threshold must be"):
         weak_association_threshold([[0], [1]], **bad)

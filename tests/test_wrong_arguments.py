@@ -33,6 +33,7 @@ from ensemblage import (
     report,
     stability,
 )
+from ensemblage.plotting import _axes, _clusters, _profiles
 
 LABELS = np.array([[0, 0, 1], [0, 0, 1], [0, 1, 0], [1, 1, 0], [1, 2, 2], [1, 2, 2]])
 CLUSTERING = [0, 0, 0, 1, 1, 1]
@@ -189,22 +190,22 @@ RAGGED = [[1], [1, 2]]
         lambda: plotting.prediction_strengths({2: 0.9}, PAIR),
         lambda: plotting.prediction_strengths({2: 0.9}, supported="x"),
         lambda: plotting.cluster_sizes([1, 2], unlabelled="x"),
-        lambda: plotting.confidence_boxes([1]),
+        lambda: _clusters.confidence_boxes([1]),
         lambda: plotting.consensus_cdfs({2: 1}),
         lambda: plotting.consensus_matrix(MATRIX, [0, 1], sizes=[np.nan, 1]),
         lambda: plotting.estimated_clusters([2, 3], share=None),
         lambda: plotting.item_consensus_bars(MATRIX, [0, 1], most=-1),
         lambda: plotting.lifetimes({2: 0.1}, n_clusters=PAIR),
         lambda: plotting.membership(MATRIX, [0, 1], sizes=[0, 0]),
-        lambda: plotting.printable("a", None),
+        lambda: _axes.printable("a", None),
         lambda: plotting.profile_heat_map([1.0], ["a"]),
         lambda: plotting.profile_heat_map(MATRIX, 5),
         lambda: plotting.profile_heat_map(MATRIX, ["a", "b"], names=PAIR[:1]),
-        lambda: plotting.variable_panel({}),
-        lambda: plotting.variable_panel({"variable": "a", "clusters": 5, "shares": [0.5], "quantiles": None}),
-        lambda: plotting.variable_panel({"variable": "a", "clusters": [0], "shares": "x", "quantiles": None}),
-        lambda: plotting.variable_panel({"variable": "a", "clusters": [0], "shares": None, "quantiles": [[1, 2]]}),
-        lambda: plotting.variable_panels([5]),
+        lambda: _profiles.variable_panel({}),
+        lambda: _profiles.variable_panel({"variable": "a", "clusters": 5, "shares": [0.5], "quantiles": None}),
+        lambda: _profiles.variable_panel({"variable": "a", "clusters": [0], "shares": "x", "quantiles": None}),
+        lambda: _profiles.variable_panel({"variable": "a", "clusters": [0], "shares": None, "quantiles": [[1, 2]]}),
+        lambda: _profiles.variable_panels([5]),
         lambda: profile(CLUSTERING, FEATURES, ids="x"),
         lambda: profile(CLUSTERING, FEATURES).markers(0),
         lambda: profile(CLUSTERING, FEATURES).plot(None),

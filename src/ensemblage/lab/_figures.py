@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.plotting import PALETTE, UNLABELLED_COLOR
+from ensemblage.plotting import PALETTE
 from ensemblage.plotting._axes import label_ticks, new_axes, remove_frame
+from ensemblage.plotting._colors import UNLABELLED_COLOR
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

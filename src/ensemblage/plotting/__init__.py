@@ -10,10 +10,9 @@ pyplot's global state. A cluster has the same colour in every figure (`cluster_c
 from ensemblage.base import docs
 
 from ._associations import association_histogram, threshold_search
-from ._axes import printable
-from ._clusters import cluster_sizes, confidence_boxes, confidence_by_cluster, confidence_quantiles
+from ._clusters import cluster_sizes, confidence_by_cluster
 from ._clustree import clustree
-from ._colors import PALETTE, UNLABELLED_COLOR, cluster_colors
+from ._colors import PALETTE, cluster_colors
 from ._dendrograms import dendrogram, last_merges, voting_dendrogram
 from ._evidence import evidence
 from ._k_curves import (
@@ -29,23 +28,20 @@ from ._k_curves import (
 from ._matrices import agreement, consensus_matrix, thresholded_matrices
 from ._memberships import item_consensus_bars, membership
 from ._models import model
-from ._profiles import profile_heat_map, variable_panel, variable_panels
+from ._profiles import profile_heat_map
 from ._ranking import ranking_scores
 from ._scatter import entropy_scatter, scatter
 from ._stability import cluster_jaccards, prediction_strengths, stability_by_resolution
 
 __all__ = [
     "PALETTE",
-    "UNLABELLED_COLOR",
     "agreement",
     "association_histogram",
     "cluster_colors",
     "cluster_jaccards",
     "cluster_sizes",
     "clustree",
-    "confidence_boxes",
     "confidence_by_cluster",
-    "confidence_quantiles",
     "consensus_cdfs",
     "consensus_matrix",
     "criteria_by_number",
@@ -61,7 +57,6 @@ __all__ = [
     "membership",
     "model",
     "prediction_strengths",
-    "printable",
     "profile_heat_map",
     "ranking_scores",
     "scatter",
@@ -70,8 +65,6 @@ __all__ = [
     "stability_curves",
     "threshold_search",
     "thresholded_matrices",
-    "variable_panel",
-    "variable_panels",
     "voting_dendrogram",
 ]
 

@@ -105,7 +105,7 @@ def printable(name: object, width: int = 24) -> str:
 
     Examples
     --------
-    >>> from ensemblage.plotting import printable
+    >>> from ensemblage.plotting._axes import printable
     >>> printable("a very long name of a partition", 16)
     'a very l…rtition'
     """

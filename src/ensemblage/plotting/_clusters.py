@@ -103,7 +103,7 @@ def confidence_quantiles(confidence: ArrayLike, clustering: ArrayLike) -> list[d
 
     Examples
     --------
-    >>> from ensemblage.plotting import confidence_quantiles
+    >>> from ensemblage.plotting._clusters import confidence_quantiles
     >>> confidence_quantiles([0.25, 0.75], [0, 0])[0]["mean"]
     0.5
     """
@@ -138,7 +138,7 @@ def confidence_boxes(quantiles: Sequence[dict[str, Any]], *, ax: Axes | None = N
 
     Examples
     --------
-    >>> from ensemblage.plotting import confidence_boxes, confidence_quantiles
+    >>> from ensemblage.plotting._clusters import confidence_boxes, confidence_quantiles
     >>> confidence_boxes(confidence_quantiles([0.9, 0.4], [0, 1])).get_xlabel()
     'cluster'
     """

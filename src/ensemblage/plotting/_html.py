@@ -15,6 +15,7 @@ from ensemblage.answer._plan import value_text
 from ensemblage.metrics._agreement import agreement_matrix
 
 from ._axes import printable
+from ._profiles import variable_panels
 
 MOST_SHOWN = 12
 """Partitions and members that are listed."""
@@ -26,8 +27,9 @@ THUMBNAIL = 132
 
 
 def figure(name: str, *numbers: Any, **options: Any) -> Any:
-    """What the public function of this name draws."""
-    return getattr(plotting, name)(*numbers, **options)
+    """What the function of this name draws: a public one, or the panels of a profile."""
+    draw = variable_panels if name == "variable_panels" else getattr(plotting, name)
+    return draw(*numbers, **options)
 
 
 def html(name: str, record: Any) -> str:

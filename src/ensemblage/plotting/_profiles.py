@@ -98,7 +98,7 @@ def variable_panel(panel: Mapping[str, Any], *, ax: Axes | None = None) -> Axes:
 
     Examples
     --------
-    >>> from ensemblage.plotting import variable_panel
+    >>> from ensemblage.plotting._profiles import variable_panel
     >>> panel = {"variable": "smoker", "clusters": [0, 1], "level": "yes", "shares": [0.9, 0.2], "quantiles": None}
     >>> [float(bar.get_height()) for bar in variable_panel(panel).patches]
     [0.9, 0.2]
@@ -173,7 +173,7 @@ def variable_panels(panels: Sequence[Mapping[str, Any]]) -> list[Axes]:
 
     Examples
     --------
-    >>> from ensemblage.plotting import variable_panels
+    >>> from ensemblage.plotting._profiles import variable_panels
     >>> panel = {"variable": "hue", "clusters": [0], "quantiles": [[0.8, 0.9, 1, 1.1, 1.2]], "shares": None}
     >>> [ax.get_title(loc="left") for ax in variable_panels([panel, panel])]
     ['hue', 'hue']

@@ -254,7 +254,7 @@ class Profile:
         if kind == "variables":
             return figure("variable_panels", panels_of(self._compared, names))
         shown = heat_map_of(self._compared, names)
-        return figure("profile_heat_map", shown["z"], shown["variables"], clusters=shown["clusters"], ax=ax)
+        return figure("profile_heat_map", shown["z"], shown["variables"], names=shown["clusters"], ax=ax)
 
     def __repr__(self) -> str:
         k, m = len(self.clusters), len(self._compared.variables)

@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ensemblage import plotting
 from ensemblage.base.text import listing
 from ensemblage.metrics._certainty import BORDER, CORE, VERDICTS
 from ensemblage.plotting import PALETTE
+from ensemblage.plotting._clusters import confidence_boxes
 from ensemblage.report._layout import (
     BarCell,
     Cell,
@@ -304,7 +304,7 @@ def confidence_picture(summary: Summary) -> Picture:
         sentences.append("Clusters of a few objects are drawn object by object.")
     if (n_clusters := len(summary["clusters"])) > _MOST_DRAWN:
         sentences.append(f"The first {_MOST_DRAWN:,} of the {n_clusters:,} clusters are drawn.")
-    ax = plotting.confidence_boxes(quantiles)
+    ax = confidence_boxes(quantiles)
     if verdict_totals(summary) is not None:
         ax.set_ylabel("certainty")
         for least, word in ((CORE, "core"), (BORDER, "border")):

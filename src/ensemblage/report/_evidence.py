@@ -22,6 +22,7 @@ from ensemblage.consensus.evidence import (
     evidence_from_dict,
 )
 from ensemblage.consensus.hierarchies._linkages import LINKAGES
+from ensemblage.plotting._axes import printable
 from ensemblage.report._figure_data import symmetric_matrix
 from ensemblage.report._k_choice import clarity_sentence
 from ensemblage.report._layout import Picture, Section, Table, number, percent, plural
@@ -246,8 +247,8 @@ def _(record: Memberships) -> list[str]:
 def _entropies(points: Mapping[str, Any]) -> Picture:
     entropy = points["entropy"]
     ax = plotting.entropy_scatter(points["xy"], np.array(entropy, dtype=np.float64))
-    ax.set_xlabel(plotting.printable(points["x_label"], 48), parse_math=False)
-    ax.set_ylabel(plotting.printable(points["y_label"], 48), parse_math=False)
+    ax.set_xlabel(printable(points["x_label"], 48), parse_math=False)
+    ax.set_ylabel(printable(points["y_label"], 48), parse_math=False)
     known = [h for h in entropy if h is not None]
     unsure = sum(h > 0.5 for h in known) / len(known) if known else None
     meant = "Entropy of each object's votes: 0 if all are for one cluster, 1 if all clusters get the same share."

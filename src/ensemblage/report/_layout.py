@@ -6,7 +6,9 @@ from typing import Any
 
 from markupsafe import Markup
 
-from ensemblage.plotting import PALETTE, UNLABELLED_COLOR, printable
+from ensemblage.plotting import PALETTE
+from ensemblage.plotting._axes import printable
+from ensemblage.plotting._colors import UNLABELLED_COLOR
 
 
 @dataclass(frozen=True)

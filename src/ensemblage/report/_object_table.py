@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 from ensemblage import plotting
 from ensemblage.metrics._certainty import VERDICTS, verdicts
+from ensemblage.plotting._axes import printable
+from ensemblage.plotting._colors import UNLABELLED_COLOR
 from ensemblage.report._certainty import ObjectCertainty
 from ensemblage.report._figure_data import nan_array
 from ensemblage.report._layout import (
@@ -141,8 +143,8 @@ def _sample_sentence(summary: Summary) -> Iterator[str]:
 def points_picture(summary: Summary) -> Picture:
     points = summary["figures"]["points"]
     ax = plotting.scatter(points["xy"], points["clusters"], nan_array(points["confidence"]))
-    ax.set_xlabel(plotting.printable(points["x_label"], 48), parse_math=False)
-    ax.set_ylabel(plotting.printable(points["y_label"], 48), parse_math=False)
+    ax.set_xlabel(printable(points["x_label"], 48), parse_math=False)
+    ax.set_ylabel(printable(points["y_label"], 48), parse_math=False)
     sentence = "Each point is an object, coloured by its cluster; the fainter, the less sure."
     return picture("The data, coloured by cluster", ax, "points", sentence, more=points["notes"])
 
@@ -159,14 +161,14 @@ def data_of_objects(summary: Summary, sections: Sequence[Section]) -> dict[str, 
     return {
         "title": "All objects" if shown == n else "A sample, and the undecided",
         "total": n,
-        "ids": [plotting.printable(name, _WIDEST_ID) for name in objects["ids"]],
+        "ids": [printable(name, _WIDEST_ID) for name in objects["ids"]],
         "cluster": objects["cluster"],
         "confidence": objects["confidence"],
         "verdict": objects["verdict"],
         "next": objects["runner_up"],
         "sizes": sizes,
         "colors": plotting.PALETTE,
-        "unlabelled": plotting.UNLABELLED_COLOR,
+        "unlabelled": UNLABELLED_COLOR,
         "points": _points(summary, sections),
     }
 
@@ -188,7 +190,7 @@ def _next_best(certainty: float | None, other: int | None) -> Cell:
 def _least_certain(summary: Summary) -> Table:
     rows: list[list[Cell]] = [
         [
-            plotting.printable(o["id"], 40),
+            printable(o["id"], 40),
             cluster_cell(o["cluster"]),
             number(o["confidence"], 2),
             o.get("verdict", "–"),

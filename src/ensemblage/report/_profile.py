@@ -11,6 +11,8 @@ from markupsafe import Markup
 
 from ensemblage import plotting
 from ensemblage.base.text import listing
+from ensemblage.plotting._axes import printable
+from ensemblage.plotting._profiles import variable_panels
 from ensemblage.profiles import Profile, Rule, Rules, profile
 from ensemblage.profiles._summary import profile_summary
 from ensemblage.profiles._words import NOTHING, value_text
@@ -66,7 +68,7 @@ def _sentences(found: Mapping[str, Any]) -> Iterator[str]:
         "differences are counted, and the strongest of them named."
     )
     if beside := found["not_clustered"]:
-        names = [plotting.printable(name, _NAMED) for name in beside[:_MOST_BESIDE]]
+        names = [printable(name, _NAMED) for name in beside[:_MOST_BESIDE]]
         names += [f"{len(beside) - len(names):,} others"] * (len(beside) > len(names))
         yield (
             f"Not used to find the clusters: {listing(names)}. Differences there are findings; in the other variables "
@@ -98,11 +100,11 @@ def _words(found: Mapping[str, Any]) -> Iterator[Table]:
 
 
 def _cell(label: Any) -> Cell:
-    return cluster_cell(label) if isinstance(label, int) else plotting.printable(label, _NAMED)
+    return cluster_cell(label) if isinstance(label, int) else printable(label, _NAMED)
 
 
 def _id(name: str | None) -> str:
-    return "–" if name is None else plotting.printable(name, 24)
+    return "–" if name is None else printable(name, 24)
 
 
 def _typical_note(clusters: list[Mapping[str, Any]]) -> str:
@@ -119,9 +121,9 @@ def _numbers(found: Mapping[str, Any]) -> Table:
     rows = [
         [
             _cell(c["cluster"]),
-            plotting.printable(row["variable"], _NAMED) + "*" * (not row["clustered"]),
+            printable(row["variable"], _NAMED) + "*" * (not row["clustered"]),
             _value_text(row),
-            plotting.printable(row["rest"], _NAMED),
+            printable(row["rest"], _NAMED),
             _effect(row),
             f"{row['n_missing']:,}",
         ]
@@ -150,7 +152,7 @@ def _effect(row: Mapping[str, Any]) -> str:
 
 
 def _value_text(row: Mapping[str, Any]) -> str:
-    value = plotting.printable(row["value"], _NAMED)
+    value = printable(row["value"], _NAMED)
     if row["kind"] not in ("number", "date") or row["q25"] is None or row["q75"] is None:
         return value
     return f"{value} ({value_text(row['q25'], row['kind'])} to {value_text(row['q75'], row['kind'])})"
@@ -161,7 +163,7 @@ def _markers(found: Mapping[str, Any]) -> Iterator[Table]:
     rows = [
         [
             _cell(c["cluster"]),
-            plotting.printable(row["variable"], _NAMED) + "*" * (not row["clustered"]),
+            printable(row["variable"], _NAMED) + "*" * (not row["clustered"]),
             row["value"],
             row["rest"],
             number(row["effect"], 2).replace("-", "−"),
@@ -186,8 +188,7 @@ def _rules(found: Mapping[str, Any]) -> Iterator[Table]:
         return
     rules = Rules(**{**found["rules"], "rules": [Rule(**rule) for rule in found["rules"]["rules"]]})
     rows: list[list[Cell]] = [
-        [_cell(rule.cluster), plotting.printable(rule.condition, 240), f"{rule.n_right:,} of {rule.n:,}"]
-        for rule in rules.rules
+        [_cell(rule.cluster), printable(rule.condition, 240), f"{rule.n_right:,} of {rule.n:,}"] for rule in rules.rules
     ]
     of_all = rules.n_objects + found["n_unlabelled"] == found["n_objects"]
     drawn = "" if of_all else f" Made of {rules.n_objects:,} objects, drawn at random."
@@ -201,7 +202,7 @@ def _rules(found: Mapping[str, Any]) -> Iterator[Table]:
 def _pictures(found: Mapping[str, Any]) -> Iterator[Picture]:
     heat, panels = found["heat_map"], found["panels"]
     if panels:
-        drawn = {f"variable-{i}": plotting.variable_panels([p])[0] for i, p in enumerate(panels)}
+        drawn = {f"variable-{i}": variable_panels([p])[0] for i, p in enumerate(panels)}
         sentence = (
             "A box holds the middle half of a cluster’s objects, its thick line is the median, the thin line reaches "
             "from the 5% to the 95% point."

@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from ensemblage import plotting
 from ensemblage._version import __version__
 from ensemblage.base.text import listing
 from ensemblage.consensus import METHODS
 from ensemblage.io._encoding import KNOWN_CLASSES
+from ensemblage.plotting._axes import printable
 from ensemblage.report._cite import cite
 from ensemblage.report._layout import CopyText, Section, Table, percent, plural
 from ensemblage.report._object_table import FEW, may_show_objects
@@ -42,10 +42,10 @@ def columns_section(summary: Summary) -> Section | None:
         return None
     used = sum(column["use"].startswith("used") for column in columns)
     sentence = f"Of {plural(len(columns), 'column')} of the table {used:,} {'was' if used == 1 else 'were'} clustered."
-    aside = [plotting.printable(c["column"], 60) for c in columns if c["use"] == f"left out: {KNOWN_CLASSES}"]
+    aside = [printable(c["column"], 60) for c in columns if c["use"] == f"left out: {KNOWN_CLASSES}"]
     told = [f"Left out as known classes, for so its name says: {listing(aside)}."] if len(aside) == 1 else []
     told += [f"Left out as known classes, for so their names say: {listing(aside)}."] if len(aside) > 1 else []
-    rows = [[plotting.printable(c["column"], 60), c["role"], c["use"], c["reason"]] for c in columns[:_MOST_TABLED]]
+    rows = [[printable(c["column"], 60), c["role"], c["use"], c["reason"]] for c in columns[:_MOST_TABLED]]
     note = "" if len(columns) <= _MOST_TABLED else f"The first {_MOST_TABLED:,} columns."
     table = Table("", ["Column", "Role", "What was done", "Why this role"], rows, note, text=(0, 1, 2, 3), wide=True)
     return Section("What was done with each column", [sentence, *told] if used else told, tables=[table])

@@ -10,6 +10,7 @@ from sklearn.base import clone
 
 from ensemblage import plotting
 from ensemblage.metrics import INTERNAL_INDICES
+from ensemblage.plotting._axes import printable
 from ensemblage.ranking import AverageAgreement, AverageDistance, Discotec, InternalIndex
 from ensemblage.ranking._base import BaseRanker
 from ensemblage.report._figure_data import nan_array, symmetric_matrix
@@ -189,7 +190,7 @@ def _members(summary: Summary) -> Table:
     rankings, members = summary["rankings"], summary["members"]
     by_agreement = np.argsort(-nan_array([member["agreement"] for member in members]), kind="stable").tolist()
     columns: dict[str, list[str]] = {
-        "Partition, best first": [plotting.printable(member["name"], 40) for member in members],
+        "Partition, best first": [printable(member["name"], 40) for member in members],
         "Clusters": [f"{member['n_clusters']:,}" for member in members],
     }
     if summary["data"]["missing"]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ensemblage import plotting
+from ensemblage.plotting._axes import printable
 from ensemblage.report._answer import answer_section, clusters_section, confidence_picture, is_finer
 from ensemblage.report._evidence import evidence_sections
 from ensemblage.report._figure_data import nan_array, symmetric_matrix
@@ -85,7 +86,7 @@ def _shared_error_clause(summary: Summary) -> Iterator[str]:
     """Why the partitions may agree on an error."""
     shared, alike = summary["consensus"].get("shared", {}), []
     if shared.get("name"):
-        alike.append(f"were made by one algorithm, to go by their names ({plotting.printable(shared['name'], 40)})")
+        alike.append(f"were made by one algorithm, to go by their names ({printable(shared['name'], 40)})")
     if shared.get("k"):
         alike.append(f"have {plural(shared['k'], 'cluster')} each")
     yield f": they {' and '.join(alike)}, and an error that all of them make cannot be seen." if alike else "."

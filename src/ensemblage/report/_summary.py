@@ -22,7 +22,7 @@ from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.ensemble._soft_ensemble import SoftEnsemble, as_any_ensemble
 from ensemblage.metrics import cluster_density, membership_entropy
 from ensemblage.metrics._agreement import agreement_matrix, agreement_with, weighted_mean
-from ensemblage.plotting import confidence_quantiles
+from ensemblage.plotting._clusters import confidence_quantiles
 from ensemblage.report._answer import headline
 from ensemblage.report._certainty import ObjectCertainty, between_cluster_share
 from ensemblage.report._cluster_numbers import numbers_of, renumber_clusters

@@ -10,6 +10,8 @@ from ensemblage.answer import Plateau, ResolutionChoice
 from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.metrics import ensemble_ari, verdicts
 from ensemblage.metrics._certainty import VERDICTS
+from ensemblage.plotting._axes import printable
+from ensemblage.plotting._clusters import confidence_boxes, confidence_quantiles
 from ensemblage.report._answer import TERMS
 from ensemblage.report._layout import Cell, Picture, Section, Table, cluster_cell, is_full, number, percent, plural
 from ensemblage.report._page import render_page
@@ -120,7 +122,7 @@ def _clusters(plateau: Plateau) -> list[dict[str, Any]]:
 
 def _boxes(plateau: Plateau) -> list[dict[str, Any]]:
     model = plateau.consensus
-    return plotting.confidence_quantiles(model.confidence_, model.labels_)
+    return confidence_quantiles(model.confidence_, model.labels_)
 
 
 def sweep_page(summary: Summary) -> str:
@@ -238,8 +240,8 @@ def _trees(summary: Summary) -> Iterator[Picture]:
     if variable := summary["variable"]:
         values = np.array([np.nan if v is None else v for v in variable["values"]], dtype=np.float64)
         ax = plotting.clustree(labels, color=values, n_clusters=chosen)
-        told = f"The same, each cluster coloured by the mean of {plotting.printable(variable['name'], 60)}."
-        yield picture(f"By {plotting.printable(variable['name'], 40)}", ax, "variable", told)
+        told = f"The same, each cluster coloured by the mean of {printable(variable['name'], 60)}."
+        yield picture(f"By {printable(variable['name'], 40)}", ax, "variable", told)
 
 
 def _certainty(summary: Summary) -> list[Section]:
@@ -257,7 +259,7 @@ def _certainty(summary: Summary) -> list[Section]:
         for c in clusters
     ]
     columns = ["Cluster", "Objects", "Mean certainty", "Core", "Border", "Undecided", "Next best"]
-    ax = plotting.confidence_boxes(summary["boxes"])
+    ax = confidence_boxes(summary["boxes"])
     p = summary["plateaus"][summary["best"]]
     sentences = [
         (

@@ -143,7 +143,7 @@ class ClusterStability:
         ----------
         {ax}
         """
-        return figure("cluster_jaccards", self.jaccard, clusters=[row.cluster for row in self.table], ax=ax)
+        return figure("cluster_jaccards", self.jaccard, names=[row.cluster for row in self.table], ax=ax)
 
     def _rows(self) -> list[ClusterRow]:
         return [*self.table, *([self.noise] if self.noise else [])]

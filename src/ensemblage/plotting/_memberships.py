@@ -111,10 +111,10 @@ def _check_shares(
 ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.float64]]:
     """(n, k) shares, (n,) clusters, one of the columns each, and (n,) the share in it."""
     rows = check_numbers(shares, f"{name} of {figure}", ("n", "k"), least=1)
-    labels = whole_numbers(clusters, f"clusters of {figure}", (len(rows),))
+    labels = whole_numbers(clusters, f"clustering of {figure}", (len(rows),))
     if labels.max() >= rows.shape[1]:
         raise ValueError(
-            f"clusters of {figure} must be columns of {name}, below {rows.shape[1]}. Got {labels.max()}. "
+            f"clustering of {figure} must be columns of {name}, below {rows.shape[1]}. Got {labels.max()}. "
             "Number them from 0."
         )
     return rows, labels, rows[np.arange(len(rows)), np.maximum(labels, 0)]

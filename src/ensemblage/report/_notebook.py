@@ -71,7 +71,7 @@ def report_of(model: Any, X: Any = None, **details: Any) -> Report:
         preprocessor = getattr(model, "preprocessor_", None)
         if X is not None:
             found["features"] = X if preprocessor is None else transform_named(preprocessor, X)
-        found["columns"] = getattr(preprocessor, "columns_", [])
+        found["column_uses"] = getattr(preprocessor, "columns_", [])
         found["stability"] = getattr(model, "choice_", None)
     elif X is None:
         raise ValueError(

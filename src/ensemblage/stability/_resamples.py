@@ -54,7 +54,7 @@ class Scheme:
     def __init__(self, name: str, data: Data, fraction: float | None, keep_duplicates: bool) -> None:
         self.name, self.data, self.keep_duplicates = name, data, keep_duplicates
         self.fraction = FRACTIONS[name] if fraction is None else fraction
-        check_value(self.fraction, f"fraction of {data.subject}", [FRACTION])
+        check_value(self.fraction, f"tuning of {data.subject}", [FRACTION])
         if name in ("jitter", "noise"):
             self.axes = Axes.of(_dense(data, name))
             self.widths = (

@@ -25,6 +25,7 @@ from ensemblage.answer._default_plan import default_method
 from ensemblage.answer._execution import generated, weights_of_members
 from ensemblage.cli._progress import progress_bar, tell, tell_notes
 from ensemblage.cli._source import Source
+from ensemblage.generation._diverse import numbers_near
 from ensemblage.generation._mixed import N_ALGORITHMS
 from ensemblage.generation._parallel import fewer_clusters_text
 from ensemblage.generation._sampled_kmeans import N_STEPS
@@ -156,7 +157,7 @@ class Generation:
     def diverse(self, n_jobs: int | None = None) -> DiversePartitions:
         """The generator of different algorithms."""
         both, jobs = self.quality == "best", self.n_jobs if n_jobs is None else n_jobs
-        return DiversePartitions(self.k, standardized_too=both, random_state=self.seed, n_jobs=jobs)
+        return DiversePartitions(numbers_near(self.k), standardized_too=both, random_state=self.seed, n_jobs=jobs)
 
     def notes(self, n_rows: int) -> tuple[str, ...]:
         """What is to say of k-means on a sample of so many rows."""

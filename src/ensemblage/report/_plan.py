@@ -5,7 +5,7 @@ from typing import Any
 
 from ensemblage.answer import Plan
 from ensemblage.answer._plan import value_text
-from ensemblage.plotting import printable
+from ensemblage.plotting._axes import printable
 from ensemblage.report._layout import Section, Table
 from ensemblage.report._ranking import short_repr
 

@@ -223,9 +223,9 @@ def summarize(
         "objects_shown": True,
         "objects": objects,
         "least_certain": placed.least_certain(names),
-        "plan": plan_summary(getattr(consensus, "plan_", None) if plan is None else plan),
-        "columns": [dict(zip(COLUMN_KEYS, map(str, use), strict=True)) for use in columns],
-        "references": references_of([consensus, *_as_list(ranking)], _entries(settings, "settings")),
+        "plan": plan_summary(getattr(model, "plan_", None) if plan is None else plan),
+        "columns": [dict(zip(COLUMN_KEYS, map(str, use), strict=True)) for use in column_uses],
+        "references": references_of([model, *_as_list(ranking)], _entries(settings, "settings")),
         "settings": {str(key): str(value) for key, value in _entries(settings, "settings").items()}
         | ({} if fitted is ensemble else {"memberships": SOFT}),
         "seconds": {str(stage): _seconds(duration) for stage, duration in _entries(seconds, "seconds").items()},

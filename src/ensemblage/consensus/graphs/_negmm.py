@@ -153,7 +153,11 @@ class NegMM(SimilarityConsensus):
     )
 
     def _limited(self, able: Capabilities) -> Capabilities:
-        return able if self.threshold == "search" or not isinstance(self.threshold, str) else able.without_similarities
+        return (
+            able
+            if self.association_threshold == "search" or not isinstance(self.threshold, str)
+            else able.without_similarities
+        )
 
     def _fit(self, rows: Rows) -> NDArray[Any]:
         (m, p), n, k = rows.codes.shape, len(rows.inverse), self._check_n_clusters(rows)

@@ -155,7 +155,7 @@ class NegMM(SimilarityConsensus):
     def _limited(self, able: Capabilities) -> Capabilities:
         return (
             able
-            if self.association_threshold == "search" or not isinstance(self.threshold, str)
+            if self.association_threshold == "search" or not isinstance(self.association_threshold, str)
             else able.without_similarities
         )
 

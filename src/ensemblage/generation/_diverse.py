@@ -132,8 +132,8 @@ class DiversePartitions(BasePartitions):
     Parameters
     ----------
     n_clusters : int or sequence of int, optional
-        Number of clusters of each partition, or several numbers: each algorithm is run with each. None: 2 to 10, 12,
-        14, 17 and 20, up to √n_samples. `ConsensusClustering` gives its own number, one less and one more.
+        Number of clusters of each partition, or several: each algorithm is run with each; 1 counts as 2. None: 2 to 10,
+        12, 14, 17 and 20, up to √n_samples. `ConsensusClustering` gives its own number, one less and one more.
     families : sequence of {"mixture", "spectral", "genie"}, default=("mixture", "spectral", "genie")
         Who clusters. "mixture": full covariances, diagonal ones for more than 50 features; 1e-4 of the mean variance
         of the features is added to the variances. "spectral": normalised cuts of the graph of the 10 nearest
@@ -185,7 +185,7 @@ class DiversePartitions(BasePartitions):
     """
 
     _parameter_constraints: ClassVar[Constraints] = {
-        "n_clusters": [Whole(2), Several(Whole(2)), None],
+        "n_clusters": [Whole(1), Several(Whole(2)), None],
         "families": [Several(Words(FAMILIES))],
         "standardized_too": [Flag()],
     }

@@ -349,7 +349,7 @@ def test_progress_ends_at_its_total(noise):
         (np.arange(20.0).reshape(10, 2), {"n_references": 0}, ValueError, "n_references of choose_k"),
         (np.arange(20.0).reshape(10, 2), {"n_splits": 0}, ValueError, "n_splits of choose_k"),
         (np.arange(20.0).reshape(10, 2), {"n_partitions": 1}, ValueError, "n_partitions of choose_k"),
-        (np.arange(20.0).reshape(10, 2), {"sample": 5}, ValueError, "sample of choose_k"),
+        (np.arange(20.0).reshape(10, 2), {"sample_size": 5}, ValueError, "sample_size of choose_k"),
         (np.arange(20.0).reshape(10, 2), {"n_jobs": 0}, ValueError, "n_jobs of choose_k"),
     ],
 )

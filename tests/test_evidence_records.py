@@ -10,7 +10,7 @@ from strategies import planted_labels
 
 from ensemblage import METHODS, EvidenceAccumulation, plotting, report
 from ensemblage.cli import main
-from ensemblage.consensus import Method
+from ensemblage.consensus import Capabilities, Method
 from ensemblage.consensus._base import BaseConsensus
 from ensemblage.consensus.evidence import (
     Candidates,
@@ -100,6 +100,8 @@ def test_memberships_are_those_of_the_objects_asked_for():
 
 class Parity(BaseConsensus):
     """A toy method: objects by the parity of their first label; it tells of a search with a toy score."""
+
+    _capabilities = Capabilities(finds_n_clusters=True)
 
     def __init__(self, n_clusters=None, *, weights=None, n_jobs=None):
         self.n_clusters = n_clusters

@@ -9,13 +9,13 @@ authors' code does, and not their text, no eigenvector is divided by the root of
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from ensemblage.base.cached import once
 from ensemblage.consensus._label_products import label_products, products_through, scale_both_sides
 from ensemblage.consensus.graphs._ncut import leading_eigenvectors
 from ensemblage.consensus.kmeans._point_kmeans import best_kmeans
@@ -92,7 +92,7 @@ class MatrixGraph:
     counts: NDArray[np.int64]
     n_jobs: int | None
 
-    @cached_property
+    @once
     def share(self) -> NDArray[np.float64]:
         """(m,) counts over D_x."""
         return np.asarray(self.counts / _positive(np.asarray(self.B.sum(axis=1)).ravel()))

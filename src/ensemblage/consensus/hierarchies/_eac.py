@@ -189,7 +189,9 @@ class EvidenceAccumulation(HierarchicalConsensus, ThresholdedConsensus, LocallyW
 
     def _limited(self, able: Capabilities) -> Capabilities:
         able = replace(super()._limited(able), sample_weight=self.distinct)
-        by_counts = self.similarity == "coassociation" and self.cluster_weights is None
+        # Asked before the parameters are checked, too: an array has no truth value.
+        is_plain = str(self.similarity) == "coassociation"
+        by_counts = is_plain and self.cluster_weights is None
         return able if by_counts else able.without_similarities
 
     def _make_rows(self, rows: Rows) -> Rows:

@@ -10,8 +10,9 @@ from numpy.testing import assert_array_equal
 from strategies import planted_labels, random_labels, twins
 
 from ensemblage import CSPA, Discotec, Ensemble, EvidenceAccumulation
-from ensemblage.consensus.graphs import _cspa, _linkage
+from ensemblage.consensus.graphs import _cspa
 from ensemblage.consensus.graphs._cspa import association_graph
+from ensemblage.consensus.hierarchies import _linkage
 from ensemblage.consensus.hierarchies._label_similarity import no_similarity
 from ensemblage.consensus.hierarchies._linkage import RowSimilarity, single_linkage
 from ensemblage.counting import _bitmaps

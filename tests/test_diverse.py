@@ -171,7 +171,7 @@ def test_progress_and_failures(monkeypatch):
 @pytest.mark.parametrize(
     ("parameters", "text"),
     [
-        ({"n_clusters": 1}, "n_clusters of DiversePartitions"),
+        ({"n_clusters": 0}, "n_clusters of DiversePartitions"),
         ({"n_clusters": [1]}, "n_clusters of DiversePartitions"),
         ({"families": ["ward"]}, "families of DiversePartitions"),
         ({"families": []}, "families of DiversePartitions"),

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
 
@@ -60,11 +61,9 @@ def _given_name_first(name: str) -> str:
     return f"{given} {family}".strip()
 
 
-def papers() -> Iterator[Reference]:
-    """Those of references.csv."""
+@cache
+def references() -> Mapping[str, Reference]:
+    """The papers of references.csv by their keys; the file is read at the first call."""
     text = files("ensemblage.base").joinpath("references.csv").read_text(encoding="utf-8")
-    for row in csv.DictReader(text.splitlines()):
-        yield Reference(**{**row, "year": int(row["year"]) if row["year"] else None})  # type: ignore[arg-type]
-
-
-REFERENCES: Mapping[str, Reference] = MappingProxyType({paper.key: paper for paper in papers()})
+    rows = ({**row, "year": int(row["year"]) if row["year"] else None} for row in csv.DictReader(text.splitlines()))
+    return MappingProxyType({row["key"]: Reference(**row) for row in rows})  # type: ignore[arg-type,misc]

@@ -67,9 +67,9 @@ def _covariance_factors(random: Random, k: int, d: int, traits: list[str]) -> li
         if kind == "spherical":
             return np.eye(d)
         if kind == "low rank":
-            flat = 0.15 * np.eye(d)
-            flat[:, : random.randint(1, max(2, min(4, d)))] += 1
-            return rotation(random, d) @ (flat * np.eye(d))
+            scales = np.full(d, 0.15)
+            scales[: random.randint(1, max(2, min(4, d)))] += 1
+            return np.asarray(rotation(random, d) * scales)
         scales = np.exp(random.uniform(-aspect, aspect, d))
         return np.diag(scales) if kind == "diagonal" else rotation(random, d) * scales
 

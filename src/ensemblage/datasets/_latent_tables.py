@@ -162,29 +162,29 @@ class Scores:
         self.values[:, copies] = self.values[:, of] + more
 
 
-def _scores(random: Random, n_samples: int | None, d: int, k: int | None = None) -> tuple[Scores, list[str]]:
+def _scores(random: Random, n_samples: int | None, d: int, k: int | None = None) -> Scores:
     traits: list[str] = []
     n = n_samples or int(log_uniform(random, 60, MOST_OBJECTS))
     sizes = cluster_sizes(random, n, number_of_clusters(random, n, 12) if k is None else k, traits)
-    return Scores(random, sizes, d, traits), traits
+    return Scores(random, sizes, d, traits)
 
 
-def _as_numbers(random: Random, scores: Points, traits: list[str]) -> Points:
+def _as_numbers(random: Random, scores: Scores) -> Points:
     """(n, d) each score as a number of a drawn type; one type alone a third of the time."""
     names, shares = list(NUMBERS), np.array([share for _, share in NUMBERS.values()])
     only = random.choice(names, p=shares) if random.uniform() < 0.35 else None
     columns = []
-    for score in scores.T:
-        name = only or str(random.choice(names, p=shares))
-        traits.append(name)
+    for score in scores.values.T:
+        name = str(only or random.choice(names, p=shares))
+        scores.traits.append(name)
         columns.append(NUMBERS[name][0](random, score))
     return np.column_stack(columns)
 
 
 def numbers(random: Random, n_samples: int | None, k: int | None = None) -> Drawn:
-    scores, traits = _scores(random, n_samples, round(log_uniform(random, 3, 40)), k)
-    X = _as_numbers(random, scores.values, traits)
-    return Drawn(_with_gross_errors(random, X, traits), scores.labels, traits)
+    scores = _scores(random, n_samples, round(log_uniform(random, 3, 40)), k)
+    X = _as_numbers(random, scores)
+    return Drawn(_with_gross_errors(random, X, scores.traits), scores.labels, scores.traits)
 
 
 def _with_gross_errors(random: Random, X: Points, traits: list[str]) -> Points:
@@ -197,23 +197,23 @@ def _with_gross_errors(random: Random, X: Points, traits: list[str]) -> Points:
 
 
 def categories(random: Random, n_samples: int | None) -> Drawn:
-    scores, traits = _scores(random, n_samples, round(log_uniform(random, 4, 30)))
+    scores = _scores(random, n_samples, round(log_uniform(random, 4, 30)))
     share = [0.0, 0.3, 1.0][random.randint(3)]
     is_ordered = random.uniform(size=scores.d) < share
     columns = [_category(random, s, ordered) for s, ordered in zip(scores.values.T, is_ordered.tolist(), strict=True)]
-    return Drawn(_table(columns), scores.labels, [*traits, "categories"])
+    return Drawn(_table(columns), scores.labels, [*scores.traits, "categories"])
 
 
 def mixed(random: Random, n_samples: int | None) -> Drawn:
-    scores, traits = _scores(random, n_samples, round(log_uniform(random, 5, 35)))
+    scores = _scores(random, n_samples, round(log_uniform(random, 5, 35)))
     is_category = random.uniform(size=scores.d) < random.uniform(0.2, 0.8)
     is_category[:2] = [True, False]
-    X = _as_numbers(random, scores.values, traits)
+    X = _as_numbers(random, scores)
     columns = [
         _category(random, score, random.uniform() < 0.25) if category else pa.array(column)
         for score, column, category in zip(scores.values.T, X.T, is_category.tolist(), strict=True)
     ]
-    return Drawn(_table(columns), scores.labels, [*traits, "categories"])
+    return Drawn(_table(columns), scores.labels, [*scores.traits, "categories"])
 
 
 def _category(random: Random, score: Points, ordered: bool) -> Any:

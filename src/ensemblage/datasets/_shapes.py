@@ -96,12 +96,13 @@ def scene(random: Random, sizes: NDArray[np.int64]) -> list[Points]:
     for name, size in zip(names, sizes.tolist(), strict=True):
         shape = SHAPES[name][0](random, size) * np.exp(random.uniform(-0.6, 0.5))
         inside = len(placed) > 0 and random.uniform() < 0.15
+        others = KDTree(np.vstack(placed)) if placed else None
         widest, best = -1.0, shape
         for trial in range(25):
             at = random.uniform(-side, side, 2) * (1 + trial / 15)
             if inside and trial == 0:
                 at = placed[random.randint(len(placed))].mean(axis=0)
-            found = min((KDTree(other).query(shape + at)[0].min() for other in placed), default=np.inf)
+            found = np.inf if others is None else others.query(shape + at)[0].min()
             if found > widest:
                 widest, best = found, shape + at
             if found >= gap:

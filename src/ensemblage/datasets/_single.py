@@ -14,7 +14,7 @@ def single(random: Random, n_samples: int | None) -> Drawn:
     how = random.choice(["cloud", "curve", "gradient", "table"], p=[0.4, 0.15, 0.2, 0.25])
     traits = [str(how)]
     if how == "table":
-        return numbers(random, n_samples, 1)._replace(traits=[*traits])
+        return numbers(random, n_samples, 1)._replace(traits=traits)
     if how == "curve":
         along = random.uniform(-1, 1, n)
         bent = np.column_stack([along, along**2, np.sin(3 * along)])

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from ensemblage.base.references import REFERENCES, Reference
+from ensemblage.base.references import Reference, references
 from ensemblage.base.validation import check_choice
 from ensemblage.consensus._method import METHODS, names_of
 from ensemblage.ranking import RANKERS
@@ -113,7 +113,7 @@ def cite(of: Any) -> Citation:
             "generator or a model of them."
         )
     name = of if isinstance(of, str) else type(of).__name__
-    return Citation(name, tuple(REFERENCES[key] if isinstance(key, str) else key for key in dict.fromkeys(keys)))
+    return Citation(name, tuple(references()[key] if isinstance(key, str) else key for key in dict.fromkeys(keys)))
 
 
 def names() -> list[str]:

@@ -13,6 +13,7 @@ from ensemblage.base.cached import once
 from ensemblage.base.options import Message, Option
 from ensemblage.base.parameters import Words
 from ensemblage.base.sklearn import BaseEstimator, TransformerMixin
+from ensemblage.base.text import some
 from ensemblage.io._categories import CategoryEncoder, level_codes, levels_of, n_indicators
 from ensemblage.io._column import Column
 from ensemblage.io._column_role import (
@@ -35,6 +36,8 @@ SHOWN = 20
 """How many names of columns a note lists."""
 MOST_BYTES = 4 * 10**9
 """Of the encoded matrix."""
+MOST_MARKS = 5
+"""Different texts in a column of numbers that may all be marks of missing values."""
 LARGEST = 1e150
 """Its square is a number."""
 IMPUTATIONS = ("median", "mean", "most-frequent", "knn")
@@ -461,12 +464,20 @@ def _check_numbers(column: Column, table: Table) -> None:
         row = int(column.not_numbers[0])
         cell = column.text[row].as_py()
         rule = f"Column {column.name!r} of {table.source} must hold numbers, as most of its cells do."
-        gap = " If it means missing, say so: ", Option("missing", [cell]), "."
-        raise ValueError(Message(f"{rule} Got {cell!r} in {table.where(row)}. ", *advice, *gap))
+        texts = _texts(column)
+        others = f", and {some(map(repr, texts[1:]))} in others" if texts[1:] else ""
+        gap = f" If {'they mean' if others else 'it means'} missing, say so: ", Option("missing", texts), "."
+        raise ValueError(Message(f"{rule} Got {cell!r} in {table.where(row)}{others}. ", *advice, *gap))
     infinite = np.flatnonzero(np.isinf(column.numbers))
     if len(infinite):
         rule = f"Column {column.name!r} of {table.source} must hold finite numbers."
         raise ValueError(Message(f"{rule} Got infinity in {table.where(int(infinite[0]))}. ", *advice))
+
+
+def _texts(column: Column) -> list[str]:
+    """The different cells that are no numbers, in their order; only the first if there are too many for marks."""
+    texts = list(dict.fromkeys(column.text.take(column.not_numbers).to_pylist()))
+    return texts if len(texts) <= MOST_MARKS else texts[:1]
 
 
 def check_sizes(low: NDArray[Any], high: NDArray[Any], names: Sequence[str]) -> None:

@@ -95,6 +95,7 @@ def layout_of_rows(rows: list[Row], name: str, delimiter: str, has_header: bool 
     if short and delimiter == ",":
         _check_commas(first, body, name)
     if has_header is None:
+        _check_title(first, rows[1:], name)
         has_header = short or not _is_data(first, body)
     if not has_header:
         names, n_lines, short = [f"column_{j}" for j in range(1, len(first) + 1)], skipped, False
@@ -159,6 +160,20 @@ def _check_commas(header: list[str], body: list[list[str]], name: str) -> None:
                 Option("delimiter", ";"),
                 " for a decimal comma, or give every column a name.",
             )
+        )
+
+
+def _check_title(first: list[str], below: list[Row], name: str) -> None:
+    """A first row with one cell, above a row of names and rows with numbers, is the title of the table."""
+    if len(below) < 2 or any(first[1:]):
+        return
+    (place, header), *body = below
+    width = _usual_width([cells for _, cells in body])
+    are_names = len(header) == width > 2 and all(header) and not any(map(is_number, header))
+    if are_names and any(is_number(cell) for _, cells in body for cell in cells):
+        got = f"Got one cell, {first[0]!r}, and what looks like the names in line {place}"
+        raise ValueError(
+            f"The first row of {name} must name its {width} columns. {got}. Delete the lines above the names."
         )
 
 

@@ -138,6 +138,6 @@ def _check_rows(content: bytes, layout: Layout, name: str) -> None:
     for place, cells in _rows(content, layout, name, strict=True):
         if len(cells) != layout.width:
             raise ValueError(
-                f"Every row of {name} must have {layout.width} fields, as the first one has. "
+                f"Every row of {name} must have {layout.width} field{'s' * (layout.width > 1)}, as the first one has. "
                 f"Got {len(cells)} in line {place}. Correct that line."
             )

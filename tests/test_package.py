@@ -10,6 +10,7 @@ import pkgutil
 import re
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import conftest
@@ -53,8 +54,14 @@ def room_of(module):
     return ROOMS.index(module.split(".")[1])
 
 
+@cache
 def imports_of(module):
-    """Modules that a module imports, those inside functions too; not those for types only."""
+    """Other modules of the package that a module imports, those inside functions too; not those for types only."""
+    return {name for name in names_imported_by(module) if name in MODULES and name != module}
+
+
+def names_imported_by(module):
+    """What each import statement names, a module of the package where there is one of that name."""
     path = ROOT.joinpath(*module.split(".")[1:])
     tree = ast.parse((path / "__init__.py" if path.is_dir() else path.with_suffix(".py")).read_text(encoding="utf-8"))
     for_types = [n for n in ast.walk(tree) if isinstance(n, ast.If) and ast.unparse(n.test) == "TYPE_CHECKING"]
@@ -67,12 +74,9 @@ def imports_of(module):
             yield from (alias.name for alias in node.names if alias.name.startswith("ensemblage."))
 
 
-IMPORTS = {module: {m for m in imports_of(module) if m in MODULES and m != module} for module in MODULES}
-
-
 @pytest.mark.parametrize("module", MODULES)
 def test_imports_point_one_way(module):
-    for imported in IMPORTS[module]:
+    for imported in imports_of(module):
         assert room_of(imported) <= room_of(module), f"{module} imports {imported}"
 
 
@@ -85,18 +89,18 @@ def test_families_of_consensus_import_those_before_them():
 
     inside = [m for m in MODULES if m.startswith("ensemblage.consensus")]
     for module in inside:
-        later = [m for m in IMPORTS[module] if m in inside and place(m) > place(module)]
+        later = [m for m in imports_of(module) if m in inside and place(m) > place(module)]
         assert not later, f"{module} imports {later}"
 
 
 def test_kernels_import_nothing_but_the_compiler():
     for module in (m for m in MODULES if m.startswith("ensemblage.kernels.")):
-        outside = {m for m in IMPORTS[module] if not m.startswith("ensemblage.kernels")}
+        outside = {m for m in imports_of(module) if not m.startswith("ensemblage.kernels")}
         assert outside <= {"ensemblage.kernels._jit"}, f"{module} imports {outside}"
 
 
 def test_no_module_imports_itself_by_a_detour():
-    left = dict(IMPORTS)
+    left = {module: imports_of(module) for module in MODULES}
     while free := {module for module, found in left.items() if not found}:
         left = {module: found - free for module, found in left.items() if module not in free}
     assert not left, f"a circle among {sorted(left)}"

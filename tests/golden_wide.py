@@ -273,6 +273,8 @@ NOT_COMPARED = ("commands/methods", "commands/methods km")
 """The file has the list of methods when each alias was a line of it: words, not results."""
 VOLATILE = re.compile(r"^(seconds|versions|ensemblage|input|created|figures|files|plan)$")
 """Keys of JSON that hold times, versions or pictures; and the plan, which the file was written without."""
+NAMES_OF_THE_FILE = {"normalize": "normalized"}
+"""Parameters that had another name when the file was written."""
 
 
 def commands():
@@ -317,7 +319,7 @@ def number(cell):
 
 def steady(value):
     if isinstance(value, dict):
-        return {key: steady(one) for key, one in value.items() if not VOLATILE.match(key)}
+        return {NAMES_OF_THE_FILE.get(key, key): steady(one) for key, one in value.items() if not VOLATILE.match(key)}
     return [steady(one) for one in value] if isinstance(value, list) else value
 
 

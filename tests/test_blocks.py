@@ -233,7 +233,7 @@ def test_what_is_left_out_is_there():
 
 
 def test_no_block_is_of_another_language():
-    known = {"{code-cell} python", "python", "sh", "{toctree}", "{warning}", "{include}"}
+    known = {"{code-cell} python", "python", "sh", "{toctree}", "{warning}", "{include}", "{literalinclude}"}
     for page, text in texts().items():
         opened = re.findall(r"^[ >]*```+(.*)", text, flags=re.MULTILINE)[::2]
-        assert {language.partition(" /")[0] for language in opened} <= known | {""}, page
+        assert {re.split(r" [./]", language)[0] for language in opened} <= known | {""}, page

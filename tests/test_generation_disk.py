@@ -40,16 +40,21 @@ def X():
 
 def mini_batch(n_partitions=P, **options):
     estimator = MiniBatchKMeans(n_init=1, batch_size=256)
-    return RandomKPartitions(n_partitions, **{"estimator": estimator, "k_max": 9, "random_state": 3, **options})
+    # One after the other: tests count what is made until something stops it.
+    one = {"estimator": estimator, "k_max": 9, "random_state": 3, "n_jobs": 1}
+    return RandomKPartitions(n_partitions, **{**one, **options})
 
 
 @pytest.fixture
 def made(monkeypatch):
     """Names of the partitions that are made."""
     names, real = [], RandomKPartitions._partition
-    monkeypatch.setattr(
-        RandomKPartitions, "_partition", lambda self, X, recipe: (names.append(recipe.name), real(self, X, recipe))[1]
-    )
+
+    def noted(self, X, sample_weight, recipe):
+        names.append(recipe.name)
+        return real(self, X, sample_weight, recipe)
+
+    monkeypatch.setattr(RandomKPartitions, "_partition", noted)
     return names
 
 

@@ -117,7 +117,9 @@ def test_a_page_of_an_older_summary_knows_the_binary_score_by_its_name():
     ensemble = ensemble_of()
     for name, pictured in (("discotec", True), ("discotec-kl", False)):
         summary = numbers_of(ensemble, fitted("km", ensemble), ranking=make_ranker(name).fit(ensemble))
-        del summary["rankings"][0]["distance"]
+        ranking = summary["rankings"][0]
+        del ranking["distance"]
+        ranking["name"] = ranking["name"].replace("measure=", "distance=")  # as the parameter was called
         assert ("What DISCOTEC compares" in report.render(summary)) == pictured
 
 
@@ -278,8 +280,8 @@ def test_a_single_cluster_and_a_single_object_are_written_in_the_singular():
 @pytest.mark.parametrize(
     ("change", "error", "message"),
     [
-        ({"consensus": KMeansConsensus(2)}, TypeError, r"fitted estimator with labels_ and confidence_\. Got KMeans"),
-        ({"consensus": "km"}, TypeError, r"Got 'km'\. Fit a consensus method"),
+        ({"model": KMeansConsensus(2)}, TypeError, r"fitted estimator with labels_ and confidence_\. Got KMeans"),
+        ({"model": "km"}, TypeError, r"Got 'km'\. Fit a consensus method"),
         ({"ids": 5}, TypeError, r"ids must have one entry .* Got 5\. Give a list\."),
         ({"ids": ["a"]}, ValueError, r"ids must have one entry for each of the 60 objects"),
         ({"truth": [0, 1]}, ValueError, r"one label for each of the 60 objects"),

@@ -53,11 +53,11 @@ reproduce(Request((Path({toy!r}),), Path({output!r}), n_jobs=1), print)
 
 
 FIRST_PROTOCOLS = {
-    "ayad": "9695783c43618406",
-    "candel": "90c21af964243479",
-    "li": "e287df2efc27f3a7",
-    "ohl": "db5813fc5f95073d",
-    "sinorina": "729a277c07af2b6c",
+    "ayad": "38e4fa52b3fbbebb",
+    "candel": "f4f6fd414815bcca",
+    "li": "9894b63fd0616968",
+    "ohl": "2488b72ba847e112",
+    "sinorina": "08818c408c98c2c7",
 }
 """Of the first experiment, case and method of each paper."""
 HOLDER = """

@@ -26,6 +26,23 @@ SLOW = {
 }
 """Tests that start processes or clusters, or fit hundreds of clusterings: `-m "not slow"` leaves them out."""
 
+WITHOUT_FIGURES = {
+    "test_anndata.py",
+    "test_annotate.py",
+    "test_assign.py",
+    "test_default.py",
+    "test_gaps.py",
+    "test_plan.py",
+    "test_sampled.py",
+    "test_single_cells.py",
+    "test_soft.py",
+    "test_stored.py",
+    "test_sweep.py",
+    "test_tables_mixed.py",
+    "test_tell.py",
+}
+"""Tests that run commands but do not look at the figures of the page, which have tests of their own."""
+
 # A cached kernel does not notice an edit of what it calls: every state of the kernels gets a cache of its own.
 # They are in the modules that take part in compiling: by decorators of `_jit`, or numba's own.
 _PACKAGE = Path(__file__).parents[1] / "src" / "ensemblage"
@@ -79,6 +96,13 @@ def no_figures(monkeypatch):
     """For the words of a page: nothing is laid out or drawn, which takes most of the time of a page."""
     monkeypatch.setattr("matplotlib.figure.Figure.savefig", lambda self, file, **_: file.write("<svg></svg>"))
     monkeypatch.setattr("matplotlib.layout_engine.ConstrainedLayoutEngine.execute", lambda self, figure: None)
+
+
+@pytest.fixture(autouse=True)
+def no_figures_for_commands(request):
+    """In the files that say so."""
+    if request.path.name in WITHOUT_FIGURES:
+        request.getfixturevalue("no_figures")
 
 
 @pytest.fixture(autouse=True)

@@ -30,6 +30,8 @@ WITHOUT_FIGURES = {
     "test_anndata.py",
     "test_annotate.py",
     "test_assign.py",
+    "test_choose_k.py",
+    "test_cli_compare.py",
     "test_default.py",
     "test_gaps.py",
     "test_plan.py",
@@ -42,6 +44,9 @@ WITHOUT_FIGURES = {
     "test_tell.py",
 }
 """Tests that run commands but do not look at the figures of the page, which have tests of their own."""
+
+FEW_REFERENCES = {"test_anndata.py", "test_default.py"}
+"""Tests that look for numbers of clusters to compare who found them: 19 single clouds can show a structure, too."""
 
 # A cached kernel does not notice an edit of what it calls: every state of the kernels gets a cache of its own.
 # They are in the modules that take part in compiling: by decorators of `_jit`, or numba's own.
@@ -103,6 +108,19 @@ def no_figures_for_commands(request):
     """In the files that say so."""
     if request.path.name in WITHOUT_FIGURES:
         request.getfixturevalue("no_figures")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def few_references(request):
+    """In the files that say so."""
+    if request.path.name not in FEW_REFERENCES:
+        yield
+        return
+    from ensemblage import choose_k
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(choose_k.__kwdefaults__, "n_references", 19)
+        yield
 
 
 @pytest.fixture(autouse=True)

@@ -113,7 +113,9 @@ def cells(names, checks):
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning:distributed")
 @pytest.mark.parametrize(("name", "check"), cells(AVAILABLE, CHECKS))
-def test_consensus(name, check, setting):
+def test_consensus(name, check, setting, request):
+    if check is not CHECKS["combine"]:  # whose pages have their figures, and test_report_methods.py looks at them
+        request.getfixturevalue("no_figures")
     check(name, setting)
 
 

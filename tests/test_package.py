@@ -206,6 +206,7 @@ def test_only_the_shell_spells_flags(module):
         (Option("delimiter", ";"), 'delimiter=";"', "--delimiter ';'"),
         (Option("missing", ["-999", "n/a"]), 'missing=["-999", "n/a"]', "--missing -999,n/a"),
         (Option("encoding", 'a"b'), "encoding='a\"b'", "--encoding 'a\"b'"),
+        (Option("missing", ["-", "k.A."]), 'missing=["-", "k.A."]', "--missing '-,k.A.'"),
     ],
 )
 def test_each_front_end_spells_options(option, python, shell):

@@ -39,10 +39,15 @@ def option_text(option: Option) -> str:
     if isinstance(value, bool):
         return flag if value else f"--no-{flag.removeprefix('--')}"
     if isinstance(value, Mapping):
-        return " ".join(f"{flag} {shlex.quote(f'{name}={each}')}" for name, each in value.items())
+        return " ".join(f"{flag} {_quoted(f'{name}={each}')}" for name, each in value.items())
     if isinstance(value, list | tuple):
-        return f"{flag} {shlex.quote(','.join(map(str, value)))}"
-    return f"{flag} {shlex.quote(str(value))}"
+        return f"{flag} {_quoted(','.join(map(str, value)))}"
+    return f"{flag} {_quoted(str(value))}"
+
+
+def _quoted(word: str) -> str:
+    """As a shell reads it; with quotes, too, where its last full stop could be that of the sentence."""
+    return f"'{word}'" if word.endswith(".") and shlex.quote(word) == word else shlex.quote(word)
 
 
 def shell_text(text: Any) -> str:

@@ -548,15 +548,6 @@ def test_words():
     assert [listing(words) for words in ([], ["a"], ["a", "b"], ["a", "b", "c"])] == ["", "a", "a and b", "a, b and c"]
 
 
-@pytest.mark.usefixtures("no_figures")
-@pytest.mark.parametrize("generator", ["diverse", "random-k"])
-def test_the_page_says_why_these_partitions(generator):
-    ensemble = Ensemble([[0, 0], [0, 0], [1, 1], [1, 0]])
-    found = report.summarize(ensemble, KMeansConsensus(2).fit(ensemble), settings={"generator": generator})
-    answer = find(report.render(found), "The answer")
-    assert any("fail on different data" in sentence for sentence in answer.more) == (generator == "diverse")
-
-
 def test_clusters_have_the_numbers_of_an_earlier_clustering():
     labels = [[0, 0, 0], [0, 0, 0], [0, 0, 1], [1, 1, 1], [1, 1, 1], [1, 2, 1]]
     X = np.array([[0.0, 1], [0, 2], [0, 1], [5, 1], [5, 2], [6, 1]])

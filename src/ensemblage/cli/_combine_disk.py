@@ -15,8 +15,8 @@ import numpy as np
 
 from ensemblage import Ensemble
 from ensemblage.base.atomic import Place, atomic_write
-from ensemblage.cli._analysis import Consensus
 from ensemblage.cli._answer import certainty_text, clusters_text, show_lines
+from ensemblage.cli._consensus import Consensus
 from ensemblage.cli._errors import INTERRUPTED, Interrupted
 from ensemblage.cli._folder import NOTHING_UNASKED, check_free
 from ensemblage.cli._labels import LABEL_COLUMNS, write_labels

@@ -351,9 +351,9 @@ def run(data: Path, output: Path, annotate: bool, **settings: Any) -> None:
     The same command again goes on where it was stopped. One command at a time uses a folder. Ids are written as they
     are: import labels.csv into a spreadsheet as text if they begin with =, +, - or @.
     """
-    from ensemblage.cli._analysis import run_analysis
     from ensemblage.cli._answer import show_analysis
     from ensemblage.cli._pages import PageWishes
+    from ensemblage.cli._run import run_analysis
 
     wishes = PageWishes.of(settings).of_output(output, settings["no_objects"])
     summary = run_analysis(data, output, annotate=annotate, **settings)
@@ -674,7 +674,7 @@ def report(**settings: Any) -> None:
 def methods(name: str | None) -> None:
     """List the ways to combine clusterings, for --method.
 
-    With the NAME of one: its parameters with their defaults, for --set.
+    With the NAME of one: its other names, what it takes and does, and its parameters with their defaults, for --set.
     """
     from ensemblage.cli._methods import show_method, show_methods
 

@@ -16,7 +16,9 @@ from ensemblage.base.text import write_csv
 from ensemblage.cli._answer import show_lines, show_table
 from ensemblage.cli._folder import check_free, check_suffix
 from ensemblage.cli._progress import tell
-from ensemblage.io import Column, as_labels, base_name, read_bytes, read_table
+from ensemblage.io import Column, read_table
+from ensemblage.io._bytes import base_name, read_bytes
+from ensemblage.io._labels import as_labels
 from ensemblage.io._roles import assign_roles
 from ensemblage.io._table import check_column
 from ensemblage.metrics import LabelComparison, compare_labels

@@ -29,7 +29,7 @@ from ensemblage.generation._diverse import numbers_near
 from ensemblage.generation._mixed import N_ALGORITHMS
 from ensemblage.generation._parallel import fewer_clusters_text
 from ensemblage.generation._sampled_kmeans import N_STEPS
-from ensemblage.io import Features
+from ensemblage.io._features import Features
 
 INDEPENDENT: dict[str, Callable[..., RandomKPartitions]] = {
     "random-k": RandomKPartitions,

@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 
 from ensemblage.cli._source import Source, rows_of_members
-from ensemblage.io import Features, Members, Table, read_table
+from ensemblage.io import Table, read_table
+from ensemblage.io._features import Features
+from ensemblage.io._members import Members
 from ensemblage.io._roles import assign_roles
 from ensemblage.profiles import Profile, profile
 

@@ -15,7 +15,7 @@ from ensemblage.answer._default_plan import MOST_RESAMPLED, can_be_repeated
 from ensemblage.base.sklearn import BaseEstimator
 from ensemblage.cli._generation import DIVERSE, Generation
 from ensemblage.cli._progress import progress_bar, record_time, tell
-from ensemblage.io import Features
+from ensemblage.io._features import Features
 from ensemblage.stability import ClusterStability, cluster_stability
 
 MOST_PARTITIONS = 20

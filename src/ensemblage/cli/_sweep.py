@@ -13,7 +13,8 @@ import numpy as np
 
 from ensemblage import choose_resolution, make_consensus
 from ensemblage._version import __version__
-from ensemblage.answer import ResolutionChoice, ResolutionRow
+from ensemblage.answer import ResolutionChoice
+from ensemblage.answer._resolution_choice import ResolutionRow
 from ensemblage.answer._saved import save_model
 from ensemblage.answer._to_anndata import columns_of, notes_of, write_copy
 from ensemblage.base.text import write_csv
@@ -25,8 +26,9 @@ from ensemblage.cli._options import option_name, shell_text
 from ensemblage.cli._progress import progress_bar, record_time, tell, tell_notes
 from ensemblage.cli._source import FEATURE_OPTIONS, USUAL, CellSource, Source
 from ensemblage.generation._graphs import as_graph
-from ensemblage.io import as_labels, read_bytes
 from ensemblage.io._anndata_features import classes_of
+from ensemblage.io._bytes import read_bytes
+from ensemblage.io._labels import as_labels
 from ensemblage.report._sweep import sweep_page, sweep_summary
 
 

@@ -109,7 +109,7 @@ def answer_section(summary: Summary) -> Section:
     """What was found, and how certain it is; details folded away."""
     structure = [summary["number"]["structure"]["sentence"]] if is_without_structure(summary) else []
     sentences = [*structure, " ".join([_result_sentence(summary), *_certainty_sentences(summary)])]
-    more = [_members_sentence(summary), *_default_sentences(summary), *_confidence_sentences(summary)]
+    more = [_members_sentence(summary), *_confidence_sentences(summary)]
     terms = () if verdict_totals(summary) is None else TERMS
     sentences += [same] if (same := (summary.get("profile") or {}).get("same_as")) else []
     return Section("The answer", sentences, more=more, terms=terms, name="answer")
@@ -225,15 +225,6 @@ def _members_sentence(summary: Summary) -> str:
         f"{consensus['method']} combined {partitions} into {plural(len(clusters), 'cluster')} of {sizes} "
         f"object{'s' * (sizes != '1')}."
     )
-
-
-def _default_sentences(summary: Summary) -> Iterator[str]:
-    """What was done where nothing else was asked for, and why."""
-    if summary["settings"].get("generator") == "diverse":
-        yield (
-            "The partitions are by Gaussian mixtures, spectral clustering and Genie, each with about as many clusters. "
-            "They fail on different data: what they agree on is seldom the mistake of one of them."
-        )
 
 
 def _confidence_sentences(summary: Summary) -> Iterator[str]:

@@ -1,0 +1,316 @@
+"""What ``ensemblage run`` does: read a table, decide what is done with it, cluster it many times, combine that."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemblage import Ensemble, load, make_consensus
+from ensemblage.answer import KChoice, Plan
+from ensemblage.answer._consensus_clustering import ConsensusClustering
+from ensemblage.answer._default_plan import Wishes, plan_of, with_consensus
+from ensemblage.answer._execution import choice_of, generator_of, number_of_clusters, set_weights
+from ensemblage.answer._saved import save_model
+from ensemblage.base.validation import n_distinct_rows
+from ensemblage.cli._analysis import AnalysisRequest, CommonOptions, ConsensusInput, analyse, clone_without_threads
+from ensemblage.cli._annotate import check_annotated, write_annotated
+from ensemblage.cli._compare import check_align
+from ensemblage.cli._consensus import Consensus
+from ensemblage.cli._folder import ENSEMBLE, MODEL, Folder
+from ensemblage.cli._generation import DIVERSE, GOWER, INDEPENDENT, RANDOM_K, Generation
+from ensemblage.cli._plan import plan_text
+from ensemblage.cli._progress import progress_bar, record_time, tell, tell_notes
+from ensemblage.cli._resampling import ResamplingPlan, check_resampling
+from ensemblage.cli._source import FEATURE_OPTIONS, CellSource, Source
+from ensemblage.io import Preprocessor
+from ensemblage.io._features import Features
+from ensemblage.report._layout import plural
+
+CHOSEN = "km"
+"""What combines the partitions where the number of clusters is looked for."""
+
+
+def run_analysis(data: Path, output: Path, overwrite: bool, annotate: bool, **settings: Any) -> dict[str, Any]:
+    """Do what ``ensemblage run`` does; the summary of the analysis."""
+    request = RunRequest.of(data, settings)
+    if annotate:
+        check_annotated(request.source, output)
+    request.check_pairs()
+    summary = analyse(
+        AnalysisRequest("run", request.source, request.consensus, request.options),
+        output,
+        overwrite,
+        request.identity(),
+        partial(_consensus_input, request),
+        request.n_partitions,
+    )
+    if annotate:
+        tell(f"{write_annotated(request.source, output, overwrite)}: the table with what was found beside")
+    return summary
+
+
+# -- what was asked ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class RunRequest:
+    """What was asked of ``ensemblage run``."""
+
+    source: Source
+    k: int | None
+    k_range: tuple[int, int] | None
+    method: str | None
+    """As it was named."""
+    allow_one: bool
+    n_resamples: int | None
+    """None: the plan decides."""
+    generation: Generation
+    consensus: Consensus
+    may_choose_k: bool
+    """Whether criteria may be asked for the number of clusters."""
+    options: CommonOptions
+
+    @classmethod
+    def of(cls, data: Path, settings: dict[str, Any]) -> RunRequest:
+        """All settings of the command, refused where they contradict each other."""
+        k, k_range = settings.pop("k"), settings.pop("k_range")
+        allow_one, n_resamples = settings.pop("allow_one"), settings.pop("stability")
+        options = CommonOptions.of(settings)
+        most = _largest_k(k, k_range)
+        method, has_parameters = settings["method"], bool(settings["chosen"])
+        consensus = Consensus.of(most, settings, otherwise=CHOSEN)
+        generation = Generation.of(most, settings, consensus.seed, consensus.n_jobs)
+        # The default is the same by its own name, unless parameters make another method of it.
+        may_choose_k = method is None or (not has_parameters and generation.may_take(method))
+        if allow_one and (k is not None or (k_range is None and not may_choose_k)):
+            given = "-k" if k is not None else f"--method {method}, which finds it by its own rule"
+            raise ValueError(f"--allow-one is for a number of clusters that is looked for. Got {given}. Leave one out.")
+        consensus = replace(consensus, looks_for_k=most is None and may_choose_k)
+        if method is None and not has_parameters:
+            consensus = replace(consensus, method=generation.method)
+        source = generation.source(Source.of(data, settings, *FEATURE_OPTIONS))
+        generation.check()
+        asked = k, k_range, method, allow_one, n_resamples, generation, consensus, may_choose_k
+        return cls(source, *asked, options)
+
+    @property
+    def most(self) -> int | None:
+        """The largest number of clusters that is asked for."""
+        return _largest_k(self.k, self.k_range)
+
+    @property
+    def n_partitions(self) -> int | None:
+        """Of the ensemble, if that is known before the work begins."""
+        return self.generation.partitions if self.generation.generator in INDEPENDENT else None
+
+    def check_pairs(self) -> None:
+        """Refuse before the work what cannot keep must-link and cannot-link pairs."""
+        if self.options.pair_files:
+            self.options.check_pairs(replace(self.consensus, k=2).estimator())
+
+    def wishes(self) -> Wishes:
+        """What the plan is told of it."""
+        has_parameters = bool(self.consensus.chosen)
+        return Wishes(
+            self.k,
+            self.generation.wish(),
+            self.method or (CHOSEN if has_parameters else None),
+            self.generation.quality,
+            self.allow_one,
+            None if self.k_range is None else tuple(range(self.k_range[0], self.k_range[1] + 1)),
+            self.n_resamples,
+            is_default=self.method is None if has_parameters else None,
+            is_anndata=isinstance(self.source, CellSource),
+            member_weight=self.generation.member_weight,
+        )
+
+    def identity(self) -> dict[str, Any]:
+        """What the results depend on beside the file and the consensus."""
+        asked: dict[str, Any] = {"k": self.k}
+        if self.k_range is not None:
+            asked = {"k_range": f"{self.k_range[0]}:{self.k_range[1]}"}
+        # Where the number cannot be looked for, a method that was named stays.
+        asked |= {"k": "found"} if self.most is None and self.method is None else {}
+        asked |= {"allow_one": True} if self.allow_one else {}
+        asked |= {} if self.n_resamples is None else {"stability": self.n_resamples}
+        asked |= self.options.identity()
+        if self.generation.generator == DIVERSE:  # k is not only the consensus's
+            found = "found" if self.may_choose_k else "different"
+            near = asked.get("k_range", found) if self.k is None else self.k
+            asked["diverse_k"] = f"{near} or 1" if self.allow_one else near
+        return {**self.generation.identity(), **asked}
+
+    def settings_used(self, generation: Generation, consensus: Consensus) -> dict[str, Any]:
+        """The settings that the data decided, None for those that did not count."""
+        unused = [*self.generation.identity(), "diverse_k"] if generation.generator == RANDOM_K else []
+        return {"k": self.k, **dict.fromkeys(unused), **generation.identity(), **consensus.identity()}
+
+
+def _largest_k(k: int | None, k_range: tuple[int, int] | None) -> int | None:
+    """The largest number of clusters that is asked for."""
+    if k is not None and k_range is not None:
+        raise ValueError(
+            f"-k and --k-range must not be given both. Got {k} and {k_range[0]}:{k_range[1]}. Leave one out."
+        )
+    return k if k_range is None else k_range[1]
+
+
+# -- what is done with a table -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Decisions:
+    """What is done with the features of a table."""
+
+    features: Features
+    preprocessor: Preprocessor
+    """What makes them of new objects."""
+    pairs: Mapping[str, NDArray[np.int64]]
+    """What the consensus keeps."""
+    plan: Plan
+    generation: Generation
+    consensus: Consensus
+
+
+def _consensus_input(request: RunRequest, folder: Folder, content: bytes, seconds: dict[str, float]) -> ConsensusInput:
+    """The ensemble of a table that was read as ``content``, and what combines it."""
+    with record_time(seconds, "read"):
+        features = request.source.features(content)
+    tell_notes(request.source.path.name, features.notes)
+    decisions = _decide(request, features)
+    tell(plan_text(decisions.plan, decisions.generation))
+    return _with_consensus(request, decisions, _cluster(decisions, folder, seconds), seconds)
+
+
+def _decide(request: RunRequest, features: Features) -> Decisions:
+    """The plan for features and who executes it, refused where the data do not allow it."""
+    name = request.source.path.name
+    preprocessor = Preprocessor._of(features, request.source.given_roles, request.source.missing_codes)
+    check_n_clusters(request.most, features.X, name)
+    plan = plan_of(features.X, preprocessor, request.wishes())
+    generation = request.generation.of_plan(plan)
+    _check_data(request, features, generation)
+    pairs = request.options.pairs(features.ids, name)
+    check_resampling(generation, features, plan, request.n_resamples)
+    features = generation.tell_features(features, name)
+    preprocessor.notes_ = features.notes  # with what is done with so many rows
+    consensus = replace(request.consensus, method=plan.combiner.value)
+    consensus = _checked(consensus, plan, generation.weights(features, len(features.members) + 1) is not None)
+    if consensus.chosen:
+        plan = with_consensus(plan, make_consensus(consensus.method, **consensus.chosen))
+    return Decisions(features, preprocessor, pairs, plan, generation, consensus)
+
+
+def _check_data(request: RunRequest, features: Features, generation: Generation) -> None:
+    """Refuse before the work begins what these features cannot have."""
+    name = request.source.path.name
+    generation.check_features(features, request.k_range is not None, name)
+    check_align(request.options.old, features.ids)
+
+
+def check_n_clusters(k: int | None, X: NDArray[np.float64], name: str) -> None:
+    """More clusters than different rows cannot be: said before the work begins."""
+    if k is None or not X.shape[1] or (n_distinct := n_distinct_rows(X, k)) >= k:
+        return
+    raise ValueError(
+        f"-k must be ≤ the {plural(n_distinct, 'different row')} of {name}. Got {k}. Ask for fewer clusters."
+    )
+
+
+def _checked(consensus: Consensus, plan: Plan, has_weights: bool) -> Consensus:
+    """The consensus as the plan has it, refused where it cannot do that."""
+    if has_weights:
+        set_weights(consensus.estimator(), [1, 2])
+    if plan.n_clusters.value is not None:
+        return consensus
+    by_own_rule = replace(consensus, looks_for_k=False)
+    by_own_rule.check()
+    return by_own_rule
+
+
+@dataclass(frozen=True)
+class PlannedEnsemble:
+    """The members that a plan made."""
+
+    ensemble: Ensemble
+    model: ConsensusClustering | None
+    """Puts new objects into the ensemble; None where the base clusterings are of distances, or of an older version."""
+    k_choice: KChoice | None
+    k: int | None
+    """The number of clusters; None: the consensus finds it."""
+
+
+def _cluster(decisions: Decisions, folder: Folder, seconds: dict[str, float]) -> PlannedEnsemble:
+    """Choose the number of clusters and make the members, each as the plan says."""
+    if decisions.generation.generator == DIVERSE:  # its members have about as many clusters
+        choice, k = _choose(decisions, seconds)
+        ensemble, model = _generate(decisions, folder, replace(decisions.generation, k=k), seconds)
+    else:
+        ensemble, model = _generate(decisions, folder, decisions.generation, seconds)
+        choice, k = _choose(decisions, seconds)
+    if model is not None:
+        model.plan_ = decisions.plan
+    return PlannedEnsemble(ensemble, model, choice, k)
+
+
+def _choose(decisions: Decisions, seconds: dict[str, float]) -> tuple[KChoice | None, int | None]:
+    """The number of clusters that was given or that most criteria name, and these where the plan asks them."""
+    plan, asked, choice = decisions.plan, decisions.consensus, None
+    if plan.chooses_k:
+        line = "against single clouds of the same shape, and in halves of the objects"
+        with record_time(seconds, "number of clusters"), progress_bar("number of clusters", 100, line) as callback:
+            choice = choice_of(plan, decisions.features.X, asked.seed, asked.n_jobs, callback)
+    if choice is not None:
+        tell(choice.sentence)
+    return choice, number_of_clusters(plan, choice)
+
+
+def _generate(
+    decisions: Decisions, folder: Folder, generation: Generation, seconds: dict[str, float]
+) -> tuple[Ensemble, ConsensusClustering | None]:
+    """The ensemble of an earlier run that was stopped, or a new one, saved before anything else is done; and what puts
+    new objects into it."""
+    if folder.has(ENSEMBLE):
+        tell(f"{folder.path / ENSEMBLE}: made by an earlier run with the same settings")
+        earlier = load(folder.path / MODEL) if folder.has(MODEL) else None  # an older version kept none
+        ensemble = Ensemble.load(folder.path / ENSEMBLE)
+        return ensemble, earlier if isinstance(earlier, ConsensusClustering) else None
+    with record_time(seconds, "base clusterings"):
+        planned = generator_of(decisions.plan, generation.k, generation.seed, generation.n_jobs)
+        ensemble, generator = generation.fit(decisions.features, planned)
+    model = None
+    if generation.generator != GOWER:
+        model = ConsensusClustering._from_generator(decisions.preprocessor, generator, generation.seed)
+        folder.put(MODEL, partial(save_model, clone_without_threads(model)))
+    folder.put(ENSEMBLE, ensemble.save)
+    return ensemble, model
+
+
+def _with_consensus(
+    request: RunRequest, decisions: Decisions, members: PlannedEnsemble, seconds: dict[str, float]
+) -> ConsensusInput:
+    """The members with what combines them, its weights, and the steps that follow."""
+    ensemble, model, plan = members.ensemble, members.model, decisions.plan
+    generation, consensus = decisions.generation, replace(decisions.consensus, k=members.k)
+    if generation.generator == DIVERSE:
+        generation = replace(generation, k=members.k)
+    generator = None if model is None else model.generator_
+    features = generation.tell_fewer(request.source.path.name, decisions.features, ensemble, generator)
+    again, is_asked = consensus.of_plan(plan), request.n_resamples is not None
+    return ConsensusInput(
+        ensemble,
+        features,
+        set_weights(consensus.of_plan(plan), generation.weights(features, ensemble.shape[1])),
+        decisions.pairs,
+        k_choice=members.k_choice,
+        plan=plan,
+        resampling=ResamplingPlan(generation, again, features, plan.stability.value, is_asked, seconds),
+        settings=request.settings_used(generation, consensus),
+        model=model,
+    )

@@ -12,7 +12,8 @@ import pyarrow as pa
 import pyarrow.csv
 
 from ensemblage import Ensemble
-from ensemblage.io import members_of, read_table
+from ensemblage.io import read_table
+from ensemblage.io._members import members_of
 
 N, M = 200_000, 20
 

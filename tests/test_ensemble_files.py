@@ -23,8 +23,10 @@ from ensemblage.base.atomic import atomic_write
 from ensemblage.base.text import write_text
 from ensemblage.cli import main
 from ensemblage.generation import RandomKPartitions, write_partitions
-from ensemblage.io import features_of, members_of, read_table
+from ensemblage.io import read_table
+from ensemblage.io._features import features_of
 from ensemblage.io._formats import FORMATS
+from ensemblage.io._members import members_of
 
 FILES = Path(__file__).parent / "files"
 

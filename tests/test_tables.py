@@ -10,7 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ensemblage.io import features_of, members_of, read_bytes, read_table
+from ensemblage.io import read_table
+from ensemblage.io._bytes import read_bytes
+from ensemblage.io._features import features_of
+from ensemblage.io._members import members_of
 
 
 def table_of(text, name="data.csv", **options):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import fields
 from itertools import dropwhile, takewhile
 from pathlib import Path
 
@@ -75,6 +76,24 @@ def markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
 
 
+def names_of(name: str) -> str:
+    """A method's name, and its other names."""
+    from ensemblage import METHODS
+
+    return ", ".join(f"`{one}`" for one in (name, *METHODS[name].aliases))
+
+
+def capabilities_table() -> str:
+    """A row per method: which weights, labels and pairs it takes, and what it does beside `fit`."""
+    from ensemblage import METHODS
+    from ensemblage.consensus import Capabilities
+
+    every = Capabilities(*(field.name != "in_memory" for field in fields(Capabilities))).words
+    has = {name: method.capabilities.words for name, method in METHODS.items()}
+    rows = [[names_of(name), *("✓" if word in words else "" for word in every)] for name, words in has.items()]
+    return markdown(["", *every], rows)
+
+
 def methods_table() -> str:
     """A row per method: when, what was measured, what it costs."""
     from ensemblage import METHODS
@@ -87,7 +106,7 @@ def methods_table() -> str:
         measured = [told.get(f"{name} on {pool}", "–").removeprefix("0") for pool in ("random-k", "diverse")]
         cost = seconds.get(f"{name} on random-k", "–")
         finds = method.finds_k or "no"
-        rows.append([f"`{name}`", method.when, *measured, cost, method.complexity, finds, link])
+        rows.append([names_of(name), method.when, *measured, cost, method.complexity, finds, link])
     head = ["name", "when", "50 k-means", "diverse", "CPU s", "time", "finds k", "class"]
     return markdown(head, rows)
 
@@ -126,7 +145,9 @@ def papers_table() -> str:
     from ensemblage import METHODS
 
     lines = ["| name | paper | memory |", "|---|---|---|"]
-    lines += [f"| `{name}` | {method.paper} | {method.memory} |" for name, method in METHODS.items()]
+    for name, method in METHODS.items():
+        papers = "; ".join((method.paper, *(alias.paper for alias in method.aliases.values())))
+        lines.append(f"| {names_of(name)} | {papers} | {method.memory} |")
     return "\n".join(lines) + "\n"
 
 
@@ -138,6 +159,7 @@ def verdict_table() -> str:
 
 TABLES = {
     "methods": methods_table,
+    "capabilities": capabilities_table,
     "papers": papers_table,
     "verdict": verdict_table,
     "shapes": shapes_table,

@@ -4,28 +4,22 @@ from ensemblage.answer._choose_k import choose_k
 from ensemblage.answer._choose_resolution import choose_resolution
 from ensemblage.answer._consensus_clustering import ConsensusClustering
 from ensemblage.answer._default_plan import default_plan
-from ensemblage.answer._k_choice import KChoice, KRow
-from ensemblage.answer._method_comparison import MethodComparison, MethodRow, compare_methods
-from ensemblage.answer._monti_choice import MontiChoice, MontiRow, choose_k_monti
-from ensemblage.answer._plan import Decision, Plan
-from ensemblage.answer._resolution_choice import Plateau, ResolutionChoice, ResolutionRow
+from ensemblage.answer._k_choice import KChoice
+from ensemblage.answer._method_comparison import MethodComparison, compare_methods
+from ensemblage.answer._monti_choice import MontiChoice, choose_k_monti
+from ensemblage.answer._plan import Plan
+from ensemblage.answer._resolution_choice import ResolutionChoice
 from ensemblage.answer._saved import load
 from ensemblage.answer._to_anndata import to_anndata
 from ensemblage.base.docs import fill_docstrings
 
 __all__ = [
     "ConsensusClustering",
-    "Decision",
     "KChoice",
-    "KRow",
     "MethodComparison",
-    "MethodRow",
     "MontiChoice",
-    "MontiRow",
     "Plan",
-    "Plateau",
     "ResolutionChoice",
-    "ResolutionRow",
     "choose_k",
     "choose_k_monti",
     "choose_resolution",

@@ -7,7 +7,7 @@ from ensemblage.generation._genie import Genie, GeniePartitions
 from ensemblage.generation._greedy import GreedyPartitions
 from ensemblage.generation._leiden import LeidenPartitions
 from ensemblage.generation._mixed import MixedPartitions
-from ensemblage.generation._pools import Pool, make_pool
+from ensemblage.generation._pools import make_pool
 from ensemblage.generation._projection import ProjectionPartitions
 from ensemblage.generation._random_k import RandomKPartitions
 from ensemblage.generation._resampled import ResampledPartitions
@@ -22,7 +22,6 @@ __all__ = [
     "GreedyPartitions",
     "LeidenPartitions",
     "MixedPartitions",
-    "Pool",
     "ProjectionPartitions",
     "RandomKPartitions",
     "ResampledPartitions",

@@ -19,7 +19,8 @@ from ensemblage.base.options import Message, Option
 from ensemblage.base.parameters import Edges
 from ensemblage.base.validation import check_path, check_value, format_value
 from ensemblage.ensemble._arrays import as_frame
-from ensemblage.io import Column, Table, base_name, read_bytes, read_table
+from ensemblage.io import Column, Table, read_table
+from ensemblage.io._bytes import base_name, read_bytes
 from ensemblage.io._formats import GRAPH, format_of, table_format
 from ensemblage.io._numbers import is_number
 

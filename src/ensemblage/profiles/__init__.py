@@ -2,9 +2,8 @@
 
 from ensemblage.base.docs import fill_docstrings
 from ensemblage.profiles._profile import profile
-from ensemblage.profiles._record import ClusterProfile, Profile, VariableRow
-from ensemblage.profiles._tree import Rule, Rules
+from ensemblage.profiles._record import Profile
 
-__all__ = ["ClusterProfile", "Profile", "Rule", "Rules", "VariableRow", "profile"]
+__all__ = ["Profile", "profile"]
 
 fill_docstrings(globals()[name] for name in __all__)

@@ -13,8 +13,9 @@ from ensemblage import plotting
 from ensemblage.base.text import listing
 from ensemblage.plotting._axes import printable
 from ensemblage.plotting._profiles import variable_panels
-from ensemblage.profiles import Profile, Rule, Rules, profile
+from ensemblage.profiles import Profile, profile
 from ensemblage.profiles._summary import profile_summary
+from ensemblage.profiles._tree import Rule, Rules
 from ensemblage.profiles._words import NOTHING, value_text
 from ensemblage.report._layout import Cell, Picture, Section, Table, cluster_cell, number, plural
 from ensemblage.report._ranking import short_repr

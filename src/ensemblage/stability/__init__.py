@@ -2,14 +2,12 @@
 
 from ensemblage.base.docs import fill_docstrings
 from ensemblage.stability._clusters import cluster_stability, member_stability
-from ensemblage.stability._records import ClusterRow, ClusterStability, PredictionStrength, StrengthRow
+from ensemblage.stability._records import ClusterStability, PredictionStrength
 from ensemblage.stability._strength import prediction_strength
 
 __all__ = [
-    "ClusterRow",
     "ClusterStability",
     "PredictionStrength",
-    "StrengthRow",
     "cluster_stability",
     "member_stability",
     "prediction_strength",

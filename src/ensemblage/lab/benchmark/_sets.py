@@ -13,7 +13,8 @@ from scipy.spatial import cKDTree
 
 from ensemblage.base.cached import once
 from ensemblage.base.options import Message, Option
-from ensemblage.io import Preprocessor, Table, features_of, read_table
+from ensemblage.io import Preprocessor, Table, read_table
+from ensemblage.io._features import features_of
 
 CLASSES = "label"
 """The column of classes in a .csv.gz file."""

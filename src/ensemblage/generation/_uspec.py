@@ -123,6 +123,8 @@ def transfer_cut(
     of B, the eigenvectors are those of D_y^-1/2 B' D_x^-1 B D_y^-1/2, divided by D_y^1/2 (Li, Wu & Chang 2012). A
     representative that is nobody's neighbour has no coordinates.
     """
+    # Not the cut of `consensus`: that stands above this package, draws its start from a seed and counts label rows. The
+    # walk of a thousand representatives is solved whole, without a seed, and summed block by block, to be stopped.
     sums, walk = np.zeros(n_representatives), np.zeros((n_representatives, n_representatives))
     for block in row_blocks(len(neighbours)):
         check_stopped()

@@ -551,7 +551,7 @@ def test_mtkahypar(parameters):
 def test_cspa_checks_the_size_of_the_whole_graph(monkeypatch):
     """Rows that one end counts among its neighbours are edges: more entries than were found."""
     asked = []
-    monkeypatch.setattr(CSPA, "_check_size", lambda self, rows, k, n_entries: asked.append(n_entries))
+    monkeypatch.setattr(CSPA, "_check_bytes", lambda self, rows, k, n_entries=None: asked.append(n_entries))
     labels = np.random.default_rng(0).integers(0, 4, size=(60, 6))
     model = CSPA(2, n_neighbors=5, random_state=0).fit(labels)
     assert asked[-1] == 2 * model.n_edges_ > asked[-2]

@@ -10,8 +10,8 @@ from strategies import planted_labels
 
 from ensemblage import CSPA, MCLA, PTA, PTGP, Ensemble, NegMM
 from ensemblage.base import memory as _memory
+from ensemblage.consensus import _base
 from ensemblage.consensus.graphs import _cspa, _mcla, _ncut, _negmm
-from ensemblage.consensus.hierarchies import _pta
 from ensemblage.metrics import coassociation, mm_index
 
 PEAK = """
@@ -78,7 +78,7 @@ def test_the_limit_that_just_allows_a_fit_holds(case, monkeypatch):
         needed.append(n_bytes)
         return _memory.check_fits(n_bytes, max_bytes, *told)
 
-    for module in (_negmm, _cspa, _mcla, _pta):
+    for module in (_base, _negmm):
         monkeypatch.setattr(module, "check_fits", record)
     labels = planted_labels(**sizes)[0]
     expected = model.set_params(**parameters).fit(labels).labels_
@@ -124,7 +124,7 @@ def test_all_eigenvectors_are_taken_only_if_they_fit(method, monkeypatch):
         needed.append(n_bytes)
         return _memory.check_fits(n_bytes, max_bytes, *told)
 
-    for module in (_negmm, _cspa, _mcla):
+    for module in (_base, _negmm):
         monkeypatch.setattr(module, "check_fits", record)
     model.fit(labels)
     least = max(needed)
@@ -267,7 +267,8 @@ def test_threads_share_the_limit(monkeypatch):
         return _memory.check_fits(n_bytes, max_bytes, *told)
 
     monkeypatch.setattr(_negmm, "parallel_map", watched)
-    monkeypatch.setattr(_negmm, "check_fits", record)
+    for module in (_base, _negmm):
+        monkeypatch.setattr(module, "check_fits", record)
     model = NegMM(3, max_bytes="1GB", n_jobs=3, random_state=0).fit(labels)
     shared, one = needed
     two = shared + 2 * (one - shared + _ncut.dense_bytes(len(Ensemble(labels).distinct.counts), 3))

@@ -6,7 +6,7 @@ upper one, and at most about twice what is taken where the matrices are large.
 
 import ctypes
 from contextlib import suppress
-from typing import Any
+from typing import Any, NamedTuple
 
 from ensemblage.base.validation import check_bytes
 
@@ -14,6 +14,16 @@ MAX_BYTES = 2**31
 """The limit where none is given."""
 OVERHEAD = 2**22
 """Bytes of what does not grow with the rows: blocks of work, small tables."""
+
+
+class Need(NamedTuple):
+    """What a fit takes at its peak."""
+
+    n_bytes: int
+    what: str
+    """What it takes them for."""
+    advice: str
+    """What to do where they are too many."""
 
 
 def check_fits(n_bytes: int, max_bytes: Any, owner: str, what: str, advice: str) -> None:

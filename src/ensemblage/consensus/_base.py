@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ensemblage.base.memory import Need, check_fits
 from ensemblage.base.parameters import Constraints, Jobs, Values, Whole, Words
 from ensemblage.base.sklearn import BaseEstimator, ClusterMixin
 from ensemblage.base.validation import check_parameters, check_weights, format_value, takes_labels
@@ -158,6 +159,7 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
             rows = replace(rows, codes=rows.codes.on_workers())
         self._check_missing(rows)
         logger.info("%s: %d distinct rows of %d partitions", type(self).__name__, len(rows), len(self._voting))
+        self._check_bytes(rows, int(self.n_clusters or 0))
         self._finish(rows, self._fit(rows))
         if rows.sample_weight is not None:
             left_out = np.flatnonzero((rows.inverse >= len(rows)) & (rows.sample_weight == 0))
@@ -405,6 +407,20 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
         if self.n_clusters is None:
             check_finds_k(self)
         check_parameters(self)
+
+    def _bytes(self, rows: Rows, k: int, n_entries: int | None = None, more: int = 0) -> Need | None:
+        """What the fit of k clusters takes at its peak, beyond the ensemble; k is 0 where it is to be found.
+
+        ``n_entries`` are those of the graph or matrix of pairs that is kept, None: not counted yet, the least that is
+        known. ``more`` bytes are for a step that asks for them. None of a method whose memory is linear in the rows.
+        """
+        return None
+
+    def _check_bytes(self, rows: Rows, k: int, n_entries: int | None = None, more: int = 0) -> None:
+        """Raise unless what `_bytes` says fits ``max_bytes``: before `_fit`, and in it whenever more is known."""
+        need = self._bytes(rows, k, n_entries, more)
+        if need is not None:
+            check_fits(need.n_bytes, self.get_params()["max_bytes"], type(self).__name__, need.what, need.advice)
 
     def _check_n_clusters(self, rows: Rows) -> int:
         name, k, most = type(self).__name__, int(self.n_clusters or 0), rows.n_units

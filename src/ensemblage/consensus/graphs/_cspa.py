@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array
 
-from ensemblage.base.memory import MAX_BYTES, OVERHEAD, check_fits
+from ensemblage.base.memory import MAX_BYTES, OVERHEAD, Need
 from ensemblage.base.parameters import Bytes, Constraints, Whole, Words
 from ensemblage.consensus._capabilities import Capabilities
 from ensemblage.consensus._threshold import ThresholdedConsensus
@@ -145,16 +145,15 @@ class CSPA(ThresholdedConsensus, ObjectGraph):
 
     def _parts(self, rows: Rows, k: int) -> NDArray[np.int64]:
         cutter, n_neighbors = Cutter.of(self, self.n_init), self._most_neighbors(len(rows))
-        self._check_size(rows, k, fewest_entries(rows, n_neighbors) if self.association_threshold is None else 0)
         threshold = self._threshold(rows) or 0.0
         # A random order, so that the choice among equal neighbours follows no partition.
         order = np.random.RandomState(cutter.seed).permutation(len(rows))
         codes, counts = rows.codes[order], rows.counts[order]
         graph = association_graph(
-            codes, rows, threshold, n_neighbors, self.n_jobs, lambda found: self._check_size(rows, k, found)
+            codes, rows, threshold, n_neighbors, self.n_jobs, lambda found: self._check_bytes(rows, k, found)
         )
         self.n_edges_ = graph.nnz // 2
-        self._check_size(rows, k, graph.nnz)
+        self._check_bytes(rows, k, graph.nnz)
         if cutter.partitioner == "metis":
             for block in row_blocks(len(rows)):
                 part = slice(graph.indptr[block.start], graph.indptr[block.stop])
@@ -162,7 +161,7 @@ class CSPA(ThresholdedConsensus, ObjectGraph):
                 graph.data[part] *= objects * counts[graph.indices[part]]
         itself = np.where(codes < rows.n_clusters, rows.weights, 0).sum(axis=1) / rows.weights.sum()
         parts = np.empty(len(rows), dtype=np.int64)
-        parts[order] = cutter.cut(graph, counts, k, itself, partial(self._check_size, rows, k, graph.nnz))
+        parts[order] = cutter.cut(graph, counts, k, itself, partial(self._check_bytes, rows, k, graph.nnz))
         return parts
 
     def _fit_similarity(self, S: Any, rows: Rows) -> NDArray[Any]:
@@ -176,8 +175,8 @@ class CSPA(ThresholdedConsensus, ObjectGraph):
         if most := self._most_neighbors(n):
             graph = nearest_neighbours(graph, most)
         self.n_edges_ = graph.nnz // 2
-        self._check_size(rows, k, graph.nnz)
-        parts = cutter.cut(graph, rows.counts, k, itself, partial(self._check_size, rows, k, graph.nnz))
+        self._check_bytes(rows, k, graph.nnz)
+        parts = cutter.cut(graph, rows.counts, k, itself, partial(self._check_bytes, rows, k, graph.nnz))
         return np.unique(parts, return_inverse=True)[1]
 
     def _most_neighbors(self, m: int) -> int:
@@ -188,12 +187,11 @@ class CSPA(ThresholdedConsensus, ObjectGraph):
             return 0 if m <= MOST_COMPLETE else NEIGHBORS
         return min(int(self.n_neighbors), m)
 
-    def _check_size(self, rows: Rows, k: int, n_entries: int, more: int = 0) -> None:
-        """Raise unless a graph with so many entries, two per edge, fits the memory with all that is made of it.
-
-        ``more`` are bytes that the normalised cut asks for.
-        """
+    def _bytes(self, rows: Rows, k: int, n_entries: int | None = None, more: int = 0) -> Need:
+        """Of a graph with so many entries, two per edge, and all that is made of it."""
         m, p = rows.codes.shape
+        if n_entries is None:
+            n_entries = fewest_entries(rows, self._most_neighbors(m)) if self.association_threshold is None else 0
         # What `association_graph` has beside its edges, and the fit for each row and object.
         of_rows = m * (3 * p * rows.codes.dtype.itemsize + 9 * p + 128) + 64 * len(rows.inverse)
         of_rows += thread_count(self.n_jobs) * m * (16 + 12 * BLOCK)
@@ -205,7 +203,7 @@ class CSPA(ThresholdedConsensus, ObjectGraph):
         fewer = "n_neighbors=100" if self.n_neighbors is None else "fewer n_neighbors"
         advice = f"Give {fewer}, raise max_bytes, or use HBGF or KMeansConsensus, which compare no pairs."
         what = f"at least {n_entries // 2:,} edges of {m:,} label rows"
-        check_fits(int(OVERHEAD + of_rows + max(48 * n_entries, cut)), self.max_bytes, "CSPA", what, advice)
+        return Need(int(OVERHEAD + of_rows + max(48 * n_entries, cut)), what, advice)
 
 
 def nearest_neighbours(graph: csr_array, most: int) -> csr_array:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import block_diag, csr_array
 
-from ensemblage.base.memory import MAX_BYTES, OVERHEAD, check_fits
+from ensemblage.base.memory import MAX_BYTES, OVERHEAD, Need
 from ensemblage.base.parameters import Bytes, Constraints, Number, Words
 from ensemblage.base.random import task_seeds
 from ensemblage.consensus._capabilities import Capabilities
@@ -115,13 +115,14 @@ class LCE(GraphConsensus):
     def _parts(self, rows: Rows, k: int) -> NDArray[np.int64]:
         (seed,) = task_seeds(self.random_state, 1).tolist()
         self._check_enough_labels(rows, k)
-        d = int(rows.n_clusters.sum())
-        advice = "Use HBGF or KMeansConsensus, which need no such matrix, or raise max_bytes."
-        needed = OVERHEAD + MATRICES["cts"] * 8 * d * d
-        check_fits(needed, self.max_bytes, "LCE", f"the similarities of {d:,} clusters", advice)
         found = cut_by_labels(rows, self._refined_matrix(rows), k, seed, n_jobs=self.n_jobs)
         self.normalized_association_ = found.association
         return found.parts
+
+    def _bytes(self, rows: Rows, k: int, n_entries: int | None = None, more: int = 0) -> Need:
+        d = int(rows.n_clusters.sum())
+        advice = "Use HBGF or KMeansConsensus, which need no such matrix, or raise max_bytes."
+        return Need(OVERHEAD + MATRICES["cts"] * 8 * d * d, f"the similarities of {d:,} clusters", advice)
 
     def _evidence(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Evidence, ...]:
         return (Cut("normalized association", self.normalized_association_, float(self.n_clusters_)),)

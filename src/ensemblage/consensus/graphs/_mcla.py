@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 
-from ensemblage.base.memory import MAX_BYTES, OVERHEAD, check_fits
+from ensemblage.base.memory import MAX_BYTES, OVERHEAD, Need
 from ensemblage.base.parameters import Bytes, Constraints, Words
 from ensemblage.consensus._capabilities import Capabilities
 from ensemblage.consensus.graphs._ecpcs_mc import ecpcs_mc
@@ -145,13 +145,12 @@ class MCLA(GraphConsensus):
         self._check_enough_labels(rows, k)
         vote = partial(self._vote, rows, k, cutter.seed)
         if self.similarity == "ecpcs":
-            self._check_matrices(rows)
             sizes = self._vertex_weights(rows.label_sizes()[rows.labels], rows)
-            cut = partial(cutter.cut, sizes=sizes, n_parts=k, check_more=partial(self._check_matrices, rows))
+            cut = partial(cutter.cut, sizes=sizes, n_parts=k, check_more=partial(self._check_bytes, rows, k, None))
             meta_clusters, parts = ecpcs_mc(rows, k, cut, vote)
         else:
             graph, sizes = meta_graph(rows, self._tables(rows, k))
-            check_more = partial(self._check_edges, rows, k, graph.nnz // 2)
+            check_more = partial(self._check_bytes, rows, k, graph.nnz)
             meta_clusters = cutter.cut(graph, self._vertex_weights(sizes, rows), k, 1.0, check_more)
             parts = vote(meta_clusters)
         by_partition = np.split(meta_clusters, rows.starts[1:-1])
@@ -162,27 +161,24 @@ class MCLA(GraphConsensus):
     def _tables(self, rows: Rows, k: int) -> ContingencyTables:
         """Contingency tables of all pairs, unless these, the edges or their cut would take more than ``max_bytes``."""
         p = rows.codes.shape[1]
-        self._check_edges(rows, k, 0)
         tables = tables_of_rows(rows.codes, rows.counts, rows.n_clusters, self.n_jobs)
         n_edges = sum(int(np.count_nonzero(tables.table(i, j)[:-1, :-1])) for i, j in combinations(range(p), 2))
-        self._check_edges(rows, k, n_edges)
+        self._check_bytes(rows, k, 2 * n_edges)
         return tables
 
-    def _check_matrices(self, rows: Rows, more: int = 0) -> None:
-        """Raise unless the propagated similarities fit the memory, with ``more`` bytes that their cut asks for."""
-        d = int(rows.n_clusters.sum())
-        n_bytes = OVERHEAD + 8 * MATRICES["ecpcs"] * d * d + 16 * rows.codes.shape[0] * rows.codes.shape[1] + more
-        check_fits(n_bytes, self.max_bytes, "MCLA", f"the similarities of {d:,} clusters", ADVICE)
-
-    def _check_edges(self, rows: Rows, k: int, n_edges: int, more: int = 0) -> None:
-        """Raise unless the tables, and the edges and their cut, fit the memory; ``more`` is as above."""
+    def _bytes(self, rows: Rows, k: int, n_entries: int | None = None, more: int = 0) -> Need:
+        """Of the propagated similarities, or of the tables with the edges, two entries each, and their cut."""
         (m, p), d = rows.codes.shape, int(rows.n_clusters.sum())
+        if self.similarity == "ecpcs":
+            n_bytes = OVERHEAD + 8 * MATRICES["ecpcs"] * d * d + 16 * m * p + more
+            return Need(n_bytes, f"the similarities of {d:,} clusters", ADVICE)
+        n_edges = (n_entries or 0) // 2
         of_rows = OVERHEAD + m * (2 * p * rows.codes.dtype.itemsize + 32) + 200 * d
         of_tables = of_rows + 8 * table_cells(rows.n_clusters)
         of_edges = 72 * n_edges + cut_bytes(d, k) + more
         cut = metis_bytes(d, 2 * n_edges) if self.partitioner == "metis" else of_edges
         n_bytes = max(of_tables + EDGE_BYTES * n_edges, of_rows + cut if n_edges else 0)
-        check_fits(n_bytes, self.max_bytes, "MCLA", f"the pairs of {d:,} clusters", ADVICE)
+        return Need(n_bytes, f"the pairs of {d:,} clusters", ADVICE)
 
     def _vertex_weights(self, sizes: NDArray[np.int64], rows: Rows) -> NDArray[np.int64]:
         """Sizes, or ones, times the weights of the partitions, as whole numbers."""

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from ensemblage.base.memory import MAX_BYTES, check_fits
+from ensemblage.base.memory import MAX_BYTES, Need, check_fits
 from ensemblage.base.parameters import Bytes, Constraints, Flag, Function, Seed, Whole
 from ensemblage.base.random import task_seeds
 from ensemblage.base.validation import check_bytes
@@ -160,16 +160,17 @@ class NegMM(SimilarityConsensus):
         )
 
     def _fit(self, rows: Rows) -> NDArray[Any]:
-        (m, p), n, k = rows.codes.shape, len(rows.inverse), self._check_n_clusters(rows)
-        n_threads = thread_count(self.n_jobs)
-        thresholds = self._thresholds(rows)
-        # The co-associations, all labelings found, and what has a number for each row or object.
-        per_pair = bytes_per_pair(rows.codes[:], rows.n_clusters, rows.weights)
-        shared = association_bytes(m, p, rows.codes.dtype.itemsize, per_pair, n_threads)
-        shared = int(shared + 4 * len(THRESHOLDS) * (m + n) + 64 * (m + n))
-        self._check_fits(shared, m)
+        k, thresholds = self._check_n_clusters(rows), self._thresholds(rows)
+        shared = self._bytes(rows, k).n_bytes
         similarity = compact_associations(rows.codes[:], rows.n_clusters, rows.weights, self.n_jobs)
         return self._best_cut(similarity, rows, thresholds, k, shared)
+
+    def _bytes(self, rows: Rows, k: int, n_entries: int | None = None, more: int = 0) -> Need:
+        """Of the co-associations, all labelings found, and what has a number for each row or object."""
+        (m, p), n = rows.codes.shape, len(rows.inverse)
+        per_pair = bytes_per_pair(rows.codes[:], rows.n_clusters, rows.weights)
+        pairs = association_bytes(m, p, rows.codes.dtype.itemsize, per_pair, thread_count(self.n_jobs))
+        return need_of(int(pairs + 4 * len(THRESHOLDS) * (m + n) + 64 * (m + n)) + more, m)
 
     def _fit_similarity(self, S: Any, rows: Rows) -> NDArray[Any]:
         n, k = len(rows), self._check_n_clusters(rows)
@@ -195,13 +196,13 @@ class NegMM(SimilarityConsensus):
         first = np.unique(n_weak, return_index=True)[1] if self.deduplicate else range(len(thresholds))
         # One cut: its graph, which the random walk overwrites, and the eigenvectors.
         each = 12 * (m**2 - int(n_weak[0]) + 2 * m) + cut_bytes(m, k)
-        self._check_fits(shared + each, m)
+        self._check_cut(shared + each, m)
         at_most = each + (dense_bytes(m, k) if m <= MOST_DENSE_ROWS else 0)
         seed = int(task_seeds(self.random_state, 1)[0])
         everywhere = weights_of(similarity, rows.counts, np.zeros(m, dtype=np.int64), self.n_neighbors)
 
         def check_more(n_bytes: int) -> None:
-            self._check_fits(shared + each + n_bytes, m)
+            self._check_cut(shared + each + n_bytes, m)
 
         def candidate(threshold: float) -> Candidate:
             """The cut with one threshold. All have the same seed: equal graphs give equal cuts."""
@@ -235,12 +236,19 @@ class NegMM(SimilarityConsensus):
             return list(THRESHOLDS)
         return [association_threshold(self.association_threshold, rows, self.random_state, self.n_jobs)]
 
-    def _check_fits(self, n_bytes: int, m: int) -> None:
-        advice = (
-            "Raise max_bytes, take some of the objects, or use CSPA(partitioner='spectral'), which keeps a row's "
-            "largest associations only."
-        )
-        check_fits(n_bytes, self.max_bytes, "NegMM", f"the co-associations of {m:,} label rows", advice)
+    def _check_cut(self, n_bytes: int, m: int) -> None:
+        """Raise unless the similarities, of labels or given, fit with what a cut of them takes."""
+        need = need_of(n_bytes, m)
+        check_fits(need.n_bytes, self.max_bytes, "NegMM", need.what, need.advice)
+
+
+def need_of(n_bytes: int, m: int) -> Need:
+    """So many bytes for m rows."""
+    advice = (
+        "Raise max_bytes, take some of the objects, or use CSPA(partitioner='spectral'), which keeps a row's "
+        "largest associations only."
+    )
+    return Need(n_bytes, f"the co-associations of {m:,} label rows", advice)
 
 
 def strong_graph(similarity: Associations, threshold: float) -> csr_array:

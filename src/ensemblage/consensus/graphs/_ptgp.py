@@ -115,5 +115,5 @@ class PTGP(TrajectoryConsensus, GraphConsensus):
     def _bytes_of_pairs(self, m: int, d: int, n_threads: int) -> int:
         k = int(self.n_clusters or 0)
         width = min(WIDTH, d)
-        walks = 8 * width * m * (self.n_steps_ + 4) * n_threads
+        walks = 8 * width * m * (self._count_steps(m) + 4) * n_threads
         return 8 * m * d + max(walks, 8 * m * d + 40 * d * d + 20 * m * k)

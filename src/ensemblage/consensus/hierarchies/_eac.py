@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import squareform
 
-from ensemblage.base.memory import MAX_BYTES, OVERHEAD, check_fits
+from ensemblage.base.memory import MAX_BYTES, OVERHEAD, Need
 from ensemblage.base.parameters import Bytes, Constraints, Flag, Seed, Words
 from ensemblage.base.validation import format_value
 from ensemblage.consensus._capabilities import COMPARES_ROWS, Capabilities
@@ -213,19 +213,19 @@ class EvidenceAccumulation(HierarchicalConsensus, ThresholdedConsensus, LocallyW
         if self.cluster_weights is not None:
             found = lwea(coassociation, self._local_weights, LINKAGES[self.linkage], self.max_bytes)
         else:
-            self._check_matrices(rows)
             found = SIMILARITIES[self.similarity](coassociation, LINKAGES[self.linkage], self.max_bytes)
         if rows.units is not None and k is not None:
             _check_reached(k, found.n_least, rows.units)
         return self._cut(found, rows, k)
 
-    def _check_matrices(self, rows: Rows) -> None:
-        """Raise unless the similarities of the clusters fit the memory."""
+    def _bytes(self, rows: Rows, k: int, n_entries: int | None = None, more: int = 0) -> Need | None:
+        """Of the similarities of clusters; those of rows are counted where the linkage has chosen their type."""
+        n_matrices = MATRICES[self.similarity] if self.cluster_weights is None else 0
+        if not n_matrices:
+            return None
         d = int(rows.n_clusters.sum())
-        needed, what = OVERHEAD + MATRICES[self.similarity] * 8 * d * d, f"the similarities of {d:,} clusters"
         advice = "Use similarity='coassociation', which needs no such matrix, or raise max_bytes."
-        if MATRICES[self.similarity]:
-            check_fits(needed, self.max_bytes, "EvidenceAccumulation", what, advice)
+        return Need(OVERHEAD + n_matrices * 8 * d * d, f"the similarities of {d:,} clusters", advice)
 
     def _fit_similarity(self, S: Any, rows: Rows) -> NDArray[Any]:
         pairs = squareform(S, checks=False)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.base.memory import MAX_BYTES, OVERHEAD, check_fits
+from ensemblage.base.memory import MAX_BYTES, OVERHEAD, Need
 from ensemblage.base.parameters import MOST_TASKS, Bytes, Constraints, Whole
 from ensemblage.consensus._base import BaseConsensus
 from ensemblage.consensus._capabilities import COMPARES_ROWS, Capabilities
@@ -47,27 +47,33 @@ class TrajectoryConsensus(BaseConsensus):
 
     def _elite_graph(self, rows: Rows) -> EliteGraph:
         """The graph of elite neighbours; an error where it or what follows takes too much memory."""
-        m, p = rows.codes.shape
+        m = len(rows)
         self.n_neighbors_ = default_number(m) if self.n_neighbors is None else int(self.n_neighbors)
-        self.n_steps_ = default_number(m) if self.n_steps is None else int(self.n_steps)
-        d, n_threads = int(rows.n_clusters.sum()), thread_count(self.n_jobs)
-        of_rows = m * (2 * p * rows.codes.dtype.itemsize + PER_ROW + 40 * n_threads) + PER_OBJECT * len(rows.inverse)
-        needed = OVERHEAD + of_rows + self._bytes_of_pairs(m, d, n_threads)
-        self._check_fits(needed, f"{m:,} label rows and {d:,} clusters")
+        self.n_steps_ = self._count_steps(m)
         associated = AssociationColumns.of(rows)
         thresholds = elite_thresholds(associated, self.n_neighbors_, self.n_jobs)
         degrees = elite_degrees(associated, thresholds, self.n_jobs)
-        n_links = int(degrees.sum())
-        self._check_fits(needed + 12 * n_links, f"{n_links:,} elite neighbours of {m:,} label rows")
+        self._check_bytes(rows, int(self.n_clusters or 0), int(degrees.sum()))
         return elite_graph(associated, thresholds, degrees, rows.counts, self.n_jobs)
 
-    def _bytes_of_pairs(self, m: int, d: int, n_threads: int) -> int:
-        """Bytes besides the graph for m rows and d clusters."""
-        raise NotImplementedError
+    def _count_steps(self, m: int) -> int:
+        """Of each walk."""
+        return default_number(m) if self.n_steps is None else int(self.n_steps)
 
-    def _check_fits(self, n_bytes: int, what: str) -> None:
+    def _bytes(self, rows: Rows, k: int, n_entries: int | None = None, more: int = 0) -> Need:
+        """Of the graph of elite neighbours, with so many links, and of what the class makes of it."""
+        (m, p), d, n_threads = rows.codes.shape, int(rows.n_clusters.sum()), thread_count(self.n_jobs)
+        of_rows = m * (2 * p * rows.codes.dtype.itemsize + PER_ROW + 40 * n_threads) + PER_OBJECT * len(rows.inverse)
+        needed = OVERHEAD + of_rows + self._bytes_of_pairs(m, d, n_threads) + 12 * (n_entries or 0)
+        what = f"{m:,} label rows and {d:,} clusters"
+        if n_entries is not None:
+            what = f"{n_entries:,} elite neighbours of {m:,} label rows"
         advice = "Raise max_bytes, take some of the objects, or use KMeansConsensus, which compares no pairs."
-        check_fits(n_bytes, self.max_bytes, type(self).__name__, what, advice)
+        return Need(needed, what, advice)
+
+    def _bytes_of_pairs(self, m: int, d: int, n_threads: int) -> int:
+        """Besides the graph, for m rows and d clusters."""
+        raise NotImplementedError
 
 
 @dataclass(eq=False, repr=False)

@@ -1,0 +1,57 @@
+"""All candidates of features: partitions of several families, and their consensus for each number of clusters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ensemblage.consensus.hierarchies._eac import EvidenceAccumulation
+from ensemblage.ensemble._ensemble import Ensemble
+from ensemblage.generation._candidates import Candidate, Labels, Pool, candidate_pool, numbers_of_clusters
+from ensemblage.generation._views import Matrix
+
+DEFAULT = ("full", "latent", "spectral10", "spectral5", "genie3")
+"""Families in the view "own" whose consensus is the candidate "default": those of the first search, and latent classes
+where there is no mixture with full covariances."""
+
+
+def all_candidates(features: Matrix, ks: Sequence[int] | None = None, n_jobs: int | None = 1) -> Pool:
+    """The pool of features (n, m), and for every number of clusters two consensuses, in the view "own".
+
+    "default" is that of `DEFAULT`, "all" that of every pair; members have that number of clusters or one next to it on
+    the list, if that is at most a quarter away.
+    """
+    ks = numbers_of_clusters(len(features)) if ks is None else ks
+    pool = candidate_pool(features, ks, n_jobs=n_jobs)
+    kinds = {c.family for c in pool.candidates}
+    families = set(DEFAULT) - ({"latent"} if "full" in kinds else set())
+    default = np.array([c.view == "own" and c.family in families for c in pool.candidates])
+    everyone = np.ones(len(pool.candidates), dtype=bool)
+    made: list[tuple[Candidate, Labels]] = []
+    for name, members in (("default", default), ("all", everyone)):
+        for k in ks:
+            labels = _consensus(pool, members, k, ks, n_jobs)
+            if labels is not None:
+                made.append((Candidate("own", name, k), labels))
+    labels = np.vstack([pool.labels, *(labels for _, labels in made)])
+    return pool._replace(labels=labels, candidates=[*pool.candidates, *(candidate for candidate, _ in made)])
+
+
+def numbers_beside(k: int, ks: Sequence[int]) -> list[int]:
+    """k and those next to it on the list, if they are at most a quarter, or one, away."""
+    place = ks.index(k)
+    return [q for q in ks[max(place - 1, 0) : place + 2] if abs(q - k) <= max(1, k / 4)]
+
+
+def _consensus(pool: Pool, members: np.ndarray, k: int, ks: Sequence[int], n_jobs: int | None) -> Labels | None:
+    """Average linkage of the co-association of the members with about k clusters; None where it has one cluster."""
+    asked = np.array([c.n_clusters for c in pool.candidates])
+    chosen = pool.labels[members & np.isin(asked, numbers_beside(k, ks))]
+    if len(chosen) < 2:
+        return None
+    ensemble = Ensemble(np.ascontiguousarray(chosen.T))
+    if k > len(ensemble.distinct.codes):
+        return None
+    labels = np.unique(EvidenceAccumulation(k, n_jobs=n_jobs).fit(ensemble).labels_, return_inverse=True)[1]
+    return labels.astype(np.int32) if labels.max() > 0 else None

@@ -1,0 +1,207 @@
+"""Candidate partitions of features: families of algorithms, each in a view of the features, for many numbers of clusters.
+
+Nothing is random: k-means and mixtures start from the cut of Ward's hierarchy, as mclust does (Fraley 1998).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.cluster.hierarchy import linkage
+
+from ensemblage.base.cached import once
+from ensemblage.generation._diverse import Embedding, Objects
+from ensemblage.generation._parallel import run_all
+from ensemblage.generation._views import MOST_COMPONENTS, Matrix, View, n_signals, principal_components
+from ensemblage.kernels._dendrogram import cut_merges
+from ensemblage.kernels._mixtures import FULL, LATENT, TIED, fit_mixture, lloyd
+
+Labels = NDArray[np.int32]
+STEPS, TOLERANCE = 60, 1e-3
+"""Of a mixture."""
+RIDGE = 1e-4
+MOST_NARROW = 50
+"""Features up to which mixtures have full covariances."""
+NARROW = (
+    ("own", "kmeans"),
+    ("own", "ward"),
+    ("own", "full"),
+    ("own", "prior"),
+    ("own", "tied"),
+    ("own", "latent"),
+    ("own", "spectral10"),
+    ("own", "spectral5"),
+    ("own", "genie3"),
+    ("deviation", "kmeans"),
+    ("deviation", "spectral10"),
+    ("robust", "kmeans"),
+    ("robust", "prior"),
+)
+WIDE = (
+    ("own", "kmeans"),
+    ("own", "ward"),
+    ("own", "latent"),
+    ("own", "factor"),
+    ("own", "spectral10"),
+    ("own", "spectral5"),
+    ("own", "genie3"),
+    ("rows", "kmeans"),
+    ("rows", "ward"),
+    ("rows", "spectral10"),
+    ("logarithm", "kmeans"),
+    ("logarithm", "ward"),
+    ("logarithm", "spectral10"),
+)
+"""Pairs of a view and a family, for at most 50 features and for more."""
+GRID = (2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 17, 20, 24, 28, 33, 39, 47, 56)
+
+
+class Candidate(NamedTuple):
+    """Where a partition comes from."""
+
+    view: str
+    family: str
+    n_clusters: int
+    """That was asked for."""
+
+
+def numbers_of_clusters(n: int) -> list[int]:
+    """Those of `GRID` up to √n, at least up to 5."""
+    return [k for k in GRID if k * k <= max(n, 25) and k < n]
+
+
+def pairs_of(m: int) -> tuple[tuple[str, str], ...]:
+    """The view and family of the candidates of m features."""
+    return NARROW if m <= MOST_NARROW else WIDE
+
+
+class Space:
+    """A view, and what several families need of it, made once."""
+
+    def __init__(self, view: View, most_clusters: int) -> None:
+        self.view, self.most_clusters = view, most_clusters
+        n, m = view.X.shape
+        # More columns than this are replaced by scores with the same distances.
+        self.X = view.X if m <= MOST_NARROW else principal_components(view.X, min(n - 1, m, 4 * MOST_COMPONENTS))[0]
+        self.objects = Objects(self.X)
+
+    @once
+    def hierarchy(self) -> NDArray[np.int64]:
+        """(n - 1, 2) an object of either cluster that Ward's method merges, in the order of the merges."""
+        n = len(self.X)
+        first, merges = np.arange(2 * n - 1), linkage(self.X, "ward")[:, :2].astype(np.int64)
+        for i, child in enumerate(merges[:, 0].tolist()):
+            first[n + i] = first[child]
+        return first[merges]
+
+    def ward(self, k: int) -> Labels:
+        clusters = np.empty(len(self.X), dtype=np.int64)
+        cut_merges(self.hierarchy[: len(clusters) - k], clusters)
+        return clusters.astype(np.int32)
+
+    def kmeans(self, k: int) -> Labels:
+        labels = self.ward(k)
+        lloyd(self.X, STEPS, labels, k)
+        return labels
+
+    @once
+    def factors(self) -> Matrix:
+        """(n, r) scores on the components above noise, 2 to 8 of them."""
+        n, m = self.view.X.shape
+        scores, values = principal_components(self.view.X, 8)
+        r = int(np.clip(n_signals(values, n, m), 2, max(2, min(8, n // 12))))
+        return np.ascontiguousarray(scores[:, :r])
+
+    def mixture(self, X: Matrix, shape: int, scale: float, degrees: float, k: int) -> Labels:
+        labels, is_binary = self.ward(k), self.view.is_binary
+        if shape == LATENT:
+            X = np.where(is_binary, (X > X.min(axis=0)).astype(np.float64), X)
+        fit_mixture(np.ascontiguousarray(X), is_binary, shape, scale, degrees, STEPS, TOLERANCE, labels, k)
+        return labels
+
+    def full(self, k: int) -> Labels:
+        return self.mixture(self.X, FULL, RIDGE * len(self.X) / k, 0.0, k)
+
+    def prior(self, k: int) -> Labels:
+        m = self.X.shape[1]
+        return self.mixture(self.X, FULL, k ** (-2 / m), m + 2.0, k)
+
+    def tied(self, k: int) -> Labels:
+        return self.mixture(self.X, TIED, RIDGE * len(self.X), 0.0, k)
+
+    def latent(self, k: int) -> Labels:
+        return self.mixture(self.view.X, LATENT, 0.1, 3.0, k)
+
+    def factor(self, k: int) -> Labels:
+        r = self.factors.shape[1]
+        return self.mixture(self.factors, FULL, k ** (-2 / r), r + 2.0, k)
+
+    @once
+    def embedding10(self) -> Embedding:
+        return Embedding.of(10, min(self.most_clusters, len(self.X)), self.objects)
+
+    @once
+    def embedding5(self) -> Embedding:
+        return Embedding.of(5, min(self.most_clusters, len(self.X)), self.objects)
+
+    def spectral10(self, k: int) -> Labels:
+        return self.embedding10.cut(k)
+
+    def spectral5(self, k: int) -> Labels:
+        return self.embedding5.cut(k)
+
+    def genie3(self, k: int) -> Labels:
+        return self.objects.tree.merges(0.3).cut(k)
+
+
+class Pool(NamedTuple):
+    """Candidate partitions of n objects."""
+
+    labels: Labels
+    """(p, n) clusters from 0."""
+    candidates: list[Candidate]
+    """(p,)"""
+    spaces: dict[str, Space]
+    """By the view's name."""
+
+
+def candidate_pool(
+    features: Matrix,
+    ks: Sequence[int],
+    pairs: Sequence[tuple[str, str]] | None = None,
+    n_jobs: int | None = 1,
+) -> Pool:
+    """The partitions of features, (n, m), by every pair with every number of clusters.
+
+    A view that is another one again is left out, and so is a partition that could not be made or has one cluster.
+    """
+    pairs = pairs_of(features.shape[1]) if pairs is None else pairs
+    spaces: dict[str, Space] = {}
+    for name in dict.fromkeys(view for view, _ in pairs):
+        view = View.of(name, features)
+        if not any(np.allclose(view.X, other.view.X, atol=1e-9) for other in spaces.values()):
+            spaces[name] = Space(view, max(ks))
+    tasks = [(view, family) for view, family in pairs if view in spaces]
+    found = run_all(partial(_partitions, spaces, ks), tasks, n_jobs, lambda _: False)
+    made = [(Candidate(*task, k), labels) for task, of_task in zip(tasks, found, strict=True) for k, labels in of_task]
+    labels = np.array([labels for _, labels in made], dtype=np.int32).reshape(len(made), len(features))
+    return Pool(labels, [candidate for candidate, _ in made], spaces)
+
+
+def _partitions(spaces: dict[str, Space], ks: Sequence[int], pair: tuple[str, str]) -> list[tuple[int, Labels]]:
+    """Of one family in one view, with the number of clusters that was asked for."""
+    view, family = pair
+    found = []
+    for k in ks:
+        try:
+            labels = getattr(spaces[view], family)(k)
+        except (ArithmeticError, np.linalg.LinAlgError, ValueError):
+            continue
+        labels = np.unique(labels, return_inverse=True)[1].astype(np.int32)
+        if labels.max() > 0:
+            found.append((k, labels))
+    return found

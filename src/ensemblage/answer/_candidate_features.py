@@ -123,7 +123,7 @@ class Geometry(NamedTuple):
     @classmethod
     def of(cls, space: Space) -> Geometry:
         """O(n² d) time, O(n d) memory beside 300 rows of distances."""
-        X = space.view.X
+        X = space.features
         n, m = X.shape
         Z, values = principal_components(X, min(MOST_COMPONENTS, m, n - 1))
         Z = np.ascontiguousarray(Z / max(float(np.sqrt((Z**2).sum(axis=1).mean())), 1e-12))

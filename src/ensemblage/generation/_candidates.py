@@ -16,7 +16,7 @@ from scipy.cluster.hierarchy import linkage
 from ensemblage.base.cached import once
 from ensemblage.generation._diverse import Embedding, Objects
 from ensemblage.generation._parallel import run_all
-from ensemblage.generation._views import MOST_COMPONENTS, Matrix, View, n_signals, principal_components
+from ensemblage.generation._views import MOST_COMPONENTS, Matrix, Scales, n_signals, principal_components
 from ensemblage.kernels._dendrogram import cut_merges
 from ensemblage.kernels._mixtures import FULL, LATENT, TIED, fit_mixture, lloyd
 
@@ -80,13 +80,15 @@ def pairs_of(m: int) -> tuple[tuple[str, str], ...]:
 
 
 class Space:
-    """A view, and what several families need of it, made once."""
+    """The objects in one view, and what several families need of it, made once."""
 
-    def __init__(self, view: View, most_clusters: int) -> None:
-        self.view, self.most_clusters = view, most_clusters
-        n, m = view.X.shape
-        # More columns than this are replaced by scores with the same distances.
-        self.X = view.X if m <= MOST_NARROW else principal_components(view.X, min(n - 1, m, 4 * MOST_COMPONENTS))[0]
+    def __init__(self, name: str, features: Matrix, most_clusters: int) -> None:
+        self.scales, self.most_clusters = Scales.fit(name, features), most_clusters
+        self.features = self.scales.transform(features)
+        n, m = self.features.shape
+        # More columns than this are replaced by scores with about the same distances.
+        most = 4 * MOST_COMPONENTS
+        self.X = self.features if m <= MOST_NARROW else principal_components(self.features, min(n - 1, m, most))[0]
         self.objects = Objects(self.X)
 
     @once
@@ -111,13 +113,13 @@ class Space:
     @once
     def factors(self) -> Matrix:
         """(n, r) scores on the components above noise, 2 to 8 of them."""
-        n, m = self.view.X.shape
-        scores, values = principal_components(self.view.X, 8)
+        n, m = self.features.shape
+        scores, values = principal_components(self.features, 8)
         r = int(np.clip(n_signals(values, n, m), 2, max(2, min(8, n // 12))))
         return np.ascontiguousarray(scores[:, :r])
 
     def mixture(self, X: Matrix, shape: int, scale: float, degrees: float, k: int) -> Labels:
-        labels, is_binary = self.ward(k), self.view.is_binary
+        labels, is_binary = self.ward(k), self.scales.is_binary
         if shape == LATENT:
             X = np.where(is_binary, (X > X.min(axis=0)).astype(np.float64), X)
         fit_mixture(np.ascontiguousarray(X), is_binary, shape, scale, degrees, STEPS, TOLERANCE, labels, k)
@@ -134,7 +136,7 @@ class Space:
         return self.mixture(self.X, TIED, RIDGE * len(self.X), 0.0, k)
 
     def latent(self, k: int) -> Labels:
-        return self.mixture(self.view.X, LATENT, 0.1, 3.0, k)
+        return self.mixture(self.features, LATENT, 0.1, 3.0, k)
 
     def factor(self, k: int) -> Labels:
         r = self.factors.shape[1]
@@ -179,12 +181,13 @@ def candidate_pool(
 
     A view that is another one again is left out, and so is a partition that could not be made or has one cluster.
     """
+    features = np.asarray(features, dtype=np.float64)
     pairs = pairs_of(features.shape[1]) if pairs is None else pairs
     spaces: dict[str, Space] = {}
     for name in dict.fromkeys(view for view, _ in pairs):
-        view = View.of(name, features)
-        if not any(np.allclose(view.X, other.view.X, atol=1e-9) for other in spaces.values()):
-            spaces[name] = Space(view, max(ks))
+        space = Space(name, features, max(ks))
+        if not any(np.allclose(space.features, other.features, atol=1e-9) for other in spaces.values()):
+            spaces[name] = space
     tasks = [(view, family) for view, family in pairs if view in spaces]
     found = run_all(partial(_partitions, spaces, ks), tasks, n_jobs, lambda _: False)
     made = [(Candidate(*task, k), labels) for task, of_task in zip(tasks, found, strict=True) for k, labels in of_task]

@@ -8,74 +8,72 @@ import numpy as np
 from numpy.typing import NDArray
 
 Matrix = NDArray[np.float64]
-VIEWS = ("own", "deviation", "robust", "rows", "logarithm")
+OWN, DEVIATION, ROBUST, ROWS, LOGARITHM = VIEWS = ("own", "deviation", "robust", "rows", "logarithm")
 MOST_COMPONENTS = 50
 """Principal components that stand for more features where neighbours and spreads are computed."""
 
 
-class View(NamedTuple):
-    """The objects in one scale."""
+class Scales(NamedTuple):
+    """How features become a view; fitted."""
 
     name: str
-    X: Matrix
-    """(n, m) centred, mean variance 1."""
+    """One of `VIEWS`: "own", the features as they are; "deviation", columns of more than two values have deviation 1; "robust",
+    these are arsinh((x − median) / half the distance of the quartiles), with deviation 1; "rows", the centred rows
+    have mean 0 and deviation 1, so that distances are those of correlations; "logarithm", sign(x) log(1 + |x|) of
+    columns with mean 0 and deviation 1."""
     is_binary: NDArray[np.bool_]
-    """(m,) columns of two values."""
+    """(m,) columns of at most two values."""
+    shift: Matrix
+    scale: Matrix
+    after: Matrix
+    """(m,) each: what is taken off and divided by before, and divided by after the curve of the view ..."""
+    mean: Matrix
+    spread: float
+    """... and (m,) the mean and one number for all that the result is divided by: its mean variance is 1."""
 
     @classmethod
-    def of(cls, name: str, features: Matrix) -> View:
+    def fit(cls, name: str, X: Matrix) -> Scales:
         """O(n m log n) time."""
-        X = np.asarray(features, dtype=np.float64)
-        is_binary = columns_of_two_values(X)
-        X = MAKERS[name](X, is_binary)
-        X = X - X.mean(axis=0)
-        spread = np.sqrt(np.mean(X.var(axis=0)))
-        return cls(name, np.ascontiguousarray(X / (spread if spread > 0 else 1.0)), is_binary)
+        m = X.shape[1]
+        low, high = X.min(axis=0), X.max(axis=0)
+        is_binary = np.asarray(((low == X) | (high == X)).all(axis=0))
+        shift, scale = np.zeros(m), np.ones(m)
+        if name == DEVIATION:
+            scale = np.where(is_binary, 1.0, _positive(X.std(axis=0)))
+        elif name == ROBUST:
+            first, middle, third = np.percentile(X, [25, 50, 75], axis=0)
+            half = np.where(third > first, (third - first) / 2, X.std(axis=0))
+            shift, scale = np.where(is_binary, 0.0, middle), np.where(is_binary, 1.0, _positive(half))
+        elif name == ROWS:
+            shift = X.mean(axis=0)
+        elif name == LOGARITHM:
+            shift, scale = X.mean(axis=0), _positive(X.std(axis=0))
+        one = cls(name, is_binary, shift, scale, np.ones(m), np.zeros(m), 1.0)
+        if name == ROBUST:
+            one = one._replace(after=np.where(is_binary, 1.0, _positive(one.transform(X).std(axis=0))))
+        Y = one.transform(X)
+        mean = Y.mean(axis=0)
+        return one._replace(mean=mean, spread=float(_positive(np.sqrt(Y.var(axis=0).mean()))))
+
+    def transform(self, X: Matrix) -> Matrix:
+        """(n, m) the view of rows, those that were fitted or others."""
+        Y = (X - self.shift) / self.scale
+        if self.name == ROBUST:
+            Y = np.where(self.is_binary, Y, np.arcsinh(Y)) / self.after
+        elif self.name == ROWS:
+            Y = Y - Y.mean(axis=1, keepdims=True)
+            Y = Y / _positive(Y.std(axis=1, keepdims=True))
+        elif self.name == LOGARITHM:
+            Y = np.sign(Y) * np.log1p(np.abs(Y))
+        return np.ascontiguousarray((Y - self.mean) / self.spread)
 
 
-def columns_of_two_values(X: Matrix) -> NDArray[np.bool_]:
-    """(m,) whether each column holds at most two values."""
-    low, high = X.min(axis=0), X.max(axis=0)
-    return np.asarray(((low == X) | (high == X)).all(axis=0))
+def _positive(values: Matrix) -> Matrix:
+    """The same with 1 for what is not above 0."""
+    return np.where(values > 0, values, 1.0)
 
 
-def _own(X: Matrix, is_binary: NDArray[np.bool_]) -> Matrix:
-    return X
-
-
-def _deviation(X: Matrix, is_binary: NDArray[np.bool_]) -> Matrix:
-    """Columns of more than two values get deviation 1."""
-    deviations = X.std(axis=0)
-    return np.where(is_binary, X, X / np.where(deviations > 0, deviations, 1.0))
-
-
-def _robust(X: Matrix, is_binary: NDArray[np.bool_]) -> Matrix:
-    """arsinh of (x − median) / scale, deviation 1; the scale is half the distance of the quartiles, or the deviation."""
-    low, middle, high = np.percentile(X, [25, 50, 75], axis=0)
-    scale = (high - low) / 2
-    scale = np.where(scale > 0, scale, X.std(axis=0))
-    drawn_in = np.arcsinh((X - middle) / np.where(scale > 0, scale, 1.0))
-    return np.where(is_binary, X, _deviation(drawn_in, is_binary))
-
-
-def _rows(X: Matrix, is_binary: NDArray[np.bool_]) -> Matrix:
-    """Rows with mean 0 and deviation 1 after the columns are centred: distances are those of correlations."""
-    X = X - X.mean(axis=0)
-    X = X - X.mean(axis=1, keepdims=True)
-    deviations = X.std(axis=1, keepdims=True)
-    return np.asarray(X / np.where(deviations > 0, deviations, 1.0))
-
-
-def _logarithm(X: Matrix, is_binary: NDArray[np.bool_]) -> Matrix:
-    """sign(x) log(1 + |x|) of columns with deviation 1."""
-    X = _deviation(X - X.mean(axis=0), np.zeros(X.shape[1], dtype=bool))
-    return np.asarray(np.sign(X) * np.log1p(np.abs(X)))
-
-
-MAKERS = dict(zip(VIEWS, (_own, _deviation, _robust, _rows, _logarithm), strict=True))
-
-
-def principal_components(X: Matrix, most: int) -> tuple[Matrix, NDArray[np.float64]]:
+def principal_components(X: Matrix, most: int) -> tuple[Matrix, Matrix]:
     """(n, r) scores, r at most ``most``, and all eigenvalues of the covariance, the largest first.
 
     The sign of a component is that with which its largest score is positive. O(n m min(n, m)) time.
@@ -95,13 +93,13 @@ def principal_components(X: Matrix, most: int) -> tuple[Matrix, NDArray[np.float
     return np.ascontiguousarray(scores * np.where(largest < 0, -1.0, 1.0)), values / n
 
 
-def n_signals(values: NDArray[np.float64], n: int, m: int) -> int:
-    """How many eigenvalues of a covariance lie above the edge of noise of their median's size (Gavish & Donoho 2014).
+def n_signals(values: Matrix, n: int, m: int) -> int:
+    """How many eigenvalues of a covariance lie above the edge of noise of their median's size.
 
-    The median of the Marchenko–Pastur law stands at about (1 − γ/3) of the noise where γ = m / n ≤ 1.
+    The edge is that of Marchenko and Pastur, (1 + √γ)² of the noise; their law's median stands at about 1 − γ/3 of it,
+    γ = m / n ≤ 1.
     """
     ratio = min(n - 1, m) / max(n - 1, m)
-    values = values[: min(n - 1, m)]
-    middle = float(np.median(values)) / max(m / max(n - 1, 1), 1.0)
-    edge = (1 + np.sqrt(ratio)) ** 2 / (1 - ratio / 3) * middle
-    return int((values / max(m / max(n - 1, 1), 1.0) > edge).sum())
+    scale = max(m / max(n - 1, 1), 1.0)
+    values = values[: min(n - 1, m)] / scale
+    return int((values > (1 + np.sqrt(ratio)) ** 2 / (1 - ratio / 3) * np.median(values)).sum())

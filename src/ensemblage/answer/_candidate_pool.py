@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -16,14 +16,19 @@ DEFAULT = ("full", "latent", "spectral10", "spectral5", "genie3")
 where there is no mixture with full covariances."""
 
 
-def all_candidates(features: Matrix, ks: Sequence[int] | None = None, n_jobs: int | None = 1) -> Pool:
+def all_candidates(
+    features: Matrix,
+    ks: Sequence[int] | None = None,
+    n_jobs: int | None = 1,
+    progress: Callable[[int, int], None] | None = None,
+) -> Pool:
     """The pool of features (n, m), and for every number of clusters two consensuses, in the view "own".
 
     "default" is that of `DEFAULT`, "all" that of every pair; members have that number of clusters or one next to it on
     the list, if that is at most a quarter away.
     """
     ks = numbers_of_clusters(len(features)) if ks is None else ks
-    pool = candidate_pool(features, ks, n_jobs=n_jobs)
+    pool = candidate_pool(features, ks, n_jobs=n_jobs, progress=progress)
     kinds = {c.family for c in pool.candidates}
     families = set(DEFAULT) - ({"latent"} if "full" in kinds else set())
     default = np.array([c.view == "own" and c.family in families for c in pool.candidates])

@@ -5,7 +5,7 @@ Nothing is random: k-means and mixtures start from the cut of Ward's hierarchy, 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -24,6 +24,8 @@ Labels = NDArray[np.int32]
 STEPS, TOLERANCE = 60, 1e-3
 """Of a mixture."""
 RIDGE = 1e-4
+MOST_MERGED = 2_500
+"""Objects that Ward's method merges; of more, so many are drawn."""
 MOST_NARROW = 50
 """Features up to which mixtures have full covariances."""
 NARROW = (
@@ -60,6 +62,19 @@ WIDE = (
 GRID = (2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 17, 20, 24, 28, 33, 39, 47, 56)
 
 
+def centres_of(X: Matrix, labels: Labels) -> Matrix:
+    """(k, m) means of the clusters of labels from 0, none of them empty."""
+    sums = np.zeros((int(labels.max()) + 1, X.shape[1]))
+    np.add.at(sums, labels, X)
+    return np.asarray(sums / np.bincount(labels)[:, None])
+
+
+def nearest_centres(X: Matrix, centres: Matrix) -> Labels:
+    """(n,) the nearest centre, the first on ties."""
+    squares = (centres**2).sum(axis=1) - 2 * X @ centres.T
+    return squares.argmin(axis=1).astype(np.int32)
+
+
 class Candidate(NamedTuple):
     """Where a partition comes from."""
 
@@ -82,8 +97,8 @@ def pairs_of(m: int) -> tuple[tuple[str, str], ...]:
 class Space:
     """The objects in one view, and what several families need of it, made once."""
 
-    def __init__(self, name: str, features: Matrix, most_clusters: int) -> None:
-        self.scales, self.most_clusters = Scales.fit(name, features), most_clusters
+    def __init__(self, name: str, features: Matrix, most_clusters: int, seed: int = 0) -> None:
+        self.scales, self.most_clusters, self.seed = Scales.fit(name, features), most_clusters, seed
         self.features = self.scales.transform(features)
         n, m = self.features.shape
         # More columns than this are replaced by scores with about the same distances.
@@ -92,18 +107,31 @@ class Space:
         self.objects = Objects(self.X)
 
     @once
-    def hierarchy(self) -> NDArray[np.int64]:
-        """(n - 1, 2) an object of either cluster that Ward's method merges, in the order of the merges."""
+    def rows(self) -> NDArray[np.intp]:
+        """The objects that Ward's method merges: all, or 2,500 drawn by the seed."""
         n = len(self.X)
-        first, merges = np.arange(2 * n - 1), linkage(self.X, "ward")[:, :2].astype(np.int64)
+        if n <= MOST_MERGED:
+            return np.arange(n)
+        return np.sort(np.random.RandomState(self.seed).permutation(n)[:MOST_MERGED])
+
+    @once
+    def hierarchy(self) -> NDArray[np.int64]:
+        """(r - 1, 2) one of ``rows`` in either cluster that Ward's method merges, in the order of the merges."""
+        r = len(self.rows)
+        first, merges = np.arange(2 * r - 1), linkage(self.X[self.rows], "ward")[:, :2].astype(np.int64)
         for i, child in enumerate(merges[:, 0].tolist()):
-            first[n + i] = first[child]
+            first[r + i] = first[child]
         return first[merges]
 
     def ward(self, k: int) -> Labels:
-        clusters = np.empty(len(self.X), dtype=np.int64)
+        """The cut of the hierarchy; objects that were not drawn join the cluster with the nearest centre."""
+        clusters = np.empty(len(self.rows), dtype=np.int64)
         cut_merges(self.hierarchy[: len(clusters) - k], clusters)
-        return clusters.astype(np.int32)
+        if len(clusters) == len(self.X):
+            return clusters.astype(np.int32)
+        labels = nearest_centres(self.X, centres_of(self.X[self.rows], clusters.astype(np.int32)))
+        labels[self.rows] = clusters
+        return labels
 
     def kmeans(self, k: int) -> Labels:
         labels = self.ward(k)
@@ -176,20 +204,23 @@ def candidate_pool(
     ks: Sequence[int],
     pairs: Sequence[tuple[str, str]] | None = None,
     n_jobs: int | None = 1,
+    seed: int = 0,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Pool:
     """The partitions of features, (n, m), by every pair with every number of clusters.
 
-    A view that is another one again is left out, and so is a partition that could not be made or has one cluster.
+    A view that is another one again is left out, and so is a partition that could not be made or has one cluster. Of
+    more than 2,500 objects those that Ward's method merges are drawn by the seed; nothing else is random.
     """
     features = np.asarray(features, dtype=np.float64)
     pairs = pairs_of(features.shape[1]) if pairs is None else pairs
     spaces: dict[str, Space] = {}
     for name in dict.fromkeys(view for view, _ in pairs):
-        space = Space(name, features, max(ks))
+        space = Space(name, features, max(ks), seed)
         if not any(np.allclose(space.features, other.features, atol=1e-9) for other in spaces.values()):
             spaces[name] = space
     tasks = [(view, family) for view, family in pairs if view in spaces]
-    found = run_all(partial(_partitions, spaces, ks), tasks, n_jobs, lambda _: False)
+    found = run_all(partial(_partitions, spaces, ks), tasks, n_jobs, lambda _: False, progress)
     made = [(Candidate(*task, k), labels) for task, of_task in zip(tasks, found, strict=True) for k, labels in of_task]
     labels = np.array([labels for _, labels in made], dtype=np.int32).reshape(len(made), len(features))
     return Pool(labels, [candidate for candidate, _ in made], spaces)

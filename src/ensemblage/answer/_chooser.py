@@ -1,0 +1,193 @@
+"""Which candidate partitions of features are near the truth: trees that learned it on synthetic worlds.
+
+The trees predict the adjusted Rand index of a candidate with the true clusters from `_candidate_features`.
+docs/train_chooser.py trains them on `make_world` alone; their arrays lie beside this file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemblage.answer._candidate_features import CONSENSUS, describe, feature_names
+from ensemblage.answer._candidate_pool import all_candidates, numbers_beside
+from ensemblage.answer._trees import Trees
+from ensemblage.generation._candidates import Candidate, numbers_of_clusters
+from ensemblage.generation._views import Matrix
+
+ARRAYS = "chooser.npz"
+MOST_CHOSEN_ON = 1_500
+"""Objects that candidates are compared on; of more, so many are drawn by the seed."""
+EVERY = 10
+"""Up to which every number of clusters is on the list."""
+TEMPERATURE = 0.02
+"""A candidate weighs exp(1 / e) times another one whose predicted index is so much times e less."""
+LEAST_WEIGHT = 1e-6
+
+
+@cache
+def shipped_trees() -> tuple[Trees, str]:
+    """The trees that are shipped, and their version.
+
+    Raises
+    ------
+    RuntimeError
+        If they learned from other features than this version computes.
+    """
+    with files(__package__).joinpath(ARRAYS).open("rb") as file, np.load(file) as archive:
+        trees = Trees(*(archive[name] for name in Trees._fields[:-1]), float(archive["base"]))
+        if archive["names"].tolist() != feature_names():
+            raise RuntimeError("The chooser learned from other features than these. Train it again.")
+        return trees, str(archive["version"])
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """Which of the candidate partitions carries the answer, and by how much; the chooser makes it.
+
+    Attributes
+    ----------
+    n_clusters : int
+        The number of clusters of the answer.
+    view, family : str
+        Scale and algorithm of the candidate that is predicted to be nearest to the truth, as in `ScaledPartitions`;
+        "default" and "all" are consensuses.
+    runner_up : str
+        The best candidate of another family, scale or number of clusters.
+    margin : float
+        By how much the predicted adjusted Rand index of the runner-up is less.
+    weights : dict of tuple to float
+        Of the partitions by view, family and number of clusters; they sum to 1.
+    version : str
+        Of the trees.
+    """
+
+    n_clusters: int
+    view: str
+    family: str
+    runner_up: str
+    margin: float
+    weights: dict[tuple[str, str, int], float]
+    version: str
+    predicted: dict[int, float]
+    """By number of clusters the highest predicted index."""
+
+    @property
+    def sentence(self) -> str:
+        """What was chosen, for people."""
+        main = candidate_text(Candidate(self.view, self.family, self.n_clusters))
+        how = "clearly ahead of" if self.margin >= CLEAR else "ahead of" if self.margin >= CLOSE else "hardly ahead of"
+        return f"The partition that synthetic sets speak for is that of {main}, {how} {self.runner_up}."
+
+
+CLEAR, CLOSE = 0.05, 0.01
+FAMILY_TEXT = {
+    "kmeans": "k-means",
+    "ward": "Ward's method",
+    "full": "a mixture with full covariances",
+    "prior": "a mixture with full covariances and a prior",
+    "tied": "a mixture with one covariance",
+    "latent": "a latent class model",
+    "factor": "a mixture on principal components",
+    "spectral10": "spectral clustering with 10 neighbours",
+    "spectral5": "spectral clustering with 5 neighbours",
+    "genie3": "Genie",
+    "default": "the consensus of mixture, spectral clustering and Genie",
+    "all": "the consensus of all algorithms",
+}
+VIEW_TEXT = {
+    "own": "",
+    "deviation": " on standardised columns",
+    "robust": " on columns whose long tails are drawn in",
+    "rows": " on standardised rows",
+    "logarithm": " on logarithms",
+}
+
+
+def candidate_text(candidate: Candidate) -> str:
+    """As "k-means on standardised columns with 3 clusters"."""
+    return f"{FAMILY_TEXT[candidate.family]}{VIEW_TEXT[candidate.view]} with {candidate.n_clusters} clusters"
+
+
+def choose_candidate(
+    features: Matrix,
+    n_clusters: int | None = None,
+    *,
+    ks: Sequence[int] | None = None,
+    seed: int = 0,
+    n_jobs: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Chosen:
+    """The candidate partition of features, (n, m), with the highest predicted index; all, or those of n_clusters.
+
+    ``ks`` are the numbers of clusters to choose from. Where the best number is above 10, those between its neighbours on
+    the list are looked at, too. O(n² m) time for at most 1,500 objects.
+    """
+    X = np.asarray(features, dtype=np.float64)
+    if len(X) > MOST_CHOSEN_ON:
+        X = X[np.sort(np.random.RandomState(seed).permutation(len(X))[:MOST_CHOSEN_ON])]
+    usual = numbers_of_clusters(len(X))
+    listed = sorted({*usual, *(k for k in (ks or ()) if k < len(X)), *([n_clusters] if n_clusters else [])})
+    allowed = {n_clusters} if n_clusters else set(ks or usual) & set(listed)
+    candidates, predicted = _predicted(X, listed, n_jobs, progress)
+    best = _best(candidates, predicted, allowed)
+    if best.n_clusters > EVERY and n_clusters is None and ks is None:
+        place = listed.index(best.n_clusters)
+        low, high = listed[max(place - 1, 0)], listed[min(place + 1, len(listed) - 1)]
+        listed = sorted({*listed, *range(low, high + 1)})
+        candidates, predicted = _predicted(X, listed, n_jobs)
+        best = _best(candidates, predicted, set(listed))
+        allowed = set(listed)
+    return _chosen(candidates, predicted, best, allowed, listed)
+
+
+def _predicted(
+    X: Matrix, ks: Sequence[int], n_jobs: int | None, progress: Callable[[int, int], None] | None = None
+) -> tuple[list[Candidate], NDArray[np.float64]]:
+    """All candidates, and the index that the trees predict of each."""
+    pool = all_candidates(X, ks, n_jobs, progress)
+    return pool.candidates, np.round(shipped_trees()[0].predict(describe(pool, X).X), 6)
+
+
+def _best(candidates: Sequence[Candidate], predicted: NDArray[np.float64], allowed: set[int]) -> Candidate:
+    """The highest prediction; on ties the first in the order of the pool."""
+    places = [i for i, candidate in enumerate(candidates) if candidate.n_clusters in allowed]
+    if not places:
+        raise ValueError(
+            f"X must have rows that differ for {min(allowed)} clusters. No candidate partition could be made. "
+            "Ask for fewer clusters."
+        )
+    return candidates[max(places, key=lambda i: (predicted[i], -i))]
+
+
+def _chosen(
+    candidates: Sequence[Candidate],
+    predicted: NDArray[np.float64],
+    best: Candidate,
+    allowed: set[int],
+    listed: Sequence[int],
+) -> Chosen:
+    by = dict(zip(candidates, predicted.tolist(), strict=True))
+    others = [c for c in candidates if c != best and c.n_clusters in allowed]
+    second = max(others, key=by.__getitem__, default=best)
+    near = set(numbers_beside(best.n_clusters, listed))
+    plain = [c for c in candidates if c.family not in CONSENSUS and c.n_clusters in near]
+    top = max(by[c] for c in plain)
+    raw = {c: max(float(np.exp((by[c] - top) / TEMPERATURE)), LEAST_WEIGHT) for c in plain}
+    total = sum(raw.values())
+    highest = {k: max(by[c] for c in candidates if c.n_clusters == k) for k in sorted(allowed & {c.n_clusters for c in candidates})}
+    return Chosen(
+        best.n_clusters,
+        best.view,
+        best.family,
+        candidate_text(second),
+        by[best] - by[second],
+        {tuple(c): w / total for c, w in raw.items()},
+        shipped_trees()[1],
+        highest,
+    )

@@ -1,0 +1,168 @@
+"""The candidate partitions as a generator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemblage.base.parameters import Constraints, Function, Jobs, Seed, Several, Whole, Words
+from ensemblage.base.random import seed_of
+from ensemblage.base.validation import check_parameters
+from ensemblage.generation._base import LabelTransformer, label_matrix
+from ensemblage.generation._candidates import (
+    NARROW,
+    WIDE,
+    Candidate,
+    Labels,
+    candidate_pool,
+    centres_of,
+    nearest_centres,
+    numbers_of_clusters,
+    pairs_of,
+)
+from ensemblage.generation._clusterers import nearest_rows
+from ensemblage.generation._views import Matrix, Scales
+
+NAMES = tuple(dict.fromkeys(f"{view} {family}" for view, family in (*NARROW, *WIDE)))
+SEPARATOR = " "
+
+
+@dataclass(eq=False, repr=False)
+class ScaledPartitions(LabelTransformer):
+    """Partitions by several algorithms, each in several scales of the features.
+
+    No algorithm and no scale is right for all data. Each pair of a view of the features and a family of algorithms
+    makes a partition for each number of clusters; `ConsensusClustering` gives the partitions weights.
+
+    Parameters
+    ----------
+    n_clusters : int or sequence of int, optional
+        Number of clusters, or several: each pair is run with each. None: 2 to 10, 12, 14, 17, 20, 24, 28, 33, 39, 47, 56,
+        up to √n_samples.
+    pairs : sequence of str, optional
+        A view and a family each, as in "own kmeans". None: those of the notes, for at most 50 features and for more.
+    n_jobs : int, optional
+        Threads. The result does not depend on it.
+    random_state : int, RandomState, Generator or None, default=None
+        Draws the objects that Ward's method merges where there are more than 2,500; nothing else is random.
+    {progress}
+
+    Attributes
+    ----------
+    n_clusters_ : ndarray of shape (n_partitions,)
+        Number of clusters that each partition was asked for.
+    pairs_ : list of str
+        The pair of each partition.
+    {features_in}
+
+    See Also
+    --------
+    DiversePartitions : Mixtures, spectral clustering and Genie, in one scale.
+
+    Notes
+    -----
+    Views: "own", the features as they are given; "deviation", columns of more than two values have deviation 1;
+    "robust", their long tails are drawn in by arsinh((x − median) / half the distance of the quartiles); "rows", the centred
+    rows have deviation 1; "logarithm", sign(x) log(1 + abs(x)) of standardised columns. A view that is another one again is
+    left out.
+
+    Families: "kmeans" and mixtures start from the cut of the hierarchy of "ward". "full" and "tied" are mixtures with
+    full and with one common covariance, "prior" one with full covariances and the prior of mclust [1]_, "latent" a
+    mixture whose columns are independent in each cluster, Bernoulli where they have two values and else normal;
+    "factor" is "prior" on the principal components above noise, two to eight. "spectral10" and "spectral5" cut the graph
+    of 10 and of 5 nearest neighbours, "genie3" is `Genie` with threshold .3.
+
+    O(n² m) time for n objects of m features, O(n k m²) for each step of a mixture of k clusters; O(n m) memory, and
+    25 MB for Ward's distances. ``transform`` gives a row the nearest centre of "kmeans" and "ward", else the label of its
+    nearest training row, in the view of the pair.
+
+    References
+    ----------
+    .. [1] C. Fraley and A. E. Raftery, "Bayesian regularization for normal mixture estimation and model-based
+       clustering", Journal of Classification 24, 2007.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from ensemblage.generation import ScaledPartitions
+    >>> generator = ScaledPartitions(3)
+    >>> generator.fit_transform(load_iris().data).shape
+    (150, 13)
+    >>> list(generator.get_feature_names_out()[:3])
+    ['own_kmeans_k3', 'own_ward_k3', 'own_full_k3']
+    """
+
+    _parameter_constraints: ClassVar[Constraints] = {
+        "n_clusters": [Whole(2), Several(Whole(2)), None],
+        "pairs": [Several(Words(NAMES)), None],
+        "n_jobs": [Jobs()],
+        "random_state": [Seed()],
+        "progress": [Function(), None],
+    }
+
+    n_clusters: int | Sequence[int] | None = None
+    _: KW_ONLY
+    pairs: Sequence[str] | None = None
+    n_jobs: int | None = None
+    random_state: Any = None
+    progress: Callable[[int, int], None] | None = None
+
+    n_clusters_: NDArray[np.int64] = field(init=False)
+    pairs_: list[str] = field(init=False)
+
+    def _validate(self, X: Any, reset: bool, **options: Any) -> Any:
+        return super()._validate(X, reset, dtype=np.float64, **options)
+
+    def _generate(self, X: Any) -> Labels:
+        check_parameters(self)
+        X = self._validate(X, reset=True)
+        n, m = X.shape
+        if self.n_clusters is None:
+            ks = numbers_of_clusters(n)
+        else:
+            wanted = self.n_clusters if isinstance(self.n_clusters, Sequence) else [self.n_clusters]
+            ks = sorted({min(int(k), n) for k in wanted})
+        names = self.pairs
+        pairs = pairs_of(m) if names is None else [tuple(name.split(SEPARATOR)) for name in dict.fromkeys(names)]
+        pool = candidate_pool(X, ks, pairs, self.n_jobs, seed_of(self.random_state), self.progress)
+        if not len(pool.labels):
+            raise ValueError(
+                f"X of {type(self).__name__} must have rows that differ. No partition of two clusters could be made. "
+                "Give others."
+            )
+        self._candidates, self._labels = pool.candidates, label_matrix(list(pool.labels))
+        self._scales = {name: space.scales for name, space in pool.spaces.items()}
+        self._fit_X = X
+        self.n_clusters_ = np.array([c.n_clusters for c in pool.candidates])
+        self.pairs_ = [f"{c.view}{SEPARATOR}{c.family}" for c in pool.candidates]
+        return self._labels
+
+    def _matrix(self, made: Labels) -> Labels:
+        return made.copy(order="F")
+
+    def _transform(self, X: Any) -> Labels:
+        columns: list[Labels] = []
+        views: dict[str, tuple[Matrix, Matrix, NDArray[np.intp]]] = {}
+        for i, candidate in enumerate(self._candidates):
+            if candidate.view not in views:
+                scales: Scales = self._scales[candidate.view]
+                fitted, new = scales.transform(self._fit_X), scales.transform(X)
+                views[candidate.view] = fitted, new, nearest_rows(fitted, new)
+            columns.append(_labels_of_rows(candidate, self._labels[:, i], *views[candidate.view]))
+        return label_matrix(columns)
+
+    def _names(self) -> list[str]:
+        return [f"{c.view}_{c.family}_k{c.n_clusters}" for c in self._candidates]
+
+
+def _labels_of_rows(
+    candidate: Candidate, labels: Labels, fitted: Matrix, new: Matrix, nearest: NDArray[np.intp]
+) -> Labels:
+    """(n_new,) the nearest centre, or the label of the nearest fitted row."""
+    if candidate.family in ("kmeans", "ward"):
+        return nearest_centres(new, centres_of(fitted, labels))
+    return labels[nearest]

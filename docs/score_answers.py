@@ -17,6 +17,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -183,6 +184,7 @@ METHODS: dict[str, Answer] = {
     "silhouette": by_silhouette,
     "HDBSCAN": hdbscan,
     "first default": ours(),
+    "learned": ours(selection="learned"),
 }
 SEEDLESS = ("ward", "spectral", "genie", "HDBSCAN")
 
@@ -194,27 +196,30 @@ def main() -> None:
     done = set()
     if record.exists():
         done = {tuple(json.loads(line)[key] for key in ("set", "task", "method", "seed")) for line in record.open()}
-    for one in sets(suite, data, tables, part):
-        for method in chosen:
-            for seed in range(1 if method.startswith(SEEDLESS) else 3):
-                for task, k in (("k given", one.k), ("k unknown", None)):
-                    if (one.name, task, method, seed) in done:
-                        continue
-                    began, found, failure = time.perf_counter(), None, ""
-                    try:
-                        found = METHODS[method](one, k, seed)
-                    except Exception as error:
-                        failure = repr(error)[:200]
-                    seconds = time.perf_counter() - began
-                    if found is None and not failure:
-                        continue
-                    score = one.score(found) if found is not None and seconds <= MOST_SECONDS else 0.0
-                    row = {"set": one.name, "kind": one.kind, "task": task, "method": method, "seed": seed}
-                    row |= {"ari": round(float(score), 4), "seconds": round(seconds, 2)}
-                    row |= {"failure": failure} if failure else {"clusters": len(np.unique(found))}
-                    with record.open("a") as file:
-                        file.write(json.dumps(row) + "\n")
-        print(one.name, one.kind, len(one.references[0]), flush=True)
+    found = list(sets(suite, data, tables, part))
+    for seed, one, method in product(range(3), found, chosen):
+        if seed and method.startswith(SEEDLESS):
+            continue
+        for task, k in (("k given", one.k), ("k unknown", None)):
+            if (one.name, task, method, seed) not in done and (row := scored(one, METHODS[method], k, seed)):
+                row = {"set": one.name, "kind": one.kind, "task": task, "method": method, "seed": seed, **row}
+                with record.open("a") as file:
+                    file.write(json.dumps(row) + "\n")
+        print(seed, one.name, one.kind, len(one.references[0]), flush=True)
+
+
+def scored(one: Scored, answer: Answer, k: int | None, seed: int) -> dict[str, Any]:
+    """The score of an answer, its seconds and its number of clusters; nothing if the method has no answer to the task."""
+    began = time.perf_counter()
+    try:
+        labels = answer(one, k, seed)
+    except Exception as error:
+        return {"ari": 0.0, "seconds": round(time.perf_counter() - began, 2), "failure": repr(error)[:200]}
+    seconds = time.perf_counter() - began
+    if labels is None:
+        return {}
+    ari = one.score(labels) if seconds <= MOST_SECONDS else 0.0
+    return {"ari": round(float(ari), 4), "seconds": round(seconds, 2), "clusters": len(np.unique(labels))}
 
 
 if __name__ == "__main__":

@@ -1,6 +1,10 @@
 """Train the chooser of candidate partitions on synthetic worlds alone.
 
-python docs/train_chooser.py worlds DIR FIRST LAST   candidates of the worlds FIRST … LAST - 1, with their features and scores
+python docs/train_chooser.py worlds DIR FIRST LAST   features and scores of the candidates of the worlds FIRST … LAST - 1
+python docs/train_chooser.py train DIR               train on the worlds below 100,000 and write the arrays that are shipped
+python docs/train_chooser.py score DIR               score the shipped arrays on the other worlds, as JSON
+
+docs/DEFAULT.md tells which worlds train, validate and test.
 """
 
 from __future__ import annotations
@@ -9,16 +13,23 @@ import os
 
 os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1")
 
+import hashlib
+import json
 import sys
 import time
 import warnings
 from pathlib import Path
 
 import numpy as np
+import sklearn
+from sklearn.ensemble import HistGradientBoostingRegressor
 
+import ensemblage.answer
 from ensemblage import Preprocessor
-from ensemblage.answer._candidate_features import FAMILIES, describe
+from ensemblage.answer._candidate_features import FAMILIES, describe, feature_names
 from ensemblage.answer._candidate_pool import all_candidates
+from ensemblage.answer._chooser import ARRAYS, shipped_trees
+from ensemblage.answer._trees import Trees
 from ensemblage.datasets import make_world
 from ensemblage.datasets._worlds import KINDS
 from ensemblage.generation._views import VIEWS
@@ -77,11 +88,78 @@ def worlds(folder: Path, first: int, last: int) -> None:
         print(start, f"{time.perf_counter() - began:.0f} s", flush=True)
 
 
+# -- training ----------------------------------------------------------------------------------------------------------
+
+FIRST_HELD_OUT = 100_000
+SETTINGS = {
+    "learning_rate": 0.08,
+    "max_iter": 150,
+    "max_leaf_nodes": 31,
+    "min_samples_leaf": 80,
+    "l2_regularization": 5.0,
+    "max_features": 0.3,
+    "early_stopping": False,
+    "random_state": 0,
+}
+"""Of HistGradientBoostingRegressor."""
+FIELDS = ("X", "y", "seed", "view", "family", "k", "true_k")
+
+
+def gathered(folder: Path, is_held_out: bool) -> dict[str, np.ndarray]:
+    """The candidates of all worlds of one part."""
+    parts = []
+    for path in sorted(folder.glob("*.npz")):
+        if (int(path.stem) >= FIRST_HELD_OUT) == is_held_out:
+            with np.load(path) as archive:
+                parts.append({name: archive[name] for name in FIELDS})
+    return {name: np.concatenate([part[name] for part in parts]) for name in FIELDS}
+
+
+def train(folder: Path) -> None:
+    """Every world weighs the same."""
+    of = gathered(folder, is_held_out=False)
+    _, place, counts = np.unique(of["seed"], return_inverse=True, return_counts=True)
+    model = HistGradientBoostingRegressor(**SETTINGS).fit(of["X"], of["y"], sample_weight=1 / counts[place])
+    trees = Trees.of_boosting(model)
+    script = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()[:8]
+    version = f"1, {len(counts)} worlds, script {script}, scikit-learn {sklearn.__version__}"
+    path = Path(ensemblage.answer.__file__).parent / ARRAYS
+    np.savez_compressed(path, **trees._asdict(), names=np.array(feature_names()), version=np.array(version))
+    print(f"{path.name}: {path.stat().st_size / 1000:.0f} kB, {version}")
+
+
+def score(folder: Path) -> None:
+    """Means over the worlds of each kind, and over kinds: of the answer, of the best candidate, of single families."""
+    of = gathered(folder, is_held_out=True)
+    predicted = np.concatenate([shipped_trees()[0].predict(X) for X in np.array_split(of["X"], 50)])
+    rules = {"chooser": predicted, "best candidate": of["y"]}
+    for family in FAMILIES:
+        rules[f"{family} at its best"] = np.where(of["family"] == FAMILIES.index(family), of["y"], -np.inf)
+    found = {name: {task: by_kind(of, rule, task) for task in ("k given", "k unknown")} for name, rule in rules.items()}
+    print(json.dumps(found, indent=1))
+
+
+def by_kind(of: dict[str, np.ndarray], rule: np.ndarray, task: str) -> dict[str, float]:
+    """The mean score of the candidates with the highest value of a rule."""
+    allowed = of["k"] == of["true_k"] if task == "k given" else np.ones(len(rule), dtype=bool)
+    at = np.flatnonzero(allowed & (rule > -np.inf))
+    order = at[np.lexsort((-rule[at], of["seed"][at]))]
+    seeds, first = np.unique(of["seed"][order], return_index=True)
+    scored = of["y"][order[first]]
+    kinds = {kind: scored[seeds % len(KINDS) == i] for i, kind in enumerate(KINDS) if kind != "single"}
+    means = {kind: round(float(values.mean()), 4) for kind, values in kinds.items() if len(values)}
+    return means | {"mean": round(float(np.mean(list(means.values()))), 4)}
+
+
 def main() -> None:
     warnings.simplefilter("ignore")
     match sys.argv[1:]:
         case ["worlds", folder, first, last]:
             worlds(Path(folder), int(first), int(last))
+        case ["train", folder]:
+            train(Path(folder))
+        case ["score", folder]:
+            score(Path(folder))
         case _:
             print(__doc__)
 

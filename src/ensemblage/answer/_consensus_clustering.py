@@ -13,6 +13,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from ensemblage.answer._chooser import Chosen
 from ensemblage.answer._default_plan import (
     PARAMETERS,
     Prepared,
@@ -25,9 +26,11 @@ from ensemblage.answer._default_plan import (
 )
 from ensemblage.answer._execution import (
     choice_of,
+    chosen_of,
     consensus_of,
     generated,
     generator_of,
+    learned_weights,
     number_of_clusters,
     set_weights,
     weights_of_members,
@@ -87,6 +90,10 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
         and each with deviation 1. "fast", and always of more than 20,000 objects, of sparse features
         and where more than half of the objects are copies of others: ``RandomKPartitions(50)`` and "km", in time linear
         in the objects.
+    selection : {"learned", "consensus"}, default "consensus"
+        "learned": where neither ``generator`` nor ``consensus`` is given, ``ScaledPartitions`` makes the partitions, and
+        trees that learned on synthetic sets alone give them weights and find the number of clusters. "consensus": every
+        partition has the same weight. "learned" is as "consensus" where ``quality`` or the data leave no choice.
     standardize : bool or "auto", default "auto"
         Bring the features to mean 0 and standard deviation 1; "auto": unless all standard deviations are within a
         factor of 20, as `Preprocessor` says, and as the shell does.
@@ -119,6 +126,8 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
     n_clusters_ : int
     choice_ : KChoice or None
         How the number of clusters was found, and how clear it is; None if it was given or the consensus found it.
+    chosen_ : Chosen or None
+        Which partition weighs most, the runner-up and by how much that is less, with ``selection="learned"``.
     plan_ : Plan
         All that was decided before the work began, each decision with its reason; `default_plan` makes it of the same
         X and parameters.
@@ -153,6 +162,7 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
     generator: Any = None
     consensus: Any = None
     quality: Literal["fast", "default", "best"] = "default"
+    selection: Literal["learned", "consensus"] = "consensus"
     standardize: bool | Literal["auto"] = "auto"
     impute: str | None = None
     preprocessor: Any = None
@@ -162,6 +172,7 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
     progress: Any = None
 
     choice_: KChoice | None = field(init=False)
+    chosen_: Chosen | None = field(init=False)
     plan_: Plan = field(init=False)
     ensemble_: Ensemble = field(init=False)
     preprocessor_: Any = field(init=False)
@@ -216,9 +227,10 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
         check_plan(self.plan_)
         seed = seed_of(self.random_state)
         self.choice_ = choice_of(self.plan_, prepared.features, seed, self.n_jobs)
-        k = number_of_clusters(self.plan_, self.choice_)
+        self.chosen_ = chosen_of(self.plan_, prepared.features, seed, self.n_jobs, self.progress)
+        k = number_of_clusters(self.plan_, self.choice_, self.chosen_)
         consensus = consensus_of(self.plan_, k, seed, self.n_jobs)
-        self.generator_ = generator_of(self.plan_, k, seed, self.n_jobs, self.progress)
+        self.generator_ = generator_of(self.plan_, k, seed, self.n_jobs, self.progress, self.chosen_)
         ensemble = self._generated(prepared, sample_weight)
         set_weights(consensus, self._weights(ensemble.shape[1]))
         given = {"sample_weight": sample_weight, "must_link": must_link, "cannot_link": cannot_link}
@@ -238,7 +250,7 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
     def _wishes(self, is_anndata: bool, is_weighted: bool) -> Wishes:
         """What the parameters ask for."""
         asked = self.n_clusters, self.generator, self.consensus, self.quality, self.allow_one
-        return Wishes(*asked, is_anndata=is_anndata, is_weighted=is_weighted)
+        return Wishes(*asked, is_anndata=is_anndata, is_weighted=is_weighted, selection=self.selection)
 
     def _generated(self, prepared: Prepared, sample_weight: NDArray[np.int64] | None) -> Ensemble:
         """The partitions, those that categories are among them; the generator is fitted."""
@@ -250,6 +262,8 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
 
     def _weights(self, n_partitions: int) -> list[float] | None:
         """Of so many partitions, None if they are alike."""
+        if self.chosen_ is not None:
+            return learned_weights(self.generator_, self.chosen_)
         of, n_members = self.preprocessor_, len(getattr(self.preprocessor_, "members_", []))
         if not n_members:
             return None
@@ -271,7 +285,7 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
 
     def _set_consensus(self, ensemble: Ensemble, consensus: Any, choice: KChoice | None) -> Self:
         """The fitted model of what was generated and a fitted consensus of it."""
-        self.choice_ = choice
+        self.choice_, self.chosen_ = choice, None
         self._take_consensus(ensemble, consensus)
         self.set_params(n_clusters=None if choice else consensus.n_clusters, consensus=clone(consensus))
         return self

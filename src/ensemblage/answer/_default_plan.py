@@ -14,6 +14,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from ensemblage.answer._choose_k import N_SAMPLE, default_k_range
+from ensemblage.answer._chooser import MOST_CHOSEN_ON
 from ensemblage.answer._plan import Decision, Plan
 from ensemblage.base.parameters import Constraints, Estimator, Flag, Whole, Words
 from ensemblage.base.text import listing, one_line, some
@@ -22,8 +23,9 @@ from ensemblage.consensus._base import BaseConsensus
 from ensemblage.consensus._method import METHODS, check_finds_k
 from ensemblage.consensus._registry import make_consensus
 from ensemblage.ensemble._checks import check_sample_weight
-from ensemblage.generation import DiversePartitions, RandomKPartitions, _diverse
+from ensemblage.generation import DiversePartitions, RandomKPartitions, ScaledPartitions, _diverse
 from ensemblage.generation._base import BasePartitions
+from ensemblage.generation._candidates import numbers_of_clusters
 from ensemblage.generation._diverse import can_be_diverse, numbers_near
 from ensemblage.generation._sampled_kmeans import N_STEPS
 from ensemblage.io import Preprocessor
@@ -41,6 +43,7 @@ OWN = ("n_clusters", "n_jobs", "random_state", "max_bytes")
 EXECUTION = ("n_jobs", "random_state", "progress", "max_bytes")
 """Parameters of generators and consensus that no plan depends on."""
 QUALITIES = ("fast", "default", "best")
+LEARNED, BY_CONSENSUS = SELECTIONS = ("learned", "consensus")
 PARAMETERS: Constraints = {
     "n_clusters": [Whole(1), None],
     "generator": [
@@ -53,6 +56,7 @@ PARAMETERS: Constraints = {
         None,
     ],
     "quality": [Words(QUALITIES)],
+    "selection": [Words(SELECTIONS)],
     "standardize": [Flag(), Words(["auto"])],
     "impute": [IMPUTE, None],
     "preprocessor": [
@@ -84,6 +88,7 @@ class Wishes(NamedTuple):
     """Whether rows stand for several objects."""
     member_weight: float | None = None
     """Of a category that is a member, in columns of features; None: the preprocessor says it."""
+    selection: str = BY_CONSENSUS
 
 
 def default_plan(
@@ -93,6 +98,7 @@ def default_plan(
     generator: Any = None,
     consensus: Any = None,
     quality: Literal["fast", "default", "best"] = "default",
+    selection: Literal["learned", "consensus"] = "consensus",
     standardize: bool | Literal["auto"] = "auto",
     impute: str | None = None,
     preprocessor: Any = None,
@@ -117,6 +123,8 @@ def default_plan(
         What combines them.
     quality : {"fast", "default", "best"}, default "default"
         What is clustered where no generator is given.
+    selection : {"learned", "consensus"}, default "consensus"
+        Whether partitions have learned weights.
     standardize : bool or "auto", default "auto"
         Whether features are standardised.
     impute : {"median", "mean", "most-frequent", "knn"}, optional
@@ -166,6 +174,7 @@ def default_plan(
         "generator": generator,
         "consensus": consensus,
         "quality": quality,
+        "selection": selection,
         "standardize": standardize,
         "impute": impute,
         "preprocessor": preprocessor,
@@ -180,7 +189,8 @@ def default_plan(
     if sample_weight is not None:
         check_sample_weight(sample_weight, prepared.features.shape[0])
     asked = n_clusters, generator, consensus, quality, allow_one, numbers, n_resamples
-    wishes = Wishes(*asked, is_anndata=prepared.is_anndata, is_weighted=sample_weight is not None)
+    more = {"is_anndata": prepared.is_anndata, "is_weighted": sample_weight is not None, "selection": selection}
+    wishes = Wishes(*asked, **more)
     plan = plan_of(prepared.features, prepared.preprocessor, wishes)
     check_plan(plan)
     return plan
@@ -256,7 +266,9 @@ def check_plan(plan: Plan) -> None:
 def plan_of(features: Any, preprocessor: Any, asked: Wishes) -> Plan:
     """The plan for features, (n, m) as a fitted preprocessor has made them."""
     quality = "fast" if asked.is_weighted else asked.quality
-    generator = default_generator(quality, features) if asked.generator is None else clone(asked.generator)
+    is_learned = is_choice_learned(features, preprocessor, quality, asked)
+    default = ScaledPartitions() if is_learned else default_generator(quality, features)
+    generator = default if asked.generator is None else clone(asked.generator)
     n_clusters = _n_clusters(features, generator, asked)
     consensus, combiner = _combiner(generator, n_clusters.value, asked)
     return Plan(
@@ -272,6 +284,7 @@ def plan_of(features: Any, preprocessor: Any, asked: Wishes) -> Plan:
         stability=_stability(features, preprocessor, generator, asked),
         k_range=asked.k_range,
         allow_one=asked.allow_one,
+        is_learned=is_learned,
         generator=generator,
         consensus=consensus,
     )
@@ -351,6 +364,10 @@ def _scaler_of_numbers(preprocessor: Preprocessor) -> Any:
 def _n_clusters(features: Any, generator: Any, asked: Wishes) -> Decision[int | tuple[int, ...] | None]:
     """The number of clusters, those to choose from, or None: the combiner finds it."""
     own = getattr(asked.consensus, "n_clusters", None)
+    if isinstance(generator, ScaledPartitions) and asked.generator is None and asked.n_clusters is None:
+        ks = asked.k_range or tuple(numbers_of_clusters(min(len(features), MOST_CHOSEN_ON)))
+        learned = "Trees that learned on synthetic sets compare candidate partitions with these numbers of clusters"
+        return Decision(ks, f"{learned}{', which were given' * (asked.k_range is not None)}.{_or_one(asked)}")
     if asked.k_range is not None:
         return Decision(asked.k_range, f"Five criteria vote on these numbers, which were given.{_or_one(asked)}")
     if asked.n_clusters is not None:
@@ -399,6 +416,10 @@ def _members(features: Any, preprocessor: Any, generator: Any, n_clusters: Any, 
     value = estimator_text(generator, () if asked.generator is not None else ("n_clusters",))
     if asked.generator is not None:
         return Decision(value, f"It was given.{beside}")
+    if isinstance(generator, ScaledPartitions):
+        k = "the number that is found" if isinstance(n_clusters, tuple) else f"{n_clusters}"
+        who = "Several algorithms, each in several scales of the features, with numbers of clusters near"
+        return Decision(value, f"{who} {k}; each partition weighs what trees that learned on synthetic sets say.{beside}")
     if not isinstance(generator, DiversePartitions):
         often = f"K-means {generator.n_partitions:,} times, each with a random number of clusters"
         return Decision(value, f"{often}, in time linear in the objects: {_why_kmeans(features, asked)}.{beside}")
@@ -448,7 +469,10 @@ def _combiner(generator: Any, n_clusters: Any, asked: Wishes) -> tuple[Any, Deci
 def _samples(features: Any, generator: Any, n_clusters: Any) -> Decision[dict[str, int]]:
     """Which steps look at a sample of the objects."""
     n, samples, reasons = features.shape[0], dict[str, int](), list[str]()
-    if isinstance(n_clusters, tuple) and n > N_SAMPLE:
+    if isinstance(generator, ScaledPartitions) and n > MOST_CHOSEN_ON:
+        samples["the weights of the partitions"] = MOST_CHOSEN_ON
+        reasons.append(f"The trees compare candidate partitions of {MOST_CHOSEN_ON:,} objects.")
+    elif isinstance(n_clusters, tuple) and n > N_SAMPLE:
         samples["the number of clusters"] = N_SAMPLE
         reasons.append(f"The criteria look at {N_SAMPLE:,} objects, and at more only where algorithms are asked.")
     if features.shape[1] and isinstance(generator, BasePartitions):
@@ -465,6 +489,8 @@ def _certainty(features: Any, preprocessor: Any, consensus: Any, n_clusters: Any
     words = f"An object is core from {CORE:g} of the votes for its cluster, border from {BORDER:g}."
     if n_clusters == 1:
         return Decision("none", "With one cluster each object is in it.")
+    if asked.generator is None and is_choice_learned(features, preprocessor, asked.quality, asked):
+        return Decision("weighted votes", f"The partitions have learned weights. {words}")
     if getattr(consensus, "weights", None) is not None:
         return Decision("weighted votes", f"The combiner was given with weights. {words}")
     if features.shape[1] and getattr(preprocessor, "members_", []):
@@ -499,9 +525,18 @@ def default_generator(quality: str, features: Any, k: int | None = None) -> Any:
     return DiversePartitions(numbers_near(k), standardized_too=quality == "best")
 
 
+def is_choice_learned(features: Any, preprocessor: Any, quality: str, asked: Wishes) -> bool:
+    """Whether partitions get learned weights: it was asked for, and the default generates and combines them."""
+    if asked.selection != LEARNED or asked.generator is not None or quality == "fast" or asked.n_clusters == 1:
+        return False
+    is_default = is_method(asked.consensus, "eac-average") if asked.is_default is None else asked.is_default
+    fits = can_be_diverse(features) and len(features) >= LEAST_OBJECTS and not getattr(preprocessor, "members_", [])
+    return is_default and fits and n_distinct_rows(features, LEAST_DISTINCT) >= LEAST_DISTINCT
+
+
 def default_method(generator: Any) -> str:
     """What combines the partitions of a generator where nothing else is asked for: see docs/DEFAULT.md."""
-    return "eac-average" if isinstance(generator, DiversePartitions) else "km"
+    return "eac-average" if isinstance(generator, DiversePartitions | ScaledPartitions) else "km"
 
 
 def is_method(consensus: Any, name: str) -> bool:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from ensemblage.answer._choose_k import choose_k
+from ensemblage.answer._chooser import LEAST_WEIGHT, Chosen, choose_candidate
 from ensemblage.answer._k_choice import KChoice
 from ensemblage.answer._plan import Plan
 from ensemblage.base.options import Message, Option
@@ -27,14 +28,32 @@ def choice_of(
     n_jobs: int | None,
     progress: Callable[[int, int], None] | None = None,
 ) -> KChoice | None:
-    """What `choose_k` finds in features, (n, m); None where the plan does not ask it."""
-    if not plan.chooses_k:
+    """What `choose_k` finds in features, (n, m); None where the plan does not ask it.
+
+    A learned choice asks it alone whether there is one cluster.
+    """
+    if not plan.chooses_k or (plan.is_learned and not plan.allow_one):
         return None
     return choose_k(features, plan.k_range, standardize=False, n_jobs=n_jobs, random_state=seed, progress=progress)
 
 
-def number_of_clusters(plan: Plan, choice: KChoice | None) -> int | None:
+def chosen_of(
+    plan: Plan,
+    features: Any,
+    seed: int,
+    n_jobs: int | None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Chosen | None:
+    """The learned choice among candidate partitions of features, (n, m); None where the plan makes none."""
+    if not plan.is_learned:
+        return None
+    return choose_candidate(features, plan.k, ks=plan.k_range, seed=seed, n_jobs=n_jobs, progress=progress)
+
+
+def number_of_clusters(plan: Plan, choice: KChoice | None, chosen: Chosen | None = None) -> int | None:
     """The number that was given or chosen; None: the combiner finds it."""
+    if chosen is not None:
+        return 1 if choice is not None and choice.n_clusters(plan.allow_one) == 1 else chosen.n_clusters
     return plan.k if choice is None else choice.n_clusters(plan.allow_one)
 
 
@@ -44,9 +63,12 @@ def generator_of(
     seed: int,
     n_jobs: int | None,
     progress: Callable[[int, int], None] | None = None,
+    chosen: Chosen | None = None,
 ) -> Any:
     """The unfitted generator, with seeds and threads, and the number of clusters where it takes its members near it."""
     near: dict[str, Any] = {"n_clusters": numbers_near(k)} if isinstance(plan.generator, DiversePartitions) else {}
+    if chosen is not None:
+        near = {"n_clusters": sorted({k for _, _, k in chosen.weights})}
     return fill_defaults(clone(plan.generator), seed, n_jobs, progress=progress, **near)
 
 
@@ -99,6 +121,11 @@ def weights_of_members(n_made: int, n_members: int, n_columns: int, weight: floa
     if n_made == 0 or n_members == 0:
         return None
     return [1.0] * n_made + [weight * n_made / n_columns] * n_members
+
+
+def learned_weights(generator: Any, chosen: Chosen) -> list[float]:
+    """(p,) of the partitions of a fitted `ScaledPartitions`; one that the choice did not see weighs next to nothing."""
+    return [chosen.weights.get(tuple(candidate), LEAST_WEIGHT) for candidate in generator._candidates]
 
 
 def set_weights(consensus: Any, weights: list[float] | None) -> Any:

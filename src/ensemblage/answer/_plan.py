@@ -65,6 +65,8 @@ class Plan:
     """The numbers to choose from, where they were given."""
     allow_one: bool = False
     """Whether one cluster is the answer where no structure is found."""
+    is_learned: bool = False
+    """Whether the partitions have learned weights."""
     generator: Any = field(default=None, compare=False)
     """What is executed: the unfitted generator ..."""
     consensus: Any = field(default=None, compare=False)

@@ -34,6 +34,7 @@ FORMAT = 1
 KIND = "ensemblage model"
 PARTS = {
     "ensemblage.answer": (
+        ("_chooser", "Chosen"),
         ("_consensus_clustering", "ConsensusClustering"),
         ("_k_choice", "KChoice"),
         ("_k_choice", "KRow"),
@@ -42,6 +43,7 @@ PARTS = {
     ),
     "ensemblage.generation": (
         ("_base", "Recipe"),
+        ("_candidates", "Candidate"),
         ("_diverse", "DiversePartitions"),
         ("_genie", "Genie"),
         ("_genie", "GeniePartitions"),
@@ -58,6 +60,8 @@ PARTS = {
         ("_uspec", "Representatives"),
         ("_uspec", "USpec"),
         ("_uspec", "USpecPartitions"),
+        ("_view_partitions", "ScaledPartitions"),
+        ("_views", "Scales"),
     ),
     "ensemblage": (
         ("ensemble._coding", "Coding"),

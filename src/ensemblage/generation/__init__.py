@@ -13,6 +13,7 @@ from ensemblage.generation._random_k import RandomKPartitions
 from ensemblage.generation._resampled import ResampledPartitions
 from ensemblage.generation._subspace import SubspacePartitions
 from ensemblage.generation._uspec import USpec, USpecPartitions
+from ensemblage.generation._view_partitions import ScaledPartitions
 from ensemblage.generation._write_partitions import write_partitions
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "ProjectionPartitions",
     "RandomKPartitions",
     "ResampledPartitions",
+    "ScaledPartitions",
     "SubspacePartitions",
     "USpec",
     "USpecPartitions",

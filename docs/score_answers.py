@@ -1,8 +1,8 @@
 """Score answers to real sets with known classes: the single algorithms, the first default, and the chooser.
 
-python docs/score_answers.py SUITE DATA TABLES PART RECORD METHOD ... appends a line of JSON per set, task, method and seed to
-RECORD. PART is "development" or "sealed", which is of the tables alone; METHOD a name of `METHODS`. What is in RECORD is not
-run again.
+python docs/score_answers.py SUITE DATA TABLES PART RECORD METHOD ... appends a line of JSON per set, task, method and
+seed to RECORD. PART is "development" or "sealed", which is of the tables alone; METHOD a name of `METHODS`. What is in
+RECORD is not run again.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def sets(suite: Path, data: Path, tables: Path, part: str) -> Iterator[Scored]:
                 rows = drawn(n)
                 kind = "drawings" if m <= PLANE else kind_of(n, m, 1.0)
                 yield Scored(one.name, kind, one.X[rows], [y[rows] for y in one.references])
-    division = json.loads((Path(__file__).parent / "default" / "division.json").read_text())["kinds"]
+    division = json.loads((Path(__file__).parent / "default" / "division.json").read_text(encoding="utf-8"))["kinds"]
     for name in sorted(name for parts in division.values() for name in parts[part]):
         yield of_table(f"tables/{name}", tables / f"{name}.csv.gz", "class")
 
@@ -195,7 +195,8 @@ def main() -> None:
     part, record, chosen = sys.argv[4], Path(sys.argv[5]), sys.argv[6:]
     done = set()
     if record.exists():
-        done = {tuple(json.loads(line)[key] for key in ("set", "task", "method", "seed")) for line in record.open()}
+        lines = map(json.loads, record.read_text(encoding="utf-8").splitlines())
+        done = {tuple(line[key] for key in ("set", "task", "method", "seed")) for line in lines}
     found = list(sets(suite, data, tables, part))
     for seed, one, method in product(range(3), found, chosen):
         if seed and method.startswith(SEEDLESS):
@@ -203,13 +204,13 @@ def main() -> None:
         for task, k in (("k given", one.k), ("k unknown", None)):
             if (one.name, task, method, seed) not in done and (row := scored(one, METHODS[method], k, seed)):
                 row = {"set": one.name, "kind": one.kind, "task": task, "method": method, "seed": seed, **row}
-                with record.open("a") as file:
+                with record.open("a", encoding="utf-8") as file:
                     file.write(json.dumps(row) + "\n")
         print(seed, one.name, one.kind, len(one.references[0]), flush=True)
 
 
 def scored(one: Scored, answer: Answer, k: int | None, seed: int) -> dict[str, Any]:
-    """The score of an answer, its seconds and its number of clusters; nothing if the method has no answer to the task."""
+    """The score of an answer, its seconds and number of clusters; nothing if the method has no answer to the task."""
     began = time.perf_counter()
     try:
         labels = answer(one, k, seed)

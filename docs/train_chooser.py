@@ -1,8 +1,8 @@
 """Train the chooser of candidate partitions on synthetic worlds alone.
 
-python docs/train_chooser.py worlds DIR FIRST LAST   features and scores of the candidates of the worlds FIRST … LAST - 1
-python docs/train_chooser.py train DIR               train on the worlds below 100,000 and write the arrays that are shipped
-python docs/train_chooser.py score DIR               score the shipped arrays on the other worlds, as JSON
+python docs/train_chooser.py worlds DIR FIRST LAST   features and scores of the candidates of these worlds
+python docs/train_chooser.py train DIR   train on the worlds below 100,000 and write the arrays that are shipped
+python docs/train_chooser.py score DIR   score the shipped arrays on the other worlds, as JSON
 
 docs/DEFAULT.md tells which worlds train, validate and test.
 """
@@ -78,8 +78,15 @@ def worlds(folder: Path, first: int, last: int) -> None:
                     "family": np.array([FAMILIES.index(c.family) for c in of]),
                     "k": np.array([c.n_clusters for c in of]),
                     "true_k": np.full(len(of), len(np.unique(world.labels[world.labels >= 0]))),
-                    **({"n": np.array([len(features)]), "labels": pool.labels.astype(np.uint8).ravel(), "truth": world.labels}
-                       if start >= 100_000 else {}),
+                    **(
+                        {
+                            "n": np.array([len(features)]),
+                            "labels": pool.labels.astype(np.uint8).ravel(),
+                            "truth": world.labels,
+                        }
+                        if start >= 100_000
+                        else {}
+                    ),
                 }
             )
         with path.with_suffix(".part").open("wb") as file:
@@ -115,12 +122,42 @@ def gathered(folder: Path, is_held_out: bool) -> dict[str, np.ndarray]:
     return {name: np.concatenate([part[name] for part in parts]) for name in FIELDS}
 
 
+def trees_of(model: HistGradientBoostingRegressor) -> Trees:
+    """The trees of a fitted model."""
+    parts, roots, start = [], [], 0
+    for (predictor,) in model._predictors:
+        order = children_together(predictor.nodes)
+        nodes, place = predictor.nodes[order], np.argsort(order)
+        is_leaf = nodes["is_leaf"].astype(bool)
+        parts.append(
+            (
+                np.where(is_leaf, -1, nodes["feature_idx"]).astype(np.int16),
+                np.where(is_leaf, nodes["value"], nodes["num_threshold"]),
+                np.where(is_leaf, 0, place[nodes["left"]]).astype(np.int16),
+                nodes["missing_go_to_left"].astype(bool),
+            )
+        )
+        roots.append(start)
+        start += len(nodes)
+    joined = [np.concatenate(part) for part in zip(*parts, strict=True)]
+    return Trees(*joined, np.array(roots), float(np.ravel(model._baseline_prediction)[0]))
+
+
+def children_together(nodes: np.ndarray) -> np.ndarray:
+    """The numbers of the nodes of a tree by levels, each right child after its left sibling."""
+    order = [0]
+    for i in order:
+        if not nodes["is_leaf"][i]:
+            order += [int(nodes["left"][i]), int(nodes["right"][i])]
+    return np.array(order)
+
+
 def train(folder: Path) -> None:
     """Every world weighs the same."""
     of = gathered(folder, is_held_out=False)
     _, place, counts = np.unique(of["seed"], return_inverse=True, return_counts=True)
     model = HistGradientBoostingRegressor(**SETTINGS).fit(of["X"], of["y"], sample_weight=1 / counts[place])
-    trees = Trees.of_boosting(model)
+    trees = trees_of(model)
     script = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()[:8]
     version = f"1, {len(counts)} worlds, script {script}, scikit-learn {sklearn.__version__}"
     path = Path(ensemblage.answer.__file__).parent / ARRAYS

@@ -1,7 +1,7 @@
 """Features of candidate partitions that need no known classes: what a chooser learns from.
 
-A candidate is described by itself in its own view (sizes, silhouettes, neighbours, spanning tree, spreads), by its agreement
-with the other candidates, by its place among them, and by what is known of the objects.
+A candidate is described by itself in its own view (sizes, silhouettes, neighbours, spanning tree, spreads), by its
+agreement with the other candidates, by its place among them, and by what is known of the objects.
 """
 
 from __future__ import annotations
@@ -162,7 +162,7 @@ class Geometry(NamedTuple):
 
 def _distances(A: Matrix, B: Matrix) -> Matrix:
     squares = (A**2).sum(axis=1)[:, None] + (B**2).sum(axis=1) - 2 * A @ B.T
-    return np.sqrt(np.maximum(squares, 0))
+    return np.asarray(np.sqrt(np.maximum(squares, 0)))
 
 
 def _nearest(Z: Matrix, k: int) -> tuple[NDArray[np.int64], Matrix]:
@@ -294,7 +294,10 @@ def _agreement(
             if len(same) and k != asked[i]:
                 out[i, column] = ari[i, same[0]]
         coarser, finer = plain[asked[plain] <= asked[i]], plain[asked[plain] >= asked[i]]
-        out[i, 8:10] = shared[i, coarser].mean() if len(coarser) else 0.0, shared[finer, i].mean() if len(finer) else 0.0
+        out[i, 8:10] = (
+            shared[i, coarser].mean() if len(coarser) else 0.0,
+            shared[finer, i].mean() if len(finer) else 0.0,
+        )
         out[i, 10:13] = level[q], own_level[q], rank[q]
         same_k = np.flatnonzero((asked == asked[i]) & (pair != pair[i]))
         for f in range(len(FAMILIES)):

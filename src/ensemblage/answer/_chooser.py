@@ -40,7 +40,8 @@ def shipped_trees() -> tuple[Trees, str]:
         If they learned from other features than this version computes.
     """
     with files(__package__).joinpath(ARRAYS).open("rb") as file, np.load(file) as archive:
-        trees = Trees(*(archive[name] for name in Trees._fields[:-1]), float(archive["base"]))
+        arrays = {name: archive[name] for name in Trees._fields if name != "base"}
+        trees = Trees(**arrays, base=float(archive["base"]))
         if archive["names"].tolist() != feature_names():
             raise RuntimeError("The chooser learned from other features than these. Train it again.")
         return trees, str(archive["version"])
@@ -80,9 +81,9 @@ class Chosen:
     @property
     def sentence(self) -> str:
         """What was chosen, for people."""
-        main = candidate_text(Candidate(self.view, self.family, self.n_clusters))
-        how = "clearly ahead of" if self.margin >= CLEAR else "ahead of" if self.margin >= CLOSE else "hardly ahead of"
-        return f"The partition that synthetic sets speak for is that of {main}, {how} {self.runner_up}."
+        best = candidate_text(Candidate(self.view, self.family, self.n_clusters))
+        how = "far above" if self.margin >= CLEAR else "above" if self.margin >= CLOSE else "hardly above"
+        return f"Of all candidate partitions {best} has the highest rating, {how} {self.runner_up}."
 
 
 CLEAR, CLOSE = 0.05, 0.01
@@ -125,8 +126,8 @@ def choose_candidate(
 ) -> Chosen:
     """The candidate partition of features, (n, m), with the highest predicted index; all, or those of n_clusters.
 
-    ``ks`` are the numbers of clusters to choose from. Where the best number is above 10, those between its neighbours on
-    the list are looked at, too. O(n² m) time for at most 1,500 objects.
+    ``ks`` are the numbers of clusters to choose from. Where the best number is above 10, those between its neighbours
+    on the list are looked at, too. O(n² m) time for at most 1,500 objects.
     """
     X = np.asarray(features, dtype=np.float64)
     if len(X) > MOST_CHOSEN_ON:
@@ -180,14 +181,15 @@ def _chosen(
     top = max(by[c] for c in plain)
     raw = {c: max(float(np.exp((by[c] - top) / TEMPERATURE)), LEAST_WEIGHT) for c in plain}
     total = sum(raw.values())
-    highest = {k: max(by[c] for c in candidates if c.n_clusters == k) for k in sorted(allowed & {c.n_clusters for c in candidates})}
+    found = sorted(allowed & {c.n_clusters for c in candidates})
+    highest = {k: max(by[c] for c in candidates if c.n_clusters == k) for k in found}
     return Chosen(
         best.n_clusters,
         best.view,
         best.family,
         candidate_text(second),
         by[best] - by[second],
-        {tuple(c): w / total for c, w in raw.items()},
+        {(c.view, c.family, c.n_clusters): w / total for c, w in raw.items()},
         shipped_trees()[1],
         highest,
     )

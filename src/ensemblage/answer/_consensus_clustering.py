@@ -91,9 +91,11 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
         and where more than half of the objects are copies of others: ``RandomKPartitions(50)`` and "km", in time linear
         in the objects.
     selection : {"learned", "consensus"}, default "consensus"
-        "learned": where neither ``generator`` nor ``consensus`` is given, ``ScaledPartitions`` makes the partitions, and
-        trees that learned on synthetic sets alone give them weights and find the number of clusters. "consensus": every
-        partition has the same weight. "learned" is as "consensus" where ``quality`` or the data leave no choice.
+        "learned": where neither ``generator`` nor ``consensus`` is given, ``ScaledPartitions`` makes the partitions,
+        and regression trees that were trained on synthetic sets alone give them weights and find the number of
+        clusters. "consensus": every partition has the same weight, and `choose_k` finds the number. "learned" is
+        the same as "consensus" with quality "fast", with weights of rows, and where several algorithms cannot cluster
+        the data.
     standardize : bool or "auto", default "auto"
         Bring the features to mean 0 and standard deviation 1; "auto": unless all standard deviations are within a
         factor of 20, as `Preprocessor` says, and as the shell does.

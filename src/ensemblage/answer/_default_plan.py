@@ -189,8 +189,8 @@ def default_plan(
     if sample_weight is not None:
         check_sample_weight(sample_weight, prepared.features.shape[0])
     asked = n_clusters, generator, consensus, quality, allow_one, numbers, n_resamples
-    more = {"is_anndata": prepared.is_anndata, "is_weighted": sample_weight is not None, "selection": selection}
-    wishes = Wishes(*asked, **more)
+    is_weighted = sample_weight is not None
+    wishes = Wishes(*asked, is_anndata=prepared.is_anndata, is_weighted=is_weighted, selection=selection)
     plan = plan_of(prepared.features, prepared.preprocessor, wishes)
     check_plan(plan)
     return plan
@@ -419,7 +419,9 @@ def _members(features: Any, preprocessor: Any, generator: Any, n_clusters: Any, 
     if isinstance(generator, ScaledPartitions):
         k = "the number that is found" if isinstance(n_clusters, tuple) else f"{n_clusters}"
         who = "Several algorithms, each in several scales of the features, with numbers of clusters near"
-        return Decision(value, f"{who} {k}; each partition weighs what trees that learned on synthetic sets say.{beside}")
+        return Decision(
+            value, f"{who} {k}; each partition weighs what trees that learned on synthetic sets say.{beside}"
+        )
     if not isinstance(generator, DiversePartitions):
         often = f"K-means {generator.n_partitions:,} times, each with a random number of clusters"
         return Decision(value, f"{often}, in time linear in the objects: {_why_kmeans(features, asked)}.{beside}")

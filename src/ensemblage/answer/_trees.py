@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,33 +37,3 @@ class Trees(NamedTuple):
             goes_left = np.where(np.isnan(values), self.missing_left[at], values <= self.threshold[at])
             child = self.roots[None] + self.left[at] + ~goes_left
             at = np.where(is_inner, child, at)
-
-    @classmethod
-    def of_boosting(cls, model: object) -> Self:
-        """The trees of a fitted HistGradientBoostingRegressor of scikit-learn."""
-        parts, roots, start = [], [], 0
-        for (predictor,) in model._predictors:  # type: ignore[attr-defined]
-            nodes, order = predictor.nodes, _children_together(predictor.nodes)
-            place = np.argsort(order)
-            is_leaf = nodes["is_leaf"][order].astype(bool)
-            parts.append(
-                (
-                    np.where(is_leaf, -1, nodes["feature_idx"][order]).astype(np.int16),
-                    np.where(is_leaf, nodes["value"][order], nodes["num_threshold"][order]),
-                    np.where(is_leaf, 0, place[nodes["left"][order]]).astype(np.int16),
-                    nodes["missing_go_to_left"][order].astype(bool),
-                )
-            )
-            roots.append(start)
-            start += len(nodes)
-        joined = [np.concatenate(part) for part in zip(*parts, strict=True)]
-        return cls(*joined, np.array(roots), float(np.ravel(model._baseline_prediction)[0]))  # type: ignore[attr-defined]
-
-
-def _children_together(nodes: NDArray[np.void]) -> NDArray[np.int64]:
-    """The nodes of a tree, by levels, each right child after its left sibling."""
-    order = [0]
-    for i in order:
-        if not nodes["is_leaf"][i]:
-            order += [int(nodes["left"][i]), int(nodes["right"][i])]
-    return np.array(order)

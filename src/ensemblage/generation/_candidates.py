@@ -1,4 +1,4 @@
-"""Candidate partitions of features: families of algorithms, each in a view of the features, for many numbers of clusters.
+"""Candidate partitions of features: families of algorithms, each in a view of them, for many numbers of clusters.
 
 Nothing is random: k-means and mixtures start from the cut of Ward's hierarchy, as mclust does (Fraley 1998).
 """
@@ -72,7 +72,7 @@ def centres_of(X: Matrix, labels: Labels) -> Matrix:
 def nearest_centres(X: Matrix, centres: Matrix) -> Labels:
     """(n,) the nearest centre, the first on ties."""
     squares = (centres**2).sum(axis=1) - 2 * X @ centres.T
-    return squares.argmin(axis=1).astype(np.int32)
+    return np.asarray(squares.argmin(axis=1), dtype=np.int32)
 
 
 class Candidate(NamedTuple):
@@ -121,7 +121,7 @@ class Space:
         first, merges = np.arange(2 * r - 1), linkage(self.X[self.rows], "ward")[:, :2].astype(np.int64)
         for i, child in enumerate(merges[:, 0].tolist()):
             first[r + i] = first[child]
-        return first[merges]
+        return np.asarray(first[merges])
 
     def ward(self, k: int) -> Labels:
         """The cut of the hierarchy; objects that were not drawn join the cluster with the nearest centre."""
@@ -149,7 +149,7 @@ class Space:
     def mixture(self, X: Matrix, shape: int, scale: float, degrees: float, k: int) -> Labels:
         labels, is_binary = self.ward(k), self.scales.is_binary
         if shape == LATENT:
-            X = np.where(is_binary, (X > X.min(axis=0)).astype(np.float64), X)
+            X = np.where(is_binary, (X.min(axis=0) < X).astype(np.float64), X)
         fit_mixture(np.ascontiguousarray(X), is_binary, shape, scale, degrees, STEPS, TOLERANCE, labels, k)
         return labels
 

@@ -16,19 +16,15 @@ from ensemblage.generation._base import LabelTransformer, label_matrix
 from ensemblage.generation._candidates import (
     NARROW,
     WIDE,
-    Candidate,
     Labels,
     candidate_pool,
-    centres_of,
-    nearest_centres,
     numbers_of_clusters,
     pairs_of,
 )
 from ensemblage.generation._clusterers import nearest_rows
-from ensemblage.generation._views import Matrix, Scales
+from ensemblage.generation._views import Scales
 
-NAMES = tuple(dict.fromkeys(f"{view} {family}" for view, family in (*NARROW, *WIDE)))
-SEPARATOR = " "
+PAIR_NAMED = {f"{view} {family}": (view, family) for view, family in (*NARROW, *WIDE)}
 
 
 @dataclass(eq=False, repr=False)
@@ -41,8 +37,8 @@ class ScaledPartitions(LabelTransformer):
     Parameters
     ----------
     n_clusters : int or sequence of int, optional
-        Number of clusters, or several: each pair is run with each. None: 2 to 10, 12, 14, 17, 20, 24, 28, 33, 39, 47, 56,
-        up to √n_samples.
+        Number of clusters, or several: each pair is run with each; 1 counts as 2. None: 2 to 10, 12, 14, 17, 20, 24,
+        28, 33, 39, 47, 56, up to √n_samples.
     pairs : sequence of str, optional
         A view and a family each, as in "own kmeans". None: those of the notes, for at most 50 features and for more.
     n_jobs : int, optional
@@ -66,19 +62,18 @@ class ScaledPartitions(LabelTransformer):
     Notes
     -----
     Views: "own", the features as they are given; "deviation", columns of more than two values have deviation 1;
-    "robust", their long tails are drawn in by arsinh((x − median) / half the distance of the quartiles); "rows", the centred
-    rows have deviation 1; "logarithm", sign(x) log(1 + abs(x)) of standardised columns. A view that is another one again is
-    left out.
+    "robust", their long tails are drawn in by arsinh((x − median) / half the distance of the quartiles); "rows", the
+    centred rows have deviation 1; "logarithm", sign(x) log(1 + abs(x)) of standardised columns. A view that is another
+    one again is left out.
 
     Families: "kmeans" and mixtures start from the cut of the hierarchy of "ward". "full" and "tied" are mixtures with
     full and with one common covariance, "prior" one with full covariances and the prior of mclust [1]_, "latent" a
     mixture whose columns are independent in each cluster, Bernoulli where they have two values and else normal;
-    "factor" is "prior" on the principal components above noise, two to eight. "spectral10" and "spectral5" cut the graph
-    of 10 and of 5 nearest neighbours, "genie3" is `Genie` with threshold .3.
+    "factor" is "prior" on the principal components above noise, two to eight. "spectral10" and "spectral5" cut the
+    graph of 10 and of 5 nearest neighbours, "genie3" is `Genie` with threshold .3.
 
     O(n² m) time for n objects of m features, O(n k m²) for each step of a mixture of k clusters; O(n m) memory, and
-    25 MB for Ward's distances. ``transform`` gives a row the nearest centre of "kmeans" and "ward", else the label of its
-    nearest training row, in the view of the pair.
+    25 MB for Ward's distances. ``transform`` gives a row the label of its nearest training row in the view of the pair.
 
     References
     ----------
@@ -97,8 +92,8 @@ class ScaledPartitions(LabelTransformer):
     """
 
     _parameter_constraints: ClassVar[Constraints] = {
-        "n_clusters": [Whole(2), Several(Whole(2)), None],
-        "pairs": [Several(Words(NAMES)), None],
+        "n_clusters": [Whole(1), Several(Whole(2)), None],
+        "pairs": [Several(Words(PAIR_NAMED)), None],
         "n_jobs": [Jobs()],
         "random_state": [Seed()],
         "progress": [Function(), None],
@@ -125,9 +120,9 @@ class ScaledPartitions(LabelTransformer):
             ks = numbers_of_clusters(n)
         else:
             wanted = self.n_clusters if isinstance(self.n_clusters, Sequence) else [self.n_clusters]
-            ks = sorted({min(int(k), n) for k in wanted})
+            ks = sorted({min(max(int(k), 2), n) for k in wanted})
         names = self.pairs
-        pairs = pairs_of(m) if names is None else [tuple(name.split(SEPARATOR)) for name in dict.fromkeys(names)]
+        pairs = pairs_of(m) if names is None else tuple(PAIR_NAMED[name] for name in dict.fromkeys(names))
         pool = candidate_pool(X, ks, pairs, self.n_jobs, seed_of(self.random_state), self.progress)
         if not len(pool.labels):
             raise ValueError(
@@ -138,31 +133,16 @@ class ScaledPartitions(LabelTransformer):
         self._scales = {name: space.scales for name, space in pool.spaces.items()}
         self._fit_X = X
         self.n_clusters_ = np.array([c.n_clusters for c in pool.candidates])
-        self.pairs_ = [f"{c.view}{SEPARATOR}{c.family}" for c in pool.candidates]
+        self.pairs_ = [f"{c.view} {c.family}" for c in pool.candidates]
         return self._labels
 
     def _matrix(self, made: Labels) -> Labels:
         return made.copy(order="F")
 
     def _transform(self, X: Any) -> Labels:
-        columns: list[Labels] = []
-        views: dict[str, tuple[Matrix, Matrix, NDArray[np.intp]]] = {}
-        for i, candidate in enumerate(self._candidates):
-            if candidate.view not in views:
-                scales: Scales = self._scales[candidate.view]
-                fitted, new = scales.transform(self._fit_X), scales.transform(X)
-                views[candidate.view] = fitted, new, nearest_rows(fitted, new)
-            columns.append(_labels_of_rows(candidate, self._labels[:, i], *views[candidate.view]))
-        return label_matrix(columns)
+        scales: dict[str, Scales] = self._scales
+        nearest = {name: nearest_rows(of.transform(self._fit_X), of.transform(X)) for name, of in scales.items()}
+        return label_matrix([self._labels[nearest[c.view], i] for i, c in enumerate(self._candidates)])
 
     def _names(self) -> list[str]:
         return [f"{c.view}_{c.family}_k{c.n_clusters}" for c in self._candidates]
-
-
-def _labels_of_rows(
-    candidate: Candidate, labels: Labels, fitted: Matrix, new: Matrix, nearest: NDArray[np.intp]
-) -> Labels:
-    """(n_new,) the nearest centre, or the label of the nearest fitted row."""
-    if candidate.family in ("kmeans", "ward"):
-        return nearest_centres(new, centres_of(fitted, labels))
-    return labels[nearest]

@@ -1,4 +1,4 @@
-"""The scales in which features are clustered: as given, with deviation 1, with long tails drawn in, rows standardised."""
+"""The scales in which features are clustered: as given, deviation 1, long tails drawn in, rows standardised."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ class Scales(NamedTuple):
     """How features become a view; fitted."""
 
     name: str
-    """One of `VIEWS`: "own", the features as they are; "deviation", columns of more than two values have deviation 1; "robust",
-    these are arsinh((x − median) / half the distance of the quartiles), with deviation 1; "rows", the centred rows
-    have mean 0 and deviation 1, so that distances are those of correlations; "logarithm", sign(x) log(1 + |x|) of
+    """One of `VIEWS`: "own", the features as they are; "deviation", columns of more than two values have deviation 1;
+    "robust", these are arsinh((x − median) / half the distance of the quartiles), with deviation 1; "rows", the centred
+    rows have mean 0 and deviation 1, so that distances are those of correlations; "logarithm", sign(x) log(1 + |x|) of
     columns with mean 0 and deviation 1."""
     is_binary: NDArray[np.bool_]
     """(m,) columns of at most two values."""

@@ -1,8 +1,8 @@
 """Expectation maximisation of Gaussian mixtures and latent class models, from a given partition.
 
 Densities are in natural logarithms. A covariance is regularised by a prior: Σ = (Λ + S) / (ν + w), with the scatter S
-and the weight w of a component, Λ = scale · diag(variance of each column) and ν degrees of freedom (Fraley & Raftery 2007, without the
-prior of the means). ν = 0 adds scale / w, so that a small scale is a ridge.
+and the weight w of a component, Λ = scale · diag(variance of each column) and ν degrees of freedom (Fraley & Raftery
+2007, without the prior of the means). ν = 0 adds scale / w, so that a small scale is a ridge.
 """
 
 from typing import Any
@@ -119,7 +119,9 @@ def add_densities(columns: Any, mean: Any, W: Any, base: float, logarithms: Any)
 
 
 @inner_jit
-def gaussian_step(X: Any, columns: Any, R: Any, variances: Any, shape: int, scale: float, degrees: float, logarithms: Any) -> None:
+def gaussian_step(
+    X: Any, columns: Any, R: Any, variances: Any, shape: int, scale: float, degrees: float, logarithms: Any
+) -> None:
     """X : IN (n, m)
     columns : IN (m, n) the same
     R : IN (n, k) memberships

@@ -151,8 +151,8 @@ def add_neighbours(nearest: Any, sparsity: Any, labels: Any, sizes: Any, cut: An
     sizes : IN (k,)
     cut : OUT (k, k) pairs of neighbours in different clusters
     valley : OUT (k, k) sum of the sparsity of both objects of these pairs
-    out : OUT (8,) shares alike of 1, 5 and all neighbours, of 10 above chance and in the worst cluster; conductance, its
-        largest, modularity
+    out : OUT (8,) shares alike of 1, 5 and all neighbours, of 10 above chance and in the worst cluster; conductance,
+        its largest, modularity
     """
     (n, most), k = nearest.shape, len(sizes)
     ten = min(NEAREST, most)
@@ -281,9 +281,10 @@ def add_gaussians(G: Any, sparsity: Any, labels: Any, sizes: Any, cut: Any, vall
     labels : IN (n,)
     sizes : IN (k,)
     cut, valley : IN (k, k) of `add_neighbours`
-    out : OUT (10,) gain of the log likelihood by full covariances, the same less BIC's price, and of diagonal ones; share
-        explained by two parts of a cluster, mean and largest; distance to the cluster with most neighbours in deviations,
-        least and mean, and the share of objects where it is small; how much sparser the border is, mean and least
+    out : OUT (10,) gain of the log likelihood by full covariances, the same less BIC's price, and of diagonal ones;
+        share explained by two parts of a cluster, mean and largest; distance to the cluster with most neighbours in
+        deviations, least and mean, and the share of objects where it is small; how much sparser the border is, mean and
+        least
     """
     (n, g), k = G.shape, len(sizes)
     means, S, overall, total = np.zeros((k, g)), np.zeros((k, g, g)), np.zeros(g), np.zeros((g, g))
@@ -359,8 +360,8 @@ def add_columns(X: Any, labels: Any, sizes: Any, out: Any) -> None:
     """X : IN (n, m) columns with mean 0 and deviation 1
     labels : IN (n,)
     sizes : IN (k,)
-    out : OUT (4,) share of its variance that the clusters explain of the best column, of all on average, their log ratio,
-        and the log of the number of columns that make up the explained share
+    out : OUT (4,) share of its variance that the clusters explain of the best column, of all on average, their log
+        ratio, and the log of the number of columns that make up the explained share
     """
     (n, m), k = X.shape, len(sizes)
     sums = np.zeros((k, m))

@@ -1,0 +1,399 @@
+"""Candidate partitions: their kernels against scikit-learn and slow twins, their views, the generator of them."""
+
+import numpy as np
+import pytest
+from scipy.sparse.csgraph import minimum_spanning_tree, shortest_path
+from scipy.spatial.distance import cdist
+from sklearn.cluster import AgglomerativeClustering, KMeans
+from sklearn.datasets import load_iris, load_wine, make_blobs
+from sklearn.metrics import (
+    adjusted_rand_score,
+    calinski_harabasz_score,
+    davies_bouldin_score,
+    silhouette_score,
+)
+from sklearn.mixture import GaussianMixture
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from ensemblage.answer._candidate_features import (
+    AGREEMENT,
+    FAMILIES,
+    OF_SET,
+    Geometry,
+    describe,
+    feature_names,
+)
+from ensemblage.answer._candidate_pool import all_candidates, numbers_beside
+from ensemblage.generation import ScaledPartitions
+from ensemblage.generation._candidates import NARROW, WIDE, Space, candidate_pool, numbers_of_clusters
+from ensemblage.generation._views import VIEWS, Scales, n_signals, principal_components
+from ensemblage.kernels._mixtures import FULL, LATENT, TIED, fit_mixture, lloyd
+from ensemblage.kernels._partition_features import NAMES, pair_agreement
+
+IRIS, WINE = load_iris().data, load_wine().data
+BLOBS, _ = make_blobs(200, 4, centers=4, cluster_std=2.0, random_state=3)
+START = KMeans(3, n_init=1, random_state=0).fit_predict(IRIS).astype(np.int32)
+NOT_BINARY = np.zeros(4, dtype=bool)
+
+
+# -- mixtures and k-means ----------------------------------------------------------------------------------------------
+
+
+def of_sklearn(X, start, shape, steps):
+    """A mixture after so many steps from a partition; the ridge is next to nothing."""
+    R = np.eye(start.max() + 1)[start]
+    weights = R.sum(axis=0) / len(X)
+    means = (R.T @ X) / R.sum(axis=0)[:, None]
+    covariances = np.array([np.cov(X[start == c].T, bias=True) for c in range(len(means))])
+    precisions = {
+        "full": lambda: np.linalg.inv(covariances),
+        "tied": lambda: np.linalg.inv(np.einsum("c,cij->ij", weights, covariances)),
+        "diag": lambda: 1 / np.array([np.diag(c) for c in covariances]),
+    }[shape]()
+    model = GaussianMixture(
+        len(means), covariance_type=shape, weights_init=weights, means_init=means, precisions_init=precisions,
+        max_iter=steps, tol=0, reg_covar=0,
+    )  # fmt: skip
+    return model.fit(X)
+
+
+@pytest.mark.parametrize(("shape", "name"), [(FULL, "full"), (TIED, "tied"), (LATENT, "diag")])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_mixtures_are_those_of_scikit_learn(shape, name):
+    labels = START.copy()
+    likelihood = fit_mixture(IRIS, NOT_BINARY, shape, 1e-9, 0.0, 11, 0.0, labels, 3)
+    other = of_sklearn(IRIS, START, name, 10)  # whose start is an estimate already
+    np.testing.assert_array_equal(labels, other.predict(IRIS))
+    assert likelihood == pytest.approx(other.score(IRIS), abs=1e-4)
+
+
+def naive_latent(X, is_binary, scale, degrees, steps, start, k):
+    """Latent classes by loops: Bernoulli columns have one more object of the overall share."""
+    R = np.eye(k)[start]
+    for _ in range(steps):
+        weights = R.sum(axis=0) + 1e-9
+        logs = np.tile(np.log(weights / len(X)), (len(X), 1))
+        for c in range(k):
+            for f in range(X.shape[1]):
+                mean = (R[:, c] @ X[:, f]) / weights[c]
+                if is_binary[f]:
+                    p = (R[:, c] @ X[:, f] + X[:, f].mean()) / (weights[c] + 1)
+                    logs[:, c] += np.where(X[:, f] == 1, np.log(p), np.log(1 - p))
+                else:
+                    v = (R[:, c] @ (X[:, f] - mean) ** 2 + scale * X[:, f].var()) / (weights[c] + degrees)
+                    logs[:, c] += -0.5 * np.log(2 * np.pi * v) - (X[:, f] - mean) ** 2 / (2 * v)
+        R = np.exp(logs - logs.max(axis=1, keepdims=True))
+        R /= R.sum(axis=1, keepdims=True)
+    return R.argmax(axis=1)
+
+
+def test_latent_classes_of_numbers_and_of_two_values():
+    rng = np.random.default_rng(0)
+    z = rng.integers(0, 3, 120)
+    X = np.column_stack(
+        [z + rng.normal(size=120), z * 2 + rng.normal(size=120), rng.random((120, 3)) < 0.2 + 0.3 * z[:, None]]
+    )
+    X = np.ascontiguousarray(X, dtype=np.float64)
+    is_binary = np.array([False, False, True, True, True])
+    start = rng.integers(0, 3, 120).astype(np.int32)
+    labels = start.copy()
+    fit_mixture(X, is_binary, LATENT, 0.1, 3.0, 12, -np.inf, labels, 3)
+    np.testing.assert_array_equal(labels, naive_latent(X, is_binary, 0.1, 3.0, 12, start, 3))
+    assert adjusted_rand_score(z, labels) > 0.3
+
+
+def test_the_prior_keeps_a_cluster_from_collapsing():
+    X = np.vstack([IRIS, np.repeat(IRIS[:1], 20, axis=0)])
+    start = np.concatenate([START, np.full(20, 3)]).astype(np.int32)
+    sizes = []
+    for scale, degrees in ((1e-9, 0.0), (4 ** (-2 / 4), 6.0)):
+        labels = start.copy()
+        assert np.isfinite(fit_mixture(X, NOT_BINARY, FULL, scale, degrees, 30, 0.0, labels, 4))
+        sizes.append(np.bincount(labels, minlength=4)[3])
+    assert sizes[0] <= 25 < sizes[1]
+
+
+def test_more_steps_and_a_smaller_tolerance_raise_the_likelihood():
+    def likelihood(steps, tolerance):
+        return fit_mixture(IRIS, NOT_BINARY, FULL, 1e-4, 0.0, steps, tolerance, START.copy(), 3)
+
+    assert likelihood(1, 0.0) < likelihood(5, 0.0) < likelihood(50, 0.0)
+    assert likelihood(50, 0.05) < likelihood(50, 1e-9)
+
+
+def test_lloyd_is_k_means_from_the_centres_of_a_partition():
+    start = AgglomerativeClustering(4).fit_predict(BLOBS).astype(np.int32)
+    centres = np.array([BLOBS[start == c].mean(axis=0) for c in range(4)])
+    labels = start.copy()
+    lloyd(BLOBS, 300, labels, 4)
+    np.testing.assert_array_equal(
+        labels, KMeans(4, init=centres, n_init=1, algorithm="lloyd", tol=0).fit_predict(BLOBS)
+    )
+    one, many = (np.arange(200, dtype=np.int32) % 4 for _ in range(2))
+    lloyd(BLOBS, 1, one, 4)
+    lloyd(BLOBS, 50, many, 4)
+    assert (one != many).any()
+
+
+# -- views -------------------------------------------------------------------------------------------------------------
+
+
+def test_views_by_their_definitions():
+    rng = np.random.default_rng(1)
+    X = np.column_stack([np.exp(rng.normal(size=90)), 1000 * rng.normal(size=90), rng.integers(0, 2, 90)])
+    views = {name: Scales.fit(name, X).transform(X) for name in VIEWS}
+    for name, Y in views.items():
+        np.testing.assert_allclose(Y.mean(axis=0), 0, atol=1e-9, err_msg=name)
+        assert Y.var(axis=0).mean() == pytest.approx(1)
+    assert views["own"][:, 1].std() / views["own"][:, 0].std() > 100
+    deviations = views["deviation"].std(axis=0)
+    assert deviations[0] == pytest.approx(deviations[1])
+    assert deviations[2] / deviations[0] == pytest.approx(X[:, 2].std())  # of two values: as it was
+    low, middle, high = np.percentile(X[:, 0], [25, 50, 75])
+    drawn_in = np.arcsinh((X[:, 0] - middle) / ((high - low) / 2))
+    assert np.corrcoef(views["robust"][:, 0], drawn_in)[0, 1] == pytest.approx(1)
+    Z = (X - X.mean(axis=0)) / X.std(axis=0)
+    assert np.corrcoef(views["logarithm"][:, 1], np.sign(Z[:, 1]) * np.log1p(abs(Z[:, 1])))[0, 1] == pytest.approx(1)
+    C = X - X.mean(axis=0)
+    correlations = np.corrcoef(C)
+    Y = views["rows"] * Scales.fit("rows", X).spread
+    np.testing.assert_allclose(((Y[:5, None] - Y[None, :5]) ** 2).sum(axis=2) / 6, 1 - correlations[:5, :5], atol=1e-9)
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_views_do_not_depend_on_units_of_all_and_take_new_rows(name):
+    fitted = Scales.fit(name, WINE)
+    np.testing.assert_allclose(Scales.fit(name, 8 * WINE).transform(8 * WINE), fitted.transform(WINE), atol=1e-9)
+    np.testing.assert_allclose(fitted.transform(WINE[:7]), fitted.transform(WINE)[:7], atol=1e-12)
+    constant = np.column_stack([WINE, np.ones(len(WINE))])
+    assert np.isfinite(Scales.fit(name, constant).transform(constant)).all()
+
+
+@pytest.mark.parametrize("X", [WINE, WINE[:9], np.random.default_rng(0).normal(size=(20, 300))])
+def test_principal_components_keep_distances(X):
+    scores, values = principal_components(X, min(X.shape))
+    np.testing.assert_allclose(cdist(scores, scores), cdist(X, X), rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(values[:3], np.sort(np.linalg.eigvalsh(np.cov(X.T, bias=True)))[::-1][:3], rtol=1e-8)
+    few, _ = principal_components(X, 2)
+    np.testing.assert_allclose(few, scores[:, :2])
+
+
+def test_components_above_noise():
+    rng = np.random.default_rng(2)
+    noise = rng.normal(size=(80, 300))
+    assert n_signals(principal_components(noise, 5)[1], 80, 300) <= 1
+    signal = noise + 12 * rng.normal(size=(80, 3)) @ rng.normal(size=(3, 300)) / np.sqrt(3)
+    assert n_signals(principal_components(signal, 5)[1], 80, 300) == 3
+
+
+# -- the pool ----------------------------------------------------------------------------------------------------------
+
+
+def test_families_are_what_they_are_called():
+    space = Space("deviation", WINE, 5)
+    ward = AgglomerativeClustering(3).fit_predict(space.X)
+    assert adjusted_rand_score(space.ward(3), ward) == 1
+    centres = np.array([space.X[ward == c].mean(axis=0) for c in range(3)])
+    kmeans = KMeans(3, init=centres, n_init=1, tol=0).fit_predict(space.X)
+    assert adjusted_rand_score(space.kmeans(3), kmeans) == 1
+    labels = {name: getattr(space, name)(3) for _, name in NARROW + WIDE}
+    assert len({bytes(found) for found in labels.values()}) >= 8
+    assert all(found.max() <= 2 and found.dtype == np.int32 for found in labels.values())
+
+
+def test_numbers_of_clusters():
+    assert numbers_of_clusters(30) == [2, 3, 4, 5]
+    assert numbers_of_clusters(4) == [2, 3]
+    assert numbers_of_clusters(200)[-1] == 14
+    assert numbers_beside(12, numbers_of_clusters(400)) == [10, 12, 14]
+    assert numbers_beside(2, [2, 5]) == [2]
+
+
+def test_a_view_that_is_another_one_again_is_left_out():
+    X = (WINE - WINE.mean(axis=0)) / WINE.std(axis=0)
+    assert {c.view for c in candidate_pool(X, [3]).candidates} == {"own", "robust"}
+    assert {c.view for c in candidate_pool(WINE, [3]).candidates} == {"own", "deviation", "robust"}
+
+
+def test_the_pool_does_not_depend_on_threads_nor_much_on_the_order_of_rows():
+    one, two = (candidate_pool(BLOBS, [2, 4, 7], n_jobs=jobs) for jobs in (1, 2))
+    np.testing.assert_array_equal(one.labels, two.labels)
+    order = np.random.default_rng(0).permutation(len(BLOBS))
+    other = candidate_pool(BLOBS[order], [2, 4, 7])
+    agreement = [adjusted_rand_score(a[order], b) for a, b in zip(one.labels, other.labels, strict=True)]
+    assert np.mean(agreement) > 0.98
+
+
+def test_of_many_objects_those_that_ward_merges_are_drawn():
+    X, y = make_blobs(3_000, 3, centers=5, random_state=1)
+    first, same, other = (Space("own", X, 5, seed) for seed in (0, 0, 1))
+    assert len(first.rows) == 2_500
+    np.testing.assert_array_equal(first.rows, same.rows)
+    assert (first.rows != other.rows).any()
+    assert adjusted_rand_score(y, first.ward(5)) > 0.95
+    told = []
+    candidate_pool(X, [5], [("own", "ward"), ("own", "kmeans")], progress=lambda *done: told.append(done))
+    assert told[-1] == (2, 2)
+
+
+# -- features of candidates --------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def described():
+    pool = all_candidates(BLOBS, [2, 3, 4, 5, 6])
+    return pool, describe(pool, BLOBS)
+
+
+def column(described, name):
+    return described[1].X[:, feature_names().index(name)]
+
+
+def test_one_name_per_feature(described):
+    names = feature_names()
+    assert len(set(names)) == len(names) == described[1].X.shape[1]
+    assert described[1].X.dtype == np.float32
+    assert not np.isinf(described[1].X).any()
+
+
+@pytest.mark.parametrize("name", ["silhouette", "log Davies-Bouldin", "log variance ratio"])
+def test_indices_are_those_of_scikit_learn(described, name):
+    pool, _ = described
+    X = Geometry.of(pool.spaces["own"]).Z
+    expected = {
+        "silhouette": silhouette_score,
+        "log Davies-Bouldin": lambda X, y: np.log(1e-3 + davies_bouldin_score(X, y)),
+        "log variance ratio": lambda X, y: np.log(calinski_harabasz_score(X, y)),
+    }[name]
+    own = [i for i, c in enumerate(pool.candidates) if c.view == "own"]
+    found = column(described, name)
+    for i in own[::5]:
+        assert found[i] == pytest.approx(expected(X, pool.labels[i]), abs=2e-4)
+
+
+def test_agreement_is_the_adjusted_rand_index(described):
+    pool, made = described
+    for a, b in ((0, 1), (3, 40), (20, 7)):
+        assert made.agreement[a, b] == pytest.approx(adjusted_rand_score(pool.labels[a], pool.labels[b]))
+    shared = np.empty((1, 1))
+    x, y = (np.array([labels], dtype=np.int32) for labels in ([0, 0, 0, 1, 1], [0, 0, 1, 1, 1]))
+    pair_agreement(x, np.array([2]), y, np.array([2]), np.empty((1, 1)), shared)
+    assert shared[0, 0] == 2 / 4  # of (0,1), (0,2), (1,2), (3,4) the other joins (0,1) and (3,4)
+
+
+def test_paths_are_longest_edges_of_the_reachability_tree():
+    space = Space("own", BLOBS[:60], 3)
+    of = Geometry.of(space)
+    D = cdist(of.Z, of.Z)
+    core = np.sort(D, axis=1)[:, 5]
+    R = np.maximum(D, np.maximum(core[:, None], core))
+    np.fill_diagonal(R, 0)
+    tree = minimum_spanning_tree(R).toarray()
+    assert of.lengths.sum() == pytest.approx(tree.sum())
+    tree = np.maximum(tree, tree.T)
+    _, before = shortest_path(tree > 0, unweighted=True, return_predecessors=True)
+    for a, b in ((0, 5), (17, 44), (3, 59)):
+        longest, at = 0.0, b
+        while at != a:
+            longest, at = max(longest, tree[at, before[a, at]]), before[a, at]
+        assert of.paths[list(of.rows).index(a), b] == pytest.approx(longest, rel=1e-5)
+
+
+def test_neighbours_sizes_columns_and_tree_by_their_definitions(described):
+    pool, _ = described
+    of, i = Geometry.of(pool.spaces["own"]), 8
+    labels = pool.labels[i]
+    sizes = np.bincount(labels)
+    p = sizes / sizes.sum()
+    same = labels[of.nearest] == labels[:, None]
+    cut = sum(labels[a] != labels[b] for a, b in of.pairs)
+    X = of.X
+    explained = sum(size * X[labels == c].mean(axis=0) ** 2 for c, size in enumerate(sizes)) / len(X)
+    expected = {
+        "least size": p.min() * len(p),
+        "largest size": p.max() * len(p),
+        "entropy": -(p * np.log(p)).sum() / np.log(len(p)),
+        "nearest alike": same[:, 0].mean(),
+        "5 nearest alike": same[:, :5].mean(),
+        "15 nearest alike": same.mean(),
+        "10 nearest alike above chance": (same[:, :10].mean() - (p**2).sum()) / (1 - (p**2).sum()),
+        "pieces of the tree": (len(p) - 1) / cut,
+        "best column": explained.max(),
+        "mean column": explained.mean(),
+    }
+    for name, value in expected.items():
+        assert column(described, name)[i] == pytest.approx(value, abs=2e-4), name
+
+
+def test_ranks_and_what_is_known_of_the_set(described):
+    pool, made = described
+    asked = np.array([c.n_clusters for c in pool.candidates])
+    silhouettes = column(described, "silhouette")
+    for k in (2, 5):
+        at = asked == k
+        assert silhouettes[at][column(described, "silhouette, rank at k")[at].argmax()] == silhouettes[at].max()
+        np.testing.assert_allclose(
+            column(described, "silhouette, less median at k")[at],
+            silhouettes[at] - np.median(silhouettes[at]),
+            atol=2e-4,
+        )
+    assert (column(described, "log n") == np.float32(np.round(np.log(200), 4))).all()
+    assert set(column(described, "k")) == {2, 3, 4, 5, 6}
+    assert len(OF_SET) + len(AGREEMENT) + len(FAMILIES) + len(NAMES) < made.X.shape[1]
+
+
+def test_features_do_not_depend_on_units(described):
+    pool = all_candidates(1024 * BLOBS, [2, 3, 4, 5, 6])
+    np.testing.assert_array_equal(pool.labels, described[0].labels)
+    np.testing.assert_array_equal(describe(pool, 1024 * BLOBS).X, described[1].X)
+
+
+# -- the generator -----------------------------------------------------------------------------------------------------
+
+
+@parametrize_with_checks([ScaledPartitions(2)])
+def test_scikit_learn(estimator, check):
+    check(estimator)
+
+
+def test_partitions_and_their_names():
+    made = ScaledPartitions([2, 3]).fit(WINE)
+    names = made.get_feature_names_out()
+    assert list(names[:3]) == ["own_kmeans_k2", "own_kmeans_k3", "own_ward_k2"]
+    assert made.pairs_[0] == "own kmeans"
+    assert made.n_clusters_.tolist() == [2, 3] * 13
+    np.testing.assert_array_equal(made.transform(WINE), ScaledPartitions([2, 3]).fit_transform(WINE))
+    wide = np.random.default_rng(0).normal(size=(40, 60))
+    assert {tuple(pair.split()) for pair in ScaledPartitions(2).fit(wide).pairs_} <= set(WIDE)
+    assert len(ScaledPartitions().fit(WINE).n_clusters_) == 13 * len(numbers_of_clusters(len(WINE)))
+
+
+def test_new_rows_get_the_label_of_the_nearest_row_in_the_view():
+    made = ScaledPartitions(3, pairs=["own kmeans", "deviation kmeans"]).fit(WINE[::2])
+    labels, fitted = made.transform(WINE[1::2]), made.transform(WINE[::2])
+    for i, scale in enumerate((np.ones(13), WINE[::2].std(axis=0))):
+        nearest = cdist(WINE[1::2] / scale, WINE[::2] / scale).argmin(axis=1)
+        np.testing.assert_array_equal(labels[:, i], fitted[nearest, i])
+
+
+def test_pairs_are_chosen_and_refused():
+    made = ScaledPartitions(4, pairs=["robust prior", "own ward", "own ward"]).fit(WINE)
+    assert made.pairs_ == ["robust prior", "own ward"]
+    with pytest.raises(ValueError, match="pairs of ScaledPartitions"):
+        ScaledPartitions(4, pairs=["own linkage"]).fit(WINE)
+    with pytest.raises(ValueError, match="n_clusters of ScaledPartitions"):
+        ScaledPartitions([1]).fit(WINE)
+    assert set(ScaledPartitions(1).fit(WINE).n_clusters_) == {2}
+    with pytest.raises(ValueError, match="rows that differ"):
+        ScaledPartitions(2, pairs=["own kmeans"]).fit(np.ones((30, 3)))
+
+
+def test_the_seed_draws_objects_and_progress_is_told():
+    X, _ = make_blobs(2_600, 2, centers=9, cluster_std=3, random_state=1)
+    pairs = ["own ward"]
+    one, same, other = (ScaledPartitions(9, pairs=pairs, random_state=s).fit_transform(X) for s in (0, 0, 1))
+    np.testing.assert_array_equal(one, same)
+    assert (one != other).any()
+    told = []
+    ScaledPartitions(2, progress=lambda *done: told.append(done), n_jobs=1).fit(IRIS)
+    assert told[-1] == (13, 13)

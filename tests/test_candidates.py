@@ -360,16 +360,16 @@ def test_partitions_and_their_names():
     made = ScaledPartitions([2, 3]).fit(WINE)
     names = made.get_feature_names_out()
     assert list(names[:3]) == ["own_kmeans_k2", "own_kmeans_k3", "own_ward_k2"]
-    assert made.pairs_[0] == "own kmeans"
+    assert made.algorithms_[0] == "own kmeans"
     assert made.n_clusters_.tolist() == [2, 3] * 13
     np.testing.assert_array_equal(made.transform(WINE), ScaledPartitions([2, 3]).fit_transform(WINE))
     wide = np.random.default_rng(0).normal(size=(40, 60))
-    assert {tuple(pair.split()) for pair in ScaledPartitions(2).fit(wide).pairs_} <= set(WIDE)
+    assert {tuple(pair.split()) for pair in ScaledPartitions(2).fit(wide).algorithms_} <= set(WIDE)
     assert len(ScaledPartitions().fit(WINE).n_clusters_) == 13 * len(numbers_of_clusters(len(WINE)))
 
 
 def test_new_rows_get_the_label_of_the_nearest_row_in_the_view():
-    made = ScaledPartitions(3, pairs=["own kmeans", "deviation kmeans"]).fit(WINE[::2])
+    made = ScaledPartitions(3, algorithms=["own kmeans", "deviation kmeans"]).fit(WINE[::2])
     labels, fitted = made.transform(WINE[1::2]), made.transform(WINE[::2])
     for i, scale in enumerate((np.ones(13), WINE[::2].std(axis=0))):
         nearest = cdist(WINE[1::2] / scale, WINE[::2] / scale).argmin(axis=1)
@@ -377,21 +377,21 @@ def test_new_rows_get_the_label_of_the_nearest_row_in_the_view():
 
 
 def test_pairs_are_chosen_and_refused():
-    made = ScaledPartitions(4, pairs=["robust prior", "own ward", "own ward"]).fit(WINE)
-    assert made.pairs_ == ["robust prior", "own ward"]
-    with pytest.raises(ValueError, match="pairs of ScaledPartitions"):
-        ScaledPartitions(4, pairs=["own linkage"]).fit(WINE)
+    made = ScaledPartitions(4, algorithms=["robust prior", "own ward", "own ward"]).fit(WINE)
+    assert made.algorithms_ == ["robust prior", "own ward"]
+    with pytest.raises(ValueError, match="algorithms of ScaledPartitions"):
+        ScaledPartitions(4, algorithms=["own linkage"]).fit(WINE)
     with pytest.raises(ValueError, match="n_clusters of ScaledPartitions"):
         ScaledPartitions([1]).fit(WINE)
     assert set(ScaledPartitions(1).fit(WINE).n_clusters_) == {2}
     with pytest.raises(ValueError, match="rows that differ"):
-        ScaledPartitions(2, pairs=["own kmeans"]).fit(np.ones((30, 3)))
+        ScaledPartitions(2, algorithms=["own kmeans"]).fit(np.ones((30, 3)))
 
 
 def test_the_seed_draws_objects_and_progress_is_told():
     X, _ = make_blobs(2_600, 2, centers=9, cluster_std=3, random_state=1)
-    pairs = ["own ward"]
-    one, same, other = (ScaledPartitions(9, pairs=pairs, random_state=s).fit_transform(X) for s in (0, 0, 1))
+    algorithms = ["own ward"]
+    one, same, other = (ScaledPartitions(9, algorithms=algorithms, random_state=s).fit_transform(X) for s in (0, 0, 1))
     np.testing.assert_array_equal(one, same)
     assert (one != other).any()
     told = []

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.generation._candidates import Candidate, Pool, Space
+from ensemblage.generation._candidates import Origin, Pool, Space
 from ensemblage.generation._views import MOST_COMPONENTS, VIEWS, Matrix, principal_components
 from ensemblage.kernels._partition_features import (
     NAMES,
@@ -258,7 +258,7 @@ def describe(pool: Pool, features: Matrix) -> Described:
 def _agreement(
     ari: Matrix,
     shared: Matrix,
-    candidates: Sequence[Candidate],
+    candidates: Sequence[Origin],
     asked: NDArray[np.int64],
     family: NDArray[np.int64],
     view: NDArray[np.int64],

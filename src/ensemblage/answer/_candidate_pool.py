@@ -8,7 +8,7 @@ import numpy as np
 
 from ensemblage.consensus.hierarchies._eac import EvidenceAccumulation
 from ensemblage.ensemble._ensemble import Ensemble
-from ensemblage.generation._candidates import Candidate, Labels, Pool, candidate_pool, numbers_of_clusters
+from ensemblage.generation._candidates import Origin, Labels, Pool, candidate_pool, numbers_of_clusters
 from ensemblage.generation._views import Matrix
 
 DEFAULT = ("full", "latent", "spectral10", "spectral5", "genie3")
@@ -33,12 +33,12 @@ def all_candidates(
     families = set(DEFAULT) - ({"latent"} if "full" in kinds else set())
     default = np.array([c.view == "own" and c.family in families for c in pool.candidates])
     everyone = np.ones(len(pool.candidates), dtype=bool)
-    made: list[tuple[Candidate, Labels]] = []
+    made: list[tuple[Origin, Labels]] = []
     for name, members in (("default", default), ("all", everyone)):
         for k in ks:
             labels = _consensus(pool, members, k, ks, n_jobs)
             if labels is not None:
-                made.append((Candidate("own", name, k), labels))
+                made.append((Origin("own", name, k), labels))
     labels = np.vstack([pool.labels, *(labels for _, labels in made)])
     return pool._replace(labels=labels, candidates=[*pool.candidates, *(candidate for candidate, _ in made)])
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ensemblage.answer._candidate_features import CONSENSUS, describe, feature_names
 from ensemblage.answer._candidate_pool import all_candidates, numbers_beside
 from ensemblage.answer._trees import Trees
-from ensemblage.generation._candidates import Candidate, numbers_of_clusters
+from ensemblage.generation._candidates import Origin, numbers_of_clusters
 from ensemblage.generation._views import Matrix
 
 ARRAYS = "chooser.npz"
@@ -81,7 +81,7 @@ class Chosen:
     @property
     def sentence(self) -> str:
         """What was chosen, for people."""
-        best = candidate_text(Candidate(self.view, self.family, self.n_clusters))
+        best = candidate_text(Origin(self.view, self.family, self.n_clusters))
         how = "far above" if self.margin >= CLEAR else "above" if self.margin >= CLOSE else "hardly above"
         return f"Of all candidate partitions {best} has the highest rating, {how} {self.runner_up}."
 
@@ -110,7 +110,7 @@ VIEW_TEXT = {
 }
 
 
-def candidate_text(candidate: Candidate) -> str:
+def candidate_text(candidate: Origin) -> str:
     """As "k-means on standardised columns with 3 clusters"."""
     return f"{FAMILY_TEXT[candidate.family]}{VIEW_TEXT[candidate.view]} with {candidate.n_clusters} clusters"
 
@@ -149,13 +149,13 @@ def choose_candidate(
 
 def _predicted(
     X: Matrix, ks: Sequence[int], n_jobs: int | None, progress: Callable[[int, int], None] | None = None
-) -> tuple[list[Candidate], NDArray[np.float64]]:
+) -> tuple[list[Origin], NDArray[np.float64]]:
     """All candidates, and the index that the trees predict of each."""
     pool = all_candidates(X, ks, n_jobs, progress)
     return pool.candidates, np.round(shipped_trees()[0].predict(describe(pool, X).X), 6)
 
 
-def _best(candidates: Sequence[Candidate], predicted: NDArray[np.float64], allowed: set[int]) -> Candidate:
+def _best(candidates: Sequence[Origin], predicted: NDArray[np.float64], allowed: set[int]) -> Origin:
     """The highest prediction; on ties the first in the order of the pool."""
     places = [i for i, candidate in enumerate(candidates) if candidate.n_clusters in allowed]
     if not places:
@@ -167,9 +167,9 @@ def _best(candidates: Sequence[Candidate], predicted: NDArray[np.float64], allow
 
 
 def _chosen(
-    candidates: Sequence[Candidate],
+    candidates: Sequence[Origin],
     predicted: NDArray[np.float64],
-    best: Candidate,
+    best: Origin,
     allowed: set[int],
     listed: Sequence[int],
 ) -> Chosen:

@@ -43,7 +43,7 @@ PARTS = {
     ),
     "ensemblage.generation": (
         ("_base", "Recipe"),
-        ("_candidates", "Candidate"),
+        ("_candidates", "Origin"),
         ("_diverse", "DiversePartitions"),
         ("_genie", "Genie"),
         ("_genie", "GeniePartitions"),

@@ -75,7 +75,7 @@ def nearest_centres(X: Matrix, centres: Matrix) -> Labels:
     return np.asarray(squares.argmin(axis=1), dtype=np.int32)
 
 
-class Candidate(NamedTuple):
+class Origin(NamedTuple):
     """Where a partition comes from."""
 
     view: str
@@ -193,7 +193,7 @@ class Pool(NamedTuple):
 
     labels: Labels
     """(p, n) clusters from 0."""
-    candidates: list[Candidate]
+    candidates: list[Origin]
     """(p,)"""
     spaces: dict[str, Space]
     """By the view's name."""
@@ -221,7 +221,7 @@ def candidate_pool(
             spaces[name] = space
     tasks = [(view, family) for view, family in pairs if view in spaces]
     found = run_all(partial(_partitions, spaces, ks), tasks, n_jobs, lambda _: False, progress)
-    made = [(Candidate(*task, k), labels) for task, of_task in zip(tasks, found, strict=True) for k, labels in of_task]
+    made = [(Origin(*task, k), labels) for task, of_task in zip(tasks, found, strict=True) for k, labels in of_task]
     labels = np.array([labels for _, labels in made], dtype=np.int32).reshape(len(made), len(features))
     return Pool(labels, [candidate for candidate, _ in made], spaces)
 

@@ -37,9 +37,9 @@ class ScaledPartitions(LabelTransformer):
     Parameters
     ----------
     n_clusters : int or sequence of int, optional
-        Number of clusters, or several: each pair is run with each; 1 counts as 2. None: 2 to 10, 12, 14, 17, 20, 24,
+        Number of clusters, or several: each algorithm is run with each; 1 counts as 2. None: 2 to 10, 12, 14, 17, 20, 24,
         28, 33, 39, 47, 56, up to √n_samples.
-    pairs : sequence of str, optional
+    algorithms : sequence of str, optional
         A view and a family each, as in "own kmeans". None: those of the notes, for at most 50 features and for more.
     n_jobs : int, optional
         Threads. The result does not depend on it.
@@ -51,8 +51,8 @@ class ScaledPartitions(LabelTransformer):
     ----------
     n_clusters_ : ndarray of shape (n_partitions,)
         Number of clusters that each partition was asked for.
-    pairs_ : list of str
-        The pair of each partition.
+    algorithms_ : list of str
+        View and family of each partition.
     {features_in}
 
     See Also
@@ -93,7 +93,7 @@ class ScaledPartitions(LabelTransformer):
 
     _parameter_constraints: ClassVar[Constraints] = {
         "n_clusters": [Whole(1), Several(Whole(2)), None],
-        "pairs": [Several(Words(PAIR_NAMED)), None],
+        "algorithms": [Several(Words(PAIR_NAMED)), None],
         "n_jobs": [Jobs()],
         "random_state": [Seed()],
         "progress": [Function(), None],
@@ -101,13 +101,13 @@ class ScaledPartitions(LabelTransformer):
 
     n_clusters: int | Sequence[int] | None = None
     _: KW_ONLY
-    pairs: Sequence[str] | None = None
+    algorithms: Sequence[str] | None = None
     n_jobs: int | None = None
     random_state: Any = None
     progress: Callable[[int, int], None] | None = None
 
     n_clusters_: NDArray[np.int64] = field(init=False)
-    pairs_: list[str] = field(init=False)
+    algorithms_: list[str] = field(init=False)
 
     def _validate(self, X: Any, reset: bool, **options: Any) -> Any:
         return super()._validate(X, reset, dtype=np.float64, **options)
@@ -121,7 +121,7 @@ class ScaledPartitions(LabelTransformer):
         else:
             wanted = self.n_clusters if isinstance(self.n_clusters, Sequence) else [self.n_clusters]
             ks = sorted({min(max(int(k), 2), n) for k in wanted})
-        names = self.pairs
+        names = self.algorithms
         pairs = pairs_of(m) if names is None else tuple(PAIR_NAMED[name] for name in dict.fromkeys(names))
         pool = candidate_pool(X, ks, pairs, self.n_jobs, seed_of(self.random_state), self.progress)
         if not len(pool.labels):
@@ -133,7 +133,7 @@ class ScaledPartitions(LabelTransformer):
         self._scales = {name: space.scales for name, space in pool.spaces.items()}
         self._fit_X = X
         self.n_clusters_ = np.array([c.n_clusters for c in pool.candidates])
-        self.pairs_ = [f"{c.view} {c.family}" for c in pool.candidates]
+        self.algorithms_ = [f"{c.view} {c.family}" for c in pool.candidates]
         return self._labels
 
     def _matrix(self, made: Labels) -> Labels:

@@ -8,7 +8,7 @@ import numpy as np
 
 from ensemblage.consensus.hierarchies._eac import EvidenceAccumulation
 from ensemblage.ensemble._ensemble import Ensemble
-from ensemblage.generation._candidates import Origin, Labels, Pool, candidate_pool, numbers_of_clusters
+from ensemblage.generation._candidates import Labels, Origin, Pool, candidate_pool, numbers_of_clusters
 from ensemblage.generation._views import Matrix
 
 DEFAULT = ("full", "latent", "spectral10", "spectral5", "genie3")

@@ -37,8 +37,8 @@ class ScaledPartitions(LabelTransformer):
     Parameters
     ----------
     n_clusters : int or sequence of int, optional
-        Number of clusters, or several: each algorithm is run with each; 1 counts as 2. None: 2 to 10, 12, 14, 17, 20, 24,
-        28, 33, 39, 47, 56, up to √n_samples.
+        Number of clusters, or several: each algorithm is run with each; 1 counts as 2. None: 2 to 10, 12, 14, 17, 20,
+        24, 28, 33, 39, 47, 56, up to √n_samples.
     algorithms : sequence of str, optional
         A view and a family each, as in "own kmeans". None: those of the notes, for at most 50 features and for more.
     n_jobs : int, optional

@@ -238,6 +238,7 @@ TABLE = [
     (CC, {"generator": RandomKPartitions(9)}, "consensus", "km", "acv", FEATURES),
     (CC, {}, "quality", "fast", "default", FEATURES),
     (CC, {}, "quality", "best", "default", FEATURES / [1, 1, 9]),
+    (CC, {}, "selection", "learned", "consensus", FEATURES),
     (CC, {}, "standardize", True, False, FEATURES),
     (CC, {}, "standardize", True, "auto", FEATURES / [1, 1, 9]),
     (CC, {"n_clusters": None}, "allow_one", False, True, np.random.default_rng(0).normal(size=(60, 3))),

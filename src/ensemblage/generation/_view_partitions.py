@@ -93,7 +93,7 @@ class ScaledPartitions(LabelTransformer):
 
     _parameter_constraints: ClassVar[Constraints] = {
         "n_clusters": [Whole(1), Several(Whole(2)), None],
-        "algorithms": [Several(Words(PAIR_NAMED)), None],
+        "algorithms": [Several(Words(PAIR_NAMED, called="a view and a family, as in 'own kmeans'")), None],
         "n_jobs": [Jobs()],
         "random_state": [Seed()],
         "progress": [Function(), None],

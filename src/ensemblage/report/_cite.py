@@ -31,6 +31,7 @@ OF_CLASSES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "DiversePartitions": ("damle2019", "gagolewski2016"),
         "Genie": ("gagolewski2016",),
         "GeniePartitions": ("gagolewski2016",),
+        "ScaledPartitions": ("damle2019", "fraley2007", "gagolewski2016"),
         "GreedyPartitions": ("li2018",),
         "GreedyKMeansConsensus": ("li2018",),
         "LeidenPartitions": ("traag2019", "blondel2008", "raghavan2007"),

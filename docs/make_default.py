@@ -23,6 +23,8 @@ FOLDER = DOCS / "default"
 PAGE = DOCS / "DEFAULT.md"
 N_DRAWS = 10_000
 LARGEST_RATIO = 20
+WON = 0.02
+"""A difference of two scores that counts as a win."""
 BEST_SHOWN, LOSSES_SHOWN, LOSSES_DRAWN = 15, 8, 5
 KNOWN = ("k-means", "mixture", "ward", "spectral", "genie")
 FOUND = ("mixture by BIC", "k-means by silhouette", "hdbscan")
@@ -261,10 +263,43 @@ def search() -> list[str]:
     ]
 
 
+TASKS, KINDS = ("k given", "k unknown"), ("drawings", "numbers", "categories", "wide")
+RUNS = {"first default": "first_default", "run 1": "run1"}
+"""Records of the second search, by what they are called."""
+
+
+def development() -> list[str]:
+    """The runs of the second search on the development sets, beside the first default on the same sets."""
+    scores = {name: {(row["task"], row["set"]): row for row in records(file)} for name, file in RUNS.items()}
+    base, *runs = scores
+    lines = []
+    for task in TASKS:
+        for kind in KINDS:
+            sets = sorted(s for t, s in scores[base] if t == task and scores[base][t, s]["kind"] == kind)
+            values = {name: np.array([found[task, s]["ari"] for s in sets]) for name, found in scores.items()}
+            for run in runs:
+                above = values[run] - values[base]
+                won, lost = int((above > WON).sum()), int((above < -WON).sum())
+                means = f"{values[base].mean():.3f}", f"{values[run].mean():.3f}"
+                lines.append([run, task, kind, str(len(sets)), *means, interval(above), f"{won} / {lost}"])
+    head = ["run", "task", "kind", "sets", base, "ARI", "difference, 95 %", "wins / losses"]
+    return [
+        "## The second search: runs on the development sets",
+        "",
+        'One seed each, by docs/score_answers.py. Run 1 is the model of `selection="learned"`. By step 3 it may ship: no',
+        "kind is more than .005 below the first default. It is not the default yet: steps 2, 5 and 6 have not been carried",
+        "out. The machine did other work meanwhile. Four answers took more than 120 s and were made again; their records",
+        "keep the first try.",
+        "",
+        *markdown_table(head, lines),
+        "",
+    ]
+
+
 def page() -> str:
     protocol = (FOLDER / "protocol.md").read_text(encoding="utf-8")
     chosen = (FOLDER / "chosen.md").read_text(encoding="utf-8")
-    return "\n".join([protocol, chosen, *product(), "", *words(), "", *number(), *search(), ""])
+    return "\n".join([protocol, *development(), chosen, *product(), "", *words(), "", *number(), *search(), ""])
 
 
 def main() -> None:

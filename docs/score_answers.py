@@ -30,7 +30,8 @@ from sklearn.mixture import GaussianMixture
 
 from ensemblage import ConsensusClustering, Preprocessor
 from ensemblage.generation import Genie
-from ensemblage.io import features_of, read_table
+from ensemblage.io import read_table
+from ensemblage.io._features import features_of
 from ensemblage.lab.benchmark._sets import copies, find_sets
 
 MOST_OBJECTS, MOST_SECONDS, SEED = 2_500, 120, 20261123

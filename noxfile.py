@@ -21,6 +21,8 @@ nox.options.default_venv_backend = "uv|virtualenv"
 nox.options.reuse_existing_virtualenvs = True
 
 LEAST_TYPED = 99
+WORLDS = ((0, 2_200), (100_000, 100_300))
+"""First and last synthetic world of the training and of the validation of the chooser."""
 
 KERNEL_TESTS = [
     "tests/test_lanes.py",
@@ -43,6 +45,7 @@ KERNEL_TESTS = [
     "tests/test_stability.py",
     "tests/test_stability_references.py",
     "tests/test_conformance.py",
+    "tests/test_candidates.py",
 ]
 
 
@@ -105,6 +108,17 @@ def nightly(session: nox.Session) -> None:
     extra = ["--extra-index-url", os.environ["NIGHTLY_INDEX"]] if os.environ.get("NIGHTLY_INDEX") else []
     session.install("--pre", "--upgrade", *extra, "-e", ".[test]")
     session.run("pytest", "-q", "-n", "auto", "-m", "not slow", "-W", "ignore::DeprecationWarning", *session.posargs)
+
+
+@nox.session(default=False)
+def chooser(session: nox.Session) -> None:
+    """Draw the synthetic worlds, train the trees of `selection="learned"` on them, score them on others: two hours."""
+    session.install("-e", ".")
+    folder, *_ = session.posargs or ["build/worlds"]
+    for first, last in WORLDS:
+        session.run("python", "docs/train_chooser.py", "worlds", folder, str(first), str(last))
+    session.run("python", "docs/train_chooser.py", "train", folder)
+    session.run("python", "docs/train_chooser.py", "score", folder)
 
 
 @nox.session(default=False)

@@ -65,6 +65,14 @@ settings.register_profile("ensemblage", deadline=None, max_examples=60)  # the f
 settings.load_profile("ensemblage")
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """All tests of a file in one process: else each process compiles the kernels that the file's tests call."""
+    from xdist.scheduler import LoadFileScheduling
+
+    return LoadFileScheduling(config, log)
+
+
 def pytest_collection_modifyitems(items):
     """Mark the tests of the slow files."""
     for item in items:

@@ -27,7 +27,7 @@ from ensemblage.answer._candidate_pool import all_candidates, numbers_beside
 from ensemblage.generation import ScaledPartitions
 from ensemblage.generation._candidates import NARROW, WIDE, Space, candidate_pool, numbers_of_clusters
 from ensemblage.generation._views import VIEWS, Scales, n_signals, principal_components
-from ensemblage.kernels._mixtures import FULL, LATENT, TIED, fit_mixture, lloyd
+from ensemblage.kernels._mixtures import FULL, LATENT, TIED, fit_mixture
 from ensemblage.kernels._partition_features import NAMES, pair_agreement
 
 IRIS, WINE = load_iris().data, load_wine().data
@@ -121,18 +121,13 @@ def test_more_steps_and_a_smaller_tolerance_raise_the_likelihood():
     assert likelihood(50, 0.05) < likelihood(50, 1e-9)
 
 
-def test_lloyd_is_k_means_from_the_centres_of_a_partition():
-    start = AgglomerativeClustering(4).fit_predict(BLOBS).astype(np.int32)
-    centres = np.array([BLOBS[start == c].mean(axis=0) for c in range(4)])
-    labels = start.copy()
-    lloyd(BLOBS, 300, labels, 4)
-    np.testing.assert_array_equal(
-        labels, KMeans(4, init=centres, n_init=1, algorithm="lloyd", tol=0).fit_predict(BLOBS)
-    )
-    one, many = (np.arange(200, dtype=np.int32) % 4 for _ in range(2))
-    lloyd(BLOBS, 1, one, 4)
-    lloyd(BLOBS, 50, many, 4)
-    assert (one != many).any()
+def test_k_means_starts_from_the_centres_of_wards_cut():
+    space = Space("own", BLOBS, 7)
+    start = AgglomerativeClustering(7).fit_predict(space.X)
+    centres = np.array([space.X[start == c].mean(axis=0) for c in range(7)])
+    expected = KMeans(7, init=centres, n_init=1, tol=0).fit_predict(space.X)
+    assert adjusted_rand_score(expected, space.kmeans(7)) == 1
+    assert adjusted_rand_score(expected, start) < 1
 
 
 # -- views -------------------------------------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ from ensemblage.answer import _chooser
 from ensemblage.answer._candidate_features import feature_names
 from ensemblage.answer._chooser import choose_candidate, shipped_trees
 from ensemblage.datasets import make_world
+from ensemblage.generation import ScaledPartitions
 
 WINE = load_wine().data
 BLOBS, Y = make_blobs(300, 4, centers=4, cluster_std=1.2, random_state=3)
@@ -155,6 +156,14 @@ def test_where_there_is_no_choice_it_is_as_without(options):
     )
     np.testing.assert_array_equal(learned.labels_, without.labels_)
     assert learned.chosen_ is None
+
+
+def test_a_generator_that_is_given_has_no_learned_weights():
+    X, _ = make_blobs(1_600, 2, random_state=0)
+    plan = default_plan(X, 3, generator=ScaledPartitions(3), selection="learned")
+    assert not plan.is_learned
+    assert plan.samples.value == {}
+    assert plan.certainty.value == "equal votes"
 
 
 def test_without_selection_nothing_is_learned():

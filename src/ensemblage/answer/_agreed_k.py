@@ -11,9 +11,8 @@ from sklearn.metrics import adjusted_rand_score
 from ensemblage.consensus.hierarchies._eac import EvidenceAccumulation
 from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.generation import DiversePartitions
+from ensemblage.generation._candidates import NUMBERS
 
-NUMBERS = (*range(2, 11), 12, 14, 17, 20, 24, 28, 33, 39, 47, 56)
-"""Numbers of clusters that are looked at first, as far as √n."""
 EVERY = 10
 """Up to which that is every number."""
 

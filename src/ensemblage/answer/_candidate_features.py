@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.generation._candidates import Origin, Pool, Space
+from ensemblage.generation._diverse import MOST_FULL
 from ensemblage.generation._views import MOST_COMPONENTS, VIEWS, Matrix, principal_components
 from ensemblage.kernels._partition_features import (
     NAMES,
@@ -250,7 +251,7 @@ def describe(pool: Pool, features: Matrix) -> Described:
     R = X[:, [names.index(name) for name in RANKED]]
     own = next(iter(geometry))
     more = np.column_stack([asked, found, found / np.sqrt(n), n / found, family, view])
-    constant = np.repeat(of_set(features, geometry[own], features.shape[1] > MOST_COMPONENTS)[None], p, axis=0)
+    constant = np.repeat(of_set(features, geometry[own], features.shape[1] > MOST_FULL)[None], p, axis=0)
     X = np.hstack([X, _ranks(R, asked), _ranks(R, np.zeros(p)), _less_median(R, asked), more, constant])
     return Described(np.round(X, DECIMALS).astype(np.float32), ari)
 

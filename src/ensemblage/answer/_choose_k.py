@@ -12,13 +12,13 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.cluster.hierarchy import cut_tree, linkage
 from scipy.spatial.distance import pdist, squareform
 from sklearn.metrics import adjusted_rand_score, silhouette_score
-from sklearn.utils import check_array, check_random_state
+from sklearn.utils import check_array
 
-from ensemblage.answer._agreed_k import NUMBERS, agreement_up_to_root, most_agreed, numbers_up_to_root
+from ensemblage.answer._agreed_k import agreement_up_to_root, most_agreed, numbers_up_to_root
 from ensemblage.answer._k_choice import LIKELY, VOTERS, KChoice, KRow
 from ensemblage.base.frames import backend_of
 from ensemblage.base.parameters import MOST_TASKS, Flag, Jobs, Words
-from ensemblage.base.random import task_seeds
+from ensemblage.base.random import sample_rows, task_seeds
 from ensemblage.base.validation import (
     FILL,
     check_progress,
@@ -32,6 +32,7 @@ from ensemblage.consensus.voting._ada_cvote import CumulativeVoting
 from ensemblage.ensemble._arrays import as_frame
 from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.generation import RandomKPartitions
+from ensemblage.generation._candidates import NUMBERS
 from ensemblage.generation._diverse import can_be_diverse
 from ensemblage.generation._parallel import run_all
 from ensemblage.io import Preprocessor, Table
@@ -174,7 +175,7 @@ def choose_k(
     check_progress(progress, f"progress of {name}")
     *others, of_agreement = task_seeds(random_state, 6 + n_references).tolist()
     seeds = iter(others)
-    everything, objects = data, _sample_rows(len(data), sample_size, next(seeds))
+    everything, objects = data, sample_rows(len(data), sample_size, next(seeds))
     data = data[objects]
     ks = _check_k_range(k_range, len(data), n_distinct_rows(data, len(data)))
     steps = _Steps(progress, n_references, n_references, n_splits * len(ks), n_partitions, len(NUMBERS))
@@ -182,7 +183,7 @@ def choose_k(
     votes = votes_of(criteria)
 
     def agreement() -> dict[int, float]:
-        some = everything[_sample_rows(len(everything), 2 * sample_size, of_agreement)]
+        some = everything[sample_rows(len(everything), 2 * sample_size, of_agreement)]
         is_more = k_range is None and numbers_up_to_root(len(everything))[-1] > max(ks)
         if not is_more or not can_be_diverse(some):
             return {}
@@ -381,10 +382,6 @@ class _Steps:
         """All is done."""
         if self.progress is not None:
             self.progress(sum(self.lengths), sum(self.lengths))
-
-
-def _sample_rows(n: int, most: int, seed: int) -> NDArray[np.intp]:
-    return np.arange(n) if n <= most else np.sort(check_random_state(seed).permutation(n)[:most])
 
 
 def _prediction_strengths(

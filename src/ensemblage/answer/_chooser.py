@@ -14,17 +14,17 @@ from importlib.resources import files
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemblage.answer._agreed_k import EVERY, numbers_around
 from ensemblage.answer._candidate_features import CONSENSUS, describe, feature_names
 from ensemblage.answer._candidate_pool import all_candidates, numbers_beside
 from ensemblage.answer._trees import Trees
+from ensemblage.base.random import sample_rows
 from ensemblage.generation._candidates import Origin, numbers_of_clusters
 from ensemblage.generation._views import Matrix
 
 ARRAYS = "chooser.npz"
 MOST_CHOSEN_ON = 1_500
 """Objects that candidates are compared on; of more, so many are drawn by the seed."""
-EVERY = 10
-"""Up to which every number of clusters is on the list."""
 TEMPERATURE = 0.02
 """A candidate weighs exp(1 / e) times another one whose predicted index is so much times e less."""
 LEAST_WEIGHT = 1e-6
@@ -66,6 +66,8 @@ class Chosen:
         Of the partitions by view, family and number of clusters; they sum to 1.
     version : str
         Of the trees.
+    predicted : dict of int to float
+        The highest predicted index of each number of clusters.
     """
 
     n_clusters: int
@@ -76,7 +78,6 @@ class Chosen:
     weights: dict[tuple[str, str, int], float]
     version: str
     predicted: dict[int, float]
-    """By number of clusters the highest predicted index."""
 
     @property
     def sentence(self) -> str:
@@ -130,20 +131,17 @@ def choose_candidate(
     on the list are looked at, too. O(n² m) time for at most 1,500 objects.
     """
     X = np.asarray(features, dtype=np.float64)
-    if len(X) > MOST_CHOSEN_ON:
-        X = X[np.sort(np.random.RandomState(seed).permutation(len(X))[:MOST_CHOSEN_ON])]
+    X = X[sample_rows(len(X), MOST_CHOSEN_ON, seed)]
     usual = numbers_of_clusters(len(X))
     listed = sorted({*usual, *(k for k in (ks or ()) if k < len(X)), *([n_clusters] if n_clusters else [])})
     allowed = {n_clusters} if n_clusters else set(ks or usual) & set(listed)
     candidates, predicted = _predicted(X, listed, n_jobs, progress)
     best = _best(candidates, predicted, allowed)
     if best.n_clusters > EVERY and n_clusters is None and ks is None:
-        place = listed.index(best.n_clusters)
-        low, high = listed[max(place - 1, 0)], listed[min(place + 1, len(listed) - 1)]
-        listed = sorted({*listed, *range(low, high + 1)})
-        candidates, predicted = _predicted(X, listed, n_jobs)
-        best = _best(candidates, predicted, set(listed))
+        listed = numbers_around(best.n_clusters, listed)
         allowed = set(listed)
+        candidates, predicted = _predicted(X, listed, n_jobs)
+        best = _best(candidates, predicted, allowed)
     return _chosen(candidates, predicted, best, allowed, listed)
 
 

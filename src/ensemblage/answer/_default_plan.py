@@ -269,7 +269,7 @@ def plan_of(features: Any, preprocessor: Any, asked: Wishes) -> Plan:
     is_learned = is_choice_learned(features, preprocessor, quality, asked)
     default = ScaledPartitions() if is_learned else default_generator(quality, features)
     generator = default if asked.generator is None else clone(asked.generator)
-    n_clusters = _n_clusters(features, generator, asked)
+    n_clusters = _n_clusters(features, generator, is_learned, asked)
     consensus, combiner = _combiner(generator, n_clusters.value, asked)
     return Plan(
         n_objects=features.shape[0],
@@ -279,8 +279,8 @@ def plan_of(features: Any, preprocessor: Any, asked: Wishes) -> Plan:
         n_clusters=n_clusters,
         members=_members(features, preprocessor, generator, n_clusters.value, asked),
         combiner=combiner,
-        samples=_samples(features, generator, n_clusters.value),
-        certainty=_certainty(features, preprocessor, consensus, n_clusters.value, asked),
+        samples=_samples(features, generator, n_clusters.value, is_learned),
+        certainty=_certainty(features, preprocessor, consensus, n_clusters.value, is_learned, asked),
         stability=_stability(features, preprocessor, generator, asked),
         k_range=asked.k_range,
         allow_one=asked.allow_one,
@@ -361,10 +361,12 @@ def _scaler_of_numbers(preprocessor: Preprocessor) -> Any:
     return scaler[-1] if isinstance(scaler, Pipeline) else scaler
 
 
-def _n_clusters(features: Any, generator: Any, asked: Wishes) -> Decision[int | tuple[int, ...] | None]:
+def _n_clusters(
+    features: Any, generator: Any, is_learned: bool, asked: Wishes
+) -> Decision[int | tuple[int, ...] | None]:
     """The number of clusters, those to choose from, or None: the combiner finds it."""
     own = getattr(asked.consensus, "n_clusters", None)
-    if isinstance(generator, ScaledPartitions) and asked.generator is None and asked.n_clusters is None:
+    if is_learned and asked.n_clusters is None:
         ks = asked.k_range or tuple(numbers_of_clusters(min(len(features), MOST_CHOSEN_ON)))
         learned = "Trees that learned on synthetic sets compare candidate partitions with these numbers of clusters"
         return Decision(ks, f"{learned}{', which were given' * (asked.k_range is not None)}.{_or_one(asked)}")
@@ -468,10 +470,10 @@ def _combiner(generator: Any, n_clusters: Any, asked: Wishes) -> tuple[Any, Deci
     return make_consensus(usual), Decision(usual, of_diverse if usual == "eac-average" else of_others)
 
 
-def _samples(features: Any, generator: Any, n_clusters: Any) -> Decision[dict[str, int]]:
+def _samples(features: Any, generator: Any, n_clusters: Any, is_learned: bool) -> Decision[dict[str, int]]:
     """Which steps look at a sample of the objects."""
     n, samples, reasons = features.shape[0], dict[str, int](), list[str]()
-    if isinstance(generator, ScaledPartitions) and n > MOST_CHOSEN_ON:
+    if is_learned and n > MOST_CHOSEN_ON:
         samples["the weights of the partitions"] = MOST_CHOSEN_ON
         reasons.append(f"The trees compare candidate partitions of {MOST_CHOSEN_ON:,} objects.")
     elif isinstance(n_clusters, tuple) and n > N_SAMPLE:
@@ -486,12 +488,14 @@ def _samples(features: Any, generator: Any, n_clusters: Any) -> Decision[dict[st
     return Decision(samples, " ".join(reasons) or f"Every step looks at all {n:,} objects.")
 
 
-def _certainty(features: Any, preprocessor: Any, consensus: Any, n_clusters: Any, asked: Wishes) -> Decision[str]:
+def _certainty(
+    features: Any, preprocessor: Any, consensus: Any, n_clusters: Any, is_learned: bool, asked: Wishes
+) -> Decision[str]:
     """How the members vote on each object."""
     words = f"An object is core from {CORE:g} of the votes for its cluster, border from {BORDER:g}."
     if n_clusters == 1:
         return Decision("none", "With one cluster each object is in it.")
-    if asked.generator is None and is_choice_learned(features, preprocessor, asked.quality, asked):
+    if is_learned:
         return Decision("weighted votes", f"The partitions have learned weights. {words}")
     if getattr(consensus, "weights", None) is not None:
         return Decision("weighted votes", f"The combiner was given with weights. {words}")

@@ -125,7 +125,7 @@ def weights_of_members(n_made: int, n_members: int, n_columns: int, weight: floa
 
 def learned_weights(generator: Any, chosen: Chosen) -> list[float]:
     """(p,) of the partitions of a fitted `ScaledPartitions`; one that the choice did not see weighs next to nothing."""
-    return [chosen.weights.get(tuple(candidate), LEAST_WEIGHT) for candidate in generator._candidates]
+    return [chosen.weights.get(candidate, LEAST_WEIGHT) for candidate in generator._candidates]
 
 
 def set_weights(consensus: Any, weights: list[float] | None) -> Any:

@@ -36,6 +36,11 @@ def seed_of(random_state: Any, subject: str = "random_state") -> int:
     return int(random_state if isinstance(random_state, numbers.Integral) else task_seeds(random_state, 1)[0])
 
 
+def sample_rows(n: int, most: int, seed: int) -> NDArray[np.intp]:
+    """All of n rows, or so many of more, drawn by the seed, ascending."""
+    return np.arange(n) if n <= most else np.sort(np.random.RandomState(seed).permutation(n)[:most])
+
+
 def eigsh_start(start: NDArray[np.float64]) -> dict[str, Any]:
     """The parameters of `eigsh` that make its result depend on the start vector alone.
 

@@ -14,20 +14,21 @@ from numpy.typing import NDArray
 from scipy.cluster.hierarchy import linkage
 
 from ensemblage.base.cached import once
-from ensemblage.generation._diverse import Embedding, Objects
+from ensemblage.base.random import sample_rows
+from ensemblage.generation._diverse import GINI_THRESHOLD, MOST_FULL, RIDGE, Embedding, Objects
+from ensemblage.generation._genie import Merges
 from ensemblage.generation._parallel import run_all
+from ensemblage.generation._sampled_kmeans import member_sums
 from ensemblage.generation._views import MOST_COMPONENTS, Matrix, Scales, n_signals, principal_components
 from ensemblage.kernels._dendrogram import cut_merges
-from ensemblage.kernels._mixtures import FULL, LATENT, TIED, fit_mixture, lloyd
+from ensemblage.kernels._mixtures import FULL, LATENT, TIED, fit_mixture
+from ensemblage.kernels._points import iterate
 
 Labels = NDArray[np.int32]
 STEPS, TOLERANCE = 60, 1e-3
 """Of a mixture."""
-RIDGE = 1e-4
 MOST_MERGED = 2_500
 """Objects that Ward's method merges; of more, so many are drawn."""
-MOST_NARROW = 50
-"""Features up to which mixtures have full covariances."""
 NARROW = (
     ("own", "kmeans"),
     ("own", "ward"),
@@ -59,14 +60,14 @@ WIDE = (
     ("logarithm", "spectral10"),
 )
 """Pairs of a view and a family, for at most 50 features and for more."""
-GRID = (2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 17, 20, 24, 28, 33, 39, 47, 56)
+NUMBERS = (*range(2, 11), 12, 14, 17, 20, 24, 28, 33, 39, 47, 56)
+"""Numbers of clusters that are looked at first, as far as √n."""
 
 
 def centres_of(X: Matrix, labels: Labels) -> Matrix:
     """(k, m) means of the clusters of labels from 0, none of them empty."""
-    sums = np.zeros((int(labels.max()) + 1, X.shape[1]))
-    np.add.at(sums, labels, X)
-    return np.asarray(sums / np.bincount(labels)[:, None])
+    sums, sizes = member_sums(X, labels, int(labels.max()) + 1)
+    return np.asarray(sums / sizes[:, None])
 
 
 def nearest_centres(X: Matrix, centres: Matrix) -> Labels:
@@ -85,13 +86,13 @@ class Origin(NamedTuple):
 
 
 def numbers_of_clusters(n: int) -> list[int]:
-    """Those of `GRID` up to √n, at least up to 5."""
-    return [k for k in GRID if k * k <= max(n, 25) and k < n]
+    """Those of `NUMBERS` up to √n, at least up to 5."""
+    return [k for k in NUMBERS if k * k <= max(n, 25) and k < n]
 
 
 def pairs_of(m: int) -> tuple[tuple[str, str], ...]:
     """The view and family of the candidates of m features."""
-    return NARROW if m <= MOST_NARROW else WIDE
+    return NARROW if m <= MOST_FULL else WIDE
 
 
 class Space:
@@ -103,16 +104,13 @@ class Space:
         n, m = self.features.shape
         # More columns than this are replaced by scores with about the same distances.
         most = 4 * MOST_COMPONENTS
-        self.X = self.features if m <= MOST_NARROW else principal_components(self.features, min(n - 1, m, most))[0]
+        self.X = self.features if m <= MOST_FULL else principal_components(self.features, min(n - 1, m, most))[0]
         self.objects = Objects(self.X)
 
     @once
     def rows(self) -> NDArray[np.intp]:
         """The objects that Ward's method merges: all, or 2,500 drawn by the seed."""
-        n = len(self.X)
-        if n <= MOST_MERGED:
-            return np.arange(n)
-        return np.sort(np.random.RandomState(self.seed).permutation(n)[:MOST_MERGED])
+        return sample_rows(len(self.X), MOST_MERGED, self.seed)
 
     @once
     def hierarchy(self) -> NDArray[np.int64]:
@@ -134,8 +132,9 @@ class Space:
         return labels
 
     def kmeans(self, k: int) -> Labels:
-        labels = self.ward(k)
-        lloyd(self.X, STEPS, labels, k)
+        n, labels = len(self.X), self.ward(k)
+        columns, centres = np.ascontiguousarray(self.X.T), centres_of(self.X, labels)
+        iterate(self.X, columns, centres, labels, np.empty(n), np.empty(k, dtype=np.int64), STEPS)
         return labels
 
     @once
@@ -148,9 +147,7 @@ class Space:
 
     def mixture(self, X: Matrix, shape: int, scale: float, degrees: float, k: int) -> Labels:
         labels, is_binary = self.ward(k), self.scales.is_binary
-        if shape == LATENT:
-            X = np.where(is_binary, (X.min(axis=0) < X).astype(np.float64), X)
-        fit_mixture(np.ascontiguousarray(X), is_binary, shape, scale, degrees, STEPS, TOLERANCE, labels, k)
+        fit_mixture(X, is_binary, shape, scale, degrees, STEPS, TOLERANCE, labels, k)
         return labels
 
     def full(self, k: int) -> Labels:
@@ -163,8 +160,14 @@ class Space:
     def tied(self, k: int) -> Labels:
         return self.mixture(self.X, TIED, RIDGE * len(self.X), 0.0, k)
 
+    @once
+    def with_zeros_and_ones(self) -> Matrix:
+        """(n, m) the features, 0 and 1 in the columns of two values."""
+        X = self.features
+        return np.where(self.scales.is_binary, (X.min(axis=0) < X).astype(np.float64), X)
+
     def latent(self, k: int) -> Labels:
-        return self.mixture(self.features, LATENT, 0.1, 3.0, k)
+        return self.mixture(self.with_zeros_and_ones, LATENT, 0.1, 3.0, k)
 
     def factor(self, k: int) -> Labels:
         r = self.factors.shape[1]
@@ -184,8 +187,12 @@ class Space:
     def spectral5(self, k: int) -> Labels:
         return self.embedding5.cut(k)
 
+    @once
+    def merges(self) -> Merges:
+        return self.objects.tree.merges(GINI_THRESHOLD)
+
     def genie3(self, k: int) -> Labels:
-        return self.objects.tree.merges(0.3).cut(k)
+        return self.merges.cut(k)
 
 
 class Pool(NamedTuple):

@@ -50,6 +50,12 @@ def numbers_near(k: int | None) -> list[int] | None:
     return None if k is None else sorted({max(near, 2) for near in (k - 1, k, k + 1)})
 
 
+def numbers_asked(n_clusters: int | Sequence[int] | None, n_rows: int, usual: Sequence[int]) -> list[int]:
+    """The numbers of clusters that a parameter means, each from 2 to the rows; None means the usual ones."""
+    wanted = usual if n_clusters is None else np.atleast_1d(n_clusters)
+    return sorted({min(max(int(k), 2), n_rows) for k in wanted})
+
+
 def can_be_diverse(features: Any) -> bool:
     """Whether several algorithms can cluster features: an array, not too long, in which neighbours mean something."""
     if not isinstance(features, np.ndarray) or features.shape[1] == 0 or len(features) > MOST_DIVERSE:
@@ -223,14 +229,7 @@ class DiversePartitions(BasePartitions):
 
     def _ks(self, n_rows: int) -> list[int]:
         """Numbers of clusters, from 2 to the objects."""
-        wanted: Sequence[int]
-        if self.n_clusters is None:
-            wanted = [k for k in GRID if k * k <= max(n_rows, 4)]
-        elif isinstance(self.n_clusters, int | np.integer):
-            wanted = [int(self.n_clusters)]
-        else:
-            wanted = self.n_clusters
-        return sorted({min(max(int(k), 2), n_rows) for k in wanted})
+        return numbers_asked(self.n_clusters, n_rows, [k for k in GRID if k * k <= max(n_rows, 4)])
 
     def _partitions(self, X: Any, sample_weight: NDArray[np.int64] | None) -> list[Partition | Failure]:
         """Mixtures one by one; trees and embeddings once, then cut at every number of clusters."""

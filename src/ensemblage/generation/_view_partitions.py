@@ -22,6 +22,7 @@ from ensemblage.generation._candidates import (
     pairs_of,
 )
 from ensemblage.generation._clusterers import nearest_rows
+from ensemblage.generation._diverse import numbers_asked
 from ensemblage.generation._views import Scales
 
 PAIR_NAMED = {f"{view} {family}": (view, family) for view, family in (*NARROW, *WIDE)}
@@ -116,11 +117,7 @@ class ScaledPartitions(LabelTransformer):
         check_parameters(self)
         X = self._validate(X, reset=True)
         n, m = X.shape
-        if self.n_clusters is None:
-            ks = numbers_of_clusters(n)
-        else:
-            wanted = self.n_clusters if isinstance(self.n_clusters, Sequence) else [self.n_clusters]
-            ks = sorted({min(max(int(k), 2), n) for k in wanted})
+        ks = numbers_asked(self.n_clusters, n, numbers_of_clusters(n))
         names = self.algorithms
         pairs = pairs_of(m) if names is None else tuple(PAIR_NAMED[name] for name in dict.fromkeys(names))
         pool = candidate_pool(X, ks, pairs, self.n_jobs, seed_of(self.random_state), self.progress)

@@ -11,6 +11,8 @@ from sklearn.datasets import load_wine, make_blobs
 
 from ensemblage import ConsensusClustering, default_plan, load, read_table
 from ensemblage.cli import _run, main
+from ensemblage.cli._resampling import GeneratedConsensus, learned_generator
+from ensemblage.report._chosen import chosen_summary
 
 WINE = load_wine(as_frame=True).data[["alcohol", "flavanoids", "color_intensity", "proline"]]
 GAPS = WINE.mask(np.random.default_rng(0).random(WINE.shape) < 0.05)
@@ -54,6 +56,7 @@ def test_the_shell_executes_the_plan_of_the_library(tmp_path, table, options, gi
     assert model.plan_.is_learned
     assert model.chosen_ == same.chosen_
     assert summary["plan"] == same.plan_.to_dict()
+    assert summary["chosen"] == chosen_summary(same.chosen_)
 
 
 def test_numbers_to_choose_from(tmp_path):
@@ -143,7 +146,61 @@ def test_what_is_going_to_be_done_and_was_found_is_told(tmp_path):
     done = shell("run", tmp_path / "table.csv", "--selection", "learned", "--stability", 0, "-o", tmp_path / "out")
     assert "trees that learned on synthetic sets rate candidate partitions with 2 to 9 clusters" in done.stderr
     assert "candidate partitions: by several algorithms in several scales" in done.stderr
-    assert load(tmp_path / "out" / "model.npz").chosen_.sentence in done.stderr
+    sentence = load(tmp_path / "out" / "model.npz").chosen_.sentence
+    assert sentence in done.stderr
+    assert f"chosen      {sentence}" in done.stdout.splitlines()
+
+
+def test_without_clear_clusters_that_comes_first(tmp_path, unclear):
+    BLOBS.to_csv(tmp_path / "table.csv", index=False)
+    done = shell("run", tmp_path / "table.csv", "--selection", "learned", "--stability", 0, "-o", tmp_path / "out")
+    assert done.stdout.startswith("structure   No clear clusters were found: the best partition is rated ")
+
+
+def test_resamples_keep_algorithms_weights_and_number(tmp_path):
+    model, _, summary = learned(tmp_path, WINE, "--stability", 3)
+    chosen = model.chosen_
+    assert summary["plan"]["stability"]["value"] == summary["found_again"]["n"] == 3
+    again = GeneratedConsensus(learned_generator(chosen, 0), clone(model.consensus_).set_params(weights=None), chosen)
+    np.testing.assert_array_equal(again.fit_predict(model.preprocessor_.transform(WINE)), model.labels_)
+    assert len(np.unique(again.fit_predict(WINE[::2].to_numpy()))) == chosen.n_clusters
+    stable, _, summary = learned(tmp_path, BLOBS, "--stability", 4, name="stable")
+    assert [row["verdict"] for row in summary["found_again"]["table"]] == ["very stable"] * stable.n_clusters_
+
+
+def test_resamples_are_clustered_unasked(tmp_path):
+    BLOBS.to_csv(tmp_path / "table.csv", index=False)
+    done = shell("run", tmp_path / "table.csv", "--selection", "learned", "-o", tmp_path / "out")
+    assert done.exit_code == 0, done.stderr
+    assert "3 clusters in 20 bootstraps" in done.stdout
+    plan = default_plan(BLOBS, selection="learned", n_resamples=None)
+    assert plan.stability == (20, "90 objects are at most 2,000: it takes little time.")
+    assert load(tmp_path / "out" / "model.npz").plan_ == plan
+
+
+def test_new_objects(tmp_path):
+    learned(tmp_path, BLOBS.iloc[::2])
+    BLOBS.iloc[1::2].to_csv(tmp_path / "new.csv", index=False)
+    done = shell("assign", tmp_path / "out", tmp_path / "new.csv", "-o", tmp_path / "assigned.csv")
+    assert done.exit_code == 0, done.stderr
+    same = ConsensusClustering(selection="learned", random_state=0).fit(BLOBS.iloc[::2]).assign(BLOBS.iloc[1::2])
+    found = pd.read_csv(tmp_path / "assigned.csv")
+    assert found["cluster"].tolist() == same.labels.tolist()
+    assert set(found["verdict"]) == {"core"}
+    np.testing.assert_allclose(found["confidence"], same.confidence, atol=1e-6)
+
+
+def test_what_follows_a_run(tmp_path):
+    model, found, summary = learned(tmp_path, BLOBS, "--annotate")
+    out = tmp_path / "out"
+    beside = pd.read_csv(out / "annotated.csv")
+    assert beside["cluster"].tolist() == found["cluster"].tolist()
+    assert set(beside["verdict"]) == {"core"}
+    done = shell("report", out, "-o", tmp_path / "again.html")
+    assert done.exit_code == 0, done.stderr
+    assert (tmp_path / "again.html").read_bytes() == (out / "report.html").read_bytes()
+    assert (model.confidence_ == 1).all()
+    assert sum(row["verdicts"]["core"] for row in summary["clusters"]) == len(BLOBS)
 
 
 @pytest.mark.parametrize(

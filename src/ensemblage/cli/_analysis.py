@@ -311,6 +311,7 @@ def _summary(
         column_uses=objects.columns,
         title=f"Consensus clustering of {source.path.name}",
         k_choice=given.k_choice,
+        chosen=given.chosen,
         plan=given.plan,
         command=repeated_command({"data": source.path, "ensemble": source.path}),
         **more,

@@ -199,7 +199,7 @@ def test_what_follows_a_run(tmp_path):
     done = shell("report", out, "-o", tmp_path / "again.html")
     assert done.exit_code == 0, done.stderr
     assert (tmp_path / "again.html").read_bytes() == (out / "report.html").read_bytes()
-    assert (model.confidence_ == 1).all()
+    assert model.confidence_.min() > 0.99
     assert sum(row["verdicts"]["core"] for row in summary["clusters"]) == len(BLOBS)
 
 

@@ -34,6 +34,7 @@ WITHOUT_FIGURES = {
     "test_assign.py",
     "test_choose_k.py",
     "test_cli_compare.py",
+    "test_cli_learned.py",
     "test_default.py",
     "test_gaps.py",
     "test_plan.py",
@@ -96,6 +97,21 @@ def only_kernels():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_jit, "FEW_OPERATIONS", -1)
         yield
+
+
+@pytest.fixture
+def unclear(monkeypatch):
+    """No candidate partition is rated above what single clouds reach."""
+    from ensemblage.answer import _execution
+
+    choose_candidate = _execution.choose_candidate
+
+    def choose(*args, **options):
+        chosen = choose_candidate(*args, **options)
+        vars(chosen)["is_clear"] = False
+        return chosen
+
+    monkeypatch.setattr(_execution, "choose_candidate", choose)
 
 
 @pytest.fixture

@@ -147,7 +147,7 @@ def clustering():
         "subspace km": (WINE, {"n_clusters": 3, "consensus": "km", "generator": generation.SubspacePartitions(9)}),
     }
     for name, (X, options) in given.items():
-        model = ConsensusClustering(random_state=0, **options).fit(X)
+        model = ConsensusClustering(random_state=0, selection="consensus", **options).fit(X)
         yield name, results_of(model) | {"codes": model.ensemble_.codes, "new": model.predict(X[:10])}
 
 
@@ -189,7 +189,7 @@ def stability():
         options = {"scheme": scheme, "n_resamples": 8, "random_state": 0}
         yield scheme, cluster_stability(KMeans(3, n_init=2, random_state=0), BLOBS, **options)
     table = frame().drop(columns="patient")
-    labels = ConsensusClustering(3, random_state=0).fit(table.fillna(2.5)).labels_
+    labels = ConsensusClustering(3, selection="consensus", random_state=0).fit(table.fillna(2.5)).labels_
     yield "profile", profile(labels, table)
 
 
@@ -270,8 +270,11 @@ COMMANDS = [
 ]
 NOT_COMPARED = ("commands/methods", "commands/methods km")
 """The file has the list of methods when each alias was a line of it: words, not results."""
-VOLATILE = re.compile(r"^(seconds|versions|ensemblage|input|created|figures|files|plan)$")
-"""Keys of JSON that hold times, versions or pictures; and the plan, which the file was written without."""
+VOLATILE = re.compile(r"^(seconds|versions|ensemblage|input|created|figures|files|plan|chosen)$")
+"""Keys of JSON that hold times, versions or pictures; and the plan and the choice, which the file was written without."""
+SCHEMA_OF_THE_FILE = 6
+UNSAID = " --selection consensus"
+"""Of every run: the file has what the first default gave, when there was no option."""
 NAMES_OF_THE_FILE = {"normalize": "normalized"}
 """Parameters that had another name when the file was written."""
 
@@ -289,7 +292,8 @@ def commands():
         Path("edges.csv").write_text("from,to\n" + "".join(f"n{i},n{j}\n" for i, j in edges), encoding="utf-8")
         for command in COMMANDS:
             before = {path: os.stat(path).st_mtime_ns for path in Path().rglob("*") if path.is_file()}
-            result = CliRunner().invoke(main, command.split(), catch_exceptions=False)
+            said = f"{command}{UNSAID}" if command.startswith("run ") else command
+            result = CliRunner().invoke(main, said.split(), catch_exceptions=False)
             found = {"exit": result.exit_code, "out": without_times(result.stdout)}
             for path in sorted(Path().rglob("*")):
                 if path.is_file() and before.get(path) != os.stat(path).st_mtime_ns:
@@ -306,7 +310,10 @@ def content(path):
     if path.suffix == ".csv":
         rows = list(csv.reader(path.read_text(encoding="utf-8").splitlines()))
         return [[number(cell) for cell in row] for row in rows]
-    return steady(json.loads(path.read_text(encoding="utf-8"))) if path.suffix == ".json" else None
+    if path.suffix != ".json":
+        return None
+    found = steady(json.loads(path.read_text(encoding="utf-8").replace(UNSAID, "")))
+    return found | {"schema": SCHEMA_OF_THE_FILE} if "schema" in found else found
 
 
 def number(cell):

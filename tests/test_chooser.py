@@ -172,12 +172,18 @@ def test_without_selection_nothing_is_learned():
     assert not model.plan_.is_learned
 
 
-def test_one_cluster_is_an_answer_where_it_is_allowed():
-    cloud = np.random.default_rng(1).normal(size=(200, 3))
-    assert ConsensusClustering(selection="learned", allow_one=True, random_state=0).fit(cloud).n_clusters_ == 1
+@pytest.mark.parametrize(
+    ("options", "is_one"), [({}, False), ({"allow_one": True}, True), ({"allow_one": True, "n_clusters": 4}, False)]
+)
+def test_one_cluster_is_an_answer_where_it_is_allowed(unclear, options, is_one):
+    model = ConsensusClustering(**options, selection="learned", random_state=0).fit(BLOBS)
+    assert (model.n_clusters_ == 1) == is_one
+    assert model.choice_ is None
+
+
+def test_clear_clusters_are_never_one():
     model = ConsensusClustering(selection="learned", allow_one=True, random_state=0).fit(BLOBS)
     assert model.n_clusters_ == 4
-    assert model.choice_.structure.found
 
 
 def test_pairs_of_objects_are_kept():

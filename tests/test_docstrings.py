@@ -114,6 +114,6 @@ def test_every_part_is_used():
     files = [file for file in root.rglob("*.py") if file.name not in ("docs.py", "_docs.py")]
     text = "".join(file.read_text(encoding="utf-8") for file in files)
     parts = set(docs.PARTS)
-    for module in ("consensus._docs", "generation._docs", "metrics._docs", "plotting", "ranking"):
+    for module in ("answer._docs", "consensus._docs", "generation._docs", "metrics._docs", "plotting", "ranking"):
         parts |= set(importlib.import_module(f"ensemblage.{module}").PARTS)
     assert {name for _, name in PLACE.findall(text)} == parts

@@ -4,6 +4,7 @@ from ensemblage.answer._choose_k import choose_k
 from ensemblage.answer._choose_resolution import choose_resolution
 from ensemblage.answer._consensus_clustering import ConsensusClustering
 from ensemblage.answer._default_plan import default_plan
+from ensemblage.answer._docs import PARTS
 from ensemblage.answer._k_choice import KChoice
 from ensemblage.answer._method_comparison import MethodComparison, compare_methods
 from ensemblage.answer._monti_choice import MontiChoice, choose_k_monti
@@ -29,4 +30,4 @@ __all__ = [
     "to_anndata",
 ]
 
-fill_docstrings(globals()[name] for name in __all__)
+fill_docstrings((globals()[name] for name in __all__), PARTS)

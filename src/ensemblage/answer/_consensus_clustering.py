@@ -39,6 +39,7 @@ from ensemblage.answer._k_choice import KChoice
 from ensemblage.answer._plan import Plan
 from ensemblage.base.parameters import Constraints, Function, Jobs, Seed
 from ensemblage.base.random import seed_of
+from ensemblage.base.selections import DEFAULT_SELECTION, LEARNED
 from ensemblage.base.sklearn import BaseEstimator, ClusterMixin
 from ensemblage.base.validation import check_parameters
 from ensemblage.consensus._assignment import BY_RULE, Assignment
@@ -90,12 +91,7 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
         and each with deviation 1. "fast", and always of more than 20,000 objects, of sparse features
         and where more than half of the objects are copies of others: ``RandomKPartitions(50)`` and "km", in time linear
         in the objects.
-    selection : {"learned", "consensus"}, default "consensus"
-        "learned": where neither ``generator`` nor ``consensus`` is given, ``ScaledPartitions`` makes the partitions,
-        and regression trees that were trained on synthetic sets alone give them weights and find the number of
-        clusters. "consensus": every partition has the same weight, and `choose_k` finds the number. "learned" is
-        the same as "consensus" with quality "fast", with weights of rows, and where several algorithms cannot cluster
-        the data.
+    {selection}
     standardize : bool or "auto", default "auto"
         Bring the features to mean 0 and standard deviation 1; "auto": unless all standard deviations are within a
         factor of 20, as `Preprocessor` says, and as the shell does.
@@ -164,7 +160,7 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
     generator: Any = None
     consensus: Any = None
     quality: Literal["fast", "default", "best"] = "default"
-    selection: Literal["learned", "consensus"] = "consensus"
+    selection: Literal["learned", "consensus"] = DEFAULT_SELECTION
     standardize: bool | Literal["auto"] = "auto"
     impute: str | None = None
     preprocessor: Any = None
@@ -285,10 +281,19 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
         made.n_features_in_, made.feature_names_in_ = preprocessor.n_features_in_, preprocessor.feature_names_in_
         return made
 
-    def _set_consensus(self, ensemble: Ensemble, consensus: Any, choice: KChoice | None) -> Self:
-        """The fitted model of what was generated and a fitted consensus of it."""
-        self.choice_, self.chosen_ = choice, None
+    def _set_consensus(
+        self, ensemble: Ensemble, consensus: Any, choice: KChoice | None, chosen: Chosen | None = None
+    ) -> Self:
+        """The fitted model of what was generated and a fitted consensus of it.
+
+        Where the weights of the partitions are learned, it learns them again when it is fitted again.
+        """
+        self.choice_, self.chosen_ = choice, chosen
         self._take_consensus(ensemble, consensus)
+        if chosen is not None:
+            learned = {"generator": None, "selection": LEARNED, "n_clusters": self.plan_.k}
+            self.set_params(**learned, allow_one=self.plan_.allow_one)
+            return self
         self.set_params(n_clusters=None if choice else consensus.n_clusters, consensus=clone(consensus))
         return self
 

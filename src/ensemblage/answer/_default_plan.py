@@ -17,6 +17,7 @@ from ensemblage.answer._choose_k import N_SAMPLE, default_k_range
 from ensemblage.answer._chooser import MOST_CHOSEN_ON
 from ensemblage.answer._plan import Decision, Plan
 from ensemblage.base.parameters import Constraints, Estimator, Flag, Whole, Words
+from ensemblage.base.selections import DEFAULT_SELECTION, LEARNED, SELECTIONS
 from ensemblage.base.text import listing, one_line, some
 from ensemblage.base.validation import check_parameters, check_value, format_value, n_distinct_rows
 from ensemblage.consensus._base import BaseConsensus
@@ -43,7 +44,6 @@ OWN = ("n_clusters", "n_jobs", "random_state", "max_bytes")
 EXECUTION = ("n_jobs", "random_state", "progress", "max_bytes")
 """Parameters of generators and consensus that no plan depends on."""
 QUALITIES = ("fast", "default", "best")
-LEARNED, BY_CONSENSUS = SELECTIONS = ("learned", "consensus")
 PARAMETERS: Constraints = {
     "n_clusters": [Whole(1), None],
     "generator": [
@@ -88,7 +88,7 @@ class Wishes(NamedTuple):
     """Whether rows stand for several objects."""
     member_weight: float | None = None
     """Of a category that is a member, in columns of features; None: the preprocessor says it."""
-    selection: str = BY_CONSENSUS
+    selection: str = DEFAULT_SELECTION
 
 
 def default_plan(
@@ -98,7 +98,7 @@ def default_plan(
     generator: Any = None,
     consensus: Any = None,
     quality: Literal["fast", "default", "best"] = "default",
-    selection: Literal["learned", "consensus"] = "consensus",
+    selection: Literal["learned", "consensus"] = DEFAULT_SELECTION,
     standardize: bool | Literal["auto"] = "auto",
     impute: str | None = None,
     preprocessor: Any = None,
@@ -123,8 +123,7 @@ def default_plan(
         What combines them.
     quality : {"fast", "default", "best"}, default "default"
         What is clustered where no generator is given.
-    selection : {"learned", "consensus"}, default "consensus"
-        Whether partitions have learned weights.
+    {selection}
     standardize : bool or "auto", default "auto"
         Whether features are standardised.
     impute : {"median", "mean", "most-frequent", "knn"}, optional
@@ -562,7 +561,8 @@ def takes_distances(generator: Any) -> bool:
 
 def can_be_repeated(features: Any, members: Collection[str], generator: Any) -> bool:
     """Whether the partitions can be made again of resamples of the objects; ``members`` are the categories that are."""
-    fits = isinstance(generator, DiversePartitions | RandomKPartitions) and not takes_distances(generator)
+    kinds = DiversePartitions | RandomKPartitions | ScaledPartitions
+    fits = isinstance(generator, kinds) and not takes_distances(generator)
     return fits and not members and bool(features.shape[1] > 0)
 
 

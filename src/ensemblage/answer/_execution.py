@@ -28,11 +28,8 @@ def choice_of(
     n_jobs: int | None,
     progress: Callable[[int, int], None] | None = None,
 ) -> KChoice | None:
-    """What `choose_k` finds in features, (n, m); None where the plan does not ask it.
-
-    A learned choice asks it alone whether there is one cluster.
-    """
-    if not plan.chooses_k or (plan.is_learned and not plan.allow_one):
+    """What `choose_k` finds in features, (n, m); None where the plan does not ask it."""
+    if not plan.chooses_k:
         return None
     return choose_k(features, plan.k_range, standardize=False, n_jobs=n_jobs, random_state=seed, progress=progress)
 
@@ -53,8 +50,20 @@ def chosen_of(
 def number_of_clusters(plan: Plan, choice: KChoice | None, chosen: Chosen | None = None) -> int | None:
     """The number that was given or chosen; None: the combiner finds it."""
     if chosen is not None:
-        return 1 if choice is not None and choice.n_clusters(plan.allow_one) == 1 else chosen.n_clusters
+        may_be_one = plan.allow_one and plan.k is None
+        return 1 if may_be_one and not is_clear(chosen) else chosen.n_clusters
     return plan.k if choice is None else choice.n_clusters(plan.allow_one)
+
+
+# To be replaced by the attributes themselves, once `Chosen` has them; nothing else asks for them by name.
+def rating_of(chosen: Chosen) -> float:
+    """The predicted index of the best candidate."""
+    return float(getattr(chosen, "rating", chosen.predicted[chosen.n_clusters]))
+
+
+def is_clear(chosen: Chosen) -> bool:
+    """Whether the rating is above what single clouds reach."""
+    return bool(getattr(chosen, "is_clear", True))
 
 
 def generator_of(

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
-from itertools import zip_longest
+from itertools import groupby, zip_longest
 from textwrap import wrap
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -13,6 +13,8 @@ from ensemblage.base.registered import html
 T = TypeVar("T")
 VALUE_WIDTH, REASON_WIDTH = 40, 64
 """Characters of a line of the printed table."""
+LEAST_RUN = 3
+"""Numbers in a row that are written as a range."""
 
 
 class Decision(NamedTuple, Generic[T]):
@@ -37,7 +39,7 @@ class Plan:
         Whether features keep their scales: "kept", "standardised", "as given", "of its own" (the preprocessor's), or
         "none" (no feature is a number).
     n_clusters : Decision of int, tuple of int or None
-        The number of clusters; those that `choose_k` chooses from; None: the combiner finds it by its own rule.
+        The number of clusters; those to choose from; None: the combiner finds it by its own rule.
     members : Decision of str
         Generator of the partitions; "none" where categories are the only members.
     combiner : Decision of str
@@ -86,6 +88,11 @@ class Plan:
     @property
     def chooses_k(self) -> bool:
         """Whether `choose_k` chooses the number of clusters."""
+        return self.finds_k and not self.is_learned
+
+    @property
+    def finds_k(self) -> bool:
+        """Whether the number of clusters is looked for before the partitions are combined."""
         return isinstance(self.n_clusters.value, tuple)
 
     def to_dict(self) -> dict[str, Any]:
@@ -116,9 +123,15 @@ def value_text(value: Any) -> str:
     if isinstance(value, Mapping):
         return ", ".join(f"{n:,} for {step}" for step, n in value.items()) or "none"
     if isinstance(value, list | tuple):
-        whole = tuple(value) == tuple(range(value[0], value[-1] + 1)) and len(value) > 1
-        return f"{value[0]} to {value[-1]}" if whole else ", ".join(map(str, value))
+        return ", ".join(_runs(value))
     return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def _runs(numbers: Sequence[int]) -> Iterator[str]:
+    """Ascending numbers, those without a gap as "2 to 10"."""
+    for _, group in groupby(enumerate(numbers), lambda place: place[1] - place[0]):
+        run = [k for _, k in group]
+        yield from map(str, run) if len(run) < LEAST_RUN else (f"{run[0]} to {run[-1]}",)
 
 
 def _plain(value: Any) -> Any:

@@ -22,6 +22,7 @@ from ensemblage import (
 )
 from ensemblage._version import __version__
 from ensemblage.answer import KChoice, MethodComparison, Plan, compare_methods
+from ensemblage.answer._chooser import Chosen
 from ensemblage.answer._consensus_clustering import ConsensusClustering
 from ensemblage.answer._saved import save_model
 from ensemblage.cli._annotate import check_copy, is_annotated_copy, write_cells
@@ -115,6 +116,8 @@ class ConsensusInput:
     pairs: Mapping[str, NDArray[np.int64]]
     """What the consensus keeps."""
     k_choice: KChoice | None = None
+    chosen: Chosen | None = None
+    """What gave the partitions learned weights."""
     plan: Plan | None = None
     resampling: ResamplingPlan | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
@@ -266,7 +269,7 @@ def _save(folder: Folder, given: ConsensusInput, consensus: Any) -> None:
         folder.put(ENSEMBLE, given.ensemble.save)
     model = consensus
     if given.model is not None:
-        model = given.model._set_consensus(given.ensemble, consensus, given.k_choice)
+        model = given.model._set_consensus(given.ensemble, consensus, given.k_choice, given.chosen)
     folder.put(MODEL, partial(save_model, clone_without_threads(model)))
     folder.put(LABELS, lambda path: write_labels(path, given.objects.ids, consensus))
 
@@ -308,6 +311,7 @@ def _summary(
         column_uses=objects.columns,
         title=f"Consensus clustering of {source.path.name}",
         k_choice=given.k_choice,
+        chosen=given.chosen,
         plan=given.plan,
         command=repeated_command({"data": source.path, "ensemble": source.path}),
         **more,

@@ -33,9 +33,11 @@ def show_lines(lines: Iterable[tuple[str, str]]) -> None:
 
 
 def _lines(summary: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
+    from ensemblage.report._answer import structure_doubt
+
     data, consensus = summary["data"], summary["consensus"]
-    if (found := summary.get("number")) and not found["structure"]["found"]:
-        yield "structure", found["structure"]["sentence"]
+    if doubt := structure_doubt(summary):
+        yield "structure", doubt
     features = "" if data["n_features"] is None else f", {plural(data['n_features'], 'feature')}"
     yield "objects", f"{data['n_objects']:,}{features}"
     partitions = plural(data["n_partitions"], "partition")
@@ -43,6 +45,8 @@ def _lines(summary: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
     yield "consensus", clusters_text([cluster["size"] for cluster in summary["clusters"]], _asked_k(summary))
     yield from _cluster_descriptions(summary.get("profile"))
     yield from _number_of_clusters(summary.get("number"))
+    if chosen := summary.get("chosen"):
+        yield "chosen", chosen["sentence"]
     yield from _stability(summary.get("stability"))
     yield from _choice(summary.get("choice"), len(summary["clusters"]))
     yield from _evidence(summary.get("evidence", ()))

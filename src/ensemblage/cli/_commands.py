@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import click
 
 from ensemblage._version import __version__
+from ensemblage.base.selections import DEFAULT_SELECTION, SELECTIONS
 from ensemblage.cli._errors import OneSentenceGroup
 from ensemblage.cli._methods import parse_set
 from ensemblage.cli._options import (
@@ -322,6 +323,13 @@ def main() -> None:
     show_default=True,
     help="Without --generator: 12 partitions by three algorithms and eac-average; twice as many (best), on features "
     "as they are scaled and with deviation 1; or 50 k-means and km (fast, and for more than 20,000 objects).",
+)
+@click.option(
+    "--selection",
+    type=click.Choice(SELECTIONS),
+    help="Without --generator and --method: trees that learned on synthetic sets give the partitions weights and find "
+    "the number of clusters (learned), or all weigh the same and five criteria find it (consensus). "
+    f"[default: {DEFAULT_SELECTION}]",
 )
 @click.option(
     "--stability",

@@ -23,8 +23,12 @@ from ensemblage import (
 from ensemblage.answer import Plan
 from ensemblage.answer._default_plan import default_method
 from ensemblage.answer._execution import generated, weights_of_members
+from ensemblage.base.options import Option
+from ensemblage.base.selections import BY_CONSENSUS, DEFAULT_SELECTION, LEARNED
+from ensemblage.cli._options import option_text
 from ensemblage.cli._progress import progress_bar, tell, tell_notes
 from ensemblage.cli._source import Source
+from ensemblage.generation._candidates import pairs_of
 from ensemblage.generation._diverse import numbers_near
 from ensemblage.generation._mixed import N_ALGORITHMS
 from ensemblage.generation._parallel import fewer_clusters_text
@@ -44,6 +48,8 @@ OF_A_MATRIX = (*SAMPLED, "uspec")
 """Those that take a .npy file of features."""
 GREEDY, MIXED, GOWER, GENIE, USPEC = "greedy", "mixed", "gower", "genie", "uspec"
 DIVERSE, RANDOM_K = "diverse", "random-k"
+SCALED = "scaled"
+"""What makes the partitions that get learned weights; nobody names it."""
 N_PARTITIONS = 50
 """Unless another number is asked for."""
 
@@ -67,6 +73,8 @@ class Generation:
     """As of `ConsensusClustering`, where no generator was named."""
     is_chosen: bool = False
     """Whether no generator was named."""
+    selection: str = BY_CONSENSUS
+    """As of `ConsensusClustering`, where no generator was named."""
 
     @classmethod
     def of(cls, k: int | None, settings: dict[str, Any], seed: int, n_jobs: int) -> Generation:
@@ -77,16 +85,22 @@ class Generation:
         """
         weight, fit_on = settings.pop("member_weight"), settings.pop("fit_on")
         generator, partitions = settings.pop("generator"), settings.pop("partitions")
-        quality = settings.pop("quality", "fast")
+        quality, selection = settings.pop("quality", "fast"), settings.pop("selection", BY_CONSENSUS)
         if generator is not None and quality == "best":
             raise ValueError(
                 f"--quality best is for the generator it chooses. Got --generator {generator}. Leave one out."
             )
+        named = {"generator": generator, "quality": quality == "fast" and quality, "partitions": partitions}
+        named["fit_on"] = fit_on != "auto" and (fit_on or "all")
+        if selection == LEARNED and any(named.values()):
+            name, value = next((name, value) for name, value in named.items() if value)
+            refuse_beside_learned(name, value)
         is_chosen = generator is None
         if is_chosen:
             of_kmeans = quality == "fast" or partitions is not None or fit_on != "auto"
             generator = RANDOM_K if of_kmeans else DIVERSE
-        return cls(generator, partitions or N_PARTITIONS, k, seed, n_jobs, weight, fit_on, quality, is_chosen)
+        asked = generator, partitions or N_PARTITIONS, k, seed, n_jobs, weight, fit_on, quality, is_chosen
+        return cls(*asked, selection or DEFAULT_SELECTION)
 
     def wish(self) -> Any:
         """The generator as `Wishes` has it: None where the data and the quality decide."""
@@ -98,8 +112,9 @@ class Generation:
 
     def of_plan(self, plan: Plan) -> Generation:
         """What a plan has decided where no generator was named: k-means alone of very many, say."""
-        is_other = self.is_chosen and not isinstance(plan.generator, DiversePartitions)
-        return replace(self, generator=RANDOM_K) if is_other and self.generator == DIVERSE else self
+        if not self.is_chosen or self.generator != DIVERSE or isinstance(plan.generator, DiversePartitions):
+            return self
+        return replace(self, generator=SCALED if plan.is_learned else RANDOM_K)
 
     @property
     def method(self) -> str:
@@ -130,8 +145,8 @@ class Generation:
             return {**chosen, "generator": GREEDY, "greedy_k": self.k, "seed": self.seed}
         if self.generator == MIXED:
             return {**chosen, "generator": MIXED, "mixed_k": self.k, "seed": self.seed}
-        if self.generator == DIVERSE:
-            return {**chosen, "generator": DIVERSE, "quality": self.quality, "seed": self.seed}
+        if self.generator in (DIVERSE, SCALED):
+            return {**chosen, "generator": self.generator, "quality": self.quality, "seed": self.seed}
         chosen |= {} if self.generator == RANDOM_K else {"generator": self.generator}
         if self.fit_on != "auto":
             chosen["fit_on"] = "all" if self.fit_on is None else str(self.fit_on)
@@ -234,4 +249,14 @@ class Generation:
         """How often progress is told."""
         if self.generator == DIVERSE:
             return len(generator._recipes(*X.shape))
+        if self.generator == SCALED:
+            return len(pairs_of(X.shape[1]))
         return N_ALGORITHMS if self.generator == MIXED else self.partitions
+
+
+def refuse_beside_learned(name: str, value: Any) -> None:
+    """Learned weights are of the partitions and the consensus that the default makes."""
+    raise ValueError(
+        f"--selection {LEARNED} is for the generator and the method that it chooses. "
+        f"Got {option_text(Option(name, value))}. Leave one out."
+    )

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from ensemblage.answer import Plan
 from ensemblage.answer._plan import value_text
-from ensemblage.cli._generation import DIVERSE, GENIE, INDEPENDENT, RANDOM_K, Generation
+from ensemblage.cli._generation import DIVERSE, GENIE, INDEPENDENT, RANDOM_K, SCALED, Generation
 from ensemblage.report._layout import plural
 
 LONG = 120
 """Seconds from which minutes are said."""
-KNOWN = ((DIVERSE, "eac-average"), (RANDOM_K, "km"))
+KNOWN = ((SCALED, "eac-average"), (DIVERSE, "eac-average"), (RANDOM_K, "km"))
 """Generators and methods whose time follows the size of the data as it is known: the defaults."""
 STEPS = (10, 15, 20, 30, 45, 60, 90, 120, 180, 300, 600, 900, 1_200, 1_800, 3_600)
 """Seconds that are said."""
@@ -22,13 +22,13 @@ def plan_text(plan: Plan, generation: Generation) -> str:
     """A line for people."""
     n, m, n_resamples = plan.n_objects, plan.n_features, plan.stability.value
     steps = [f"{plural(n, 'object')} × {plural(m, 'feature')}"]
-    if plan.chooses_k:
+    if plan.is_learned:
+        among = f" with {value_text(plan.n_clusters.value)} clusters" * plan.finds_k
+        steps.append(f"trees that learned on synthetic sets rate candidate partitions{among}")
+    elif plan.chooses_k:
         steps.append(f"the number of clusters is looked for among {value_text(plan.n_clusters.value)}")
     if m:
-        made = "base clusterings by mixtures, spectral clustering and Genie"
-        others = f"base clusterings by {generation.generator}"
-        several = f"{generation.partitions} " * (generation.generator in (*INDEPENDENT, GENIE))
-        steps.append(made if generation.generator == DIVERSE else several + others)
+        steps.append(_members_text(generation))
     steps.append(f"{plan.combiner.value} combines them")
     if n_resamples:
         steps.append(f"all that again for {n_resamples} resamples")
@@ -37,6 +37,16 @@ def plan_text(plan: Plan, generation: Generation) -> str:
         looked_for = (numbers[0], numbers[-1]) if isinstance(numbers, tuple) else None
         steps.append(duration_range_text(estimate_seconds(n, m, generation, looked_for, n_resamples)))
     return "; ".join(steps)
+
+
+def _members_text(generation: Generation) -> str:
+    """Who makes the base clusterings."""
+    if generation.generator == DIVERSE:
+        return "base clusterings by mixtures, spectral clustering and Genie"
+    if generation.generator == SCALED:
+        return "base clusterings by several algorithms in several scales"
+    several = f"{generation.partitions} " * (generation.generator in (*INDEPENDENT, GENIE))
+    return f"{several}base clusterings by {generation.generator}"
 
 
 def estimate_seconds(
@@ -48,10 +58,14 @@ def estimate_seconds(
     """
     if generation.generator == DIVERSE:
         once = 0.3 + 1e-4 * n * (1 + m / 50)
+    elif generation.generator == SCALED:
+        once = 0.1 + 1.2e-4 * n * (1 + m / 50)
     else:
         once = 3e-6 * n * generation.partitions * (1 + m / 50)
     choice = 0.0
-    if looked_for is not None:  # in a sample, with clouds as wide as the data
+    if generation.generator == SCALED:  # in a sample, whether k is known or not
+        choice = 2.5 * min(1.0, n / 1_500) * (1 + m / 50)
+    elif looked_for is not None:  # in a sample, with clouds as wide as the data
         choice = (6 + 0.3 * min(m, n, 100)) * min(1.0, n / 300) * (looked_for[1] - looked_for[0] + 1) / 9
     return 5 + once + choice + 0.2 * once * n_resamples
 

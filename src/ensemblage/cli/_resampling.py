@@ -11,10 +11,13 @@ from sklearn.base import clone
 
 from ensemblage import Ensemble
 from ensemblage.answer import Plan
+from ensemblage.answer._chooser import Chosen
 from ensemblage.answer._default_plan import MOST_RESAMPLED, can_be_repeated
+from ensemblage.answer._execution import learned_weights, set_weights
 from ensemblage.base.sklearn import BaseEstimator
 from ensemblage.cli._generation import DIVERSE, Generation
 from ensemblage.cli._progress import progress_bar, record_time, tell
+from ensemblage.generation import ScaledPartitions
 from ensemblage.io._features import Features
 from ensemblage.stability import ClusterStability, cluster_stability
 
@@ -23,15 +26,19 @@ MOST_PARTITIONS = 20
 
 
 class GeneratedConsensus(BaseEstimator):
-    """A generator and a consensus as one clusterer of features."""
+    """A generator and a consensus as one clusterer of features; what was chosen weighs the partitions again."""
 
-    def __init__(self, generator: Any, consensus: Any) -> None:
+    def __init__(self, generator: Any, consensus: Any, chosen: Chosen | None = None) -> None:
         self.generator = generator
         self.consensus = consensus
+        self.chosen = chosen
 
     def fit_predict(self, X: Any, y: Any = None) -> NDArray[np.int32]:
-        labels = clone(self.generator).fit_transform(X)
-        return np.asarray(clone(self.consensus).fit(Ensemble(labels)).labels_)
+        generator, consensus = clone(self.generator), clone(self.consensus)
+        labels = generator.fit_transform(X)
+        if self.chosen is not None:
+            set_weights(consensus, learned_weights(generator, self.chosen))
+        return np.asarray(consensus.fit(Ensemble(labels)).labels_)
 
 
 def check_resampling(generation: Generation, features: Features, plan: Plan, asked: int | None) -> None:
@@ -42,6 +49,13 @@ def check_resampling(generation: Generation, features: Features, plan: Plan, ask
             f"Got {generation.generator}{' and categories as members' * bool(features.members)}. "
             "Leave it out."
         )
+
+
+def learned_generator(chosen: Chosen, seed: int) -> ScaledPartitions:
+    """Of the partitions that have weights, in the same scales and by the same algorithms."""
+    pairs = dict.fromkeys(f"{view} {family}" for view, family, _ in chosen.weights)
+    numbers = sorted({k for _, _, k in chosen.weights})
+    return ScaledPartitions(numbers, algorithms=list(pairs), n_jobs=1, random_state=seed)
 
 
 @dataclass(frozen=True)
@@ -55,6 +69,8 @@ class ResamplingPlan:
     is_asked: bool
     """Whether their number was asked for."""
     seconds: dict[str, float]
+    chosen: Chosen | None = None
+    """What gave the partitions learned weights: they keep them."""
 
     def stability(self, labels: NDArray[np.int64]) -> ClusterStability | None:
         """Of the clusters; None if nothing is made again."""
@@ -66,7 +82,10 @@ class ResamplingPlan:
                 )
             return None
         given = self.generation
-        if given.generator == DIVERSE:
+        generator: Any
+        if self.chosen is not None:
+            generator = learned_generator(self.chosen, given.seed)
+        elif given.generator == DIVERSE:
             generator = given.diverse(n_jobs=1)
         else:
             partitions = min(given.partitions, MOST_PARTITIONS)
@@ -76,9 +95,8 @@ class ResamplingPlan:
         settings: dict[str, Any] = {"n_resamples": n, "n_jobs": given.n_jobs, "random_state": given.seed}
         with record_time(self.seconds, "stability"), progress_bar("found again in resamples", n) as callback:
             try:
-                return cluster_stability(
-                    GeneratedConsensus(generator, consensus), self.features.X, labels, progress=callback, **settings
-                )
+                again = GeneratedConsensus(generator, consensus, self.chosen)
+                return cluster_stability(again, self.features.X, labels, progress=callback, **settings)
             except ValueError as error:  # too few different rows, say: the analysis itself is done
                 if self.is_asked:
                     raise

@@ -6,24 +6,41 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage import Ensemble, load, make_consensus
 from ensemblage.answer import KChoice, Plan
+from ensemblage.answer._chooser import Chosen
 from ensemblage.answer._consensus_clustering import ConsensusClustering
 from ensemblage.answer._default_plan import Wishes, plan_of, with_consensus
-from ensemblage.answer._execution import choice_of, generator_of, number_of_clusters, set_weights
+from ensemblage.answer._execution import (
+    choice_of,
+    chosen_of,
+    generator_of,
+    learned_weights,
+    number_of_clusters,
+    set_weights,
+)
 from ensemblage.answer._saved import save_model
+from ensemblage.base.selections import BY_CONSENSUS, LEARNED
 from ensemblage.base.validation import n_distinct_rows
 from ensemblage.cli._analysis import AnalysisRequest, CommonOptions, ConsensusInput, analyse, clone_without_threads
 from ensemblage.cli._annotate import check_annotated, write_annotated
 from ensemblage.cli._compare import check_align
 from ensemblage.cli._consensus import Consensus
 from ensemblage.cli._folder import ENSEMBLE, MODEL, Folder
-from ensemblage.cli._generation import DIVERSE, GOWER, INDEPENDENT, RANDOM_K, Generation
+from ensemblage.cli._generation import (
+    DIVERSE,
+    GOWER,
+    INDEPENDENT,
+    RANDOM_K,
+    SCALED,
+    Generation,
+    refuse_beside_learned,
+)
 from ensemblage.cli._plan import plan_text
 from ensemblage.cli._progress import progress_bar, record_time, tell, tell_notes
 from ensemblage.cli._resampling import ResamplingPlan, check_resampling
@@ -84,10 +101,15 @@ class RunRequest:
         options = CommonOptions.of(settings)
         most = _largest_k(k, k_range)
         method, has_parameters = settings["method"], bool(settings["chosen"])
+        is_learned = settings.get("selection") == LEARNED
         consensus = Consensus.of(most, settings, otherwise=CHOSEN)
         generation = Generation.of(most, settings, consensus.seed, consensus.n_jobs)
         # The default is the same by its own name, unless parameters make another method of it.
         may_choose_k = method is None or (not has_parameters and generation.may_take(method))
+        if is_learned and has_parameters:
+            refuse_beside_learned("set", ...)
+        if is_learned and method not in (None, generation.method):
+            refuse_beside_learned("method", method)
         if allow_one and (k is not None or (k_range is None and not may_choose_k)):
             given = "-k" if k is not None else f"--method {method}, which finds it by its own rule"
             raise ValueError(f"--allow-one is for a number of clusters that is looked for. Got {given}. Leave one out.")
@@ -114,6 +136,14 @@ class RunRequest:
         if self.options.pair_files:
             self.options.check_pairs(replace(self.consensus, k=2).estimator())
 
+    @property
+    def selection(self) -> str:
+        """How partitions get their weights, if the data allow it: learned ones are for the default alone."""
+        generation = self.generation
+        is_default = generation.generator == DIVERSE and generation.is_chosen and not self.consensus.chosen
+        is_default = is_default and self.method in (None, generation.method)
+        return generation.selection if is_default else BY_CONSENSUS
+
     def wishes(self) -> Wishes:
         """What the plan is told of it."""
         has_parameters = bool(self.consensus.chosen)
@@ -128,6 +158,7 @@ class RunRequest:
             is_default=self.method is None if has_parameters else None,
             is_anndata=isinstance(self.source, CellSource),
             member_weight=self.generation.member_weight,
+            selection=self.selection,
         )
 
     def identity(self) -> dict[str, Any]:
@@ -144,11 +175,13 @@ class RunRequest:
             found = "found" if self.may_choose_k else "different"
             near = asked.get("k_range", found) if self.k is None else self.k
             asked["diverse_k"] = f"{near} or 1" if self.allow_one else near
+        asked |= {"selection": LEARNED} if self.selection == LEARNED else {}
         return {**self.generation.identity(), **asked}
 
     def settings_used(self, generation: Generation, consensus: Consensus) -> dict[str, Any]:
         """The settings that the data decided, None for those that did not count."""
         unused = [*self.generation.identity(), "diverse_k"] if generation.generator == RANDOM_K else []
+        unused += ["diverse_k"] if generation.generator == SCALED else ["selection"]
         return {"k": self.k, **dict.fromkeys(unused), **generation.identity(), **consensus.identity()}
 
 
@@ -234,6 +267,16 @@ def _checked(consensus: Consensus, plan: Plan, has_weights: bool) -> Consensus:
     return by_own_rule
 
 
+class FoundNumber(NamedTuple):
+    """The number of clusters, and who says so."""
+
+    k: int | None
+    """None: the consensus finds it."""
+    k_choice: KChoice | None
+    chosen: Chosen | None
+    """Which gives the partitions their weights, too."""
+
+
 @dataclass(frozen=True)
 class PlannedEnsemble:
     """The members that a plan made."""
@@ -241,38 +284,46 @@ class PlannedEnsemble:
     ensemble: Ensemble
     model: ConsensusClustering | None
     """Puts new objects into the ensemble; None where the base clusterings are of distances, or of an older version."""
-    k_choice: KChoice | None
-    k: int | None
-    """The number of clusters; None: the consensus finds it."""
+    number: FoundNumber
 
 
 def _cluster(decisions: Decisions, folder: Folder, seconds: dict[str, float]) -> PlannedEnsemble:
     """Choose the number of clusters and make the members, each as the plan says."""
-    if decisions.generation.generator == DIVERSE:  # its members have about as many clusters
-        choice, k = _choose(decisions, seconds)
-        ensemble, model = _generate(decisions, folder, replace(decisions.generation, k=k), seconds)
+    generation = decisions.generation
+    if generation.generator in (DIVERSE, SCALED):  # their members have about as many clusters
+        number = _choose(decisions, seconds)
+        ensemble, model = _generate(decisions, folder, replace(generation, k=number.k), seconds, number.chosen)
     else:
-        ensemble, model = _generate(decisions, folder, decisions.generation, seconds)
-        choice, k = _choose(decisions, seconds)
+        ensemble, model = _generate(decisions, folder, generation, seconds)
+        number = _choose(decisions, seconds)
     if model is not None:
         model.plan_ = decisions.plan
-    return PlannedEnsemble(ensemble, model, choice, k)
+    return PlannedEnsemble(ensemble, model, number)
 
 
-def _choose(decisions: Decisions, seconds: dict[str, float]) -> tuple[KChoice | None, int | None]:
-    """The number of clusters that was given or that most criteria name, and these where the plan asks them."""
-    plan, asked, choice = decisions.plan, decisions.consensus, None
+def _choose(decisions: Decisions, seconds: dict[str, float]) -> FoundNumber:
+    """The number of clusters that was given, that most criteria name or that is rated highest, as the plan says."""
+    plan, asked, X = decisions.plan, decisions.consensus, decisions.features.X
+    choice, chosen = None, None
     if plan.chooses_k:
         line = "against single clouds of the same shape, and in halves of the objects"
         with record_time(seconds, "number of clusters"), progress_bar("number of clusters", 100, line) as callback:
-            choice = choice_of(plan, decisions.features.X, asked.seed, asked.n_jobs, callback)
-    if choice is not None:
-        tell(choice.sentence)
-    return choice, number_of_clusters(plan, choice)
+            choice = choice_of(plan, X, asked.seed, asked.n_jobs, callback)
+    if plan.is_learned:
+        line = "by several algorithms in several scales, rated by trees that learned on synthetic sets"
+        with record_time(seconds, "candidates"), progress_bar("candidate partitions", 100, line) as callback:
+            chosen = chosen_of(plan, X, asked.seed, asked.n_jobs, callback)
+    if (found := choice or chosen) is not None:
+        tell(found.sentence)
+    return FoundNumber(number_of_clusters(plan, choice, chosen), choice, chosen)
 
 
 def _generate(
-    decisions: Decisions, folder: Folder, generation: Generation, seconds: dict[str, float]
+    decisions: Decisions,
+    folder: Folder,
+    generation: Generation,
+    seconds: dict[str, float],
+    chosen: Chosen | None = None,
 ) -> tuple[Ensemble, ConsensusClustering | None]:
     """The ensemble of an earlier run that was stopped, or a new one, saved before anything else is done; and what puts
     new objects into it."""
@@ -282,7 +333,7 @@ def _generate(
         ensemble = Ensemble.load(folder.path / ENSEMBLE)
         return ensemble, earlier if isinstance(earlier, ConsensusClustering) else None
     with record_time(seconds, "base clusterings"):
-        planned = generator_of(decisions.plan, generation.k, generation.seed, generation.n_jobs)
+        planned = generator_of(decisions.plan, generation.k, generation.seed, generation.n_jobs, chosen=chosen)
         ensemble, generator = generation.fit(decisions.features, planned)
     model = None
     if generation.generator != GOWER:
@@ -297,20 +348,25 @@ def _with_consensus(
 ) -> ConsensusInput:
     """The members with what combines them, its weights, and the steps that follow."""
     ensemble, model, plan = members.ensemble, members.model, decisions.plan
-    generation, consensus = decisions.generation, replace(decisions.consensus, k=members.k)
+    k, choice, chosen = members.number
+    generation, consensus = decisions.generation, replace(decisions.consensus, k=k)
     if generation.generator == DIVERSE:
-        generation = replace(generation, k=members.k)
+        generation = replace(generation, k=k)
     generator = None if model is None else model.generator_
     features = generation.tell_fewer(request.source.path.name, decisions.features, ensemble, generator)
+    weights = generation.weights(features, ensemble.shape[1])
+    if chosen is not None:
+        weights = learned_weights(generator, chosen)
     again, is_asked = consensus.of_plan(plan), request.n_resamples is not None
     return ConsensusInput(
         ensemble,
         features,
-        set_weights(consensus.of_plan(plan), generation.weights(features, ensemble.shape[1])),
+        set_weights(consensus.of_plan(plan), weights),
         decisions.pairs,
-        k_choice=members.k_choice,
+        k_choice=choice,
+        chosen=chosen,
         plan=plan,
-        resampling=ResamplingPlan(generation, again, features, plan.stability.value, is_asked, seconds),
+        resampling=ResamplingPlan(generation, again, features, plan.stability.value, is_asked, seconds, chosen),
         settings=request.settings_used(generation, consensus),
         model=model,
     )

@@ -8,6 +8,7 @@ from ensemblage.base.text import listing
 from ensemblage.metrics._certainty import BORDER, CORE, VERDICTS
 from ensemblage.plotting import PALETTE
 from ensemblage.plotting._clusters import confidence_boxes
+from ensemblage.report._chosen import evidence_of, rated_numbers, second_number, unclear_sentence
 from ensemblage.report._layout import (
     BarCell,
     Cell,
@@ -67,14 +68,23 @@ TERMS = (
 
 def headline(summary: Summary) -> str:
     """The answer in one line: no clusters where the test for structure found none."""
-    found = "No clear structure" if is_without_structure(summary) else plural(len(summary["clusters"]), "cluster")
+    nothing = "No clear clusters" if rated_numbers(summary) else "No clear structure"
+    found = nothing if is_without_structure(summary) else plural(len(summary["clusters"]), "cluster")
     return f"{found} in {plural(summary['data']['n_objects'], 'object')}"
 
 
 def is_without_structure(summary: Summary) -> bool:
     """Whether structure was looked for and not found."""
-    found = summary.get("number")
-    return found is not None and not found["structure"]["found"]
+    return structure_doubt(summary) is not None
+
+
+def structure_doubt(summary: Summary) -> str | None:
+    """What is said where structure was looked for and not found."""
+    tested, rated = summary.get("number"), rated_numbers(summary)
+    if tested is not None and not tested["structure"]["found"]:
+        sentence: str = tested["structure"]["sentence"]
+        return sentence
+    return unclear_sentence(rated) if rated is not None and not rated["is_clear"] else None
 
 
 def facts(summary: Summary) -> list[tuple[str, str]]:
@@ -107,8 +117,10 @@ def verdict_totals(summary: Summary) -> dict[str, int] | None:
 
 def answer_section(summary: Summary) -> Section:
     """What was found, and how certain it is; details folded away."""
-    structure = [summary["number"]["structure"]["sentence"]] if is_without_structure(summary) else []
-    sentences = [*structure, " ".join([_result_sentence(summary), *_certainty_sentences(summary)])]
+    doubt, chosen = structure_doubt(summary), summary.get("chosen")
+    sentences = [doubt] if doubt else []
+    sentences.append(" ".join([_result_sentence(summary), *_certainty_sentences(summary)]))
+    sentences += [chosen["sentence"]] if chosen else []
     more = [_members_sentence(summary), *_confidence_sentences(summary)]
     terms = () if verdict_totals(summary) is None else TERMS
     sentences += [same] if (same := (summary.get("profile") or {}).get("same_as")) else []
@@ -137,7 +149,9 @@ def _k_origin(summary: Summary) -> str:
         return ""
     if (number := summary.get("number")) and number["best"] == k:
         return "" if number["evidence"] == "ambiguous" else ", a number that was found in the data"
-    if summary.get("stability"):
+    if (rated := rated_numbers(summary)) and evidence_of(rated) == "ambiguous":
+        return ""
+    if rated or summary.get("stability"):
         return ", a number that was found in the data"
     if choice and choice["found"]:
         return ", a number that was found in the clusterings"
@@ -184,11 +198,12 @@ def _level(summary: Summary, words: Mapping[str, int]) -> tuple[int, bool]:
     level = sum(words["undecided"] / total > most for most in _MOST_UNDECIDED)
     if level == 0 and words["core"] / total < _LEAST_CORE:
         level = 1
-    again, tested = summary.get("found_again"), summary.get("number")
-    if not (again or tested):
+    again, tested, rated = summary.get("found_again"), summary.get("number"), rated_numbers(summary)
+    if not (again or tested or rated):
         return level, False
     worst = max([_LEVEL_OF_CLUSTER.get(row["verdict"], 0) for row in again["table"]], default=0) if again else 0
-    by_test = _LEVEL_OF_EVIDENCE[tested["evidence"]] if tested else _UNTESTED
+    evidence = tested["evidence"] if tested else evidence_of(rated) if rated else None
+    by_test = _UNTESTED if evidence is None else _LEVEL_OF_EVIDENCE[evidence]
     if tested and tested["best"] != len(summary["clusters"]):
         by_test = max(by_test, _ANOTHER_NUMBER)
     return max(level, worst, by_test), True
@@ -196,8 +211,10 @@ def _level(summary: Summary, words: Mapping[str, int]) -> tuple[int, bool]:
 
 def _structure_doubts(summary: Summary) -> Iterator[str]:
     """What the test for structure and the criteria leave open."""
-    tested = summary.get("number")
-    if not tested:
+    tested, rated = summary.get("number"), rated_numbers(summary)
+    if rated:
+        yield from _rating_doubts(rated)
+    elif not tested:
         yield "; whether there is structure at all was not tested"
     elif tested["evidence"] == "none":
         yield "; but a single cloud shows as much"
@@ -207,6 +224,17 @@ def _structure_doubts(summary: Summary) -> Iterator[str]:
         yield "; the criteria disagree on the number of clusters"
     elif tested["evidence"] == "likely":
         yield "; three of five criteria name this number"
+
+
+def _rating_doubts(rated: Mapping[str, Any]) -> Iterator[str]:
+    """What the ratings of the numbers of clusters leave open."""
+    evidence = evidence_of(rated)
+    if evidence == "none":
+        yield "; but synthetic sets without clusters are rated as high"
+    elif evidence == "ambiguous":
+        yield f"; {plural(second_number(rated), 'cluster')} are rated about as high"
+    elif evidence == "likely":
+        yield f"; {plural(second_number(rated), 'cluster')} are rated a little less"
 
 
 def _recovery_clause(summary: Summary) -> Iterator[str]:

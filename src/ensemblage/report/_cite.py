@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
+from ensemblage.answer._chooser import Chosen
 from ensemblage.base.references import Reference, references
 from ensemblage.base.validation import check_choice
 from ensemblage.consensus._method import METHODS, names_of
 from ensemblage.ranking import RANKERS
+from ensemblage.report._chosen import chosen_summary, names_of_weights
 
 _DISTANCE, _INDEX = ("hornik2005",), ("desgraupes2013",)
 OF_RANKERS: Mapping[str, tuple[str, ...]] = MappingProxyType(
@@ -31,7 +33,8 @@ OF_CLASSES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "DiversePartitions": ("damle2019", "gagolewski2016"),
         "Genie": ("gagolewski2016",),
         "GeniePartitions": ("gagolewski2016",),
-        "ScaledPartitions": ("damle2019", "fraley2007", "gagolewski2016"),
+        "Chosen": ("friedman2001",),
+        "ScaledPartitions": ("damle2019", "fraley2007", "gagolewski2016", "ward1963"),
         "GreedyPartitions": ("li2018",),
         "GreedyKMeansConsensus": ("li2018",),
         "LeidenPartitions": ("traag2019", "blondel2008", "raghavan2007"),
@@ -46,6 +49,18 @@ OF_CLASSES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "SelectMembers": ("ohl2025",),
     }
 )
+
+OF_FAMILIES: Mapping[str, str] = MappingProxyType(
+    {
+        "ward": "ward1963",
+        "prior": "fraley2007",
+        "factor": "fraley2007",
+        "spectral10": "damle2019",
+        "spectral5": "damle2019",
+        "genie3": "gagolewski2016",
+    }
+)
+"""Of the algorithms of `ScaledPartitions`."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +93,8 @@ def cite(of: Any) -> Citation:
     ----------
     of : str or estimator
         A name of ``METHODS`` or ``ranking.RANKERS``, or of a generator's class; or an estimator of ensemblage, fitted
-        or not. Of `ConsensusClustering` the generator and the consensus are cited: fitted, those that it chose.
+        or not. Of `ConsensusClustering` the generator and the consensus are cited: fitted, those that it chose; of
+        learned weights, or of its ``chosen_``, the trees and the algorithms that weigh 1 % or more.
 
     Returns
     -------
@@ -132,8 +148,14 @@ def _keys_of_name(name: str) -> tuple[str | Reference, ...]:
 def _keys_of(model: Any) -> Iterable[str | Reference]:
     """Of an estimator, and of what it is made of."""
     kind = type(model).__name__
+    if isinstance(model, Chosen):
+        families = names_of_weights(chosen_summary(model) or {}, "family")
+        yield from (OF_FAMILIES[name] for name in families if name in OF_FAMILIES)
     if kind in OF_CLASSES:
         yield from OF_CLASSES[kind]
+    elif getattr(model, "chosen_", None) is not None:
+        yield from _keys_of(model.chosen_)
+        yield from _keys_of(model.consensus_)
     elif kind == "ConsensusClustering":
         for part in ("generator", "consensus"):
             chosen = getattr(model, f"{part}_", getattr(model, part))

@@ -201,8 +201,9 @@ def cluster_stability_section(summary: Summary) -> Section | None:
     ax = plotting.cluster_jaccards(
         np.array(found["jaccard"], dtype=np.float64), names=[row["cluster"] for row in found["table"]]
     )
+    kept = " with the same algorithms, weights and number of clusters" if summary.get("chosen") else ""
     sentence = (
-        f"The whole analysis was made again of {found['n']} {found['compared_with']} of the objects. The Jaccard "
+        f"The whole analysis was made again{kept} of {found['n']} {found['compared_with']} of the objects. The Jaccard "
         "similarity of a cluster with the one that is most like it: recovered above ¾, dissolved up to ½. What is "
         "stable is found again; it need not be apart from the rest."
     )

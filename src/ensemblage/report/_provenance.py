@@ -9,6 +9,7 @@ from ensemblage.base.text import listing
 from ensemblage.consensus import METHODS
 from ensemblage.io._encoding import KNOWN_CLASSES
 from ensemblage.plotting._axes import printable
+from ensemblage.report._chosen import families_text, rated_numbers, views_text
 from ensemblage.report._cite import cite
 from ensemblage.report._layout import CopyText, Section, Table, percent, plural
 from ensemblage.report._object_table import FEW, may_show_objects
@@ -19,6 +20,7 @@ Summary = Mapping[str, Any]
 _MOST_TABLED = 1_000
 GENERATORS: dict[str, tuple[str, str | None]] = {
     "diverse": ("by Gaussian mixtures, spectral clustering and Genie", "DiversePartitions"),
+    "scaled": ("by several algorithms in several scales", None),
     "random-k": ("by k-means, each time into a random number of clusters", "RandomKPartitions"),
     "subspace": ("by k-means on random halves of the features", "SubspacePartitions"),
     "projection": ("by k-means on random projections of the features", "ProjectionPartitions"),
@@ -86,7 +88,9 @@ def _methods_sentences(summary: Summary) -> Iterator[str]:
     mean = f"{data['mean_member_clusters']:.3g} clusters on average"
     method = summary["consensus"]["method"]
     given = "made" if method in _ON_FEATURES else "given"
-    if settings.get("generator") in GENERATORS:
+    if chosen := summary.get("chosen"):
+        yield from _learned_sentences(summary, chosen)
+    elif settings.get("generator") in GENERATORS:
         features = f" with {plural(data['n_features'], 'feature')}" if data["n_features"] else ""
         times = f"{p:,} times" if p > 1 else "once"
         yield f"{n}{features} were clustered {times} {GENERATORS[settings['generator']][0]} ({mean})."
@@ -95,7 +99,8 @@ def _methods_sentences(summary: Summary) -> Iterator[str]:
     paper = ""
     if settings.get("method") in METHODS:
         paper = f" ({METHODS[settings['method']].paper})"
-    yield f"These partitions were combined into {k} by {method}{paper}{_k_clause(summary)}."
+    rule = "average linkage of the weighted co-association, " if chosen else ""
+    yield f"These partitions were combined into {k} by {rule}{method}{paper}{_k_clause(summary)}."
     told = [(name, str(text)) for name, text in settings.items() if name.startswith("pairs of ")]
     kept = [f"{t.partition(' of ')[0]} {how}" for end, how in PAIRS.items() for name, t in told if name.endswith(end)]
     if kept:
@@ -112,9 +117,26 @@ def _methods_sentences(summary: Summary) -> Iterator[str]:
     yield f"This was done with ensemblage {versions.get('ensemblage', __version__)}{known}{seed}."
 
 
+def _learned_sentences(summary: Summary, chosen: Mapping[str, Any]) -> Iterator[str]:
+    """What made the partitions that have learned weights, and where the weights come from."""
+    data = summary["data"]
+    features = f" with {plural(data['n_features'], 'feature')}" if data["n_features"] else ""
+    yield (
+        f"{plural(data['n_objects'], 'object')}{features} were clustered {data['n_partitions']:,} times by "
+        f"{families_text(chosen)}, on {views_text(chosen)} ({data['mean_member_clusters']:.3g} clusters on average; "
+        "named is what weighs 1 % or more)."
+    )
+    yield (
+        "Each partition was weighted by its adjusted Rand index with the true clusters as it is predicted by boosted "
+        f"regression trees (Friedman 2001), which were trained on synthetic data alone (version {chosen['version']})."
+    )
+
+
 def _k_clause(summary: Summary) -> str:
     """How the number of clusters came about."""
     choice = summary.get("choice")
+    if rated_numbers(summary):
+        return "; their number is that of the partition with the highest predicted index"
     if summary.get("number"):
         return "; their number was found by five criteria, against single clouds of the same shape"
     if summary.get("stability"):

@@ -8,6 +8,7 @@ from typing import Any
 from ensemblage import plotting
 from ensemblage.plotting._axes import printable
 from ensemblage.report._answer import answer_section, clusters_section, confidence_picture, is_finer
+from ensemblage.report._chosen import rated_numbers_section, weights_section
 from ensemblage.report._evidence import evidence_sections
 from ensemblage.report._figure_data import nan_array, symmetric_matrix
 from ensemblage.report._layout import Picture, Section, Table, number, percent, plural, quote_name
@@ -68,7 +69,7 @@ def sections_of(summary: Summary) -> list[Section]:
 
 def trust_section(summary: Summary) -> Section:
     """Whether the answer can be trusted: how many clusters, found again or not, against classes that are known."""
-    how_many = [k_choice_section(summary), *evidence_sections(summary, how_many=True)]
+    how_many = [k_choice_section(summary), rated_numbers_section(summary), *evidence_sections(summary, how_many=True)]
     parts = [*how_many, cluster_stability_section(summary), stability_section(summary)]
     parts += [methods_section(summary), truth_section(summary)]
     terms = [term for key, term in TRUST_TERMS.items() if summary.get(key)]
@@ -96,7 +97,7 @@ def partitions_section(summary: Summary) -> Section:
     """What was combined, how far it agrees, and what the method found on its way."""
     n = plural(summary["data"]["n_partitions"], "clustering")
     sentence = f"The answer was combined from {n} of the same objects (partitions)."
-    shown = [modes_section(summary), agreement_section(summary), ranking_section(summary)]
+    shown = [weights_section(summary), modes_section(summary), agreement_section(summary), ranking_section(summary)]
     parts = [*(part for part in shown if part is not None), *evidence_sections(summary, how_many=False)]
     return Section("The partitions", [sentence], parts=parts, terms=PARTITION_TERMS, name="partitions")
 

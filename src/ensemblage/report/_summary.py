@@ -25,6 +25,7 @@ from ensemblage.metrics._agreement import agreement_matrix, agreement_with, weig
 from ensemblage.plotting._clusters import confidence_quantiles
 from ensemblage.report._answer import headline
 from ensemblage.report._certainty import ObjectCertainty, between_cluster_share
+from ensemblage.report._chosen import chosen_summary
 from ensemblage.report._cluster_numbers import numbers_of, renumber_clusters
 from ensemblage.report._evidence import drawable_record
 from ensemblage.report._figure_data import (
@@ -48,7 +49,7 @@ from ensemblage.report._truth import compare_with_truth
 
 FORMAT = 1
 """Changes when a page can no longer be made of an older summary."""
-SCHEMA = 6
+SCHEMA = 7
 """Grows when keys change; `render` still reads the older ones. A summary without the key is of schema 1."""
 
 COLUMN_KEYS = ("column", "role", "reason", "use")
@@ -78,6 +79,7 @@ def summarize(
     title: str = "Consensus clustering",
     command: str | None = None,
     k_choice: Any = None,
+    chosen: Any = None,
     cluster_stability: Any = None,
     column_uses: Sequence[Sequence[str]] = (),
     plan: Any = None,
@@ -116,6 +118,9 @@ def summarize(
         What repeats the analysis, in a shell or in Python.
     k_choice : KChoice or MontiChoice, optional
         What `choose_k` or `choose_k_monti` returned for the same objects: its answer, curves and table are shown.
+    chosen : Chosen, optional
+        ``chosen_`` of a `ConsensusClustering` with learned weights of the partitions. Default: that of the model, if it
+        has one.
     cluster_stability : ClusterStability, optional
         What `stability.cluster_stability` returned for the clusters of the consensus: a verdict for each.
     column_uses : sequence of (column, role, reason, use), optional
@@ -142,8 +147,8 @@ def summarize(
         ``data``, ``consensus``, ``clusters`` (one entry each), ``members`` (one per partition), ``agreement``,
         ``rankings``, ``truth``, ``evidence`` (records that `evidence_from_dict` reads), ``objects`` (by
         columns: of more than 20,000 those of the figures and the undecided), ``least_certain``, ``profile``,
-        ``modes``, ``methods``, ``plan``, ``columns``, ``references``, ``settings``, ``seconds``, ``versions``,
-        ``figures`` (what the figures draw), and ``headline``. Numbers that do not exist are None.
+        ``modes``, ``methods``, ``chosen``, ``plan``, ``columns``, ``references``, ``settings``, ``seconds``,
+        ``versions``, ``figures`` (what the figures draw), and ``headline``. Numbers that do not exist are None.
 
     Raises
     ------
@@ -200,6 +205,7 @@ def summarize(
             "rows": rows,
             "by_number": points_by_number(k_choice, labels, drawn_points),
         }
+    chosen = getattr(model, "chosen_", None) if chosen is None else chosen
     compared = None if truth is None else compare_with_truth(ensemble, labels, truth)
     summary = {
         "schema": SCHEMA,
@@ -212,6 +218,7 @@ def summarize(
         "agreement": _agreement(agreements, weights, drawn, with_each_other),
         "choice": choice_of_k(records, ensemble, method, refits, seed),
         **k_choice_summary(k_choice, labels),
+        "chosen": chosen_summary(chosen),
         "found_again": cluster_stability_summary(cluster_stability),
         "profile": profile_for_page(profile, model, features, names),
         "modes": mode_summary(modes, ensemble.names, labels),
@@ -225,7 +232,7 @@ def summarize(
         "least_certain": placed.least_certain(names),
         "plan": plan_summary(getattr(model, "plan_", None) if plan is None else plan),
         "columns": [dict(zip(COLUMN_KEYS, map(str, use), strict=True)) for use in column_uses],
-        "references": references_of([model, *_as_list(ranking)], _entries(settings, "settings")),
+        "references": references_of([model, *_as_list(ranking), *_as_list(chosen)], _entries(settings, "settings")),
         "settings": {str(key): str(value) for key, value in _entries(settings, "settings").items()}
         | ({} if fitted is ensemble else {"memberships": SOFT}),
         "seconds": {str(stage): _seconds(duration) for stage, duration in _entries(seconds, "seconds").items()},

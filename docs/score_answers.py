@@ -28,6 +28,9 @@ from sklearn.cluster import AgglomerativeClustering as Hierarchy
 from sklearn.metrics import adjusted_rand_score, silhouette_score
 from sklearn.mixture import GaussianMixture
 
+sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
+from bench_certainty import measured
+
 from ensemblage import ConsensusClustering, Preprocessor
 from ensemblage.generation import Genie
 from ensemblage.io import read_table
@@ -170,13 +173,25 @@ def hdbscan(one: Scored, k: int | None, seed: int) -> NDArray[Any] | None:
 
 
 def ours(**options: Any) -> Answer:
-    def answer(one: Scored, k: int | None, seed: int) -> NDArray[Any] | None:
-        return ConsensusClustering(k, impute="median", random_state=seed, **options).fit(one.X).labels_
+    def answer(one: Scored, k: int | None, seed: int) -> ConsensusClustering:
+        return ConsensusClustering(k, impute="median", random_state=seed, **options).fit(one.X)
 
     return answer
 
 
-Answer = Callable[[Scored, int | None, int], NDArray[Any] | None]
+def what_it_says(model: ConsensusClustering, one: Scored) -> dict[str, Any]:
+    """The choice of a fitted model, and how often the objects with each word of certainty are right."""
+    of = measured(model, one.references[0])
+    found: dict[str, Any] = {"words": of["words"]}
+    if "auc" in of:
+        found["auc"] = round(of["auc"]["confidence_"], 4)
+    if model.chosen_ is not None:
+        found |= {"rating": round(model.chosen_.rating, 4), "best": f"{model.chosen_.view} {model.chosen_.family}"}
+    return found
+
+
+Answer = Callable[[Scored, int | None, int], Any]
+"""Labels, a fitted ConsensusClustering, or None."""
 ALGORITHMS = {"kmeans": kmeans, "mixture": mixture, "ward": ward, "spectral": spectral, "genie": genie}
 METHODS: dict[str, Answer] = {
     **{f"{name}, as given": single(fit, False) for name, fit in ALGORITHMS.items()},
@@ -184,7 +199,7 @@ METHODS: dict[str, Answer] = {
     "BIC": bic,
     "silhouette": by_silhouette,
     "HDBSCAN": hdbscan,
-    "first default": ours(),
+    "first default": ours(selection="consensus"),
     "learned": ours(selection="learned"),
 }
 SEEDLESS = ("ward", "spectral", "genie", "HDBSCAN")
@@ -220,8 +235,11 @@ def scored(one: Scored, answer: Answer, k: int | None, seed: int) -> dict[str, A
     seconds = time.perf_counter() - began
     if labels is None:
         return {}
+    more = {}
+    if isinstance(labels, ConsensusClustering):
+        labels, more = labels.labels_, what_it_says(labels, one)
     ari = one.score(labels) if seconds <= MOST_SECONDS else 0.0
-    return {"ari": round(float(ari), 4), "seconds": round(seconds, 2), "clusters": len(np.unique(labels))}
+    return {"ari": round(float(ari), 4), "seconds": round(seconds, 2), "clusters": len(np.unique(labels)), **more}
 
 
 if __name__ == "__main__":

@@ -6,6 +6,8 @@ from functools import cache
 from itertools import combinations, permutations, product
 
 import numpy as np
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
 
 # ---- Pairs of objects: co-association, density (Candel) ----
 
@@ -902,6 +904,37 @@ def genie(X, k, threshold):
         clusters[clusters == b] = a
     _, first, labels = np.unique(clusters, return_index=True, return_inverse=True)
     return np.argsort(np.argsort(first))[labels], lengths[used], gini
+
+
+def lumbermark(X, k, n_neighbors=5, share=0.25, least=10):
+    """Labels in order of the first object, of Gagolewski 2026; None where no edge is left to cut."""
+    n, squares = len(X), ((X[:, None] - X[None]) ** 2).sum(axis=2)
+    core = np.sort(squares, axis=1)[:, min(n_neighbors, n - 1)]
+    edges = sorted((max(squares[i, j], core[i], core[j]), squares[i, j], i, j) for i, j in combinations(range(n), 2))
+    part, tree = list(range(n)), []
+    for *_, i, j in edges:
+        if part[i] != part[j]:
+            tree.append((i, j))
+            part = [part[i] if c == part[j] else c for c in part]
+    inner = np.bincount(np.ravel(tree), minlength=n) > 1
+
+    def parts(kept):
+        graph = csr_array((np.ones(len(kept)), tuple(zip(*kept, strict=True))), shape=(n, n))
+        return connected_components(graph, directed=False)[1]
+
+    for q in range(2, k + 1):
+        bound, before = max(least, int(share * inner.sum() / q)), parts(tree)
+        for edge in reversed(tree):
+            after = parts([other for other in tree if other != edge])
+            halves = [inner[after == after[end]].sum() for end in edge]
+            if inner[list(edge)].all() and min(halves) >= bound and before[edge[0]] == before[edge[1]]:
+                tree.remove(edge)
+                break
+        else:
+            return None
+    labels = parts(tree)
+    _, first = np.unique(labels, return_index=True)
+    return np.argsort(np.argsort(first))[labels]
 
 
 # ---- Probability trajectories (Huang, Lai & Wang) ----

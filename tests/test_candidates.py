@@ -1,5 +1,6 @@
 """Candidate partitions: their kernels against scikit-learn and slow twins, their views, the generator of them."""
 
+import naive
 import numpy as np
 import pytest
 from scipy.sparse.csgraph import minimum_spanning_tree, shortest_path
@@ -25,9 +26,11 @@ from ensemblage.answer._candidate_features import (
 )
 from ensemblage.answer._candidate_pool import all_candidates, numbers_beside
 from ensemblage.generation import ScaledPartitions
-from ensemblage.generation._candidates import NARROW, WIDE, Space, candidate_pool, numbers_of_clusters
+from ensemblage.generation._candidates import FAMILIES as POOL_FAMILIES
+from ensemblage.generation._candidates import WIDE, Space, candidate_pool, numbers_of_clusters
+from ensemblage.generation._lumbermark import lumbermark
 from ensemblage.generation._views import VIEWS, Scales, n_signals, principal_components
-from ensemblage.kernels._mixtures import FULL, LATENT, TIED, fit_mixture
+from ensemblage.kernels._mixtures import FULL, LATENT, fit_mixture
 from ensemblage.kernels._partition_features import NAMES, pair_agreement
 
 IRIS, WINE = load_iris().data, load_wine().data
@@ -47,7 +50,6 @@ def of_sklearn(X, start, shape, steps):
     covariances = np.array([np.cov(X[start == c].T, bias=True) for c in range(len(means))])
     precisions = {
         "full": lambda: np.linalg.inv(covariances),
-        "tied": lambda: np.linalg.inv(np.einsum("c,cij->ij", weights, covariances)),
         "diag": lambda: 1 / np.array([np.diag(c) for c in covariances]),
     }[shape]()
     model = GaussianMixture(
@@ -57,7 +59,7 @@ def of_sklearn(X, start, shape, steps):
     return model.fit(X)
 
 
-@pytest.mark.parametrize(("shape", "name"), [(FULL, "full"), (TIED, "tied"), (LATENT, "diag")])
+@pytest.mark.parametrize(("shape", "name"), [(FULL, "full"), (LATENT, "diag")])
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_mixtures_are_those_of_scikit_learn(shape, name):
     labels = START.copy()
@@ -191,7 +193,7 @@ def test_families_are_what_they_are_called():
     centres = np.array([space.X[ward == c].mean(axis=0) for c in range(3)])
     kmeans = KMeans(3, init=centres, n_init=1, tol=0).fit_predict(space.X)
     assert adjusted_rand_score(space.kmeans(3), kmeans) == 1
-    labels = {name: getattr(space, name)(3) for _, name in NARROW + WIDE}
+    labels = {name: getattr(space, name)(3) for name in POOL_FAMILIES}
     assert len({bytes(found) for found in labels.values()}) >= 8
     assert all(found.max() <= 2 and found.dtype == np.int32 for found in labels.values())
 
@@ -208,6 +210,11 @@ def test_a_view_that_is_another_one_again_is_left_out():
     X = (WINE - WINE.mean(axis=0)) / WINE.std(axis=0)
     assert {c.view for c in candidate_pool(X, [3]).candidates} == {"own", "robust"}
     assert {c.view for c in candidate_pool(WINE, [3]).candidates} == {"own", "deviation", "robust"}
+    with_units = candidate_pool(X, [3], units=WINE.std(axis=0))
+    assert {c.view for c in with_units.candidates} == {"own", "robust", "given"}
+    found = {(c.view, c.family): labels for c, labels in zip(with_units.candidates, with_units.labels, strict=True)}
+    (expected,) = candidate_pool(WINE, [3], [("own", "kmeans")]).labels
+    assert adjusted_rand_score(expected, found["given", "kmeans"]) == 1
 
 
 def test_the_pool_does_not_depend_on_threads_nor_much_on_the_order_of_rows():
@@ -229,6 +236,46 @@ def test_of_many_objects_those_that_ward_merges_are_drawn():
     told = []
     candidate_pool(X, [5], [("own", "ward"), ("own", "kmeans")], progress=lambda *done: told.append(done))
     assert told[-1] == (2, 2)
+
+
+SUNFLOWER = (
+    0.1
+    * np.sqrt(np.arange(40) + 0.5)[:, None]
+    * np.column_stack([np.cos(2.399963 * np.arange(40)), np.sin(2.399963 * np.arange(40))])
+)
+ANGLES = np.pi * np.arange(60) / 59
+MOONS = np.vstack(
+    [np.column_stack([np.cos(ANGLES), np.sin(ANGLES)]), np.column_stack([1 - np.cos(ANGLES), 0.45 - np.sin(ANGLES)])]
+)
+MOONS[:, 1] += 0.03 * np.sin(37 * np.arange(120))
+
+
+def test_lumbermark_finds_what_its_author_finds():
+    """Labels of lumbermark 0.9.1; where edges of a tree are equally long, other ones may be cut."""
+    three = np.vstack([SUNFLOWER, SUNFLOWER + [2, 0], SUNFLOWER + [1, 1.5]])
+    np.testing.assert_array_equal(np.unique(lumbermark(three, 3)[1], return_inverse=True)[1], np.repeat([0, 1, 2], 40))
+    np.testing.assert_array_equal(np.unique(lumbermark(MOONS, 2)[0], return_inverse=True)[1], np.repeat([0, 1], 60))
+    assert sorted(np.unique(lumbermark(IRIS, 3)[1], return_counts=True)[1]) == [46, 50, 54]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_lumbermark_is_its_slow_twin(seed):
+    X, _ = make_blobs(70, 2, centers=4, cluster_std=1.5, random_state=seed)
+    made = lumbermark(X, 6)
+    for k in range(2, 7):
+        expected = naive.lumbermark(X, k)
+        if expected is None:
+            assert len(made) < k - 1
+            break
+        assert adjusted_rand_score(expected, made[k - 2]) == 1
+        assert len(np.unique(made[k - 2])) == k
+
+
+def test_lumbermark_without_an_edge_to_cut():
+    assert lumbermark(IRIS[:15], 4).shape == (0, 15)
+    space = Space("own", IRIS[:15], 4)
+    with pytest.raises(ValueError, match="No edge of the tree"):
+        space.lumbermark(3)
 
 
 # -- features of candidates --------------------------------------------------------------------------------------------
@@ -354,13 +401,13 @@ def test_scikit_learn(estimator, check):
 def test_partitions_and_their_names():
     made = ScaledPartitions([2, 3]).fit(WINE)
     names = made.get_feature_names_out()
-    assert list(names[:3]) == ["own_kmeans_k2", "own_kmeans_k3", "own_ward_k2"]
+    assert list(names[:3]) == ["own_kmeans_k2", "own_kmeans_k3", "own_full_k2"]
     assert made.algorithms_[0] == "own kmeans"
-    assert made.n_clusters_.tolist() == [2, 3] * 13
+    assert made.n_clusters_.tolist() == [2, 3] * 11
     np.testing.assert_array_equal(made.transform(WINE), ScaledPartitions([2, 3]).fit_transform(WINE))
     wide = np.random.default_rng(0).normal(size=(40, 60))
     assert {tuple(pair.split()) for pair in ScaledPartitions(2).fit(wide).algorithms_} <= set(WIDE)
-    assert len(ScaledPartitions().fit(WINE).n_clusters_) == 13 * len(numbers_of_clusters(len(WINE)))
+    assert len(ScaledPartitions().fit(WINE).n_clusters_) == 11 * len(numbers_of_clusters(len(WINE)))
 
 
 def test_new_rows_get_the_label_of_the_nearest_row_in_the_view():
@@ -374,6 +421,8 @@ def test_new_rows_get_the_label_of_the_nearest_row_in_the_view():
 def test_pairs_are_chosen_and_refused():
     made = ScaledPartitions(4, algorithms=["robust prior", "own ward", "own ward"]).fit(WINE)
     assert made.algorithms_ == ["robust prior", "own ward"]
+    with pytest.raises(ValueError, match="units of ScaledPartitions must be 13 numbers above 0"):
+        ScaledPartitions(4, units=np.ones(12)).fit(WINE)
     with pytest.raises(ValueError, match="algorithms of ScaledPartitions"):
         ScaledPartitions(4, algorithms=["own linkage"]).fit(WINE)
     with pytest.raises(ValueError, match="n_clusters of ScaledPartitions"):
@@ -391,4 +440,4 @@ def test_the_seed_draws_objects_and_progress_is_told():
     assert (one != other).any()
     told = []
     ScaledPartitions(2, progress=lambda *done: told.append(done), n_jobs=1).fit(IRIS)
-    assert told[-1] == (13, 13)
+    assert told[-1] == (10, 10)

@@ -20,8 +20,8 @@ from ensemblage.kernels._partition_features import (
     longest_edges,
     measure_partitions,
     pair_agreement,
-    reachability_tree,
 )
+from ensemblage.kernels._spanning_trees import mutual_reachability_tree
 
 MOST_ROWS = 300
 """Of which silhouettes are computed."""
@@ -31,15 +31,14 @@ MOST_COLUMNS = 300
 DECIMALS = 4
 FAMILIES = (
     "kmeans",
-    "ward",
     "full",
     "prior",
-    "tied",
     "latent",
     "factor",
     "spectral10",
     "spectral5",
     "genie3",
+    "lumbermark",
     "default",
     "all",
 )
@@ -102,6 +101,7 @@ OF_SET = (
     "longest edge",
     "long edges",
     "wide",
+    "log ratio of units",
 )
 
 
@@ -131,7 +131,8 @@ class Geometry(NamedTuple):
         nearest, distances = _nearest(Z, min(N_NEIGHBOURS, n - 1))
         core = np.ascontiguousarray(distances[:, min(CORE, distances.shape[1]) - 1])
         pairs, lengths = np.empty((n - 1, 2), dtype=np.int64), np.empty(n - 1)
-        reachability_tree(Z, core, pairs, lengths)
+        mutual_reachability_tree(Z, core**2, pairs, lengths, np.empty(n - 1))
+        lengths = np.sqrt(lengths)
         rows = np.unique(np.linspace(0, n - 1, min(n, MOST_ROWS)).astype(np.int64))
         paths = np.empty((len(rows), n), dtype=np.float32)
         longest_edges(pairs, lengths, rows, paths)
@@ -178,8 +179,8 @@ def _nearest(Z: Matrix, k: int) -> tuple[NDArray[np.int64], Matrix]:
     return found, lengths
 
 
-def of_set(features: Matrix, own: Geometry, is_wide: bool) -> Matrix:
-    """(len(OF_SET),) what is known of the objects."""
+def of_set(features: Matrix, own: Geometry, units: Matrix | None) -> Matrix:
+    """(len(OF_SET),) what is known of the objects; ``units``, (m,), is what each column was divided by."""
     n, m = features.shape
     values = own.values[: max(1, min(n - 1, m))]
     shares = values / max(values.sum(), 1e-12)
@@ -209,7 +210,8 @@ def of_set(features: Matrix, own: Geometry, is_wide: bool) -> Matrix:
             own.sparsity.std(),
             np.log(ordered[-1] / middle),
             np.log(ordered[-max(2, n // 50)] / middle),
-            float(is_wide),
+            float(m > MOST_FULL),
+            0.0 if units is None else np.log(units.max() / units.min()),
         ]
     )
 
@@ -230,8 +232,8 @@ def feature_names() -> list[str]:
     return [*names, *ranked, "k", "k found", "k / √n", "n / k", "family", "view", *OF_SET]
 
 
-def describe(pool: Pool, features: Matrix) -> Described:
-    """The features of all candidates of a pool, the consensuses among them."""
+def describe(pool: Pool, features: Matrix, units: Matrix | None = None) -> Described:
+    """The features of all candidates of a pool, the consensuses among them; ``units`` as of `candidate_pool`."""
     candidates, labels = pool.candidates, pool.labels
     p, n = labels.shape
     asked = np.array([c.n_clusters for c in candidates])
@@ -251,7 +253,7 @@ def describe(pool: Pool, features: Matrix) -> Described:
     R = X[:, [names.index(name) for name in RANKED]]
     own = next(iter(geometry))
     more = np.column_stack([asked, found, found / np.sqrt(n), n / found, family, view])
-    constant = np.repeat(of_set(features, geometry[own], features.shape[1] > MOST_FULL)[None], p, axis=0)
+    constant = np.repeat(of_set(features, geometry[own], units)[None], p, axis=0)
     X = np.hstack([X, _ranks(R, asked), _ranks(R, np.zeros(p)), _less_median(R, asked), more, constant])
     return Described(np.round(X, DECIMALS).astype(np.float32), ari)
 

@@ -21,6 +21,7 @@ def all_candidates(
     ks: Sequence[int] | None = None,
     n_jobs: int | None = 1,
     progress: Callable[[int, int], None] | None = None,
+    units: Matrix | None = None,
 ) -> Pool:
     """The pool of features (n, m), and for every number of clusters two consensuses, in the view "own".
 
@@ -28,7 +29,7 @@ def all_candidates(
     the list, if that is at most a quarter away.
     """
     ks = numbers_of_clusters(len(features)) if ks is None else ks
-    pool = candidate_pool(features, ks, n_jobs=n_jobs, progress=progress)
+    pool = candidate_pool(features, ks, n_jobs=n_jobs, progress=progress, units=units)
     kinds = {c.family for c in pool.candidates}
     families = set(DEFAULT) - ({"latent"} if "full" in kinds else set())
     default = np.array([c.view == "own" and c.family in families for c in pool.candidates])

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,12 +28,24 @@ MOST_CHOSEN_ON = 1_500
 """Objects that candidates are compared on; of more, so many are drawn by the seed."""
 TEMPERATURE = 0.02
 """A candidate weighs exp(1 / e) times another one whose predicted index is so much times e less."""
-LEAST_WEIGHT = 1e-6
+LEAST_WEIGHT = 1e-3
+"""Of a candidate, in weights of the heaviest: what weighs less is left out."""
+NO_WEIGHT = 1e-9
+"""Of partitions that are made and were left out."""
+
+
+class Shipped(NamedTuple):
+    """What training made."""
+
+    trees: Trees
+    version: str
+    clear: float
+    """The rating that the best candidates of 95 % of single clouds do not exceed."""
 
 
 @cache
-def shipped_trees() -> tuple[Trees, str]:
-    """The trees that are shipped, and their version.
+def shipped_trees() -> Shipped:
+    """What is shipped.
 
     Raises
     ------
@@ -44,7 +57,7 @@ def shipped_trees() -> tuple[Trees, str]:
         trees = Trees(**arrays, base=float(archive["base"]))
         if archive["names"].tolist() != feature_names():
             raise RuntimeError("The chooser learned from other features than these. Train it again.")
-        return trees, str(archive["version"])
+        return Shipped(trees, str(archive["version"]), float(archive["clear"]))
 
 
 @dataclass(frozen=True)
@@ -62,6 +75,10 @@ class Chosen:
         The best candidate of another family, scale or number of clusters.
     margin : float
         By how much the predicted adjusted Rand index of the runner-up is less.
+    rating : float
+        The predicted index of the best candidate. It is not calibrated on real data.
+    is_clear : bool
+        Whether the rating is above that of 95 % of synthetic single clouds.
     weights : dict of tuple to float
         Of the partitions by view, family and number of clusters; they sum to 1.
     version : str
@@ -75,6 +92,8 @@ class Chosen:
     family: str
     runner_up: str
     margin: float
+    rating: float
+    is_clear: bool
     weights: dict[tuple[str, str, int], float]
     version: str
     predicted: dict[int, float]
@@ -90,15 +109,14 @@ class Chosen:
 CLEAR, CLOSE = 0.05, 0.01
 FAMILY_TEXT = {
     "kmeans": "k-means",
-    "ward": "Ward's method",
     "full": "a mixture with full covariances",
     "prior": "a mixture with full covariances and a prior",
-    "tied": "a mixture with one covariance",
     "latent": "a latent class model",
     "factor": "a mixture on principal components",
     "spectral10": "spectral clustering with 10 neighbours",
     "spectral5": "spectral clustering with 5 neighbours",
     "genie3": "Genie",
+    "lumbermark": "Lumbermark",
     "default": "the consensus of mixture, spectral clustering and Genie",
     "all": "the consensus of all algorithms",
 }
@@ -108,6 +126,7 @@ VIEW_TEXT = {
     "robust": " on columns whose long tails are drawn in",
     "rows": " on standardised rows",
     "logarithm": " on logarithms",
+    "given": " on columns in their own units",
 }
 
 
@@ -121,36 +140,41 @@ def choose_candidate(
     n_clusters: int | None = None,
     *,
     ks: Sequence[int] | None = None,
+    units: Matrix | None = None,
     seed: int = 0,
     n_jobs: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Chosen:
     """The candidate partition of features, (n, m), with the highest predicted index; all, or those of n_clusters.
 
-    ``ks`` are the numbers of clusters to choose from. Where the best number is above 10, those between its neighbours
-    on the list are looked at, too. O(n² m) time for at most 1,500 objects.
+    ``ks`` are the numbers of clusters to choose from, ``units``, (m,), is as of `candidate_pool`. Where the best number
+    is above 10, those between its neighbours on the list are looked at, too. O(n² m) time for at most 1,500 objects.
     """
     X = np.asarray(features, dtype=np.float64)
     X = X[sample_rows(len(X), MOST_CHOSEN_ON, seed)]
     usual = numbers_of_clusters(len(X))
     listed = sorted({*usual, *(k for k in (ks or ()) if k < len(X)), *([n_clusters] if n_clusters else [])})
     allowed = {n_clusters} if n_clusters else set(ks or usual) & set(listed)
-    candidates, predicted = _predicted(X, listed, n_jobs, progress)
+    candidates, predicted = _predicted(X, listed, units, n_jobs, progress)
     best = _best(candidates, predicted, allowed)
     if best.n_clusters > EVERY and n_clusters is None and ks is None:
         listed = numbers_around(best.n_clusters, listed)
         allowed = set(listed)
-        candidates, predicted = _predicted(X, listed, n_jobs)
+        candidates, predicted = _predicted(X, listed, units, n_jobs)
         best = _best(candidates, predicted, allowed)
     return _chosen(candidates, predicted, best, allowed, listed)
 
 
 def _predicted(
-    X: Matrix, ks: Sequence[int], n_jobs: int | None, progress: Callable[[int, int], None] | None = None
+    X: Matrix,
+    ks: Sequence[int],
+    units: Matrix | None,
+    n_jobs: int | None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> tuple[list[Origin], NDArray[np.float64]]:
     """All candidates, and the index that the trees predict of each."""
-    pool = all_candidates(X, ks, n_jobs, progress)
-    return pool.candidates, np.round(shipped_trees()[0].predict(describe(pool, X).X), 6)
+    pool = all_candidates(X, ks, n_jobs, progress, units)
+    return pool.candidates, np.round(shipped_trees().trees.predict(describe(pool, X, units).X), 6)
 
 
 def _best(candidates: Sequence[Origin], predicted: NDArray[np.float64], allowed: set[int]) -> Origin:
@@ -177,7 +201,8 @@ def _chosen(
     near = set(numbers_beside(best.n_clusters, listed))
     plain = [c for c in candidates if c.family not in CONSENSUS and c.n_clusters in near]
     top = max(by[c] for c in plain)
-    raw = {c: max(float(np.exp((by[c] - top) / TEMPERATURE)), LEAST_WEIGHT) for c in plain}
+    raw = {c: float(np.exp((by[c] - top) / TEMPERATURE)) for c in plain}
+    raw = {c: w for c, w in raw.items() if w >= LEAST_WEIGHT}
     total = sum(raw.values())
     found = sorted(allowed & {c.n_clusters for c in candidates})
     highest = {k: max(by[c] for c in candidates if c.n_clusters == k) for k in found}
@@ -187,7 +212,9 @@ def _chosen(
         best.family,
         candidate_text(second),
         by[best] - by[second],
+        by[best],
+        by[best] > shipped_trees().clear,
         {(c.view, c.family, c.n_clusters): w / total for c, w in raw.items()},
-        shipped_trees()[1],
+        shipped_trees().version,
         highest,
     )

@@ -8,7 +8,7 @@ from inspect import Parameter, signature
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer
@@ -266,7 +266,7 @@ def plan_of(features: Any, preprocessor: Any, asked: Wishes) -> Plan:
     """The plan for features, (n, m) as a fitted preprocessor has made them."""
     quality = "fast" if asked.is_weighted else asked.quality
     is_learned = is_choice_learned(features, preprocessor, quality, asked)
-    default = ScaledPartitions() if is_learned else default_generator(quality, features)
+    default = ScaledPartitions(units=units_of(preprocessor)) if is_learned else default_generator(quality, features)
     generator = default if asked.generator is None else clone(asked.generator)
     n_clusters = _n_clusters(features, generator, is_learned, asked)
     consensus, combiner = _combiner(generator, n_clusters.value, asked)
@@ -360,6 +360,14 @@ def _scaler_of_numbers(preprocessor: Preprocessor) -> Any:
     return scaler[-1] if isinstance(scaler, Pipeline) else scaler
 
 
+def units_of(preprocessor: Any) -> NDArray[np.float64] | None:
+    """(m,) what each feature was divided by where all are numbers that were standardised for their scales differ."""
+    scaler = _scaler_of_numbers(preprocessor) if isinstance(preprocessor, Preprocessor) else None
+    if not isinstance(scaler, AlikeScaler) or scaler.keeps_scales_:
+        return None
+    return np.asarray(scaler.scale_)
+
+
 def _n_clusters(
     features: Any, generator: Any, is_learned: bool, asked: Wishes
 ) -> Decision[int | tuple[int, ...] | None]:
@@ -414,7 +422,7 @@ def _members(features: Any, preprocessor: Any, generator: Any, n_clusters: Any, 
     beside = " A category is a member, too." if len(named) == 1 else beside
     if features.shape[1] == 0:
         return Decision("none", f"No column is a feature; members are the categories {some(named)}.")
-    value = estimator_text(generator, () if asked.generator is not None else ("n_clusters",))
+    value = estimator_text(generator, () if asked.generator is not None else ("n_clusters", "units"))
     if asked.generator is not None:
         return Decision(value, f"It was given.{beside}")
     if isinstance(generator, ScaledPartitions):

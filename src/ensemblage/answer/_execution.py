@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from ensemblage.answer._choose_k import choose_k
-from ensemblage.answer._chooser import LEAST_WEIGHT, Chosen, choose_candidate
+from ensemblage.answer._chooser import NO_WEIGHT, Chosen, choose_candidate
 from ensemblage.answer._k_choice import KChoice
 from ensemblage.answer._plan import Plan
 from ensemblage.base.options import Message, Option
@@ -44,26 +44,16 @@ def chosen_of(
     """The learned choice among candidate partitions of features, (n, m); None where the plan makes none."""
     if not plan.is_learned:
         return None
-    return choose_candidate(features, plan.k, ks=plan.k_range, seed=seed, n_jobs=n_jobs, progress=progress)
+    how = {"units": plan.generator.units, "seed": seed, "n_jobs": n_jobs, "progress": progress}
+    return choose_candidate(features, plan.k, ks=plan.k_range, **how)
 
 
 def number_of_clusters(plan: Plan, choice: KChoice | None, chosen: Chosen | None = None) -> int | None:
     """The number that was given or chosen; None: the combiner finds it."""
     if chosen is not None:
         may_be_one = plan.allow_one and plan.k is None
-        return 1 if may_be_one and not is_clear(chosen) else chosen.n_clusters
+        return 1 if may_be_one and not chosen.is_clear else chosen.n_clusters
     return plan.k if choice is None else choice.n_clusters(plan.allow_one)
-
-
-# To be replaced by the attributes themselves, once `Chosen` has them; nothing else asks for them by name.
-def rating_of(chosen: Chosen) -> float:
-    """The predicted index of the best candidate."""
-    return float(getattr(chosen, "rating", chosen.predicted[chosen.n_clusters]))
-
-
-def is_clear(chosen: Chosen) -> bool:
-    """Whether the rating is above what single clouds reach."""
-    return bool(getattr(chosen, "is_clear", True))
 
 
 def generator_of(
@@ -78,6 +68,7 @@ def generator_of(
     near: dict[str, Any] = {"n_clusters": numbers_near(k)} if isinstance(plan.generator, DiversePartitions) else {}
     if chosen is not None:
         near = {"n_clusters": sorted({k for _, _, k in chosen.weights})}
+        near["algorithms"] = list(dict.fromkeys(f"{view} {family}" for view, family, _ in chosen.weights))
     return fill_defaults(clone(plan.generator), seed, n_jobs, progress=progress, **near)
 
 
@@ -133,8 +124,8 @@ def weights_of_members(n_made: int, n_members: int, n_columns: int, weight: floa
 
 
 def learned_weights(generator: Any, chosen: Chosen) -> list[float]:
-    """(p,) of the partitions of a fitted `ScaledPartitions`; one that the choice did not see weighs next to nothing."""
-    return [chosen.weights.get(candidate, LEAST_WEIGHT) for candidate in generator._candidates]
+    """(p,) of the partitions of a fitted `ScaledPartitions`; one that it left out weighs next to nothing."""
+    return [chosen.weights.get(candidate, NO_WEIGHT) for candidate in generator._candidates]
 
 
 def set_weights(consensus: Any, weights: list[float] | None) -> Any:

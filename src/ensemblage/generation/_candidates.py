@@ -17,11 +17,12 @@ from ensemblage.base.cached import once
 from ensemblage.base.random import sample_rows
 from ensemblage.generation._diverse import GINI_THRESHOLD, MOST_FULL, RIDGE, Embedding, Objects
 from ensemblage.generation._genie import Merges
+from ensemblage.generation._lumbermark import lumbermark
 from ensemblage.generation._parallel import run_all
 from ensemblage.generation._sampled_kmeans import member_sums
 from ensemblage.generation._views import MOST_COMPONENTS, Matrix, Scales, n_signals, principal_components
 from ensemblage.kernels._dendrogram import cut_merges
-from ensemblage.kernels._mixtures import FULL, LATENT, TIED, fit_mixture
+from ensemblage.kernels._mixtures import FULL, LATENT, fit_mixture
 from ensemblage.kernels._points import iterate
 
 Labels = NDArray[np.int32]
@@ -31,35 +32,34 @@ MOST_MERGED = 2_500
 """Objects that Ward's method merges; of more, so many are drawn."""
 NARROW = (
     ("own", "kmeans"),
-    ("own", "ward"),
     ("own", "full"),
-    ("own", "prior"),
-    ("own", "tied"),
     ("own", "latent"),
     ("own", "spectral10"),
     ("own", "spectral5"),
     ("own", "genie3"),
-    ("deviation", "kmeans"),
+    ("own", "lumbermark"),
     ("deviation", "spectral10"),
     ("robust", "kmeans"),
     ("robust", "prior"),
+    ("given", "kmeans"),
+    ("given", "spectral10"),
 )
 WIDE = (
-    ("own", "kmeans"),
-    ("own", "ward"),
     ("own", "latent"),
     ("own", "factor"),
     ("own", "spectral10"),
     ("own", "spectral5"),
     ("own", "genie3"),
     ("rows", "kmeans"),
-    ("rows", "ward"),
     ("rows", "spectral10"),
     ("logarithm", "kmeans"),
-    ("logarithm", "ward"),
+    ("logarithm", "factor"),
     ("logarithm", "spectral10"),
+    ("given", "spectral10"),
 )
 """Pairs of a view and a family, for at most 50 features and for more."""
+FAMILIES = ("kmeans", "ward", "full", "prior", "latent", "factor", "spectral10", "spectral5", "genie3", "lumbermark")
+"""All that `Space` makes."""
 NUMBERS = (*range(2, 11), 12, 14, 17, 20, 24, 28, 33, 39, 47, 56)
 """Numbers of clusters that are looked at first, as far as √n."""
 
@@ -98,8 +98,10 @@ def pairs_of(m: int) -> tuple[tuple[str, str], ...]:
 class Space:
     """The objects in one view, and what several families need of it, made once."""
 
-    def __init__(self, name: str, features: Matrix, most_clusters: int, seed: int = 0) -> None:
-        self.scales, self.most_clusters, self.seed = Scales.fit(name, features), most_clusters, seed
+    def __init__(
+        self, name: str, features: Matrix, most_clusters: int, seed: int = 0, units: Matrix | None = None
+    ) -> None:
+        self.scales, self.most_clusters, self.seed = Scales.fit(name, features, units), most_clusters, seed
         self.features = self.scales.transform(features)
         n, m = self.features.shape
         # More columns than this are replaced by scores with about the same distances.
@@ -157,9 +159,6 @@ class Space:
         m = self.X.shape[1]
         return self.mixture(self.X, FULL, k ** (-2 / m), m + 2.0, k)
 
-    def tied(self, k: int) -> Labels:
-        return self.mixture(self.X, TIED, RIDGE * len(self.X), 0.0, k)
-
     @once
     def with_zeros_and_ones(self) -> Matrix:
         """(n, m) the features, 0 and 1 in the columns of two values."""
@@ -194,6 +193,16 @@ class Space:
     def genie3(self, k: int) -> Labels:
         return self.merges.cut(k)
 
+    @once
+    def lumber(self) -> Labels:
+        """(K, n) partitions with 2, 3, ... clusters."""
+        return lumbermark(self.X, min(self.most_clusters, len(self.X)))
+
+    def lumbermark(self, k: int) -> Labels:
+        if k - 2 >= len(self.lumber):
+            raise ValueError(f"No edge of the tree can be cut for {k} clusters.")
+        return self.lumber[k - 2]
+
 
 class Pool(NamedTuple):
     """Candidate partitions of n objects."""
@@ -213,8 +222,11 @@ def candidate_pool(
     n_jobs: int | None = 1,
     seed: int = 0,
     progress: Callable[[int, int], None] | None = None,
+    units: Matrix | None = None,
 ) -> Pool:
     """The partitions of features, (n, m), by every pair with every number of clusters.
+
+    ``units``, (m,), is what each column was divided by, for the view "given".
 
     A view that is another one again is left out, and so is a partition that could not be made or has one cluster. Of
     more than 2,500 objects those that Ward's method merges are drawn by the seed; nothing else is random.
@@ -223,7 +235,7 @@ def candidate_pool(
     pairs = pairs_of(features.shape[1]) if pairs is None else pairs
     spaces: dict[str, Space] = {}
     for name in dict.fromkeys(view for view, _ in pairs):
-        space = Space(name, features, max(ks), seed)
+        space = Space(name, features, max(ks), seed, units)
         if not any(np.allclose(space.features, other.features, atol=1e-9) for other in spaces.values()):
             spaces[name] = space
     tasks = [(view, family) for view, family in pairs if view in spaces]

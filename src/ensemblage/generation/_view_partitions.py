@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, field
+from itertools import product
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from ensemblage.base.parameters import Constraints, Function, Jobs, Seed, Several, Whole, Words
+from ensemblage.base.parameters import Constraints, Function, Jobs, Seed, Several, Values, Whole, Words
 from ensemblage.base.random import seed_of
 from ensemblage.base.validation import check_parameters
 from ensemblage.generation._base import LabelTransformer, label_matrix
 from ensemblage.generation._candidates import (
-    NARROW,
-    WIDE,
+    FAMILIES,
     Labels,
     candidate_pool,
     numbers_of_clusters,
@@ -23,9 +23,9 @@ from ensemblage.generation._candidates import (
 )
 from ensemblage.generation._clusterers import nearest_rows
 from ensemblage.generation._diverse import numbers_asked
-from ensemblage.generation._views import Scales
+from ensemblage.generation._views import VIEWS, Scales
 
-PAIR_NAMED = {f"{view} {family}": (view, family) for view, family in (*NARROW, *WIDE)}
+PAIR_NAMED = {f"{view} {family}": (view, family) for view, family in product(VIEWS, FAMILIES)}
 
 
 @dataclass(eq=False, repr=False)
@@ -41,7 +41,10 @@ class ScaledPartitions(LabelTransformer):
         Number of clusters, or several: each algorithm is run with each; 1 counts as 2. None: 2 to 10, 12, 14, 17, 20,
         24, 28, 33, 39, 47, 56, up to √n_samples.
     algorithms : sequence of str, optional
-        A view and a family each, as in "own kmeans". None: those of the notes, for at most 50 features and for more.
+        A view and a family each, as in "own kmeans". None: the 12 pairs for at most 50 features, or the 11 for more,
+        that `ConsensusClustering` weighs.
+    units : array-like of shape (n_features,), optional
+        What each column of X was divided by: the view "given" multiplies by it. None: there is no such view.
     n_jobs : int, optional
         Threads. The result does not depend on it.
     random_state : int, RandomState, Generator or None, default=None
@@ -64,14 +67,14 @@ class ScaledPartitions(LabelTransformer):
     -----
     Views: "own", the features as they are given; "deviation", columns of more than two values have deviation 1;
     "robust", their long tails are drawn in by arsinh((x − median) / half the distance of the quartiles); "rows", the
-    centred rows have deviation 1; "logarithm", sign(x) log(1 + abs(x)) of standardised columns. A view that is another
-    one again is left out.
+    centred rows have deviation 1; "logarithm", sign(x) log(1 + abs(x)) of standardised columns; "given", the columns
+    times ``units``, as "rows" takes them, too. A view that is another one again is left out.
 
-    Families: "kmeans" and mixtures start from the cut of the hierarchy of "ward". "full" and "tied" are mixtures with
-    full and with one common covariance, "prior" one with full covariances and the prior of mclust [1]_, "latent" a
-    mixture whose columns are independent in each cluster, Bernoulli where they have two values and else normal;
-    "factor" is "prior" on the principal components above noise, two to eight. "spectral10" and "spectral5" cut the
-    graph of 10 and of 5 nearest neighbours, "genie3" is `Genie` with threshold .3.
+    Families: "ward" cuts the hierarchy of Ward's method, and "kmeans" and mixtures start from this cut. "full" is a mixture with full
+    covariances, "prior" one with the prior of mclust [1]_, "latent" a mixture whose columns are independent in each
+    cluster, Bernoulli where they have two values and else normal; "factor" is "prior" on the principal components above
+    noise, two to eight. "spectral10" and "spectral5" cut the graph of 10 and of 5 nearest neighbours, "genie3" is
+    `Genie` with threshold .3, "lumbermark" cuts the long edges of a spanning tree that leave no small part [2]_.
 
     O(n² m) time for n objects of m features, O(n k m²) for each step of a mixture of k clusters; O(n m) memory, and
     25 MB for Ward's distances. ``transform`` gives a row the label of its nearest training row in the view of the pair.
@@ -80,6 +83,8 @@ class ScaledPartitions(LabelTransformer):
     ----------
     .. [1] C. Fraley and A. E. Raftery, "Bayesian regularization for normal mixture estimation and model-based
        clustering", Journal of Classification 24, 2007.
+    .. [2] M. Gagolewski, "Lumbermark: resistant clustering via chopping up mutual reachability minimum spanning trees",
+       2026.
 
     Examples
     --------
@@ -87,14 +92,15 @@ class ScaledPartitions(LabelTransformer):
     >>> from ensemblage.generation import ScaledPartitions
     >>> generator = ScaledPartitions(3)
     >>> generator.fit_transform(load_iris().data).shape
-    (150, 13)
+    (150, 11)
     >>> list(generator.get_feature_names_out()[:3])
-    ['own_kmeans_k3', 'own_ward_k3', 'own_full_k3']
+    ['own_kmeans_k3', 'own_full_k3', 'own_latent_k3']
     """
 
     _parameter_constraints: ClassVar[Constraints] = {
         "n_clusters": [Whole(1), Several(Whole(2)), None],
         "algorithms": [Several(Words(PAIR_NAMED, called="a view and a family, as in 'own kmeans'")), None],
+        "units": [Values("an array of one number per feature"), None],
         "n_jobs": [Jobs()],
         "random_state": [Seed()],
         "progress": [Function(), None],
@@ -103,6 +109,7 @@ class ScaledPartitions(LabelTransformer):
     n_clusters: int | Sequence[int] | None = None
     _: KW_ONLY
     algorithms: Sequence[str] | None = None
+    units: ArrayLike | None = None
     n_jobs: int | None = None
     random_state: Any = None
     progress: Callable[[int, int], None] | None = None
@@ -120,7 +127,8 @@ class ScaledPartitions(LabelTransformer):
         ks = numbers_asked(self.n_clusters, n, numbers_of_clusters(n))
         names = self.algorithms
         pairs = pairs_of(m) if names is None else tuple(PAIR_NAMED[name] for name in dict.fromkeys(names))
-        pool = candidate_pool(X, ks, pairs, self.n_jobs, seed_of(self.random_state), self.progress)
+        how = self.n_jobs, seed_of(self.random_state), self.progress, self._checked_units(m)
+        pool = candidate_pool(X, ks, pairs, *how)
         if not len(pool.labels):
             raise ValueError(
                 f"X of {type(self).__name__} must have rows that differ. No partition of two clusters could be made. "
@@ -132,6 +140,17 @@ class ScaledPartitions(LabelTransformer):
         self.n_clusters_ = np.array([c.n_clusters for c in pool.candidates])
         self.algorithms_ = [f"{c.view} {c.family}" for c in pool.candidates]
         return self._labels
+
+    def _checked_units(self, m: int) -> NDArray[np.float64] | None:
+        if self.units is None:
+            return None
+        units = np.asarray(self.units, dtype=np.float64)
+        if units.shape != (m,) or not (units > 0).all():
+            raise ValueError(
+                f"units of {type(self).__name__} must be {m} numbers above 0, one per feature. Got an array of shape "
+                f"{units.shape}. Give what each column was divided by."
+            )
+        return units
 
     def _matrix(self, made: Labels) -> Labels:
         return made.copy(order="F")

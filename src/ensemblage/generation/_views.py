@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Matrix = NDArray[np.float64]
-OWN, DEVIATION, ROBUST, ROWS, LOGARITHM = VIEWS = ("own", "deviation", "robust", "rows", "logarithm")
+OWN, DEVIATION, ROBUST, ROWS, LOGARITHM, GIVEN = VIEWS = ("own", "deviation", "robust", "rows", "logarithm", "given")
 MOST_COMPONENTS = 50
 """Principal components that stand for more features where neighbours and spreads are computed."""
 
@@ -20,7 +20,7 @@ class Scales(NamedTuple):
     """One of `VIEWS`: "own", the features as they are; "deviation", columns of more than two values have deviation 1;
     "robust", these are arsinh((x − median) / half the distance of the quartiles), with deviation 1; "rows", the centred
     rows have mean 0 and deviation 1, so that distances are those of correlations; "logarithm", sign(x) log(1 + |x|) of
-    columns with mean 0 and deviation 1."""
+    columns with mean 0 and deviation 1; "given", in the units that they had. "rows" are in these units, too."""
     is_binary: NDArray[np.bool_]
     """(m,) columns of at most two values."""
     shift: Matrix
@@ -32,8 +32,8 @@ class Scales(NamedTuple):
     """... and (m,) the mean and one number for all that the result is divided by: its mean variance is 1."""
 
     @classmethod
-    def fit(cls, name: str, X: Matrix) -> Scales:
-        """O(n m log n) time."""
+    def fit(cls, name: str, X: Matrix, units: Matrix | None = None) -> Scales:
+        """Columns, (n, m), were divided by ``units``, (m,). O(n m log n) time."""
         m = X.shape[1]
         low, high = X.min(axis=0), X.max(axis=0)
         is_binary = np.asarray(((low == X) | (high == X)).all(axis=0))
@@ -44,8 +44,8 @@ class Scales(NamedTuple):
             first, middle, third = np.percentile(X, [25, 50, 75], axis=0)
             half = np.where(third > first, (third - first) / 2, X.std(axis=0))
             shift, scale = np.where(is_binary, 0.0, middle), np.where(is_binary, 1.0, _positive(half))
-        elif name == ROWS:
-            shift = X.mean(axis=0)
+        elif name in (ROWS, GIVEN):
+            shift, scale = X.mean(axis=0), np.ones(m) if units is None else 1 / units
         elif name == LOGARITHM:
             shift, scale = X.mean(axis=0), _positive(X.std(axis=0))
         one = cls(name, is_binary, shift, scale, np.ones(m), np.zeros(m), 1.0)

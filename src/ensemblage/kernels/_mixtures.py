@@ -11,7 +11,7 @@ import numpy as np
 
 from ensemblage.kernels._jit import inner_jit, jit
 
-FULL, TIED, LATENT = 0, 1, 2
+FULL, LATENT = 0, 1
 LEAST_VARIANCE = 1e-12
 BLOCK = 256
 """Rows whose densities are computed at once."""
@@ -119,14 +119,11 @@ def add_densities(columns: Any, mean: Any, W: Any, base: float, logarithms: Any)
 
 
 @inner_jit
-def gaussian_step(
-    X: Any, columns: Any, R: Any, variances: Any, shape: int, scale: float, degrees: float, logarithms: Any
-) -> None:
+def gaussian_step(X: Any, columns: Any, R: Any, variances: Any, scale: float, degrees: float, logarithms: Any) -> None:
     """X : IN (n, m)
     columns : IN (m, n) the same
     R : IN (n, k) memberships
     variances : IN (m,) of the columns
-    shape : IN FULL or TIED
     scale, degrees : IN of the prior
     logarithms : OUT (n, k) of weight times density
     """
@@ -135,18 +132,6 @@ def gaussian_step(
     add_means(X, R, weights, means)
     S, L, W, column = np.zeros((m, m)), np.zeros((m, m)), np.zeros((m, m)), np.empty(n)
     constant = 0.5 * m * np.log(2 * np.pi)
-    if shape == TIED:
-        for c in range(k):
-            add_scatter(X, R, c, means[c], S)
-        for f in range(m):
-            S[f, f] += scale * variances[f]
-        S /= n + degrees
-        half = 0.5 * factorise(S, L)
-        invert(L, W)
-        for c in range(k):
-            add_densities(columns, means[c], W, np.log(weights[c] / n) - constant - half, column)
-            logarithms[:, c] = column
-        return
     for c in range(k):
         S[:] = 0.0
         add_scatter(X, R, c, means[c], S)
@@ -216,7 +201,7 @@ def fit_mixture(
 
     X : IN (n, m)
     is_binary : IN (m,) columns of two values, 0 and 1, for LATENT
-    shape : IN FULL, TIED or LATENT
+    shape : IN FULL or LATENT
     scale, degrees : IN of the prior
     steps : IN the most
     tolerance : IN a smaller gain of the mean log likelihood ends it
@@ -239,7 +224,7 @@ def fit_mixture(
         if shape == LATENT:
             latent_step(X, R, variances, is_binary, scale, degrees, logarithms)
         else:
-            gaussian_step(X, columns, R, variances, shape, scale, degrees, logarithms)
+            gaussian_step(X, columns, R, variances, scale, degrees, logarithms)
         likelihood = 0.0
         for i in range(n):
             largest, s = logarithms[i].max(), 0.0

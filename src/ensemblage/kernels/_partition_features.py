@@ -466,37 +466,8 @@ def pair_agreement(labels: Any, numbers: Any, others: Any, of_others: Any, ari: 
 
 
 @jit
-def reachability_tree(X: Any, core: Any, pairs: Any, lengths: Any) -> None:
-    """Prim's algorithm; a distance is at least the core distances of its objects.
-
-    X : IN (n, d)
-    core : IN (n,)
-    pairs, lengths : OUT (n - 1, 2), (n - 1,)
-    """
-    n, d = X.shape
-    least, near, is_in = np.full(n, np.inf), np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.bool_)
-    current = 0
-    is_in[0] = True
-    for e in range(n - 1):
-        next_, shortest = -1, np.inf
-        for j in range(n):
-            if not is_in[j]:
-                s = 0.0
-                for f in range(d):
-                    s += (X[current, f] - X[j, f]) ** 2
-                s = max(np.sqrt(s), core[current], core[j])
-                if s < least[j]:
-                    least[j], near[j] = s, current
-                if least[j] < shortest:
-                    shortest, next_ = least[j], j
-        pairs[e, 0], pairs[e, 1], lengths[e] = near[next_], next_, shortest
-        is_in[next_] = True
-        current = next_
-
-
-@jit
 def longest_edges(pairs: Any, lengths: Any, rows: Any, out: Any) -> None:
-    """pairs, lengths : IN (n - 1, 2), (n - 1,) of a tree in the order of `reachability_tree`
+    """pairs, lengths : IN (n - 1, 2), (n - 1,) of a tree in the order of `mutual_reachability_tree`
     rows : IN (r,)
     out : OUT (r, n) float32, the longest edge between each of these rows and every object
     """

@@ -409,3 +409,142 @@ def reachability_tree(X: Any, core: Any, nearest: Any, keys: Any, pairs: Any, he
         pairs[edge, 0], pairs[edge, 1], heights[edge] = nearest[next_one], next_one, best
         keys[next_one] = -1.0
         current = next_one
+
+
+@jit
+def core_squares(X: Any, nearest: Any, core: Any) -> None:
+    """Squared distances to the farthest of the nearest other objects, summed as `squared_distances` does.
+
+    X : IN (n, d)
+    nearest : IN (n, q + 1) an object's nearest ones, mostly itself among them: else the farthest is left out
+    core : OUT (n,)
+    """
+    squares = np.empty(nearest.shape[1])
+    for i in range(len(X)):
+        kept = -1
+        for j in range(len(squares)):
+            squares[j] = 0.0
+            for f in range(X.shape[1]):
+                squares[j] += (X[i, f] - X[nearest[i, j], f]) ** 2
+            if nearest[i, j] == i:
+                kept = j
+        if kept < 0:
+            kept = np.argmax(squares)
+        squares[kept] = 0.0
+        core[i] = squares.max()
+
+
+@jit
+def mutual_reachability_tree(X: Any, core: Any, pairs: Any, reach: Any, plain: Any) -> None:
+    """Minimum spanning tree of the mutual reachability by Prim, ties by the plain distance: O(n² d) time.
+
+    X : IN (n, d)
+    core : IN (n,) squared core distances
+    pairs : OUT (n - 1, 2) int64 objects of each edge, in the order in which they were joined
+    reach : OUT (n - 1,) max(core of both, squared distance) ...
+    plain : OUT (n - 1,) ... and the squared distance
+    """
+    n = X.shape[0]
+    columns, squares = np.ascontiguousarray(X.T), np.empty((1, n))
+    far, close = np.full(n, np.inf), np.full(n, np.inf)
+    near, is_in = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.bool_)
+    current = 0
+    for edge in range(n - 1):
+        is_in[current] = True
+        squared_distances(columns, 0, X[current : current + 1], squares)
+        next_one, first, second = -1, np.inf, np.inf
+        for i in range(n):
+            if is_in[i]:
+                continue
+            d = squares[0, i]
+            r = max(d, core[current], core[i])
+            if r < far[i] or (r == far[i] and d < close[i]):
+                far[i], close[i], near[i] = r, d, current
+            if next_one < 0 or far[i] < first or (far[i] == first and close[i] < second):
+                next_one, first, second = i, far[i], close[i]
+        pairs[edge, 0], pairs[edge, 1] = near[next_one], next_one
+        reach[edge], plain[edge] = first, second
+        current = next_one
+
+
+@inner_jit
+def rooted_tree(pairs: Any, degree: Any) -> Any:
+    """The objects of a tree with parents first, (n,), the parent of each, and the number of the edge to it.
+
+    pairs : IN (n - 1, 2)
+    degree : IN (n,) edges of each object
+    """
+    n = len(degree)
+    start, filled = np.zeros(n + 1, dtype=np.int64), np.zeros(n, dtype=np.int64)
+    for v in range(n):
+        start[v + 1] = start[v] + degree[v]
+    edges = np.empty(2 * n - 2, dtype=np.int64)
+    for e in range(n - 1):
+        for side in range(2):
+            v = pairs[e, side]
+            edges[start[v] + filled[v]] = e
+            filled[v] += 1
+    order, parent, edge_up = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64), np.full(n, -1)
+    n_found = 1
+    for i in range(n):
+        v = order[i]
+        for at in range(start[v], start[v + 1]):
+            e = edges[at]
+            if e != edge_up[v]:
+                w = pairs[e, 0] + pairs[e, 1] - v
+                order[n_found], parent[w], edge_up[w] = w, v, e
+                n_found += 1
+    return order, parent, edge_up
+
+
+@jit
+def cut_long_edges(pairs: Any, share: float, least: int, clusters: Any) -> int:
+    """Cut the longest edge that leaves no small part, again and again; leaves of the tree have no size.
+
+    Returns the number of partitions that were made: fewer than were asked for where no edge is left.
+
+    pairs : IN (n - 1, 2) edges of a tree, the shortest first
+    share : IN with q clusters, a part has at least share / q of the objects that are no leaves ...
+    least : IN ... and at least so many of them
+    clusters : OUT (K, n) partitions with 2, ..., K + 1 clusters; a cluster has the number of one of its objects
+    """
+    n = pairs.shape[0] + 1
+    degree = np.zeros(n, dtype=np.int64)
+    for e in range(n - 1):
+        degree[pairs[e, 0]] += 1
+        degree[pairs[e, 1]] += 1
+    order, parent, edge_up = rooted_tree(pairs, degree)
+    below, sizes, is_top, n_inner = np.empty(n - 1, dtype=np.int64), np.zeros(n, np.int64), np.zeros(n, np.bool_), 0
+    for i in range(n - 1, -1, -1):
+        v = order[i]
+        n_inner += degree[v] > 1
+        sizes[v] += degree[v] > 1
+        if i > 0:
+            sizes[parent[v]] += sizes[v]
+            below[edge_up[v]] = v
+    is_top[order[0]] = True
+    top = np.zeros(n, dtype=np.int64)
+    top[:] = order[0]
+    for made in range(clusters.shape[0]):
+        bound, cut = max(least, int(share * n_inner / (made + 2))), -1
+        for e in range(n - 2, -1, -1):
+            v = below[e]
+            if is_top[v] or degree[pairs[e, 0]] == 1 or degree[pairs[e, 1]] == 1:
+                continue
+            if sizes[v] >= bound and sizes[top[v]] - sizes[v] >= bound:
+                cut = v
+                break
+        if cut < 0:
+            return made
+        u = parent[cut]
+        while True:
+            sizes[u] -= sizes[cut]
+            if is_top[u]:
+                break
+            u = parent[u]
+        is_top[cut] = True
+        for i in range(n):
+            v = order[i]
+            top[v] = v if is_top[v] else top[parent[v]]
+            clusters[made, v] = top[v]
+    return clusters.shape[0]

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from ensemblage.answer._chooser import CLEAR, CLOSE, FAMILY_TEXT, VIEW_TEXT, Chosen
-from ensemblage.answer._execution import is_clear, rating_of
 from ensemblage.base.text import listing
 from ensemblage.plotting._k_curves import curves_by_number
 from ensemblage.report._layout import Cell, Section, Table, number, percent
@@ -35,8 +34,8 @@ def chosen_summary(chosen: Any) -> dict[str, Any] | None:
         "family": chosen.family,
         "runner_up": chosen.runner_up,
         "margin": chosen.margin,
-        "rating": rating_of(chosen),
-        "is_clear": is_clear(chosen),
+        "rating": chosen.rating,
+        "is_clear": chosen.is_clear,
         "weights": [{"view": view, "family": family, "k": k, "weight": w} for (view, family, k), w in weights],
         "version": chosen.version,
         "predicted": {str(k): rating for k, rating in sorted(chosen.predicted.items())},

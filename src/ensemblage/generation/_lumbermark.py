@@ -1,0 +1,31 @@
+"""Lumbermark (Gagolewski 2026): clusters by cutting the long edges of a spanning tree that leave no small part."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.neighbors import NearestNeighbors
+
+from ensemblage.kernels._spanning_trees import core_squares, cut_long_edges, mutual_reachability_tree
+
+N_NEIGHBOURS = 5
+"""The core distance of an object is that to this one of its nearest others."""
+SHARE, LEAST = 0.25, 10
+"""Of the objects that are no leaves of the tree, a part has at least this share, divided by the number of clusters, and
+at least so many."""
+
+
+def lumbermark(X: NDArray[np.float64], most_clusters: int) -> NDArray[np.int32]:
+    """(K, n) partitions of objects, (n, m), with 2, 3, ... up to ``most_clusters`` clusters.
+
+    Fewer where no edge is left to cut. Edges of the same mutual reachability go by their plain length. O(n² m) time, O(n (m + K)) memory.
+    """
+    X = np.ascontiguousarray(X)
+    n, nearest = len(X), NearestNeighbors(n_neighbors=min(N_NEIGHBOURS + 1, len(X))).fit(X)
+    core = np.empty(n)
+    core_squares(X, nearest.kneighbors(X, return_distance=False), core)
+    pairs, reach, plain = np.empty((n - 1, 2), dtype=np.int64), np.empty(n - 1), np.empty(n - 1)
+    mutual_reachability_tree(X, core, pairs, reach, plain)
+    clusters = np.empty((max(most_clusters - 1, 0), n), dtype=np.int32)
+    made = cut_long_edges(pairs[np.lexsort((plain, reach))], SHARE, LEAST, clusters)
+    return clusters[:made]

@@ -16,6 +16,8 @@ SLOW = {
     "test_cli_refused.py",
     "test_dask.py",
     "test_generation_disk.py",
+    "test_golden.py",
+    "test_golden_wide.py",
     "test_memory.py",
     "test_monti.py",
     "test_plain_kernels.py",

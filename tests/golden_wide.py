@@ -1,9 +1,8 @@
 """What the rest of the public interface gives: `python tests/golden_wide.py` writes golden_wide.json.gz.
 
-Generators, clustering of features, numbers of clusters, tables, saved models, stability, profiles, commands. A redesign
-must change nothing of it: `tests/test_golden_wide.py` compares, where the versions of the libraries are those of the
-file. Write it anew only where a result is meant to change, and say in the commit which results did and why:
-``--names`` prints the keys that differ.
+Generators, clustering of features, numbers of clusters, tables, saved models, stability, profiles, commands. Write the
+file before a refactoring; `tests/test_golden_wide.py` compares after it, and ``--names`` prints the keys that differ.
+The file is not in the repository: another processor breaks ties of floating-point numbers in another way.
 """
 
 import csv

@@ -7,16 +7,26 @@ from pathlib import Path
 
 import pytest
 
+HERE = Path(__file__).parent
 TESTS = ["test_lanes.py", "test_bitmaps.py", "test_golden.py"]
 
 
+@pytest.fixture(scope="module")
+def golden_file(tmp_path_factory):
+    """What the kernels with vector instructions give."""
+    path = tmp_path_factory.mktemp("golden") / "golden.npz"
+    environment = {**os.environ, "ENSEMBLAGE_GOLDEN": str(path)}
+    subprocess.run([sys.executable, HERE / "golden.py"], env=environment, check=True)
+    return path
+
+
 @pytest.mark.parametrize("name", TESTS)
-def test_kernels_without_vector_instructions(name, tmp_path_factory):
-    here = Path(__file__).parent
+def test_kernels_without_vector_instructions(name, golden_file, tmp_path_factory):
     cache = tmp_path_factory.getbasetemp() / "plain"
     environment = {**os.environ, "ENSEMBLAGE_PLAIN_KERNELS": "1", "NUMBA_CACHE_DIR": str(cache)}
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", str(here / name)]
-    done = subprocess.run(command, cwd=here.parent, env=environment, capture_output=True, text=True, check=False)
+    environment["ENSEMBLAGE_GOLDEN"] = str(golden_file)
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", str(HERE / name)]
+    done = subprocess.run(command, cwd=HERE.parent, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-3000:]
 
 

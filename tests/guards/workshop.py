@@ -184,11 +184,15 @@ class Workshop:
             if not target.exists() or target.read_bytes() != (ROOT / name).read_bytes():
                 target.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(ROOT / name, target)
+        # What the unchanged code gives on this machine.
+        command = [sys.executable, self.copy / "tests" / "golden.py"]
+        subprocess.run(command, cwd=self.copy, env=self.environment(), check=True)
 
     def environment(self, cache: Path | None = None) -> dict[str, str]:
         return os.environ | {
             "PYTHONPATH": os.pathsep.join([str(self.copy / "src"), os.environ.get("PYTHONPATH", "")]),
             "NUMBA_CACHE_DIR": str(cache or self.warm),
+            "ENSEMBLAGE_GOLDEN": str(self.path / "golden.npz"),
             "PYTHONDONTWRITEBYTECODE": "1",
             "PYTHONHASHSEED": "0",
         }

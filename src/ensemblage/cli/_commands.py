@@ -302,8 +302,8 @@ def main() -> None:
     "--k-range",
     callback=parse_k_range,
     metavar="LOW:HIGH",
-    help="Find the number of clusters in this range, as --selection says. Without it, -k and --method the range is 2 to "
-    "10, and more for many objects.",
+    help="Find the number of clusters in this range, as --selection says. Without it, -k and --method the range is "
+    "2 to 10, and more for many objects.",
 )
 @click.option(
     "--annotate",

@@ -49,6 +49,8 @@ MOST_FOUND = 8_200
 """Objects up to which numbers of clusters are looked for by mixtures, too."""
 KNOWN = ("k-means", "mixture", "ward", "spectral")
 FOUND = ("mixture by BIC", "k-means by silhouette", "hdbscan")
+FIRST: Any = "consensus"
+"""The selection that is measured."""
 SCALINGS = {"given": False, "deviation 1": True}
 
 
@@ -81,7 +83,7 @@ def measure_into(row: dict[str, Any], name: str, one: BenchmarkSet, cluster: Cal
 def renewed(one: BenchmarkSet, row: dict[str, Any], name: str) -> dict[str, Any]:
     """A record with one answer measured anew: "default", "fast", "best" or "default, k found"."""
     quality, _, told = name.partition(", ")
-    model = ConsensusClustering(None if told else one.k, quality=quality, n_jobs=1, random_state=0)
+    model = ConsensusClustering(None if told else one.k, quality=quality, selection=FIRST, n_jobs=1, random_state=0)
     measure_into(row, name, one, lambda: model.fit_predict(one.X))
     return row
 
@@ -95,7 +97,7 @@ def of_product(one: BenchmarkSet) -> dict[str, Any]:
         return measure_into(found, name, one, cluster)
 
     def model(n_clusters: int | None, seed: int = 0, quality: Any = "default") -> ConsensusClustering:
-        return ConsensusClustering(n_clusters, quality=quality, n_jobs=1, random_state=seed)
+        return ConsensusClustering(n_clusters, quality=quality, selection=FIRST, n_jobs=1, random_state=seed)
 
     first = put("default", lambda: model(k).fit_predict(one.X))
     for quality in ("fast", "best"):
@@ -272,7 +274,9 @@ def of_number(one: BenchmarkSet) -> dict[str, Any]:
     worth, n_votes = named.pop("worth"), named.pop("votes")
     of: dict[int, float] = {}
     for k in {*named.values(), one.k}:
-        labels, _ = timed(lambda k=k: ConsensusClustering(k, n_jobs=1, random_state=0).fit_predict(one.X))
+        labels, _ = timed(
+            lambda k=k: ConsensusClustering(k, selection=FIRST, n_jobs=1, random_state=0).fit_predict(one.X)
+        )
         of[k] = 0.0 if labels is None else round(score(one.references, labels)["ari"], 4)
     return {
         "k": named,
@@ -285,7 +289,7 @@ def of_number(one: BenchmarkSet) -> dict[str, Any]:
 
 def of_words(one: BenchmarkSet) -> dict[str, Any]:
     """Objects with each word and how many of them are right, told the number of classes; areas under the curve."""
-    model = ConsensusClustering(one.k, n_jobs=1, random_state=0).fit(one.X)
+    model = ConsensusClustering(one.k, selection=FIRST, n_jobs=1, random_state=0).fit(one.X)
     found = measured(model, one.references[0])
     return {name: found[name] for name in ("words", "auc") if name in found}
 

@@ -145,7 +145,7 @@ def draw_losses(suite: Path | None, data: Path | None) -> None:
         name, _, scaling = best.partition(", ")
         X = features(one, scaling != "given")
         plain = Genie(one.k).fit_predict(X) if name == "genie" else BASELINES[name](X, one.k, 0)
-        ours = ConsensusClustering(one.k, n_jobs=1, random_state=0).fit_predict(one.X)
+        ours = ConsensusClustering(one.k, selection="consensus", n_jobs=1, random_state=0).fit_predict(one.X)
         labels = {"known classes": one.references[0] - 1, "default": ours, best: plain}
         panels = [
             (title if title not in row["ari"] else f"{title}: {row['ari'][title]:.2f}", np.asarray(found))

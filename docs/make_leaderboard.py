@@ -59,8 +59,9 @@ Plain clusterers have one setting each, fixed beforehand: k-means with 10 starts
 covariances up to 50 features, else diagonal); Ward's and average linkage; spectral clustering on 10 neighbours; Genie;
 HDBSCAN with clusters of n / 50 objects at least, from 5 to 50; mixture by BIC and k-means by silhouette among up to 20
 clusters; k-means by `choose_k` among up to 10, with 50 partitions and 19 references. Objects that HDBSCAN puts into no
-cluster are scored as one cluster more. *default* is `ConsensusClustering()`. Told k, it makes its own members with
-k − 1, k and k + 1 clusters, which no pool here has: it is compared with methods on pools, not with their last step.
+cluster are scored as one cluster more. *default* is `ConsensusClustering(selection="consensus")`. Told k, it makes its
+own members with k − 1, k and k + 1 clusters, which no pool here has: it is compared with methods on pools, not with
+their last step.
 [DEFAULT.md](DEFAULT.md) says how it was chosen, on most of these sets: its place here is no test of it.
 
 """

@@ -271,7 +271,7 @@ COMMANDS = [
 NOT_COMPARED = ("commands/methods", "commands/methods km")
 """The file has the list of methods when each alias was a line of it: words, not results."""
 VOLATILE = re.compile(r"^(seconds|versions|ensemblage|input|created|figures|files|plan|chosen)$")
-"""Keys of JSON that hold times, versions or pictures; and the plan and the choice, which the file was written without."""
+"""Keys of JSON that hold times, versions or pictures; plan and choice, which the file was written without."""
 SCHEMA_OF_THE_FILE = 6
 UNSAID = " --selection consensus"
 """Of every run: the file has what the first default gave, when there was no option."""

@@ -167,8 +167,8 @@ def test_a_generator_that_is_given_has_no_learned_weights():
     assert plan.certainty.value == "equal votes"
 
 
-def test_without_selection_nothing_is_learned():
-    model = ConsensusClustering(3, random_state=0).fit(WINE)
+def test_by_consensus_nothing_is_learned():
+    model = ConsensusClustering(3, selection="consensus", random_state=0).fit(WINE)
     assert model.chosen_ is None
     assert not model.plan_.is_learned
 

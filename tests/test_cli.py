@@ -306,7 +306,7 @@ def settings_of(folder):
 
 def test_the_settings_are_those_that_were_used(tmp_path, monkeypatch):
     """Where the data decide, the page does not tell of what was only wanted."""
-    succeed("run", WINE, "-k", 3, "-o", tmp_path / "default")
+    succeed("run", WINE, "-k", 3, "--selection", "consensus", "-o", tmp_path / "default")
     settings, page = (
         settings_of(tmp_path / "default"),
         (tmp_path / "default" / "report.html").read_text(encoding="utf-8"),

@@ -1,6 +1,7 @@
 """Learned weights of partitions in the shell: what `ConsensusClustering` does, in a folder."""
 
 import json
+from inspect import signature
 
 import numpy as np
 import pandas as pd
@@ -10,6 +11,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_wine, make_blobs
 
 from ensemblage import ConsensusClustering, default_plan, load, read_table
+from ensemblage.base.selections import DEFAULT_SELECTION
 from ensemblage.cli import _run, main
 from ensemblage.cli._resampling import GeneratedConsensus, learned_generator
 from ensemblage.report._chosen import chosen_summary
@@ -57,6 +59,18 @@ def test_the_shell_executes_the_plan_of_the_library(tmp_path, table, options, gi
     assert model.chosen_ == same.chosen_
     assert summary["plan"] == same.plan_.to_dict()
     assert summary["chosen"] == chosen_summary(same.chosen_)
+
+
+def test_one_constant_is_the_default_everywhere(tmp_path):
+    assert ConsensusClustering().selection == signature(default_plan).parameters["selection"].default
+    assert ConsensusClustering().selection == DEFAULT_SELECTION
+    for documented in (ConsensusClustering, default_plan):
+        assert f'selection : {{"learned", "consensus"}}, default "{DEFAULT_SELECTION}"' in documented.__doc__
+    assert f"[default: {DEFAULT_SELECTION}]" in " ".join(shell("run", "--help").stdout.split())
+    WINE.to_csv(tmp_path / "table.csv", index=False)
+    done = shell("run", tmp_path / "table.csv", "-k", 3, "--stability", 0, "-o", tmp_path / "out")
+    assert done.exit_code == 0, done.stderr
+    assert load(tmp_path / "out" / "model.npz").plan_ == default_plan(WINE, 3)
 
 
 def test_numbers_to_choose_from(tmp_path):

@@ -1,4 +1,4 @@
-"""The default of `ConsensusClustering` and of ``ensemblage run`` is the same where its parts are named."""
+"""What ``selection="consensus"`` takes is the same where its parts are named, in Python and in the shell."""
 
 import json
 
@@ -27,10 +27,11 @@ from ensemblage.cli import main
 
 X, _ = make_blobs(60, centers=[(0, 0), (0, 9), (9, 0)], random_state=0)
 FEW = X[:15]
+CONSENSUS = ("--selection", "consensus")
 
 
 def fitted(data=X, **given):
-    return ConsensusClustering(**given, random_state=3).fit(data)
+    return ConsensusClustering(**given, selection="consensus", random_state=3).fit(data)
 
 
 def assert_same(one, other):
@@ -107,7 +108,9 @@ def run(tmp_path, name, *options, data=X):
     """Labels of a run, and what it said."""
     path, out = tmp_path / "points.csv", tmp_path / name
     np.savetxt(path, data, delimiter=",", header="x,y", comments="")
-    done = CliRunner().invoke(main, ["run", str(path), "--seed", "3", "--stability", "0", "-o", str(out), *options])
+    done = CliRunner().invoke(
+        main, ["run", str(path), *CONSENSUS, "--seed", "3", "--stability", "0", "-o", str(out), *options]
+    )
     assert done.exit_code == 0, done.stderr
     return load(out / "model.npz"), done.stderr
 
@@ -188,7 +191,7 @@ MIXED = UNITS.assign(kind=np.where(X[:, 0] > 4, "a", "b"))
     ids=["frame", "array", "float32", "as given", "standardised", "median", "mean", "categories"],
 )
 def test_choose_k_prepares_as_the_model_does(data, chosen):
-    model = ConsensusClustering(random_state=3, **chosen).fit(data)
+    model = ConsensusClustering(random_state=3, selection="consensus", **chosen).fit(data)
     choice = choose_k(data, random_state=3, **chosen)
     assert (choice.votes, choice.structure) == (model.choice_.votes, model.choice_.structure)
     assert choice.table == model.choice_.table

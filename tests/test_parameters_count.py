@@ -237,14 +237,14 @@ TABLE = [
     (CC, {}, "generator", None, RandomKPartitions(5), FEATURES),
     (CC, {"generator": RandomKPartitions(9)}, "consensus", "km", "acv", FEATURES),
     (CC, {}, "quality", "fast", "default", FEATURES),
-    (CC, {}, "quality", "best", "default", FEATURES / [1, 1, 9]),
+    (CC, {"selection": "consensus"}, "quality", "best", "default", FEATURES / [1, 1, 9]),
     (CC, {}, "selection", "learned", "consensus", FEATURES),
     (CC, {}, "standardize", True, False, FEATURES),
     (CC, {}, "standardize", True, "auto", FEATURES / [1, 1, 9]),
     (CC, {"n_clusters": None}, "allow_one", False, True, np.random.default_rng(0).normal(size=(60, 3))),
     (CC, {}, "impute", "median", "mean", np.where(np.greater(FEATURES, 1), np.nan, FEATURES)),
     (CC, {}, "preprocessor", None, Preprocessor(standardize=False), FEATURES),
-    (CC, {}, "random_state", 0, 1, FEATURES),
+    (CC, {"quality": "fast"}, "random_state", 0, 1, FEATURES),
 ]
 NEEDS = {CSPA: "pymetis", MCLA: "pymetis", HBGF: "pymetis", HGPA: "mtkahypar"}
 

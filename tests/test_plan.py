@@ -37,16 +37,21 @@ DISTANCES = AgglomerativeClustering(metric="precomputed", linkage="average")
 DECISIONS = ["roles", "scales", "n_clusters", "members", "combiner", "samples", "certainty", "stability"]
 
 
+def planned(data, *args, **given):
+    """The plan of the selection that has no learned weights."""
+    return default_plan(data, *args, **{"selection": "consensus", **given})
+
+
 def decided(name, data, *args, **given):
     """The value and the reason of one decision."""
-    return getattr(default_plan(data, *args, **given), name)
+    return getattr(planned(data, *args, **given), name)
 
 
 # -- every decision follows what it depends on -------------------------------------------------------------------------
 
 
 def test_every_decision_has_a_value_and_a_reason_in_sentences():
-    plan = default_plan(X)
+    plan = planned(X)
     assert list(plan.decisions) == DECISIONS
     for decision in plan.decisions.values():
         assert isinstance(decision, Decision)
@@ -61,7 +66,7 @@ def test_roles():
     value, reason = decided("roles", table)
     assert (value, reason) == ("3 of 5 columns", "Not clustered: patient (id of the rows), none (constant).")
     assert decided("roles", X) == ("2 of 2 columns", "Every column is clustered.")
-    member = default_plan(MIXED, preprocessor=Preprocessor(categories="member"))
+    member = planned(MIXED, preprocessor=Preprocessor(categories="member"))
     assert member.roles == ("3 of 3 columns", "Every column is clustered. A member of the ensemble each: kind.")
     assert member.members.reason.endswith(" A category is a member, too.")
     value, reason = decided("roles", X, preprocessor=StandardScaler())
@@ -137,14 +142,14 @@ def test_members(data, given, value, reason):
 
 def test_members_of_many_objects(monkeypatch):
     limit(monkeypatch, "objects clustered by different algorithms", 50)
-    plan = default_plan(X)
+    plan = planned(X)
     assert plan.members.value == "RandomKPartitions()"
     assert "60 objects are more than " in plan.members.reason
     assert plan.combiner.value == "km"
 
 
 def test_categories_may_be_the_only_members():
-    plan = default_plan(MIXED[["kind"]].assign(other=MIXED.kind), 2, preprocessor=Preprocessor(categories="member"))
+    plan = planned(MIXED[["kind"]].assign(other=MIXED.kind), 2, preprocessor=Preprocessor(categories="member"))
     assert plan.members == ("none", "No column is a feature; members are the categories kind, other.")
     assert plan.n_features == 0
     assert plan.certainty.value == "equal votes"
@@ -214,7 +219,7 @@ def test_stability(data, given, value, reason):
 
 def test_the_plan_prints_itself():
     assert (
-        str(default_plan(IRIS, 3))
+        str(planned(IRIS, 3))
         == """\
 Plan for 150 objects and 4 features
 roles       4 of 4 columns       Every column is clustered.
@@ -230,21 +235,32 @@ certainty   equal votes          Each member that separates clusters has one vot
                                  core from 0.9 of the votes for its cluster, border from 0.75.
 stability   0                    Nothing is clustered again unasked."""
     )
-    text = str(default_plan(X, k_range=[2, 3, 5]))
+    text = str(planned(X, k_range=[2, 3, 5]))
     assert "n_clusters  2, 3, 5 " in text
-    assert "n_clusters  2 to 7 " in str(default_plan(X))
-    assert "n_clusters  by the combiner " in str(default_plan(X, consensus="acv"))
+    assert "n_clusters  2 to 7 " in str(planned(X))
+    assert "n_clusters  by the combiner " in str(planned(X, consensus="acv"))
+
+
+def test_a_plan_with_learned_weights():
+    plan = default_plan(IRIS, selection="learned")
+    assert plan.members.value == "ScaledPartitions()"
+    assert plan.members.reason.startswith("Several algorithms, each in several scales of the features")
+    assert plan.n_clusters.value == (*range(2, 11), 12)
+    assert "n_clusters  2 to 10, 12 " in str(plan)
+    assert plan.certainty.value == "weighted votes"
+    assert "learned weights" in plan.certainty.reason
+    assert default_plan(IRIS, 3, selection="learned").n_clusters == (3, "It was given.")
 
 
 def test_a_notebook_shows_the_plan():
-    page = default_plan(MIXED.rename(columns={"cm": "<cm>"}))._repr_html_()
+    page = planned(MIXED.rename(columns={"cm": "<cm>"}))._repr_html_()
     assert all(name in page for name in DECISIONS)
     assert "<cm>" not in page
     assert "eac-average" in page
 
 
 def test_the_plan_as_json():
-    plan = default_plan(X)
+    plan = planned(X)
     kept = json.loads(json.dumps(plan.to_dict()))
     assert list(kept) == ["n_objects", "n_features", *DECISIONS]
     assert kept["n_clusters"] == {"value": [2, 3, 4, 5, 6, 7], "reason": plan.n_clusters.reason}
@@ -252,10 +268,10 @@ def test_the_plan_as_json():
 
 def test_a_plan_knows_no_seed_and_no_threads():
     generators = [DiversePartitions(random_state=seed, n_jobs=jobs) for seed, jobs in [(None, None), (5, 2)]]
-    one, other = (default_plan(X, generator=generator) for generator in generators)
+    one, other = (planned(X, generator=generator) for generator in generators)
     assert one == other
     assert str(one) == str(other)
-    assert default_plan(X) != default_plan(X, 3)
+    assert planned(X) != planned(X, 3)
 
 
 # -- what executes it --------------------------------------------------------------------------------------------------
@@ -275,9 +291,10 @@ def test_a_plan_knows_no_seed_and_no_threads():
         (X, {"n_clusters": 2, "generator": RandomKPartitions(4, estimator=DISTANCES)}),
     ],
 )  # fmt: skip
-def test_the_model_executes_the_plan_that_was_shown(data, given):
-    plan = default_plan(data, **given)
-    model = ConsensusClustering(**given, random_state=3).fit(data)
+@pytest.mark.parametrize("selection", ["learned", "consensus"])
+def test_the_model_executes_the_plan_that_was_shown(data, given, selection):
+    plan = default_plan(data, **given, selection=selection)
+    model = ConsensusClustering(**given, selection=selection, random_state=3).fit(data)
     assert model.plan_ == plan
     assert str(model.plan_) == str(plan)
     k = plan.n_clusters.value
@@ -327,16 +344,16 @@ def test_what_the_shell_decides_otherwise_is_an_argument_of_the_plan(tmp_path):
     """Numbers to choose from, resamples, and k-means where parameters are given without a method."""
     table = MIXED[["cm", "m"]]
     model, _ = run(tmp_path, "out", table, "--k-range", "2:3", "--generator", "random-k", "--partitions", "4")
-    assert model.plan_ == default_plan(table, k_range=[2, 3], generator=RandomKPartitions(4))
+    assert model.plan_ == planned(table, k_range=[2, 3], generator=RandomKPartitions(4))
     assert model.choice_.best == 3
     model, _ = run(tmp_path, "km", table, "-k", "3", "--set", "n_init=2")
     assert model.plan_.combiner == ("KMeansConsensus(n_init=2)", "It was given.")
     assert model.plan_.members.value == "DiversePartitions()"
-    assert "60 objects are at most 2,000" in default_plan(table, n_resamples=None).stability.reason
+    assert "60 objects are at most 2,000" in planned(table, n_resamples=None).stability.reason
 
 
 def test_the_page_shows_the_plan():
-    model = ConsensusClustering(3, random_state=0).fit(X)
+    model = ConsensusClustering(3, selection="consensus", random_state=0).fit(X)
     of_parts = report.summarize(model.ensemble_, model.consensus_, plan=model.plan_)
     for page in (model.report().html, report.render(of_parts)):
         assert "What was decided before the work began" in page
@@ -369,9 +386,9 @@ def test_the_page_shows_the_plan():
 )
 def test_wrong_wishes(given, error, message):
     with pytest.raises(error, match=message):
-        default_plan(X, **given)
+        planned(X, **given)
 
 
 def test_what_cannot_be_clustered_has_no_plan():
     with pytest.raises(ValueError, match="must have no missing numbers"):
-        default_plan(np.where(X > 8, np.nan, X))
+        planned(np.where(X > 8, np.nan, X))

@@ -177,7 +177,7 @@ def test_every_preprocessing(options, tmp_path):
 
 def test_what_was_found_and_how_it_was_asked(tmp_path):
     given = np.random.RandomState(3)
-    model = ConsensusClustering(random_state=given, progress=print).fit(X)
+    model = ConsensusClustering(selection="consensus", random_state=given, progress=print).fit(X)
     path = tmp_path / "model.npz"
     model.save(path)
     loaded = ensemblage.load(path)

@@ -16,7 +16,14 @@ from ensemblage.cli._plan import duration_range_text, estimate_seconds
 
 
 def test_a_run_says_what_it_is_going_to_do(tmp_path):
-    told = succeed("run", WINE, "--truth-column", "cultivar", "-k", 3, "--stability", 2, "-o", tmp_path / "out").stderr
+    command = ("run", WINE, "--truth-column", "cultivar", "-k", 3, "--stability", 2)
+    told = succeed(*command, "-o", tmp_path / "out").stderr
+    assert (
+        "178 objects × 13 features; trees that learned on synthetic sets rate candidate partitions; base clusterings "
+        "by several algorithms in several scales; eac-average combines them; all that again for 2 resamples; some "
+        "seconds\n"
+    ) in told
+    told = succeed(*command, "--selection", "consensus", "-o", tmp_path / "consensus").stderr
     assert (
         "178 objects × 13 features; base clusterings by mixtures, spectral clustering and Genie; eac-average combines "
         "them; all that again for 2 resamples; some seconds\n"

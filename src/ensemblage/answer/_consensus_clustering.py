@@ -75,22 +75,22 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
     Parameters
     ----------
     n_clusters : int, optional
-        Number of clusters of the consensus. None: that of ``consensus``, if it has one; else `choose_k` finds it, on
-        the features of 20 objects or more; for another ``consensus`` than the default, its own rule, and one without a
-        rule is refused.
+        Number of clusters of the consensus. None: that of ``consensus``, if it has one; else it is found as
+        ``selection`` says, on the features of 20 objects or more; for another ``consensus`` than the default, its own
+        rule, and one without a rule is refused.
     generator : transformer, optional
-        Makes the ensemble: features to labels, as ``RandomKPartitions``. Default: by ``quality``.
+        Makes the ensemble: features to labels, as ``RandomKPartitions``. Default: by ``selection`` and ``quality``.
         ``DiversePartitions()`` gets the number of clusters, one less and one more where there is a number.
     consensus : str or clusterer, optional
-        Combines it: a name of ``METHODS`` or an estimator. Default: "eac-average" of ``DiversePartitions``, "km" of
-        another generator; "acv", which finds the number of clusters, where `choose_k` cannot (distances, categories
-        alone, fewer than 20 objects). The default by its name is the default.
+        Combines it: a name of ``METHODS`` or an estimator. Default: "eac-average" of ``ScaledPartitions`` and
+        ``DiversePartitions``, "km" of another generator; "acv", which finds the number of clusters, where nothing else
+        can (distances, categories alone, fewer than 20 objects). The default by its name is the default.
     quality : {"fast", "default", "best"}, default "default"
-        What is clustered where ``generator`` is not given, and so how it is combined. "default":
-        ``DiversePartitions`` and "eac-average". "best": twice the partitions, features as they are scaled
-        and each with deviation 1. "fast", and always of more than 20,000 objects, of sparse features
-        and where more than half of the objects are copies of others: ``RandomKPartitions(50)`` and "km", in time linear
-        in the objects.
+        What is clustered where ``generator`` is not given, and so how it is combined. "default": ``ScaledPartitions``
+        or, without learned weights, ``DiversePartitions``, and "eac-average". "best": without learned weights twice the
+        partitions, features as they are scaled and each with deviation 1; with them the same as "default". "fast",
+        and always of more than 20,000 objects, of sparse features and where more than half of the objects are copies of
+        others: ``RandomKPartitions(50)`` and "km", in time linear in the objects.
     {selection}
     standardize : bool or "auto", default "auto"
         Bring the features to mean 0 and standard deviation 1; "auto": unless all standard deviations are within a
@@ -101,8 +101,9 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
         Makes of X what is clustered. Default: ``Preprocessor(standardize=standardize, impute=impute)``, which takes
         tables and data frames with categories too.
     allow_one : bool, default False
-        Whether one cluster is the answer where `choose_k` finds no structure; else it is the number that most criteria
-        name.
+        Whether one cluster is the answer where no candidate partition is rated above what single clouds reach or,
+        without learned weights, `choose_k` finds no structure; else it is the number that is rated highest, or that
+        most criteria name.
     n_jobs : int, optional
         Threads of the generator and the consensus, where their own parameter is None. -1: every core that this process
         may use; None: what a ``joblib.parallel_config`` says; without one every core, or 1 inside a parallel loop of
@@ -123,9 +124,10 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
         see `metrics.certainty`.
     n_clusters_ : int
     choice_ : KChoice or None
-        How the number of clusters was found, and how clear it is; None if it was given or the consensus found it.
+        What `choose_k` found, and how clear it is; None if it was not asked.
     chosen_ : Chosen or None
-        Which partition weighs most, the runner-up and by how much that is less, with ``selection="learned"``.
+        Which candidate partition is rated highest, the runner-up, the rating of each number of clusters and the weight
+        of each partition; None without learned weights.
     plan_ : Plan
         All that was decided before the work began, each decision with its reason; `default_plan` makes it of the same
         X and parameters.
@@ -144,8 +146,8 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
     >>> from ensemblage import ConsensusClustering
     >>> X = load_iris().data
     >>> model = ConsensusClustering(n_clusters=3, random_state=0).fit(X)
-    >>> model.labels_.shape, model.ensemble_.shape
-    ((150,), (150, 12))
+    >>> model.labels_.shape, model.confidence_.shape, model.plan_.combiner.value
+    ((150,), (150,), 'eac-average')
     """
 
     _parameter_constraints: ClassVar[Constraints] = {
@@ -209,8 +211,8 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
         -----
         With ``sample_weight`` the default generator is that of ``quality="fast"``: k-means counts objects, and the
         consensus does. Mixtures, spectral clustering, Genie and hierarchies cannot: a generator of such algorithms
-        alone is refused, and of those that stand beside k-means a warning names each. Scales and `choose_k` count
-        every row once. A row of weight 0 is clustered like a new object.
+        alone is refused, and of those that stand beside k-means a warning names each. No weights are learned then.
+        Scales and `choose_k` count every row once. A row of weight 0 is clustered like a new object.
 
         Pairs are given to the consensus, see its ``fit``; the base clusterings do not know them.
         """

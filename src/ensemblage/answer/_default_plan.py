@@ -133,8 +133,7 @@ def default_plan(
     allow_one : bool, default False
         Whether one cluster is the answer where no structure is found.
     k_range : iterable of int, optional
-        Numbers of clusters that `choose_k` chooses from, whatever the consensus; ``ensemblage run`` has it as
-        ``--k-range``.
+        Numbers of clusters to choose from, whatever the consensus; ``ensemblage run`` has it as ``--k-range``.
     n_resamples : int or None, default 0
         Resamples of the objects that are clustered again. None: 20 of up to 2,000 objects, as ``ensemblage run`` has
         it; ``ConsensusClustering`` clusters none.
@@ -165,7 +164,7 @@ def default_plan(
     >>> plan = default_plan(load_iris().data, 3)
     >>> plan.combiner.value, plan.scales.value
     ('eac-average', 'kept')
-    >>> plan.members.reason
+    >>> default_plan(load_iris().data, 3, selection="consensus").members.reason
     'Mixtures, spectral clustering and Genie, each with 2, 3 and 4 clusters: 150 objects are at most 20,000.'
     """
     given = {
@@ -438,7 +437,10 @@ def _members(features: Any, preprocessor: Any, generator: Any, n_clusters: Any, 
     twice = ", once as they are scaled and once standardised" if generator.standardized_too else ""
     few = f"{len(features):,} objects are at most {_diverse.MOST_DIVERSE:,}"
     who = "Mixtures, spectral clustering and Genie"
-    return Decision(value, f"{who}, each with {numbers}{twice}: {few}.{beside}")
+    equal = (
+        " Beside members that are categories no weights are learned." if named and asked.selection == LEARNED else ""
+    )
+    return Decision(value, f"{who}, each with {numbers}{twice}: {few}.{beside}{equal}")
 
 
 def _numbers_text(generator: DiversePartitions, n_clusters: Any, n: int) -> str:

@@ -9,8 +9,9 @@ PARTS = {
     **SHARED,
     "selection": f"""\
 selection : {{"learned", "consensus"}}, default "{DEFAULT_SELECTION}"
-    "learned": where neither ``generator`` nor ``consensus`` is given, ``ScaledPartitions`` makes the partitions, and
-    regression trees that were trained on synthetic sets alone give them weights and find the number of clusters.
-    "consensus": every partition has the same weight, and `choose_k` finds the number. "learned" is the same as
-    "consensus" with quality "fast", with weights of rows, and where several algorithms cannot cluster the data.""",
+    "learned": where neither ``generator`` nor another ``consensus`` than the default is given, ``ScaledPartitions``
+    makes the partitions, and regression trees that were trained on synthetic sets alone give them weights and find the
+    number of clusters. "consensus": every partition has the same weight, and `choose_k` finds the number. "learned" is
+    the same as "consensus" with quality "fast", with weights of rows, with categories as members, and where several
+    algorithms cannot cluster the data.""",
 }

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Final, Literal
 
-LEARNED, BY_CONSENSUS = SELECTIONS = ("learned", "consensus")
-DEFAULT_SELECTION: Literal["learned", "consensus"] = "consensus"
+LEARNED: Final = "learned"
+BY_CONSENSUS: Final = "consensus"
+SELECTIONS = (LEARNED, BY_CONSENSUS)
+DEFAULT_SELECTION: Literal["learned", "consensus"] = "learned"
 """Of `ConsensusClustering`, `default_plan` and ``ensemblage run``, and of what is written of them."""

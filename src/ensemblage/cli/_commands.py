@@ -144,8 +144,8 @@ generation_options = options(
         "clusterings with fewer clusters too; mixed is one by each of ten algorithms; "
         "genie is single linkage that keeps the sizes alike, by several thresholds and numbers of clusters; gower is "
         "average linkage of Gower's distances, which do without missing values; uspec is spectral clustering by way of "
-        "1,000 representatives into 20 to 60 clusters, for up to millions of objects. [default: of run by --quality, "
-        "of generate random-k]",
+        "1,000 representatives into 20 to 60 clusters, for up to millions of objects. [default: of run by --selection "
+        "and --quality, of generate random-k]",
     ),
     click.option(
         "--fit-on",
@@ -302,8 +302,8 @@ def main() -> None:
     "--k-range",
     callback=parse_k_range,
     metavar="LOW:HIGH",
-    help="Find the number of clusters in this range: the one that most of five criteria name. Without it, -k and "
-    "--method the range is 2 to 10, and more where they disagree and several algorithms agree.",
+    help="Find the number of clusters in this range, as --selection says. Without it, -k and --method the range is "
+    "2 to 10, and more for many objects.",
 )
 @click.option(
     "--annotate",
@@ -321,8 +321,9 @@ def main() -> None:
     type=click.Choice(["fast", "default", "best"]),
     default="default",
     show_default=True,
-    help="Without --generator: 12 partitions by three algorithms and eac-average; twice as many (best), on features "
-    "as they are scaled and with deviation 1; or 50 k-means and km (fast, and for more than 20,000 objects).",
+    help="Without --generator: several algorithms and eac-average; with --selection consensus 12 partitions, or twice "
+    "as many (best), on features as they are scaled and with deviation 1; or 50 k-means and km (fast, and for more "
+    "than 20,000 objects).",
 )
 @click.option(
     "--selection",

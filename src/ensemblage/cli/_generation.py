@@ -90,11 +90,9 @@ class Generation:
             raise ValueError(
                 f"--quality best is for the generator it chooses. Got --generator {generator}. Leave one out."
             )
-        named = {"generator": generator, "quality": quality == "fast" and quality, "partitions": partitions}
-        named["fit_on"] = fit_on != "auto" and (fit_on or "all")
-        if selection == LEARNED and any(named.values()):
-            name, value = next((name, value) for name, value in named.items() if value)
-            refuse_beside_learned(name, value)
+        other = _option_of_others(generator, quality, partitions, fit_on)
+        if selection == LEARNED and other is not None:
+            raise learned_beside(other)
         is_chosen = generator is None
         if is_chosen:
             of_kmeans = quality == "fast" or partitions is not None or fit_on != "auto"
@@ -254,9 +252,20 @@ class Generation:
         return N_ALGORITHMS if self.generator == MIXED else self.partitions
 
 
-def refuse_beside_learned(name: str, value: Any) -> None:
-    """Learned weights are of the partitions and the consensus that the default makes."""
-    raise ValueError(
-        f"--selection {LEARNED} is for the generator and the method that it chooses. "
-        f"Got {option_text(Option(name, value))}. Leave one out."
+def _option_of_others(generator: str | None, quality: str, partitions: int | None, fit_on: Any) -> Option | None:
+    """The first option that asks for other partitions than those that may get learned weights."""
+    asked = {
+        "generator": generator,
+        "quality": "fast" if quality == "fast" else None,
+        "partitions": partitions,
+        "fit_on": {"auto": None, None: "all"}.get(fit_on, fit_on),
+    }
+    return next((Option(name, value) for name, value in asked.items() if value is not None), None)
+
+
+def learned_beside(other: Option) -> ValueError:
+    """The error of who asks for learned weights, and by another option for what has none."""
+    return ValueError(
+        f"--selection {LEARNED} is for the generator and the method that it chooses. Got {option_text(other)}. "
+        "Leave one out."
     )

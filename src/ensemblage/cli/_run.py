@@ -25,6 +25,7 @@ from ensemblage.answer._execution import (
     set_weights,
 )
 from ensemblage.answer._saved import save_model
+from ensemblage.base.options import Option
 from ensemblage.base.selections import BY_CONSENSUS, LEARNED
 from ensemblage.base.validation import n_distinct_rows
 from ensemblage.cli._analysis import AnalysisRequest, CommonOptions, ConsensusInput, analyse, clone_without_threads
@@ -39,7 +40,7 @@ from ensemblage.cli._generation import (
     RANDOM_K,
     SCALED,
     Generation,
-    refuse_beside_learned,
+    learned_beside,
 )
 from ensemblage.cli._plan import plan_text
 from ensemblage.cli._progress import progress_bar, record_time, tell, tell_notes
@@ -107,9 +108,9 @@ class RunRequest:
         # The default is the same by its own name, unless parameters make another method of it.
         may_choose_k = method is None or (not has_parameters and generation.may_take(method))
         if is_learned and has_parameters:
-            refuse_beside_learned("set", ...)
+            raise learned_beside(Option("set"))
         if is_learned and method not in (None, generation.method):
-            refuse_beside_learned("method", method)
+            raise learned_beside(Option("method", method))
         if allow_one and (k is not None or (k_range is None and not may_choose_k)):
             given = "-k" if k is not None else f"--method {method}, which finds it by its own rule"
             raise ValueError(f"--allow-one is for a number of clusters that is looked for. Got {given}. Leave one out.")

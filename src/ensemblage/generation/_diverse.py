@@ -1,4 +1,4 @@
-"""Partitions by algorithms that fail on different data: what the default combines (docs/DEFAULT.md)."""
+"""Partitions by algorithms that fail on different data: what `selection="consensus"` combines (docs/DEFAULT.md)."""
 
 from __future__ import annotations
 

@@ -38,6 +38,13 @@ PARTITION_TERMS = (
     ("Adjusted Rand index (ARI)", "How alike two clusterings are: 1 for equal ones, about 0 for unrelated ones."),
 )
 TRUST_TERMS = {
+    "chosen": (
+        "Rating",
+        (
+            "Of a partition: the adjusted Rand index with the true clusters that regression trees predict. They were "
+            "trained on synthetic sets alone. It is not a probability."
+        ),
+    ),
     "choice": (
         "Lifetime",
         "Of a number of clusters: the range of distances at which a hierarchy of the objects has that many.",

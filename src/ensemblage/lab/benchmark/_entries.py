@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.answer import ConsensusClustering, choose_k
+from ensemblage.base.selections import BY_CONSENSUS
 from ensemblage.consensus import METHODS, make_consensus
 from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.generation import Genie, MixedPartitions, RandomKPartitions
@@ -241,7 +242,7 @@ def _genie(X: NDArray[np.float64], k: int, seed: int) -> Any:
 
 def _default(X: NDArray[np.float64], k: int | None, seed: int) -> Any:
     # X is scaled already, as what it does first.
-    return ConsensusClustering(k, n_jobs=1, random_state=seed).fit_predict(X)
+    return ConsensusClustering(k, selection=BY_CONSENSUS, n_jobs=1, random_state=seed).fit_predict(X)
 
 
 BASELINES: dict[str, Callable[..., Any]] = {

@@ -28,8 +28,8 @@ import ensemblage.answer
 from ensemblage import Preprocessor
 from ensemblage.answer._candidate_features import FAMILIES, describe, feature_names
 from ensemblage.answer._candidate_pool import all_candidates
-from ensemblage.answer._default_plan import units_of
 from ensemblage.answer._chooser import ARRAYS, shipped_trees
+from ensemblage.answer._default_plan import units_of
 from ensemblage.answer._trees import Trees
 from ensemblage.datasets import make_world
 from ensemblage.datasets._worlds import KINDS

@@ -252,7 +252,7 @@ MOONS[:, 1] += 0.03 * np.sin(37 * np.arange(120))
 
 def test_lumbermark_finds_what_its_author_finds():
     """Labels of lumbermark 0.9.1; where edges of a tree are equally long, other ones may be cut."""
-    three = np.vstack([SUNFLOWER, SUNFLOWER + [2, 0], SUNFLOWER + [1, 1.5]])
+    three = np.vstack([SUNFLOWER + np.array(at) for at in ([0, 0], [2, 0], [1, 1.5])])
     np.testing.assert_array_equal(np.unique(lumbermark(three, 3)[1], return_inverse=True)[1], np.repeat([0, 1, 2], 40))
     np.testing.assert_array_equal(np.unique(lumbermark(MOONS, 2)[0], return_inverse=True)[1], np.repeat([0, 1], 60))
     assert sorted(np.unique(lumbermark(IRIS, 3)[1], return_counts=True)[1]) == [46, 50, 54]

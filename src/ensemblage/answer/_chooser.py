@@ -26,7 +26,7 @@ from ensemblage.generation._views import Matrix
 ARRAYS = "chooser.npz"
 MOST_CHOSEN_ON = 1_500
 """Objects that candidates are compared on; of more, so many are drawn by the seed."""
-TEMPERATURE = 0.02
+TEMPERATURE = 0.04
 """A candidate weighs exp(1 / e) times another one whose predicted index is so much times e less."""
 LEAST_WEIGHT = 1e-3
 """Of a candidate, in weights of the heaviest: what weighs less is left out."""

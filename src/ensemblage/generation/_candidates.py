@@ -201,7 +201,7 @@ class Space:
     def lumbermark(self, k: int) -> Labels:
         if k - 2 >= len(self.lumber):
             raise ValueError(f"No edge of the tree can be cut for {k} clusters.")
-        return self.lumber[k - 2]
+        return np.asarray(self.lumber[k - 2])
 
 
 class Pool(NamedTuple):

@@ -18,7 +18,8 @@ at least so many."""
 def lumbermark(X: NDArray[np.float64], most_clusters: int) -> NDArray[np.int32]:
     """(K, n) partitions of objects, (n, m), with 2, 3, ... up to ``most_clusters`` clusters.
 
-    Fewer where no edge is left to cut. Edges of the same mutual reachability go by their plain length. O(n² m) time, O(n (m + K)) memory.
+    Fewer where no edge is left to cut. Edges of the same mutual reachability go by their plain length. O(n² m) time,
+    O(n (m + K)) memory.
     """
     X = np.ascontiguousarray(X)
     n, nearest = len(X), NearestNeighbors(n_neighbors=min(N_NEIGHBOURS + 1, len(X))).fit(X)

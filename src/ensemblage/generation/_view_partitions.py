@@ -70,11 +70,12 @@ class ScaledPartitions(LabelTransformer):
     centred rows have deviation 1; "logarithm", sign(x) log(1 + abs(x)) of standardised columns; "given", the columns
     times ``units``, as "rows" takes them, too. A view that is another one again is left out.
 
-    Families: "ward" cuts the hierarchy of Ward's method, and "kmeans" and mixtures start from this cut. "full" is a mixture with full
-    covariances, "prior" one with the prior of mclust [1]_, "latent" a mixture whose columns are independent in each
-    cluster, Bernoulli where they have two values and else normal; "factor" is "prior" on the principal components above
-    noise, two to eight. "spectral10" and "spectral5" cut the graph of 10 and of 5 nearest neighbours, "genie3" is
-    `Genie` with threshold .3, "lumbermark" cuts the long edges of a spanning tree that leave no small part [2]_.
+    Families: "ward" cuts the hierarchy of Ward's method; "kmeans" and mixtures start from this cut. "full" is a mixture
+    with full covariances, "prior" one with the prior of mclust [1]_, "latent" a mixture whose columns are independent
+    in each cluster, Bernoulli where they have two values and else normal; "factor" is "prior" on the principal
+    components above noise, two to eight. "spectral10" and "spectral5" cut the graph of 10 and of 5 nearest neighbours,
+    "genie3" is `Genie` with threshold .3, "lumbermark" cuts long edges of a spanning tree that leave no small part
+    [2]_.
 
     O(n² m) time for n objects of m features, O(n k m²) for each step of a mixture of k clusters; O(n m) memory, and
     25 MB for Ward's distances. ``transform`` gives a row the label of its nearest training row in the view of the pair.

@@ -421,16 +421,14 @@ def core_squares(X: Any, nearest: Any, core: Any) -> None:
     """
     squares = np.empty(nearest.shape[1])
     for i in range(len(X)):
-        kept = -1
+        is_there = False
         for j in range(len(squares)):
             squares[j] = 0.0
             for f in range(X.shape[1]):
                 squares[j] += (X[i, f] - X[nearest[i, j], f]) ** 2
-            if nearest[i, j] == i:
-                kept = j
-        if kept < 0:
-            kept = np.argmax(squares)
-        squares[kept] = 0.0
+            is_there |= nearest[i, j] == i
+        if not is_there:
+            squares[np.argmax(squares)] = 0.0
         core[i] = squares.max()
 
 
@@ -498,7 +496,7 @@ def rooted_tree(pairs: Any, degree: Any) -> Any:
 
 
 @jit
-def cut_long_edges(pairs: Any, share: float, least: int, clusters: Any) -> int:
+def cut_long_edges(pairs: Any, share: float, least: int, clusters: Any) -> Any:
     """Cut the longest edge that leaves no small part, again and again; leaves of the tree have no size.
 
     Returns the number of partitions that were made: fewer than were asked for where no edge is left.

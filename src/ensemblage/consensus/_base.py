@@ -34,7 +34,25 @@ from ensemblage.rows.protocol import LabelRows
 logger = logging.getLogger(__name__)
 
 
-class BaseConsensus(Model, ClusterMixin, BaseEstimator):
+class MemoryLimited(BaseEstimator):
+    """An estimator whose fit is refused where it would take more than ``max_bytes``, if it has a bound of that."""
+
+    def _bytes(self, rows: Rows, k: int, n_entries: int | None = None, more: int = 0) -> Need | None:
+        """What the fit of k clusters takes at its peak, beyond the ensemble; k is 0 where it is to be found.
+
+        ``n_entries`` are those of the graph or matrix of pairs that is kept, None: not counted yet, the least that is
+        known. ``more`` bytes are for a step that asks for them. None of a method whose memory is linear in the rows.
+        """
+        return None
+
+    def _check_bytes(self, rows: Rows, k: int, n_entries: int | None = None, more: int = 0) -> None:
+        """Raise unless what `_bytes` says fits ``max_bytes``: before any work, and in it whenever more is known."""
+        need = self._bytes(rows, k, n_entries, more)
+        if need is not None:
+            check_fits(need.n_bytes, self.get_params()["max_bytes"], type(self).__name__, need.what, need.advice)
+
+
+class BaseConsensus(Model, ClusterMixin, MemoryLimited):
     """A clusterer whose input is a label matrix.
 
     A method implements ``_fit(rows) -> clusters`` on the distinct rows. Everything else is here: validation, numbering
@@ -407,20 +425,6 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
         if self.n_clusters is None:
             check_finds_k(self)
         check_parameters(self)
-
-    def _bytes(self, rows: Rows, k: int, n_entries: int | None = None, more: int = 0) -> Need | None:
-        """What the fit of k clusters takes at its peak, beyond the ensemble; k is 0 where it is to be found.
-
-        ``n_entries`` are those of the graph or matrix of pairs that is kept, None: not counted yet, the least that is
-        known. ``more`` bytes are for a step that asks for them. None of a method whose memory is linear in the rows.
-        """
-        return None
-
-    def _check_bytes(self, rows: Rows, k: int, n_entries: int | None = None, more: int = 0) -> None:
-        """Raise unless what `_bytes` says fits ``max_bytes``: before `_fit`, and in it whenever more is known."""
-        need = self._bytes(rows, k, n_entries, more)
-        if need is not None:
-            check_fits(need.n_bytes, self.get_params()["max_bytes"], type(self).__name__, need.what, need.advice)
 
     def _check_n_clusters(self, rows: Rows) -> int:
         name, k, most = type(self).__name__, int(self.n_clusters or 0), rows.n_units

@@ -77,6 +77,11 @@ class Rows:
         return np.delete(np.arange(self.offsets[-1]), self.offsets[1:] - 1)
 
     @property
+    def complete(self) -> bool:
+        """Whether every partition labels every row."""
+        return not (self.codes[:] == self.n_clusters).any()
+
+    @property
     def equally_weighted(self) -> bool:
         return bool((self.weights == self.weights[0]).all())
 

@@ -15,7 +15,7 @@ from ensemblage.base.parameters import Bytes, Constraints, Flag, Seed, Words
 from ensemblage.base.validation import format_value
 from ensemblage.consensus._capabilities import COMPARES_ROWS, Capabilities
 from ensemblage.consensus._local_weights import LocallyWeighted
-from ensemblage.consensus._threshold import ThresholdedConsensus
+from ensemblage.consensus._precomputed import ThresholdedConsensus
 from ensemblage.consensus.evidence import Evidence, PairCounts
 from ensemblage.consensus.hierarchies._ecpcs import ecpcs_hc
 from ensemblage.consensus.hierarchies._hierarchy import HierarchicalConsensus, Hierarchy, hierarchy_of

@@ -190,9 +190,9 @@ class BaseConsensus(Model, ClusterMixin, MemoryLimited):
     @property
     def capabilities(self) -> Capabilities:
         """What the method takes and does, with the parameters that it has."""
-        return self._limited(self._capabilities)
+        return self._restrict(self._capabilities)
 
-    def _limited(self, able: Capabilities) -> Capabilities:
+    def _restrict(self, able: Capabilities) -> Capabilities:
         """What the parameters leave of it."""
         return able
 
@@ -250,7 +250,7 @@ class BaseConsensus(Model, ClusterMixin, MemoryLimited):
                 f"{format_value(self.weights)}. Leave them out, or use KMeansConsensus."
             )
         if isinstance(self.weights, str):
-            return weights_by_agreement(ensemble._counted(sample_weight), n_jobs=self.n_jobs)
+            return weights_by_agreement(ensemble._with_sample_weight(sample_weight), n_jobs=self.n_jobs)
         return np.ones(ensemble.shape[1]) if self.weights is None else self.weights
 
     def _predict_codes(self, codes: LabelRows) -> NDArray[np.int32]:

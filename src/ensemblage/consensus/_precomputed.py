@@ -177,8 +177,8 @@ class ThresholdedConsensus(SimilarityConsensus):
     random_state: Any
     association_threshold_: float
 
-    def _limited(self, able: Capabilities) -> Capabilities:
-        able = super()._limited(able)
+    def _restrict(self, able: Capabilities) -> Capabilities:
+        able = super()._restrict(able)
         return able.without_similarities if isinstance(self.association_threshold, str) else able
 
     def _threshold(self, rows: Rows) -> float | None:

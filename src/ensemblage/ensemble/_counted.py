@@ -61,7 +61,7 @@ def counted_labels(
     n_clusters, coding = np.array([len(labels) for labels in coded.categories]), Coding(coded.categories, missing)
     if sample_weight is None:
         return Counted(coding, coded.codes, distinct, n_clusters)
-    codes, counts, inverse = distinct.weighted(sample_weight)
+    codes, counts, inverse = distinct.with_weights(sample_weight)
     rows = coded.codes
     if len(codes) < len(distinct.codes):
         offsets = np.concatenate([[0], np.cumsum(n_clusters + 1)])

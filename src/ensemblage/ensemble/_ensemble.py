@@ -203,7 +203,7 @@ class Ensemble:
     def _check_taken_by(self, method: Any) -> None:
         """Every method takes labels."""
 
-    def _counted(self, sample_weight: NDArray[np.int64] | None) -> Counted:
+    def _with_sample_weight(self, sample_weight: NDArray[np.int64] | None) -> Counted:
         """The label rows, where each object counts as often as that says; None: once."""
         return counted_labels(self.coded, self.missing, self.distinct, sample_weight)
 

@@ -26,7 +26,7 @@ from ensemblage.consensus.hierarchies._lwea import lwea
 from ensemblage.consensus.hierarchies._row_similarity import RowSimilarity
 from ensemblage.consensus.hierarchies._unit_linkage import need_of_units
 from ensemblage.ensemble._ensemble import Ensemble
-from ensemblage.ensemble._links import ImpossiblePairs, named
+from ensemblage.ensemble._links import ImpossiblePairs, objects_text
 from ensemblage.ensemble._rows import Rows, object_rows
 from ensemblage.ensemble._units import Units
 from ensemblage.kernels._linkage import Condensed
@@ -188,8 +188,8 @@ class EvidenceAccumulation(HierarchicalConsensus, ThresholdedConsensus, LocallyW
         in_memory=COMPARES_ROWS, compares_pairs=True, cannot_link=True, finds_n_clusters=True, similarities=True
     )
 
-    def _limited(self, able: Capabilities) -> Capabilities:
-        able = replace(super()._limited(able), sample_weight=self.distinct)
+    def _restrict(self, able: Capabilities) -> Capabilities:
+        able = replace(super()._restrict(able), sample_weight=self.distinct)
         # Asked before the parameters are checked, too: an array has no truth value.
         is_plain = str(self.similarity) == "coassociation"
         by_counts = is_plain and self.cluster_weights is None
@@ -305,7 +305,8 @@ def _check_reached(k: int, n_least: int, units: Units) -> None:
         raise ImpossiblePairs(
             lambda name: (
                 f"n_clusters of EvidenceAccumulation must be ≥ the {n_least} clusters after which cannot_link forbids "
-                f"every merge, of the objects {named(apart, name)}. Got {k}. Ask for more clusters or leave pairs out."
+                f"every merge, of the objects {objects_text(apart, name)}. Got {k}. Ask for more clusters or leave "
+                "pairs out."
             )
         )
 

@@ -32,7 +32,7 @@ class SoftConsensus(InductiveConsensus):
         """Cluster of each row, numbered by size, ties by the columns; -1 = none. ``memberships`` are the votes as
         shares.
         """
-        self._rows, self._votes = rows.kept(), votes
+        self._rows, self._votes = rows.for_model(), votes
         k = votes.W.shape[1]
         column = self._most_likely(rows.codes)
         if rows.units is not None:

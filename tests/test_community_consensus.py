@@ -273,6 +273,11 @@ def test_all_pairs_must_fit():
         CommunityConsensus("lf", pairs="all", max_bytes=1000).fit(LOUVAIN, edges=A)
 
 
+def test_one_object_is_refused():
+    with pytest.raises(ValueError, match=r"must have 2 objects or more, .* \(n_samples=1\)\. Got 1\. Give the labels"):
+        CommunityConsensus().fit([[0, 0]], edges=[[0, 0]])
+
+
 def test_an_object_that_nobody_labels_is_in_no_cluster():
     labels = LOUVAIN.copy()
     labels[5] = -1

@@ -310,6 +310,11 @@ class CommunityConsensus(BaseConsensus):
 
     def _graph(self, n_objects: int) -> Graph:
         """Its nodes are the objects."""
+        if n_objects < 2:
+            raise ValueError(
+                "X of CommunityConsensus must have 2 objects or more, for an edge joins two (n_samples=1). Got 1. Give "
+                "the labels of every node."
+            )
         edges, given, named = self._given_graph
         # A list has a method of that name, and most frames of pandas an index that only counts the rows.
         nodes: Sequence[Any] = [] if given is None or callable(given) else list(given)

@@ -717,7 +717,7 @@ def test_only_sets_that_all_were_tried_on_are_compared():
     assert means == [("m", 4, pytest.approx(0.15)), ("other", 4, 0.0)]
     # One that has a number on less than half of the sets does not say which are common.
     assert (lines[0].over_common, lines[0].n_common) == (pytest.approx(0.15), 4)
-    assert board.left_out(KNOWN) == {"few on p": 1}
+    assert board.incomplete_entries(KNOWN) == {"few on p": 1}
 
 
 def test_stability_over_seeds_and_parts():

@@ -503,12 +503,8 @@ class InductiveConsensus(BaseConsensus):
         Memberships of a `SoftEnsemble` count as the likeliest label of each row.
         """
         clusters, own = self.predict(X), None if self._names is None else in_order(X, self._names, type(self).__name__)
-        labels = X if own is None else own
-        if isinstance(labels, SoftEnsemble):
-            labels = labels.to_labels()
-        if not isinstance(labels, Ensemble):
-            labels = Ensemble(labels, missing=getattr(self._coding, "missing", -1))
-        return score_of(clusters, y, labels, self._weights)
+        labels = as_any_ensemble(X if own is None else own, getattr(self._coding, "missing", -1))
+        return score_of(clusters, y, labels._as_labels(), self._weights)
 
 
 def renumber_attributes(model: Model, places: NDArray[np.int64]) -> None:

@@ -283,9 +283,9 @@ class SoftCoding(NamedTuple):
         return MembershipRows(H, offsets)
 
 
-def as_any_ensemble(labels: ArrayLike | Any) -> Ensemble | SoftEnsemble:
-    """An ensemble of labels, or the soft one that was given."""
-    return labels if isinstance(labels, SoftEnsemble) else as_ensemble(labels)
+def as_any_ensemble(labels: ArrayLike | Any, missing: int | None = -1) -> Ensemble | SoftEnsemble:
+    """An ensemble of labels in which ``missing`` means missing, or the soft one that was given."""
+    return labels if isinstance(labels, SoftEnsemble) else as_ensemble(labels, missing)
 
 
 def _read_memberships(block: Any, j: int) -> NDArray[np.float64]:

@@ -125,7 +125,7 @@ class Progress(ProgressLines):
         self.rest[cell] -= 1
         self.seconds[cell].append(seconds)
 
-    def count_result(self, cell: tuple[str, str, str], seconds: float, failed: bool = False) -> None:
+    def finished(self, cell: tuple[str, str, str], seconds: float, failed: bool = False) -> None:
         """Count one result."""
         self.failed += failed
         self.spent(cell, seconds)
@@ -203,7 +203,7 @@ class Execution(Runner[Unit]):
         assert loaded is not None
         start = time.perf_counter()
         try:
-            made = self._ensemble_of(work, loaded[0])
+            made = self._made(work, loaded[0])
             self.progress.spent((work.experiment.name, work.case.name, ""), time.perf_counter() - start)
             ensemble = Ensemble(made.labels, missing=None if work.experiment.noise_is_cluster else -1)
         except Exception as error:
@@ -225,7 +225,7 @@ class Execution(Runner[Unit]):
         if isinstance(outcome, MissingMethodError):
             self.missing[method] = str(outcome)
             with self.lock:
-                self.progress.count_result(cell, seconds)
+                self.progress.finished(cell, seconds)
             return
         error = f"{type(outcome).__name__}: {outcome}" if isinstance(outcome, Exception) else None
         origin = Origin(unit.data, protocol_of(unit.experiment, unit.case, method))
@@ -233,9 +233,9 @@ class Execution(Runner[Unit]):
         if error:
             self.progress.tell(f"{unit.experiment.name}, {unit.case.name}, {method}, seed {seed} failed: {error}")
         with self.lock:
-            self.progress.count_result(cell, seconds, bool(error))
+            self.progress.finished(cell, seconds, bool(error))
 
-    def _ensemble_of(self, unit: Unit, dataset: Dataset | None) -> Made:
+    def _made(self, unit: Unit, dataset: Dataset | None) -> Made:
         """The ensemble that an earlier run made, or a new one."""
         place = Key(unit.experiment.ensembles or unit.experiment.name, unit.case.name, "", unit.seed)
         origin = Origin(unit.data, protocol_of_ensemble(unit.experiment, unit.case))

@@ -438,8 +438,8 @@ class ConsensusModes(MemoryLimited):
         of_tables = 8 * table_cells(rows.n_clusters) + 8 * p * p
         of_modes = 8 * p * min(p, MOST_MODES + 2) * (most + 6) + 64 * m
         advice = (
-            "Raise max_bytes, leave out the partitions with the most clusters, or use KMeansConsensus or another "
-            "method of one consensus, which makes no table of two partitions."
+            "Raise max_bytes, leave out the partitions with the most clusters, or use KMeansConsensus, which makes no "
+            "table of two partitions."
         )
         return Need(OVERHEAD + of_tables + of_modes, f"the modes of {m:,} label rows", advice)
 

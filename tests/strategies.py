@@ -6,7 +6,8 @@ from scipy.sparse import csr_array
 from sklearn.neighbors import kneighbors_graph
 
 # To an estimator with the tag `categorical` scikit-learn gives coordinates that are rounded, but not in this check.
-ON_FRACTIONS = {"check_positive_only_tag_during_fit": "it gives numbers with fractions, which are refused as labels"}
+FRACTIONS = "it gives numbers with fractions, which are refused as labels"
+ON_FRACTIONS = {"check_positive_only_tag_during_fit": FRACTIONS}
 
 
 def random_labels(n=60, p=5, k=4, missing=0.0, seed=0):

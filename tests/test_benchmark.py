@@ -31,8 +31,8 @@ from ensemblage.lab.benchmark import Board, Request, _entries, benchmark, status
 from ensemblage.lab.benchmark._board import Row, Scope, bootstrap, holm, nemenyi, signed_ranks
 from ensemblage.lab.benchmark._entries import BASELINES, FEATURES, RULES, Entry, entries_of, make_pool, solve
 from ensemblage.lab.benchmark._kinds import traits_of
-from ensemblage.lab.benchmark._run import GIVEN_UP, RESULTS, Unit, _chosen, _Run, _stays, _turn
-from ensemblage.lab.benchmark._scores import clustering_accuracy, numbers_of, packed, score, unpacked
+from ensemblage.lab.benchmark._run import GIVEN_UP, RESULTS, Unit, _choose_sets, _Run, _stays, _turn
+from ensemblage.lab.benchmark._scores import clustering_accuracy, numbers_of, pack_labels, score, unpack_labels
 from ensemblage.lab.benchmark._sets import copies, find_sets
 
 
@@ -101,8 +101,8 @@ def test_noise_is_not_scored_and_the_best_reference_counts(suite):
 def test_labels_are_kept_as_they_are():
     for n in (5, 70_000):
         labels = np.arange(n) % 3 - 1
-        np.testing.assert_array_equal(unpacked(packed(labels), n), labels)
-    np.testing.assert_array_equal(unpacked(packed(np.array([7, 7, -1, 2])), 4), [1, 1, -1, 0])
+        np.testing.assert_array_equal(unpack_labels(pack_labels(labels), n), labels)
+    np.testing.assert_array_equal(unpack_labels(pack_labels(np.array([7, 7, -1, 2])), 4), [1, 1, -1, 0])
     numbers = numbers_of([np.array([1, 1, 2, 0])], np.array([0, 0, -1, 0]), np.array([0.5, 0.25]))
     assert (numbers["ari"], numbers["k"], numbers["best_member"], numbers["mean_member"]) == (1, 1, 0.5, 0.375)
 
@@ -153,7 +153,7 @@ def broken_sets(folder):
 
 def test_a_set_that_cannot_be_read_is_left_out_with_a_reason(tmp_path):
     broken = broken_sets(tmp_path / "suite")
-    chosen = _chosen(Request(tmp_path / "out", tmp_path / "suite"))
+    chosen = _choose_sets(Request(tmp_path / "out", tmp_path / "suite"))
     assert set(chosen.left_out) == broken | {"b/one_class", "a/fine"}
     assert all(chosen.left_out.values())
     assert list(chosen.sets) == ["a/good"]
@@ -534,7 +534,7 @@ def test_what_was_not_finished_on_smaller_sets_is_not_tried(tmp_path):
     def given_up(request, unit, entry=entry):
         # What was done before counts, though nothing of those sets is left.
         left, shapes = [(one, [entry]) for one in units[GIVEN_UP:]], {one.name: one.X.shape for one in sets}
-        return _Run(request, None, left, found, shapes, print, 0.0)._given_up(unit, entry)
+        return _Run(request, None, left, found, shapes, print, 0.0)._why_skipped(unit, entry)
 
     request = Request(tmp_path, given_up=GIVEN_UP)
     assert given_up(request, units[3]) == (
@@ -552,7 +552,7 @@ def test_what_was_not_finished_on_smaller_sets_is_not_tried(tmp_path):
 def test_what_is_run_of_which_set(suite, tmp_path):
     def runs(**asked):
         request = Request(tmp_path, suite, pools=("random-k", "both", "published"), **asked)
-        units = _chosen(request).units(request)
+        units = _choose_sets(request).units(request)
         assert [_turn(unit) for unit in units] == sorted(map(_turn, units))
         return {(unit.set.name, unit.experiment, unit.seed) for unit in units}
 
@@ -645,7 +645,7 @@ def row(name, entry, value, seed=0, pool="p", knows_k=True, part=False, labels=(
     numbers = (
         None
         if value is None
-        else {"ari": value, "ami": 0.5, "nca": 0.5, "k": k, "true_k": 2, "labels": packed(np.array(labels))}
+        else {"ari": value, "ami": 0.5, "nca": 0.5, "k": k, "true_k": 2, "labels": pack_labels(np.array(labels))}
     )
     if numbers is not None:
         numbers |= {"megabytes": 1.0, "best_member": 0.9, "mean_member": 0.4}
@@ -717,7 +717,7 @@ def test_only_sets_that_all_were_tried_on_are_compared():
     assert means == [("m", 4, pytest.approx(0.15)), ("other", 4, 0.0)]
     # One that has a number on less than half of the sets does not say which are common.
     assert (lines[0].over_common, lines[0].n_common) == (pytest.approx(0.15), 4)
-    assert board.left_out(KNOWN) == {"few on p": 1}
+    assert board.incomplete_entries(KNOWN) == {"few on p": 1}
 
 
 def test_stability_over_seeds_and_parts():

@@ -117,7 +117,7 @@ def test_a_share_that_equals_the_threshold_stays():
 
 @pytest.mark.parametrize(("threshold", "n_pairs", "total"), [(0.2, 181, 3066), (0.5, 160, 2894)])
 def test_lf_of_all_pairs(threshold, n_pairs, total):
-    pattern = of(LOUVAIN).joined_pairs(10**9)
+    pattern = of(LOUVAIN).joined_pairs()
     D = lf_graph(pattern, of(LOUVAIN).associations(pattern, 1), threshold)
     assert D.nnz == 2 * n_pairs
     assert round(20 * D.data.sum()) == 2 * total
@@ -132,7 +132,7 @@ def test_pairs_that_some_partition_joins_stand_in_order():
     """So that of equally strong edges the first one is kept."""
     labels = random_labels(30, 4, 5, 0.2)
     codes = np.where(labels < 0, 5, labels)
-    pattern = EdgeLabels(codes, np.full(4, 5), np.ones(4)).joined_pairs(10**9)
+    pattern = EdgeLabels(codes, np.full(4, 5), np.ones(4)).joined_pairs()
     joined = naive_joined(labels)[0] > 0
     np.fill_diagonal(joined, False)
     assert_array_equal(pattern.indices, np.nonzero(joined)[1])
@@ -271,6 +271,11 @@ def test_all_pairs_must_fit():
     )
     with pytest.raises(ValueError, match=told):
         CommunityConsensus("lf", pairs="all", max_bytes=1000).fit(LOUVAIN, edges=A)
+
+
+def test_one_object_is_refused():
+    with pytest.raises(ValueError, match=r"must have 2 objects or more, .* \(n_samples=1\)\. Got 1\. Give the labels"):
+        CommunityConsensus().fit([[0, 0]], edges=[[0, 0]])
 
 
 def test_an_object_that_nobody_labels_is_in_no_cluster():

@@ -23,7 +23,7 @@ from conformance import (
 from estimators import ESTIMATORS
 from numpy.testing import assert_array_equal
 from sklearn.utils.estimator_checks import parametrize_with_checks
-from strategies import ON_FRACTIONS
+from strategies import FRACTIONS, ON_FRACTIONS
 
 from ensemblage import (
     METHODS,
@@ -35,10 +35,9 @@ from ensemblage import (
 )
 from ensemblage.ranking import AverageDistance
 
-ON_COORDINATES = ON_FRACTIONS | {
-    "check_clustering": "it wants ARI > 0.4 on raw coordinates, which are refused as labels",
-    "check_sample_weight_equivalence_on_dense_data": "it gives numbers with fractions; test_sample_weight.py does not",
-}
+ON_COORDINATES = dict.fromkeys(
+    [*ON_FRACTIONS, "check_clustering", "check_sample_weight_equivalence_on_dense_data"], FRACTIONS
+)
 
 
 class OfNeighbours(CommunityConsensus):
@@ -49,13 +48,10 @@ class OfNeighbours(CommunityConsensus):
         return super().fit(X, y, edges=[[i, i + 1] for i in range(n - 1)] or [[0, 0]])
 
 
-OF_A_GRAPH = ON_COORDINATES | {"check_fit2d_1sample": "a graph of one node has no edge, which is what is refused"}
 OF_FEATURES = (ConsensusClustering, DiversePartitions, Preprocessor)
 
 
 def expected_failures(estimator):
-    if isinstance(estimator, OfNeighbours):
-        return OF_A_GRAPH
     return {} if isinstance(estimator, OF_FEATURES) else ON_COORDINATES
 
 

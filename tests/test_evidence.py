@@ -360,7 +360,7 @@ def merges_of_matrix(labels, threshold, weights=None):
     distinct = np.where(evidence.rows.codes[:] < evidence.rows.n_clusters, evidence.rows.codes[:].astype(int), -1)
     sums = naive.joined_and_labelled(distinct, weights)
     expected = naive.merges(*sums, evidence.rows.counts, "average", threshold)
-    return average_linkage_of_matrix(evidence, 2**31), expected
+    return average_linkage_of_matrix(evidence), expected
 
 
 @given(labels=label_matrices(max_objects=12), threshold=st.sampled_from([0, 0.2, 0.25, 1 / 3, 0.5, 0.75]))
@@ -380,7 +380,7 @@ def test_thresholded_average_with_many_gaps_and_twins(threshold, weights):
 def test_thresholded_average_equals_the_profiles_when_it_removes_nothing():
     labels = twins(planted_labels(n=80, p=9, k=4, noise=0.3, seed=5)[0], 120)
     evidence = evidence_of(labels)
-    without, with_matrix = average_linkage(evidence), average_linkage_of_matrix(evidence, 2**31)
+    without, with_matrix = average_linkage(evidence), average_linkage_of_matrix(evidence)
     assert_array_equal(without.pairs, with_matrix.pairs)
     assert_allclose(without.heights, with_matrix.heights, atol=1e-14)
 

@@ -12,7 +12,7 @@ from strategies import ON_FRACTIONS
 
 from ensemblage import Ensemble, InternalIndex
 from ensemblage.metrics import INTERNAL_INDICES, internal_index
-from ensemblage.metrics._internal import _distance_sums, _geometry
+from ensemblage.metrics._internal import _geometry
 
 LINE = np.array([[0.0], [1.0], [2.0], [10.0], [11.0]])
 
@@ -140,8 +140,8 @@ def test_c_index_of_more_distances_than_are_kept(most_kept, blobs, monkeypatch):
     X, z = blobs
     X = np.round(X)  # many equal distances
     expected = internal_index(X, z, "c_index")
-    monkeypatch.setattr(_distance_sums, "MOST_KEPT", most_kept)
-    monkeypatch.setattr(_distance_sums, "BINS", 8)
+    monkeypatch.setattr(_geometry, "MOST_KEPT", most_kept)
+    monkeypatch.setattr(_geometry, "BINS", 8)
     assert internal_index(X, z, "c_index") == pytest.approx(expected, rel=1e-9)
 
 

@@ -1,14 +1,27 @@
 """`max_bytes` is the peak of a fit beyond the labels: measured in a process of its own."""
 
+import re
 import subprocess
 import sys
+import tracemalloc
 
 import numpy as np
 import pytest
 from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 from strategies import planted_labels
 
-from ensemblage import CSPA, MCLA, PTA, PTGP, Ensemble, NegMM
+from ensemblage import (
+    CSPA,
+    MCLA,
+    PTA,
+    PTGP,
+    CommunityConsensus,
+    ConsensusModes,
+    Ensemble,
+    EvidenceAccumulation,
+    NegMM,
+    make_consensus,
+)
 from ensemblage.base import memory as _memory
 from ensemblage.consensus import _base
 from ensemblage.consensus.graphs import _cspa, _mcla, _ncut, _negmm
@@ -94,6 +107,91 @@ def test_the_limit_that_just_allows_a_fit_holds(case, monkeypatch):
         text=True,
     )
     assert limit / 2 <= int(run.stdout) <= limit
+
+
+def ring(n):
+    """The edges of a graph of n nodes in a circle."""
+    return {"edges": [[i, (i + 1) % n] for i in range(n)]}
+
+
+FEW = {"n": 2500, "p": 10, "k": 4, "noise": 0.6}
+MANY = {"n": 800, "p": 12, "k": 40, "noise": 0.6}
+LINK = {"must_link": [[0, 1]]}
+COUNTED = {
+    "complete": (EvidenceAccumulation(3, linkage="complete"), FEW | {"n": 6000}, {}, "Use linkage='single'"),
+    "complete, unequal weights": (
+        EvidenceAccumulation(3, linkage="complete", weights=range(1, 11)), FEW, {}, "Use linkage='single'"
+    ),
+    "average with a threshold": (
+        EvidenceAccumulation(3, association_threshold=0.3), FEW, {}, "or 'average' without a threshold"
+    ),
+    "average with a rule": (
+        EvidenceAccumulation(3, association_threshold="kmeans", random_state=0), FEW, {}, "or 'average' without a thr"
+    ),
+    "average with links": (
+        EvidenceAccumulation(3), FEW | {"n": 700, "missing": 0.2}, LINK, "Use KMeansConsensus or a voting method"
+    ),
+    "ECPCS": (EvidenceAccumulation(3, similarity="ecpcs"), MANY, {}, "Use similarity='coassociation'"),
+    "CTS": (EvidenceAccumulation(3, similarity="cts"), MANY | {"k": 60}, {}, "Use similarity='coassociation'"),
+    "LCE": (make_consensus("lce-wct", 3), MANY, {}, "Use HBGF or KMeansConsensus"),
+    "PTA": (PTA(3), FEW | {"n": 1200}, {}, "or use KMeansConsensus"),
+    "PTGP": (PTGP(3), FEW | {"n": 1500, "k": 20}, {}, "or use KMeansConsensus"),
+    "NegMM": (
+        NegMM(3, association_threshold=0.2, random_state=0), FEW | {"n": 1000}, {}, "or use CSPA(partitioner='spectral"
+    ),
+    "MCLA": (MCLA(3, partitioner="spectral", random_state=0), MANY, {}, "or use HBGF or KMeansConsensus"),
+    "CSPA": (
+        CSPA(3, partitioner="spectral", n_neighbors=None, random_state=0), FEW | {"n": 1000}, {},
+        "or use HBGF or KMeansConsensus",
+    ),
+    "lf of all pairs": (
+        CommunityConsensus("lf", pairs="all", random_state=0, n_init=2, max_rounds=2), MANY | {"k": 10}, ring(800),
+        "or give pairs='edges'",
+    ),
+    "modes": (ConsensusModes(), MANY | {"k": 120}, {}, "or use KMeansConsensus"),
+}  # fmt: skip
+"""Model, sizes of the labels, what else it is fitted to, and what it says to use instead."""
+
+
+def bound_and_refusal(model, ensemble, given):
+    """The least ``max_bytes`` with which a model fits, and with which sentence it refused less."""
+    bound, said = 1, ""
+    while True:
+        try:
+            model.set_params(max_bytes=bound).fit(ensemble, **given)
+        except ValueError as error:
+            said = str(error)
+            bound = int(re.search(r"Got ([\d,]+) bytes", said)[1].replace(",", ""))
+        else:
+            return bound, said
+
+
+def traced_peak(call):
+    """The most bytes that Python and NumPy hold for a call beyond those before it."""
+    tracemalloc.start()
+    try:
+        before = tracemalloc.get_traced_memory()[0]
+        call()
+        return tracemalloc.get_traced_memory()[1] - before
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("case", COUNTED)
+def test_what_is_counted_is_what_is_taken(case):
+    """The bound is the peak within a factor of two; less is refused before it is taken, and says what to use."""
+    model, sizes, given, advice = COUNTED[case]
+    model.set_params(n_jobs=1)
+    ensemble = Ensemble(planted_labels(**sizes)[0])
+    bound, said = bound_and_refusal(model, ensemble, given)  # which compiles, too
+    assert advice in said
+
+    def refused():
+        with pytest.raises(ValueError, match=f"must fit into max_bytes = 1 bytes. Got .*{re.escape(advice)}"):
+            model.set_params(max_bytes=1).fit(ensemble, **given)
+
+    assert traced_peak(refused) < bound / 10
+    assert bound / 2 <= traced_peak(lambda: model.set_params(max_bytes=bound).fit(ensemble, **given)) <= bound
 
 
 def endless(*arguments, **options):

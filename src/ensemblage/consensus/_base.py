@@ -34,7 +34,25 @@ from ensemblage.rows.protocol import LabelRows
 logger = logging.getLogger(__name__)
 
 
-class BaseConsensus(Model, ClusterMixin, BaseEstimator):
+class MemoryLimited(BaseEstimator):
+    """An estimator whose fit is refused where it would take more than ``max_bytes``, if it has a bound of that."""
+
+    def _bytes(self, rows: Rows, k: int, n_entries: int | None = None, more: int = 0) -> Need | None:
+        """What the fit of k clusters takes at its peak, beyond the ensemble; k is 0 where it is to be found.
+
+        ``n_entries`` are those of the graph or matrix of pairs that is kept, None: not counted yet, the least that is
+        known. ``more`` bytes are for a step that asks for them. None of a method whose memory is linear in the rows.
+        """
+        return None
+
+    def _check_bytes(self, rows: Rows, k: int, n_entries: int | None = None, more: int = 0) -> None:
+        """Raise unless what `_bytes` says fits ``max_bytes``: before any work, and in it whenever more is known."""
+        need = self._bytes(rows, k, n_entries, more)
+        if need is not None:
+            check_fits(need.n_bytes, self.get_params()["max_bytes"], type(self).__name__, need.what, need.advice)
+
+
+class BaseConsensus(Model, ClusterMixin, MemoryLimited):
     """A clusterer whose input is a label matrix.
 
     A method implements ``_fit(rows) -> clusters`` on the distinct rows. Everything else is here: validation, numbering
@@ -172,9 +190,9 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
     @property
     def capabilities(self) -> Capabilities:
         """What the method takes and does, with the parameters that it has."""
-        return self._limited(self._capabilities)
+        return self._restrict(self._capabilities)
 
-    def _limited(self, able: Capabilities) -> Capabilities:
+    def _restrict(self, able: Capabilities) -> Capabilities:
         """What the parameters leave of it."""
         return able
 
@@ -232,7 +250,7 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
                 f"{format_value(self.weights)}. Leave them out, or use KMeansConsensus."
             )
         if isinstance(self.weights, str):
-            return weights_by_agreement(ensemble._counted(sample_weight), n_jobs=self.n_jobs)
+            return weights_by_agreement(ensemble._with_sample_weight(sample_weight), n_jobs=self.n_jobs)
         return np.ones(ensemble.shape[1]) if self.weights is None else self.weights
 
     def _predict_codes(self, codes: LabelRows) -> NDArray[np.int32]:
@@ -408,20 +426,6 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
             check_finds_k(self)
         check_parameters(self)
 
-    def _bytes(self, rows: Rows, k: int, n_entries: int | None = None, more: int = 0) -> Need | None:
-        """What the fit of k clusters takes at its peak, beyond the ensemble; k is 0 where it is to be found.
-
-        ``n_entries`` are those of the graph or matrix of pairs that is kept, None: not counted yet, the least that is
-        known. ``more`` bytes are for a step that asks for them. None of a method whose memory is linear in the rows.
-        """
-        return None
-
-    def _check_bytes(self, rows: Rows, k: int, n_entries: int | None = None, more: int = 0) -> None:
-        """Raise unless what `_bytes` says fits ``max_bytes``: before `_fit`, and in it whenever more is known."""
-        need = self._bytes(rows, k, n_entries, more)
-        if need is not None:
-            check_fits(need.n_bytes, self.get_params()["max_bytes"], type(self).__name__, need.what, need.advice)
-
     def _check_n_clusters(self, rows: Rows) -> int:
         name, k, most = type(self).__name__, int(self.n_clusters or 0), rows.n_units
         if k > most:
@@ -499,12 +503,8 @@ class InductiveConsensus(BaseConsensus):
         Memberships of a `SoftEnsemble` count as the likeliest label of each row.
         """
         clusters, own = self.predict(X), None if self._names is None else in_order(X, self._names, type(self).__name__)
-        labels = X if own is None else own
-        if isinstance(labels, SoftEnsemble):
-            labels = labels.to_labels()
-        if not isinstance(labels, Ensemble):
-            labels = Ensemble(labels, missing=getattr(self._coding, "missing", -1))
-        return score_of(clusters, y, labels, self._weights)
+        labels = as_any_ensemble(X if own is None else own, getattr(self._coding, "missing", -1))
+        return score_of(clusters, y, labels._as_labels(), self._weights)
 
 
 def renumber_attributes(model: Model, places: NDArray[np.int64]) -> None:

@@ -1,4 +1,4 @@
-"""Methods that compare pairs, from given similarities instead of label rows."""
+"""Methods that compare pairs: from given similarities instead of label rows, and with weak associations taken away."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ from ensemblage.base.memory import OVERHEAD, check_fits
 from ensemblage.base.parameters import Constraints
 from ensemblage.base.validation import features_checked
 from ensemblage.consensus._base import BaseConsensus, numbers_by_size
+from ensemblage.consensus._capabilities import Capabilities
 from ensemblage.ensemble._rows import Rows
 from ensemblage.metrics._certainty import Certainty
+from ensemblage.metrics._wat import association_threshold, threshold_constraints
 from ensemblage.rows.memory import MemoryRows
 
 ASYMMETRY = 1e-8
@@ -164,3 +166,36 @@ def certainty_by_similarity(S: Any, labels: NDArray[np.int32]) -> Certainty:
     total = own + other
     confidence = np.where(total > 0, own / np.where(total > 0, total, 1), 0.5)
     return Certainty(confidence, runner_up, cohesion)
+
+
+class ThresholdedConsensus(SimilarityConsensus):
+    """A method with ``association_threshold``; a fitted one has ``association_threshold_`` if that was given."""
+
+    _parameter_constraints: ClassVar[Constraints] = {"association_threshold": [*threshold_constraints(), None]}
+
+    association_threshold: str | float | None
+    random_state: Any
+    association_threshold_: float
+
+    def _restrict(self, able: Capabilities) -> Capabilities:
+        able = super()._restrict(able)
+        return able.without_similarities if isinstance(self.association_threshold, str) else able
+
+    def _threshold(self, rows: Rows) -> float | None:
+        """Associations up to it count as 0; None: none does."""
+        self.__dict__.pop("association_threshold_", None)  # of an earlier fit
+        if self.association_threshold is None:
+            return None
+        given = self.association_threshold
+        self.association_threshold_ = association_threshold(given, rows, self.random_state, self.n_jobs)
+        return self.association_threshold_
+
+    def _given_threshold(self) -> float | None:
+        """The same where there are no labels to find it by."""
+        self.__dict__.pop("association_threshold_", None)
+        if self.association_threshold is not None:
+            self.association_threshold_ = number_given(
+                self.association_threshold, f"association_threshold of {type(self).__name__}"
+            )
+            return self.association_threshold_
+        return None

@@ -221,10 +221,10 @@ def cells_of_pair(
 def sums_of_table(table: NDArray[np.int64], f: NDArray[np.int64]) -> list[int]:
     """`sums_with` of one contingency table of clusters by clusters."""
     totals = table, table.sum(axis=1), table.sum(axis=0)
-    return [*(_summed(counts, f) for counts in totals), int(table.sum())]
+    return [*(_sum_of_counts(counts, f) for counts in totals), int(table.sum())]
 
 
-def _summed(counts: NDArray[np.int64], f: NDArray[np.int64]) -> int:
+def _sum_of_counts(counts: NDArray[np.int64], f: NDArray[np.int64]) -> int:
     return int((f[counts] if len(f) else counts**2).sum())
 
 
@@ -233,7 +233,7 @@ def _sums_by_sorting(
 ) -> list[int]:
     both = (a < height) & (b < width)
     x, y, counts = a[both].astype(np.int64), b[both].astype(np.int64), counts[both]
-    return [*(_summed(_tally(values, counts), f) for values in (x * width + y, x, y)), int(counts.sum())]
+    return [*(_sum_of_counts(_tally(values, counts), f) for values in (x * width + y, x, y)), int(counts.sum())]
 
 
 def _tally(values: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int64]:

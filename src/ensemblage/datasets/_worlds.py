@@ -14,11 +14,10 @@ from numpy.typing import NDArray
 
 from ensemblage.base.random import random_source
 from ensemblage.base.validation import check_choice, check_whole
-from ensemblage.datasets._clouds import clouds
+from ensemblage.datasets._clouds import clouds, single
 from ensemblage.datasets._draws import Drawn, Random
 from ensemblage.datasets._latent_tables import categories, mixed, numbers, wide
 from ensemblage.datasets._shapes import shapes
-from ensemblage.datasets._single import single
 
 LEAST_OBJECTS = 20
 KINDS: Mapping[str, Callable[[Random, int | None], Drawn]] = MappingProxyType(

@@ -21,7 +21,7 @@ def code_column(column: NDArray[Any], title: str, missing: int | None) -> CodedC
     if values.dtype.kind in "iubf":
         return code_numbers(values, absent, title, missing)
     if values.dtype.kind == "S":
-        values = _decoded(values, title)
+        values = _decode_column(values, title)
     if values.dtype.kind in "UTO":
         objects = values.tolist()
         if absent.any():
@@ -33,7 +33,7 @@ def code_column(column: NDArray[Any], title: str, missing: int | None) -> CodedC
     )
 
 
-def _decoded(values: NDArray[np.bytes_], title: str) -> NDArray[np.str_]:
+def _decode_column(values: NDArray[np.bytes_], title: str) -> NDArray[np.str_]:
     try:
         return np.char.decode(values, "utf-8")
     except UnicodeDecodeError as error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +12,6 @@ from ensemblage.ensemble._checks import check_labelled
 from ensemblage.ensemble._coding import CodedColumns, Coding
 from ensemblage.rows.distinct import DistinctRows
 from ensemblage.rows.protocol import LabelRows
-
-if TYPE_CHECKING:
-    from ensemblage.ensemble._soft_ensemble import SoftCoding
 
 
 class Distinct(Protocol):
@@ -36,8 +33,8 @@ class Counted(NamedTuple):
     place of its objects is the number of distinct rows.
     """
 
-    coding: Coding | SoftCoding
-    """How other labels of these partitions become such rows."""
+    coding: Any
+    """`Coding` or `SoftCoding`: how other labels of these partitions become such rows."""
     objects: LabelRows
     """(n, p) the row of each object, whatever it counts."""
     distinct: DistinctRows
@@ -61,7 +58,7 @@ def counted_labels(
     n_clusters, coding = np.array([len(labels) for labels in coded.categories]), Coding(coded.categories, missing)
     if sample_weight is None:
         return Counted(coding, coded.codes, distinct, n_clusters)
-    codes, counts, inverse = distinct.weighted(sample_weight)
+    codes, counts, inverse = distinct.with_weights(sample_weight)
     rows = coded.codes
     if len(codes) < len(distinct.codes):
         offsets = np.concatenate([[0], np.cumsum(n_clusters + 1)])

@@ -203,7 +203,7 @@ class Ensemble:
     def _check_taken_by(self, method: Any) -> None:
         """Every method takes labels."""
 
-    def _counted(self, sample_weight: NDArray[np.int64] | None) -> Counted:
+    def _with_sample_weight(self, sample_weight: NDArray[np.int64] | None) -> Counted:
         """The label rows, where each object counts as often as that says; None: once."""
         return counted_labels(self.coded, self.missing, self.distinct, sample_weight)
 
@@ -492,9 +492,9 @@ def coded_labels(labels: ArrayLike | Any, missing: int | None) -> CodedColumns:
     return labels.coded if isinstance(labels, Ensemble) else code_labels(labels, missing)
 
 
-def as_ensemble(labels: ArrayLike | Any) -> Ensemble:
-    """The ensemble itself, or one made of a label matrix."""
-    return labels if isinstance(labels, Ensemble) else Ensemble(labels)
+def as_ensemble(labels: ArrayLike | Any, missing: int | None = -1) -> Ensemble:
+    """The ensemble itself, or one made of a label matrix in which ``missing`` means missing."""
+    return labels if isinstance(labels, Ensemble) else Ensemble(labels, missing=missing)
 
 
 fill_docstrings([Ensemble])

@@ -66,7 +66,7 @@ class Links:
         return cls(group, apart)
 
     @property
-    def joined(self) -> NDArray[np.bool_]:
+    def has_partner(self) -> NDArray[np.bool_]:
         """(n,) whether an object belongs together with another one."""
         return np.asarray(np.bincount(self.group, minlength=len(self.group))[self.group] > 1)
 
@@ -75,7 +75,7 @@ class Links:
         """(n,) whether an object is in any pair."""
         is_apart = np.zeros(len(self.group), dtype=bool)
         is_apart[self.apart] = True
-        return self.joined | is_apart[self.group]
+        return self.has_partner | is_apart[self.group]
 
 
 def common_memberships(
@@ -85,7 +85,7 @@ def common_memberships(
 
     Each counts as often as it does; those of which a partition says nothing do not count.
     """
-    objects = np.flatnonzero(links.joined)
+    objects = np.flatnonzero(links.has_partner)
     groups, place = np.unique(links.group[objects], return_inverse=True)
     weights = np.ones(len(objects)) if sample_weight is None else sample_weight[objects]
     H, sums = H.copy(), np.zeros((len(groups), int(offsets[-1])))
@@ -106,7 +106,7 @@ def common_labels(
     Each object votes as often as it counts; of labels that tie it is the one that sorts first; a group that a partition
     does not label at all has none.
     """
-    objects = np.flatnonzero(links.joined)
+    objects = np.flatnonzero(links.has_partner)
     codes = np.array(codes)
     groups, place = np.unique(links.group[objects], return_inverse=True)
     weights = np.ones(len(objects)) if sample_weight is None else sample_weight[objects]
@@ -158,7 +158,7 @@ def check_pairs(pairs: Any, name: str, n_objects: int) -> NDArray[np.int64]:
     return checked.astype(np.int64)
 
 
-def named(objects: NDArray[np.int64], name: Callable[[int], str]) -> str:
+def objects_text(objects: NDArray[np.int64], name: Callable[[int], str]) -> str:
     """The objects in a sentence, the first few of many."""
     some = ", ".join(map(name, objects[:MOST_NAMED].tolist()))
     return some + (f" and {len(objects) - MOST_NAMED} more" if len(objects) > MOST_NAMED else "")

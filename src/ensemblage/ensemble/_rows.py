@@ -57,7 +57,7 @@ class Rows:
         heard[voting] = rows.weights * (rows.n_clusters > 0)
         return cls.of(ensemble, heard, sample_weight)
 
-    def kept(self) -> Rows:
+    def for_model(self) -> Rows:
         """What a fitted model needs of them."""
         return replace(self, units=None, coding=None, objects=None, distinct=None)
 
@@ -75,6 +75,11 @@ class Rows:
     def labels(self) -> NDArray[np.int64]:
         """(d,) rows of the labels in a table over labels, without those of the missing entries."""
         return np.delete(np.arange(self.offsets[-1]), self.offsets[1:] - 1)
+
+    @property
+    def complete(self) -> bool:
+        """Whether every partition labels every row."""
+        return not (self.codes[:] == self.n_clusters).any()
 
     @property
     def equally_weighted(self) -> bool:
@@ -136,7 +141,7 @@ def labelled_rows(
     ensemble: Ensemble | SoftEnsemble, weights: NDArray[np.float64], sample_weight: NDArray[np.int64] | None = None
 ) -> Rows:
     """Distinct rows without the one that is missing everywhere; it sorts last, for its codes are the largest."""
-    counted = ensemble._counted(sample_weight)
+    counted = ensemble._with_sample_weight(sample_weight)
     codes, counts, inverse = counted.distinct
     m = len(codes) - bool(codes.take(np.array([len(codes) - 1])).missing(counted.n_clusters).all())
     given = (weights, sample_weight, None, counted.coding, counted.objects, counted.distinct)

@@ -95,7 +95,7 @@ class SoftEnsemble:
                 f"memberships must be a sequence of blocks, one per partition. Got {format_value(memberships)}. Give a "
                 "list."
             )
-        blocks = [_checked(block, j) for j, block in enumerate(memberships)]
+        blocks = [_read_memberships(block, j) for j, block in enumerate(memberships)]
         lengths = sorted({len(block) for block in blocks})
         if len(lengths) != 1 or lengths[0] == 0:
             raise ValueError(
@@ -228,7 +228,7 @@ class SoftEnsemble:
             )
         method._check_memberships()
 
-    def _counted(self, sample_weight: NDArray[np.int64] | None) -> Counted:
+    def _with_sample_weight(self, sample_weight: NDArray[np.int64] | None) -> Counted:
         """The rows of memberships, without clusters of no mass, where each object counts as often as that says."""
         used = np.asarray(self.rows.H[slice(None) if sample_weight is None else sample_weight > 0].any(axis=0))
         used[self.offsets[1:] - 1] = True
@@ -237,7 +237,7 @@ class SoftEnsemble:
         n_clusters = np.diff(rows.offsets) - 1
         distinct = self.distinct if rows is self.rows else rows.distinct(n_clusters)
         return Counted(
-            coding, rows, distinct if sample_weight is None else distinct.weighted(sample_weight), n_clusters
+            coding, rows, distinct if sample_weight is None else distinct.with_weights(sample_weight), n_clusters
         )
 
     def _with_common_labels(self, links: Links, sample_weight: NDArray[np.int64] | None) -> SoftEnsemble:
@@ -283,12 +283,12 @@ class SoftCoding(NamedTuple):
         return MembershipRows(H, offsets)
 
 
-def as_any_ensemble(labels: ArrayLike | Any) -> Ensemble | SoftEnsemble:
-    """An ensemble of labels, or the soft one that was given."""
-    return labels if isinstance(labels, SoftEnsemble) else as_ensemble(labels)
+def as_any_ensemble(labels: ArrayLike | Any, missing: int | None = -1) -> Ensemble | SoftEnsemble:
+    """An ensemble of labels in which ``missing`` means missing, or the soft one that was given."""
+    return labels if isinstance(labels, SoftEnsemble) else as_ensemble(labels, missing)
 
 
-def _checked(block: Any, j: int) -> NDArray[np.float64]:
+def _read_memberships(block: Any, j: int) -> NDArray[np.float64]:
     """(n, k + 1) memberships, then a column that is 1 where there are none."""
     rule = f"memberships[{j}] must be numbers ≥ 0 of shape (n_objects, k) whose rows sum to 1, or labels"
     try:

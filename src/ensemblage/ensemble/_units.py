@@ -13,7 +13,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from ensemblage.base.cached import once
-from ensemblage.ensemble._links import ImpossiblePairs, named
+from ensemblage.ensemble._links import ImpossiblePairs, objects_text
 
 MOST_STEPS = 20_000
 """Choices that are tried to keep the units of one component apart."""
@@ -58,10 +58,10 @@ class Units:
         for c in np.unique(components[clusters[a] == clusters[b]]):
             some = slice(*np.searchsorted(components, [c, c + 1]))
             members, its_pairs = np.unique(np.column_stack([a[some], b[some]]), return_inverse=True)
-            clusters[members] = self._placed(sums[members], its_pairs.reshape(-1, 2), units[members], owner)
+            clusters[members] = self._cheapest_apart(sums[members], its_pairs.reshape(-1, 2), units[members], owner)
         return np.asarray(clusters[place])
 
-    def _placed(
+    def _cheapest_apart(
         self, costs: NDArray[np.float64], pairs: NDArray[np.int64], units: NDArray[np.int64], owner: str
     ) -> NDArray[np.intp]:
         """(q,) clusters of the units of a component: `nearest_allowed`, or where that gives up, of any way to keep them
@@ -81,7 +81,7 @@ class Units:
             raise ImpossiblePairs(
                 lambda name: (
                     f"The clusters of {owner} must be enough to keep apart the objects that cannot_link says. Got {k}, "
-                    f"and no way in {MOST_STEPS:,} steps for {named(hard, name)}. Ask for more clusters, by "
+                    f"and no way in {MOST_STEPS:,} steps for {objects_text(hard, name)}. Ask for more clusters, by "
                     "n_clusters, or leave pairs out."
                 )
             ) from None
@@ -90,7 +90,7 @@ class Units:
             raise ImpossiblePairs(
                 lambda name: (
                     f"The clusters of {owner} must be enough to keep apart the objects that cannot_link says: "
-                    f"{named(wrong, name)}. Got {k}. Ask for more clusters, by n_clusters, or leave pairs out."
+                    f"{objects_text(wrong, name)}. Got {k}. Ask for more clusters, by n_clusters, or leave pairs out."
                 )
             )
         of_groups = np.zeros((k, k))

@@ -8,10 +8,9 @@ from ensemblage.generation._greedy import GreedyPartitions
 from ensemblage.generation._leiden import LeidenPartitions
 from ensemblage.generation._mixed import MixedPartitions
 from ensemblage.generation._pools import make_pool
-from ensemblage.generation._projection import ProjectionPartitions
+from ensemblage.generation._random_features import ProjectionPartitions, SubspacePartitions
 from ensemblage.generation._random_k import RandomKPartitions
 from ensemblage.generation._resampled import ResampledPartitions
-from ensemblage.generation._subspace import SubspacePartitions
 from ensemblage.generation._uspec import USpec, USpecPartitions
 from ensemblage.generation._view_partitions import ScaledPartitions
 from ensemblage.generation._write_partitions import write_partitions

@@ -24,7 +24,7 @@ def ensemble_of(source: Any, columns: str | Sequence[str] = LEIDEN, missing: int
     """What `Ensemble.from_anndata` returns."""
     adata, missing = open_anndata(source), check_missing(missing)
     names = matching_columns(adata, columns)
-    numbered = [_numbered(adata.obs[name], name, name_of(adata)) for name in names]
+    numbered = [_number_labels(adata.obs[name], name, name_of(adata)) for name in names]
     return Ensemble._of(code_texts(names, numbered, missing), missing, is_new=True)
 
 
@@ -50,7 +50,7 @@ def matching_columns(adata: Any, columns: str | Sequence[str]) -> list[str]:
     return list(found)
 
 
-def _numbered(column: Any, name: str, source: str) -> tuple[NDArray[np.int32], list[str]]:
+def _number_labels(column: Any, name: str, source: str) -> tuple[NDArray[np.int32], list[str]]:
     """(n,) number of each object's label, the number of labels where it has none; the labels as text.
 
     Categories, text, whole numbers and truth values are labels; numbers with fractions are measurements.

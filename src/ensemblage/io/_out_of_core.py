@@ -184,7 +184,7 @@ def _union(known: NDArray[Any], new: NDArray[Any], title: str) -> NDArray[Any]:
             f"Labels of one partition must be all numbers or all text. Got both in partition {title}. "
             "Write that column as text in every part."
         )
-    known, new = _signed(known), _signed(new)
+    known, new = _as_signed(known), _as_signed(new)
     if "u" in (known.dtype.kind, new.dtype.kind):
         least = min(known[0], new[0])
         if "f" in (known.dtype.kind, new.dtype.kind) or least < 0:
@@ -196,7 +196,7 @@ def _union(known: NDArray[Any], new: NDArray[Any], title: str) -> NDArray[Any]:
     return np.union1d(known, new)
 
 
-def _signed(labels: NDArray[Any]) -> NDArray[Any]:
+def _as_signed(labels: NDArray[Any]) -> NDArray[Any]:
     """Sorted labels, as int64 if they are unsigned and fit."""
     return labels.astype(np.int64) if labels.dtype.kind == "u" and labels[-1] < 2**63 else labels
 

@@ -213,7 +213,7 @@ class Preprocessor(TransformerMixin, BaseEstimator):
         table = self._known_table(X)
         if table is not None and self._encoding is not None:
             return self._encoding.transform(table)
-        X = self._validated(X, reset=False)
+        X = self._validate(X, reset=False)
         return self.transformer_.transform(X if sparse.issparse(X) else X[:, self._varying])
 
     def members(self, X: Any) -> dict[str, NDArray[np.int32]]:
@@ -367,7 +367,7 @@ class Preprocessor(TransformerMixin, BaseEstimator):
         return complete_rows(table, given.columns)
 
     def _fit_array(self, X: Any) -> Any:
-        X = self._validated(X, reset=True)
+        X = self._validate(X, reset=True)
         self._encoding, self.members_ = None, []
         given = getattr(self, "feature_names_in_", [f"x{j}" for j in range(X.shape[1])])
         self._varying = (
@@ -413,7 +413,7 @@ class Preprocessor(TransformerMixin, BaseEstimator):
         emptied = np.where(missing, np.nan, values).astype(values.dtype)
         return type(X)((emptied, X.indices, X.indptr), shape=X.shape) if sparse.issparse(X) else emptied
 
-    def _validated(self, X: Any, reset: bool) -> Any:
+    def _validate(self, X: Any, reset: bool) -> Any:
         finite: Any = True if self.impute is None else "allow-nan"
         kinds = {"dtype": [np.float64, np.float32], "accept_sparse": "csr", "ensure_all_finite": finite}
         with features_checked("Preprocessor", X, FILL if self.impute is None else None):

@@ -145,7 +145,7 @@ class Vectors:
     def zeros(self) -> Any:
         return ir.Constant(self.kind, [0] * self.lanes)
 
-    def filled(self, value: Any) -> Any:
+    def broadcast(self, value: Any) -> Any:
         """The value in every lane."""
         undefined = ir.Constant(self.kind, ir.Undefined)
         first = self.builder.insert_element(undefined, value, LANE(0))
@@ -183,7 +183,7 @@ def added_rows(
             for column in at:
                 added = vectors.load(table.data, builder.add(start, column))
                 if weights is not None:
-                    added = vectors.times(vectors.filled(weights.entry(builder, loop.index)), added)
+                    added = vectors.times(vectors.broadcast(weights.entry(builder, loop.index)), added)
                 vectors.add(next(left), added)
     return registers
 
@@ -221,11 +221,11 @@ def write_limited_rows(
     for i, is_there, added in zip(objects, there, sums, strict=True):
         with builder.if_then(is_there):
             of_base, limit, count = (array.entry(builder, i) for array in (base, nearest, counts))
-            far, limit = builder.fadd(vectors.filled(of_base), builder.load(added)), vectors.filled(limit)
+            far, limit = builder.fadd(vectors.broadcast(of_base), builder.load(added)), vectors.broadcast(limit)
             near = builder.select(builder.fcmp_ordered("<", far, limit), far, limit)
             near = builder.select(builder.fcmp_ordered(">", near, vectors.zeros()), near, vectors.zeros())
             vectors.store(near, distances.data, builder.mul(i, SIZE(LANES)))
-            count = doubles.filled(builder.sitofp(count, ir.DoubleType()))
+            count = doubles.broadcast(builder.sitofp(count, ir.DoubleType()))
             doubles.add(total, doubles.times(builder.fpext(near, doubles.kind), count))
     doubles.store(builder.load(total), totals.data, SIZE(0))
 
@@ -242,7 +242,7 @@ def write_lines(
         line = vectors.load(table.data, builder.mul(label, SIZE(vectors.lanes)))
         if table.kind != types.uint8:
             weight = context.cast(builder, counts.entry(builder, place), counts.kind, table.kind)
-            line = vectors.times(vectors.filled(weight), line)
+            line = vectors.times(vectors.broadcast(weight), line)
         vectors.add(register, line)
 
     n_left = builder.urem(builder.sub(end.data, begin.data), SIZE(N_CHAINS))

@@ -84,7 +84,7 @@ def bars(title: str, groups: Mapping[str, Mapping[str, float]], ylabel: str, sen
     return Panel(title, ax, rows, sentence)
 
 
-def ranked(
+def draw_ranking(
     values: Mapping[str, float],
     xlabel: str,
     colors: Sequence[str],

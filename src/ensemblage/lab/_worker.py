@@ -139,7 +139,7 @@ class Worker:
         try:
             while not self._pipe.poll(TICK):
                 check_stopped()
-                passed, more = self._passed(start, used), self._memory() - before
+                passed, more = self._seconds_since(start, used), self._memory() - before
                 if passed > self.limits.seconds or more > self.limits.gigabytes * 1000:
                     self.close()
                     is_late = passed > self.limits.seconds
@@ -150,11 +150,11 @@ class Worker:
                     raise OutOfTimeError
             return Done(*self._pipe.recv())
         except (EOFError, OSError):
-            passed = self._passed(start, used)
+            passed = self._seconds_since(start, used)
             self.close()
             return Done(None, DIED, passed, 0.0)
 
-    def _passed(self, start: float, used: float) -> float:
+    def _seconds_since(self, start: float, used: float) -> float:
         """Seconds of the processor; a part of the clock's where those are many more, or nothing else is known."""
         clock, processor = time.monotonic() - start, self._seconds()
         return max(processor - used, clock / WAITING) if processor else clock
@@ -162,19 +162,19 @@ class Worker:
     def _seconds(self) -> float:
         """Of the processor that the process has used; 0 where the system does not tell."""
         try:
-            ticks = self._told("stat").rpartition(")")[2].split()[11:13]
+            ticks = self._proc_text("stat").rpartition(")")[2].split()[11:13]
             return sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK")
         except (AttributeError, OSError, IndexError, ValueError):
             return 0.0
 
-    def _told(self, name: str) -> str:
+    def _proc_text(self, name: str) -> str:
         """What the system says of the process."""
         return Path(f"/proc/{self._process.pid}/{name}").read_text(encoding="utf-8")
 
     def _memory(self) -> float:
         """Megabytes that the process has now; 0 where the system does not tell."""
         try:
-            return int(self._told("statm").split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
+            return int(self._proc_text("statm").split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
         except (AttributeError, OSError, IndexError, ValueError):
             return 0.0
 
@@ -197,7 +197,7 @@ def _serve(pipe: Any) -> None:
             given, item = pipe.recv()
             if given is not None:
                 function, common = given
-            pipe.send(_measured(function, common, item))
+            pipe.send(_measure(function, common, item))
 
 
 def _end_with_parent() -> None:
@@ -208,7 +208,7 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
-def _measured(function: Callable[..., Any], common: Sequence[Any], item: Any) -> Done:
+def _measure(function: Callable[..., Any], common: Sequence[Any], item: Any) -> Done:
     """The result of ``function(*common, item)``, or the first line of what it raised."""
     value, error = None, None
     before, start = _new_peak(), time.process_time()

@@ -341,7 +341,7 @@ class SoftAssociation(Association):
             yield 1 - H[:, absent], product(part, self.profile[start:absent]), np.square(part).sum(axis=1)
 
     def share_alone(self, H: NDArray[np.float64]) -> NDArray[np.float64]:
-        u, offsets = heard_weights(self), self.offsets
+        u, offsets = effective_weights(self), self.offsets
         alone = np.column_stack([part.sum(axis=1) for part in by_partition(H * self.alone, offsets)])
         return ratio(alone @ u, (1 - H[:, offsets[1:] - 1]) @ u)
 
@@ -406,12 +406,12 @@ def finish_alone(
 
 def share_alone(association: Any, codes: NDArray[Any]) -> NDArray[np.float64]:
     """(m,) share of the partitions that label a row, by u, in which no other object has its label."""
-    u = heard_weights(association)
+    u = effective_weights(association)
     alone, labels = association.alone[codes + association.offsets[:-1]], codes < np.diff(association.offsets) - 1
     return ratio(np.where(alone, u, 0).sum(axis=1), np.where(labels, u, 0).sum(axis=1))
 
 
-def heard_weights(association: Any) -> NDArray[np.float64]:
+def effective_weights(association: Any) -> NDArray[np.float64]:
     """(p,) u, or w where no partition joins any two objects."""
     lift: NDArray[np.float64] = association.lift
     return lift if lift.any() else np.asarray(association.weights)

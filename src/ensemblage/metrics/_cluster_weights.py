@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ensemblage.base.parameters import Constraint, Lists, Number, Words
-from ensemblage.base.validation import check_number, check_value, check_weights, format_value
+from ensemblage.base.validation import check_number, check_value, check_vector, check_weights
 from ensemblage.counting._contingency import all_pairs, cells_of_pair, tables_of_rows
 from ensemblage.ensemble._counted import Distinct
 from ensemblage.ensemble._ensemble import as_ensemble
@@ -153,12 +153,7 @@ def check_cluster_weights(
     for j, k in zip(range(len(labels.n_clusters)) if chosen is None else chosen, labels.n_clusters, strict=True):
         rule = f"{subject} must have {k} numbers from 0 to 1 for partition {j}"
         numbers = given[j] if j < len(given) else []
-        try:
-            local = np.asarray(numbers, dtype=np.float64)
-        except (TypeError, ValueError, OverflowError):
-            raise ValueError(f"{rule}. Got {format_value(numbers)}. {ADVICE}") from None
-        if local.shape != (k,):
-            raise ValueError(f"{rule}. Got shape {local.shape}. {ADVICE}")
+        local = check_vector(numbers, k, rule, ADVICE)
         if not ((local >= 0) & (local <= 1)).all():
             raise ValueError(f"{rule}. Got {local.min():g} to {local.max():g}. {ADVICE}")
         checked.append(local)

@@ -1,10 +1,9 @@
 """Rankers: label matrix to an order of its partitions."""
 
 from ensemblage.base import docs
-from ensemblage.ranking._agreement import AverageAgreement
+from ensemblage.ranking._agreement import AverageAgreement, AverageDistance
 from ensemblage.ranking._compare import Comparison, compare
 from ensemblage.ranking._discotec import Discotec
-from ensemblage.ranking._distance import AverageDistance
 from ensemblage.ranking._internal import InternalIndex
 from ensemblage.ranking._registry import RANKERS, make_ranker
 from ensemblage.ranking._select import SelectMembers

@@ -1,4 +1,4 @@
-"""Ranking by agreement with the other members (the AARI and ANMI of Ohl & Lindsten)."""
+"""Ranking by agreement with the other members (the AARI and ANMI of Ohl & Lindsten), or by distance from them."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ensemblage.base.parameters import Constraints, Words
 from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.metrics._agreement import AVERAGES, MEASURES, agreement_matrix, mean_agreement
+from ensemblage.metrics._partition_distance import DISTANCES, distance_matrix
 from ensemblage.ranking._base import BaseRanker
 
 
@@ -83,6 +84,73 @@ class AverageAgreement(BaseRanker):
         check_others(ensemble, "AverageAgreement")
         self.agreement_ = agreement_matrix(ensemble, self.measure, self.average_method, self.n_jobs)
         return mean_agreement(self.agreement_, np.ones(ensemble.shape[1]))
+
+
+@dataclass(eq=False, repr=False)
+class AverageDistance(BaseRanker):
+    """Rank the members of an ensemble by their mean distance from the other members.
+
+    The first is the medoid: the member that stands for all, by the dissimilarity that was chosen.
+
+    Parameters
+    ----------
+    measure : str, default "vi"
+        The dissimilarity: "euclidean", "manhattan", "ba-a", "gv1", "ba-c", "comembership", "symdiff", "rand",
+        "jaccard", "vi" or "ba-e", as in `metrics.partition_distances`.
+    {n_jobs}
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_partitions,)
+        Mean distance from the n_partitions - 1 others, less is better. NaN, with a warning, for a partition that shares
+        no labelled object with any other.
+    {ranked}
+    distances_ : ndarray of shape (n_partitions, n_partitions)
+        Distance of every two members; NaN where they share no labelled object.
+    violations_ : ndarray of shape (n_partitions,)
+        Share of the constraints that each member violates (Ohl & Lindsten, Eq. 5); 0 without constraints.
+    {members_in}
+
+    Raises
+    ------
+    ValueError
+        In ``fit``: if there is one partition only, or ``measure`` is none of the above.
+
+    See Also
+    --------
+    AverageAgreement : By the adjusted Rand index or mutual information, which correct for numbers of clusters.
+
+    Notes
+    -----
+    Time and memory are those of `metrics.partition_distances`. Violated constraints do not change the scores: they have
+    another unit. Copies of a member, under whatever labels, have exactly the same score.
+
+    References
+    ----------
+    K. Hornik, "A CLUE for CLUster Ensembles", Journal of Statistical Software 14(12), 2005.
+
+    Examples
+    --------
+    >>> from ensemblage.ranking import AverageDistance
+    >>> ranker = AverageDistance("manhattan").fit([[0, 1, 0], [0, 1, 1], [1, 0, 0], [1, 0, 1]])
+    >>> ranker.scores_
+    array([2., 2., 4.])
+    """
+
+    greater_is_better = False
+    _adds_violations = False
+    _parameter_constraints: ClassVar[Constraints] = {"measure": [Words(DISTANCES)]}
+
+    measure: str = "vi"
+    _: KW_ONLY
+    n_jobs: int | None = None
+
+    distances_: NDArray[np.float64] = field(init=False)
+
+    def _score(self, ensemble: Ensemble, features: Any) -> NDArray[np.float64]:
+        check_others(ensemble, "AverageDistance")
+        self.distances_ = distance_matrix(ensemble, self.measure, self.n_jobs)
+        return mean_agreement(self.distances_, np.ones(ensemble.shape[1]))
 
 
 def check_others(ensemble: Ensemble, name: str) -> None:

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from ensemblage.base.parameters import Constraints, Words
 from ensemblage.counting._distances import distance_sums
 from ensemblage.ensemble._ensemble import Ensemble
-from ensemblage.metrics._internal._distance_sums import SortedDistances
-from ensemblage.metrics._internal._geometry import PairSums
+from ensemblage.metrics._internal._geometry import PairSums, SortedDistances
 from ensemblage.metrics._internal._indices import INTERNAL_INDICES, VARIANTS, check_features, geometry_of
 from ensemblage.ranking._base import BaseRanker
 from ensemblage.rows.threads import one_native_thread, parallel_map

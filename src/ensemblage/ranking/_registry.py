@@ -9,10 +9,9 @@ from types import MappingProxyType
 from ensemblage.base.validation import check_choice
 from ensemblage.metrics._internal._indices import INTERNAL_INDICES
 from ensemblage.metrics._partition_distance import DISTANCES as PARTITION_DISTANCES
-from ensemblage.ranking._agreement import AverageAgreement
+from ensemblage.ranking._agreement import AverageAgreement, AverageDistance
 from ensemblage.ranking._base import BaseRanker
 from ensemblage.ranking._discotec import DISTANCES, Discotec
-from ensemblage.ranking._distance import AverageDistance
 from ensemblage.ranking._internal import InternalIndex
 
 RANKERS: Mapping[str, Callable[[], BaseRanker]] = MappingProxyType(

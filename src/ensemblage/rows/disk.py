@@ -218,7 +218,7 @@ class StoredRuns:
 
         def run_of(i: int) -> DistinctRows:
             run = distinct_rows(rows[blocks[i]], radices)
-            return run if whole else run._replace(codes=self._stored(f"run-{i}", run.codes))
+            return run if whole else run._replace(codes=self._store(f"run-{i}", run.codes))
 
         self.runs = parallel_map(run_of, range(len(blocks)), n_jobs)
 
@@ -241,7 +241,7 @@ class StoredRuns:
             self.folder.file(f"run-{i}").unlink(missing_ok=True)
         return StoredRows(self.folder.file("distinct"), self.shape, self.dtype, scratch=self.folder)
 
-    def _stored(self, name: str, codes: NDArray[Any]) -> StoredRows:
+    def _store(self, name: str, codes: NDArray[Any]) -> StoredRows:
         with self.folder.writing(name) as file:
             write_array(file, codes)
         return StoredRows(self.folder.file(name), codes.shape, codes.dtype, scratch=self.folder)

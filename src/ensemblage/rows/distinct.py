@@ -34,7 +34,7 @@ class DistinctRows(NamedTuple):
     inverse: NDArray[Any]
     """(n,) the distinct row of each row."""
 
-    def weighted(self, weights: NDArray[np.int64]) -> DistinctRows:
+    def with_weights(self, weights: NDArray[np.int64]) -> DistinctRows:
         """Those that some row of weight > 0 is, with sums of the weights, (n,), as counts; m is the place of others."""
         counts = np.bincount(self.inverse, weights=weights, minlength=len(self.codes)).astype(np.int64)  # exact < 2⁵³
         kept = np.flatnonzero(counts)

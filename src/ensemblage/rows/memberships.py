@@ -158,7 +158,7 @@ class MembershipRows(LabelRows):
     def _as_saved(self) -> tuple[str, dict[str, Any]]:
         return "memberships", {"H": self.H, "offsets": self.offsets}
 
-    def hardened(self) -> MemoryRows:
+    def harden(self) -> MemoryRows:
         return MemoryRows(self.likeliest())
 
 

@@ -189,7 +189,7 @@ class LabelRows(ABC):
         """Its name and its parts in the file of a model."""
         return "rows", {"codes": np.asarray(self[:])}
 
-    def hardened(self) -> LabelRows:
+    def harden(self) -> LabelRows:
         """These rows, or of memberships the likeliest labels."""
         return self
 

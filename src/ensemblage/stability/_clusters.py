@@ -193,7 +193,7 @@ def cluster_stability(
     else:
         reference = _check_reference(clustering, len(data), f"clustering of {name}")
 
-    def compared(i: int) -> NDArray[np.float64] | _Failure:
+    def compare(i: int) -> NDArray[np.float64] | _Failure:
         resample = drawn.draw(draws[2 * i]) if given is None else drawn.resample_of(given[i])
         try:
             again = labels_of(fresh(estimator, draws[2 * i + 1]), resample.X, len(resample.objects))
@@ -205,7 +205,7 @@ def cluster_stability(
         return on_error == "raise" and isinstance(outcome, _Failure)
 
     with fold_warnings():
-        outcomes = run_all(compared, range(n), n_jobs, ends, progress, "resample")
+        outcomes = run_all(compare, range(n), n_jobs, ends, progress, "resample")
         similar = np.array(_drop_failures(outcomes, n, on_error)).T
     places = PLACES[scheme if given is None else "given"]
     return _stability(reference, similar, np.ones(similar.shape[1]), places, backend_of(X), not_drawn == "zero")

@@ -5,23 +5,25 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, field
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
-from ensemblage.base.memory import MAX_BYTES
+from ensemblage.base.memory import MAX_BYTES, Need
 from ensemblage.base.parameters import FRACTION, Bytes, Constraints, Edges, Number, Seed, Values, Whole, Words
 from ensemblage.base.random import task_seeds
 from ensemblage.base.validation import check_parameters, check_value
 from ensemblage.consensus._base import BaseConsensus
 from ensemblage.consensus._capabilities import Capabilities
 from ensemblage.consensus.communities._edge_weights import (
+    PAIR_BYTES,
     Detector,
     EdgeLabels,
     ecg_weights,
     lf_graph,
+    most_joined,
     replace_values,
     support,
 )
@@ -41,6 +43,18 @@ EDGES = "edges of CommunityConsensus"
 NODES = Values("the names of the objects", "Give one for each row of the labels.")
 MOST_COUNTS = 2**22
 """Numbers in a table of labels by communities, above which only those that are not 0 are held."""
+
+
+class Problem(NamedTuple):
+    """What a method finds the communities of, and by."""
+
+    rows: Rows
+    graph: csr_array
+    partitions: EdgeLabels
+    associations: NDArray[np.float64]
+    """(nnz,) of the ends of the edges."""
+    detector: Detector
+    seeds: Sequence[int]
 
 
 @dataclass(eq=False, repr=False)
@@ -271,14 +285,23 @@ class CommunityConsensus(BaseConsensus):
         partitions = EdgeLabels.of_objects(rows)
         associations = partitions.associations(graph.matrix, self.n_jobs)
         seeds = task_seeds(self.random_state, 1 + self.n_init).tolist()
-        detector, of_this = self._detector(), {"ecg": self._ecg, "fast-ensemble": self._fast_ensemble, "lf": self._lf}
-        labels = of_this[self.method](graph.matrix, partitions, associations, detector, seeds)
+        of_this = {"ecg": self._ecg, "fast-ensemble": self._fast_ensemble, "lf": self._lf}
+        labels = of_this[self.method](Problem(rows, graph.matrix, partitions, associations, self._detector(), seeds))
         self.associations_, self.graph_notes_ = replace_values(graph.matrix, associations), graph.notes
         labels = np.where(rows.inverse < len(rows), labels, -1)
         self.support_ = support(graph.matrix, associations, labels)
         clusters = np.empty(len(rows), dtype=np.int64)
         clusters[rows.inverse[labels >= 0]] = labels[labels >= 0]
         return np.asarray(np.unique(clusters, return_inverse=True)[1])
+
+    def _bytes(self, rows: Rows, k: int, n_entries: int | None = None, more: int = 0) -> Need | None:
+        """Of the pairs that the partitions join, where all are compared; those of later rounds are counted then."""
+        if self.method != "lf" or self.pairs != "all":
+            return None
+        if n_entries is None:
+            n_entries = most_joined(rows.label_sizes(self.n_jobs)[rows.labels], len(rows.inverse))
+        advice = "Raise max_bytes, or give pairs='edges'."
+        return Need(n_entries * PAIR_BYTES, "all pairs that some partition joins", advice)
 
     def _association_of(self, rows: Rows, clusters: NDArray[Any], n_clusters: int) -> Any:
         if n_clusters * int(rows.offsets[-1]) <= MOST_COUNTS:
@@ -287,6 +310,11 @@ class CommunityConsensus(BaseConsensus):
 
     def _graph(self, n_objects: int) -> Graph:
         """Its nodes are the objects."""
+        if n_objects < 2:
+            raise ValueError(
+                "X of CommunityConsensus must have 2 objects or more, for an edge joins two (n_samples=1). Got 1. Give "
+                "the labels of every node."
+            )
         edges, given, named = self._given_graph
         # A list has a method of that name, and most frames of pandas an index that only counts the rows.
         nodes: Sequence[Any] = [] if given is None or callable(given) else list(given)
@@ -309,50 +337,31 @@ class CommunityConsensus(BaseConsensus):
     def _threshold(self) -> float:
         return LEAST[self.method] if self.min_association is None else float(self.min_association)
 
-    def _ecg(
-        self,
-        graph: csr_array,
-        partitions: EdgeLabels,
-        associations: NDArray[np.float64],
-        detector: Detector,
-        seeds: Sequence[int],
-    ) -> NDArray[np.int32]:
+    def _ecg(self, given: Problem) -> NDArray[np.int32]:
         """Poulin & Théberge 2019."""
-        w = ecg_weights(graph, associations, float(self.min_weight))
+        w = ecg_weights(given.graph, given.associations, float(self.min_weight))
         self.csi_ = float(1 - 2 * np.minimum(w, 1 - w).mean())
-        return detector.best_of(replace_values(graph, w), seeds[1:])
+        return given.detector.best_of(replace_values(given.graph, w), given.seeds[1:])
 
-    def _fast_ensemble(
-        self,
-        graph: csr_array,
-        partitions: EdgeLabels,
-        associations: NDArray[np.float64],
-        detector: Detector,
-        seeds: Sequence[int],
-    ) -> NDArray[np.int32]:
+    def _fast_ensemble(self, given: Problem) -> NDArray[np.int32]:
         """Tabatabaee et al. 2025."""
-        c = np.nan_to_num(associations)
-        return detector.best_of(replace_values(graph, c, c >= self._threshold()), seeds[1:])
+        c = np.nan_to_num(given.associations)
+        return given.detector.best_of(replace_values(given.graph, c, c >= self._threshold()), given.seeds[1:])
 
-    def _lf(
-        self,
-        graph: csr_array,
-        partitions: EdgeLabels,
-        associations: NDArray[np.float64],
-        detector: Detector,
-        seeds: Sequence[int],
-    ) -> NDArray[np.int32]:
+    def _lf(self, given: Problem) -> NDArray[np.int32]:
         """Lancichinetti & Fortunato 2012: until the partitions agree on every pair of D."""
-        random, n_runs = np.random.RandomState(seeds[0]), partitions.codes.shape[1]
-        self.n_rounds_, D = 0, self._lf_graph(graph, partitions)
+        random, n_runs = np.random.RandomState(given.seeds[0]), given.partitions.codes.shape[1]
+        self.n_rounds_, D = 0, self._lf_graph(given, given.partitions)
         while self.n_rounds_ < self.max_rounds and not (D.data == 1).all():
-            runs = detector.runs(D, task_seeds(random, n_runs).tolist())
-            D = self._lf_graph(graph, EdgeLabels.of_runs(runs))
+            runs = given.detector.runs(D, task_seeds(random, n_runs).tolist())
+            D = self._lf_graph(given, EdgeLabels.of_runs(runs))
             self.n_rounds_ += 1
             logger.info("round %d: %d of %d pairs agreed on", self.n_rounds_, (D.data == 1).sum() // 2, D.nnz // 2)
         self.converged_ = bool((D.data == 1).all())
-        return detector.best_of(D, seeds[1:])
+        return given.detector.best_of(D, given.seeds[1:])
 
-    def _lf_graph(self, graph: csr_array, partitions: EdgeLabels) -> csr_array:
-        pattern = partitions.joined_pairs(self.max_bytes) if self.pairs == "all" else graph
+    def _lf_graph(self, given: Problem, partitions: EdgeLabels) -> csr_array:
+        pattern = given.graph
+        if self.pairs == "all":
+            pattern = partitions.joined_pairs(lambda n_entries: self._check_bytes(given.rows, 0, n_entries))
         return lf_graph(pattern, partitions.associations(pattern, self.n_jobs), self._threshold())

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from ensemblage.base.memory import check_fits
 from ensemblage.ensemble._rows import Rows
 from ensemblage.generation._communities import Objective, communities, quality
 from ensemblage.kernels._graphs import count_joined_ends, peel
@@ -59,18 +58,11 @@ class EdgeLabels(NamedTuple):
         with np.errstate(invalid="ignore"):
             return np.asarray(joined / both)
 
-    def joined_pairs(self, max_bytes: int | str) -> csr_array:
-        """(n, n) an entry for each pair that some partition joins: as many as the squares of the clusters' sizes."""
+    def joined_pairs(self, check: Callable[[int], None] = lambda n_entries: None) -> csr_array:
+        """(n, n) an entry for each pair that some partition joins; ``check`` is called with the most there may be."""
         labelled = self.codes < self.n_clusters
         columns = (self.codes + np.concatenate([[0], np.cumsum(self.n_clusters[:-1])]))[labelled]
-        n_pairs = float(np.square(np.bincount(columns), dtype=np.float64).sum())
-        check_fits(
-            int(min(n_pairs, float(len(labelled)) ** 2)) * PAIR_BYTES,
-            max_bytes,
-            "CommunityConsensus",
-            "all pairs that some partition joins",
-            "Raise max_bytes, or give pairs='edges'.",
-        )
+        check(most_joined(np.bincount(columns), len(labelled)))
         indptr = np.concatenate([[0], np.cumsum(labelled.sum(axis=1))])
         members = csr_array((np.ones(len(columns), dtype=np.int32), columns, indptr))
         pairs = csr_array(members @ members.T)
@@ -78,6 +70,12 @@ class EdgeLabels(NamedTuple):
         pairs.eliminate_zeros()
         pairs.sort_indices()
         return pairs
+
+
+def most_joined(sizes: NDArray[np.int64], n: int) -> int:
+    """Entries of the pairs of n objects that clusters of these sizes join: fewer where several join the same pair."""
+    n_pairs: int = sum(size * size for size in sizes.tolist())
+    return min(n_pairs, n * n)
 
 
 class Detector(NamedTuple):

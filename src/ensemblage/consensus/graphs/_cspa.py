@@ -16,7 +16,7 @@ from scipy.sparse import csr_array, diags_array
 from ensemblage.base.memory import MAX_BYTES, OVERHEAD, Need
 from ensemblage.base.parameters import Bytes, Constraints, Whole, Words
 from ensemblage.consensus._capabilities import Capabilities
-from ensemblage.consensus._threshold import ThresholdedConsensus
+from ensemblage.consensus._precomputed import ThresholdedConsensus
 from ensemblage.consensus.graphs._ncut import cut_bytes
 from ensemblage.consensus.graphs._partition_graph import CUTTER_CONSTRAINTS, Cutter, ObjectGraph, metis_bytes
 from ensemblage.counting._bitmaps import MOST_BYTES, bytes_of_maps, maps_of

@@ -125,8 +125,8 @@ class HBGF(ObjectGraph, LocallyWeighted):
 
     _capabilities: ClassVar[Capabilities] = Capabilities(memberships=True, in_memory=CUTS_OBJECTS)
 
-    def _limited(self, able: Capabilities) -> Capabilities:
-        return replace(super()._limited(able), memberships=not any(self._against_memberships()))
+    def _restrict(self, able: Capabilities) -> Capabilities:
+        return replace(super()._restrict(able), memberships=not any(self._against_memberships()))
 
     def _against_memberships(self) -> Iterator[tuple[str, str]]:
         """Parameters with which memberships cannot be counted, and what they must be."""

@@ -136,7 +136,7 @@ class MCLA(GraphConsensus):
 
     _capabilities: ClassVar[Capabilities] = Capabilities(in_memory="")
 
-    def _limited(self, able: Capabilities) -> Capabilities:
+    def _restrict(self, able: Capabilities) -> Capabilities:
         why = "counts the overlaps of all clusters at once" if self.similarity == "ecpcs" else ""
         return replace(able, in_memory=why)
 

@@ -152,7 +152,7 @@ class NegMM(SimilarityConsensus):
         in_memory=COMPARES_ROWS, compares_pairs=True, similarities=True
     )
 
-    def _limited(self, able: Capabilities) -> Capabilities:
+    def _restrict(self, able: Capabilities) -> Capabilities:
         return (
             able
             if self.association_threshold == "search" or not isinstance(self.association_threshold, str)

@@ -74,8 +74,8 @@ class ObjectGraph(GraphConsensus):
 
     distinct: bool
 
-    def _limited(self, able: Capabilities) -> Capabilities:
-        return replace(super()._limited(able), sample_weight=self._joins_twins(), must_link=self.distinct)
+    def _restrict(self, able: Capabilities) -> Capabilities:
+        return replace(super()._restrict(able), sample_weight=self._joins_twins(), must_link=self.distinct)
 
     def _joins_twins(self) -> bool:
         """Whether objects of equal labels are one vertex."""

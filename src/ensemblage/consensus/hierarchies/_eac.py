@@ -15,17 +15,18 @@ from ensemblage.base.parameters import Bytes, Constraints, Flag, Seed, Words
 from ensemblage.base.validation import format_value
 from ensemblage.consensus._capabilities import COMPARES_ROWS, Capabilities
 from ensemblage.consensus._local_weights import LocallyWeighted
-from ensemblage.consensus._threshold import ThresholdedConsensus
+from ensemblage.consensus._precomputed import ThresholdedConsensus
 from ensemblage.consensus.evidence import Evidence, PairCounts
 from ensemblage.consensus.hierarchies._ecpcs import ecpcs_hc
 from ensemblage.consensus.hierarchies._hierarchy import HierarchicalConsensus, Hierarchy, hierarchy_of
 from ensemblage.consensus.hierarchies._label_similarity import MATRICES, cts, no_similarity
-from ensemblage.consensus.hierarchies._linkage import merges_of_matrix
+from ensemblage.consensus.hierarchies._linkage import PairMatrices, bytes_with_pairs, merges_of_matrix
 from ensemblage.consensus.hierarchies._linkages import LINKAGES, Linkage
 from ensemblage.consensus.hierarchies._lwea import lwea
 from ensemblage.consensus.hierarchies._row_similarity import RowSimilarity
+from ensemblage.consensus.hierarchies._unit_linkage import need_of_units
 from ensemblage.ensemble._ensemble import Ensemble
-from ensemblage.ensemble._links import ImpossiblePairs, named
+from ensemblage.ensemble._links import ImpossiblePairs, objects_text
 from ensemblage.ensemble._rows import Rows, object_rows
 from ensemblage.ensemble._units import Units
 from ensemblage.kernels._linkage import Condensed
@@ -187,8 +188,8 @@ class EvidenceAccumulation(HierarchicalConsensus, ThresholdedConsensus, LocallyW
         in_memory=COMPARES_ROWS, compares_pairs=True, cannot_link=True, finds_n_clusters=True, similarities=True
     )
 
-    def _limited(self, able: Capabilities) -> Capabilities:
-        able = replace(super()._limited(able), sample_weight=self.distinct)
+    def _restrict(self, able: Capabilities) -> Capabilities:
+        able = replace(super()._restrict(able), sample_weight=self.distinct)
         # Asked before the parameters are checked, too: an array has no truth value.
         is_plain = str(self.similarity) == "coassociation"
         by_counts = is_plain and self.cluster_weights is None
@@ -208,7 +209,10 @@ class EvidenceAccumulation(HierarchicalConsensus, ThresholdedConsensus, LocallyW
     def _fit(self, rows: Rows) -> NDArray[Any]:
         k = None if self.n_clusters is None else self._check_n_clusters(rows)
         # 0 takes nothing away: where similarities are equal, the pair that is joined first is that of no threshold.
-        coassociation = RowSimilarity(rows, no_similarity(rows), self._threshold(rows) or None, self.n_jobs)
+        threshold = self._threshold(rows) or None
+        if isinstance(self.association_threshold, str):
+            self._check_bytes(rows, k or 0, more=self._matrices(rows, threshold).n_bytes(len(rows)))
+        coassociation = RowSimilarity(rows, no_similarity(rows), threshold, self.n_jobs)
         self._forget_local_weights()
         if self.cluster_weights is not None:
             found = lwea(coassociation, self._local_weights, LINKAGES[self.linkage], self.max_bytes)
@@ -219,13 +223,37 @@ class EvidenceAccumulation(HierarchicalConsensus, ThresholdedConsensus, LocallyW
         return self._cut(found, rows, k)
 
     def _bytes(self, rows: Rows, k: int, n_entries: int | None = None, more: int = 0) -> Need | None:
-        """Of the similarities of clusters; those of rows are counted where the linkage has chosen their type."""
+        """Of the similarities of clusters, and then of those of rows, with links or as the linkage keeps them.
+
+        ``more`` are those of rows where the threshold had to be found first.
+        """
+        needs = [self._need_of_clusters(int(rows.n_clusters.sum()))]
+        needs.append(self._need_of_pairs(rows, more) if rows.units is None else need_of_units(rows.units))
+        return max((need for need in needs if need is not None), key=lambda need: need.n_bytes, default=None)
+
+    def _need_of_clusters(self, d: int) -> Need | None:
         n_matrices = MATRICES[self.similarity] if self.cluster_weights is None else 0
         if not n_matrices:
             return None
-        d = int(rows.n_clusters.sum())
         advice = "Use similarity='coassociation', which needs no such matrix, or raise max_bytes."
         return Need(OVERHEAD + n_matrices * 8 * d * d, f"the similarities of {d:,} clusters", advice)
+
+    def _need_of_pairs(self, rows: Rows, more: int) -> Need | None:
+        given = self.association_threshold
+        matrices = self._matrices(rows, None if isinstance(given, str) else given or None)
+        if not matrices.number and not more:
+            return None
+        advice = (
+            "Use linkage='single', or 'average' without a threshold: they compare no pairs in memory. Or raise "
+            "max_bytes."
+        )
+        n_bytes = bytes_with_pairs(rows, more or matrices.n_bytes(len(rows)), self.n_jobs)
+        return Need(n_bytes, f"the similarities of {len(rows):,} distinct label rows", advice)
+
+    def _matrices(self, rows: Rows, threshold: float | None) -> PairMatrices:
+        """What the linkage keeps of all pairs of rows."""
+        by_counts = self.similarity == "coassociation" and self.cluster_weights is None
+        return LINKAGES[self.linkage].matrices(rows, by_counts and rows.equally_weighted, threshold)
 
     def _fit_similarity(self, S: Any, rows: Rows) -> NDArray[Any]:
         pairs = squareform(S, checks=False)
@@ -277,7 +305,8 @@ def _check_reached(k: int, n_least: int, units: Units) -> None:
         raise ImpossiblePairs(
             lambda name: (
                 f"n_clusters of EvidenceAccumulation must be ≥ the {n_least} clusters after which cannot_link forbids "
-                f"every merge, of the objects {named(apart, name)}. Got {k}. Ask for more clusters or leave pairs out."
+                f"every merge, of the objects {objects_text(apart, name)}. Got {k}. Ask for more clusters or leave "
+                "pairs out."
             )
         )
 

@@ -48,15 +48,15 @@ def hierarchy_of(similarity: RowSimilarity, linkage: Linkage, max_bytes: int | s
     """The hierarchy of label rows by their similarities; of units of them where there are links."""
     rows = similarity.rows
     if rows.units is not None:
-        return _hierarchy_of_units(similarity, rows.units, linkage, max_bytes)
+        return _hierarchy_of_units(similarity, rows.units, linkage)
     merges = linkage.merges(similarity, max_bytes)
     return Hierarchy.of(merges, rows, None if similarity.local is None else twin_heights(similarity, merges))
 
 
-def _hierarchy_of_units(similarity: RowSimilarity, units: Units, linkage: Linkage, max_bytes: int | str) -> Hierarchy:
+def _hierarchy_of_units(similarity: RowSimilarity, units: Units, linkage: Linkage) -> Hierarchy:
     """The same for units: they merge as long as nothing is joined that is kept apart."""
     rows = similarity.rows
-    found = linkage_of_units(similarity, units, linkage, max_bytes)
+    found = linkage_of_units(similarity, units, linkage)
     of_twins = None
     if similarity.local is not None:
         of_twins = np.zeros(len(rows))

@@ -17,10 +17,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.base.memory import MAX_BYTES, OVERHEAD, check_fits
+from ensemblage.base.memory import MAX_BYTES, OVERHEAD
 from ensemblage.base.validation import check_bytes
 from ensemblage.consensus.hierarchies._linkage_rounds import merges_in_rounds
-from ensemblage.consensus.hierarchies._row_similarity import ROUNDING, Levels, RowSimilarity
+from ensemblage.consensus.hierarchies._row_similarity import ROUNDING, Levels, RowSimilarity, levels_of
 from ensemblage.counting._bitmaps import MOST_BYTES, bytes_of_maps, maps_of
 from ensemblage.ensemble._rows import Rows
 from ensemblage.kernels._average_linkage import Clusters, Nearest, average_chain
@@ -62,6 +62,17 @@ class Merges(NamedTuple):
     """(m - 1, 2) a row of either cluster."""
     heights: NDArray[np.float64]
     """(m - 1,) 1 - similarity, none below the one before."""
+
+
+class PairMatrices(NamedTuple):
+    """The condensed matrices of all pairs of rows that a linkage keeps."""
+
+    number: int
+    dtype: Any = np.float64
+
+    def n_bytes(self, m: int) -> int:
+        """Of m rows."""
+        return self.number * (m * (m - 1) // 2) * int(np.dtype(self.dtype).itemsize)
 
 
 def single_linkage(similarity: RowSimilarity, max_bytes: int | str = MAX_BYTES) -> Merges:
@@ -165,17 +176,23 @@ def complete_linkage(similarity: RowSimilarity, max_bytes: int | str) -> Merges:
 
     Where there are few different similarities, a square matrix of bytes, if it fits: several times as fast.
     """
+    rows, m = similarity.rows, len(similarity.rows)
     if not similarity.countable:
-        condensed = _allocate_condensed(similarity, np.float32, 1, max_bytes)
+        condensed = _allocate_condensed(rows, complete_matrices(rows, countable=False))
         _fill_similarities(similarity, np.empty(0), condensed)
         return merges_of_matrix(condensed, COMPLETE)
-    levels, m = similarity.levels(), len(similarity.rows)
-    in_bytes = _bytes_needed(similarity, m * (m + TILE)) <= check_bytes(max_bytes, "max_bytes of EvidenceAccumulation")
-    if len(levels.values) <= MOST_LEVELS and in_bytes:
+    levels = similarity.levels()
+    needed = bytes_with_pairs(rows, m * (m + TILE), similarity.n_jobs)
+    if len(levels.values) <= MOST_LEVELS and needed <= check_bytes(max_bytes, "max_bytes of EvidenceAccumulation"):
         return _complete_by_bytes(similarity, levels)
-    condensed = _allocate_condensed(similarity, np.min_scalar_type(len(levels.values)), 1, max_bytes)
+    condensed = _allocate_condensed(rows, complete_matrices(rows, countable=True))
     _fill_levels(similarity, levels.of_counts, np.ones(len(similarity.rows), dtype=np.int64), condensed)
     return merges_of_matrix(condensed, COMPLETE, values=levels.values)
+
+
+def complete_matrices(rows: Rows, countable: bool) -> PairMatrices:
+    """Of complete linkage, whose similarities are numbers of partitions over others if they are ``countable``."""
+    return PairMatrices(1, np.min_scalar_type(len(levels_of(rows).values)) if countable else np.float32)
 
 
 def _complete_by_bytes(similarity: RowSimilarity, levels: Levels) -> Merges:
@@ -188,7 +205,7 @@ def _complete_by_bytes(similarity: RowSimilarity, levels: Levels) -> Merges:
     return _sort_merges(pairs, levels.values[found.astype(np.int64) - 1])
 
 
-def average_linkage_of_matrix(similarity: RowSimilarity, max_bytes: int | str) -> Merges:
+def average_linkage_of_matrix(similarity: RowSimilarity) -> Merges:
     """Group average where a threshold was applied pair by pair: Σ joined / Σ labelled, as without one.
 
     A pair up to the threshold adds nothing to the first sum. Where the weights are equal both sums are counts, so ties
@@ -196,16 +213,19 @@ def average_linkage_of_matrix(similarity: RowSimilarity, max_bytes: int | str) -
     condensed matrix for m rows, two where labels are missing.
     """
     p, counts, complete = len(similarity.weights), similarity.rows.counts, similarity.complete
-    n_matrices = 1 if complete else 2
+    condensed = _allocate_condensed(similarity.rows, average_matrices(similarity.rows, similarity.countable))
     if not similarity.countable:
-        condensed = _allocate_condensed(similarity, np.float64, n_matrices, max_bytes)
         _fill_similarities(similarity, condensed.sizes, condensed)
         # The sum of the weights as the kernels make it, one after the other.
         return merges_of_matrix(condensed, AVERAGE, scale=float(np.cumsum(similarity.weights)[-1]) if complete else 1.0)
-    most = p * int(counts.sum()) ** 2 // 4
-    condensed = _allocate_condensed(similarity, np.uint32 if most < 2**32 else np.float64, n_matrices, max_bytes)
     _fill_levels(similarity, np.arange(p + 1)[:, None], counts, condensed)
     return merges_of_matrix(condensed, AVERAGE, scale=p if complete else 1.0)
+
+
+def average_matrices(rows: Rows, countable: bool) -> PairMatrices:
+    """Of average linkage with a threshold: the sums, and where labels are missing what to divide them by."""
+    most = len(rows.weights) * int(rows.counts.sum()) ** 2 // 4
+    return PairMatrices(1 if rows.complete else 2, np.uint32 if countable and most < 2**32 else np.float64)
 
 
 PER_ROW = 160
@@ -214,25 +234,19 @@ PER_OBJECT = 80
 """Bytes per object for the hierarchy of the objects and the results; the matrix is gone by then."""
 
 
-def _allocate_condensed(similarity: RowSimilarity, dtype: Any, n_matrices: int, max_bytes: int | str) -> Condensed:
-    """One matrix, and a second one if so many; refused if the fit would need more than ``max_bytes`` at its peak."""
-    m = len(similarity.rows)
-    entries = m * (m - 1) // 2
-    needed = _bytes_needed(similarity, n_matrices * entries * np.dtype(dtype).itemsize)
-    advice = (
-        "Use linkage='single', or 'average' without a threshold: they compare no pairs in memory. Or raise max_bytes."
-    )
-    check_fits(needed, max_bytes, "EvidenceAccumulation", f"the similarities of {m:,} distinct label rows", advice)
-    known = np.empty(entries if n_matrices == 2 else 0, dtype=dtype)
-    return Condensed(np.empty(entries, dtype=dtype), known, similarity.rows.counts.astype(np.float64))
+def _allocate_condensed(rows: Rows, matrices: PairMatrices) -> Condensed:
+    """One matrix, and a second one if there are two."""
+    entries = len(rows) * (len(rows) - 1) // 2
+    known = np.empty(entries if matrices.number == 2 else 0, dtype=matrices.dtype)
+    return Condensed(np.empty(entries, dtype=matrices.dtype), known, rows.counts.astype(np.float64))
 
 
-def _bytes_needed(similarity: RowSimilarity, of_pairs: int) -> int:
+def bytes_with_pairs(rows: Rows, of_pairs: int, n_jobs: int | None) -> int:
     """Peak of a fit with so many bytes for pairs of rows."""
-    (m, p), codes = similarity.rows.codes.shape, similarity.rows.codes[:]
-    of_rows = m * (p * int(codes.dtype.itemsize) + PER_ROW)
-    of_labels = 16 * int(similarity.rows.offsets[-1]) * min(thread_count(similarity.n_jobs), m)
-    return OVERHEAD + max(of_pairs + of_rows + of_labels, PER_OBJECT * len(similarity.rows.inverse))
+    m, p = rows.codes.shape
+    of_rows = m * (p * int(rows.codes.dtype.itemsize) + PER_ROW)
+    of_labels = 16 * int(rows.offsets[-1]) * min(thread_count(n_jobs), m)
+    return OVERHEAD + max(of_pairs + of_rows + of_labels, PER_OBJECT * len(rows.inverse))
 
 
 def _fill_levels(

@@ -30,7 +30,7 @@ class RowSimilarity:
 
     @property
     def complete(self) -> bool:
-        return not (self.rows.codes[:] == self.rows.n_clusters).any()
+        return self.rows.complete
 
     @property
     def countable(self) -> bool:
@@ -61,14 +61,7 @@ class RowSimilarity:
         return replace(self, rows=rows, labels=labels._replace(starts=labels.starts[order]), local=local)
 
     def levels(self) -> Levels:
-        """The similarities there can be, by the partitions that join two rows and that label both."""
-        p = len(self.rows.weights)
-        joined = np.arange(p + 1)
-        if self.complete:
-            return Levels(joined / p, joined[:, None])
-        pairs = np.minimum.outer(joined, joined) / np.maximum(joined, 1)
-        values, index = np.unique(pairs, return_inverse=True)
-        return Levels(values, index.reshape(p + 1, p + 1))
+        return levels_of(self.rows)
 
     @property
     def least(self) -> float:
@@ -93,3 +86,14 @@ class Levels(NamedTuple):
     of_counts: NDArray[np.int64]
     """(p + 1, p + 1) number of the similarity of a pair that c partitions join and l label: entry (c, l); (p + 1, 1) if
     nothing is missing."""
+
+
+def levels_of(rows: Rows) -> Levels:
+    """The similarities there can be, by the partitions that join two rows and that label both."""
+    p = len(rows.weights)
+    joined = np.arange(p + 1)
+    if rows.complete:
+        return Levels(joined / p, joined[:, None])
+    pairs = np.minimum.outer(joined, joined) / np.maximum(joined, 1)
+    values, index = np.unique(pairs, return_inverse=True)
+    return Levels(values, index.reshape(p + 1, p + 1))

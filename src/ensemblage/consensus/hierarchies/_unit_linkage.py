@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import squareform
 
-from ensemblage.base.memory import OVERHEAD, check_fits
+from ensemblage.base.memory import OVERHEAD, Need
 from ensemblage.consensus.hierarchies._linkage import Merges, sums_of_pairs
 from ensemblage.consensus.hierarchies._linkages import Linkage
 from ensemblage.consensus.hierarchies._row_similarity import RowSimilarity
@@ -26,15 +26,20 @@ class UnitMerges(NamedTuple):
     """Clusters that are left where every further merge would join a pair that is kept apart."""
 
 
-def linkage_of_units(similarity: RowSimilarity, units: Units, linkage: Linkage, max_bytes: int | str) -> UnitMerges:
+def need_of_units(units: Units) -> Need:
+    """What `linkage_of_units` takes: four square matrices of the rows and three of the units."""
+    m, q = len(units.of_rows), len(units)
+    advice = "Use KMeansConsensus or a voting method, which make no matrix of all pairs, or raise max_bytes."
+    n_bytes = OVERHEAD + 8 * (4 * m * m + 3 * q * q)
+    return Need(n_bytes, f"the similarities of {m:,} label rows with links", advice)
+
+
+def linkage_of_units(similarity: RowSimilarity, units: Units, linkage: Linkage) -> UnitMerges:
     """Merge the two most similar units that may be in one cluster, of those that tie the first, as long as there are.
 
     With q units of m rows: O(m² p + q²) time as a rule, O(q³) at worst, and two matrices of m² and of q² floats.
     """
     m, q = len(units.of_rows), len(units)
-    advice = "Use KMeansConsensus or a voting method, which make no matrix of all pairs, or raise max_bytes."
-    needed = OVERHEAD + 8 * (4 * m * m + 3 * q * q)
-    check_fits(needed, max_bytes, "EvidenceAccumulation", f"the similarities of {m:,} label rows with links", advice)
     of_units = UnitSimilarity.of(similarity, units, linkage)
     first = np.unique(units.of_rows, return_index=True)[1]
     inside = np.setdiff1d(np.arange(m), first)

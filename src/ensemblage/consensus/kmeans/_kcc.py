@@ -271,7 +271,7 @@ class KMeansConsensus(BaseKMeans[CategoryUtility], LocallyWeighted, IncrementalC
                 f"{self.refine!r}. Leave one of them out."
             )
 
-    def _limited(self, able: Capabilities) -> Capabilities:
+    def _restrict(self, able: Capabilities) -> Capabilities:
         if self.refine is None:
             return able
         return replace(able, must_link=False, cannot_link=False, in_memory="moves single rows, for refine='density'")

@@ -148,7 +148,7 @@ def profile_of_init(estimator: Any, rows: Rows, k: int) -> NDArray[np.int64]:
     init, n = Ensemble.from_partitions([estimator.init]), len(rows.inverse)
     codes, n_clusters = init.rows, init.n_clusters
     if rows.sample_weight is not None and len(init) == n:
-        _, codes, _, n_clusters = init._counted(rows.sample_weight)
+        _, codes, _, n_clusters = init._with_sample_weight(rows.sample_weight)
     if len(init) != n or n_clusters[0] != k:
         raise ValueError(
             f"init of {type(estimator).__name__} must label the {n} objects with {k} clusters. "

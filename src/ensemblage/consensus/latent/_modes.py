@@ -15,14 +15,13 @@ from scipy.spatial.distance import squareform
 from scipy.special import gammaln
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ensemblage.base.memory import MAX_BYTES, OVERHEAD, check_fits
+from ensemblage.base.memory import MAX_BYTES, OVERHEAD, Need
 from ensemblage.base.parameters import Bytes, Constraints, Jobs
-from ensemblage.base.sklearn import BaseEstimator
 from ensemblage.base.text import listing
 from ensemblage.base.validation import check_parameters, takes_labels
-from ensemblage.consensus._base import numbers_by_size
+from ensemblage.consensus._base import MemoryLimited, numbers_by_size
 from ensemblage.counting._contingency import ContingencyTables, table_cells, tables_of_rows
-from ensemblage.ensemble._ensemble import Ensemble, as_ensemble
+from ensemblage.ensemble._ensemble import as_ensemble
 from ensemblage.ensemble._rows import Rows, labelled_rows
 from ensemblage.kernels._votes import add_logs_of_counts, plurality, tally_places
 from ensemblage.metrics._partition_distance import check_cells, maximum_overlap
@@ -313,7 +312,7 @@ def least_description(data: Partitions, shared: NDArray[np.float64]) -> Division
 
 
 @dataclass(eq=False, repr=False)
-class ConsensusModes(BaseEstimator):
+class ConsensusModes(MemoryLimited):
     """Groups of partitions that tell the same, and the consensus of each: several modes where one is not honest.
 
     Where partitions disagree about the whole, and not about some objects, their consensus may be none that any of them
@@ -415,7 +414,8 @@ class ConsensusModes(BaseEstimator):
         validate_data(self, X, skip_check_array=True)
         rows = labelled_rows(ensemble, np.ones(ensemble.shape[1]))
         codes = rows.codes.in_memory("ConsensusModes", "it on some of the objects", because=": it compares all rows")
-        self._check_fits(ensemble, len(rows))
+        check_cells(table_cells(rows.n_clusters), "ConsensusModes", "")
+        self._check_bytes(rows, 0)
         data = Partitions(rows, codes)
         tables = tables_of_rows(rows.codes, rows.counts, rows.n_clusters, self.n_jobs)
         found = least_description(data, overlaps(tables, data.p))
@@ -432,14 +432,16 @@ class ConsensusModes(BaseEstimator):
         self.uncertainty_ = np.array([uncertainty for _, uncertainty in told])
         return self
 
-    def _check_fits(self, ensemble: Ensemble, m: int) -> None:
-        p = ensemble.shape[1]
-        cells = table_cells(ensemble.n_clusters)
-        check_cells(cells, "ConsensusModes", "")
-        most = int(ensemble.n_clusters.max())
-        n_bytes = OVERHEAD + 8 * cells + 8 * p * p + 8 * p * min(p, MOST_MODES + 2) * (most + 6) + 64 * m
-        advice = "Raise max_bytes, or leave out the partitions with the most clusters."
-        check_fits(n_bytes, self.max_bytes, "ConsensusModes", f"the modes of {m:,} label rows", advice)
+    def _bytes(self, rows: Rows, k: int, n_entries: int | None = None, more: int = 0) -> Need:
+        """Of the contingency tables, the labels of the modes that are compared, and what has a number for each row."""
+        (m, p), most = rows.codes.shape, int(rows.n_clusters.max())
+        of_tables = 8 * table_cells(rows.n_clusters) + 8 * p * p
+        of_modes = 8 * p * min(p, MOST_MODES + 2) * (most + 6) + 64 * m
+        advice = (
+            "Raise max_bytes, leave out the partitions with the most clusters, or use KMeansConsensus, which makes no "
+            "table of two partitions."
+        )
+        return Need(OVERHEAD + of_tables + of_modes, f"the modes of {m:,} label rows", advice)
 
     @property
     def sentence(self) -> str:

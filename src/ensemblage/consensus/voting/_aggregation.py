@@ -56,7 +56,7 @@ def order_by_entropy(rows: Rows, n_jobs: int | None = None) -> PartitionOrder:
     if len(set(keys)) == len(keys) and all(len(np.unique(s)) == len(s) for s in by_partition):
         labels = [np.argsort(-s) for s in by_partition]
     else:
-        content = content_of(replace(rows, codes=rows.codes.hardened()), sizes, n_jobs)
+        content = content_of(replace(rows, codes=rows.codes.harden()), sizes, n_jobs)
         of_labels = [content.labels[block].T for block in blocks]
         labels = [np.lexsort((first, colour, -s)) for s, (colour, first) in zip(by_partition, of_labels, strict=True)]
         keys = [key + more for key, more in zip(keys, content.partitions, strict=True)]

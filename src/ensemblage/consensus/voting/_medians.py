@@ -23,7 +23,7 @@ from ensemblage.consensus.voting._aggregation import (
     order_by_entropy,
     sum_labels,
 )
-from ensemblage.consensus.voting._soft import SoftConsensus
+from ensemblage.consensus.voting._soft import SoftConsensus, check_at_most_largest
 from ensemblage.counting._contingency import any_tables
 from ensemblage.ensemble._rows import Rows
 from ensemblage.rows.protocol import LabelVotes
@@ -348,12 +348,6 @@ class EuclideanMedian(SoftConsensus):
 
 def check_merged(estimator: BaseConsensus, rows: Rows) -> int:
     """The number of clusters, at most that of the largest partition, which None takes."""
-    most, name = int(rows.n_clusters.max()), type(estimator).__name__
-    k = most if estimator.n_clusters is None else int(estimator.n_clusters)
-    if k > most:
-        one = " (n_samples=1)" if len(rows) == 1 else ""
-        raise ValueError(
-            f"n_clusters of {name} must be ≤ the {most} clusters of the largest partition{one}. Got {k}. "
-            "Ask for fewer clusters or add partitions with more: a median has no others."
-        )
-    return k
+    if estimator.n_clusters is None:
+        return int(rows.n_clusters.max())
+    return check_at_most_largest(estimator, rows, "a median has no others")

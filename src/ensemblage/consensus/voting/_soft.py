@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from ensemblage.consensus._base import InductiveConsensus
+from ensemblage.consensus._base import BaseConsensus, InductiveConsensus
 from ensemblage.consensus.evidence import Evidence, Memberships
 from ensemblage.consensus.voting._aggregation import AggregatedPartition, aggregate_with
 from ensemblage.ensemble._ensemble import Ensemble
@@ -32,7 +32,7 @@ class SoftConsensus(InductiveConsensus):
         """Cluster of each row, numbered by size, ties by the columns; -1 = none. ``memberships`` are the votes as
         shares.
         """
-        self._rows, self._votes = rows.kept(), votes
+        self._rows, self._votes = rows.for_model(), votes
         k = votes.W.shape[1]
         column = self._most_likely(rows.codes)
         if rows.units is not None:
@@ -105,3 +105,15 @@ class SoftConsensus(InductiveConsensus):
         """
         codes = self._encode(X)
         return np.concatenate(codes.map(aggregate_with(codes, self._memberships).rows_of, n_jobs=self.n_jobs))
+
+
+def check_at_most_largest(estimator: BaseConsensus, rows: Rows, because: str) -> int:
+    """The number of clusters that was given, refused where no partition has as many."""
+    k, most, name = int(estimator.n_clusters or 0), int(rows.n_clusters.max()), type(estimator).__name__
+    if k > most:
+        one = " (n_samples=1)" if len(rows) == 1 else ""
+        raise ValueError(
+            f"n_clusters of {name} must be ≤ the {most} clusters of the largest partition{one}. Got {k}. "
+            f"Ask for fewer clusters or add partitions with more: {because}."
+        )
+    return k

@@ -21,7 +21,7 @@ from ensemblage.consensus.voting._aggregation import (
     order_by_entropy,
 )
 from ensemblage.consensus.voting._js_alink import LINKAGES, sum_of_entropies
-from ensemblage.consensus.voting._soft import SoftConsensus
+from ensemblage.consensus.voting._soft import SoftConsensus, check_at_most_largest
 from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.ensemble._rows import Rows
 
@@ -66,14 +66,7 @@ class VotingConsensus(SoftConsensus, IncrementalConsensus):
             )
         if self.n_clusters is None:
             return None
-        k, most = int(self.n_clusters), int(rows.n_clusters.max())
-        if k > most:
-            one = " (n_samples=1)" if len(rows) == 1 else ""
-            raise ValueError(
-                f"n_clusters of {name} must be ≤ the {most} clusters of the largest partition{one}. Got {k}. "
-                "Ask for fewer clusters or add partitions with more: voting only merges them."
-            )
-        return k
+        return check_at_most_largest(self, rows, "voting only merges them")
 
     def _keep_order(self, aggregate: AggregatedPartition, losses: VotingLosses) -> None:
         """Keep order and losses, by the numbers that the partitions have in the matrix that was given."""

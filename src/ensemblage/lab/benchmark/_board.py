@@ -17,7 +17,7 @@ from ensemblage.base.cached import once
 from ensemblage.lab._store import Result
 from ensemblage.lab.benchmark._entries import BASELINES, FEATURES, SCANS, Entry
 from ensemblage.lab.benchmark._kinds import KINDS, Traits
-from ensemblage.lab.benchmark._scores import unpacked
+from ensemblage.lab.benchmark._scores import unpack_labels
 
 N_RESAMPLES = 2_000
 """Bootstrap samples of the sets."""
@@ -51,7 +51,7 @@ class Row(NamedTuple):
         """(n,) of the objects, −1 for no cluster; empty without a result."""
         if self.result.numbers is None:
             return np.empty(0, dtype=np.int64)
-        return unpacked(self.result.numbers["labels"], len(self.objects))
+        return unpack_labels(self.result.numbers["labels"], len(self.objects))
 
 
 class Scope(NamedTuple):
@@ -202,7 +202,7 @@ class Board:
     def _by_set(self, scope: Scope) -> dict[tuple[str, str, str], dict[str, float]]:
         return {k: self.by_set(v) for k, v in self._groups.items() if k[0] in scope.pools and k[2] == scope.setting}
 
-    def left_out(self, scope: Scope) -> dict[str, int]:
+    def incomplete_entries(self, scope: Scope) -> dict[str, int]:
         """Entries that were tried on too few sets yet to stand in the tables, and on how many."""
         _, values = self.values(scope)
         tried = {(k[1], k[0]): len(scores) for k, scores in self._by_set(scope).items()}
@@ -373,7 +373,7 @@ class Board:
             k_few=share(lambda x: x["k"] < x["true_k"]),
             k_many=share(lambda x: x["k"] > x["true_k"]),
             seeds=_between(rows, False),
-            moved=self._moved(whole),
+            moved=self._seed_difference(whole),
             part=_between(rows, True),
             seconds=float(np.median(seconds)),
             most_seconds=max(seconds),
@@ -381,7 +381,7 @@ class Board:
             most_megabytes=max(megabytes),
         )
 
-    def _moved(self, rows: Sequence[Row]) -> float:
+    def _seed_difference(self, rows: Sequence[Row]) -> float:
         """Mean score with seed 1 less that with seed 0 over the sets with both."""
         scores: dict[int, dict[str, float]] = {0: {}, 1: {}}
         for row in rows:

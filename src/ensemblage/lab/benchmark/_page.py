@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from ensemblage._version import __version__
 from ensemblage.base.atomic import atomic_write
 from ensemblage.base.text import markdown_table, write_csv, write_text
-from ensemblage.lab._figures import clusterings, ranked
+from ensemblage.lab._figures import clusterings, draw_ranking
 from ensemblage.lab.benchmark._board import Board, Comparison, Line, Loss, Scope, name_of
 from ensemblage.lab.benchmark._entries import FEATURES
 from ensemblage.lab.benchmark._kinds import RULES, Traits
@@ -92,7 +92,7 @@ def _write_tables(board: Board, scopes: Sequence[Scope], folder: Path) -> None:
     """One row per scope and entry, pair, loss; per set; per pool."""
 
     def write(name: str, header: Iterable[str], rows: Iterable[Iterable[Any]]) -> None:
-        write_csv(folder / f"{name}.csv", header, ([_rounded(cell) for cell in row] for row in rows))
+        write_csv(folder / f"{name}.csv", header, ([_round_cell(cell) for cell in row] for row in rows))
 
     write("leaderboard", ["scope", *Line._fields], ([s.title, *line] for s in scopes for line in board.table(s)))
     _write_wide(write, "parts", {scope: board.by_part(scope) for scope in scopes})
@@ -139,7 +139,7 @@ def _comparisons(board: Board, scope: Scope) -> list[list[Comparison]]:
     return [rows for rows in found if rows]
 
 
-def _rounded(value: Any) -> Any:
+def _round_cell(value: Any) -> Any:
     if not isinstance(value, float):
         return value
     return None if math.isnan(value) else round(value, 4)
@@ -270,7 +270,7 @@ def _scope(board: Board, scope: Scope, sets: Mapping[str, BenchmarkSet]) -> list
     tables = [Table("", COLUMNS, [_cells(line) for line in lines], shown=25, text=(0, 1), wide=True)]
     if scope.setting == "k found":
         tables.append(Table("Numbers of clusters", K_COLUMNS, _k_rows(lines), shown=25, text=(0, 1), wide=True))
-    tables += [*_by_part(board, scope, lines), *(_compared(rows) for rows in _comparisons(board, scope))]
+    tables += [*_by_part(board, scope, lines), *(_comparison_table(rows) for rows in _comparisons(board, scope))]
     losses = board.losses(scope)
     if losses:
         rows = [[loss.entry, loss.set, _number(loss.score), _number(loss.baseline)] for loss in losses]
@@ -278,7 +278,7 @@ def _scope(board: Board, scope: Scope, sets: Mapping[str, BenchmarkSet]) -> list
         tables.append(Table(f"Far below {baseline}", ["entry", "set", "ARI", baseline], rows, shown=12, text=(0, 1)))
     shown = [loss for loss in losses if loss.entry == lines[0].name][:SHOWN_LOSSES]
     pictures += [p for i, loss in enumerate(shown) if (p := _picture_of_loss(board, scope, loss, sets, f"{name}-{i}"))]
-    left_out = [f"{entry} ({n} sets)" for entry, n in board.left_out(scope).items()]
+    left_out = [f"{entry} ({n} sets)" for entry, n in board.incomplete_entries(scope).items()]
     sentences = [f"All that have a number on half of the {lines[0].n_sets} sets have one on {lines[0].n_common}."]
     sentences += [f"Not compared, as tried on too few sets yet: {', '.join(left_out)}."] if left_out else []
     return [Section(f"Where {scope.title}", sentences, pictures, tables)]
@@ -300,7 +300,7 @@ def _by_part(board: Board, scope: Scope, lines: Sequence[Line]) -> list[Table]:
     return tables
 
 
-def _compared(compared: Sequence[Comparison]) -> Table:
+def _comparison_table(compared: Sequence[Comparison]) -> Table:
     rows = [
         [
             c.second,
@@ -318,7 +318,7 @@ def _compared(compared: Sequence[Comparison]) -> Table:
 def _intervals(lines: Sequence[Line], scope: Scope, name: str) -> Picture:
     """The mean of each entry with its interval."""
     shown = lines[:MOST_RANKED]
-    ax = ranked(
+    ax = draw_ranking(
         {line.name: line.over_all for line in shown},
         "mean adjusted Rand index over all sets",
         [PALETTE[scope.pools.index(line.pool) % len(PALETTE)] for line in shown],
@@ -333,7 +333,7 @@ def _rank_picture(board: Board, scope: Scope, name: str) -> list[Picture]:
     if len(ranks) < 3:
         return []
     shown = dict(sorted(ranks.items(), key=lambda pair: pair[1])[:MOST_RANKED])
-    ax = ranked(shown, "mean rank, 1 is best", [PALETTE[0]] * len(shown), band=difference)
+    ax = draw_ranking(shown, "mean rank, 1 is best", [PALETTE[0]] * len(shown), band=difference)
     sentence = f"Grey: within Nemenyi's critical difference of the first, {difference:.2f} at 5 %: not told from it."
     return [Picture(f"Mean ranks, {scope.title}", to_svg(ax, f"ranks-{name}"), [sentence], wide=True)]
 

@@ -196,18 +196,18 @@ def benchmark(request: Request, tell: Callable[[str], None]) -> Path:
     """
     start = time.monotonic()
     request.check()
-    chosen = _chosen(request)
+    chosen = _choose_sets(request)
     for name, reason in chosen.left_out.items():
         tell(f"{name}: left out, {reason}")
     units = chosen.units(request)
     with open_store(request.output, RESULTS, __version__) as store:
-        left = _left(units, store, request)
+        left = _units_to_do(units, store, request)
         tell(f"{sum(len(todo) for _, todo in left):,} cells to do, {len(units):,} pools of sets")
         if left and request.minutes != 0:
             again = {unit.key(entry) for unit, todo in left for entry in todo}
-            found = {key: result for key, result in _found(units, store).items() if key not in again}
+            found = {key: result for key, result in _stored_results(units, store).items() if key not in again}
             _Run(request, store, left, found, chosen.shapes, tell, start).finish()
-        n_left = sum(len(todo) for _, todo in _left(units, store, replace(request, retry=False)))
+        n_left = sum(len(todo) for _, todo in _units_to_do(units, store, replace(request, retry=False)))
         if n_left:
             without = (" without ", Option("retry", True)) if request.retry else ()
             tell(Message(f"{n_left:,} cells are left: the same command", *without, " goes on"))
@@ -219,9 +219,9 @@ def benchmark(request: Request, tell: Callable[[str], None]) -> Path:
 def status(request: Request) -> list[tuple[str, str, str, str]]:
     """What is done: (pool, results, of so many, failed or not finished)."""
     request.check()
-    units = _chosen(request).units(request)
+    units = _choose_sets(request).units(request)
     with closing(Store(request.output / RESULTS, __version__, must_exist=True)) as store:
-        found = _found(units, store)
+        found = _stored_results(units, store)
     rows = []
     for experiment in dict.fromkeys(unit.experiment for unit in units):
         own = [unit.key(entry) for unit in units if unit.experiment == experiment for entry in unit.entries]
@@ -250,7 +250,7 @@ class _Chosen:
         return sorted((unit for one in self.sets.values() for unit in _units_of(one, request)), key=_turn)
 
 
-def _chosen(request: Request) -> _Chosen:
+def _choose_sets(request: Request) -> _Chosen:
     """The sets of the request's folders that it names, read, each once; an unknown name is refused."""
     sets, left_out = find_sets(request.suite, request.data), {}
     names = {name for one in sets for name in (one.name, one.battery)}
@@ -300,7 +300,7 @@ def _units_of(one: BenchmarkSet, request: Request) -> Iterator[Unit]:
                 yield Unit(one, pool, 0, True, again)
 
 
-def _found(units: list[Unit], store: Store) -> dict[Key, Result]:
+def _stored_results(units: list[Unit], store: Store) -> dict[Key, Result]:
     """The results that are there, of these data and this protocol."""
     stored = {name: store.results(name) for name in {unit.experiment for unit in units}}
     wanted = {(unit.key(entry), unit.origin) for unit in units for entry in unit.entries}
@@ -312,9 +312,9 @@ def _found(units: list[Unit], store: Store) -> dict[Key, Result]:
     }
 
 
-def _left(units: list[Unit], store: Store, request: Request) -> list[tuple[Unit, list[Entry]]]:
+def _units_to_do(units: list[Unit], store: Store, request: Request) -> list[tuple[Unit, list[Entry]]]:
     """What has no result that stays."""
-    done = {key for key, result in _found(units, store).items() if _stays(result, request)}
+    done = {key for key, result in _stored_results(units, store).items() if _stays(result, request)}
     left = [(unit, [entry for entry in unit.entries if unit.key(entry) not in done]) for unit in units]
     return [(unit, todo) for unit, todo in left if todo]
 
@@ -380,7 +380,7 @@ class _Run(Runner[tuple[Unit, list[Entry]]]):
         of_members = None if members is None else aris(references, members)
         tried = []
         for entry in todo:
-            given_up = self._given_up(unit, entry)
+            given_up = self._why_skipped(unit, entry)
             if given_up is None:
                 tried.append(entry)
             else:
@@ -423,7 +423,7 @@ class _Run(Runner[tuple[Unit, list[Entry]]]):
         except _NoPoolError as failed:
             return None, failed.done._replace(error=f"{NO_POOL}: {failed.done.error}")
 
-    def _given_up(self, unit: Unit, entry: Entry) -> str | None:
+    def _why_skipped(self, unit: Unit, entry: Entry) -> str | None:
         """Why an entry is not tried, if it is not."""
         if self.request.given_up is None:
             return None
@@ -465,7 +465,7 @@ def _traits(sets: dict[str, BenchmarkSet], store: Store) -> dict[str, Traits]:
 
 
 def _board(units: list[Unit], store: Store, traits: dict[str, Traits]) -> Board:
-    found = _found(units, store)
+    found = _stored_results(units, store)
     rows = []
     for unit in units:
         for entry in unit.entries:

@@ -52,13 +52,13 @@ def numbers_of(
 ) -> dict[str, Any]:
     """What is kept of an answer; ``of_members`` are the adjusted Rand indices of the members of its pool."""
     numbers: dict[str, Any] = score(references, labels)
-    numbers |= {"k": len(np.unique(labels[labels >= 0])), "labels": packed(labels)}
+    numbers |= {"k": len(np.unique(labels[labels >= 0])), "labels": pack_labels(labels)}
     if of_members is not None:
         numbers |= {"best_member": float(of_members.max()), "mean_member": float(of_members.mean())}
     return numbers
 
 
-def packed(labels: NDArray[np.int64]) -> str:
+def pack_labels(labels: NDArray[np.int64]) -> str:
     """Labels from 0, −1 for no cluster, as a short text."""
     named = np.unique(labels[labels >= 0], return_inverse=True)[1]
     codes = np.zeros(len(labels), dtype="<u2" if len(labels) <= MOST_CODED else "<u4")
@@ -66,8 +66,8 @@ def packed(labels: NDArray[np.int64]) -> str:
     return b64encode(zlib.compress(codes.tobytes())).decode()
 
 
-def unpacked(text: str, n: int) -> NDArray[np.int64]:
-    """(n,) the labels of a text of `packed`."""
+def unpack_labels(text: str, n: int) -> NDArray[np.int64]:
+    """(n,) the labels of a text of `pack_labels`."""
     return np.frombuffer(zlib.decompress(b64decode(text)), "<u2" if n <= MOST_CODED else "<u4").astype(np.int64) - 1
 
 

@@ -125,7 +125,7 @@ def _of_suite(path: Path) -> tuple[NDArray[np.float64], list[NDArray[np.int64]]]
     stem = path.name.removesuffix(".data.gz")
     files = sorted(path.parent.glob(f"{stem}.labels*.gz"))
     references = [np.maximum(np.loadtxt(file, dtype=np.int64, ndmin=1), 0) for file in files]
-    return X, _checked(path, X, references)
+    return X, _check_references(path, X, references)
 
 
 def copies(sets: Sequence[BenchmarkSet]) -> dict[str, str]:
@@ -156,10 +156,12 @@ def _of_table(path: Path, table: Table) -> tuple[NDArray[np.float64], list[NDArr
     known = [label is not None for label in classes]
     reference = np.zeros(len(classes), dtype=np.int64)
     reference[known] = np.unique(classes[known].astype(str), return_inverse=True)[1] + 1
-    return features.X, _checked(path, features.X, [reference])
+    return features.X, _check_references(path, features.X, [reference])
 
 
-def _checked(path: Path, X: NDArray[np.float64], references: list[NDArray[np.int64]]) -> list[NDArray[np.int64]]:
+def _check_references(
+    path: Path, X: NDArray[np.float64], references: list[NDArray[np.int64]]
+) -> list[NDArray[np.int64]]:
     if not references or any(reference.shape != (len(X),) for reference in references):
         raise ValueError(
             f"{path.name} must have one class per object. It has none, or of another number. Leave it out."

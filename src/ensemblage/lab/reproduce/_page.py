@@ -126,11 +126,11 @@ def _table_section(paper: Paper, table: Shown, cells: Sequence[Cell]) -> Section
         name = f"{paper.name}-t{table.number}"
         pictures = [Picture("Ours over published", to_svg(ax, name), ["A ring marks a difference beyond noise."])]
     return Section(
-        title, [*filter(None, [table.note]), *_left_out(cells, full)], pictures, [_wide(shown, table.digits)]
+        title, [*filter(None, [table.note]), *_why_left_out(cells, full)], pictures, [_wide(shown, table.digits)]
     )
 
 
-def _left_out(cells: Sequence[Cell], full: Sequence[str]) -> list[str]:
+def _why_left_out(cells: Sequence[Cell], full: Sequence[str]) -> list[str]:
     reasons: dict[str, list[str]] = {}
     for row in ordered(c.row for c in cells):
         if row not in full:

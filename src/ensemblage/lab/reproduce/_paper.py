@@ -57,7 +57,7 @@ def untested(why: str) -> Verdict:
     return Verdict(UNTESTED, why)
 
 
-def judged(row: Mapping[str, str], package: str, results: Results) -> Claim:
+def judge_claim(row: Mapping[str, str], package: str, results: Results) -> Claim:
     """A row of claims.csv of a paper's package with the verdict of its rule, or why there is none.
 
     A rule may ask for results that are not there: `Results.need`.
@@ -118,21 +118,21 @@ class Paper:
     @cached_property
     def tables(self) -> tuple[Shown, ...]:
         """The tables of ``tables.csv``."""
-        return self._shown("table")
+        return self._items_of("table")
 
     @cached_property
     def figures(self) -> tuple[Shown, ...]:
         """The figures of ``tables.csv``."""
-        return self._shown("figure")
+        return self._items_of("figure")
 
-    def _shown(self, kind: str) -> tuple[Shown, ...]:
+    def _items_of(self, kind: str) -> tuple[Shown, ...]:
         rows = [row for row in read_rows(self.package, "tables.csv") if row["kind"] == kind]
         made = [(row, json.loads(row["needs"]), named_function(self.package, row)) for row in rows]
         return tuple(Shown(r["number"], r["title"], needs, f, r["note"], int(r["digits"] or 0)) for r, needs, f in made)
 
     def judge(self, results: Results) -> list[Claim]:
         """Every claim with its verdict."""
-        return [judged(row, self.package, results) for row in published(self.package, "claims")]
+        return [judge_claim(row, self.package, results) for row in published(self.package, "claims")]
 
     def misprints(self) -> tuple[Mapping[str, str], ...]:
         """Where the paper disagrees with itself, its data or the others."""

@@ -154,7 +154,7 @@ def status(request: Request) -> list[tuple[str, str, str, str]]:
 
 def plans_of(paper: Paper, request: Request) -> list[Plan]:
     """What the request needs of each experiment of a paper."""
-    chosen = _chosen(paper, request)
+    chosen = _choose_items(paper, request)
     kind = kind_of(request.method) if request.method else None
     plans = []
     for experiment in paper.experiments:
@@ -169,7 +169,7 @@ def plans_of(paper: Paper, request: Request) -> list[Plan]:
     return plans
 
 
-def _chosen(paper: Paper, request: Request) -> list[Shown]:
+def _choose_items(paper: Paper, request: Request) -> list[Shown]:
     chosen: list[Shown] = []
     for kind, wanted, items in (("table", request.table, paper.tables), ("figure", request.figure, paper.figures)):
         if wanted is None:

@@ -136,7 +136,7 @@ def _means(results: Results, figure: str, measure: str) -> dict[str, float]:
     return dict(sorted(means.items(), key=lambda item: -item[1]))
 
 
-def _shown(means: Mapping[str, float]) -> str:
+def _means_text(means: Mapping[str, float]) -> str:
     return ", ".join(f"{method} {mean:.2f}" for method, mean in means.items())
 
 
@@ -145,7 +145,7 @@ def acv_is_first(figure: str, results: Results) -> Verdict:
     means = _means(results, figure, "ari")
     if "ACV-k" not in means:
         raise NotRunError
-    return holds(means["ACV-k"] > max(mean for m, mean in means.items() if m != "ACV-k"), _shown(means))
+    return holds(means["ACV-k"] > max(mean for m, mean in means.items() if m != "ACV-k"), _means_text(means))
 
 
 def orders_differ(figure: str, results: Results) -> Verdict:
@@ -177,7 +177,7 @@ def ecoli(is_near: bool, results: Results) -> Verdict:
         raise NotRunError
     acv = means["ACV-k"]
     better = [mean for m, mean in means.items() if m in ("BV-k", "EAC-S", "EAC-A") and mean > max(named)]
-    return holds(all(abs(mean - acv) < 0.1 for mean in better) if is_near else acv > max(named), _shown(means))
+    return holds(all(abs(mean - acv) < 0.1 for mean in better) if is_near else acv > max(named), _means_text(means))
 
 
 def has_property(name: str, results: Results) -> Verdict:

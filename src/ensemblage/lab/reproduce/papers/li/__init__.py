@@ -125,14 +125,14 @@ def strategy_panels(results: Results) -> list[Panel]:
 # ---- Claims of the text ----
 
 
-def _needed(results: Results, *experiments: str) -> None:
+def _require(results: Results, *experiments: str) -> None:
     if not all(results.cases(experiment) for experiment in experiments):
         raise NotRunError
 
 
 def lowest_loss(results: Results) -> Verdict:
     """GKCC has the lowest loss on most sets."""
-    _needed(results, protocol.GREEDY)
+    _require(results, protocol.GREEDY)
     means = by_set(results, protocol.GREEDY, "objective", protocol.METHODS)
     lowest = [name for name, v in means.items() if len(v) == 3 and v["GKCC"] <= min(v["KCC"], v["KCC++"]) * (1 + 1e-9)]
     return holds(len(lowest) > len(means) / 2, f"GKCC lowest on {len(lowest)} of {len(means)} sets")
@@ -174,7 +174,7 @@ def n_partitions(results: Results) -> Verdict:
 
 def gkcc_is_first(results: Results) -> Verdict:
     """On four sets of five, by both measures."""
-    _needed(results, protocol.GREEDY)
+    _require(results, protocol.GREEDY)
     first = {}
     for measure in protocol.MEASURES:
         means = by_set(results, protocol.GREEDY, measure, protocol.METHODS)
@@ -198,7 +198,7 @@ def _mean(results: Results, experiment: str, method: str, measure: str) -> float
 
 def order_of_means(results: Results) -> Verdict:
     """GKCC above KCC++ above KCC."""
-    _needed(results, protocol.GREEDY)
+    _require(results, protocol.GREEDY)
     means = {(m, s): _mean(results, protocol.GREEDY, m, s) for m in protocol.METHODS for s in protocol.MEASURES}
     order = all(means["GKCC", s] > means["KCC++", s] > means["KCC", s] for s in protocol.MEASURES)
     return holds(order, ", ".join(f"{m} {s} {v:.3f}" for (m, s), v in means.items()))
@@ -206,7 +206,7 @@ def order_of_means(results: Results) -> Verdict:
 
 def neither_wins(results: Results) -> Verdict:
     """Each strategy is better on some set."""
-    _needed(results, protocol.GREEDY, protocol.RPS)
+    _require(results, protocol.GREEDY, protocol.RPS)
     pairs = [(found["greedy"], found["RPS"]) for found in by_strategy(results, "R_n").values()]
     greedy, random = sum(g > r for g, r in pairs), sum(r > g for g, r in pairs)
     return holds(min(greedy, random) > 0, f"greedy on {greedy}, RPS on {random} sets")
@@ -214,7 +214,7 @@ def neither_wins(results: Results) -> Verdict:
 
 def greedy_is_better(results: Results) -> Verdict:
     """By the mean over sets of both measures."""
-    _needed(results, protocol.GREEDY, protocol.RPS)
+    _require(results, protocol.GREEDY, protocol.RPS)
     means = {
         s: (_mean(results, protocol.GREEDY, "GKCC", s), _mean(results, protocol.RPS, "KCC++", s))
         for s in protocol.MEASURES

@@ -380,38 +380,6 @@ def first_edge_of_length(bits: Any, least: Any, left: Any, nearest: Any) -> int:
 
 
 @jit
-def reachability_tree(X: Any, core: Any, nearest: Any, keys: Any, pairs: Any, heights: Any) -> None:
-    """Minimum spanning tree by Prim: O(n² d) time.
-
-    X : IN (n, d)
-    core : IN (n,) core distance
-    nearest : WORK (n,) int64
-    keys : WORK (n,)
-    pairs : OUT (n - 1, 2) int64 objects of each edge, in the order in which they were joined
-    heights : OUT (n - 1,) max(core of both, distance)
-    """
-    n = X.shape[0]
-    columns, squares = np.ascontiguousarray(X.T), np.empty((1, n))
-    keys[:] = np.inf
-    current = 0
-    keys[0] = -1.0  # in the tree
-    for edge in range(n - 1):
-        squared_distances(columns, 0, X[current : current + 1], squares)
-        best, next_one = np.inf, -1
-        for i in range(n):
-            if keys[i] < 0:
-                continue
-            reach = max(max(core[i], core[current]), np.sqrt(squares[0, i]))
-            if reach < keys[i]:
-                keys[i], nearest[i] = reach, current
-            if keys[i] < best:
-                best, next_one = keys[i], i
-        pairs[edge, 0], pairs[edge, 1], heights[edge] = nearest[next_one], next_one, best
-        keys[next_one] = -1.0
-        current = next_one
-
-
-@jit
 def core_squares(X: Any, nearest: Any, core: Any) -> None:
     """Squared distances to the farthest of the nearest other objects, summed as `squared_distances` does.
 

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from sklearn.neighbors import NearestNeighbors
 
 from ensemblage.kernels._dendrogram import component_deaths
-from ensemblage.kernels._spanning_trees import reachability_tree
+from ensemblage.kernels._spanning_trees import mutual_reachability_tree
 
 LEAST_NEIGHBOURS = 4
 LEAST_MEMBERS = 5
@@ -28,8 +28,9 @@ def persistences(X: NDArray[np.float64]) -> NDArray[np.float64]:
     n = len(X)
     n_neighbours = min(n - 1, max(LEAST_NEIGHBOURS, round(np.log2(n))))
     core = np.ascontiguousarray(NearestNeighbors(n_neighbors=n_neighbours).fit(X).kneighbors()[0][:, -1])
-    pairs, heights = np.empty((n - 1, 2), dtype=np.int64), np.empty(n - 1)
-    reachability_tree(np.ascontiguousarray(X), core, np.empty(n, dtype=np.int64), np.empty(n), pairs, heights)
+    pairs, squares = np.empty((n - 1, 2), dtype=np.int64), np.empty((2, n - 1))
+    mutual_reachability_tree(np.ascontiguousarray(X), core**2, pairs, *squares)
+    heights = np.sqrt(squares[0])
     order = np.argsort(heights, kind="stable")
     lives = np.empty((n - 1, 2))
     state = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64), np.empty(n)

@@ -403,7 +403,7 @@ def test_a_folder_without_rights(tmp_path, monkeypatch):
 
 
 def test_a_full_disk_leaves_nothing_half_written(tmp_path, monkeypatch):
-    def fill(self, path):
+    def fill(self, path, **options):
         Path(path).write_bytes(b"half")
         raise OSError(28, "No space left on device", str(path))
 

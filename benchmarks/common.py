@@ -124,6 +124,23 @@ def comparison_row(found: dict[str, Any]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
+WAITS = ["run of", "kernels", "processor, s", "wall, s", "MB", "what the wall seconds are spent on now"]
+
+
+def waits(rows: list[dict[str, Any]]) -> str:
+    """The table of `person.py`: before → now, where there is a before."""
+    lines = [f"| {' | '.join(WAITS)} |", f"|{'---|' * len(WAITS)}"]
+    for row in rows:
+        sides = [row[side] for side in ("before", "now") if side in row]
+        cells = [row["work"], row["state"]]
+        for what, digits in (("processor", 1), ("wall", 1), ("mb", 0)):
+            cells.append(" → ".join(f"{side[what]:,.{digits}f}" if what in side else side["failed"] for side in sides))
+        stages = row["now"].get("stages", {})
+        cells.append(", ".join(f"{stage} {duration:.1f}" for stage, duration in stages.items()))
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
 def cores() -> int:
     from ensemblage.rows.threads import available_cores
 

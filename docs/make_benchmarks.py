@@ -24,7 +24,7 @@ RECORDS = BENCHMARKS / "records"
 PAGE = HERE / "BENCHMARKS.md"
 sys.path.insert(0, str(BENCHMARKS))
 
-from common import COMPARISON, comparison_row  # noqa: E402
+from common import COMPARISON, comparison_row, waits  # noqa: E402
 from growth import exponent  # noqa: E402
 
 AXES = {"n": "objects", "p": "partitions", "k": "clusters"}
@@ -71,6 +71,14 @@ def draw_growth() -> None:
     figure.savefig(HERE / "growth.png", dpi=110)
 
 
+def person() -> str:
+    """What `person.py` found."""
+    if not (RECORDS / "person.json").exists():
+        return ""
+    record = json.loads((RECORDS / "person.json").read_text(encoding="utf-8"))
+    return f"{record['machine']}; {record['against']} → now.\n\n{waits(record['rows'])}\n"
+
+
 def works(record: dict[str, Any]) -> list[str]:
     return list(dict.fromkeys(row["work"] for row in record["rows"]))
 
@@ -82,7 +90,9 @@ def with_part(text: str, name: str, part: str) -> str:
 
 
 def with_parts(text: str) -> str:
-    return with_part(with_part(text, "comparison", comparison()), "growth", growth())
+    for name, part in (("comparison", comparison()), ("growth", growth()), ("waits", person())):
+        text = with_part(text, name, part)
+    return text
 
 
 if __name__ == "__main__":
@@ -90,5 +100,7 @@ if __name__ == "__main__":
         record = str(RECORDS / "compare.json")
         subprocess.run([sys.executable, str(BENCHMARKS / "compare.py"), sys.argv[1], "--record", record], check=True)
         subprocess.run([sys.executable, str(BENCHMARKS / "growth.py"), str(RECORDS / "growth.json")], check=True)
+        waited = [str(BENCHMARKS / "person.py"), "--against", sys.argv[1], "--million"]
+        subprocess.run([sys.executable, *waited, "--record", str(RECORDS / "person.json")], check=True)
     draw_growth()
     PAGE.write_text(with_parts(PAGE.read_text(encoding="utf-8")), encoding="utf-8")

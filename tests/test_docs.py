@@ -142,6 +142,7 @@ def test_the_measured_parts_of_benchmarks_are_what_their_records_give():
     assert text == made.with_parts(text)
     assert made.growth() in text
     assert made.comparison() in text
+    assert made.person() in text
 
 
 def test_reliability_is_what_its_records_give():

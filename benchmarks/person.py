@@ -1,0 +1,164 @@
+"""What a person waits for: `ensemblage run` as whole processes, cold (nothing compiled yet) and warm.
+
+python benchmarks/person.py [--against REV] [--only NAME] [--million] [--rounds 1] [--selection NAME] [--record FILE]
+prints processor and wall seconds and the peak of memory of this tree, those of another commit beside, and what the
+wall seconds were spent on as the command says itself; "untold" is what it does not say.
+"""
+
+from __future__ import annotations
+
+import argparse
+import compileall
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from statistics import median
+from typing import Any, NamedTuple
+
+import numpy as np
+from common import versions, waits
+
+HERE = Path(__file__).parents[1]
+WINE = HERE / "examples" / "wine.csv"
+KEPT = 0.05
+"""Seconds of a stage from which it is named."""
+
+
+class Work(NamedTuple):
+    """A run of a table: planted, or of wine where there is no size."""
+
+    size: tuple[int, int] | None
+    k: int | None
+
+
+WORKS = {
+    "wine, k given": Work(None, 3),
+    "wine": Work(None, None),
+    "958 × 800": Work((958, 800), None),
+    "20,000 × 10": Work((20_000, 10), None),
+    "200,000 × 20, k given": Work((200_000, 20), 6),
+    "1,000,000 × 20, k given": Work((1_000_000, 20), 6),
+}
+MILLION = "1,000,000 × 20, k given"
+
+
+def table_of(work: Work, folder: Path) -> Path:
+    """The file to read: six clouds, as text."""
+    if work.size is None:
+        return WINE
+    n, p = work.size
+    path = folder / f"{n}x{p}.csv"
+    if not path.exists():
+        rng = np.random.default_rng(0)
+        centres = rng.normal(size=(6, p)) * 4 / np.sqrt(max(1, p / 20))
+        X = centres[rng.integers(6, size=n)] + rng.normal(size=(n, p))
+        np.savetxt(path, X, fmt="%.4f", delimiter=",", header=",".join(f"x{j}" for j in range(p)), comments="")
+    return path
+
+
+def run(work: Work, tree: Path, folder: Path, cache: Path, selection: str) -> dict[str, Any]:
+    """One process: processor and wall seconds, megabytes, and the stages that it tells."""
+    out = folder / "out"
+    shutil.rmtree(out, ignore_errors=True)
+    given = [] if work.k is None else ["-k", str(work.k)]
+    command = [sys.executable, "-m", "ensemblage", "run", str(table_of(work, folder)), *given]
+    env = {**os.environ, "PYTHONPATH": str(tree / "src"), "NUMBA_CACHE_DIR": str(cache)}
+    with open(folder / "said", "w+", encoding="utf-8") as said:
+        begin = time.perf_counter()
+        process = subprocess.Popen(
+            [*command, "--selection", selection, "-o", str(out)], env=env, cwd=folder, stdout=said, stderr=said
+        )
+        _, status, used = os.wait4(process.pid, 0)
+        wall = time.perf_counter() - begin
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode:
+            said.seek(0)
+            return {"failed": said.read().strip().splitlines()[-1]}
+    stages = json.loads((out / "summary.json").read_text(encoding="utf-8"))["seconds"]
+    stages["untold"] = round(wall - sum(stages.values()), 3)
+    return {"processor": used.ru_utime + used.ru_stime, "wall": wall, "mb": used.ru_maxrss / 1024, "stages": stages}
+
+
+def middle(runs: list[dict[str, Any]]) -> dict[str, Any]:
+    """Medians, and the stages of the run whose wall seconds are the median; of the first failure, what was said."""
+    for one in runs:
+        if "failed" in one:
+            return one
+    usual = sorted(runs, key=lambda one: one["wall"])[(len(runs) - 1) // 2]
+    found = {what: round(median(one[what] for one in runs), 2) for what in ("processor", "wall", "mb")}
+    return {**found, "stages": {stage: s for stage, s in usual["stages"].items() if abs(s) >= KEPT}}
+
+
+@contextmanager
+def trees(ref: str | None) -> Iterator[dict[str, Path]]:
+    """This tree, and before it one of another commit, both with their bytecode."""
+    with tempfile.TemporaryDirectory() as folder:
+        found = {"now": HERE} if ref is None else {"before": Path(folder) / "tree", "now": HERE}
+        if ref is not None:
+            subprocess.run(
+                ["git", "worktree", "add", "--quiet", "--detach", found["before"], ref], cwd=HERE, check=True
+            )
+        try:
+            for tree in found.values():
+                compileall.compile_dir(tree / "src", quiet=2)
+            yield found
+        finally:
+            if ref is not None:
+                subprocess.run(["git", "worktree", "remove", "--force", found["before"]], cwd=HERE, check=True)
+
+
+def measured(name: str, sides: dict[str, Path], folder: Path, rounds: int, selection: str) -> list[dict[str, Any]]:
+    """The rows of a work, cold and warm; the sides take turns."""
+    runs: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for _ in range(rounds):
+        for side, tree in sides.items():
+            with tempfile.TemporaryDirectory(dir=folder) as cache:
+                for state in ("cold", "warm"):
+                    one = run(WORKS[name], tree, folder, Path(cache), selection)
+                    runs.setdefault((state, side), []).append(one)
+    base = {"work": name, "selection": selection, "rounds": rounds}
+    return [{**base, "state": state, **{s: middle(runs[state, s]) for s in sides}} for state in ("cold", "warm")]
+
+
+def write_record(path: Path, rows: list[dict[str, Any]], ref: str | None) -> None:
+    """Rows of the same work and state are replaced; they stand in the order of the works."""
+    kept = json.loads(path.read_text(encoding="utf-8"))["rows"] if path.exists() else []
+    new = {(row["work"], row["state"]): row for row in kept + rows}
+    ordered = sorted(new.values(), key=lambda row: list(WORKS).index(row["work"]))
+    record = {"machine": versions(), "against": ref, "rows": ordered}
+    path.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--against", metavar="REV", help="another commit")
+    parser.add_argument("--only", action="append", choices=WORKS)
+    parser.add_argument("--million", action="store_true", help="10⁶ objects, too: minutes")
+    parser.add_argument("--rounds", type=int, default=1)
+    parser.add_argument("--selection", choices=["learned", "consensus"], default="learned")
+    parser.add_argument("--record", type=Path, help="a JSON file whose rows of these works are written anew")
+    asked = parser.parse_args()
+    ref = (
+        asked.against
+        and subprocess.run(
+            ["git", "rev-parse", "--short", asked.against], cwd=HERE, check=True, capture_output=True, text=True
+        ).stdout.strip()
+    )
+    names = asked.only or [name for name in WORKS if asked.million or name != MILLION]
+    with trees(ref) as sides, tempfile.TemporaryDirectory() as folder:
+        for name in names:
+            rows = measured(name, sides, Path(folder), asked.rounds, asked.selection)
+            print(waits(rows), flush=True)
+            if asked.record:
+                write_record(asked.record, rows, ref)
+
+
+if __name__ == "__main__":
+    main()

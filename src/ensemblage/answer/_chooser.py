@@ -60,9 +60,9 @@ def shipped_trees() -> Shipped:
         return Shipped(trees, str(archive["version"]), float(archive["clear"]))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Chosen:
-    """Which of the candidate partitions carries the answer, and by how much; the chooser makes it.
+    """Which of the candidate partitions carries the answer, and by how much: ``chosen_`` of `ConsensusClustering`.
 
     Attributes
     ----------
@@ -98,6 +98,10 @@ class Chosen:
     version: str
     predicted: dict[int, float]
 
+    def __repr__(self) -> str:
+        verdict = "clear" if self.is_clear else "not clear"
+        return f"<Chosen: {self.n_clusters} clusters, rating {self.rating:.2f} ({verdict}). {self.sentence}>"
+
     @property
     def sentence(self) -> str:
         """What was chosen, for people."""
@@ -109,6 +113,7 @@ class Chosen:
 CLEAR, CLOSE = 0.05, 0.01
 FAMILY_TEXT = {
     "kmeans": "k-means",
+    "ward": "Ward's method",
     "full": "a mixture with full covariances",
     "prior": "a mixture with full covariances and a prior",
     "latent": "a latent class model",

@@ -92,7 +92,7 @@ def product() -> list[str]:
         f"{again[1]:.3f}."
     )
     return [
-        "## What ships, beside plain clusterers",
+        "## The first default, beside plain clusterers",
         "",
         about,
         "",
@@ -168,7 +168,7 @@ def words() -> list[str]:
         f"{len(rows)} sets of the suite with at most 1,500 objects, told the number of classes. AUC of "
         f"`confidence_` {auc.mean(axis=0)[0]:.3f}, of the mean co-association {auc.mean(axis=0)[1]:.3f}."
     )
-    return ["## What the words are worth with it", "", about, "", *markdown_table(["", "objects", "right"], lines), ""]
+    return ["## The words of certainty with the first default", "", about, "", *markdown_table(["", "objects", "right"], lines), ""]
 
 
 def without_each_battery(batteries: NDArray[Any], values: dict[str, NDArray[np.float64]]) -> str:

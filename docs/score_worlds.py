@@ -1,7 +1,7 @@
 """What the chooser owes to each kind of synthetic world, and whether it sees structure.
 
 python docs/score_worlds.py without DIR RECORD   trained without each kind in turn, scored on the worlds of validation
-python docs/score_worlds.py structure RECORD     clear or not, in 210 worlds of the test part, beside choose_k's test
+python docs/score_worlds.py structure RECORD     clear or not, in 168 worlds of the test part, beside choose_k's test
 
 DIR is that of docs/train_chooser.py. A line of JSON each; what is in RECORD is not made again.
 """
@@ -28,7 +28,7 @@ from ensemblage.answer._default_plan import units_of
 from ensemblage.datasets import make_world
 from ensemblage.datasets._worlds import KINDS
 
-FIRST_TEST, N_TEST = 200_000, 210
+FIRST_TEST, N_TEST = 200_000, 168
 
 
 def without_each(folder: Path, done: set[Any]) -> Iterator[dict[str, Any]]:

@@ -168,7 +168,14 @@ def words() -> list[str]:
         f"{len(rows)} sets of the suite with at most 1,500 objects, told the number of classes. AUC of "
         f"`confidence_` {auc.mean(axis=0)[0]:.3f}, of the mean co-association {auc.mean(axis=0)[1]:.3f}."
     )
-    return ["## The words of certainty with the first default", "", about, "", *markdown_table(["", "objects", "right"], lines), ""]
+    return [
+        "## The words of certainty with the first default",
+        "",
+        about,
+        "",
+        *markdown_table(["", "objects", "right"], lines),
+        "",
+    ]
 
 
 def without_each_battery(batteries: NDArray[Any], values: dict[str, NDArray[np.float64]]) -> str:
@@ -368,7 +375,7 @@ def sealed() -> list[str]:
         name, best = best_single(plain, task, kinds)
         others[f"{name} (highest mean)"] = best
         if task == "k unknown":
-            others |= {n: v for n, v in singles_of(plain, task, kinds).items() if v}
+            others |= {n: v for n, v in singles_of(plain, task, kinds).items() if v and n != name}
         lines += [[task, n, *compared(values, v)] for n, v in others.items()]
         per_set += [
             [
@@ -456,8 +463,10 @@ def page() -> str:
     protocol = (FOLDER / "protocol.md").read_text(encoding="utf-8")
     chosen = (FOLDER / "chosen.md").read_text(encoding="utf-8")
     second = [*development(), *sealed(), *what_it_says(), *structure(), *stability(), *without_each()]
+    protocol, heading, history = protocol.partition("## History:")
+    second.append((FOLDER / "undone.md").read_text(encoding="utf-8"))
     first = [*product(), "", *words(), "", *number(), *search(), ""]
-    return "\n".join([protocol, *second, chosen, *first])
+    return "\n".join([protocol.rstrip(), *second, heading + history, chosen, *first])
 
 
 def main() -> None:

@@ -1,0 +1,223 @@
+"""What the default finds by the number of objects: protocol and tables of docs/SCALE.md, "Above 20,000 objects".
+
+python docs/make_sizes.py --suite DIR           measures what docs/sizes/candidates.jsonl has not: the reductions
+python docs/make_sizes.py --suite DIR --built   the same of docs/sizes/built.jsonl: what the library does
+python docs/make_sizes.py                       writes the tables into docs/SCALE.md and draws docs/sizes.png
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable, Iterator
+from itertools import product
+from pathlib import Path
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.cluster import KMeans
+from sklearn.datasets import make_moons
+from sklearn.metrics import adjusted_rand_score
+from sklearn.neighbors import NearestNeighbors
+
+from ensemblage import ConsensusClustering, Preprocessor
+from ensemblage.generation import _diverse
+
+DOCS = Path(__file__).parent
+CANDIDATES, BUILT = DOCS / "sizes" / "candidates.jsonl", DOCS / "sizes" / "built.jsonl"
+N_CELLS, LEAST_OF_CELL, SHARE, NTH = 50, 20, 0.8, 15
+Points = NDArray[np.float64]
+
+
+class Drawn(NamedTuple):
+    """Objects and their true clusters from 0."""
+
+    X: Points
+    labels: NDArray[np.int64]
+
+
+# -- the sets ----------------------------------------------------------------------------------------------------------
+
+
+def moons(n: int, rng: np.random.Generator) -> Drawn:
+    return Drawn(*make_moons(n, noise=0.1, random_state=int(rng.integers(2**31))))
+
+
+def rings(n: int, rng: np.random.Generator) -> Drawn:
+    labels = rng.integers(3, size=n)
+    radius = np.array([0.0, 2.0, 4.0])[labels] + rng.normal(scale=0.25, size=n)
+    angle = rng.uniform(0, 2 * np.pi, n)
+    X = radius[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
+    X[labels == 0] = rng.normal(scale=0.4, size=((labels == 0).sum(), 2))
+    return Drawn(X, labels)
+
+
+def spirals(n: int, rng: np.random.Generator) -> Drawn:
+    labels = rng.integers(3, size=n)
+    turn = np.sqrt(rng.uniform(0.05, 1, n)) * 1.5 * np.pi
+    angle = turn + labels * 2 * np.pi / 3
+    X = turn[:, None] * np.column_stack([np.cos(angle), np.sin(angle)]) + rng.normal(scale=0.25, size=(n, 2))
+    return Drawn(X, labels)
+
+
+def long(n: int, rng: np.random.Generator) -> Drawn:
+    labels = rng.integers(3, size=n)
+    return Drawn(rng.normal(size=(n, 2)) * [6.0, 0.5] + np.outer(labels, [0.0, 2.4]), labels)
+
+
+def unequal(n: int, rng: np.random.Generator) -> Drawn:
+    centres = np.random.default_rng(5).normal(size=(5, 5)) * 2.2
+    labels = rng.choice(5, size=n, p=[0.4, 0.3, 0.2, 0.09, 0.01])
+    return Drawn(centres[labels] + rng.normal(size=(n, 5)), labels)
+
+
+def widths(n: int, rng: np.random.Generator) -> Drawn:
+    centres = np.random.default_rng(8).normal(size=(8, 10)) * 1.6
+    labels = rng.integers(8, size=n)
+    return Drawn(centres[labels] + rng.normal(size=(n, 10)) * np.linspace(0.5, 2, 8)[labels][:, None], labels)
+
+
+def blown(suite: Path, name: str, n: int, rng: np.random.Generator) -> Drawn:
+    """Objects of a set of the suite, drawn with replacement, with noise of the size of their neighbourhoods."""
+    (file,) = suite.glob(f"data/*/{name}.data.gz")
+    X, labels = np.loadtxt(file, ndmin=2), np.loadtxt(file.with_name(f"{name}.labels0.gz"), dtype=np.int64)
+    X, labels = X[labels > 0], labels[labels > 0]
+    far = NearestNeighbors(n_neighbors=3).fit(X).kneighbors()[0][:, -1]
+    rows = rng.integers(len(X), size=n)
+    noise = rng.normal(size=(n, X.shape[1])) * (far[rows] / (2 * np.sqrt(X.shape[1])))[:, None]
+    return Drawn(X[rows] + noise, labels[rows] - 1)
+
+
+GENERATED: dict[str, Callable[[int, np.random.Generator], Drawn]] = {
+    "moons": moons,
+    "rings": rings,
+    "spirals": spirals,
+    "long": long,
+    "unequal": unequal,
+    "widths": widths,
+}
+PUBLIC = ("chameleon_t4_8k", "s3", "unbalance", "statlog")
+SETS = (*GENERATED, *PUBLIC)
+MILLION = ("moons", "rings", "spirals", "long", "s3", "unequal", "widths")
+"""Sets of 10⁶ objects, once each."""
+
+
+def drawn(suite: Path, name: str, n: int, draw: int) -> Drawn:
+    rng = np.random.default_rng([SETS.index(name), n, draw])
+    return GENERATED[name](n, rng) if name in GENERATED else blown(suite, name, n, rng)
+
+
+# -- the candidates ----------------------------------------------------------------------------------------------------
+
+
+def distances(among: Points, X: Points, size: int) -> Points:
+    """To the nearest ``size`` others; objects are among ``among``, at distance 0."""
+    return np.asarray(NearestNeighbors(n_neighbors=size + 1).fit(among).kneighbors(X)[0][:, -1])
+
+
+def kept(X: Points, m: int, how: str, seed: int) -> NDArray[np.intp]:
+    """The objects that the default clusters."""
+    random = np.random.RandomState(seed)
+    order = random.permutation(len(X))
+    rows = np.sort(order[:m])
+    if how == "sample":
+        return rows
+    among = X[order[:20_000]] if how == "trim among 20,000" else X
+    far = distances(among, X[rows], NTH)
+    if how == "local":
+        near = NearestNeighbors(n_neighbors=NTH).fit(X[rows]).kneighbors(return_distance=False)
+        far = far / np.median(far[near], axis=1)
+    cells = KMeans(N_CELLS, n_init=1, random_state=seed).fit_predict(X[rows])
+    stays = np.zeros(len(rows), dtype=bool)
+    ordered = np.argsort(far, kind="stable")
+    stays[ordered[: int(SHARE * len(rows))]] = True
+    for cell in range(N_CELLS):
+        stays[ordered[cells[ordered] == cell][:LEAST_OF_CELL]] = True
+    return np.asarray(rows[stays])
+
+
+def reduced(X: Points, k: int, m: int, how: str, seed: int) -> NDArray[np.intp]:
+    """Labels of all objects by those of the nearest kept ones."""
+    X = Preprocessor().fit_transform(X)
+    rows = kept(X, m, how, seed)
+    labels = ConsensusClustering(k, standardize=False, random_state=seed, n_jobs=1).fit_predict(X[rows])
+    nearest = NearestNeighbors(n_neighbors=1).fit(X[rows]).kneighbors(X, return_distance=False)[:, 0]
+    return np.asarray(labels[nearest])
+
+
+REDUCTIONS = {
+    "sample 5,000": (5_000, "sample"),
+    "trim 2,000": (2_000, "trim"),
+    "trim 5,000": (5_000, "trim"),
+    "trim 5,000 among 20,000": (5_000, "trim among 20,000"),
+    "local 5,000": (5_000, "local"),
+}
+
+
+def answer(X: Points, k: int, way: str, seed: int) -> NDArray[Any]:
+    if way in REDUCTIONS:
+        return reduced(X, k, *REDUCTIONS[way], seed)
+    quality = "fast" if way == "fast" else "default"
+    return np.asarray(ConsensusClustering(k, quality=quality, random_state=seed, n_jobs=1).fit_predict(X))
+
+
+# -- the run -----------------------------------------------------------------------------------------------------------
+
+
+def cells_of_candidates() -> Iterator[tuple[str, int, int, str]]:
+    """Set, size, draw and what is done, those first that decide."""
+    for draw in range(2):
+        for name in SETS:
+            yield name, 3_000, draw, "all"
+            for n, way in product((30_000, 100_000), REDUCTIONS):
+                yield name, n, draw, way
+        for name, n in product(SETS, (10_000, 20_000)):
+            yield name, n, draw, "all"
+            yield from ((name, n, draw, way) for way in ("trim 5,000", "local 5,000"))
+        for name, n in product(SETS, (3_000, 10_000, 20_000, 30_000, 100_000)):
+            yield name, n, draw, "fast"
+
+
+def cells_of_built() -> Iterator[tuple[str, int, int, str]]:
+    sizes = 3_000, 10_000, 20_000, 30_000, 100_000
+    yield from ((name, n, 0, "built") for name, n in product(SETS, sizes))
+    yield from ((name, 1_000_000, 0, "built") for name in MILLION)
+    yield from ((name, n, 1, "built") for name, n in product(SETS, sizes))
+
+
+def measure(suite: Path, cells: Iterator[tuple[str, int, int, str]], file: Path) -> None:
+    """Append a line for each cell that the file has not."""
+    file.parent.mkdir(exist_ok=True)
+    done = {(r["set"], r["n"], r["draw"], r["way"]) for r in records(file)}
+    for name, n, draw, way in cells:
+        if (name, n, draw, way) in done:
+            continue
+        of = drawn(suite, name, n, draw)
+        start = perf_counter()
+        labels = answer(of.X, int(of.labels.max()) + 1, way, draw)
+        seconds = perf_counter() - start
+        record = {"set": name, "n": n, "draw": draw, "way": way}
+        record |= {"ari": round(adjusted_rand_score(of.labels, labels), 4), "seconds": round(seconds, 2)}
+        with file.open("a", encoding="utf-8") as lines:
+            lines.write(json.dumps(record) + "\n")
+
+
+def records(file: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()] if file.exists() else []
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--suite", type=Path)
+    parser.add_argument("--built", action="store_true")
+    given = parser.parse_args()
+    cells, file = (cells_of_built(), BUILT) if given.built else (cells_of_candidates(), CANDIDATES)
+    if given.suite is not None:
+        _diverse.MOST_DIVERSE = _diverse.MOST_DIVERSE if given.built else 20_000
+        measure(given.suite, cells, file)
+
+
+if __name__ == "__main__":
+    main()

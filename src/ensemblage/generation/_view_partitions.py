@@ -105,7 +105,7 @@ class ScaledPartitions(LabelTransformer):
     >>> from ensemblage.generation import ScaledPartitions
     >>> generator = ScaledPartitions(3)
     >>> generator.fit_transform(load_iris().data).shape
-    (150, 11)
+    (150, 10)
     >>> list(generator.get_feature_names_out()[:3])
     ['own_kmeans_k3', 'own_full_k3', 'own_latent_k3']
     """

@@ -16,6 +16,7 @@ from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
+from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 from sklearn.datasets import make_moons
@@ -204,6 +205,109 @@ def measure(suite: Path, cells: Iterator[tuple[str, int, int, str]], file: Path)
             lines.write(json.dumps(record) + "\n")
 
 
+# -- the page ----------------------------------------------------------------------------------------------------------
+
+SIZES = (3_000, 10_000, 20_000, 30_000, 100_000, 1_000_000)
+Means = dict[tuple[str, int, str], tuple[float, float]]
+
+
+def means(file: Path) -> Means:
+    """ARI and seconds by set, size and way, over draws."""
+    found: dict[tuple[str, int, str], list[tuple[float, float]]] = {}
+    for r in records(file):
+        found.setdefault((r["set"], r["n"], r["way"]), []).append((r["ari"], r["seconds"]))
+    return {
+        key: (float(np.mean([a for a, _ in of])), float(np.median([s for _, s in of]))) for key, of in found.items()
+    }
+
+
+def table(header: list[str], rows: list[list[str]]) -> str:
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def index(value: float) -> str:
+    return f"{value:.3f}".replace("0.", ".", 1) if value < 1 else "1.000"
+
+
+def candidates_table(of: Means) -> str:
+    """ARI at 30,000 and 100,000 by set, and what the rule asks of the ways."""
+    ways = [*REDUCTIONS, "fast"]
+    rows, beyond = [], dict.fromkeys(ways, 0.0)
+    for name in SETS:
+        least = of[name, 3_000, "all"][0] - 0.05
+        cells = []
+        for way in ways:
+            both = [of[name, n, way][0] for n in (30_000, 100_000)]
+            beyond[way] += sum(max(least - value, 0) for value in both)
+            cells.append(", ".join(f"**{index(v)}**" if v < least else index(v) for v in both))
+        rows.append([name, index(least + 0.05), *cells])
+    keys = [(name, n) for name in SETS for n in (30_000, 100_000)]
+    rows.append(["mean", "", *(index(float(np.mean([of[*key, way][0] for key in keys]))) for way in ways)])
+    rows.append(["beyond the bound", "", *(f"{beyond[way]:.3f}" for way in ways)])
+    rows.append(["seconds", "", *(f"{np.mean([of[*key, way][1] for key in keys]):.1f}" for way in ways)])
+    return table(["set", "*all*, 3,000", *(f"*{way}*" for way in ways)], rows)
+
+
+def begin_table(of: Means) -> str:
+    """The winner and all objects where both can be done."""
+    rows = []
+    for n, way in product((10_000, 20_000), ("all", "trim 5,000", "local 5,000")):
+        values = [of[name, n, way] for name in SETS]
+        mean, seconds = (float(np.mean([v[i] for v in values])) for i in (0, 1))
+        rows.append([f"{n:,}", f"*{way}*", index(mean), f"{seconds:.1f}"])
+    return table(["n", "", "mean ARI", "mean seconds"], rows)
+
+
+def built_table(of: Means, before: Means) -> str:
+    """ARI and seconds of what the library does, and the ARI of what it did."""
+    rows = []
+    for name in SETS:
+        found = [of.get((name, n, "built")) for n in SIZES]
+        fast = [before.get((name, n, "fast")) for n in (30_000, 100_000)]
+        was = ", ".join("" if one is None else index(one[0]) for one in fast)
+        rows.append([name, *("" if one is None else f"{index(one[0])} ({one[1]:.1f} s)" for one in found), was])
+    common = [np.mean([of[name, n, "built"] for name in SETS], axis=0) for n in SIZES[:-1]]
+    was = ", ".join(index(float(np.mean([before[name, n, "fast"][0] for name in SETS]))) for n in (30_000, 100_000))
+    rows.append(["mean", *(f"{index(float(a))} ({s:.1f} s)" for a, s in common), "", was])
+    return table(["set", *(f"{n:,}" for n in SIZES), "until now, 30,000 and 100,000"], rows)
+
+
+def draw(of: Means, before: Means) -> None:
+    """docs/sizes.png: ARI and seconds by n, a line for each set, and today's fast in grey."""
+    figure = Figure(figsize=(11, 4), layout="constrained")
+    for ax, i, title in zip(figure.subplots(1, 2), (0, 1), ("adjusted Rand index", "seconds"), strict=True):
+        for name in SETS:
+            ns = [n for n in SIZES if (name, n, "built") in of]
+            ax.plot(ns, [of[name, n, "built"][i] for n in ns], ".-", label=name)
+        ns = SIZES[:-1]
+        fast = [np.mean([before[name, n, "fast"][i] for name in SETS]) for n in ns]
+        ax.plot(ns, fast, "--", color=".4", label="fast, mean")
+        ax.axvline(20_000, color=".8", zorder=0)
+        ax.set(xscale="log", xlabel="objects", title=title, ylim=(0, None))
+    figure.axes[1].set(yscale="log", ylim=(0.5, 60))
+    figure.legend(*figure.axes[1].get_legend_handles_labels(), loc="outside right center", fontsize=8)
+    figure.savefig(DOCS / "sizes.png", dpi=90, metadata={"Software": None})
+
+
+def write() -> None:
+    """The tables between the marks of docs/SCALE.md, and the picture."""
+    of_candidates, of_built = means(CANDIDATES), means(BUILT)
+    made = {
+        "candidates": candidates_table(of_candidates),
+        "begin": begin_table(of_candidates),
+        "built": built_table(of_built, of_candidates),
+    }
+    page = DOCS / "SCALE.md"
+    text = page.read_text(encoding="utf-8")
+    for name, of in made.items():
+        begin, end = f"<!-- sizes: {name} -->", f"<!-- end of {name} -->"
+        head, rest = text.split(begin)
+        text = f"{head}{begin}\n{of}\n{end}{rest.split(end)[1]}"
+    page.write_text(text, encoding="utf-8")
+    draw(of_built, of_candidates)
+
+
 def records(file: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()] if file.exists() else []
 
@@ -217,6 +321,8 @@ def main() -> None:
     if given.suite is not None:
         _diverse.MOST_DIVERSE = _diverse.MOST_DIVERSE if given.built else 20_000
         measure(given.suite, cells, file)
+    else:
+        write()
 
 
 if __name__ == "__main__":

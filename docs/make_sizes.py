@@ -27,6 +27,7 @@ from ensemblage import ConsensusClustering, Preprocessor
 from ensemblage.generation import _diverse
 
 DOCS = Path(__file__).parent
+PAGE = DOCS / "SCALE.md"
 CANDIDATES, BUILT = DOCS / "sizes" / "candidates.jsonl", DOCS / "sizes" / "built.jsonl"
 N_CELLS, LEAST_OF_CELL, SHARE, NTH = 50, 20, 0.8, 15
 Points = NDArray[np.float64]
@@ -290,22 +291,19 @@ def draw(of: Means, before: Means) -> None:
     figure.savefig(DOCS / "sizes.png", dpi=90, metadata={"Software": None})
 
 
-def write() -> None:
-    """The tables between the marks of docs/SCALE.md, and the picture."""
+def with_tables(text: str) -> str:
+    """The page with its tables between their marks."""
     of_candidates, of_built = means(CANDIDATES), means(BUILT)
     made = {
         "candidates": candidates_table(of_candidates),
         "begin": begin_table(of_candidates),
         "built": built_table(of_built, of_candidates),
     }
-    page = DOCS / "SCALE.md"
-    text = page.read_text(encoding="utf-8")
     for name, of in made.items():
         begin, end = f"<!-- sizes: {name} -->", f"<!-- end of {name} -->"
         head, rest = text.split(begin)
         text = f"{head}{begin}\n{of}\n{end}{rest.split(end)[1]}"
-    page.write_text(text, encoding="utf-8")
-    draw(of_built, of_candidates)
+    return text
 
 
 def records(file: Path) -> list[dict[str, Any]]:
@@ -322,7 +320,8 @@ def main() -> None:
         _diverse.MOST_DIVERSE = _diverse.MOST_DIVERSE if given.built else 20_000
         measure(given.suite, cells, file)
     else:
-        write()
+        PAGE.write_text(with_tables(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+        draw(means(BUILT), means(CANDIDATES))
 
 
 if __name__ == "__main__":

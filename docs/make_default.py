@@ -25,7 +25,7 @@ N_DRAWS = 10_000
 LARGEST_RATIO = 20
 WON = 0.02
 """A difference of two scores that counts as a win."""
-BEST_SHOWN, LOSSES_SHOWN, LOSSES_DRAWN = 15, 8, 5
+BEST_SHOWN, LOSSES_SHOWN, LOSSES_DRAWN, WORST_SHOWN = 15, 8, 5, 5
 KNOWN = ("k-means", "mixture", "ward", "spectral", "genie")
 FOUND = ("mixture by BIC", "k-means by silhouette", "hdbscan")
 SCALINGS = ("given", "deviation 1")
@@ -397,6 +397,23 @@ def sealed() -> list[str]:
     ]
 
 
+def worst_tables() -> list[str]:
+    """The development tables on which a single algorithm is most above the answer, k given."""
+    singles: dict[str, dict[str, float]] = {}
+    for row in records("singles"):
+        if row["task"] == "k given":
+            singles.setdefault(row["set"], {})[row["method"]] = row["ari"]
+    rows = [r for r in records(RUNS[SHIPS]) if r["task"] == "k given" and r["kind"] != "drawings"]
+    above = {row["set"]: max(singles[row["set"]].values()) - row["ari"] for row in rows}
+    lines = []
+    for row in sorted(rows, key=lambda row: -above[row["set"]])[:WORST_SHOWN]:
+        name = max(singles[row["set"]], key=singles[row["set"]].__getitem__)
+        values = f"{row['ari']:.3f}", f"{singles[row['set']][name]:.3f}"
+        lines.append([row["set"], row["kind"], *values, name, row["best"], f"{row['rating']:.2f}"])
+    head = ["set", "kind", "ours", "best single", "which", "highest rating of", "rating"]
+    return [(FOLDER / "worst.md").read_text(encoding="utf-8"), *markdown_table(head, lines), ""]
+
+
 def what_it_says() -> list[str]:
     """Words of certainty, area under the curve and rating, by kind of set, with k given."""
     rows = [row for row in records(RUNS[SHIPS]) if row["task"] == "k given" and "words" in row]
@@ -462,7 +479,7 @@ def stability() -> list[str]:
 def page() -> str:
     protocol = (FOLDER / "protocol.md").read_text(encoding="utf-8")
     chosen = (FOLDER / "chosen.md").read_text(encoding="utf-8")
-    second = [*development(), *sealed(), *what_it_says(), *structure(), *stability(), *without_each()]
+    second = [*development(), *sealed(), *worst_tables(), *what_it_says(), *structure(), *stability(), *without_each()]
     protocol, heading, history = protocol.partition("## History:")
     second.append((FOLDER / "undone.md").read_text(encoding="utf-8"))
     first = [*product(), "", *words(), "", *number(), *search(), ""]

@@ -25,7 +25,7 @@ N_DRAWS = 10_000
 LARGEST_RATIO = 20
 WON = 0.02
 """A difference of two scores that counts as a win."""
-BEST_SHOWN, LOSSES_SHOWN, LOSSES_DRAWN = 15, 8, 5
+BEST_SHOWN, LOSSES_SHOWN, LOSSES_DRAWN, WORST_SHOWN = 15, 8, 5, 5
 KNOWN = ("k-means", "mixture", "ward", "spectral", "genie")
 FOUND = ("mixture by BIC", "k-means by silhouette", "hdbscan")
 SCALINGS = ("given", "deviation 1")
@@ -92,7 +92,7 @@ def product() -> list[str]:
         f"{again[1]:.3f}."
     )
     return [
-        "## What ships, beside plain clusterers",
+        "## The first default, beside plain clusterers",
         "",
         about,
         "",
@@ -168,7 +168,14 @@ def words() -> list[str]:
         f"{len(rows)} sets of the suite with at most 1,500 objects, told the number of classes. AUC of "
         f"`confidence_` {auc.mean(axis=0)[0]:.3f}, of the mean co-association {auc.mean(axis=0)[1]:.3f}."
     )
-    return ["## What the words are worth with it", "", about, "", *markdown_table(["", "objects", "right"], lines), ""]
+    return [
+        "## The words of certainty with the first default",
+        "",
+        about,
+        "",
+        *markdown_table(["", "objects", "right"], lines),
+        "",
+    ]
 
 
 def without_each_battery(batteries: NDArray[Any], values: dict[str, NDArray[np.float64]]) -> str:
@@ -264,42 +271,219 @@ def search() -> list[str]:
 
 
 TASKS, KINDS = ("k given", "k unknown"), ("drawings", "numbers", "categories", "wide")
-RUNS = {"first default": "first_default", "run 1": "run1"}
+RUNS = {"first default": "first_default", "run 1": "run1", "run 2": "run2"}
 """Records of the second search, by what they are called."""
+SHIPS = "run 2"
+CLEARLY = 0.9
+"""A rating of which it is asked whether the partition is right."""
+Scores = dict[tuple[str, str], dict[str, Any]]
+"""By task and set: kind, and the mean ARI over seeds."""
+
+
+def scores_of(rows: Sequence[dict[str, Any]]) -> Scores:
+    """Means over the seeds."""
+    found: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for row in rows:
+        found.setdefault((row["task"], row["set"]), []).append(row)
+    return {key: {"kind": of[0]["kind"], "ari": float(np.mean([r["ari"] for r in of]))} for key, of in found.items()}
+
+
+def of_kind(scores: Scores, task: str, kind: str) -> dict[str, float]:
+    """ARI by set."""
+    return {name: of["ari"] for (t, name), of in scores.items() if t == task and of["kind"] == kind}
+
+
+def compared(ours: dict[str, float], other: dict[str, float]) -> list[str]:
+    """Means of both on the sets that both have, difference with its interval, wins and losses."""
+    sets = sorted(ours.keys() & other.keys())
+    values, against = (np.array([of[name] for name in sets]) for of in (ours, other))
+    above = values - against
+    won, lost = int((above > WON).sum()), int((above < -WON).sum())
+    return [str(len(sets)), f"{against.mean():.3f}", f"{values.mean():.3f}", interval(above), f"{won} / {lost}"]
+
+
+def singles_of(rows: Sequence[dict[str, Any]], task: str, kinds: Sequence[str]) -> dict[str, dict[str, float]]:
+    """The single algorithms that answer a task, by name: ARI by set of some kinds."""
+    names = sorted({row["method"] for row in rows if row["task"] == task})
+    scores = {name: scores_of([row for row in rows if row["method"] == name]) for name in names}
+    return {
+        name: {s: v for kind in kinds for s, v in of_kind(found, task, kind).items()} for name, found in scores.items()
+    }
+
+
+def best_single(rows: Sequence[dict[str, Any]], task: str, kinds: Sequence[str]) -> tuple[str, dict[str, float]]:
+    """The single algorithm with the highest mean over the sets of some kinds."""
+    found = {name: values for name, values in singles_of(rows, task, kinds).items() if values}
+    most = max(map(len, found.values()))
+    return max(
+        ((n, v) for n, v in found.items() if len(v) == most), key=lambda item: float(np.mean([*item[1].values()]))
+    )
+
+
+HEAD = ["sets", "theirs", "ours", "difference, 95 %", "wins / losses"]
 
 
 def development() -> list[str]:
-    """The runs of the second search on the development sets, beside the first default on the same sets."""
-    scores = {name: {(row["task"], row["set"]): row for row in records(file)} for name, file in RUNS.items()}
+    """The runs of the second search on the development sets, beside the first default and single algorithms."""
+    scores = {name: scores_of(records(file)) for name, file in RUNS.items()}
     base, *runs = scores
+    lines = [
+        [run, task, kind, *compared(of_kind(scores[run], task, kind), of_kind(scores[base], task, kind))]
+        for run in runs
+        for task in TASKS
+        for kind in KINDS
+    ]
+    against = against_singles(scores[SHIPS], records("singles"))
+    return [
+        (FOLDER / "runs.md").read_text(encoding="utf-8"),
+        "Against the first default:",
+        "",
+        *markdown_table(["run", "task", "kind", *HEAD], lines),
+        "",
+        f"{SHIPS.capitalize()} against the single algorithm with the highest mean on each kind, or those that find k:",
+        "",
+        *markdown_table(["task", "kind", "algorithm", *HEAD], against),
+        "",
+    ]
+
+
+def against_singles(ours: Scores, rows: Sequence[dict[str, Any]]) -> list[list[str]]:
     lines = []
     for task in TASKS:
         for kind in KINDS:
-            sets = sorted(s for t, s in scores[base] if t == task and scores[base][t, s]["kind"] == kind)
-            values = {name: np.array([found[task, s]["ari"] for s in sets]) for name, found in scores.items()}
-            for run in runs:
-                above = values[run] - values[base]
-                won, lost = int((above > WON).sum()), int((above < -WON).sum())
-                means = f"{values[base].mean():.3f}", f"{values[run].mean():.3f}"
-                lines.append([run, task, kind, str(len(sets)), *means, interval(above), f"{won} / {lost}"])
-    head = ["run", "task", "kind", "sets", base, "ARI", "difference, 95 %", "wins / losses"]
+            values = of_kind(ours, task, kind)
+            found = singles_of(rows, task, [kind])
+            name, best = best_single(rows, task, [kind])
+            chosen = {name: best} if task == "k given" else {n: v for n, v in found.items() if v}
+            lines += [[task, kind, n, *compared(values, v)] for n, v in chosen.items()]
+    return lines
+
+
+def sealed() -> list[str]:
+    """The fifteen tables that were scored once."""
+    rows = records("sealed")
+    if not rows:
+        return []
+    ours = scores_of([row for row in rows if row["method"] == "learned"])
+    first = scores_of([row for row in rows if row["method"] == "first default"])
+    plain = [row for row in rows if row["method"] not in ("learned", "first default")]
+    lines, per_set = [], []
+    for task in TASKS:
+        values = {name: v["ari"] for (t, name), v in ours.items() if t == task}
+        kinds = sorted({of["kind"] for of in ours.values()})
+        others = {"first default": {name: v["ari"] for (t, name), v in first.items() if t == task}}
+        name, best = best_single(plain, task, kinds)
+        others[f"{name} (highest mean)"] = best
+        if task == "k unknown":
+            others |= {n: v for n, v in singles_of(plain, task, kinds).items() if v and n != name}
+        lines += [[task, n, *compared(values, v)] for n, v in others.items()]
+        per_set += [
+            [
+                task,
+                table.removeprefix("tables/"),
+                f"{best[table]:.3f}",
+                f"{others['first default'][table]:.3f}",
+                f"{value:.3f}",
+            ]
+            for table, value in sorted(values.items())
+            if task == "k given"
+        ]
     return [
-        "## The second search: runs on the development sets",
+        (FOLDER / "sealed.md").read_text(encoding="utf-8"),
+        *markdown_table(["task", "algorithm", *HEAD], lines),
         "",
-        'One seed each, by docs/score_answers.py. Run 1 is the model of `selection="learned"`. By step 3 it may',
-        "ship: no kind is more than .005 below the first default. It is not the default yet: steps 2, 5 and 6 have",
-        "not been carried out. The machine did other work meanwhile. Four answers took more than 120 s and were",
-        "made again; their records keep the first try.",
-        "",
-        *markdown_table(head, lines),
+        *markdown_table(["task", "table", "best single", "first default", "ours"], per_set),
         "",
     ]
+
+
+def worst_tables() -> list[str]:
+    """The development tables on which a single algorithm is most above the answer, k given."""
+    singles: dict[str, dict[str, float]] = {}
+    for row in records("singles"):
+        if row["task"] == "k given":
+            singles.setdefault(row["set"], {})[row["method"]] = row["ari"]
+    rows = [r for r in records(RUNS[SHIPS]) if r["task"] == "k given" and r["kind"] != "drawings"]
+    above = {row["set"]: max(singles[row["set"]].values()) - row["ari"] for row in rows}
+    lines = []
+    for row in sorted(rows, key=lambda row: -above[row["set"]])[:WORST_SHOWN]:
+        name = max(singles[row["set"]], key=singles[row["set"]].__getitem__)
+        values = f"{row['ari']:.3f}", f"{singles[row['set']][name]:.3f}"
+        lines.append([row["set"], row["kind"], *values, name, row["best"], f"{row['rating']:.2f}"])
+    head = ["set", "kind", "ours", "best single", "which", "highest rating of", "rating"]
+    return [(FOLDER / "worst.md").read_text(encoding="utf-8"), *markdown_table(head, lines), ""]
+
+
+def what_it_says() -> list[str]:
+    """Words of certainty, area under the curve and rating, by kind of set, with k given."""
+    rows = [row for row in records(RUNS[SHIPS]) if row["task"] == "k given" and "words" in row]
+    lines = []
+    for kind in KINDS:
+        of = [row for row in rows if row["kind"] == kind]
+        shares = []
+        for word in ("core", "border", "undecided"):
+            total, right = np.array([row["words"][word] for row in of]).sum(axis=0)
+            shares.append(f"{right / total:.2f} of {total:,}" if total else "none")
+        auc = np.mean([row["auc"] for row in of if "auc" in row])
+        pairs = np.array([(row["rating"], row["ari"]) for row in of])
+        high = pairs[pairs[:, 0] >= CLEARLY, 1]
+        at_least = f"{high.mean():.2f} ({len(high)})" if len(high) else "none"
+        lines.append([kind, str(len(of)), *shares, f"{auc:.3f}", f"{np.corrcoef(pairs.T)[0, 1]:.2f}", at_least])
+    head = ["kind", "sets", "core", "border", "undecided", "AUC", "rating and ARI", f"ARI of ratings ≥ {CLEARLY}"]
+    return [(FOLDER / "words.md").read_text(encoding="utf-8"), *markdown_table(head, lines), ""]
+
+
+def structure() -> list[str]:
+    """How often clusters are found in worlds of each kind: by the rating, and by the test of `choose_k`."""
+    rows = records("structure")
+    lines = []
+    for kind in sorted({row["kind"] for row in rows}):
+        of = [row for row in rows if row["kind"] == kind]
+        clear, test = (np.mean([row[key] for row in of]) for key in ("clear", "choose_k_finds"))
+        right = [np.mean([row[key] == row["true"] for row in of]) for key in ("k", "choose_k")]
+        exact = [f"{value:.2f}" for value in right] if kind != "single" else ["", ""]
+        lines.append([kind, str(len(of)), f"{clear:.2f}", f"{test:.2f}", *exact])
+    head = ["kind", "worlds", "clear by the rating", "by choose_k's test", "k right by the rating", "by choose_k"]
+    return [(FOLDER / "structure.md").read_text(encoding="utf-8"), *markdown_table(head, lines), ""]
+
+
+def without_each() -> list[str]:
+    """The best candidate in worlds of validation, by trees that saw all kinds of worlds, or all but one."""
+    rows = records("without")
+    kinds = [kind for kind in rows[0]["k given"] if kind != "mean"]
+    lines = [
+        [row["without"] or "none", task, *(f"{row[task][kind]:.3f}" for kind in (*kinds, "mean"))]
+        for task in TASKS
+        for row in rows
+    ]
+    return [
+        (FOLDER / "without.md").read_text(encoding="utf-8"),
+        *markdown_table(["left out", "task", *kinds, "mean"], lines),
+        "",
+    ]
+
+
+def stability() -> list[str]:
+    """Agreement of two seeds, of nine tenths of the objects and of a little noise."""
+    rows = records("stability")
+    lines = []
+    for kind in KINDS:
+        of = [row for row in rows if row["kind"] == kind]
+        if of:
+            means = [f"{np.mean([row[key] for row in of]):.3f}" for key in ("seed", "order", "noise", "tenths")]
+            lines.append([kind, str(len(of)), *means])
+    head = ["kind", "sets", "another seed", "another order", "noise of 1e-6", "nine tenths"]
+    return [(FOLDER / "stability.md").read_text(encoding="utf-8"), *markdown_table(head, lines), ""] if lines else []
 
 
 def page() -> str:
     protocol = (FOLDER / "protocol.md").read_text(encoding="utf-8")
     chosen = (FOLDER / "chosen.md").read_text(encoding="utf-8")
-    return "\n".join([protocol, *development(), chosen, *product(), "", *words(), "", *number(), *search(), ""])
+    second = [*development(), *sealed(), *worst_tables(), *what_it_says(), *structure(), *stability(), *without_each()]
+    protocol, heading, history = protocol.partition("## History:")
+    second.append((FOLDER / "undone.md").read_text(encoding="utf-8"))
+    first = [*product(), "", *words(), "", *number(), *search(), ""]
+    return "\n".join([protocol.rstrip(), *second, heading + history, chosen, *first])
 
 
 def main() -> None:

@@ -19,7 +19,7 @@ PICTURE = Path(__file__).with_name("overview.png")
 X = StandardScaler().fit_transform(load_wine().data)
 
 
-MODEL = ConsensusClustering(n_clusters=3, selection="consensus", random_state=0).fit(X)
+MODEL = ConsensusClustering(n_clusters=3, random_state=0).fit(X)
 
 
 def drawn() -> dict[str, list[float]]:

@@ -2,7 +2,8 @@
 
 python docs/score_answers.py SUITE DATA TABLES PART RECORD METHOD ... appends a line of JSON per set, task, method and
 seed to RECORD. PART is "development" or "sealed", which is of the tables alone; METHOD a name of `METHODS`. What is in
-RECORD is not run again.
+RECORD is not run again. With "stability" as the only METHOD: how much the labels of ConsensusClustering agree with
+those of another seed, another order of the rows, a little noise, and nine tenths of the objects.
 """
 
 from __future__ import annotations
@@ -205,6 +206,34 @@ METHODS: dict[str, Answer] = {
 SEEDLESS = ("ward", "spectral", "genie", "HDBSCAN")
 
 
+def stability(one: Scored) -> dict[str, float]:
+    """Adjusted Rand indices with the labels of seed 0, number of clusters given."""
+    X, random = features(one, False), np.random.RandomState(SEED)
+    n, deviations = len(X), X.std(axis=0)
+
+    def labels(X: NDArray[np.float64], seed: int = 0) -> NDArray[Any]:
+        return ConsensusClustering(one.k, random_state=seed).fit(X).labels_
+
+    first, order, tenths = labels(X), random.permutation(n), np.sort(random.permutation(n)[: n - n // 10])
+    noise = 1e-6 * deviations * random.standard_normal(X.shape)
+    return {
+        "seed": float(adjusted_rand_score(first, labels(X, 1))),
+        "order": float(adjusted_rand_score(first[order], labels(X[order]))),
+        "noise": float(adjusted_rand_score(first, labels(X + noise))),
+        "tenths": float(adjusted_rand_score(first[tenths], labels(X[tenths]))),
+    }
+
+
+def record_stability(found: list[Scored], record: Path) -> None:
+    lines = record.read_text(encoding="utf-8").splitlines() if record.exists() else []
+    done = {json.loads(line)["set"] for line in lines}
+    for one in (one for one in found if one.name not in done):
+        row = {"set": one.name, "kind": one.kind, **{name: round(v, 4) for name, v in stability(one).items()}}
+        with record.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(row) + "\n")
+        print(one.name, flush=True)
+
+
 def main() -> None:
     warnings.simplefilter("ignore")
     suite, data, tables = map(Path, sys.argv[1:4])
@@ -214,6 +243,9 @@ def main() -> None:
         lines = map(json.loads, record.read_text(encoding="utf-8").splitlines())
         done = {tuple(line[key] for key in ("set", "task", "method", "seed")) for line in lines}
     found = list(sets(suite, data, tables, part))
+    if chosen == ["stability"]:
+        record_stability(found, record)
+        return
     for seed, one, method in product(range(3), found, chosen):
         if seed and method.startswith(SEEDLESS):
             continue

@@ -5,7 +5,9 @@ Tests of one module, and of kernels, change its constants themselves.
 
 PLACES = {
     "cells of the tables of voting": "ensemblage.consensus.voting._aggregation._MOST_CELLS",
+    "objects all of which are clustered": "ensemblage.generation._dense_rows.MOST_WHOLE",
     "objects clustered by different algorithms": "ensemblage.generation._diverse.MOST_DIVERSE",
+    "objects drawn of more": "ensemblage.generation._dense_rows.SAMPLE_SIZE",
     "objects of a task of pairs": "ensemblage.counting._pair_sums.TASK_ROWS",
     "objects on a page": "ensemblage.report._object_table.MOST_OBJECTS",
     "objects of the rules": "ensemblage.profiles._tree.MOST_OBJECTS",

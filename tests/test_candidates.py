@@ -253,8 +253,8 @@ MOONS[:, 1] += 0.03 * np.sin(37 * np.arange(120))
 def test_lumbermark_finds_what_its_author_finds():
     """Labels of lumbermark 0.9.1; where edges of a tree are equally long, other ones may be cut."""
     three = np.vstack([SUNFLOWER + np.array(at) for at in ([0, 0], [2, 0], [1, 1.5])])
-    np.testing.assert_array_equal(np.unique(lumbermark(three, 3)[1], return_inverse=True)[1], np.repeat([0, 1, 2], 40))
-    np.testing.assert_array_equal(np.unique(lumbermark(MOONS, 2)[0], return_inverse=True)[1], np.repeat([0, 1], 60))
+    np.testing.assert_array_equal(lumbermark(three, 3)[1], np.repeat([0, 1, 2], 40))
+    np.testing.assert_array_equal(lumbermark(MOONS, 2)[0], np.repeat([0, 1], 60))
     assert sorted(np.unique(lumbermark(IRIS, 3)[1], return_counts=True)[1]) == [46, 50, 54]
 
 
@@ -393,7 +393,7 @@ def test_features_do_not_depend_on_units(described):
 # -- the generator -----------------------------------------------------------------------------------------------------
 
 
-@parametrize_with_checks([ScaledPartitions(2)])
+@parametrize_with_checks([ScaledPartitions(2), ScaledPartitions(2, sample_size=15)])
 def test_scikit_learn(estimator, check):
     check(estimator)
 
@@ -403,11 +403,12 @@ def test_partitions_and_their_names():
     names = made.get_feature_names_out()
     assert list(names[:3]) == ["own_kmeans_k2", "own_kmeans_k3", "own_full_k2"]
     assert made.algorithms_[0] == "own kmeans"
-    assert made.n_clusters_.tolist() == [2, 3] * 11
+    assert made.n_clusters_.tolist() == [2, 3] * 10
     np.testing.assert_array_equal(made.transform(WINE), ScaledPartitions([2, 3]).fit_transform(WINE))
     wide = np.random.default_rng(0).normal(size=(40, 60))
     assert {tuple(pair.split()) for pair in ScaledPartitions(2).fit(wide).algorithms_} <= set(WIDE)
-    assert len(ScaledPartitions().fit(WINE).n_clusters_) == 11 * len(numbers_of_clusters(len(WINE)))
+    most = 10 * len(numbers_of_clusters(len(WINE)))
+    assert 0.9 * most < len(ScaledPartitions().fit(WINE).n_clusters_) <= most  # trees cannot always be cut so often
 
 
 def test_new_rows_get_the_label_of_the_nearest_row_in_the_view():

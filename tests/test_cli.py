@@ -319,7 +319,7 @@ def test_the_settings_are_those_that_were_used(tmp_path, monkeypatch):
     assert page.count("Mixtures, spectral clustering and Genie") == 1  # the reason for the members, with the plan
 
     limit(monkeypatch, "objects clustered by different algorithms", 100)
-    succeed("run", WINE, "-k", 3, "-o", tmp_path / "large")
+    succeed("run", WINE, "-k", 3, "--selection", "consensus", "-o", tmp_path / "large")
     settings, page = settings_of(tmp_path / "large"), (tmp_path / "large" / "report.html").read_text(encoding="utf-8")
     assert (settings["method"], settings["partitions"]) == ("km", "50")
     assert settings.keys().isdisjoint(["generator", "quality", "diverse_k"])

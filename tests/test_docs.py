@@ -145,6 +145,12 @@ def test_the_measured_parts_of_benchmarks_are_what_their_records_give():
     assert made.person() in text
 
 
+def test_what_is_found_by_the_number_of_objects_is_what_its_records_give():
+    made = script("make_sizes")
+    text = made.PAGE.read_text(encoding="utf-8")
+    assert text == made.with_tables(text)
+
+
 def test_reliability_is_what_its_records_give():
     """But for the mutants there are: every edit of the sources changes how many."""
     made = script("make_reliability")

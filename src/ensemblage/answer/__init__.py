@@ -2,6 +2,7 @@
 
 from ensemblage.answer._choose_k import choose_k
 from ensemblage.answer._choose_resolution import choose_resolution
+from ensemblage.answer._chooser import Chosen
 from ensemblage.answer._consensus_clustering import ConsensusClustering
 from ensemblage.answer._default_plan import default_plan
 from ensemblage.answer._docs import PARTS
@@ -15,6 +16,7 @@ from ensemblage.answer._to_anndata import to_anndata
 from ensemblage.base.docs import fill_docstrings
 
 __all__ = [
+    "Chosen",
     "ConsensusClustering",
     "KChoice",
     "MethodComparison",

@@ -60,9 +60,9 @@ def shipped_trees() -> Shipped:
         return Shipped(trees, str(archive["version"]), float(archive["clear"]))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Chosen:
-    """Which of the candidate partitions carries the answer, and by how much; the chooser makes it.
+    """Which of the candidate partitions carries the answer, and by how much: ``chosen_`` of `ConsensusClustering`.
 
     Attributes
     ----------
@@ -98,6 +98,10 @@ class Chosen:
     version: str
     predicted: dict[int, float]
 
+    def __repr__(self) -> str:
+        verdict = "clear" if self.is_clear else "not clear"
+        return f"<Chosen: {self.n_clusters} clusters, rating {self.rating:.2f} ({verdict}). {self.sentence}>"
+
     @property
     def sentence(self) -> str:
         """What was chosen, for people."""
@@ -109,6 +113,7 @@ class Chosen:
 CLEAR, CLOSE = 0.05, 0.01
 FAMILY_TEXT = {
     "kmeans": "k-means",
+    "ward": "Ward's method",
     "full": "a mixture with full covariances",
     "prior": "a mixture with full covariances and a prior",
     "latent": "a latent class model",
@@ -152,69 +157,79 @@ def choose_candidate(
     """
     X = np.asarray(features, dtype=np.float64)
     X = X[sample_rows(len(X), MOST_CHOSEN_ON, seed)]
-    usual = numbers_of_clusters(len(X))
-    listed = sorted({*usual, *(k for k in (ks or ()) if k < len(X)), *([n_clusters] if n_clusters else [])})
-    allowed = {n_clusters} if n_clusters else set(ks or usual) & set(listed)
-    candidates, predicted = _predicted(X, listed, units, n_jobs, progress)
-    best = _best(candidates, predicted, allowed)
-    if best.n_clusters > EVERY and n_clusters is None and ks is None:
-        listed = numbers_around(best.n_clusters, listed)
-        allowed = set(listed)
-        candidates, predicted = _predicted(X, listed, units, n_jobs)
-        best = _best(candidates, predicted, allowed)
-    return _chosen(candidates, predicted, best, allowed, listed)
+    listed = sorted({*numbers_of_clusters(len(X)), *(k for k in (ks or [n_clusters or 2]) if k < len(X))})
+    allowed = {n_clusters} if n_clusters else set(ks) & set(listed) if ks else None
+    rated = Rated.of(X, listed, units, n_jobs, progress)
+    best = rated.best(allowed)
+    k = int(rated.numbers[best])
+    if k > EVERY and allowed is None:
+        listed = numbers_around(k, sorted({*listed, k}))
+        rated = Rated.of(X, listed, units, n_jobs)
+        best = rated.best(None)
+    return _chosen(rated, best, allowed, listed)
 
 
-def _predicted(
-    X: Matrix,
-    ks: Sequence[int],
-    units: Matrix | None,
-    n_jobs: int | None,
-    progress: Callable[[int, int], None] | None = None,
-) -> tuple[list[Origin], NDArray[np.float64]]:
-    """All candidates, and the index that the trees predict of each."""
-    pool = all_candidates(X, ks, n_jobs, progress, units)
-    return pool.candidates, np.round(shipped_trees().trees.predict(describe(pool, X, units).X), 6)
+class Rated(NamedTuple):
+    """Candidate partitions, and what the trees predict of them."""
+
+    candidates: list[Origin]
+    """(p,)"""
+    numbers: NDArray[np.int64]
+    """(p,) clusters that each has: fewer than were asked for where components of a mixture are empty."""
+    predicted: NDArray[np.float64]
+    """(p,)"""
+
+    @classmethod
+    def of(
+        cls,
+        X: Matrix,
+        ks: Sequence[int],
+        units: Matrix | None,
+        n_jobs: int | None,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Rated:
+        pool = all_candidates(X, ks, n_jobs, progress, units)
+        predicted = shipped_trees().trees.predict(describe(pool, X, units).X)
+        return cls(pool.candidates, pool.labels.max(axis=1).astype(np.int64) + 1, np.round(predicted, 6))
+
+    def best(self, allowed: set[int] | None) -> int:
+        """The candidate with the highest prediction; on ties the first in the order of the pool."""
+        places = self.of_numbers(allowed)
+        if not len(places):
+            raise ValueError(
+                f"X must have rows that differ for {min(allowed or {2})} clusters. No candidate partition could be "
+                "made. Ask for fewer clusters."
+            )
+        return int(places[self.predicted[places].argmax()])
+
+    def of_numbers(self, allowed: set[int] | None) -> NDArray[np.intp]:
+        """Candidates with one of these numbers of clusters; None: all."""
+        return np.flatnonzero(np.isin(self.numbers, list(allowed)) if allowed else self.numbers > 0)
+
+    def near(self, k: int, ks: Sequence[int]) -> NDArray[np.intp]:
+        """Partitions, no consensuses, with k clusters or between those next to it on the list: see `numbers_beside`."""
+        beside = numbers_beside(k, sorted({*ks, k}))
+        is_plain = np.array([c.family not in CONSENSUS for c in self.candidates])
+        return np.flatnonzero(is_plain & (self.numbers >= beside[0]) & (self.numbers <= beside[-1]))
 
 
-def _best(candidates: Sequence[Origin], predicted: NDArray[np.float64], allowed: set[int]) -> Origin:
-    """The highest prediction; on ties the first in the order of the pool."""
-    places = [i for i, candidate in enumerate(candidates) if candidate.n_clusters in allowed]
-    if not places:
-        raise ValueError(
-            f"X must have rows that differ for {min(allowed)} clusters. No candidate partition could be made. "
-            "Ask for fewer clusters."
-        )
-    return candidates[max(places, key=lambda i: (predicted[i], -i))]
-
-
-def _chosen(
-    candidates: Sequence[Origin],
-    predicted: NDArray[np.float64],
-    best: Origin,
-    allowed: set[int],
-    listed: Sequence[int],
-) -> Chosen:
-    by = dict(zip(candidates, predicted.tolist(), strict=True))
-    others = [c for c in candidates if c != best and c.n_clusters in allowed]
-    second = max(others, key=by.__getitem__, default=best)
-    near = set(numbers_beside(best.n_clusters, listed))
-    plain = [c for c in candidates if c.family not in CONSENSUS and c.n_clusters in near]
-    top = max(by[c] for c in plain)
-    raw = {c: float(np.exp((by[c] - top) / TEMPERATURE)) for c in plain}
-    raw = {c: w for c, w in raw.items() if w >= LEAST_WEIGHT}
-    total = sum(raw.values())
-    found = sorted(allowed & {c.n_clusters for c in candidates})
-    highest = {k: max(by[c] for c in candidates if c.n_clusters == k) for k in found}
+def _chosen(rated: Rated, best: int, allowed: set[int] | None, listed: Sequence[int]) -> Chosen:
+    candidates, numbers, predicted = rated
+    k, places = int(numbers[best]), rated.of_numbers(allowed)
+    others = places[places != best]
+    second = int(others[predicted[others].argmax()]) if len(others) else best
+    near = rated.near(k, listed)
+    weights = np.exp((predicted[near] - predicted[near].max()) / TEMPERATURE)
+    near, weights = near[weights >= LEAST_WEIGHT], weights[weights >= LEAST_WEIGHT]
     return Chosen(
-        best.n_clusters,
-        best.view,
-        best.family,
-        candidate_text(second),
-        by[best] - by[second],
-        by[best],
-        by[best] > shipped_trees().clear,
-        {(c.view, c.family, c.n_clusters): w / total for c, w in raw.items()},
+        k,
+        candidates[best].view,
+        candidates[best].family,
+        candidate_text(candidates[second]._replace(n_clusters=int(numbers[second]))),
+        float(predicted[best] - predicted[second]),
+        float(predicted[best]),
+        bool(predicted[best] > shipped_trees().clear),
+        {tuple(candidates[i]): w for i, w in zip(near.tolist(), (weights / weights.sum()).tolist(), strict=True)},
         shipped_trees().version,
-        highest,
+        {int(q): float(predicted[places[numbers[places] == q]].max()) for q in np.unique(numbers[places])},
     )

@@ -88,9 +88,10 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
     quality : {"fast", "default", "best"}, default "default"
         What is clustered where ``generator`` is not given, and so how it is combined. "default": ``ScaledPartitions``
         or, without learned weights, ``DiversePartitions``, and "eac-average". "best": without learned weights twice the
-        partitions, features as they are scaled and each with deviation 1; with them the same as "default". "fast",
-        and always of more than 20,000 objects, of sparse features and where more than half of the objects are copies of
-        others: ``RandomKPartitions(50)`` and "km", in time linear in the objects.
+        partitions, features as they are scaled and each with deviation 1; with them the same as "default". Of more than
+        20,000 objects 5,000 are drawn and clustered: see the notes. "fast", and always of sparse features, where more
+        than half of the objects are copies of others, and of more than 20,000 objects without learned weights or with
+        more than 200 clusters: ``RandomKPartitions(50)`` and "km", in time linear in the objects.
     {selection}
     standardize : bool or "auto", default "auto"
         Bring the features to mean 0 and standard deviation 1; "auto": unless all standard deviations are within a
@@ -139,6 +140,13 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
     Notes
     -----
     Time and memory are those of the generator and of the consensus.
+
+    Of more than 20,000 objects 5,000 are drawn by the seed, and the fifth of them in places that are sparse beside
+    those of their neighbours is left out. The others are clustered, as all are of fewer objects. Every object, fitted
+    or new, gets the labels that the nearest of these has in each partition: its row of ``ensemble_``, and with it its
+    cluster, ``confidence_``, ``runner_up_`` and ``cohesion_``. They do not tell how much another draw would change.
+    docs/SCALE.md has what is found by the number of objects. Of a cluster of less than a hundredth of the objects too
+    few may be drawn.
 
     Examples
     --------

@@ -27,7 +27,8 @@ from ensemblage.ensemble._checks import check_sample_weight
 from ensemblage.generation import DiversePartitions, RandomKPartitions, ScaledPartitions, _diverse
 from ensemblage.generation._base import BasePartitions
 from ensemblage.generation._candidates import numbers_of_clusters
-from ensemblage.generation._diverse import can_be_diverse, numbers_near
+from ensemblage.generation._dense_rows import KEPT, MOST_OF_SAMPLE, NTH, size_of_sample
+from ensemblage.generation._diverse import can_be_diverse, have_neighbours, numbers_near
 from ensemblage.generation._sampled_kmeans import N_STEPS
 from ensemblage.io import Preprocessor
 from ensemblage.io._anndata_features import as_table
@@ -265,7 +266,7 @@ def plan_of(features: Any, preprocessor: Any, asked: Wishes) -> Plan:
     """The plan for features, (n, m) as a fitted preprocessor has made them."""
     quality = "fast" if asked.is_weighted else asked.quality
     is_learned = is_choice_learned(features, preprocessor, quality, asked)
-    default = ScaledPartitions(units=units_of(preprocessor)) if is_learned else default_generator(quality, features)
+    default = learned_generator(features, preprocessor) if is_learned else default_generator(quality, features)
     generator = default if asked.generator is None else clone(asked.generator)
     n_clusters = _n_clusters(features, generator, is_learned, asked)
     consensus, combiner = _combiner(generator, n_clusters.value, asked)
@@ -459,9 +460,11 @@ def _why_kmeans(features: Any, asked: Wishes) -> str:
         return 'the quality "fast" was asked for'
     if not isinstance(features, np.ndarray):
         return "the features are sparse"
-    if len(features) > _diverse.MOST_DIVERSE:
-        return f"{len(features):,} objects are more than {_diverse.MOST_DIVERSE:,}"
-    return "more than half of the objects are copies of others"
+    if has_many_clusters(features, asked):
+        return f"a sample of {len(features):,} objects cannot show more than {MOST_OF_SAMPLE} clusters"
+    if not have_neighbours(features):
+        return "more than half of the objects are copies of others"
+    return f"{len(features):,} objects are more than {_diverse.MOST_DIVERSE:,}, and no weights are learned"
 
 
 def _combiner(generator: Any, n_clusters: Any, asked: Wishes) -> tuple[Any, Decision[str]]:
@@ -482,6 +485,14 @@ def _combiner(generator: Any, n_clusters: Any, asked: Wishes) -> tuple[Any, Deci
 def _samples(features: Any, generator: Any, n_clusters: Any, is_learned: bool) -> Decision[dict[str, int]]:
     """Which steps look at a sample of the objects."""
     n, samples, reasons = features.shape[0], dict[str, int](), list[str]()
+    if isinstance(generator, ScaledPartitions) and generator.sample_size is not None and n > generator.sample_size:
+        size = generator.sample_size
+        samples["the partitions"] = size
+        reasons.append(
+            f"Of {n:,} objects {size:,} are drawn. The {KEPT:.0%} whose places are densest beside those of their "
+            f"neighbours, by the distance to the {NTH}th nearest, are clustered; every object gets the labels of the "
+            "nearest of these."
+        )
     if is_learned and n > MOST_CHOSEN_ON:
         samples["the weights of the partitions"] = MOST_CHOSEN_ON
         reasons.append(f"The trees compare candidate partitions of {MOST_CHOSEN_ON:,} objects.")
@@ -490,10 +501,10 @@ def _samples(features: Any, generator: Any, n_clusters: Any, is_learned: bool) -
         reasons.append(f"The criteria look at {N_SAMPLE:,} objects, and at more only where algorithms are asked.")
     if features.shape[1] and isinstance(generator, BasePartitions):
         check_parameters(generator)
-    size = generator.sample_size(n) if features.shape[1] and isinstance(generator, RandomKPartitions) else None
-    if size is not None:
-        samples["each k-means"] = size
-        reasons.append(f"Each k-means is fitted on {size:,} objects and makes {N_STEPS} steps on all.")
+    fit_on = generator.sample_size(n) if features.shape[1] and isinstance(generator, RandomKPartitions) else None
+    if fit_on is not None:
+        samples["each k-means"] = fit_on
+        reasons.append(f"Each k-means is fitted on {fit_on:,} objects and makes {N_STEPS} steps on all.")
     return Decision(samples, " ".join(reasons) or f"Every step looks at all {n:,} objects.")
 
 
@@ -540,13 +551,26 @@ def default_generator(quality: str, features: Any, k: int | None = None) -> Any:
     return DiversePartitions(numbers_near(k), standardized_too=quality == "best")
 
 
+def learned_generator(features: Any, preprocessor: Any) -> ScaledPartitions:
+    """What makes the partitions that have learned weights."""
+    return ScaledPartitions(units=units_of(preprocessor), sample_size=size_of_sample(len(features)))
+
+
 def is_choice_learned(features: Any, preprocessor: Any, quality: str, asked: Wishes) -> bool:
     """Whether partitions get learned weights: it was asked for, and the default generates and combines them."""
     if asked.selection != LEARNED or asked.generator is not None or quality == "fast" or asked.n_clusters == 1:
         return False
     is_default = is_method(asked.consensus, "eac-average") if asked.is_default is None else asked.is_default
-    fits = can_be_diverse(features) and len(features) >= LEAST_OBJECTS and not getattr(preprocessor, "members_", [])
+    fits = have_neighbours(features) and len(features) >= LEAST_OBJECTS and not getattr(preprocessor, "members_", [])
+    fits = fits and not has_many_clusters(features, asked)
     return is_default and fits and n_distinct_rows(features, LEAST_DISTINCT) >= LEAST_DISTINCT
+
+
+def has_many_clusters(features: Any, asked: Wishes) -> bool:
+    """Whether more clusters are asked for than the objects that are drawn of many can show."""
+    if size_of_sample(features.shape[0]) is None:
+        return False
+    return max(asked.n_clusters or 0, *(asked.k_range or ()), 0) > MOST_OF_SAMPLE
 
 
 def default_method(generator: Any) -> str:

@@ -18,6 +18,7 @@ from ensemblage.base.random import task_seeds
 from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.generation import DiversePartitions
 from ensemblage.generation._base import ensemble_of
+from ensemblage.generation._dense_rows import dense_rows
 from ensemblage.generation._diverse import numbers_near
 
 
@@ -44,8 +45,10 @@ def chosen_of(
     """The learned choice among candidate partitions of features, (n, m); None where the plan makes none."""
     if not plan.is_learned:
         return None
-    how = {"units": plan.generator.units, "seed": seed, "n_jobs": n_jobs, "progress": progress}
-    return choose_candidate(features, plan.k, ks=plan.k_range, **how)
+    generator = plan.generator
+    some = features if generator.sample_size is None else features[dense_rows(features, generator.sample_size, seed)]
+    how = {"units": generator.units, "seed": seed, "n_jobs": n_jobs, "progress": progress}
+    return choose_candidate(some, plan.k, ks=plan.k_range, **how)
 
 
 def number_of_clusters(plan: Plan, choice: KChoice | None, chosen: Chosen | None = None) -> int | None:

@@ -323,7 +323,7 @@ def main() -> None:
     show_default=True,
     help="Without --generator: several algorithms and eac-average; with --selection consensus 12 partitions, or twice "
     "as many (best), on features as they are scaled and with deviation 1; or 50 k-means and km (fast, and for more "
-    "than 20,000 objects).",
+    "than 20,000 objects without learned weights).",
 )
 @click.option(
     "--selection",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ensemblage.answer import Plan
 from ensemblage.answer._plan import value_text
 from ensemblage.cli._generation import DIVERSE, GENIE, INDEPENDENT, RANDOM_K, SCALED, Generation
+from ensemblage.generation._dense_rows import size_of_sample
 from ensemblage.report._layout import plural
 
 LONG = 120
@@ -59,7 +60,9 @@ def estimate_seconds(
     if generation.generator == DIVERSE:
         once = 0.3 + 1e-4 * n * (1 + m / 50)
     elif generation.generator == SCALED:
-        once = 0.1 + 1.2e-4 * n * (1 + m / 50)
+        sample_size = size_of_sample(n)
+        once = 0.1 + 1.2e-4 * (sample_size or n) * (1 + m / 50)
+        once += 0 if sample_size is None else 4e-6 * n * m  # for the nearest of the sample
     else:
         once = 3e-6 * n * generation.partitions * (1 + m / 50)
     choice = 0.0

@@ -19,6 +19,7 @@ from ensemblage.cli._generation import DIVERSE, Generation
 from ensemblage.cli._progress import progress_bar, tell
 from ensemblage.cli._seconds import Seconds
 from ensemblage.generation import ScaledPartitions
+from ensemblage.generation._dense_rows import size_of_sample
 from ensemblage.io._features import Features
 from ensemblage.stability import ClusterStability, cluster_stability
 
@@ -52,11 +53,12 @@ def check_resampling(generation: Generation, features: Features, plan: Plan, ask
         )
 
 
-def learned_generator(chosen: Chosen, seed: int) -> ScaledPartitions:
+def learned_generator(chosen: Chosen, seed: int, sample_size: int | None = None) -> ScaledPartitions:
     """Of the partitions that have weights, in the same scales and by the same algorithms."""
     pairs = dict.fromkeys(f"{view} {family}" for view, family, _ in chosen.weights)
     numbers = sorted({k for _, _, k in chosen.weights})
-    return ScaledPartitions(numbers, algorithms=list(pairs), n_jobs=1, random_state=seed)
+    how: dict[str, Any] = {"sample_size": sample_size, "n_jobs": 1, "random_state": seed}
+    return ScaledPartitions(numbers, algorithms=list(pairs), **how)
 
 
 @dataclass(frozen=True)
@@ -85,7 +87,7 @@ class ResamplingPlan:
         given = self.generation
         generator: Any
         if self.chosen is not None:
-            generator = learned_generator(self.chosen, given.seed)
+            generator = learned_generator(self.chosen, given.seed, size_of_sample(len(self.features.X)))
         elif given.generator == DIVERSE:
             generator = given.diverse(n_jobs=1)
         else:

@@ -18,7 +18,7 @@ from ensemblage.base.random import sample_rows
 from ensemblage.generation._diverse import GINI_THRESHOLD, MOST_FULL, RIDGE, Embedding, Objects
 from ensemblage.generation._genie import Merges
 from ensemblage.generation._lumbermark import lumbermark
-from ensemblage.generation._parallel import run_all
+from ensemblage.generation._parallel import fold_warnings, run_all
 from ensemblage.generation._sampled_kmeans import member_sums
 from ensemblage.generation._views import MOST_COMPONENTS, Matrix, Scales, n_signals, principal_components
 from ensemblage.kernels._dendrogram import cut_merges
@@ -239,7 +239,8 @@ def candidate_pool(
         if not any(np.allclose(space.features, other.features, atol=1e-9) for other in spaces.values()):
             spaces[name] = space
     tasks = [(view, family) for view, family in pairs if view in spaces]
-    found = run_all(partial(_partitions, spaces, ks), tasks, n_jobs, lambda _: False, progress)
+    with fold_warnings():
+        found = run_all(partial(_partitions, spaces, ks), tasks, n_jobs, progress=progress)
     made = [(Origin(*task, k), labels) for task, of_task in zip(tasks, found, strict=True) for k, labels in of_task]
     labels = np.array([labels for _, labels in made], dtype=np.int32).reshape(len(made), len(features))
     return Pool(labels, [candidate for candidate, _ in made], spaces)

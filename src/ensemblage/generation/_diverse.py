@@ -23,7 +23,7 @@ from sklearn.preprocessing import StandardScaler
 
 from ensemblage.base.cached import once
 from ensemblage.base.parameters import Constraints, Flag, Several, Whole, Words
-from ensemblage.base.random import eigsh_start, task_seeds
+from ensemblage.base.random import eigsh_start, sample_rows, task_seeds
 from ensemblage.base.validation import n_distinct_rows
 from ensemblage.generation._base import BasePartitions, Failure, Partition, Recipe, make_recipe
 from ensemblage.generation._clusterers import Labels
@@ -58,10 +58,19 @@ def numbers_asked(n_clusters: int | Sequence[int] | None, n_rows: int, usual: Se
 
 def can_be_diverse(features: Any) -> bool:
     """Whether several algorithms can cluster features: an array, not too long, in which neighbours mean something."""
-    if not isinstance(features, np.ndarray) or features.shape[1] == 0 or len(features) > MOST_DIVERSE:
+    return features.shape[0] <= MOST_DIVERSE and have_neighbours(features)
+
+
+def have_neighbours(features: Any) -> bool:
+    """Whether features are an array in which neighbours mean something: at most half of the objects are copies.
+
+    Of more than 20,000 objects so many are looked at.
+    """
+    if not isinstance(features, np.ndarray) or features.shape[1] == 0:
         return False
-    half = -(-len(features) // 2)
-    return n_distinct_rows(features, half) >= half
+    some = features[sample_rows(len(features), MOST_DIVERSE, seed=0)]
+    half = -(-len(some) // 2)
+    return n_distinct_rows(some, half) >= half
 
 
 class Objects:

@@ -16,7 +16,7 @@ at least so many."""
 
 
 def lumbermark(X: NDArray[np.float64], most_clusters: int) -> NDArray[np.int32]:
-    """(K, n) partitions of objects, (n, m), with 2, 3, ... up to ``most_clusters`` clusters.
+    """(K, n) partitions of objects, (n, m), with 2, 3, ... up to ``most_clusters`` clusters, numbered from 0.
 
     Fewer where no edge is left to cut. Edges of the same mutual reachability go by their plain length. O(n² m) time,
     O(n (m + K)) memory.
@@ -29,4 +29,5 @@ def lumbermark(X: NDArray[np.float64], most_clusters: int) -> NDArray[np.int32]:
     mutual_reachability_tree(X, core, pairs, reach, plain)
     clusters = np.empty((max(most_clusters - 1, 0), n), dtype=np.int32)
     made = cut_long_edges(pairs[np.lexsort((plain, reach))], SHARE, LEAST, clusters)
-    return clusters[:made]
+    renumbered = [np.unique(labels, return_inverse=True)[1] for labels in clusters[:made]]
+    return np.array(renumbered, dtype=np.int32).reshape(made, n)

@@ -1,0 +1,72 @@
+"""Some of many rows, without those that lie between clusters: what is clustered where all rows would take too long."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.neighbors import NearestNeighbors
+
+from ensemblage.base.random import sample_rows
+from ensemblage.rows.threads import one_native_thread
+
+Matrix = NDArray[np.float64]
+MOST_WHOLE, SAMPLE_SIZE = 20_000, 5_000
+"""Objects up to which the default clusters all, and how many it draws of more (docs/SCALE.md)."""
+MOST_OF_SAMPLE = 200
+"""Clusters that so many drawn objects can show."""
+NTH = 15
+"""Which neighbour's distance says how sparse a place is, and of how many neighbours the median of it is taken."""
+KEPT = 0.8
+"""Part of the drawn rows that is clustered."""
+ROWS_OF_CELL, LEAST_OF_CELL = 100, 20
+"""Drawn rows of a cell on average, and how many of it stay at least."""
+
+
+def size_of_sample(n: int) -> int | None:
+    """How many of n objects the default draws; None: it clusters all."""
+    return SAMPLE_SIZE if n > MOST_WHOLE else None
+
+
+def dense_rows(X: Matrix, sample_size: int, seed: int) -> NDArray[np.intp]:
+    """All of n rows, or of more than ``sample_size`` those that are clustered, ascending.
+
+    So many are drawn by the seed, and the fifth in places that are sparse beside those of their neighbours is left out:
+    it lies between clusters or at their edges more often than in them. A cluster that is sparse as a whole stays; in
+    each of the cells of the drawn rows, 100 rows each on average, 20 stay at least. O(n m log n) time in few
+    dimensions, O(n m) for each drawn row in many.
+    """
+    if len(X) <= sample_size:
+        return np.arange(len(X))
+    rows = sample_rows(len(X), sample_size, seed)
+    with one_native_thread():  # sums of k-means depend on the number of threads
+        order = np.argsort(_sparsity(X, X[rows]), kind="stable")
+        cells = _cells(X[rows], seed)
+    is_kept = np.zeros(len(rows), dtype=bool)
+    is_kept[order[: int(KEPT * len(rows))]] = True
+    for cell in np.unique(cells):
+        is_kept[order[cells[order] == cell][:LEAST_OF_CELL]] = True
+    kept: NDArray[np.intp] = rows[is_kept]
+    return kept
+
+
+def _sparsity(X: Matrix, drawn: Matrix) -> Matrix:
+    """(m,) the distance of drawn rows to the 15th nearest other of all, over its median in the neighbourhood."""
+    size = min(NTH + 1, len(X))  # a row is at distance 0 of itself
+    far = NearestNeighbors(n_neighbors=size).fit(X).kneighbors(drawn)[0][:, -1]
+    near = NearestNeighbors(n_neighbors=min(NTH, len(drawn) - 1)).fit(drawn).kneighbors(return_distance=False)
+    usual = np.median(far[near], axis=1)
+    ratios: Matrix = np.divide(far, usual, out=np.where(far > 0, np.inf, 1.0), where=usual > 0)
+    return ratios
+
+
+def _cells(drawn: Matrix, seed: int) -> NDArray[np.int32]:
+    """(m,) clusters of k-means."""
+    n_cells = max(1, len(drawn) // ROWS_OF_CELL)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # equal rows are no fault here
+        cells: NDArray[np.int32] = KMeans(n_cells, n_init=1, random_state=seed).fit_predict(drawn)
+    return cells

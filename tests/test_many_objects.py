@@ -1,0 +1,172 @@
+"""More objects than the default compares: some are drawn and clustered, the others get the labels of the nearest."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+from limits import limit
+from scipy import sparse
+from sklearn.datasets import make_blobs, make_moons
+from sklearn.metrics import adjusted_rand_score
+from sklearn.neighbors import NearestNeighbors
+
+from ensemblage import ConsensusClustering, default_plan, load
+from ensemblage.base.random import sample_rows
+from ensemblage.cli import main
+from ensemblage.generation import ScaledPartitions
+from ensemblage.generation._dense_rows import LEAST_OF_CELL, dense_rows, size_of_sample
+
+BLOBS, Y = make_blobs(1_200, 2, centers=[(0, 0), (0, 9), (9, 0)], random_state=0)
+THREE = {"n_clusters": 3, "random_state": 0}
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """Of more than 1,000 objects 400 are drawn."""
+    limit(monkeypatch, "objects all of which are clustered", 1_000)
+    limit(monkeypatch, "objects clustered by different algorithms", 1_000)
+    limit(monkeypatch, "objects drawn of more", 400)
+
+
+# -- which objects are clustered ---------------------------------------------------------------------------------------
+
+
+def test_few_rows_are_all_kept():
+    np.testing.assert_array_equal(dense_rows(BLOBS, 1_200, 0), np.arange(1_200))
+    assert size_of_sample(20_000) is None
+    assert size_of_sample(20_001) == 5_000
+
+
+def test_rows_at_the_edge_of_clusters_are_left_out():
+    kept, drawn = dense_rows(BLOBS, 1_000, seed=3), sample_rows(1_200, 1_000, seed=3)
+    assert (np.diff(kept) > 0).all()
+    assert len(kept) == 800
+    assert set(kept) < set(drawn)
+    far = np.linalg.norm(BLOBS - np.array([(0, 0), (0, 9), (9, 0)])[Y], axis=1)
+    assert np.quantile(far[kept], 0.99) < np.quantile(far[drawn], 0.97)
+    np.testing.assert_array_equal(kept, dense_rows(BLOBS, 1_000, seed=3))
+    assert set(kept) != set(dense_rows(BLOBS, 1_000, seed=4))
+
+
+def test_a_sparse_cluster_stays():
+    rng = np.random.default_rng(0)
+    X = np.vstack([rng.normal(size=(2_000, 2)) * 0.1, rng.normal(size=(30, 2)) * 20 + 500])
+    kept = dense_rows(X, len(X) - 1, seed=0)
+    assert (kept >= 2_000).sum() >= LEAST_OF_CELL
+
+
+def test_equal_rows_and_few_rows_have_a_sample_too():
+    assert len(dense_rows(np.zeros((90, 2)), 60, seed=0)) == 48
+    assert len(dense_rows(BLOBS[:10], 4, seed=0)) == 4
+
+
+# -- the generator -----------------------------------------------------------------------------------------------------
+
+
+def test_every_object_gets_the_labels_of_the_nearest_that_was_clustered():
+    made = ScaledPartitions(3, sample_size=300, random_state=1)
+    labels = made.fit_transform(BLOBS)
+    rows = dense_rows(BLOBS, 300, seed=1)
+    some = ScaledPartitions(3, random_state=1).fit_transform(BLOBS[rows])
+    nearest = NearestNeighbors(n_neighbors=1).fit(BLOBS[rows]).kneighbors(BLOBS, return_distance=False)[:, 0]
+    np.testing.assert_array_equal(labels, some[nearest])
+    np.testing.assert_array_equal(made.transform(BLOBS), labels)
+
+
+def test_a_sample_of_all_objects_is_all_objects():
+    all_, same = (ScaledPartitions(3, sample_size=n).fit_transform(BLOBS) for n in (None, 1_200))
+    np.testing.assert_array_equal(all_, same)
+
+
+@pytest.mark.parametrize("size", [1, 2.5, "many"])
+def test_other_sizes_are_refused(size):
+    with pytest.raises((TypeError, ValueError), match="sample_size of ScaledPartitions must be"):
+        ScaledPartitions(3, sample_size=size).fit(BLOBS)
+
+
+# -- the default -------------------------------------------------------------------------------------------------------
+
+
+def test_moons_of_many_objects():
+    X, y = make_moons(20_001, noise=0.1, random_state=0)
+    model = ConsensusClustering(2, random_state=0).fit(X)
+    assert adjusted_rand_score(y, model.labels_) > 0.9
+    assert model.ensemble_.shape[0] == len(model.labels_) == len(model.confidence_) == 20_001
+    assert len(model.runner_up_) == len(model.cohesion_) == 20_001
+    assert model.plan_.samples.value == {"the partitions": 5_000, "the weights of the partitions": 1_500}
+
+
+def test_a_cluster_of_a_hundredth_is_found():
+    X, y = make_blobs([10_000, 11_000, 210], 3, centers=[(0, 0, 0), (12, 0, 0), (0, 12, 0)], random_state=0)
+    labels = ConsensusClustering(3, random_state=0).fit_predict(X)
+    assert adjusted_rand_score(y == 2, labels == labels[y == 2][0]) > 0.95
+
+
+def test_number_found_seeds_and_threads(small):
+    one, more = (ConsensusClustering(random_state=0, n_jobs=jobs).fit(BLOBS) for jobs in (1, 2))
+    assert one.n_clusters_ == 3
+    assert adjusted_rand_score(Y, one.labels_) > 0.99
+    np.testing.assert_array_equal(one.labels_, more.labels_)
+    np.testing.assert_array_equal(one.confidence_, more.confidence_)
+    assert one.chosen_ == more.chosen_
+    other = ConsensusClustering(random_state=1).fit(BLOBS)
+    assert (
+        len(other.generator_._fit_X) != len(one.generator_._fit_X)
+        or (other.generator_._fit_X != one.generator_._fit_X).any()
+    )
+
+
+def test_new_objects_and_a_saved_model(small, tmp_path):
+    model = ConsensusClustering(**THREE).fit(BLOBS[:1_100])
+    np.testing.assert_array_equal(model.predict(BLOBS[:1_100]), model.labels_)
+    new = model.assign(BLOBS[1_100:])
+    assert adjusted_rand_score(Y[1_100:], new.labels) > 0.98
+    model.save(tmp_path / "model.npz")
+    again = load(tmp_path / "model.npz")
+    np.testing.assert_array_equal(again.predict(BLOBS[1_100:]), new.labels)
+    assert str(again.plan_) == str(model.plan_)
+
+
+def test_the_plan_says_it(small):
+    plan = default_plan(BLOBS, 3)
+    assert plan.members.value == "ScaledPartitions(sample_size=400)"
+    assert plan.samples.value == {"the partitions": 400}
+    assert plan.samples.reason.startswith("Of 1,200 objects 400 are drawn.")
+    assert default_plan(BLOBS[:1_000], 3).samples.value == {}
+    assert default_plan(BLOBS, 3, quality="best").members == plan.members
+
+
+@pytest.mark.parametrize(
+    ("X", "options", "reason"),
+    [
+        (BLOBS, {"quality": "fast"}, 'the quality "fast" was asked for'),
+        (BLOBS, {"n_clusters": 201}, "1,200 objects cannot show more than 200 clusters"),
+        (BLOBS, {"k_range": [2, 201]}, "1,200 objects cannot show more than 200 clusters"),
+        (BLOBS, {"sample_weight": np.ones(1_200, dtype=int)}, "sample_weight was given"),
+        (np.repeat(BLOBS[:300], 4, axis=0), {}, "more than half of the objects are copies of others"),
+        (sparse.csr_array(BLOBS), {"n_clusters": 3}, "the features are sparse"),
+    ],
+)
+def test_where_k_means_alone_clusters_many_objects(small, X, options, reason):
+    plan = default_plan(X, **options)
+    assert plan.members.value == "RandomKPartitions()"
+    assert reason in plan.members.reason
+
+
+def test_pairs_are_kept(small):
+    model = ConsensusClustering(**THREE).fit(BLOBS, must_link=[[0, 1], [7, 8]])
+    assert model.labels_[0] == model.labels_[1]
+
+
+def test_the_shell_does_the_same(small, tmp_path):
+    table = pd.DataFrame(BLOBS, columns=["x", "y"])
+    table.to_csv(tmp_path / "table.csv", index=False)
+    options = ["-k", "3", "--seed", "5", "--stability", "2"]
+    done = CliRunner().invoke(main, ["run", str(tmp_path / "table.csv"), *options, "-o", str(tmp_path / "out")])
+    assert done.exit_code == 0, done.stderr
+    model, found = load(tmp_path / "out" / "model.npz"), pd.read_csv(tmp_path / "out" / "labels.csv")
+    same = ConsensusClustering(3, random_state=5).fit(table)
+    assert found["cluster"].tolist() == same.labels_.tolist()
+    np.testing.assert_allclose(found["confidence"], same.confidence_, atol=1e-6)
+    assert model.plan_.samples == same.plan_.samples
+    assert model.plan_.members == same.plan_.members

@@ -25,7 +25,7 @@ N_DRAWS = 10_000
 LARGEST_RATIO = 20
 WON = 0.02
 """A difference of two scores that counts as a win."""
-BEST_SHOWN, LOSSES_SHOWN, LOSSES_DRAWN = 15, 8, 5
+BEST_SHOWN, LOSSES_SHOWN, LOSSES_DRAWN, WORST_SHOWN = 15, 8, 5, 5
 KNOWN = ("k-means", "mixture", "ward", "spectral", "genie")
 FOUND = ("mixture by BIC", "k-means by silhouette", "hdbscan")
 SCALINGS = ("given", "deviation 1")
@@ -168,7 +168,14 @@ def words() -> list[str]:
         f"{len(rows)} sets of the suite with at most 1,500 objects, told the number of classes. AUC of "
         f"`confidence_` {auc.mean(axis=0)[0]:.3f}, of the mean co-association {auc.mean(axis=0)[1]:.3f}."
     )
-    return ["## The words of certainty with the first default", "", about, "", *markdown_table(["", "objects", "right"], lines), ""]
+    return [
+        "## The words of certainty with the first default",
+        "",
+        about,
+        "",
+        *markdown_table(["", "objects", "right"], lines),
+        "",
+    ]
 
 
 def without_each_battery(batteries: NDArray[Any], values: dict[str, NDArray[np.float64]]) -> str:
@@ -368,7 +375,7 @@ def sealed() -> list[str]:
         name, best = best_single(plain, task, kinds)
         others[f"{name} (highest mean)"] = best
         if task == "k unknown":
-            others |= {n: v for n, v in singles_of(plain, task, kinds).items() if v}
+            others |= {n: v for n, v in singles_of(plain, task, kinds).items() if v and n != name}
         lines += [[task, n, *compared(values, v)] for n, v in others.items()]
         per_set += [
             [
@@ -388,6 +395,23 @@ def sealed() -> list[str]:
         *markdown_table(["task", "table", "best single", "first default", "ours"], per_set),
         "",
     ]
+
+
+def worst_tables() -> list[str]:
+    """The development tables on which a single algorithm is most above the answer, k given."""
+    singles: dict[str, dict[str, float]] = {}
+    for row in records("singles"):
+        if row["task"] == "k given":
+            singles.setdefault(row["set"], {})[row["method"]] = row["ari"]
+    rows = [r for r in records(RUNS[SHIPS]) if r["task"] == "k given" and r["kind"] != "drawings"]
+    above = {row["set"]: max(singles[row["set"]].values()) - row["ari"] for row in rows}
+    lines = []
+    for row in sorted(rows, key=lambda row: -above[row["set"]])[:WORST_SHOWN]:
+        name = max(singles[row["set"]], key=singles[row["set"]].__getitem__)
+        values = f"{row['ari']:.3f}", f"{singles[row['set']][name]:.3f}"
+        lines.append([row["set"], row["kind"], *values, name, row["best"], f"{row['rating']:.2f}"])
+    head = ["set", "kind", "ours", "best single", "which", "highest rating of", "rating"]
+    return [(FOLDER / "worst.md").read_text(encoding="utf-8"), *markdown_table(head, lines), ""]
 
 
 def what_it_says() -> list[str]:
@@ -455,9 +479,11 @@ def stability() -> list[str]:
 def page() -> str:
     protocol = (FOLDER / "protocol.md").read_text(encoding="utf-8")
     chosen = (FOLDER / "chosen.md").read_text(encoding="utf-8")
-    second = [*development(), *sealed(), *what_it_says(), *structure(), *stability(), *without_each()]
+    second = [*development(), *sealed(), *worst_tables(), *what_it_says(), *structure(), *stability(), *without_each()]
+    protocol, heading, history = protocol.partition("## History:")
+    second.append((FOLDER / "undone.md").read_text(encoding="utf-8"))
     first = [*product(), "", *words(), "", *number(), *search(), ""]
-    return "\n".join([protocol, *second, chosen, *first])
+    return "\n".join([protocol.rstrip(), *second, heading + history, chosen, *first])
 
 
 def main() -> None:

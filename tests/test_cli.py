@@ -147,14 +147,18 @@ def test_run_writes_all_it_promises(finished):
     assert summary["consensus"]["mean_confidence"] == pytest.approx(np.mean([float(row[2]) for row in rows]), abs=1e-5)
     assert summary["truth"]["ari"]["consensus"] > 0.8
     assert summary["settings"]["seed"] == "0"
+    assert next(iter(summary["seconds"])) == "start"
     assert set(summary["seconds"]) == {
+        "start",
         "read",
         "base clusterings",
         "consensus",
         "ranking",
         "stability",
+        "write",
         "profile",
         "report",
+        "other",
     }
     assert Ensemble.load(finished / "ensemble.npz").shape == (178, 8)
     assert "<svg" in (finished / "report.html").read_text(encoding="utf-8")
@@ -399,7 +403,7 @@ def test_a_folder_without_rights(tmp_path, monkeypatch):
 
 
 def test_a_full_disk_leaves_nothing_half_written(tmp_path, monkeypatch):
-    def fill(self, path):
+    def fill(self, path, **options):
         Path(path).write_bytes(b"half")
         raise OSError(28, "No space left on device", str(path))
 

@@ -51,12 +51,12 @@ PARTS = {
         ("_greedy_stages", "Stage"),
         ("_leiden", "LeidenPartitions"),
         ("_mixed", "MixedPartitions"),
-        ("_projection", "ProjectionPartitions"),
+        ("_random_features", "ProjectionPartitions"),
+        ("_random_features", "SubspacePartitions"),
         ("_random_k", "RandomKPartitions"),
         ("_resampled", "ResampledPartitions"),
         ("_sampled_kmeans", "SampledKMeans"),
         ("_spherical", "SphericalKMeans"),
-        ("_subspace", "SubspacePartitions"),
         ("_uspec", "Representatives"),
         ("_uspec", "USpec"),
         ("_uspec", "USpecPartitions"),
@@ -345,14 +345,14 @@ def _stream_of_bits(state: Any) -> Any:
     return bits
 
 
-def save_model(model: Any, path: str | PathLike[str]) -> None:
-    """Write a fitted model; see `Model.save`."""
+def save_model(model: Any, path: str | PathLike[str], *, is_compressed: bool = True) -> None:
+    """Write a fitted model; see `Model.save`. One that is written again soon need not be compressed."""
     import sklearn
 
     file, name = _check_path(path), type(model).__name__
     writer = Writer(name)
     head = {"kind": KIND, "format": FORMAT, "ensemblage": __version__, "sklearn": sklearn.__version__}
-    write_archive(file, {**head, "model": writer.node(model, "")}, writer.arrays)
+    write_archive(file, {**head, "model": writer.node(model, "")}, writer.arrays, is_compressed=is_compressed)
 
 
 def load(path: str | PathLike[str]) -> Any:

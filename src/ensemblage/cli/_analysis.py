@@ -44,8 +44,9 @@ from ensemblage.cli._labels import numbers_of, write_labels
 from ensemblage.cli._pages import repeated_command
 from ensemblage.cli._pairs import KINDS, PairFiles, errors_with_ids
 from ensemblage.cli._profile import profile_of_features
-from ensemblage.cli._progress import progress_bar, record_time, tell, tell_notes
+from ensemblage.cli._progress import progress_bar, tell, tell_notes
 from ensemblage.cli._resampling import ResamplingPlan
+from ensemblage.cli._seconds import WRITE, Seconds
 from ensemblage.cli._source import Source
 from ensemblage.counting._contingency import table_cells
 from ensemblage.io._features import Features
@@ -136,12 +137,10 @@ def combine_analysis(path: Path, output: Path, overwrite: bool, **settings: Any)
     return analyse(request, output, overwrite, asked, partial(_read_members, request))
 
 
-def _read_members(
-    request: AnalysisRequest, folder: Folder, content: bytes, seconds: dict[str, float]
-) -> ConsensusInput:
+def _read_members(request: AnalysisRequest, folder: Folder, content: bytes, seconds: Seconds) -> ConsensusInput:
     """The clusterings of a file that was read as ``content``, and what combines them."""
     name = request.source.path.name
-    with record_time(seconds, "read"):
+    with seconds.spent_on("read"):
         members = request.source.members(content)
     tell_notes(name, members.notes)
     check_align(request.options.old, members.ids)
@@ -154,7 +153,7 @@ def analyse(
     output: Path,
     overwrite: bool,
     asked: Mapping[str, Any],
-    make: Callable[[Folder, bytes, dict[str, float]], ConsensusInput],
+    make: Callable[[Folder, bytes, Seconds], ConsensusInput],
     n_partitions: int | None = None,
 ) -> dict[str, Any]:
     """The summary of a folder: of an earlier run with the same settings, or made now from the bytes of the source.
@@ -162,7 +161,7 @@ def analyse(
     ``asked`` is what results depend on beside the source and the consensus; ``make`` takes the folder, the bytes and
     the durations of steps. Where the output is a .h5ad file, it is all that is written.
     """
-    source, wanted = request.source, request.consensus
+    source, wanted, seconds = request.source, request.consensus, Seconds()
     wanted.check(n_partitions)
     if is_copy := is_annotated_copy(output):
         check_copy(source, output, overwrite)
@@ -176,10 +175,12 @@ def analyse(
         if folder.has(*FILES[:-1]):
             tell(f"{folder.path}: finished by an earlier run with the same settings")
             return folder.summary
-        seconds = folder.summary.setdefault("seconds", {})
+        seconds.started(folder.summary.get("seconds", {}))
+        folder.summary["seconds"] = seconds
         summary = _finish(folder, request, make(folder, content, seconds), seconds)
         if is_copy:
-            write_cells(source, folder.path, output, overwrite)
+            with seconds.spent_on(WRITE):
+                write_cells(source, folder.path, output, overwrite)
         return summary
 
 
@@ -188,12 +189,10 @@ MOST_COMPARED, MOST_OVERLAPS = 5 * 10**7, 10**7
 for: a few seconds, and far less than `ConsensusModes` refuses."""
 
 
-def _compare_methods(
-    ensemble: Ensemble, consensus: Any, wanted: Consensus, seconds: dict[str, float]
-) -> MethodComparison:
+def _compare_methods(ensemble: Ensemble, consensus: Any, wanted: Consensus, seconds: Seconds) -> MethodComparison:
     """What every method makes of the partitions, asked for as many clusters as the answer has."""
     limit: dict[str, Any] = {} if wanted.memory is None else {"max_bytes": wanted.memory}
-    with record_time(seconds, "methods"), progress_bar("methods", len(METHODS), "on the same partitions") as callback:
+    with seconds.spent_on("methods"), progress_bar("methods", len(METHODS), "on the same partitions") as callback:
         return compare_methods(
             ensemble,
             consensus.n_clusters_,
@@ -239,21 +238,20 @@ def clone_without_threads(model: Any) -> Any:
     return model
 
 
-def _finish(
-    folder: Folder, request: AnalysisRequest, given: ConsensusInput, seconds: dict[str, float]
-) -> dict[str, Any]:
+def _finish(folder: Folder, request: AnalysisRequest, given: ConsensusInput, seconds: Seconds) -> dict[str, Any]:
     """Combine the ensemble and fill the folder; the summary."""
-    with record_time(seconds, "consensus"), errors_with_ids(given.objects.ids):
+    with seconds.spent_on("consensus"), errors_with_ids(given.objects.ids):
         consensus = given.estimator.fit(given.ensemble, **given.pairs)
     align(consensus, request.options.old, given.objects.ids)
-    with record_time(seconds, "ranking"):
+    with seconds.spent_on("ranking"):
         # Of fewer than three members there is no consensus to measure them by.
         rankers = [Discotec(random_state=0), AverageAgreement()][given.ensemble.shape[1] < 3 :]
         ranking = [ranker.fit(given.ensemble) for ranker in rankers]
-    _save(folder, given, consensus)
+    with seconds.spent_on(WRITE):
+        _save(folder, given, consensus)
     more = _more_of_page(request, given, consensus, seconds)
     settings = _settings_of_page(folder, given) | request.options.pair_files.descriptions(given.pairs)
-    with record_time(seconds, "report"):
+    with seconds.spent_on("report"):
         more |= {"ranking": ranking, "seconds": seconds, "modes": _modes(request, given.ensemble)}
         summary = _summary(request.source, given, consensus, settings, **more)
         folder.summary = remove_objects(summary) if request.options.no_objects else summary
@@ -274,9 +272,7 @@ def _save(folder: Folder, given: ConsensusInput, consensus: Any) -> None:
     folder.put(LABELS, lambda path: write_labels(path, given.objects.ids, consensus))
 
 
-def _more_of_page(
-    request: AnalysisRequest, given: ConsensusInput, consensus: Any, seconds: dict[str, float]
-) -> dict[str, Any]:
+def _more_of_page(request: AnalysisRequest, given: ConsensusInput, consensus: Any, seconds: Seconds) -> dict[str, Any]:
     """Further results for the page, by the parameters of `report.summarize`; None what was not asked for."""
     again, compared, profile = None, None, None
     if given.resampling is not None:
@@ -284,7 +280,7 @@ def _more_of_page(
     if request.options.others:
         compared = _compare_methods(given.ensemble, consensus, request.consensus, seconds)
     if isinstance(given.objects, Features):
-        with record_time(seconds, "profile"):
+        with seconds.spent_on("profile"):
             profile = profile_of_features(given.objects, consensus, request.source)
     return {"cluster_stability": again, "method_comparison": compared, "profile": profile}
 

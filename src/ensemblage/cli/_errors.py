@@ -19,6 +19,7 @@ import click
 
 from ensemblage.base.options import NoteWarning
 from ensemblage.cli._options import shell_text
+from ensemblage.cli._seconds import beginning
 
 DEFECT, FAILED = 1, 2
 TRACEBACK = "ENSEMBLAGE_TRACEBACK"
@@ -60,6 +61,7 @@ class OneSentenceGroup(click.Group):
         standalone_mode: bool = True,
         **extra: Any,
     ) -> Any:
+        beginning.now()
         args = list(sys.argv[1:] if args is None else args) or ["--help"]
         extra.setdefault("color", color_choice())
         if not standalone_mode:

@@ -22,14 +22,6 @@ def tell_notes(name: str, notes: Iterable[str]) -> None:
         tell(f"{name}: {shell_text(note)}")
 
 
-@contextmanager
-def record_time(seconds: dict[str, float], stage: str) -> Iterator[None]:
-    """Record how long a stage takes."""
-    start = time.perf_counter()
-    yield
-    seconds[stage] = round(time.perf_counter() - start, 3)
-
-
 LONG = 10.0
 """Seconds of work after which it is told how long the rest may take."""
 LEAST_SHARE = 0.15

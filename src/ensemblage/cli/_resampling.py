@@ -16,7 +16,8 @@ from ensemblage.answer._default_plan import MOST_RESAMPLED, can_be_repeated
 from ensemblage.answer._execution import learned_weights, set_weights
 from ensemblage.base.sklearn import BaseEstimator
 from ensemblage.cli._generation import DIVERSE, Generation
-from ensemblage.cli._progress import progress_bar, record_time, tell
+from ensemblage.cli._progress import progress_bar, tell
+from ensemblage.cli._seconds import Seconds
 from ensemblage.generation import ScaledPartitions
 from ensemblage.generation._dense_rows import size_of_sample
 from ensemblage.io._features import Features
@@ -70,7 +71,7 @@ class ResamplingPlan:
     n_resamples: int
     is_asked: bool
     """Whether their number was asked for."""
-    seconds: dict[str, float]
+    seconds: Seconds
     chosen: Chosen | None = None
     """What gave the partitions learned weights: they keep them."""
 
@@ -95,7 +96,7 @@ class ResamplingPlan:
         known = self.consensus.get_params()
         consensus = self.consensus.set_params(**({"n_jobs": 1} if "n_jobs" in known else {}))
         settings: dict[str, Any] = {"n_resamples": n, "n_jobs": given.n_jobs, "random_state": given.seed}
-        with record_time(self.seconds, "stability"), progress_bar("found again in resamples", n) as callback:
+        with self.seconds.spent_on("stability"), progress_bar("found again in resamples", n) as callback:
             try:
                 again = GeneratedConsensus(generator, consensus, self.chosen)
                 return cluster_stability(again, self.features.X, labels, progress=callback, **settings)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -43,8 +44,9 @@ from ensemblage.cli._generation import (
     learned_beside,
 )
 from ensemblage.cli._plan import plan_text
-from ensemblage.cli._progress import progress_bar, record_time, tell, tell_notes
+from ensemblage.cli._progress import progress_bar, tell, tell_notes
 from ensemblage.cli._resampling import ResamplingPlan, check_resampling
+from ensemblage.cli._seconds import WRITE, Seconds
 from ensemblage.cli._source import FEATURE_OPTIONS, CellSource, Source
 from ensemblage.io import Preprocessor
 from ensemblage.io._features import Features
@@ -69,7 +71,10 @@ def run_analysis(data: Path, output: Path, overwrite: bool, annotate: bool, **se
         request.n_partitions,
     )
     if annotate:
-        tell(f"{write_annotated(request.source, output, overwrite)}: the table with what was found beside")
+        seconds = summary["seconds"]
+        with seconds.spent_on(WRITE) if isinstance(seconds, Seconds) else nullcontext():  # else of an earlier run
+            written = write_annotated(request.source, output, overwrite)
+        tell(f"{written}: the table with what was found beside")
     return summary
 
 
@@ -212,9 +217,9 @@ class Decisions:
     consensus: Consensus
 
 
-def _consensus_input(request: RunRequest, folder: Folder, content: bytes, seconds: dict[str, float]) -> ConsensusInput:
+def _consensus_input(request: RunRequest, folder: Folder, content: bytes, seconds: Seconds) -> ConsensusInput:
     """The ensemble of a table that was read as ``content``, and what combines it."""
-    with record_time(seconds, "read"):
+    with seconds.spent_on("read"):
         features = request.source.features(content)
     tell_notes(request.source.path.name, features.notes)
     decisions = _decide(request, features)
@@ -288,7 +293,7 @@ class PlannedEnsemble:
     number: FoundNumber
 
 
-def _cluster(decisions: Decisions, folder: Folder, seconds: dict[str, float]) -> PlannedEnsemble:
+def _cluster(decisions: Decisions, folder: Folder, seconds: Seconds) -> PlannedEnsemble:
     """Choose the number of clusters and make the members, each as the plan says."""
     generation = decisions.generation
     if generation.generator in (DIVERSE, SCALED):  # their members have about as many clusters
@@ -302,17 +307,17 @@ def _cluster(decisions: Decisions, folder: Folder, seconds: dict[str, float]) ->
     return PlannedEnsemble(ensemble, model, number)
 
 
-def _choose(decisions: Decisions, seconds: dict[str, float]) -> FoundNumber:
+def _choose(decisions: Decisions, seconds: Seconds) -> FoundNumber:
     """The number of clusters that was given, that most criteria name or that is rated highest, as the plan says."""
     plan, asked, X = decisions.plan, decisions.consensus, decisions.features.X
     choice, chosen = None, None
     if plan.chooses_k:
         line = "against single clouds of the same shape, and in halves of the objects"
-        with record_time(seconds, "number of clusters"), progress_bar("number of clusters", 100, line) as callback:
+        with seconds.spent_on("number of clusters"), progress_bar("number of clusters", 100, line) as callback:
             choice = choice_of(plan, X, asked.seed, asked.n_jobs, callback)
     if plan.is_learned:
         line = "by several algorithms in several scales, rated by trees that learned on synthetic sets"
-        with record_time(seconds, "candidates"), progress_bar("candidate partitions", 100, line) as callback:
+        with seconds.spent_on("candidates"), progress_bar("candidate partitions", 100, line) as callback:
             chosen = chosen_of(plan, X, asked.seed, asked.n_jobs, callback)
     if (found := choice or chosen) is not None:
         tell(found.sentence)
@@ -323,7 +328,7 @@ def _generate(
     decisions: Decisions,
     folder: Folder,
     generation: Generation,
-    seconds: dict[str, float],
+    seconds: Seconds,
     chosen: Chosen | None = None,
 ) -> tuple[Ensemble, ConsensusClustering | None]:
     """The ensemble of an earlier run that was stopped, or a new one, saved before anything else is done; and what puts
@@ -333,19 +338,21 @@ def _generate(
         earlier = load(folder.path / MODEL) if folder.has(MODEL) else None  # an older version kept none
         ensemble = Ensemble.load(folder.path / ENSEMBLE)
         return ensemble, earlier if isinstance(earlier, ConsensusClustering) else None
-    with record_time(seconds, "base clusterings"):
+    with seconds.spent_on("base clusterings"):
         planned = generator_of(decisions.plan, generation.k, generation.seed, generation.n_jobs, chosen=chosen)
         ensemble, generator = generation.fit(decisions.features, planned)
     model = None
-    if generation.generator != GOWER:
-        model = ConsensusClustering._from_generator(decisions.preprocessor, generator, generation.seed)
-        folder.put(MODEL, partial(save_model, clone_without_threads(model)))
-    folder.put(ENSEMBLE, ensemble.save)
+    with seconds.spent_on(WRITE):
+        if generation.generator != GOWER:
+            model = ConsensusClustering._from_generator(decisions.preprocessor, generator, generation.seed)
+            # Not compressed: it is written again, with the consensus.
+            folder.put(MODEL, partial(save_model, clone_without_threads(model), is_compressed=False))
+        folder.put(ENSEMBLE, ensemble.save)
     return ensemble, model
 
 
 def _with_consensus(
-    request: RunRequest, decisions: Decisions, members: PlannedEnsemble, seconds: dict[str, float]
+    request: RunRequest, decisions: Decisions, members: PlannedEnsemble, seconds: Seconds
 ) -> ConsensusInput:
     """The members with what combines them, its weights, and the steps that follow."""
     ensemble, model, plan = members.ensemble, members.model, decisions.plan

@@ -23,7 +23,8 @@ from ensemblage.cli._answer import show_lines, show_table
 from ensemblage.cli._folder import ENSEMBLE, FILES, LABELS, MODEL, REPORT, SWEEP, Folder, output_folder
 from ensemblage.cli._labels import write_labels
 from ensemblage.cli._options import option_name, shell_text
-from ensemblage.cli._progress import progress_bar, record_time, tell, tell_notes
+from ensemblage.cli._progress import progress_bar, tell, tell_notes
+from ensemblage.cli._seconds import WRITE, Seconds
 from ensemblage.cli._source import FEATURE_OPTIONS, USUAL, CellSource, Source
 from ensemblage.generation._graphs import as_graph
 from ensemblage.io._anndata_features import classes_of
@@ -67,7 +68,7 @@ def sweep_resolutions(
         check_copy(source, output, overwrite)
     make = partial(_choose, source, data, color, asked, n_jobs, has_header)
     if is_annotated_copy(output) and isinstance(source, CellSource):
-        choice = make({})[0]
+        choice = make(Seconds())[0]
         if choice.consensus is None:
             raise ValueError(f"There is nothing to write into {output}. {choice.sentence} Try higher --resolutions.")
         write_copy(data, output, columns_of(choice.consensus, source.key), source.key, notes_of(choice))
@@ -103,15 +104,15 @@ def _choose(
     asked: Mapping[str, Any],
     n_jobs: int,
     has_header: bool | None,
-    seconds: dict[str, float],
+    seconds: Seconds,
 ) -> tuple[ResolutionChoice, SweepInput]:
     """What was found, and of what."""
-    with record_time(seconds, "read"):
+    with seconds.spent_on("read"):
         given = _read_graph(data, color, has_header) if source is None else _read_objects(source, color)
     tell_notes(data.name, given.notes)
     known = {name: value for name, value in asked.items() if value is not None}
     line = f"{known['n_resamples']} resamples, and every resolution"
-    with record_time(seconds, "sweep"), progress_bar("sweep", 100, line) as callback:
+    with seconds.spent_on("sweep"), progress_bar("sweep", 100, line) as callback:
         choice = choose_resolution(given.X, **known, **given.options, n_jobs=n_jobs, progress=callback)
     tell_notes(data.name, choice.notes)
     return choice, given
@@ -158,20 +159,23 @@ def _read_objects(source: Source, color: str | None) -> SweepInput:
 
 
 def _fill(folder: Folder, data: Path, make: Any, told: Mapping[str, str]) -> None:
-    seconds: dict[str, float] = folder.summary.setdefault("seconds", {})
+    seconds = Seconds()
+    seconds.started(folder.summary.get("seconds", {}))
+    folder.summary["seconds"] = seconds
     choice, given = make(seconds)
     n = len(given.ids)
     consensus = choice.consensus
     if consensus is None:  # one cluster at every resolution
         consensus = make_consensus("km", 1).fit(np.zeros((n, 1), dtype=np.int32))
-    folder.put(ENSEMBLE, choice.ensemble.save)
-    folder.put(MODEL, partial(save_model, consensus.set_params(n_jobs=None)))
-    folder.put(LABELS, lambda path: write_labels(path, given.ids, consensus))
-    rows = [["" if value is None or value != value else value for value in row] for row in choice.table]
-    folder.put(SWEEP, lambda path: write_csv(path, ResolutionRow._fields, rows))
+    with seconds.spent_on(WRITE):
+        folder.put(ENSEMBLE, choice.ensemble.save)
+        folder.put(MODEL, partial(save_model, consensus.set_params(n_jobs=None)))
+        folder.put(LABELS, lambda path: write_labels(path, given.ids, consensus))
+        rows = [["" if value is None or value != value else value for value in row] for row in choice.table]
+        folder.put(SWEEP, lambda path: write_csv(path, ResolutionRow._fields, rows))
     notes = {"notes": "; ".join(map(shell_text, given.notes))} if given.notes else {}
     settings = {"file": data.name, **told, "version": __version__, **notes}
-    with record_time(seconds, "report"):
+    with seconds.spent_on("report"):
         summary = sweep_summary(
             choice, title=f"Resolutions of {data.name}", settings=settings, color=given.color, truth=given.truth
         )

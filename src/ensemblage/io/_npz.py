@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ensemblage.base.atomic import atomic_write
 from ensemblage.ensemble._checks import check_labelled, check_names
 from ensemblage.ensemble._coding import CodedColumns, code_dtype
-from ensemblage.io._archive import is_damage, read_array
+from ensemblage.io._archive import is_damage, new_zip, read_array
 from ensemblage.rows.blocks import row_blocks
 from ensemblage.rows.memory import MemoryRows
 from ensemblage.rows.protocol import LabelRows
@@ -26,7 +26,7 @@ def save_npz(coded: CodedColumns, missing: int | None, path: Path) -> None:
     arrays["ensemblage_format"] = np.array(FORMAT)
     arrays["names"] = np.array(coded.names, dtype=str)
     arrays["missing"] = np.array([] if missing is None else [missing], dtype=np.int64)
-    with atomic_write(path, "wb") as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+    with atomic_write(path, "wb") as file, new_zip(file) as archive:
         for name, array in arrays.items():
             with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
                 np.lib.format.write_array(member, array, allow_pickle=False)

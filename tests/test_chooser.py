@@ -163,6 +163,14 @@ def test_where_there_is_no_choice_it_is_as_without(options):
     assert learned.chosen_ is None
 
 
+def test_very_many_clusters_are_not_rated():
+    X, _ = make_blobs(600, 2, random_state=0)
+    assert not default_plan(X, 250, selection="learned").is_learned
+    assert default_plan(X, 200, selection="learned").is_learned
+    with pytest.raises(ValueError, match=r"n_clusters.*Got 9999"):
+        ConsensusClustering(9999, selection="learned").fit(WINE)
+
+
 def test_a_generator_that_is_given_has_no_learned_weights():
     X, _ = make_blobs(1_600, 2, random_state=0)
     plan = default_plan(X, 3, generator=ScaledPartitions(3), selection="learned")

@@ -562,15 +562,18 @@ def is_choice_learned(features: Any, preprocessor: Any, quality: str, asked: Wis
         return False
     is_default = is_method(asked.consensus, "eac-average") if asked.is_default is None else asked.is_default
     fits = have_neighbours(features) and len(features) >= LEAST_OBJECTS and not getattr(preprocessor, "members_", [])
-    fits = fits and not has_many_clusters(features, asked)
+    fits = fits and largest_asked(asked) <= MOST_OF_SAMPLE
     return is_default and fits and n_distinct_rows(features, LEAST_DISTINCT) >= LEAST_DISTINCT
 
 
 def has_many_clusters(features: Any, asked: Wishes) -> bool:
     """Whether more clusters are asked for than the objects that are drawn of many can show."""
-    if size_of_sample(features.shape[0]) is None:
-        return False
-    return max(asked.n_clusters or 0, *(asked.k_range or ()), 0) > MOST_OF_SAMPLE
+    return size_of_sample(features.shape[0]) is not None and largest_asked(asked) > MOST_OF_SAMPLE
+
+
+def largest_asked(asked: Wishes) -> int:
+    """The largest number of clusters that is asked for, 0 if none is."""
+    return max(asked.n_clusters or 0, *(asked.k_range or ()), 0)
 
 
 def default_method(generator: Any) -> str:

@@ -158,7 +158,7 @@ def choose_candidate(
     X = np.asarray(features, dtype=np.float64)
     X = X[sample_rows(len(X), MOST_CHOSEN_ON, seed)]
     listed = sorted({*numbers_of_clusters(len(X)), *(k for k in (ks or [n_clusters or 2]) if k < len(X))})
-    allowed = {n_clusters} if n_clusters else set(ks) & set(listed) if ks else None
+    allowed = {n_clusters} if n_clusters else set(ks) if ks else None
     rated = Rated.of(X, listed, units, n_jobs, progress)
     best = rated.best(allowed)
     k = int(rated.numbers[best])
@@ -204,7 +204,7 @@ class Rated(NamedTuple):
 
     def of_numbers(self, allowed: set[int] | None) -> NDArray[np.intp]:
         """Candidates with one of these numbers of clusters; None: all."""
-        return np.flatnonzero(np.isin(self.numbers, list(allowed)) if allowed else self.numbers > 0)
+        return np.flatnonzero(self.numbers > 0 if allowed is None else np.isin(self.numbers, list(allowed)))
 
     def near(self, k: int, ks: Sequence[int]) -> NDArray[np.intp]:
         """Partitions, no consensuses, with k clusters or between those next to it on the list: see `numbers_beside`."""

@@ -86,7 +86,7 @@ def measured(model: Any, classes: NDArray[np.int64]) -> dict[str, Any]:
 
 def runs(suite: Path) -> Iterator[tuple[str, Any]]:
     """A name for each run, and a function that makes it."""
-    for one in find_sets(suite, None):
+    for one in find_sets(suite):
         if len(one.X) > MOST_OBJECTS:
             continue
         X = StandardScaler().fit_transform(one.X) if one.battery == "uci" else np.asarray(one.X)

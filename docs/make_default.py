@@ -139,7 +139,7 @@ def draw_losses(suite: Path | None, data: Path | None) -> None:
     from ensemblage.lab.benchmark._entries import BASELINES
     from ensemblage.lab.benchmark._sets import find_sets
 
-    sets = {one.name: one for one in find_sets(suite, data)}
+    sets = {one.name: one for one in find_sets(suite, [data])}
     for row in losses()[:LOSSES_DRAWN]:
         one, best = sets[row["set"]], best_plain(row)
         name, _, scaling = best.partition(", ")

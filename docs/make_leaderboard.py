@@ -1,7 +1,7 @@
 """Write docs/LEADERBOARD.md from the tables of a run of ``ensemblage benchmark``.
 
 python docs/make_leaderboard.py                                        from the tables in docs/leaderboard
-python docs/make_leaderboard.py OUT --suite DIR --data DIR             takes tables of the run in OUT, draws six sets
+python docs/make_leaderboard.py OUT --suite DIR --data DIR --data DIR  takes tables of the run in OUT, draws six sets
 """
 
 from __future__ import annotations
@@ -418,7 +418,7 @@ def compared_text() -> str:
     )
 
 
-def draw_pictures(out: Path, suite: Path | None, data: Path | None) -> None:
+def draw_pictures(out: Path, suite: Path | None, data: Sequence[Path]) -> None:
     """Six sets of up to three features in each of which another method loses, the best methods first."""
     from sklearn.metrics import adjusted_rand_score
 
@@ -467,7 +467,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("out", type=Path, nargs="?")
     parser.add_argument("--suite", type=Path)
-    parser.add_argument("--data", type=Path)
+    parser.add_argument("--data", type=Path, action="append", default=[])
     given = parser.parse_args()
     if given.out is not None:
         TABLES.mkdir(exist_ok=True)

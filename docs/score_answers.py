@@ -65,7 +65,7 @@ class Scored(NamedTuple):
 def sets(suite: Path, data: Path, tables: Path, part: str) -> Iterator[Scored]:
     """The sets of one part, at most 2,500 objects of each."""
     if part == "development":
-        found = find_sets(suite, data)
+        found = find_sets(suite, [data])
         again = copies(found)
         for one in (one for one in found if one.name not in again):
             n, m = one.X.shape

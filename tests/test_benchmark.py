@@ -22,6 +22,7 @@ from sklearn.cluster import HDBSCAN
 from sklearn.metrics import adjusted_rand_score
 from threadpoolctl import threadpool_limits
 
+from ensemblage import ConsensusClustering
 from ensemblage.cli import main
 from ensemblage.cli._benchmark import PLANS
 from ensemblage.consensus import METHODS
@@ -30,7 +31,7 @@ from ensemblage.lab._worker import Done, Limits, OutOfTimeError, Worker
 from ensemblage.lab.benchmark import Board, Request, _entries, benchmark, status
 from ensemblage.lab.benchmark._board import Row, Scope, bootstrap, holm, nemenyi, signed_ranks
 from ensemblage.lab.benchmark._entries import BASELINES, FEATURES, RULES, Entry, entries_of, make_pool, solve
-from ensemblage.lab.benchmark._kinds import traits_of
+from ensemblage.lab.benchmark._kinds import Traits, traits_of
 from ensemblage.lab.benchmark._run import GIVEN_UP, RESULTS, Unit, _choose_sets, _Run, _stays, _turn
 from ensemblage.lab.benchmark._scores import clustering_accuracy, numbers_of, pack_labels, score, unpack_labels
 from ensemblage.lab.benchmark._sets import copies, find_sets
@@ -71,7 +72,7 @@ def suite(tmp_path):
 
 
 def test_sets_of_a_suite_and_of_a_folder(suite, tmp_path):
-    two, broken, three = sorted(find_sets(suite, None), key=lambda one: (one.battery, one.name != "b/broken"))
+    two, broken, three = sorted(find_sets(suite), key=lambda one: (one.battery, one.name != "b/broken"))
     assert (two.name, two.battery, two.X.shape, two.k) == ("a/two", "a", (30, 2), 2)
     assert [len(np.unique(r)) for r in two.references] == [3, 3]
     assert sorted(three.published) == ["one", "other", "third"]
@@ -80,15 +81,26 @@ def test_sets_of_a_suite_and_of_a_folder(suite, tmp_path):
         _ = broken.X
     with gzip.open(tmp_path / "t.csv.gz", "wt") as file:
         file.write("x,y,label\n" + "".join(f"{7 * i % 5},{i * i},{'ab'[i % 2]}\n" for i in range(8)))
-    (table,) = find_sets(None, tmp_path)
-    assert (table.name, table.k, table.X.shape) == ("data/t", 2, (8, 2))
+    (table,) = find_sets(None, [tmp_path])
+    assert (table.name, table.k, table.X.shape) == (f"{tmp_path.name}/t", 2, (8, 2))
     assert table.fingerprint != two.fingerprint
     with pytest.raises(ValueError, match="must be sets to score on"):
-        find_sets(None, suite / "results")
+        find_sets(None, [suite / "results"])
+
+
+def test_the_folder_of_a_set_is_its_battery(tmp_path):
+    for folder, column in (("one", "label"), ("two", "class"), ("more/one", "label")):
+        (tmp_path / folder).mkdir(parents=True)
+        with gzip.open(tmp_path / folder / "t.csv.gz", "wt") as file:
+            file.write(f"x,{column}\n" + "".join(f"{i * i / 7},{'ab'[i % 2]}\n" for i in range(8)))
+    sets = find_sets(None, [tmp_path / "one", tmp_path / "two"])
+    assert [(one.name, one.k, one.X.shape) for one in sets] == [("one/t", 2, (8, 1)), ("two/t", 2, (8, 1))]
+    with pytest.raises(ValueError, match=r"different names\. Got one twice"):
+        find_sets(None, [tmp_path / "one", tmp_path / "more" / "one"])
 
 
 def test_noise_is_not_scored_and_the_best_reference_counts(suite):
-    (two,) = (one for one in find_sets(suite, None) if one.name == "a/two")
+    (two,) = (one for one in find_sets(suite) if one.name == "a/two")
     labels = np.repeat([0, 1], 15)
     assert score(two.references, labels) == {"ari": 1, "ami": 1, "nca": 1}
     labels[3] = 1  # the noise
@@ -115,7 +127,7 @@ def test_a_set_that_stands_twice_is_found(tmp_path):
     write_set(tmp_path, "b/again", 10 * X[order][:, ::-1] + 5, y[order])
     write_set(tmp_path, "b/other", random.normal(size=(60, 3)), y)
     write_set(tmp_path, "b/classes", X, np.repeat([1, 2], [20, 40]))
-    assert copies(find_sets(tmp_path, None)) == {"b/again": "a/one"}
+    assert copies(find_sets(tmp_path)) == {"b/again": "a/one"}
 
 
 @pytest.mark.parametrize(("n", "m"), [(60, 2), (900, 2), (3_000, 1), (300, 100)])
@@ -161,7 +173,7 @@ def test_a_set_that_cannot_be_read_is_left_out_with_a_reason(tmp_path):
 
 
 def test_results_of_a_suite_are_found_from_its_data_too(suite):
-    found = {one.name: one for one in find_sets(suite / "data", None)}
+    found = {one.name: one for one in find_sets(suite / "data")}
     assert sorted(found["b/three"].published) == ["one", "other", "third"]
 
 
@@ -261,7 +273,7 @@ def test_the_input_is_that_of_the_command(tmp_path):
     text = "a,b,colour,label\n" + "\n".join(rows) + "\n"
     (tmp_path / "t.csv").write_text(text, encoding="utf-8")
     gz(tmp_path / "t.csv.gz", text.encode())
-    (one,) = find_sets(None, tmp_path)
+    (one,) = find_sets(None, [tmp_path])
     arguments = [
         "run",
         tmp_path / "t.csv",
@@ -588,7 +600,7 @@ def test_an_interruption_leaves_no_failures(tmp_path):
 def find_sets_of(folder, name, n, m=2):
     random = np.random.default_rng(n)
     write_set(folder, name, random.normal(size=(n, m)), np.arange(n) % 2 + 1)
-    return next(one for one in find_sets(folder, None) if one.name == name)
+    return next(one for one in find_sets(folder) if one.name == name)
 
 
 class Fails:
@@ -630,7 +642,7 @@ def test_requests_that_are_refused(tmp_path):
 
 
 def test_a_part_leaves_out_a_tenth(suite):
-    (two,) = (one for one in find_sets(suite, None) if one.name == "a/two")
+    (two,) = (one for one in find_sets(suite) if one.name == "a/two")
     rows = Unit(two, "random-k", 0, True, ()).rows
     assert len(rows) == 27
     assert (np.diff(rows) > 0).all()
@@ -770,3 +782,26 @@ def test_the_page_is_that_of_the_tables():
     specification.loader.exec_module(made)
     assert made.page().rstrip() + "\n" == made.PAGE.read_text(encoding="utf-8")
     assert all(file.stat().st_size <= 150_000 for file in made.TABLES.iterdir())
+
+
+def test_tables_have_a_board_of_their_own():
+    traits = {name: Traits(4, m, 2, 1.0, 1.0, 1.0) for name, m in (("a/plane", 2), ("a/space", 3), ("a/table", 4))}
+    scores = {"a/plane": 0.9, "a/space": 0.7, "a/table": 0.1}
+    rows = [row(name, "m", value, pool=FEATURES) for name, value in scores.items()]
+    board = Board(rows, traits)
+    assert [scope.title for scope in board.scopes()] == [
+        *("k is known", "k is found", "k is known, tables", "k is found, tables")
+    ]
+    whole, _, tables, _ = (board.table(scope) for scope in board.scopes())
+    assert [(line.n_sets, line.over_all) for line in (*whole, *tables)] == [(3, pytest.approx(1.7 / 3)), (1, 0.1)]
+    assert len(Board(rows[:2], traits).scopes()) == 4, "the sets that are known count, tried or not"
+    assert len(Board(rows[:2], {name: traits[name] for name in ("a/plane", "a/space")}).scopes()) == 2
+
+
+def test_both_defaults_take_part():
+    X = np.random.default_rng(0).normal(size=(40, 2)) + 9 * (np.arange(40) % 2)[:, None]
+    for name, selection in (("default", "learned"), ("first default", "consensus")):
+        for knows_k, k in ((True, 2), (False, None)):
+            expected = ConsensusClustering(k, selection=selection, n_jobs=1, random_state=0).fit(X)
+            assert solve(Entry(name, "baseline", knows_k), X, None, 2, 0).tolist() == expected.labels_.tolist()
+            assert (expected.chosen_ is None) == (selection == "consensus")

@@ -744,7 +744,13 @@ def reproduce(paper: str, output: Path, **settings: Any) -> None:
 @click.option(
     "--suite", type=INPUT, metavar="DIR", help="Folder of a public suite: <battery>/<set>.data.gz, .labels0.gz."
 )
-@click.option("--data", type=INPUT, metavar="DIR", help="Folder of data sets, NAME.csv.gz with a column label.")
+@click.option(
+    "--data",
+    type=INPUT,
+    metavar="DIR",
+    multiple=True,
+    help="Folder of data sets, NAME.csv.gz with a column label or class; repeatable.",
+)
 @click.option(
     "--pools",
     metavar="NAMES",

@@ -15,7 +15,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from ensemblage.base.cached import once
 from ensemblage.lab._store import Result
-from ensemblage.lab.benchmark._entries import BASELINES, FEATURES, SCANS, Entry
+from ensemblage.lab.benchmark._entries import BASELINES, FEATURES, FORMER, OWN, SCANS, Entry
 from ensemblage.lab.benchmark._kinds import KINDS, Traits
 from ensemblage.lab.benchmark._scores import unpack_labels
 
@@ -30,7 +30,7 @@ NEARLY_ALL = 0.8
 SETTINGS = ("k known", "k found")
 MAIN = (FEATURES, "random-k", "diverse")
 """Features and the pools that every set has."""
-PLAIN = tuple(name for name in (*BASELINES, *SCANS, "hdbscan") if name not in ("default", "k-means by choose_k"))
+PLAIN = tuple(name for name in (*BASELINES, *SCANS, "hdbscan") if name not in (OWN, FORMER, "k-means by choose_k"))
 """The baselines that are others' methods."""
 BATTERY = "battery"
 
@@ -60,12 +60,14 @@ class Scope(NamedTuple):
     setting: str
     """ "k known" or "k found"."""
     pools: tuple[str, ...]
+    is_of_tables: bool = False
+    """Whether only sets with more features than a drawing count."""
 
     @property
     def title(self) -> str:
         """For headings."""
-        made_here = "" if self.pools == MAIN else f", {' and '.join(self.pools)}"
-        return f"{self.setting.replace(' ', ' is ')}{made_here}"
+        pools = "" if self.pools == MAIN else f", {' and '.join(self.pools)}"
+        return f"{self.setting.replace(' ', ' is ')}{', tables' if self.is_of_tables else ''}{pools}"
 
 
 class Line(NamedTuple):
@@ -184,7 +186,9 @@ class Board:
         found = {(row.entry.column, row.pool) for row in self.rows}
         others = sorted({pool for _, pool in found} - set(MAIN))
         groups = [MAIN, *((pool, FEATURES) if pool == "both" else (pool,) for pool in others)]
-        return [Scope(s, pools) for pools in groups for s in SETTINGS if (s, pools[0]) in found or pools == MAIN]
+        scopes = [Scope(s, pools) for pools in groups for s in SETTINGS if (s, pools[0]) in found or pools == MAIN]
+        are_tables = {traits.is_table for traits in self.traits.values()}
+        return [*scopes, *(Scope(s, MAIN, is_of_tables=True) for s in SETTINGS if len(are_tables) == 2)]
 
     def values(self, scope: Scope) -> tuple[list[str], dict[tuple[str, str], NDArray[np.float64]]]:
         """The sets that all entries of a scope were tried on, and scores by (entry, pool), NaN where there is none."""
@@ -197,6 +201,7 @@ class Board:
         most = max(map(len, by_set.values()), default=0)
         by_set = {key: scores for key, scores in by_set.items() if len(scores) >= NEARLY_ALL * most}
         sets = [name for name in self.sets if by_set and all(name in scores for scores in by_set.values())]
+        sets = [name for name in sets if not scope.is_of_tables or self.traits[name].is_table]
         return sets, {(k[1], k[0]): np.array([scores[s] for s in sets]) for k, scores in by_set.items()}
 
     def _by_set(self, scope: Scope) -> dict[tuple[str, str, str], dict[str, float]]:

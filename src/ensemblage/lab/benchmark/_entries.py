@@ -23,6 +23,8 @@ from ensemblage.ranking import SelectMembers, make_ranker
 
 FEATURES = "features"
 """What plain clusterers get instead of a pool."""
+OWN, FORMER = "default", "first default"
+"""Names of ``ConsensusClustering()`` and of the same with ``selection="consensus"``."""
 POOLS = ("random-k", "diverse", "both", "published")
 OF_LABELS = ("discotec", "discotec-tv", "discotec-kl", "discotec-hellinger", "aari", "anmi")
 OF_FEATURES = ("silhouette", "calinski_harabasz", "davies_bouldin", "xie_beni", "dunn", "pbm", "wemmert_gancarski")
@@ -241,7 +243,10 @@ def _genie(X: NDArray[np.float64], k: int, seed: int) -> Any:
 
 
 def _default(X: NDArray[np.float64], k: int | None, seed: int) -> Any:
-    # X is scaled already, as what it does first.
+    return ConsensusClustering(k, n_jobs=1, random_state=seed).fit_predict(X)
+
+
+def _first_default(X: NDArray[np.float64], k: int | None, seed: int) -> Any:
     return ConsensusClustering(k, selection=BY_CONSENSUS, n_jobs=1, random_state=seed).fit_predict(X)
 
 
@@ -252,17 +257,19 @@ BASELINES: dict[str, Callable[..., Any]] = {
     "average": _linkage("average"),
     "spectral": _spectral,
     "genie": _genie,
-    "default": _default,
+    OWN: _default,
+    FORMER: _first_default,
 }
-"""Told the number of classes; one setting each, fixed beforehand. "default" is ensemblage's own."""
+"""With k given; one setting each, fixed beforehand."""
 RULES: dict[str, Callable[..., Any]] = {
     "mixture by BIC": _by_bic,
     "k-means by silhouette": _by_silhouette,
     "k-means by choose_k": _by_choose_k,
     "hdbscan": _hdbscan,
-    "default": lambda X, k, seed: _default(X, None, seed),
+    OWN: lambda X, k, seed: _default(X, None, seed),
+    FORMER: lambda X, k, seed: _first_default(X, None, seed),
 }
-"""Not told it."""
+"""With k unknown."""
 SCANS = ("mixture by BIC", "k-means by silhouette", "k-means by choose_k")
 PIPELINES: dict[str, tuple[str, str]] = {
     "half by discotec, km": ("km", "discotec"),

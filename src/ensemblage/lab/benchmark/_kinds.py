@@ -44,6 +44,11 @@ class Traits(NamedTuple):
     near_neighbour: float
     """Share of the objects whose nearest neighbour has their class."""
 
+    @property
+    def is_table(self) -> bool:
+        """Whether it has more features than a drawing in the plane or in space."""
+        return self.n_features > 3
+
     def kinds(self) -> dict[str, str]:
         """The kind by each rule of ``RULES``."""
         shape = "long or bent" if self.near_neighbour >= SHARE else "overlapping"

@@ -30,7 +30,7 @@ from ensemblage.lab.benchmark._scores import aris
 from ensemblage.lab.benchmark._sets import BenchmarkSet, copies, find_sets
 
 RESULTS = "benchmark.sqlite"
-PROTOCOL = "4"
+PROTOCOL = "5"
 """Grows when what is run changes; results of other protocols stay in the file and are not used."""
 SMALL, LARGE = 1_000, 2_000
 """Objects of the sets of a quick run, at most; of those that get all that is asked for, in a full run."""
@@ -51,8 +51,10 @@ class Request:
     ----------
     output : Path
         Folder of the results and of the page.
-    suite, data : Path, optional
-        Folder of a public suite, folder of ``<name>.csv.gz`` with a column label.
+    suite : Path, optional
+        Folder of a public suite.
+    data : tuple of Path
+        Folders of ``<name>.csv.gz`` with a column label or class.
     pools : tuple of str
         Of "random-k", "diverse", "both", "published". The last two are made once; the others with every seed.
     seeds : int
@@ -84,7 +86,7 @@ class Request:
 
     output: Path
     suite: Path | None = None
-    data: Path | None = None
+    data: tuple[Path, ...] = ()
     pools: tuple[str, ...] = ("random-k", "diverse")
     seeds: int = 2
     parts: bool = True

@@ -16,8 +16,8 @@ from ensemblage.base.options import Message, Option
 from ensemblage.io import Preprocessor, Table, read_table
 from ensemblage.io._features import features_of
 
-CLASSES = "label"
-"""The column of classes in a .csv.gz file."""
+CLASSES = ("label", "class")
+"""Names of the column of classes in a .csv.gz file; the first that is there."""
 SAME = 0.95
 """Two sets are the same if their classes are of the same sizes and so many of the objects of one lie less than half as
 far from one of the other as that lies from its next: of draws of one distribution few do."""
@@ -60,7 +60,8 @@ class BenchmarkSet:
         """(n', m') what ``ensemblage run`` clusters if these objects are all; medians where a value is missing."""
         if self._table is None:
             return np.asarray(Preprocessor().fit_transform(self.X[rows]))
-        return features_of(self._table.take(rows), truth_column=CLASSES, impute="median", standardize="auto").X
+        classes = _class_column(self.path, self._table)
+        return features_of(self._table.take(rows), truth_column=classes, impute="median", standardize="auto").X
 
     @property
     def references(self) -> list[NDArray[np.int64]]:
@@ -90,13 +91,15 @@ class BenchmarkSet:
         return digest.hexdigest()[:16]
 
 
-def find_sets(suite: Path | None, data: Path | None) -> list[BenchmarkSet]:
-    """All sets of a suite (``data/<battery>/<set>.data.gz`` or ``<battery>/<set>.data.gz``) and of a folder of .csv.gz.
+def find_sets(suite: Path | None, data: Sequence[Path] = ()) -> list[BenchmarkSet]:
+    """All sets of a suite (``data/<battery>/<set>.data.gz`` or ``<battery>/<set>.data.gz``) and of folders of .csv.gz.
+
+    The name of a folder of .csv.gz is the battery of its sets.
 
     Raises
     ------
     ValueError
-        If there is none.
+        If there is none, or two folders have one name.
     """
     sets = []
     if suite is not None:
@@ -105,8 +108,13 @@ def find_sets(suite: Path | None, data: Path | None) -> list[BenchmarkSet]:
         results = near[0] if near else None
         for path in sorted(root.glob("*/*.data.gz")):
             sets.append(BenchmarkSet(f"{path.parent.name}/{path.name.removesuffix('.data.gz')}", path, results))
-    if data is not None:
-        sets += [BenchmarkSet(f"data/{p.name.removesuffix('.csv.gz')}", p) for p in sorted(data.glob("*.csv.gz"))]
+    for folder in data:
+        battery = folder.resolve().name
+        if any(one.battery == battery for one in sets):
+            got = f" must be folders of different names. Got {battery} twice. Rename one."
+            raise ValueError(Message(Option("data"), got))
+        for path in sorted(folder.glob("*.csv.gz")):
+            sets.append(BenchmarkSet(f"{battery}/{path.name.removesuffix('.csv.gz')}", path))
     if not sets:
         raise ValueError(
             Message(
@@ -149,14 +157,21 @@ def copies(sets: Sequence[BenchmarkSet]) -> dict[str, str]:
 
 
 def _of_table(path: Path, table: Table) -> tuple[NDArray[np.float64], list[NDArray[np.int64]]]:
-    if CLASSES not in table.names:
-        raise ValueError(f"{path.name} must have a column {CLASSES!r} of known classes. It has none. Name it so.")
-    features = features_of(table, truth_column=CLASSES, impute="median", standardize=False)
+    features = features_of(table, truth_column=_class_column(path, table), impute="median", standardize=False)
     classes = np.asarray(features.truth)
     known = [label is not None for label in classes]
     reference = np.zeros(len(classes), dtype=np.int64)
     reference[known] = np.unique(classes[known].astype(str), return_inverse=True)[1] + 1
     return features.X, _check_references(path, features.X, [reference])
+
+
+def _class_column(path: Path, table: Table) -> str:
+    """The name of the column of known classes."""
+    for name in CLASSES:
+        if name in table.names:
+            return name
+    some = " or ".join(map(repr, CLASSES))
+    raise ValueError(f"{path.name} must have a column {some} of known classes. It has none. Name it so.")
 
 
 def _check_references(

@@ -238,14 +238,14 @@ def main() -> None:
     warnings.simplefilter("ignore")
     suite, data, tables = map(Path, sys.argv[1:4])
     part, record, chosen = sys.argv[4], Path(sys.argv[5]), sys.argv[6:]
-    done = set()
-    if record.exists():
-        lines = map(json.loads, record.read_text(encoding="utf-8").splitlines())
-        done = {tuple(line[key] for key in ("set", "task", "method", "seed")) for line in lines}
     found = list(sets(suite, data, tables, part))
     if chosen == ["stability"]:
         record_stability(found, record)
         return
+    done = set()
+    if record.exists():
+        lines = map(json.loads, record.read_text(encoding="utf-8").splitlines())
+        done = {tuple(line[key] for key in ("set", "task", "method", "seed")) for line in lines}
     for seed, one, method in product(range(3), found, chosen):
         if seed and method.startswith(SEEDLESS):
             continue

@@ -12,7 +12,8 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from ensemblage import Ensemble, Genie, GeniePartitions
-from ensemblage.generation._genie import Tree
+from ensemblage.generation import _genie
+from ensemblage.generation._genie import Tree, by_boruvka, by_prim
 from ensemblage.rows import interrupts as slices
 
 POINTS = np.array(
@@ -75,6 +76,49 @@ def test_as_the_naive_twin(seed, n, threshold, on_grid, data):
     assert_allclose(model.gini_[: n - k], gini, atol=1e-12)
 
 
+def in_order(edges):
+    """Pairs and squared lengths, the shortest edge first."""
+    pairs, squares = edges
+    order = np.lexsort((pairs[:, 1], pairs[:, 0], squares))
+    return pairs[order], squares[order]
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.integers(0, 10**6), st.integers(2, 80), st.integers(1, 6), st.sampled_from(["any", "grid", "few", "one"]))
+def test_boruvka_gives_the_tree_of_the_naive_twin(seed, n, m, kind):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, m)) if kind == "any" else rng.integers(0, {"grid": 5, "few": 2, "one": 1}[kind], (n, m)) / 4
+    pairs, lengths = spanning_tree(X)
+    found, squares = in_order(by_boruvka(X))
+    assert_array_equal(found, pairs)
+    assert_allclose(np.sqrt(squares), lengths, rtol=1e-14)
+
+
+@pytest.mark.parametrize("n", [2, 8, 9, 16, 17, 2500])
+@pytest.mark.parametrize("m", [1, 2, 5, 12])
+@pytest.mark.parametrize("digits", [0, 1, 17])
+def test_boruvka_and_prim_give_the_same_bits(n, m, digits):
+    X = np.random.default_rng(n + m).normal(size=(n, m)).round(digits)
+    for one, other in zip(in_order(by_boruvka(X)), in_order(by_prim(X)), strict=True):
+        assert_array_equal(one, other)
+
+
+def test_the_faster_of_both_makes_the_tree(monkeypatch):
+    def refuse(X):
+        raise AssertionError("not this one")
+
+    monkeypatch.setattr(_genie, "MANY", 50)
+    rng = np.random.default_rng(0)
+    with monkeypatch.context() as patched:
+        patched.setattr(_genie, "by_prim", refuse)
+        Tree.of(rng.normal(size=(50, 4)))
+    monkeypatch.setattr(_genie, "by_boruvka", refuse)
+    Tree.of(rng.normal(size=(49, 4)))
+    Tree.of(rng.normal(size=(79, 5)))
+    with pytest.raises(AssertionError, match="not this one"):
+        Tree.of(rng.normal(size=(80, 5)))
+
+
 def test_threshold_one_is_single_linkage():
     X = make_blobs(500, centers=6, random_state=0)[0]
     model = Genie(5, gini_threshold=1).fit(X)
@@ -115,8 +159,10 @@ def test_equal_points():
     assert_array_equal(Genie(2).fit(np.zeros((4, 2))).distances_, [0, 0, 0])
 
 
-def test_slices_give_the_same(monkeypatch):
+@pytest.mark.parametrize("many", [10_000, 100])
+def test_slices_give_the_same(monkeypatch, many):
     X = load_iris().data
+    monkeypatch.setattr(_genie, "MANY", many)
     whole = Genie(3).fit(X)
     monkeypatch.setattr(slices, "OPERATIONS", 1)
     sliced = Genie(3).fit(X)
@@ -124,7 +170,10 @@ def test_slices_give_the_same(monkeypatch):
     assert_array_equal(whole.children_, sliced.children_)
 
 
-def test_a_slice_sees_ctrl_c(monkeypatch):
+@pytest.mark.parametrize("many", [10_000, 10])
+def test_a_slice_sees_ctrl_c(monkeypatch, many):
+    monkeypatch.setattr(_genie, "MANY", many)
+
     class Interrupted(Exception):
         pass
 

@@ -14,6 +14,7 @@ import re
 import shutil
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -64,12 +65,12 @@ the suite. Their places here are no test of them.
 """
 NOT_SHOWN = """## What is not shown
 
-- Others collected these sets to compare clusterers; many are planar drawings. They are no sample of anybody's data. Means
-  over them depend on which sets are among them: the intervals say how much.
+- Others collected these sets to compare clusterers; many are planar drawings. They are no sample of anybody's data.
+  Means over them depend on which sets are among them: the intervals say how much.
 - Known classes are one way to divide the objects, not always the clusters that are there.
 - Features are scaled as by default, which is not right for all of these sets. Other inputs give other tables.
-- The first and the best of a table were chosen after the fact. p values are corrected for the comparisons of a table, not
-  for that.
+- The first and the best of a table were chosen after the fact. p values are corrected for the comparisons of a table,
+  not for that.
 - A method that can only merge clusters of its members (acv, bv, majority, gv3, the Euclidean medians) refuses more
   clusters than the largest member has, and counts 0 there: a property of a method with a pool, not of the method alone.
 - Seconds were measured on a machine that did other work too. They are seconds of the processor, and include what is
@@ -239,12 +240,11 @@ def failures() -> str:
 def in_short() -> str:
     """What the tables say, in sentences that are made of their numbers."""
     found = []
-    for scope, setting in (
-        (KNOWN, "with k given"),
-        (FOUND, "with k unknown"),
-        (KNOWN_TABLES, "tables alone, with k given"),
-        (FOUND_TABLES, "tables alone, with k unknown"),
-    ):
+    settings = {
+        **{KNOWN: "with k given", FOUND: "with k unknown"},
+        **{KNOWN_TABLES: "tables alone, with k given", FOUND_TABLES: "tables alone, with k unknown"},
+    }
+    for scope, setting in settings.items():
         lines = lines_of(scope)
         baseline = best_plain(scope)
         of = {name_of(x): x for x in lines}
@@ -332,21 +332,18 @@ def page() -> str:
         in_short(),
     ]
     parts += ["## With k given\n\n", explain(), main_table(known)]
-    parts += [compared_text(), compared(KNOWN, lambda row: is_told(row, known))]
+    parts += [compared_text(), compared(KNOWN, partial(is_compared, lines=known))]
     parts += ["### By battery\n\n", by_part(KNOWN, known, "battery"), "### By kind of set\n\n", kinds_text()]
     for rule in ("shape", "features", "classes", "balance", "objects"):
         parts += [f"By {rule}:\n\n", by_part(KNOWN, known[:12] + plain_after(known, 12), rule)]
-    parts += ["## With k unknown\n\n", main_table(found), compared(FOUND, lambda row: is_told(row, found))]
+    parts += ["## With k unknown\n\n", main_table(found), compared(FOUND, partial(is_compared, lines=found))]
     parts += ["### Numbers of clusters\n\n", k_table(found), "### Rankers as selectors\n\n", selectors(found)]
     parts += ["### By battery\n\n", by_part(FOUND, found, "battery"), "### By shape\n\n"]
     parts += [by_part(FOUND, found[:12] + plain_after(found, 12), "shape")]
-    parts += [
-        "## Tables\n\n",
-        "The sets with more than three features: drawings in the plane and in space are left out.\n\n",
-    ]
+    parts += ["## Tables\n\n", "Sets with more than three features, without drawings in the plane and in space.\n\n"]
     for scope, heading in ((KNOWN_TABLES, "### Tables, k given"), (FOUND_TABLES, "### Tables, k unknown")):
         lines = lines_of(scope)
-        parts += [f"{heading}\n\n", main_table(lines), compared(scope, lambda row: is_told(row, lines))]
+        parts += [f"{heading}\n\n", main_table(lines), compared(scope, partial(is_compared, lines=lines))]
     for scope in dict.fromkeys(line["scope"] for line in read("leaderboard.csv")):
         if scope not in (KNOWN, FOUND, KNOWN_TABLES, FOUND_TABLES):
             parts += [f"## Where {scope}\n\n", main_table(lines_of(scope))]
@@ -412,7 +409,7 @@ def plain_after(lines: Sequence[Record], n: int) -> list[Record]:
     return [x for x in lines[n:] if x["kind"] == "baseline"]
 
 
-def is_told(row: Record, lines: Sequence[Record]) -> bool:
+def is_compared(row: Record, lines: Sequence[Record]) -> bool:
     """Whether a comparison is with one of the first, with a plain clusterer or with the default."""
     return row["second"] in {name_of(x) for i, x in enumerate(lines) if i < N_TOLD or x["kind"] == "baseline"}
 

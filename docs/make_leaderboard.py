@@ -241,8 +241,10 @@ def in_short() -> str:
     """What the tables say, in sentences that are made of their numbers."""
     found = []
     settings = {
-        **{KNOWN: "with k given", FOUND: "with k unknown"},
-        **{KNOWN_TABLES: "tables alone, with k given", FOUND_TABLES: "tables alone, with k unknown"},
+        KNOWN: "with k given",
+        FOUND: "with k unknown",
+        KNOWN_TABLES: "tables alone, with k given",
+        FOUND_TABLES: "tables alone, with k unknown",
     }
     for scope, setting in settings.items():
         lines = lines_of(scope)

@@ -42,9 +42,10 @@ def texts():
     return {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for path in sorted(pages)}
 
 
-PAGES = {name: text for name, text in texts().items() if BLOCK.search(text) and Path(name).name not in ELSEWHERE}
+TEXTS = texts()
+PAGES = {name: text for name, text in TEXTS.items() if BLOCK.search(text) and Path(name).name not in ELSEWHERE}
 
-ROWS = re.findall(r"^\| `(ensemblage [^`]+)` \|", PAGES["README.md"], flags=re.MULTILINE)
+ROWS = re.findall(r"^\| `(ensemblage [^`]+)` \|", TEXTS["docs/site/howto/commands.md"], flags=re.MULTILINE)
 
 
 def numbers(n):
@@ -95,7 +96,7 @@ FILES = {
     "a/labels.csv": run,
     "b/labels.csv": run,
 }
-"""What the commands of README's table read."""
+"""What the commands of the shell's page read."""
 
 
 def big(names, patch):
@@ -219,7 +220,7 @@ def test_blocks_of_a_page(page, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("command", ROWS)
-def test_commands_of_the_table_of_readme(command, tmp_path, monkeypatch):
+def test_commands_of_the_table_of_the_page(command, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name in shlex.split(command.partition(" -o ")[0]):
         if name in FILES:
@@ -228,12 +229,12 @@ def test_commands_of_the_table_of_readme(command, tmp_path, monkeypatch):
 
 
 def test_what_is_left_out_is_there():
-    every = "\n".join(PAGES.values())
+    every = "\n".join(TEXTS.values())
     assert not [command for command in LEFT_OUT if command not in every]
 
 
 def test_no_block_is_of_another_language():
-    known = {"{code-cell} python", "python", "sh", "{toctree}", "{warning}", "{include}", "{literalinclude}"}
-    for page, text in texts().items():
+    known = {"{code-cell} python", "python", "sh", "r", "{toctree}", "{warning}", "{include}", "{literalinclude}"}
+    for page, text in TEXTS.items():
         opened = re.findall(r"^[ >]*```+(.*)", text, flags=re.MULTILINE)[::2]
         assert {re.split(r" [./]", language)[0] for language in opened} <= known | {""}, page

@@ -109,15 +109,23 @@ def over_kinds(found, task):
     return np.mean([np.mean([v for (t, k, _), v in found.items() if (t, k) == (task, kind)]) for kind in KINDS])
 
 
-def readme():
-    page = "../../README.md"
+def sealed():
+    page = "evidence/index.md"
     given, unknown, sealed = "k given", "k unknown", "## The sealed tables"
-    n_sets, genie, ours, *_ = cells("DEFAULT.md", given, "genie, as given (highest mean)", after=sealed)
-    yield page, f"**{short(ours)}**: mean adjusted Rand index of the default on {n_sets} real tables"
+    n_sets, genie, ours, interval, *_ = cells("DEFAULT.md", given, "genie, as given (highest mean)", after=sealed)
+    low, high = (f"{float(bound):+.2f}".replace("0.", ".").replace("-", "−") for bound in interval.split(" to "))
+    readme = f"has a mean adjusted Rand index of **{short(ours)}** on {n_sets} real tables"
+    yield "../../README.md", readme
+    yield "../../README.md", f"Genie, has {short(genie)}. The 95 % interval of the difference, {low} to {high}, includes 0"
+    yield page, f"{readme} that were put aside"
     k_means = answers("sealed", "kmeans, deviation 1").values()
-    yield page, f"Genie, has {short(genie)}, k-means on standardised columns {short(np.mean(list(k_means)))}"
+    yield page, f"Genie, has {short(genie)}, and k-means on standardised columns {short(np.mean(list(k_means)))}"
     _, silhouette, ours, *_ = cells("DEFAULT.md", unknown, "silhouette (highest mean)", after=sealed)
-    yield page, f"with the number unknown the default has {short(ours)}, k-means by silhouette {short(silhouette)}"
+    yield page, f"With the number unknown the default has {short(ours)}, k-means by silhouette {short(silhouette)}"
+
+
+def checked():
+    page, given, unknown = "evidence/index.md", "k given", "k unknown"
     methods = {row["method"] for row in map(json.loads, text_of("default/singles.jsonl").splitlines())}
     scores = {task: over_kinds(answers("run2"), task) for task in (given, unknown)}
     best = {
@@ -130,10 +138,8 @@ def readme():
     yield page, f"with the number unknown {short(scores[unknown])} ({short(best[unknown])})"
     words = {kind: cells("DEFAULT.md", kind, after="## What the choice says")[1:4] for kind in KINDS[:2]}
     shares = {kind: [per_cent(cell.split()[0]).removesuffix(" %") for cell in row] for kind, row in words.items()}
-    yield (
-        page,
-        f"**{', '.join(shares['drawings'])} %** of the objects that the default calls core, border and undecided",
-    )
+    objects = "of the objects that the default calls core, border and undecided"
+    yield page, f"**{', '.join(shares['drawings'])} %** {objects}"
     yield page, f"and {', '.join(shares['numbers'])} % on tables of numbers"
     rows = text_of("REPRODUCTION.md").split("## ")[1]
     counted = re.findall(r"runs? \| ([\d,]+) of ([\d,]+)", rows)
@@ -312,7 +318,8 @@ def patients():
 QUOTES = [
     certainty,
     number_of_clusters,
-    readme,
+    sealed,
+    checked,
     verdict,
     communities,
     members,

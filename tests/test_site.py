@@ -19,13 +19,18 @@ PAGES = sorted(path for path in SITE.rglob("*.md") if "api" not in path.relative
 IDS = [str(path.relative_to(SITE)) for path in PAGES]
 
 
-@pytest.fixture(scope="module")
-def api():
+def extension(name):
+    """One of those that fill the site, as a module."""
     sys.path.insert(0, str(SITE / "_ext"))
     try:
-        yield importlib.import_module("api")
+        return importlib.import_module(name)
     finally:
         sys.path.remove(str(SITE / "_ext"))
+
+
+@pytest.fixture(scope="module")
+def api():
+    return extension("api")
 
 
 def test_every_public_package_has_its_page(api):
@@ -56,6 +61,12 @@ def test_every_figure_is_in_the_gallery():
 def test_every_method_is_on_a_page_of_theory():
     text = "".join(path.read_text(encoding="utf-8") for path in (SITE / "theory").glob("*.md"))
     assert not [name for name in METHODS if f"`{name}`" not in text]
+
+
+@pytest.mark.parametrize("name", ["methods_table", "capabilities_table", "papers_table"])
+def test_the_tables_of_methods_have_every_method_and_alias(name):
+    table = getattr(extension("records"), name)()
+    assert not [method for method in (*METHODS, *METHODS.aliases) if f"`{method}`" not in table]
 
 
 def test_every_page_is_in_a_table_of_contents():

@@ -18,12 +18,12 @@ PAGE = Path(__file__).parent / "site" / "cheatsheet.md"
 PDF = PAGE.parent / "_static" / "cheatsheet.pdf"
 STYLE = """
 @page { size: A4 landscape; margin: 8mm; }
-body { font: 8.6pt/1.3 sans-serif; columns: 3; column-gap: 6mm; margin: 0; }
+body { font: 9.2pt/1.3 sans-serif; columns: 3; column-gap: 6mm; margin: 0; }
 h1 { font-size: 15pt; margin: 0 0 1mm; } h2 { font-size: 10pt; margin: 2.5mm 0 1mm; color: #1b4f8a; break-after: avoid; }
-p, ul { margin: 1mm 0; } ul { padding-left: 4mm; } code { font-size: 7.6pt; }
+p, ul { margin: 1mm 0; } ul { padding-left: 4mm; } code { font-size: 8.2pt; }
 pre { background: #f3f4f6; padding: 1.5mm; margin: 1mm 0; white-space: pre-wrap; break-inside: avoid; }
-pre code { font-size: 7pt; } table { border-collapse: collapse; width: 100%; break-inside: avoid; }
-td, th { border-top: .2mm solid #ccc; padding: .4mm 1mm; text-align: left; vertical-align: top; }
+pre code { font-size: 7.8pt; } table { border-collapse: collapse; width: 100%; break-inside: avoid; }
+td, th { border-top: .2mm solid #ccc; padding: .5mm 1mm; text-align: left; vertical-align: top; }
 """
 
 

@@ -134,6 +134,13 @@ def test_links_to_the_project_itself_lead_somewhere():
         assert (ROOT / name).exists(), name
 
 
+def test_the_cheat_sheet_to_print_is_one_page_and_that_of_today():
+    make_cheatsheet = script("make_cheatsheet")
+    printed = make_cheatsheet.PDF.read_bytes()
+    assert f"/Title ({make_cheatsheet.title()})".encode() in printed
+    assert re.findall(rb"/Type /Pages\s/Count (\d+)", printed) == [b"1"]
+
+
 @pytest.mark.parametrize("name", ["make_certainty", "make_default"])
 def test_a_page_is_what_its_records_give(name):
     made = script(name)

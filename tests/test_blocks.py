@@ -167,12 +167,12 @@ def leiden(names, said):
 def evidence(names, said):
     lives = names["eac"].lifetimes_
     few, many = (k for k in sorted(lives) if np.isclose(lives[k], max(lives.values())))
-    yield f"Not told the number, {few} and {many} clusters live equally long, and {many}, the larger, would be taken"
+    yield f"With k unknown, {few} and {many} clusters have equally long lifetimes, and {many}, the larger, would be taken"
 
 
 def links(names, said):
     weight = np.concatenate(metrics.cluster_weights(names["E"]))[10]
-    yield f"tear apart: {weight:.4f}.".replace(" 0.", " .")
+    yield f"split apart: {weight:.4f}.".replace(" 0.", " .")
 
 
 def trajectories(names, said):

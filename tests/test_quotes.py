@@ -67,7 +67,7 @@ def number_of_clusters():
     sets, right, _ = cells("CERTAINTY.md", "all", after="**Public sets**")
     yield (
         "theory/number.md",
-        f"On {sets} public sets the number named first was that of the classes on {per_cent(right)}",
+        f"On {sets} public sets the first suggestion equalled the number of classes on {per_cent(right)}",
     )
     yield "howto/choose_k.md", f"On {sets} public sets the number of classes was the one chosen"
     for word in ("clear", "likely", "ambiguous"):

@@ -1,6 +1,7 @@
 """The site's sources, held to the code. The site itself is built by `nox -s docs`, where a warning is an error."""
 
 import importlib
+import importlib.util
 import inspect
 import pkgutil
 import re
@@ -9,6 +10,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 import ensemblage
 from ensemblage import METHODS, plotting
@@ -26,6 +28,14 @@ def extension(name):
         return importlib.import_module(name)
     finally:
         sys.path.remove(str(SITE / "_ext"))
+
+
+def script(name):
+    """One of those that write documents, as a module."""
+    spec = importlib.util.spec_from_file_location(name, ROOT / "docs" / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 @pytest.fixture(scope="module")
@@ -56,6 +66,19 @@ def test_every_figure_is_in_the_gallery():
     drawing = [name for name in plotting.__all__ if inspect.isfunction(getattr(plotting, name))]
     missing = [name for name in drawing if f"plotting.{name}(" not in text]
     assert not missing
+
+
+def test_every_card_of_the_gallery_has_a_picture_of_its_code_of_today():
+    gallery, digest = extension("gallery"), script("make_thumbnails").digest
+    names = []
+    for page in gallery.PAGES:
+        path = SITE / "gallery" / f"{page}.md"
+        for card in gallery.cards(path.read_text(encoding="utf-8")):
+            names.append(card.name)
+            picture = Image.open(SITE / "_static" / "gallery" / f"{card.name}.png")
+            assert picture.text["Description"] == digest(path), "python docs/make_thumbnails.py"
+    assert len(names) == len(set(names)) >= 30
+    assert {f"{name}.png" for name in names} == {path.name for path in (SITE / "_static" / "gallery").iterdir()}
 
 
 def test_every_method_is_on_a_page_of_theory():

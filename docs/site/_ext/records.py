@@ -9,6 +9,7 @@ from dataclasses import fields
 from itertools import dropwhile, takewhile
 from pathlib import Path
 
+from gallery import cards_grid
 from sphinx.application import Sphinx
 
 DOCS = Path(__file__).parents[2]
@@ -165,6 +166,7 @@ TABLES = {
     "shapes": shapes_table,
     "rankers": rankers_table,
     "commands": commands_table,
+    "gallery": cards_grid,
 }
 
 

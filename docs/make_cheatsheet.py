@@ -19,7 +19,8 @@ PDF = PAGE.parent / "_static" / "cheatsheet.pdf"
 STYLE = """
 @page { size: A4 landscape; margin: 8mm; }
 body { font: 9.2pt/1.3 sans-serif; columns: 3; column-gap: 6mm; margin: 0; }
-h1 { font-size: 15pt; margin: 0 0 1mm; } h2 { font-size: 10pt; margin: 2.5mm 0 1mm; color: #1b4f8a; break-after: avoid; }
+h1 { font-size: 15pt; margin: 0 0 1mm; }
+h2 { font-size: 10pt; margin: 2.5mm 0 1mm; color: #1b4f8a; break-after: avoid; }
 p, ul { margin: 1mm 0; } ul { padding-left: 4mm; } code { font-size: 8.2pt; }
 pre { background: #f3f4f6; padding: 1.5mm; margin: 1mm 0; white-space: pre-wrap; break-inside: avoid; }
 pre code { font-size: 7.8pt; } table { border-collapse: collapse; width: 100%; break-inside: avoid; }

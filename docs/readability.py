@@ -39,8 +39,7 @@ def prose(text: str) -> str:
     text = re.sub(r"^(\||#|!\[|\(\S+\)=).*$", "\n", text, flags=re.MULTILINE)
     text = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", text)
     text = re.sub(r"\{py:obj\}|`|\*|\$[^$\n]+\$", " ", text)
-    text = re.sub(r"^\s*(?:[-:]|\d+\.)\s+", "\n\n", text, flags=re.MULTILINE)
-    return text
+    return re.sub(r"^\s*(?:[-:]|\d+\.)\s+", "\n\n", text, flags=re.MULTILINE)
 
 
 def sentences(text: str) -> list[list[str]]:

@@ -167,7 +167,8 @@ def leiden(names, said):
 def evidence(names, said):
     lives = names["eac"].lifetimes_
     few, many = (k for k in sorted(lives) if np.isclose(lives[k], max(lives.values())))
-    yield f"With k unknown, {few} and {many} clusters have equally long lifetimes, and {many}, the larger, would be taken"
+    yield f"With k unknown, {few} and {many} clusters have equally long lifetimes"
+    yield f"and {many}, the larger, would be taken"
 
 
 def links(names, said):

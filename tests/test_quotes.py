@@ -116,7 +116,10 @@ def sealed():
     low, high = (f"{float(bound):+.2f}".replace("0.", ".").replace("-", "−") for bound in interval.split(" to "))
     readme = f"has a mean adjusted Rand index of **{short(ours)}** on {n_sets} real tables"
     yield "../../README.md", readme
-    yield "../../README.md", f"Genie, has {short(genie)}. The 95 % interval of the difference, {low} to {high}, includes 0"
+    yield (
+        "../../README.md",
+        f"Genie, has {short(genie)}. The 95 % interval of the difference, {low} to {high}, includes 0",
+    )
     yield page, f"{readme} that were put aside"
     k_means = answers("sealed", "kmeans, deviation 1").values()
     yield page, f"Genie, has {short(genie)}, and k-means on standardised columns {short(np.mean(list(k_means)))}"
@@ -240,7 +243,10 @@ def leaderboard():
     right = per_cent(max(float(row["k_right"]) for row in found.values()))
     assert {per_cent(row["k_right"]) for row in (default, acv, silhouette)} == {right}
     means = [short(row["over_all"]) for row in (default, acv, silhouette)]
-    yield "which.md", f"Three entries reached {right}: `selection=\"consensus\"`, `acv` on 50 k-means, and k-means by silhouette"
+    yield (
+        "which.md",
+        f'Three entries reached {right}: `selection="consensus"`, `acv` on 50 k-means, and k-means by silhouette',
+    )
     yield "which.md", f"{means[0]}, which is the highest of all, {means[1]} and {means[2]}"
     seeds = sorted(float(told[name, pool]["seeds"]) for name in ("km", "h-km") for pool in ("random-k", "diverse"))
     yield (

@@ -20,8 +20,8 @@ INSTEAD = {
     r"\bunless their scales are alike\b": "unless all standard deviations are within a factor of N",
     r"\b(known to )?belong together, or (not|do not)\b": "pairs that must, or must not, share a cluster",
     r"\ball they say\b": "soft memberships are combined without hardening them",
-    r"\bsays? at which resolution\b|\band combines what is\b": "reports the resolutions at which clusters are reproducible",
-    r"\bno way worth\b|\bworth telling\b|\bfound on (its|the) way\b": "empty if the method keeps no intermediate results",
+    r"\bsays? at which resolution\b|\band combines what is\b": "reports the resolutions that are reproducible",
+    r"\bno way worth\b|\bworth telling\b|\bfound on (its|the) way\b": "intermediate results; empty if it keeps none",
     r"\ball that is clustered\b": "None if every column is a categorical member",
     r"\b(the )?number named first\b": "the first suggestion equalled the number of classes",
     r"\b(is|are) no balls?\b|\bno balls\b": "non-convex clusters",
@@ -33,7 +33,6 @@ INSTEAD = {
     r"\bmemberships stand beside\b": "a four-part error: subject, rule, what was got, next step",
     r"\bcame back\b|\bcomes? back in\b": "reproduced in resamples",
     r"\bfour letters to write\b|\bthen say it\b": "the question may give the number",
-    r"\btell(s)? (one|several) stor(y|ies)\b|\bseveral stories\b|\bone story\b": "support one consensus; several modes",
     r"\bsays? how (sure|certain) it is\b|\bhow sure (is|it|they|that|each|every|the)\b": "certainty; confidence",
     r"\btorn (between|apart)\b|\b(is|are) torn\b|\btear apart\b": "two clusters have equal support; split",
     r"\bas good as none\b": "practically none",
@@ -47,6 +46,15 @@ INSTEAD = {
     r"\bwith whose objects\b": "the cluster with the largest mean co-association",
     r"\bwhat it clusters? of\b|\bwhat is there\b": "name the thing",
 }
+
+ON_PAGES = {
+    r"\bstory\b|\bstories\b": "mode, modes",
+    r"\bfound again\b|\bfinds? again\b": "reproduced in resamples",
+    r"\b(is|are|was|were) told\b": "reported; given",
+    r"\bsomebody\b|\bwhom\b": "name who it is",
+    r"\bheard\b": "the aggregate of the paper",
+}
+"""Of pages alone: messages and figures still have these words, and change together with the page of a run."""
 
 OF_OTHERS = {"answer", "base", "cli", "datasets", "ensemble", "io", "lab", "report", "rows", "counting", "kernels"}
 """Packages whose texts have not been gone through yet; take one out and mend what the test then finds."""
@@ -75,20 +83,26 @@ def strings(path):
             yield node.value
 
 
-def found(text):
+def found(text, phrases=INSTEAD):
     text = " ".join(text.split())
-    for pattern, instead in INSTEAD.items():
+    for pattern, instead in phrases.items():
         for match in re.finditer(pattern, text, flags=re.IGNORECASE):
             yield f"'…{text[max(match.start() - 30, 0) : match.end() + 20]}…': write '{instead}'"
 
 
 @pytest.mark.parametrize("path", list(pages()), ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_a_page_has_no_phrase_to_replace(path):
-    assert list(found(path.read_text(encoding="utf-8"))) == []
+    text = path.read_text(encoding="utf-8")
+    output = [match[0] for match in re.finditer(r"^```(.*)\n(.|\n)*?^```$", text, flags=re.MULTILINE) if not match[1]]
+    for block in output:
+        text = text.replace(block, "")
+    assert list(found(text, INSTEAD | ON_PAGES)) == []
 
 
 def test_docstrings_and_messages_have_no_phrase_to_replace():
-    wrong = [f"{path.relative_to(ROOT)}: {what}" for path in sources() for text in strings(path) for what in found(text)]
+    wrong = [
+        f"{path.relative_to(ROOT)}: {what}" for path in sources() for text in strings(path) for what in found(text)
+    ]
     assert wrong == []
 
 

@@ -81,7 +81,9 @@ html_theme_options = {
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
-html_sidebars = {name: [] for name in ("index", "start", "which", "faq", "changelog", "glossary", "cheatsheet", "review")}
+html_sidebars = {
+    name: [] for name in ("index", "start", "which", "faq", "changelog", "glossary", "cheatsheet", "review")
+}
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 

@@ -1,4 +1,4 @@
-"""The memory that a fit takes at its peak, compared with its limit before it is taken.
+"""Estimate a fit's peak memory and refuse before allocating.
 
 A bound counts the arrays that are there at the same time, those of the threads included, beyond the input. It is an
 upper one, and at most about twice what is taken where the matrices are large.

@@ -15,7 +15,7 @@ BY_RULE, BY_ASSOCIATION = "predict", "association"
 
 @dataclass(frozen=True, eq=False)
 class Assignment:
-    """The clusters of new objects, and how sure they are."""
+    """The clusters of new objects with their confidence; `assign` returns it."""
 
     labels: NDArray[np.int32]
     """(n,) cluster of each object; -1 where no partition labels it."""

@@ -100,11 +100,11 @@ class BaseConsensus(Model, ClusterMixin, MemoryLimited):
         y : None
             Ignored.
         sample_weight : array-like of shape (n_objects,), optional
-            How often each object counts: whole numbers ≥ 0 with a sum of at most 2³¹ - 1. Default: once. What is
-            learned is to the bit what ``fit(np.repeat(X, sample_weight, axis=0))`` learns; what has an entry per
-            object has one per row of X. An object of weight 0 is left out, with the labels that only such objects have.
-            It gets the label and the confidence of the other objects of its label row; if these have no weight either,
-            the label of ``predict``, or -1 where the method has none, and the confidence NaN.
+            How often each object counts: whole numbers ≥ 0 with a sum of at most 2³¹ - 1. Default: once. The
+            result is bitwise identical to that of ``fit(np.repeat(X, sample_weight, axis=0))``, with one entry per row
+            of X instead of one per object. An object of weight 0 is left out, with the labels that only such objects
+            have. It gets the label and the confidence of the other objects of its label row. If these have no weight
+            either, it gets the label of ``predict``, or -1 if the method has none, and the confidence NaN.
         must_link, cannot_link : array-like of int, shape (n_pairs, 2), optional
             Pairs of objects, by row number, that get the same cluster, or different ones: see the notes.
 
@@ -258,19 +258,19 @@ class BaseConsensus(Model, ClusterMixin, MemoryLimited):
         return np.full(len(codes), -1, dtype=np.int32)
 
     def evidence(self, X: Any, objects: Any = None) -> tuple[Evidence, ...]:
-        """What the method found on its way, as records of a few kinds: `report` and `plotting.evidence` go by them.
+        """Intermediate results of the method, as records of a few kinds, which `report` and `plotting.evidence` draw.
 
         Parameters
         ----------
         X : array-like, data frame or Ensemble of shape (n_objects, n_partitions)
             The label matrix that was fitted.
         objects : array-like of int, optional
-            Objects whose soft memberships are told, by methods that have some. Default: all.
+            Objects whose soft memberships are returned, by methods that have some. Default: all.
 
         Returns
         -------
         tuple of Evidence
-            Empty for a method that goes no way worth telling.
+            Empty if the method keeps no intermediate results.
 
         Raises
         ------
@@ -338,10 +338,10 @@ class BaseConsensus(Model, ClusterMixin, MemoryLimited):
         return np.concatenate(codes.take(chosen).map(association.memberships, reads=[counted], n_jobs=self.n_jobs))
 
     def assign(self, X: Any) -> Assignment:
-        """Put new label rows into the clusters that were found, and tell how sure that is.
+        """Assign new label rows to the clusters of the consensus, with a confidence.
 
-        By ``predict``, where the method has a rule for new rows; else each gets the cluster with whose objects the
-        partitions join it most often, the first one on ties. `Assignment.by` says which.
+        ``predict`` decides if the method has a rule for new rows. Otherwise each row gets the cluster with the largest
+        mean co-association, the first one on ties. `Assignment.by` says which rule was used.
 
         Parameters
         ----------

@@ -10,7 +10,7 @@ COMPARES_ROWS = "compares every row with every other"
 
 @dataclass(frozen=True)
 class Capabilities:
-    """What a consensus method takes and does, beside complete hard labels in memory."""
+    """What a consensus method accepts and offers, in addition to complete hard labels in memory."""
 
     partition_weights: bool = True
     """Weights of partitions: ``weights``."""

@@ -6,14 +6,14 @@ from ensemblage.base import docs
 
 _CONFIDENCE = """\
 confidence_ : ndarray of shape (n_objects,)
-    How sure the object's place is: for / (for + against), of the partitions that join it with members of its own
-    cluster or of another one but not of both; see `metrics.certainty`. 1: no partition speaks for another cluster; ½:
-    torn between two; 1 for all where there is one cluster. No probability of being right.
+    Confidence: for / (for + against), over the partitions that join the object with members of its own cluster or of
+    another one but not of both; see `metrics.certainty`. 1: no partition supports another cluster. ½: two clusters
+    have equal support. 1 for all objects if there is one cluster. Not a probability of being correct.
 runner_up_ : ndarray of shape (n_objects,), int32
-    The other cluster that the partitions speak for most; -1 if there is none.
+    The other cluster with the most support; -1 if there is none.
 cohesion_ : ndarray of shape (n_objects,)
-    Mean co-association of the object with the other members of its cluster, from 0 to 1: small where the partitions
-    are fine, however sure."""
+    Mean co-association of the object with the other members of its cluster, from 0 to 1: small if the
+    partitions are fine, even if they agree."""
 
 PARTS = {
     **docs.PARTS,

@@ -88,7 +88,7 @@ class Model:
         return self
 
     def to_frame(self, X: Any = None, *, ids: Sequence[Any] | None = None) -> Any:
-        """The clusters of the objects and how sure they are, with the columns of the shell's labels.csv.
+        """The clusters of the objects and their certainty, with the columns of the shell's labels.csv.
 
         Parameters
         ----------

@@ -21,7 +21,7 @@ SCHEMA = 2
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """What a fitted consensus found on its way, in numbers."""
+    """Intermediate results of a fitted consensus, in numbers."""
 
     def to_dict(self) -> dict[str, Any]:
         """The record as JSON can hold it; numbers that are not finite are None.

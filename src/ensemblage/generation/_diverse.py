@@ -139,7 +139,7 @@ class Embedding(NamedTuple):
 
 @dataclass(eq=False, repr=False)
 class DiversePartitions(BasePartitions):
-    """Partitions by Gaussian mixtures, spectral clustering and Genie, each with a few numbers of clusters.
+    """Use it for a few good members with different errors: Gaussian mixtures, spectral clustering and Genie.
 
     The three fail on different data: mixtures on clusters that are no ellipses, the cuts of a graph of neighbours on
     clusters of unequal density, Genie on clusters that touch. Where two of them agree, they are mostly right.

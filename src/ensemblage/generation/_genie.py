@@ -113,7 +113,7 @@ class Merges(NamedTuple):
 
 @dataclass(eq=False, repr=False)
 class Genie(ClusterMixin, BaseEstimator):
-    """Single linkage in which the smallest clusters merge first as soon as the sizes grow too unequal.
+    """Use it for long or bent clusters: single linkage that keeps the sizes of the clusters similar.
 
     The edges of the Euclidean minimum spanning tree join clusters, the lightest edge first [1]_. Where the Gini index
     of the cluster sizes exceeds a threshold, the lightest edge of a cluster of the smallest size is next instead. So
@@ -205,7 +205,7 @@ class Genie(ClusterMixin, BaseEstimator):
 
 @dataclass(eq=False, repr=False)
 class GeniePartitions(LabelTransformer):
-    """Partitions by Genie, for several Gini thresholds and numbers of clusters, from one spanning tree.
+    """Use it for many partitions with long or bent clusters: Genie by several thresholds and numbers of clusters.
 
     They follow clusters of any shape, and differ in how far outliers may stand alone [1]_. Nothing is random.
 

@@ -49,7 +49,7 @@ class GreedyParameters:
 
 @dataclass(eq=False, repr=False)
 class GreedyPartitions(GreedyParameters, LabelTransformer):
-    """Partitions by greedy k-means, each stage of which also sees the partitions of the stages before.
+    """Use it for the partitions of GKCC: greedy k-means, in which each stage uses the partitions before it.
 
     The first half of GKCC (Li & Liu, Algorithm 1). Clusters are added one by one: with the k − 1 best centres so far
     as a start, each of 59 random objects in turn is tried as the k-th, and k-means runs from there. That gives 59

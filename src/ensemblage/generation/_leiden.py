@@ -31,7 +31,7 @@ class Task(NamedTuple):
 
 @dataclass(eq=False, repr=False)
 class LeidenPartitions(LabelTransformer):
-    """Partitions into communities of a graph: by Leiden, Louvain or label propagation, at several resolutions.
+    """Use it for communities of a graph: Leiden, Louvain or label propagation, at several resolutions.
 
     The graph is given (``affinity="precomputed"``) or is that of the nearest neighbours of the rows. The higher the
     resolution, the more and the smaller the communities; several of them tell at which the communities persist.

@@ -36,7 +36,7 @@ MOST_CLUSTERS = 100
 
 @dataclass(eq=False, repr=False)
 class MixedPartitions(BasePartitions):
-    """Partitions by different algorithms, one each: what they agree on does not come from any one of them.
+    """Use it for members by ten different algorithms, one each: their agreement is no property of one algorithm.
 
     By default the ten of Sinorina [1]_ (setup 4): k-means, mini-batch k-means, DBSCAN, agglomerative clustering by
     Ward's, complete and average linkage, mean shift, BIRCH, a Gaussian mixture and a Bayesian one.

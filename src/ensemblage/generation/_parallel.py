@@ -32,7 +32,7 @@ def run_all(
 ) -> list[R]:
     """``[function(task) for task in tasks]`` by joblib's threads, BLAS and OpenMP held to one thread each.
 
-    The same bits for any ``n_jobs``. A ``last`` result, an error or Ctrl-C drops the tasks that have not begun.
+    Bitwise identical for any ``n_jobs``. A ``last`` result, an error or Ctrl-C drops the tasks that have not begun.
     ``progress(done, total)`` is called here, after every task, which the log calls ``what``.
     """
     parallel = Parallel(n_jobs=thread_count(n_jobs), prefer="threads", return_as="generator")

@@ -19,7 +19,7 @@ from ensemblage.generation._random_k import RandomKPartitions
 
 @dataclass(eq=False, repr=False)
 class SubspacePartitions(RandomKPartitions):
-    """Partitions by k-means, or any clusterer, each of a random subset of the features.
+    """Use it for many features, some of them noise: k-means, or any clusterer, each on random features.
 
     The random feature selection of KCC [1]_ (its K_i is fixed: ``k_min=k, k_max=k``). Partitions differ because they
     see different features; features that say nothing are left out of some of them.
@@ -102,7 +102,7 @@ class SubspacePartitions(RandomKPartitions):
 
 @dataclass(eq=False, repr=False)
 class ProjectionPartitions(RandomKPartitions):
-    """Partitions by k-means, or any clusterer, each of a random projection of the features.
+    """Use it for many features: k-means, or any clusterer, each on a random projection.
 
     The features are multiplied by a matrix of Gaussian random numbers, another one for each partition [1]_. One
     dimension makes the weak partitions of Topchy et al. [2]_.

@@ -20,7 +20,7 @@ from ensemblage.generation._spherical import SphericalKMeans, unit_rows
 
 @dataclass(eq=False, repr=False)
 class RandomKPartitions(BasePartitions):
-    """Partitions by k-means, or any clusterer, each with its own random number of clusters and seed.
+    """Use it for many cheap members: k-means, or any clusterer, each with a random number of clusters.
 
     The generator of Candel (Sec. 5.3), of Ayad & Kamel [1]_ (Sec. 4.3) and of Sinorina [2]_ (setups 1 to 3): the
     number of clusters of each partition is uniform in [k_min, k_max]. ``k_min == k_max`` fixes it.

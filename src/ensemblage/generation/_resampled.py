@@ -19,7 +19,7 @@ from ensemblage.generation._clusterers import CLUSTERER, k_parameter
 
 @dataclass(eq=False, repr=False)
 class ResampledPartitions(BasePartitions):
-    """Partitions of random subsamples or bootstraps of the rows; the rows left out of one have no label (−1) in it.
+    """Use it for stability: partitions of random subsamples or bootstraps; objects left out have no label (−1).
 
     The generator of Monti's consensus clustering [1]_: how often two objects fall together *when both are drawn*
     says how stable their cluster is.

@@ -141,11 +141,11 @@ def transfer_cut(
 
 @dataclass(eq=False, repr=False)
 class USpec(ClusterMixin, BaseEstimator):
-    """Ultra-scalable spectral clustering (U-SPEC) of features, in time and memory linear in the objects.
+    """Use it for non-convex clusters of very many objects: spectral clustering in linear time (U-SPEC).
 
     Objects are joined to the nearest of a few representatives; the graph of both sides is cut by the eigenvectors of
     the representatives' side alone (transfer cut), and k-means of the embedded objects makes the clusters. It finds
-    clusters that are no balls. Many of them with random numbers of clusters are `USpecPartitions`.
+    non-convex clusters. Many of them with random numbers of clusters are `USpecPartitions`.
 
     Parameters
     ----------
@@ -323,7 +323,7 @@ class USpec(ClusterMixin, BaseEstimator):
 
 @dataclass(eq=False, repr=False)
 class USpecPartitions(RandomKPartitions):
-    """Partitions by ultra-scalable spectral clustering (U-SPEC), each with its own random number of clusters and seed.
+    """Use it for many non-convex partitions of very many objects: U-SPEC with random numbers of clusters.
 
     The base clusterings of U-SENC [1]_, for up to millions of objects: every partition draws its own representatives.
     The consensus half is the method ``u-senc``.

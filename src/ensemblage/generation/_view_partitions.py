@@ -31,7 +31,7 @@ PAIR_NAMED = {f"{view} {family}": (view, family) for view, family in product(VIE
 
 @dataclass(eq=False, repr=False)
 class ScaledPartitions(LabelTransformer):
-    """Partitions by several algorithms, each in several scales of the features.
+    """Use it if the right scale of the features is unknown: several algorithms, each in several scales.
 
     No algorithm and no scale is right for all data. Each pair of a view of the features and a family of algorithms
     makes a partition for each number of clusters; `ConsensusClustering` gives the partitions weights.

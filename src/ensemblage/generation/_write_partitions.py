@@ -41,8 +41,8 @@ def write_partitions(
 ) -> list[str]:
     """Make the partitions of a generator one by one, straight into a .npy file.
 
-    The file holds what ``generator.fit_transform(X)`` returns, bit by bit. If the work is stopped, by Ctrl-C, a crash
-    or a full disk, the same call goes on with the partitions that are not finished. The generator itself stays
+    The file is bitwise identical to what ``generator.fit_transform(X)`` returns. If Ctrl-C, a crash or a full disk
+    stops the work, the same call continues with the partitions that are not finished. The generator itself stays
     unfitted.
 
     Parameters

@@ -1,4 +1,4 @@
-"""How sure the place of each object is, from label counts: no n × n matrix."""
+"""Certainty of each object, from label counts: no n × n matrix."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ _BLOCKS = 32
 
 @dataclass(frozen=True)
 class Certainty:
-    """How sure the place of each object is.
+    """Confidence, next best cluster and cohesion of each object; `certainty` returns it.
 
     Attributes
     ----------
     confidence : ndarray of shape (n_objects,)
         for / (for + against), of the partitions that join the object with its own cluster or with another one but not
-        with both. 1: no partition speaks for another cluster. ½: torn between two, or nothing is known. Below: the
-        partitions would rather have it elsewhere. NaN in no cluster.
+        with both. 1: no partition supports another cluster. ½: two clusters have equal support, or there is no
+        evidence. Below ½: another cluster has more support. NaN in no cluster.
     runner_up : ndarray of shape (n_objects,), int32
-        The other cluster that the partitions speak for most; -1 if there is none.
+        The other cluster with the most support; -1 if there is none.
     cohesion : ndarray of shape (n_objects,)
         Mean co-association with the other members of its cluster; its mean is `density`.
     """
@@ -68,13 +68,13 @@ def verdicts(confidence: ArrayLike) -> NDArray[Any]:
     Returns
     -------
     ndarray of shape (n,), str
-        "core" from .9 (the partitions speak for its cluster nine times as loud as against it), "border" from .75 (three
-        times), "undecided" below; empty where the confidence is NaN.
+        "core" from .9 (nine times as much evidence for its cluster as against it), "border" from .75 (three times),
+        "undecided" below; empty where the confidence is NaN.
 
     Notes
     -----
-    The words promise that the partitions agree, not that they are right: what all of them do alike, no number made of
-    them can see.
+    The words mean that the partitions agree, not that they are right: they cannot detect an error that all members
+    share.
 
     Examples
     --------
@@ -88,7 +88,7 @@ def verdicts(confidence: ArrayLike) -> NDArray[Any]:
 
 
 def certainty(labels: ArrayLike | Any, clustering: ArrayLike | Any, *, weights: ArrayLike | None = None) -> Certainty:
-    """How sure the place of each object in a clustering is, by an ensemble.
+    """Certainty of each object of a clustering, from an ensemble.
 
     Parameters
     ----------
@@ -104,23 +104,24 @@ def certainty(labels: ArrayLike | Any, clustering: ArrayLike | Any, *, weights: 
 
     Notes
     -----
-    A partition speaks of an object only where it separates clusters. For an object i of cluster C and another cluster D
-    it speaks for C if it joins i with another member of C and not with one of D, against if it joins i with a member of
-    D and not with one of C; joined with both or neither, it is silent. With α the other members of C that share the
+    A partition gives evidence on an object only if it separates clusters. For an object i of cluster C and another
+    cluster D, it is evidence for C if it joins i with another member of C and not with one of D, and against C if it
+    joins i with a member of D and not with one of C. If it joins i with both or neither, it gives no evidence.
+    With α the other members of C that share the
     object's label, β the members of D that do, ν those labelled, and the weights u = w / e of the partitions::
 
         for = Σ u α (ν_D - β)    against = Σ u (ν_C - α) β    confidence = for / (for + against)
 
-    of the cluster D for which that is least (of equal ones, that which most often shares a label with both). So a
+    of the cluster D with the least confidence (of equal ones, the one that most often shares a label with both). So a
     partition that splits clusters, or joins whole ones, lowers no confidence, whatever its number of clusters. Here e
-    is the share of pairs of its labelled objects that a partition joins: fine ones speak as loud as coarse ones. An
-    object never counts itself. Where no partition speaks, the confidence is ½.
+    is the share of pairs of its labelled objects that a partition joins: so that fine and coarse
+    partitions weigh equally. An object never counts itself. Without evidence the confidence is ½.
 
     One alone in its cluster has no other member to be joined with. There the confidence is own / (own + other): the
     share of the partitions, by u, in which it is alone, and its largest association Σ u β / Σ u ν with another cluster.
 
-    With one cluster it says nothing: 1. Where all members cut alike (one algorithm, one number of clusters) it is sure
-    of their common error. On random labels its mean is about ½.
+    With one cluster the confidence is 1. It cannot detect an error that all members share (one algorithm, one number of
+    clusters). On random labels its mean is about ½.
 
     Of a `SoftEnsemble` α and β are masses of the memberships that the object and others share, Σ u v.
 
@@ -437,7 +438,7 @@ def _lift_of(
 def certainty_of_rows(
     codes: LabelRows, clusters: NDArray[Any], association: Association, n_jobs: int | None = None
 ) -> Certainty:
-    """How sure the place of each row, (m, p), is in its cluster, (m,), negative for none; cohesion is Σ w (α − 1) /
+    """Certainty of each row, (m, p), is in its cluster, (m,), negative for none; cohesion is Σ w (α − 1) /
     Σ w (n_C − 1) over the partitions that label the row, 0 alone in a cluster."""
     of_rows = [codes.state(np.float64, 0), codes.state(np.int32, 0), codes.state(np.float64, 0)]
     association = association_with(codes, association)

@@ -14,7 +14,7 @@ from ensemblage.metrics._density import ratio
 
 
 class LinkAssociation(NamedTuple):
-    """What `Association` tells, to the same bits, from a table that holds no zeros.
+    """`Association` from a table without zeros; the results are bitwise identical.
 
     Where communities are thousands, most share no label: O(n p) memory instead of O(k Σ k_i), and as much time as the
     labels of a row have clusters.

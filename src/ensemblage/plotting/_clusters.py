@@ -1,4 +1,4 @@
-"""The clusters of a consensus: how large they are, and how sure it is of them."""
+"""The clusters of a consensus: their sizes and their confidence."""
 
 from __future__ import annotations
 

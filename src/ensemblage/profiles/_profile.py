@@ -52,8 +52,8 @@ def profile(
         Names of the variables that were clustered; the others are marked, and the rules do without them. Default: what
         the model says, else all but categories whose name says known classes, as "label".
     confidence : array-like of shape (n_objects,), optional
-        How sure each object is of its cluster. Default: that of the model, else how much nearer it is to the mean of
-        its cluster than to the nearest other.
+        Confidence of each object. Default: that of the model, else how much nearer the object is to the mean of its
+        cluster than to the nearest other.
     n_drivers : int, default 5
         Most variables that a sentence names.
     max_depth : int, default 3
@@ -252,7 +252,7 @@ def _coordinates(model: Any, X: Any, features: Any, given: VariableTable, n: int
 def _confidence(
     model: Any, confidence: Any, X: NDArray[np.float64], clusters: NDArray[np.intp], k: int
 ) -> tuple[NDArray[np.float64], str]:
-    """(n,) how sure each object is, and what that means."""
+    """(n,) confidence of each object, and its meaning in words."""
     of_model = getattr(model, "confidence_", None) if confidence is None else confidence
     if of_model is not None:
         sure = check_numbers(of_model, "confidence of profile", (len(clusters),))

@@ -17,7 +17,7 @@ from ensemblage.ranking._base import BaseRanker
 
 @dataclass(eq=False, repr=False)
 class AverageAgreement(BaseRanker):
-    """Rank the members of an ensemble by their mean agreement with the other members.
+    """Use it to find members that agree with the others: mean adjusted Rand index or mutual information.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ class AverageAgreement(BaseRanker):
 
 @dataclass(eq=False, repr=False)
 class AverageDistance(BaseRanker):
-    """Rank the members of an ensemble by their mean distance from the other members.
+    """Use it to rank members by a distance of your choice: the mean distance from the other members.
 
     The first is the medoid: the member that stands for all, by the dissimilarity that was chosen.
 

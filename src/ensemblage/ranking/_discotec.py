@@ -116,7 +116,7 @@ def exact_means(
 
 @dataclass(eq=False, repr=False)
 class Discotec(BaseRanker):
-    """Rank the members of an ensemble by their distance from the consensus matrix.
+    """Use it to find the members nearest to the consensus matrix, without features: DISCOTEC.
 
     The consensus matrix C holds for each pair of objects the share of the partitions that join it. A member that joins
     what most join, and separates what most separate, has a low score.

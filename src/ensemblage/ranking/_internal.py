@@ -19,7 +19,7 @@ from ensemblage.rows.threads import one_native_thread, parallel_map
 
 @dataclass(eq=False, repr=False)
 class InternalIndex(BaseRanker):
-    """Rank the members of an ensemble by an internal index: how compact and separate their clusters are.
+    """Use it to rank members by the features: an internal index, such as the silhouette.
 
     Parameters
     ----------

@@ -94,7 +94,7 @@ class ComparedRows(NamedTuple):
 
 @dataclass(frozen=True)
 class SampledMeans:
-    """Means over random pairs, and what is needed to say how sure they are."""
+    """Means over random pairs, with the statistics of their standard errors."""
 
     means: NDArray[np.float64]
     shares: NDArray[np.float64]

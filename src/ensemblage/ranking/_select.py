@@ -54,7 +54,7 @@ def best_of_groups(agreement: NDArray[np.float64], n_members: int) -> list[int]:
 
 @dataclass(eq=False, repr=False)
 class SelectMembers(TransformerMixin, BaseEstimator):
-    """Keep some of the partitions, by default those that a ranking puts first: a label matrix with fewer columns.
+    """Use it in a pipeline to keep the best members: a label matrix with fewer columns.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Rows on the workers of a Dask cluster: the work goes to the rows, and only what is summed comes back.
+"""Rows on the workers of a Dask cluster: functions run where the rows are, and only sums are returned.
 
 Of Dask, only ``Client.submit``, ``scatter`` and ``gather`` are used. Every block is the result of a task, and so is
 every state that belongs to it: when a worker is lost, the scheduler makes its blocks again.

@@ -32,7 +32,7 @@ SMALL_PART = 8
 
 
 class BlockRows(LabelRows):
-    """Rows that are not in memory. Whoever asks for all of them at once is told why that cannot be.
+    """Rows that are not in memory. Requesting the whole matrix raises ValueError.
 
     A class of them says how a block is read; everything else is here. Intermediate rows go to ``scratch``.
     """

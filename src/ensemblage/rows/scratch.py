@@ -1,4 +1,4 @@
-"""A temporary folder, removed with its ensemble or at exit.
+"""Temporary folder, removed with its ensemble or at exit.
 
 A process that was killed leaves its folder; the next one that uses the same parent removes it, and nothing else. A
 folder was left by us if three things hold: its name begins with ``PREFIX``; the file ``MARKER`` in it states that very

@@ -59,10 +59,10 @@ class Problem(NamedTuple):
 
 @dataclass(eq=False, repr=False)
 class CommunityConsensus(BaseConsensus):
-    """Consensus of partitions of the nodes of a graph, looking at the pairs that an edge joins and at no others.
+    """Use it for the nodes of a graph: consensus communities, from the pairs that an edge joins alone.
 
-    How many partitions join the two ends of an edge says how sure it is that the edge lies within a community. The
-    graph is weighted by that, and its communities are the consensus.
+    The share of partitions that join the two ends of an edge is the weight of the edge: how likely it lies within a
+    community. The communities of the weighted graph are the consensus.
 
     Parameters
     ----------

@@ -36,13 +36,13 @@ BLOCK = 64
 
 @dataclass(eq=False, repr=False)
 class CSPA(ThresholdedConsensus, ObjectGraph):
-    """Cut of the graph whose edges are the co-associations, into parts of like size.
+    """Use it for clusters of about the same size: a balanced cut of the co-association graph.
 
     Parameters
     ----------
     {row_clusters}
     partitioner : {"metis", "spectral"}, default "metis"
-        Who cuts the graph into parts. "metis" makes parts of like size; "spectral", the normalised cut, does not
+        The graph partitioner. "metis" makes parts of like size; "spectral", the normalised cut, does not
         insist, and mostly finds better ones.
     n_neighbors : "auto", int or None, default "auto"
         How many of a row's largest co-associations count. They are its edges, of equal ones a random choice. None takes

@@ -31,14 +31,14 @@ SMALLEST = 1e-10
 
 @dataclass(eq=False, repr=False)
 class HBGF(ObjectGraph, LocallyWeighted):
-    """Hybrid bipartite graph: objects are joined to their clusters, and both are cut together.
+    """Use it with k given, for many objects and any members: a cut of the bipartite graph of objects and clusters.
 
     Parameters
     ----------
     n_clusters : int
         Number of clusters of the consensus, at most the number of distinct label rows and of clusters in the ensemble.
     partitioner : {"spectral", "metis", "transfer"}, default "spectral"
-        Who cuts the graph into parts. "metis" makes parts of like size; "spectral" takes the leading singular vectors
+        The graph partitioner. "metis" makes parts of like size; "spectral" takes the leading singular vectors
         of the object-cluster matrix, then k-means of objects and clusters from nearly orthogonal seeds, as in the
         paper. "transfer" is the transfer cut of LWGP and U-SENC: k-means of the objects alone, the best of ten starts,
         on singular vectors that are not divided by their singular values.

@@ -18,13 +18,13 @@ from ensemblage.ensemble._rows import Rows
 
 @dataclass(eq=False, repr=False)
 class HGPA(ObjectGraph):
-    """Partition of the hypergraph whose hyperedges are the clusters of all partitions.
+    """Use it for many objects in clusters of about the same size: a balanced cut of the hypergraph of clusters.
 
     Parameters
     ----------
     {row_clusters}
     partitioner : {"mtkahypar", "spectral"}, default "mtkahypar"
-        Who cuts the graph into parts. "mtkahypar", Mt-KaHyPar with its deterministic preset, makes parts of like size
+        The graph partitioner. "mtkahypar", Mt-KaHyPar with its deterministic preset, makes parts of like size
         (the authors' hMETIS is a closed binary); "spectral", the normalised cut of the hypergraph (Zhou et al. 2006),
         does not insist.
     edge_weights : {"equal", "size"}, default "equal"

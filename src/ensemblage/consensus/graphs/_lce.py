@@ -32,7 +32,7 @@ MEASURES: dict[str, LinkMeasure] = {"wct": connected_triples, "wtq": triple_qual
 
 @dataclass(eq=False, repr=False)
 class LCE(GraphConsensus):
-    """Link-based cluster ensemble: a graph of objects and clusters in which an object is joined to similar ones, too.
+    """Use it for members with many small clusters that overlap: a cut of a graph refined by links of clusters.
 
     The refined matrix says of an object and any cluster how similar the object's own cluster in that partition is to
     it; the bipartite graph with these weights is cut.

@@ -1,4 +1,4 @@
-"""LWGP: a graph of objects and clusters in which each cluster counts by how sure it is (Huang, Wang & Lai 2018).
+"""LWGP: a graph of objects and clusters in which each cluster is weighted by its reliability (Huang, Wang & Lai 2018).
 
 1. Every cluster C has its ensemble-driven cluster index, ECI(C) = exp(-H(C) / (θ p)) (Eqs. 5 to 8).
 2. The locally weighted bipartite graph joins an object to the cluster that it has in each partition, by the ECI of that

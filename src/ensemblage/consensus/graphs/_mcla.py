@@ -35,7 +35,7 @@ EDGE_BYTES = 150
 
 @dataclass(eq=False, repr=False)
 class MCLA(GraphConsensus):
-    """Meta-clustering: a graph of all clusters is cut, and each object joins the part its clusters belong to.
+    """Use it for members whose clusters match each other: a cut of the graph of clusters into meta-clusters.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class MCLA(GraphConsensus):
         Number of clusters of the consensus, at most the number of distinct label rows and of clusters in the ensemble.
         A part of the graph may win no object, so there may be fewer.
     partitioner : {"metis", "spectral"}, default "metis"
-        Who cuts the graph into parts. "metis" makes parts of like size; "spectral", the normalised cut, does not
+        The graph partitioner. "metis" makes parts of like size; "spectral", the normalised cut, does not
         insist.
     vertex_weights : {"size", "equal"}, default "size"
         What METIS balances over the parts: the objects of their clusters (Strehl & Ghosh), or the number of clusters,

@@ -44,7 +44,7 @@ class Candidate(NamedTuple):
 
 @dataclass(eq=False, repr=False)
 class NegMM(SimilarityConsensus):
-    """Normalised cut of the co-association graph without its weak associations.
+    """Use it if weak associations blur the clusters, up to some thousand objects: a cut of the graph without them.
 
     Parameters
     ----------

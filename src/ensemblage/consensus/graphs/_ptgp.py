@@ -22,7 +22,7 @@ from ensemblage.ensemble._rows import Rows
 
 @dataclass(eq=False, repr=False)
 class PTGP(TrajectoryConsensus, GraphConsensus):
-    """Probability trajectory graph partitioning: a graph of label rows and clusters, joined by random walks, is cut.
+    """Use it as `PTA`, with k given: a cut of the graph of label rows and clusters, weighted by random walks.
 
     Parameters
     ----------

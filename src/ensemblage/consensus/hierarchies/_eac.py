@@ -54,7 +54,7 @@ SIMILARITIES: dict[str, Algorithm] = {"coassociation": eac, "ecpcs": ecpcs_hc, "
 
 @dataclass(eq=False, repr=False)
 class EvidenceAccumulation(HierarchicalConsensus, ThresholdedConsensus, LocallyWeighted):
-    """Evidence accumulation clustering (EAC): agglomerative linkage on the co-association, without the n × n matrix.
+    """Use it for a dendrogram or with k unknown, up to 20,000 objects: linkage of the co-association (EAC).
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""LWEA: evidence accumulation in which each cluster counts by how sure it is (Huang, Wang & Lai 2018).
+"""LWEA: evidence accumulation in which each cluster is weighted by its reliability (Huang, Wang & Lai 2018).
 
 1. The entropy of a cluster C by a partition says how much the partition breaks it up. H(C) is their sum over the p
    partitions, and the ensemble-driven cluster index ECI(C) = exp(-H(C) / (θ p)) (Eqs. 5 to 8).

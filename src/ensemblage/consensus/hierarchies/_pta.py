@@ -78,7 +78,7 @@ class TrajectoryConsensus(BaseConsensus):
 
 @dataclass(eq=False, repr=False)
 class PTA(TrajectoryConsensus, HierarchicalConsensus):
-    """Probability trajectory accumulation: linkage of label rows whose random walks are alike.
+    """Use it for few partitions with unreliable pairs: linkage of objects by their random walks.
 
     Parameters
     ----------

@@ -70,7 +70,7 @@ def gain_of(part: Part, bisection: Bisection, n_objects: int) -> float:
 
 @dataclass(eq=False, repr=False)
 class BisectingKMeansConsensus(BaseKMeans[CategoryUtility]):
-    """Consensus by bisecting k-means on the binary matrix H (H-KM): a tree of clusters, grown from the top.
+    """Use it for many clusters or a tree of splits, in linear time: bisecting k-means on H (H-KM).
 
     From one cluster of everything on, one cluster at a time is split in two by k-means, until there are as many as
     asked for. Cheaper than k-means where clusters are many, and every smaller number of clusters comes with it.

@@ -24,7 +24,7 @@ from ensemblage.generation._greedy import GreedyParameters, check_greedy
 
 @dataclass(eq=False, repr=False)
 class GreedyKMeansConsensus(Model, GreedyParameters, ClusterMixin, BaseEstimator):
-    """Greedy k-means based consensus clustering (GKCC): features in, their consensus clustering out.
+    """Use it on features, if k-means should learn from coarser partitions: greedy k-means consensus (GKCC).
 
     `GreedyPartitions` makes 59 (n_clusters − 1) partitions of the features; `KMeansConsensus` combines them, starting
     from the best of the last 59. There is no other start, so nothing is left to chance but the objects that were tried.
@@ -65,7 +65,7 @@ class GreedyKMeansConsensus(Model, GreedyParameters, ClusterMixin, BaseEstimator
     labels_ : ndarray of shape (n_samples,), int32
         Clusters numbered by decreasing size.
     confidence_, runner_up_, cohesion_ : ndarray of shape (n_samples,)
-        How sure the place of each object is, the next best cluster and the mean co-association with its own cluster:
+        Confidence of each object, its next best cluster and the mean co-association with its own cluster:
         see `metrics.certainty`.
     n_clusters_ : int
     objective_ : float

@@ -72,7 +72,7 @@ class ModeUtility:
 
 @dataclass(eq=False, repr=False)
 class KModesConsensus(BaseKMeans[ModeUtility]):
-    """Consensus by k-modes on the label rows: a cluster stands for the commonest label of every partition.
+    """Use it with k given, for centres that are label rows, in linear time: k-modes on the labels.
 
     The cost of an object is the number of the partitions that give it another label than the mode of its cluster. Each
     partition is compared with itself alone, so that none needs to be relabelled.

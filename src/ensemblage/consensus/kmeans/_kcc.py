@@ -100,7 +100,7 @@ SMOOTHING = float(np.finfo(np.float64).eps)
 
 @dataclass(eq=False, repr=False)
 class KMeansConsensus(BaseKMeans[CategoryUtility], LocallyWeighted, IncrementalConsensus):
-    """Consensus by k-means on the binary matrix H, without building it.
+    """Use it with k given, for any number of objects: k-means on the binary matrix H, in linear time.
 
     With the category utility this is the KM of Candel, KCC with U_c of Wu et al., and QMI of Topchy et al.: all three
     minimise the same loss, which (nearly) maximises Candel's density of the consensus. With the entropy utility it is

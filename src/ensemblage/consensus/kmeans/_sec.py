@@ -92,7 +92,7 @@ class AssociationUtility:
 
 @dataclass(eq=False, repr=False)
 class SpectralEnsembleClustering(BaseKMeans[AssociationUtility]):
-    """Spectral ensemble clustering (SEC): normalised cuts of the co-association matrix, which is never built.
+    """Use it for spectral clustering of the co-association of any number of objects, in linear time (SEC).
 
     Minimising the loss below is maximising Σ_C assoc(C, C) / assoc(C, all), the normalised association of the graph
     whose edges are co-associations. A weighted k-means does it: object i is the point h_i / w_i with the weight w_i,

@@ -195,7 +195,7 @@ def proportions_of(
 
 @dataclass(eq=False, repr=False)
 class LatentClassConsensus(InductiveConsensus):
-    """Consensus by latent classes: label rows are draws from a mixture, whose likeliest component is the cluster.
+    """Use it for probabilities of clusters, or with k unknown: a mixture of latent classes, k by BIC.
 
     In a class, the labels that the partitions give are independent of each other, each with probabilities of its own:
     a row y has the probability Σ_g a_g Π_m θ_gm(y_m) [1]_. EM estimates the shares a and the probabilities θ.

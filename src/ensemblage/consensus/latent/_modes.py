@@ -313,7 +313,7 @@ def least_description(data: Partitions, shared: NDArray[np.float64]) -> Division
 
 @dataclass(eq=False, repr=False)
 class ConsensusModes(MemoryLimited):
-    """Groups of partitions that tell the same, and the consensus of each: several modes where one is not honest.
+    """Use it if members may contradict each other: groups of partitions, each with its own consensus.
 
     Where partitions disagree about the whole, and not about some objects, their consensus may be none that any of them
     tells. This finds the number of modes, too: that of the shortest description of all partitions.

@@ -108,7 +108,7 @@ def least_squares_losses(
 
 @dataclass(eq=False, repr=False)
 class CumulativeVoting(VotingConsensus):
-    """Consensus by cumulative voting (ACV): finds the number of clusters, and may start from many more than that.
+    """Use it with k unknown, for members with more clusters than the consensus: cumulative voting (ACV).
 
     Ada-cVote (Ayad & Kamel, Alg. 2): the partition with the largest entropy is the reference; one after the other,
     the others are relabelled to it by least squares (each cluster is shared out among the reference's clusters as its

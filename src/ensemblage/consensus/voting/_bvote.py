@@ -62,7 +62,7 @@ def matching_losses(
 
 @dataclass(eq=False, repr=False)
 class BipartiteVoting(VotingConsensus):
-    """Consensus by bipartite matching (BV): each cluster votes for one cluster of the aggregate.
+    """Use it for members with the same number of clusters: each cluster votes for one of the aggregate (BV).
 
     bVote (Ayad & Kamel, Alg. 1), several passes in random order, the one with the least mean squared error (Eq. 6);
     then JS-ALink as in `CumulativeVoting`. Meant for partitions with the number of clusters that is wanted; where they

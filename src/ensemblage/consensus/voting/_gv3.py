@@ -169,7 +169,7 @@ def onto_simplex(V: NDArray[np.float64]) -> NDArray[np.float64]:
 
 @dataclass(eq=False, repr=False)
 class ComembershipMedian(BaseConsensus):
-    """The soft partition whose co-memberships are nearest to the mean ones of all partitions (GV3).
+    """Use it for soft memberships that reproduce the co-association: the median of co-memberships (GV3).
 
     The co-membership of two objects is 1 where a partition joins them, else 0, and M_i · M_j for soft memberships M.
     The squared distance of M Mᵀ to the mean co-memberships is minimised over matrices M with k columns, whose rows are

@@ -20,7 +20,7 @@ from ensemblage.rows.protocol import LabelVotes
 
 @dataclass(eq=False, repr=False)
 class MajorityVoting(BaseConsensus):
-    """Rename the clusters of every partition after those of a reference partition, then take each object's commonest.
+    """Use it for resamples of one algorithm: clusters are matched to a reference, and the majority decides.
 
     A baseline: `BipartiteVoting` and `CumulativeVoting` relabel to what the partitions have in common instead.
 

@@ -229,7 +229,7 @@ class Prototypes:
 
 @dataclass(eq=False, repr=False)
 class EuclideanMedian(SoftConsensus):
-    """The partition, soft or hard, whose membership matrix is nearest to those of all partitions.
+    """Use it for members with about the same clusters: the median of their membership matrices, soft or hard.
 
     It minimises Σ_b w_b d(M_b, M)², where d is the Frobenius norm of the difference of two membership matrices, least
     over permutations of columns. Two steps alternate: every partition is matched to M one to one, then M is fitted to

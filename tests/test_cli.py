@@ -21,6 +21,7 @@ from sklearn.datasets import load_wine
 from ensemblage import Ensemble, KMeansConsensus, RandomKPartitions, make_consensus
 from ensemblage.cli import _analysis, _errors, _methods, _run, main
 from ensemblage.cli._generation import Generation
+from ensemblage.cli._help import GROUPS
 from ensemblage.consensus import METHODS
 from ensemblage.metrics import verdicts
 
@@ -125,8 +126,19 @@ def test_help_imports_nothing_that_takes_time():
 
 def test_methods_are_listed():
     lines = succeed("methods").stdout.splitlines()
-    assert [line.split()[0] for line in lines[1:]] == list(METHODS)
-    assert any("KMeansConsensus(init='random')" in line for line in lines)
+    assert [line.split()[0] for line in lines[:-2] if not line.startswith(" ")] == list(METHODS)
+    assert max(map(len, lines)) <= 80
+    assert "KMeansConsensus(init='random')" in succeed("methods", "kcc").stdout
+
+
+@pytest.mark.parametrize("name", ["run", "combine"])
+def test_every_option_of_the_help_stands_in_a_group(name):
+    text, command = succeed(name, "--help").stdout, main.commands[name]
+    headings = re.findall(r"^(\w[\w ]+):$", text, flags=re.MULTILINE)
+    assert headings == [heading for heading in GROUPS if heading in headings]
+    assert text.split("\nOther:\n")[1].split() == ["-h,", "--help", "Show", "this", "message", "and", "exit."]
+    shown = re.findall(r"^  (?:-\w, )?(--[\w-]+)", text, flags=re.MULTILINE)
+    assert len(shown) == len(set(shown)) == len([p for p in command.params if isinstance(p, click.Option)]) + 1
 
 
 # -- run ---------------------------------------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ from click.testing import CliRunner
 import ensemblage.__main__
 from ensemblage import Ensemble
 from ensemblage.base import lock as _lock
-from ensemblage.cli import _analysis, main
+from ensemblage.cli import _analysis, _options, main
 from ensemblage.cli._answer import clusters_text
 from ensemblage.cli._generation import Generation
 from ensemblage.generation import RandomKPartitions, write_partitions
@@ -732,3 +732,24 @@ def test_ids_that_are_formulas(tmp_path):
         "formulas"
         not in succeed("combine", tmp_path / "n.csv", "-k", 2, "--id-column", "id", "-o", tmp_path / "n").stderr
     )
+
+
+@posix
+def test_a_minus_is_the_text_of_standard_input(tmp_path):
+    table = "a,b,c\n0,0,1\n0,0,1\n1,1,0\n1,0,0\n"
+    (tmp_path / "labels.csv").write_text(table, encoding="utf-8")
+    ranked = [
+        subprocess.run(
+            [*ENSEMBLAGE, "rank", name], cwd=tmp_path, input=text, capture_output=True, text=True, check=True
+        )
+        for name, text in (("labels.csv", ""), ("-", table))
+    ]
+    assert ranked[0].stdout == ranked[1].stdout
+    empty = subprocess.run([*ENSEMBLAGE, "rank", "-"], cwd=tmp_path, input="", capture_output=True, text=True)
+    assert empty.returncode == 2
+    assert "stdin is empty" in empty.stderr
+
+
+def test_a_minus_is_refused_where_standard_input_is_no_file(tmp_path, monkeypatch):
+    monkeypatch.setattr(_options, "STANDARD_INPUT", tmp_path / "none")
+    assert "- is standard input, which is no file on this system. Give the name of a file." in fail("rank", "-")

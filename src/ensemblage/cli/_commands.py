@@ -11,6 +11,7 @@ import click
 from ensemblage._version import __version__
 from ensemblage.base.selections import DEFAULT_SELECTION, SELECTIONS
 from ensemblage.cli._errors import OneSentenceGroup
+from ensemblage.cli._help import GroupedCommand
 from ensemblage.cli._methods import parse_set
 from ensemblage.cli._options import (
     MOST_CLUSTERS,
@@ -18,6 +19,7 @@ from ensemblage.cli._options import (
     MOST_RUNS,
     NonEmptyPath,
     NonEmptyText,
+    TablePath,
     check_size,
     parse_codes,
     parse_delimiter,
@@ -44,7 +46,7 @@ def options(*decorators: Callable[[Any], Any]) -> Callable[[Command], Command]:
     return decorate
 
 
-INPUT, TEXT = NonEmptyPath(path_type=Path), NonEmptyText()
+INPUT, TABLE, TEXT = NonEmptyPath(path_type=Path), TablePath(path_type=Path), NonEmptyText()
 id_option = click.option(
     "--id-column", metavar="NAME", help="Column that names the objects. It is found where it is obvious."
 )
@@ -295,8 +297,8 @@ def main() -> None:
     """
 
 
-@main.command()
-@click.argument("data", type=INPUT)
+@main.command(cls=GroupedCommand)
+@click.argument("data", type=TABLE)
 @consensus_options
 @click.option(
     "--k-range",
@@ -357,6 +359,8 @@ def run(data: Path, output: Path, annotate: bool, **settings: Any) -> None:
     (all numbers) and report.html (the page to look at). With -o FILE.h5ad a copy of a .h5ad file is written instead,
     with clusters and certainty in .obs.
 
+    DATA may be -, a text file from standard input.
+
     The same command again goes on where it was stopped. One command at a time uses a folder. Ids are written as they
     are: import labels.csv into a spreadsheet as text if they begin with =, +, - or @.
     """
@@ -371,7 +375,7 @@ def run(data: Path, output: Path, annotate: bool, **settings: Any) -> None:
 
 
 @main.command()
-@click.argument("data", type=INPUT)
+@click.argument("data", type=TABLE)
 @click.option(
     "-k",
     "--n-clusters",
@@ -400,8 +404,8 @@ def generate(**settings: Any) -> None:
     generate_members(**settings)
 
 
-@main.command()
-@click.argument("ensemble", type=INPUT)
+@main.command(cls=GroupedCommand)
+@click.argument("ensemble", type=TABLE)
 @consensus_options
 @table_options
 @columns_option
@@ -417,9 +421,9 @@ def generate(**settings: Any) -> None:
 def combine(ensemble: Path, scratch: Path | None, **settings: Any) -> None:
     """Combine clusterings that you have.
 
-    ENSEMBLE is a table with one row per object and one column of labels per clustering, a .npz file of ensemblage, or a
-    .h5ad file of AnnData. The folder gets what "run" writes; with -o FILE.h5ad a copy of a .h5ad file is written
-    instead, with clusters and certainty in .obs.
+    ENSEMBLE is a table with one row per object and one column of labels per clustering (- reads text from standard
+    input), a .npz file of ensemblage, or a .h5ad file of AnnData. The folder gets what "run" writes; with -o FILE.h5ad
+    a copy of a .h5ad file is written instead, with clusters and certainty in .obs.
 
     Labels that are too many for the memory stay on disk: a .npy file of whole numbers, or a folder of Parquet parts.
     Then -o names a .npy or .csv file for the clusters, or a folder for Parquet parts; nothing else is written.
@@ -443,7 +447,7 @@ def combine(ensemble: Path, scratch: Path | None, **settings: Any) -> None:
 
 
 @main.command()
-@click.argument("edges", type=INPUT)
+@click.argument("edges", type=TABLE)
 @click.option(
     "--labels",
     type=INPUT,
@@ -498,7 +502,7 @@ def communities(**settings: Any) -> None:
 
 
 @main.command()
-@click.argument("data", type=INPUT)
+@click.argument("data", type=TABLE)
 @click.option(
     "--graph",
     "is_graph",
@@ -617,7 +621,7 @@ def assign(folder: Path, **settings: Any) -> None:
 
 
 @main.command()
-@click.argument("ensemble", type=INPUT)
+@click.argument("ensemble", type=TABLE)
 @disk_options
 @click.option(
     "--by",

@@ -15,7 +15,7 @@ OPTIONS = {"n_clusters": "-k", "random_state": "--seed", "n_jobs": "--jobs", "ma
 """Parameters that have an option of their own."""
 ONLY_IN_PYTHON = {"progress"}
 """Parameters that no text can give."""
-WIDTH = 100
+WIDTH, NARROW = 100, 80
 
 
 def parse_set(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> dict[str, Any]:
@@ -68,23 +68,13 @@ def check_names(method: str, estimator: Any, chosen: Mapping[str, Any]) -> None:
 
 
 def show_methods() -> None:
-    """The registry of methods as a table."""
-    from ensemblage.cli._answer import show_table
+    """The registry of methods: the name of each, when to use it, and its time. Lines fit into `NARROW` columns."""
     from ensemblage.consensus import METHODS
 
-    rows = [
-        [
-            name,
-            m.when,
-            _call(m.estimator.__name__, m.parameters),
-            m.complexity,
-            m.memory,
-            m.finds_k or "given (-k)",
-            m.paper,
-        ]
-        for name, m in METHODS.items()
-    ]
-    show_table(["name", "when", "class", "time", "memory", "number of clusters", "paper"], rows)
+    formatter = click.HelpFormatter(width=NARROW)
+    formatter.write_dl([(name, f"{method.when}. {method.complexity}") for name, method in METHODS.items()])
+    click.echo(formatter.getvalue(), nl=False)
+    click.echo("\nClass, memory, paper and parameters of one: ensemblage methods NAME")
 
 
 def _call(name: str, parameters: Mapping[str, Any]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import click
@@ -24,6 +25,7 @@ NAMES: Mapping[str, str] = {
 ROLES = ("id", "number", "category", "ordered", "feature", "drop")
 MOST_JOBS, MOST_PARTITIONS, MOST_RUNS, MOST_CLUSTERS = 1_000, 1_000_000, 1_000_000, 2**31 - 1
 FIGURE_FORMATS = ("svg", "png", "pdf")
+STANDARD_INPUT = Path("/dev/stdin")
 
 
 def option_name(name: str) -> str:
@@ -171,6 +173,17 @@ class NonEmptyPath(click.Path):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if value == "":
             self.fail("The name is empty.", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+class TablePath(NonEmptyPath):
+    """The path of a table; - is the text that standard input has."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if value == "-":
+            if not STANDARD_INPUT.exists():
+                self.fail("- is standard input, which is no file on this system. Give the name of a file.", param, ctx)
+            value = str(STANDARD_INPUT)
         return super().convert(value, param, ctx)
 
 

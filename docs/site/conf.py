@@ -27,6 +27,7 @@ extensions = [
     "mathml",
     "records",
     "llms",
+    "terms",
 ]
 exclude_patterns = ["_ext", "_templates", "**/README.md"]
 templates_path = ["_templates"]
@@ -65,13 +66,15 @@ html_theme = "pydata_sphinx_theme"
 html_title = f"ensemblage {release}"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_search_scorer = "_static/scorer.js"
 html_favicon = "_static/mark.svg"
 html_show_sourcelink = False
 html_copy_source = False
 html_theme_options = {
     "logo": {"text": "ensemblage", "image_light": "_static/mark.svg", "image_dark": "_static/mark.svg"},
     "github_url": "https://github.com/ensemblage/ensemblage",
-    "header_links_before_dropdown": 7,
+    "header_links_before_dropdown": 8,
+    "navbar_align": "left",
     "show_prev_next": True,
     "secondary_sidebar_items": ["page-toc"],
     "footer_start": ["copyright"],

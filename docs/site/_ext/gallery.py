@@ -50,7 +50,8 @@ def cards_grid() -> str:
         lines += [f"## {title}", "", "::::{grid} 1 2 3 4", ":gutter: 3", ""]
         for card in cards((GALLERY / f"{page}.md").read_text(encoding="utf-8")):
             options = [f":link: {page}.html#{card.anchor}", f":img-top: ../_static/gallery/{card.name}.png"]
-            lines += [f":::{{grid-item-card}} {card.title}", *options, f":img-alt: figure of {card.title}"]
+            shown = card.title.replace("_", "_\u200b")  # where a long name may break
+            lines += [f":::{{grid-item-card}} {shown}", *options, f":img-alt: figure of {card.title}"]
             lines += [":class-card: gallery-card", ":text-align: center", ":::", ""]
         lines += ["::::", ""]
     return "\n".join(lines)

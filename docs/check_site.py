@@ -1,0 +1,123 @@
+"""Look at the built site in a Chromium as strangers do: python docs/check_site.py build/site
+
+No page may be wider than a telephone; the header is one row on a laptop; the first hit of the search answers the
+questions. The browser is driven by `tests/browser.py`.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote_plus
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+
+TELEPHONE, LAPTOP, ROW = 390, 1280, 70
+"""Width of the pages, and most height of a header of one row, in pixels."""
+QUESTIONS = {
+    "missing values": ("howto/tables", "faq"),
+    "number of clusters": ("howto/choose_k", "theory/number"),
+    "confidence probability": ("theory/certainty", "faq"),
+    "install": ("start",),
+    "cite": ("howto/cite",),
+    "categories": ("howto/tables", "tutorials/customers", "faq"),
+    "single cells": ("tutorials/single_cells",),
+    "leiden resolution": ("tutorials/leiden", "tutorials/single_cells"),
+    "ConsensusClusterPlus": ("from_r",),
+    "diceR": ("from_r",),
+    "scikit-learn pipeline": ("howto/notebooks", "from_sklearn"),
+    "out of memory": ("howto/speed", "howto/disk", "tutorials/ten_million"),
+    "slow": ("howto/speed", "faq"),
+    "co-association": ("theory/evidence", "glossary"),
+    "adjusted Rand index": ("glossary", "evidence/index"),
+    "silhouette": ("theory/number", "theory/ranking", "tutorials/ranking"),
+    "must-link": ("howto/python", "howto/commands", "glossary"),
+    "new objects": ("howto/python", "tutorials/customers"),
+    "cheat sheet": ("cheatsheet",),
+    "reproduce paper": ("evidence/reproduction", "evidence/verdict", "howto/add_paper"),
+}
+"""Question → the pages that answer it. The entries of the index (`_ext/terms.py`) were written with these in view."""
+LEAST = 18
+OTHERS = {
+    "how many clusters": ("howto/choose_k", "theory/number"),
+    "excel file": ("howto/tables",),
+    "ten million rows": ("tutorials/ten_million", "howto/disk"),
+    "dendrogram": ("gallery/hierarchies", "theory/evidence"),
+    "random seed": ("faq", "glossary", "from_sklearn"),
+    "weights": ("howto/python", "howto/notebooks", "glossary", "tutorials/labels", "theory/members"),
+    "stable clusters": ("theory/number", "howto/choose_k", "from_sklearn"),
+    "export figures": ("howto/page", "howto/commands", "gallery/index"),
+    "gene expression": ("tutorials/patients",),
+    "hdbscan noise": ("from_sklearn",),
+    "k-means": ("faq", "theory/kmeans", "which"),
+    "overlapping clusters": ("which", "theory/number"),
+    "standardise": ("faq", "howto/tables"),
+    "voting": ("theory/voting", "evidence/voting"),
+    "license": ("support", "review", "need"),
+    "dask": ("howto/disk", "tutorials/ten_million"),
+    "anndata": ("tutorials/single_cells", "howto/python"),
+    "best clustering": ("tutorials/ranking", "faq", "theory/ranking"),
+    "method comparison": ("which", "evidence/leaderboard", "need"),
+    "soft clustering": ("which", "howto/python", "theory/voting", "glossary"),
+}
+"""Questions that were written down after the index and asked then; nothing was changed by them."""
+
+
+def wide_pages(site: Path, browser: Any) -> list[str]:
+    """Pages that scroll sideways on a telephone."""
+    found = []
+    for page in sorted(site.rglob("*.html")):
+        if "_static" in page.parts:
+            continue
+        browser.open(page, width=TELEPHONE)
+        width = browser.run("document.documentElement.scrollWidth")
+        if width > TELEPHONE:
+            found.append(f"{page.relative_to(site)}: {width} px")
+    return found
+
+
+def first_hit(site: Path, question: str, browser: Any) -> str:
+    """The page of the first result, without its suffix; empty if there is none."""
+    browser.open(site / "search.html")
+    browser.run(f"location.search = '?q={quote_plus(question)}'")
+    for _ in range(100):
+        time.sleep(0.1)
+        done = (
+            "document.querySelector('.search-summary, #search-results p')?.textContent.match(/found|Search finished/)"
+        )
+        if browser.run(f"Boolean({done})"):
+            break
+    hit = browser.run("document.querySelector('#search-results li a')?.getAttribute('href') || ''")
+    return str(hit).partition("?")[0].partition("#")[0].removesuffix(".html")
+
+
+def asked(site: Path, questions: dict[str, tuple[str, ...]], browser: Any) -> int:
+    """How many questions have an answer in their first hit; each is printed."""
+    right = 0
+    for question, pages in questions.items():
+        hit = first_hit(site, question, browser)
+        right += hit in pages
+        print(f"{'right' if hit in pages else 'WRONG'}  {question}: {hit}")
+    return right
+
+
+def main() -> None:
+    from browser import browser
+
+    site, wrong = Path(sys.argv[1]), []
+    with browser() as tab:
+        right, others = (asked(site, questions, tab) for questions in (QUESTIONS, OTHERS))
+        print(f"first hit right: {right} of {len(QUESTIONS)}; of others {others} of {len(OTHERS)}")
+        tab.open(site / "index.html", width=LAPTOP)
+        height = tab.run("document.querySelector('.bd-header').offsetHeight")
+        print(f"header at {LAPTOP} px: {height} px high")
+        wrong += wide_pages(site, tab)
+    print(f"pages wider than {TELEPHONE} px: {wrong or 'none'}")
+    if right < LEAST or height > ROW or wrong:
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -147,7 +147,7 @@ def mark_after(maps: Any, k: int, place: int, marks: Any) -> None:
         marks[w] = maps[everything, k, w]
     if place >= 0:
         marks[: place // 64] = 0
-        # Twice, for a shift by 64 is none.
+        # Shift twice: shifting by 64 is undefined.
         marks[place // 64] &= ~np.uint64(0) << np.uint64(place % 64) << np.uint64(1)
 
 

@@ -58,7 +58,7 @@ def gather(client: Any, futures: Any) -> Any:
 
 
 def send(client: Any, array: NDArray[Any]) -> Any:
-    """A future of an array, which is sent to a worker."""
+    """Send an array to a worker; the future of it."""
     # The scheduler looks up the worker when it has the data: one that was lost meanwhile is a KeyError, one that does
     # not answer an OSError. No task runs here whose own errors these could be.
     with _loss_told(KeyError, OSError):

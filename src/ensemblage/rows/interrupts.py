@@ -41,7 +41,7 @@ def check_stopped() -> None:
 
 @contextmanager
 def unless(stopped: Callable[[], bool]) -> Iterator[None]:
-    """Work of this thread that is to end when ``stopped()``, or when what it is part of is stopped."""
+    """Cancel this block when ``stopped()`` or an enclosing block is cancelled."""
     outer = _is_stopped()
     _thread.stopped = lambda: stopped() or outer()
     try:

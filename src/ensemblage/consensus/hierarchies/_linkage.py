@@ -165,7 +165,7 @@ def average_linkage(similarity: RowSimilarity) -> Merges:
     codes, counts = rows.codes[:], rows.counts
     m, d = len(codes), int(rows.offsets[-1])
     is_whole = similarity.countable and codes.shape[1] * int(counts.sum()) ** 2 < EXACT
-    if similarity.complete and is_whole and are_few(m * m * (m + d)):
+    if similarity.complete and is_whole and are_few(m * m * (m + d) // 4):
         return _sort_merges(*greedy_merges(codes, counts, rows.offsets))
     if similarity.complete and (similarity.countable or similarity.local is not None):
         joins = None if similarity.countable else compared.joins

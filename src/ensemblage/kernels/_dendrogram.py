@@ -186,9 +186,22 @@ def keep_unused(unused: Any, n_unused: int, used: Any) -> int:
 
 
 @inner_jit
+def place_of_size(distinct: Any, n_distinct: int, size: int) -> int:
+    """The first place of a size that is no smaller; by halving."""
+    low, high = 0, n_distinct
+    while low < high:
+        middle = (low + high) // 2
+        if distinct[middle] < size:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@inner_jit
 def without_size(distinct: Any, number: Any, n_distinct: int, size: int) -> int:
     """Take a cluster out; returns the number of distinct sizes."""
-    t = np.searchsorted(distinct[:n_distinct], size)
+    t = place_of_size(distinct, n_distinct, size)
     number[t] -= 1
     if number[t] > 0:
         return n_distinct
@@ -200,7 +213,7 @@ def without_size(distinct: Any, number: Any, n_distinct: int, size: int) -> int:
 @inner_jit
 def with_size(distinct: Any, number: Any, n_distinct: int, size: int) -> int:
     """Put a cluster in; returns the number of distinct sizes."""
-    t = np.searchsorted(distinct[:n_distinct], size)
+    t = place_of_size(distinct, n_distinct, size)
     if t < n_distinct and distinct[t] == size:
         number[t] += 1
         return n_distinct

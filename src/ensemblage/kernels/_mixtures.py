@@ -52,7 +52,8 @@ def add_means(X: Any, R: Any, weights: Any, means: Any) -> None:
                 for f in range(X.shape[1]):
                     means[c, f] += r * X[i, f]
     for c in range(R.shape[1]):
-        means[c] /= weights[c]
+        for f in range(X.shape[1]):
+            means[c, f] /= weights[c]
 
 
 @inner_jit
@@ -137,11 +138,14 @@ def gaussian_step(X: Any, columns: Any, R: Any, variances: Any, scale: float, de
         add_scatter(X, R, c, means[c], S)
         for f in range(m):
             S[f, f] += scale * variances[f]
-        S /= weights[c] + degrees
+        for f in range(m):
+            for g in range(f + 1):
+                S[f, g] /= weights[c] + degrees
         half = 0.5 * factorise(S, L)
         invert(L, W)
         add_densities(columns, means[c], W, np.log(weights[c] / n) - constant - half, column)
-        logarithms[:, c] = column
+        for i in range(n):
+            logarithms[i, c] = column[i]
 
 
 @inner_jit
@@ -211,14 +215,20 @@ def fit_mixture(
     n, m = X.shape
     variances = np.zeros(m)
     for f in range(m):
-        mean = X[:, f].mean()
+        mean = 0.0
+        for i in range(n):
+            mean += X[i, f]
+        mean /= n
         for i in range(n):
             variances[f] += (X[i, f] - mean) ** 2 / n
         variances[f] = max(variances[f], LEAST_VARIANCE)
     R, logarithms = np.zeros((n, k)), np.empty((n, k))
     for i in range(n):
         R[i, labels[i]] = 1.0
-    columns = np.ascontiguousarray(X.T)
+    columns = np.empty((m, n))
+    for i in range(n):
+        for f in range(m):
+            columns[f, i] = X[i, f]
     before, likelihood = -np.inf, -np.inf
     for _ in range(steps):
         if shape == LATENT:
@@ -227,7 +237,9 @@ def fit_mixture(
             gaussian_step(X, columns, R, variances, scale, degrees, logarithms)
         likelihood = 0.0
         for i in range(n):
-            largest, s = logarithms[i].max(), 0.0
+            largest, s = logarithms[i, 0], 0.0
+            for c in range(1, k):
+                largest = max(largest, logarithms[i, c])
             for c in range(k):
                 R[i, c] = np.exp(logarithms[i, c] - largest)
                 s += R[i, c]

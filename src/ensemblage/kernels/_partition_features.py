@@ -117,7 +117,8 @@ def add_spread(Z: Any, labels: Any, sizes: Any, out: Any) -> None:
             centres[labels[i], f] += Z[i, f]
             middle[f] += Z[i, f] / n
     for c in range(k):
-        centres[c] /= sizes[c]
+        for f in range(d):
+            centres[c, f] /= sizes[c]
     within, total = 0.0, 0.0
     for i in range(n):
         q = 0.0
@@ -126,7 +127,8 @@ def add_spread(Z: Any, labels: Any, sizes: Any, out: Any) -> None:
             total += (Z[i, f] - middle[f]) ** 2
         within += q
         radius[labels[i]] += np.sqrt(q)
-    radius /= sizes
+    for c in range(k):
+        radius[c] /= sizes[c]
     worst = 0.0
     for a in range(k):
         most = 0.0
@@ -184,7 +186,9 @@ def add_neighbours(nearest: Any, sparsity: Any, labels: Any, sizes: Any, cut: An
     out[4] = least
     total, mean, largest, modularity = 2.0 * n * ten, 0.0, 0.0, 0.0
     for c in range(k):
-        outside = cut[c].sum()
+        outside = 0.0
+        for q in range(k):
+            outside += cut[c, q]
         volume = 2 * own[c] + outside
         share = outside / max(min(volume, total - volume), 1.0)
         mean += share * sizes[c] / n
@@ -221,25 +225,52 @@ def add_tree(pairs: Any, lengths: Any, labels: Any, sizes: Any, out: Any) -> Non
         r = root(parent, i)
         pieces[r] += 1
         largest[labels[i]] = max(largest[labels[i]], pieces[r])
-    validity, least, nearest = 0.0, 1.0, np.inf
+    validity, least, nearest, in_largest = 0.0, 1.0, np.inf, 0.0
     for c in range(k):
+        in_largest += largest[c]
         v = (separation[c] - widest[c]) / max(max(separation[c], widest[c]), 1e-12)
         validity += v * sizes[c] / n
         least = min(least, v)
         nearest = min(nearest, separation[c])
     inside /= max(n - 1 - n_cut, 1.0)
     out[0] = (k - 1) / max(n_cut, 1.0)
-    out[1] = largest.sum() / n
+    out[1] = in_largest / n
     out[2] = between / max(n_cut, 1.0) - inside
     out[3], out[4] = validity, least
     out[5] = np.log(nearest + 1e-9) - inside
 
 
 @inner_jit
+def sort(values: Any) -> None:
+    """Ascending, by a heap: which compiles in a quarter of the time that numpy.sort takes."""
+    m = len(values)
+    for step in range(m // 2 + m - 1):
+        if step < m // 2:  # make a heap ...
+            i, end = m // 2 - 1 - step, m
+        else:  # ... and put the largest one that is left last
+            i, end = 0, m - 1 - (step - m // 2)
+            values[0], values[end] = values[end], values[0]
+        value = values[i]
+        while 2 * i + 1 < end:
+            child = 2 * i + 1
+            if child + 1 < end and values[child + 1] > values[child]:
+                child += 1
+            if values[child] <= value:
+                break
+            values[i] = values[child]
+            i = child
+        values[i] = value
+
+
+@inner_jit
 def two_parts(values: Any) -> Any:
     """Share of the variance of values, sorted, that the best cut into two explains; each part at least a twelfth."""
-    m, mean = len(values), values.mean()
-    variance, so_far, best = ((values - mean) ** 2).sum(), 0.0, 0.0
+    m, mean, variance, so_far, best = len(values), 0.0, 0.0, 0.0, 0.0
+    for q in range(m):
+        mean += values[q]
+    mean /= m
+    for q in range(m):
+        variance += (values[q] - mean) ** 2
     least = max(2, m // 12)
     for q in range(m - 1):
         so_far += values[q] - mean
@@ -262,15 +293,19 @@ def quadratic(S: Any, u: Any) -> Any:
 def main_axis(S: Any) -> Any:
     """The leading eigenvector, by twelve steps of the power method."""
     g = len(S)
-    u = np.empty(g)
+    u, v = np.empty(g), np.empty(g)
     for f in range(g):
         u[f] = S[f, f]
     for _ in range(12):
-        v = np.zeros(g)
+        v[:] = 0.0
         for f in range(g):
             for h in range(g):
                 v[f] += (S[f, h] if h <= f else S[h, f]) * u[h]
-        u = v / max(np.sqrt((v * v).sum()), 1e-12)
+        q = 0.0
+        for f in range(g):
+            q += v[f] * v[f]
+        for f in range(g):
+            u[f] = v[f] / max(np.sqrt(q), 1e-12)
     return u
 
 
@@ -294,9 +329,10 @@ def add_gaussians(G: Any, sparsity: Any, labels: Any, sizes: Any, cut: Any, vall
         for f in range(g):
             means[labels[i], f] += G[i, f]
             overall[f] += G[i, f] / n
-    density /= sizes
     for c in range(k):
-        means[c] /= sizes[c]
+        density[c] /= sizes[c]
+        for f in range(g):
+            means[c, f] /= sizes[c]
     for i in range(n):
         c = labels[i]
         for f in range(g):
@@ -306,7 +342,9 @@ def add_gaussians(G: Any, sparsity: Any, labels: Any, sizes: Any, cut: Any, vall
                 total[f, h] += b * (G[i, h] - overall[h]) / n
     pooled, L = np.zeros((g, g)), np.zeros((g, g))
     for c in range(k):
-        pooled += S[c] / n
+        for f in range(g):
+            for h in range(f + 1):
+                pooled[f, h] += S[c, f, h] / n
     ridge, diagonal = 0.0, 0.0
     for f in range(g):
         ridge += 1e-3 * total[f, f] / g
@@ -314,11 +352,18 @@ def add_gaussians(G: Any, sparsity: Any, labels: Any, sizes: Any, cut: Any, vall
         total[f, f] += ridge
         diagonal += np.log(max(total[f, f], 1e-12))
     full, of_diagonal = 0.5 * factorise(total, L), 0.5 * diagonal
-    order = np.argsort(labels, kind="mergesort")
-    start = 0
+    # The objects cluster by cluster.
+    order, after, start = np.empty(n, np.int64), np.zeros(k, np.int64), 0
+    for c in range(1, k):
+        after[c] = after[c - 1] + int(sizes[c - 1])
+    for i in range(n):
+        order[after[labels[i]]] = i
+        after[labels[i]] += 1
     parts, most_parts, least_far, far, near, low, least_low = 0.0, 0.0, np.inf, 0.0, 0.0, 0.0, np.inf
     for c in range(k):
-        S[c] = (S[c] + (g + 1) * pooled) / (sizes[c] + g + 1)
+        for f in range(g):
+            for h in range(f + 1):
+                S[c, f, h] = (S[c, f, h] + (g + 1) * pooled[f, h]) / (sizes[c] + g + 1)
         p, diagonal = sizes[c] / n, 0.0
         for f in range(g):
             S[c, f, f] += ridge
@@ -332,19 +377,27 @@ def add_gaussians(G: Any, sparsity: Any, labels: Any, sizes: Any, cut: Any, vall
             u = main_axis(S[c])
             values = np.empty(m)
             for q in range(m):
-                values[q] = (G[order[start + q]] * u).sum()
-            values.sort()
+                i, values[q] = order[start + q], 0.0
+                for f in range(g):
+                    values[q] += G[i, f] * u[f]
+            sort(values)
             v = two_parts(values)
             most_parts = max(most_parts, v)
         parts += p * v
         start += m
-        b = int(cut[c].argmax())
+        b = 0
+        for q in range(1, k):
+            b = q if cut[c, q] > cut[c, b] else b
         distance, rise = 5.0, 3.0
         if cut[c, b] > 0:
-            u = means[c] - means[b]
-            length = max(np.sqrt((u * u).sum()), 1e-12)
-            u = u / length
-            spread = np.sqrt(max(quadratic(S[c], u), 1e-12)) + np.sqrt(max(quadratic(S[b], u), 1e-12))
+            square, axis = 0.0, np.empty(g)
+            for f in range(g):
+                axis[f] = means[c, f] - means[b, f]
+                square += axis[f] * axis[f]
+            length = max(np.sqrt(square), 1e-12)
+            for f in range(g):
+                axis[f] = axis[f] / length
+            spread = np.sqrt(max(quadratic(S[c], axis), 1e-12)) + np.sqrt(max(quadratic(S[b], axis), 1e-12))
             distance = min(length / spread, 5.0)
             rise = min(valley[c, b] / (2 * cut[c, b]) - 0.5 * (density[c] + density[b]), 3.0)
         least_far, far, near = min(least_far, distance), far + p * distance, near + (p if distance < 1.2 else 0.0)
@@ -372,7 +425,11 @@ def add_columns(X: Any, labels: Any, sizes: Any, out: Any) -> None:
     for c in range(k):
         for f in range(m):
             explained[f] += sums[c, f] ** 2 / sizes[c] / n
-    mean, best, entropy = explained.mean(), explained.max(), 0.0
+    mean, best, entropy = 0.0, explained[0], 0.0
+    for f in range(m):
+        mean += explained[f]
+        best = max(best, explained[f])
+    mean /= m
     for f in range(m):
         q = explained[f] / max(mean * m, 1e-12)
         entropy -= q * np.log(q + 1e-12)
@@ -412,11 +469,12 @@ def measure_partitions(
         sizes = np.zeros(k)
         for j in range(n):
             sizes[one[j]] += 1
-        F[0], F[1] = sizes.min() * k / n, sizes.max() * k / n
-        entropy, tiny = 0.0, 0
+        entropy, tiny, smallest, largest = 0.0, 0, sizes[0], sizes[0]
         for c in range(k):
+            smallest, largest = min(smallest, sizes[c]), max(largest, sizes[c])
             entropy -= sizes[c] / n * np.log(sizes[c] / n)
             tiny += sizes[c] <= TINY
+        F[0], F[1] = smallest * k / n, largest * k / n
         F[2], F[3] = entropy / np.log(k), tiny / k
         means, cut, valley = np.empty(k), np.empty((k, k)), np.empty((k, k))
         silhouettes(distances, rows, one, sizes, means, F[4:7])

@@ -17,7 +17,7 @@ BLOCK = 256
 
 
 @inner_jit
-def squared_distances(columns: Any, first: int, centres: Any, squares: Any) -> None:
+def squared_distances(columns: Any, first: Any, centres: Any, squares: Any) -> None:
     """Of some objects in a row to centres, summed in the order of the features; each feature is read once.
 
     columns : IN (d, n)

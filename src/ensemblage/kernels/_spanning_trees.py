@@ -395,9 +395,11 @@ def core_squares(X: Any, nearest: Any, core: Any) -> None:
             for f in range(X.shape[1]):
                 squares[j] += (X[i, f] - X[nearest[i, j], f]) ** 2
             is_there |= nearest[i, j] == i
-        if not is_there:
-            squares[np.argmax(squares)] = 0.0
-        core[i] = squares.max()
+        first, second = 0.0, 0.0  # the largest ones
+        for j in range(len(squares)):
+            second = max(second, min(first, squares[j]))
+            first = max(first, squares[j])
+        core[i] = first if is_there else second
 
 
 @jit
@@ -417,7 +419,7 @@ def mutual_reachability_tree(X: Any, core: Any, pairs: Any, reach: Any, plain: A
     current = 0
     for edge in range(n - 1):
         is_in[current] = True
-        squared_distances(columns, 0, X[current : current + 1], squares)
+        squared_distances(columns, np.int64(0), X[current : current + 1], squares)
         next_one, first, second = -1, np.inf, np.inf
         for i in range(n):
             if is_in[i]:

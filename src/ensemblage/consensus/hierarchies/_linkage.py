@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from ensemblage.base.memory import MAX_BYTES, OVERHEAD
 from ensemblage.base.validation import check_bytes
+from ensemblage.consensus.hierarchies._linkage_of_few import EXACT, chain_of_few, greedy_merges
 from ensemblage.consensus.hierarchies._linkage_rounds import merges_in_rounds
 from ensemblage.consensus.hierarchies._row_similarity import ROUNDING, Levels, RowSimilarity, levels_of
 from ensemblage.counting._bitmaps import MOST_BYTES, bytes_of_maps, maps_of
@@ -26,6 +27,7 @@ from ensemblage.ensemble._rows import Rows
 from ensemblage.kernels._average_linkage import Clusters, Nearest, average_chain
 from ensemblage.kernels._bitmaps import BLOCK_BITS, WORDS, plane_count
 from ensemblage.kernels._dendrogram import children_first, cut_merges, number_merges, raise_heights
+from ensemblage.kernels._jit import are_few
 from ensemblage.kernels._linkage import (
     AVERAGE,
     COMPLETE,
@@ -161,12 +163,18 @@ def average_linkage(similarity: RowSimilarity) -> Merges:
     similarity = similarity.with_most_clusters_first()
     rows, compared = similarity.rows, similarity.comparison()
     codes, counts = rows.codes[:], rows.counts
+    m, d = len(codes), int(rows.offsets[-1])
+    is_whole = similarity.countable and codes.shape[1] * int(counts.sum()) ** 2 < EXACT
+    if similarity.complete and is_whole and are_few(m * m * (m + d) // 4):
+        return _sort_merges(*greedy_merges(codes, counts, rows.offsets))
     if similarity.complete and (similarity.countable or similarity.local is not None):
         joins = None if similarity.countable else compared.joins
         whole = float(similarity.weights.sum())
         return _sort_merges(*merges_in_rounds(codes, counts, rows.offsets, similarity.n_jobs, joins, whole))
-    pairs, similarities = _merge_arrays(len(codes), np.float64)
-    state = (Clusters.of(codes, counts, compared), Chain.of(len(codes)), Nearest.of(len(codes)))
+    if similarity.complete and not len(compared.similar) and are_few(8 * m * m * d):
+        return _sort_merges(*chain_of_few(codes, counts, compared))
+    pairs, similarities = _merge_arrays(m, np.float64)
+    state = (Clusters.of(codes, counts, compared), Chain.of(m), Nearest.of(m))
     run_interruptibly(average_chain, compared, *state, pairs, similarities)
     return _sort_merges(pairs, similarities)
 

@@ -74,7 +74,7 @@ def public_sets(suite: Path | None, data: Path | None) -> Iterator[tuple[str, di
     from ensemblage.io import Preprocessor
     from ensemblage.lab.benchmark._sets import find_sets
 
-    for one in find_sets([suite] if suite else [], data):
+    for one in find_sets(suite, [data] if data else []):
         try:
             sizes = [np.bincount(reference)[1:] for reference in one.references]
         except ValueError:
@@ -109,8 +109,7 @@ def everything(X: NDArray[np.float64]) -> dict[str, Any]:
     strong = [row.k for row in found.table if row.status]
     return {
         "p": found.structure.p_value, "references": found.structure.n_references, "best": found.best,
-        "votes": found.votes, "evidence": found.evidence,
-        "named": strong, "also": found.also_stable,
+        "votes": found.votes, "evidence": found.evidence, "named": strong, "also": found.also_stable,
     }  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ from threadpoolctl import threadpool_limits
 from ensemblage import choose_k
 from ensemblage.base.random import task_seeds
 from ensemblage.stability._reference import UnimodalComponents
-from ensemblage.stability._structure import compare_with_cloud
+from ensemblage.stability._structure import ClusterStatistics, Stops, compare_with_cloud
 
 RECORD = Path(__file__).parents[1] / "docs" / "certainty" / "choose_k.jsonl"
 N_REFERENCES = 99
@@ -74,7 +74,7 @@ def public_sets(suite: Path | None, data: Path | None) -> Iterator[tuple[str, di
     from ensemblage.io import Preprocessor
     from ensemblage.lab.benchmark._sets import find_sets
 
-    for one in find_sets(suite, data):
+    for one in find_sets(suite, [data] if data else []):
         try:
             sizes = [np.bincount(reference)[1:] for reference in one.references]
         except ValueError:
@@ -87,10 +87,20 @@ def public_sets(suite: Path | None, data: Path | None) -> Iterator[tuple[str, di
 def structure(X: NDArray[np.float64]) -> dict[str, Any]:
     """The test alone, as `choose_k` makes it."""
     seeds = task_seeds(0, 1 + N_REFERENCES).tolist()
-    found = compare_with_cloud(
-        X, UnimodalComponents(X), MOST_K + 1, seeds, lambda function, of: [function(seed) for seed in of]
-    )
-    return {"p": found.structure.p_value}
+    found = compare_with_cloud(X, UnimodalComponents(X), MOST_K + 1, seeds, run_to_stop).structure
+    return {"p": found.p_value, "references": found.n_references}
+
+
+def run_to_stop(
+    function: Callable[[int], ClusterStatistics], seeds: Sequence[int], stops: Stops
+) -> list[ClusterStatistics]:
+    """In the order of the seeds, to the reference at which the test stops."""
+    found = []
+    for seed in seeds:
+        found.append(function(seed))
+        if stops(found[-1]):
+            break
+    return found
 
 
 def everything(X: NDArray[np.float64]) -> dict[str, Any]:
@@ -98,8 +108,8 @@ def everything(X: NDArray[np.float64]) -> dict[str, Any]:
     found = choose_k(X, random_state=0)
     strong = [row.k for row in found.table if row.status]
     return {
-        "p": found.structure.p_value, "best": found.best, "votes": found.votes, "evidence": found.evidence,
-        "named": strong, "also": found.also_stable,
+        "p": found.structure.p_value, "references": found.structure.n_references, "best": found.best,
+        "votes": found.votes, "evidence": found.evidence, "named": strong, "also": found.also_stable,
     }  # fmt: skip
 
 

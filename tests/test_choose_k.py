@@ -28,7 +28,7 @@ from ensemblage.answer._k_choice import VOTERS
 from ensemblage.cli import main
 from ensemblage.stability import cluster_stability
 from ensemblage.stability._reference import UnimodalComponents
-from ensemblage.stability._small_kmeans import SmallKMeans
+from ensemblage.stability._small_kmeans import PairKMeans, Pairs, SmallKMeans, squares_of_pairs
 from ensemblage.stability._structure import Structure, cluster_statistics, compare_with_cloud, p_value_of
 
 FAST = {"n_references": 39, "n_splits": 4, "n_partitions": 15}
@@ -97,6 +97,30 @@ def test_structure_is_found_in_blobs_and_not_in_noise(choice, no_choice):
     assert no_choice.best >= 2
 
 
+def references_until(function, seeds, stops):
+    """In their order, to the first at which the test stops."""
+    found = []
+    for seed in seeds:
+        found.append(function(seed))
+        if stops(found[-1]):
+            break
+    return found
+
+
+@pytest.mark.parametrize("k", [1, 2, 5, 9])
+def test_k_means_by_distances_is_that_of_features(k):
+    X = np.random.default_rng(k).normal(size=(120, 50)) + np.random.default_rng(0).normal(size=50)
+    rows, others = np.arange(0, 120, 2), np.arange(1, 120, 2)
+    ours = PairKMeans(Pairs(squares_of_pairs(X)), k, 3, 0).fit(rows[:, None])
+    theirs = SmallKMeans(k, 3, 0).fit(X[rows])
+    assert_array_equal(ours.labels_, theirs.labels_)
+    assert ours.inertia_ == pytest.approx(theirs.inertia_)
+    assert_array_equal(ours.predict(others[:, None]), theirs.predict(X[others]))
+    if k == 9:
+        assert PairKMeans(Pairs(squares_of_pairs(X)), k, 9, 0).fit(rows[:, None]).inertia_ < ours.inertia_
+        assert PairKMeans(Pairs(squares_of_pairs(X)), k, 3, 1).fit(rows[:, None]).inertia_ != ours.inertia_
+
+
 def test_p_at_its_least_is_said_to_be_at_most():
     assert "p ≤ 0.01" in Structure(0.01, 99).sentence
     assert "p = 0.31" in Structure(0.31, 99).sentence
@@ -128,9 +152,9 @@ def test_statistics_do_not_depend_on_units(blobs):
 def test_features_must_agree_where_components_find_structure():
     """A cube's components are rounder than the cube; its features are not."""
 
-    def run(function, seeds):
+    def run(function, seeds, stops):
         calls.append(len(seeds))
-        return [function(seed) for seed in seeds]
+        return references_until(function, seeds, stops)
 
     def test_of(X):
         return compare_with_cloud(X, UnimodalComponents(X), 6, range(40), run).structure
@@ -143,6 +167,30 @@ def test_features_must_agree_where_components_find_structure():
     assert len(calls) >= 7
     assert sum(test.found for test in tests) <= 1
     assert test_of(cube).p_value > 0.05
+
+
+def test_the_test_ends_where_there_can_be_no_structure(noise, no_choice, choice):
+    assert (no_choice.structure.n_references, no_choice.structure.n_left_out) == (19, 20)
+    assert no_choice.structure.p_value > 0.05
+    assert "decided after 19 clouds)" in no_choice.structure.sentence
+    assert (choice.structure.n_references, choice.structure.n_left_out) == (39, 0)
+    again = choose_k(noise, range(2, 6), random_state=0, n_jobs=2, **FAST)
+    assert (again.structure, again.table) == (no_choice.structure, no_choice.table)
+
+
+def test_many_features_by_distances():
+    """As many features as there are need not be looked at again and again: nothing else changes."""
+    source = np.random.default_rng(0)
+    X = source.normal(size=(90, 60)) + 2 * source.normal(size=(3, 60))[np.repeat(range(3), 30)]
+    found = choose_k(X, range(2, 6), random_state=0, **FAST)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("ensemblage.stability._small_kmeans.WIDE", 1_000)
+        same = choose_k(X, range(2, 6), random_state=0, **FAST)
+    assert (found.best, found.votes, found.structure) == (same.best, same.votes, same.structure)
+    assert found.best == 3
+    for row, other in zip(found.table, same.table, strict=True):
+        assert_allclose(row[:-2], other[:-2], rtol=1e-6)
+        assert adjusted_rand_score(found.labels[row.k], same.labels[row.k]) == 1  # of equal starts another is the best
 
 
 # ---- Votes ----
@@ -293,12 +341,10 @@ def test_same_seed_same_choice_for_any_number_of_threads(blobs, choice):
     assert choose_k(blobs, range(2, 8), random_state=1, **FAST).table != choice.table
 
 
-@pytest.mark.parametrize("name", FAST)
-def test_each_number_counts(noise, no_choice, name):
-    other = choose_k(noise, range(2, 6), random_state=0, **(FAST | {name: FAST[name] + 1}))
-    column = {"n_references": "gap", "n_splits": "strength", "n_partitions": None}[name]
-    if column:
-        assert [getattr(r, column) for r in other.table] != [getattr(r, column) for r in no_choice.table]
+@pytest.mark.parametrize(("name", "column"), [("n_references", "gap"), ("n_splits", "strength")])
+def test_each_number_counts(blobs, choice, name, column):
+    other = choose_k(blobs, range(2, 8), random_state=0, **(FAST | {name: FAST[name] + 1}))
+    assert [getattr(r, column) for r in other.table] != [getattr(r, column) for r in choice.table]
 
 
 def test_partitions_of_the_lifetime(blobs):

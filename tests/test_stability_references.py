@@ -4,16 +4,26 @@ import naive
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.spatial.distance import cdist
 from scipy.stats import skew
 from sklearn.cluster import AgglomerativeClustering, KMeans
 from sklearn.datasets import load_iris, make_blobs
 
 from ensemblage.base.random import task_seeds
 from ensemblage.kernels._points import best_of_starts, iterate, spread_seeds
+from ensemblage.kernels._squares import best_of_starts_by_squares, cores_by_squares, cores_of_points
 from ensemblage.stability._gap import Gaps, first_that_lasts, gaps, log_within, log_within_by_k
 from ensemblage.stability._persistence import count_components, pad_persistences, persistences
 from ensemblage.stability._reference import UnimodalComponents, decreasing, half_mode, unimodal
-from ensemblage.stability._structure import N_STARTS, cluster_statistics, largest_deviations, structure_p_value
+from ensemblage.stability._small_kmeans import squares_of_pairs
+from ensemblage.stability._structure import (
+    N_STARTS,
+    ClusterStatistics,
+    SequentialTest,
+    cluster_statistics,
+    largest_deviations,
+    structure_p_value,
+)
 
 IRIS = load_iris().data
 
@@ -225,6 +235,63 @@ def test_seeds_are_far_apart():
     assert second[1, 0] == 9
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_k_means_by_squared_distances(seed):
+    X, k = make_blobs(150, n_features=50, centers=4, cluster_std=3 + seed, random_state=seed)[0], 2 + 2 * seed
+    uniforms, ours, theirs = rng(seed).random((3, k)), np.empty(150, dtype=np.int32), np.empty(150, dtype=np.int32)
+    squares = squares_of_pairs(X)
+    assert best_of_starts_by_squares(squares, uniforms, 300, ours) == pytest.approx(
+        best_of_starts(X, uniforms, 300, theirs)
+    )
+    assert_array_equal(ours, theirs)
+
+
+def test_squared_distances_of_all_pairs():
+    X = 1e3 + rng(0).normal(size=(60, 41))
+    X[7] = X[3]
+    squares = squares_of_pairs(X)
+    assert_allclose(squares, cdist(X, X, "sqeuclidean"), rtol=1e-9, atol=1e-9)
+    assert squares[3, 7] == squares[7, 3] == squares[5, 5] == 0
+    assert_array_equal(squares, squares.T)
+    assert squares_of_pairs(X[:, :39]) is None
+
+
+def test_copies_by_squared_distances():
+    """Fewer different objects than clusters: every cluster that has objects is one of them."""
+    X = np.repeat(rng(0).normal(size=(3, 50)), 10, axis=0)
+    squares, labels = squares_of_pairs(X), np.empty(30, dtype=np.int32)
+    for k in (3, 5):
+        assert best_of_starts_by_squares(squares, rng(k).random((4, k)), 300, labels) == pytest.approx(0, abs=1e-9)
+        assert len(np.unique(labels.reshape(3, 10), axis=1).T) == len({tuple(row) for row in labels.reshape(3, 10).T})
+        assert len(set(labels[::10].tolist())) == 3
+    assert persistences(X, squares) == pytest.approx(persistences(X))
+
+
+def test_persistences_by_squared_distances():
+    X = make_blobs(200, n_features=45, centers=3, random_state=0)[0]
+    assert_allclose(persistences(X, squares_of_pairs(X)), persistences(X), rtol=1e-9)
+
+
+def test_core_distances():
+    X = rng(0).normal(size=(70, 3))
+    X[5] = X[6]
+    core = np.empty(70)
+    cores_of_points(X, np.empty(5), core)
+    expected = np.sort(cdist(X, X, "sqeuclidean"), axis=1)[:, 4]
+    assert_allclose(core, expected)
+    cores_by_squares(cdist(X, X, "sqeuclidean"), np.empty(5), core)
+    assert_allclose(core, expected)
+
+
+def test_draws_are_interpolated_as_numpy_does():
+    X = rng(0).normal(size=(80, 11))
+    X[:30] = X[:30].round()
+    X[:, 4] = 1.0
+    cloud, shares = UnimodalComponents(X, rotated=False), np.random.RandomState(3).random_sample(X.shape)
+    expected = [np.interp(u, *unimodal(x)) for u, x in zip(shares.T, cloud.of_data.T, strict=True)]
+    assert_array_equal(cloud.scores(3), np.column_stack(expected))
+
+
 def test_the_best_start_counts_and_its_labels():
     X = make_blobs(120, centers=6, cluster_std=0.5, random_state=2)[0]
     uniforms, labels = rng(0).random((10, 6)), np.empty(120, dtype=np.int32)
@@ -285,3 +352,58 @@ def test_columns_that_do_not_vary():
     assert structure_p_value(np.array([0.1, 0.0]), references) == 1 / 20
     assert structure_p_value(np.array([-0.1, 0.0]), references) > 0.05
     assert structure_p_value(np.zeros(1), np.zeros((19, 1))) == 1
+
+
+# ---- References that come one by one ----
+
+
+def sequential(rows, n_references):
+    """The test of the first row against the others, to where it stops."""
+    test = SequentialTest(rows[0], n_references)
+    for row in rows[1:]:
+        if test.stops(ClusterStatistics(np.array([0.0, *-row[:-2]]), np.array([row[-2], 0.0]))):
+            break
+    return test.result()
+
+
+def exchangeable(source, n_references, above=0.0):
+    """(1 + n, 5) rows, whose last persistence is the sum of all."""
+    rows = source.gumbel(size=(1 + n_references, 5))
+    rows[0] += above
+    rows[:, -1] = rows[:, -2]
+    return rows
+
+
+@pytest.mark.parametrize("n_references", [39, 99, 110])
+def test_a_test_that_stops_never_finds_more(n_references):
+    source, both, drawn = rng(n_references), [], []
+    for trial in range(120):
+        rows = exchangeable(source, n_references, above=2.0 * (trial % 3))
+        found = sequential(rows, n_references)
+        whole = structure_p_value(rows[0], rows[1:])
+        both.append((found.found, whole <= 0.05))
+        drawn.append(found.n_references)
+        assert found.n_left_out == n_references - found.n_references
+        assert found.n_left_out or found.p_value == whole
+        assert not (found.found and found.n_left_out)
+    assert all(full or not early for early, full in both)
+    assert np.mean([early == full for early, full in both]) >= 0.95
+    assert np.mean(drawn[::3]) < n_references / 2
+
+
+def test_p_value_where_the_test_stops():
+    """Of 99 references 5 must show as much; the fifth is the eighth: p = 5 / 8."""
+    rows = np.zeros((100, 5))
+    rows[:, 0] = rng(0).normal(size=100) / 100
+    rows[0, 0], rows[[1, 2, 4, 6, 8], 0] = 1.0, 2.0
+    found = sequential(rows, 99)
+    assert (found.n_references, found.n_left_out, found.p_value) == (19, 80, 5 / 8)
+    rows[8, 0] = 0.0
+    assert sequential(rows, 99).n_references == 99
+
+
+def test_few_references_are_all_drawn():
+    rows = exchangeable(rng(0), 19)
+    rows[0] = -5.0
+    assert sequential(rows, 19).n_references == 19
+    assert sequential(exchangeable(rng(0), 5), 5).n_references == 5

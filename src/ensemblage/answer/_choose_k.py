@@ -43,8 +43,15 @@ from ensemblage.stability import PredictionStrength, prediction_strength
 from ensemblage.stability._gap import Gaps, first_that_lasts, gaps
 from ensemblage.stability._persistence import count_components
 from ensemblage.stability._reference import UnimodalComponents
-from ensemblage.stability._small_kmeans import SmallKMeans
-from ensemblage.stability._structure import ClusterStatistics, Comparison, Structure, compare_with_cloud, p_value_of
+from ensemblage.stability._small_kmeans import PairKMeans, Pairs, SmallKMeans, squares_of_pairs
+from ensemblage.stability._structure import (
+    ClusterStatistics,
+    Comparison,
+    Stops,
+    Structure,
+    compare_with_cloud,
+    p_value_of,
+)
 
 N_STARTS = 10
 """Starts of k-means in halves and on all objects."""
@@ -85,8 +92,8 @@ def choose_k(
     impute : {"median", "mean", "most-frequent", "knn"}, optional
         What a missing number becomes, as `Preprocessor` says. Without it, missing numbers are refused.
     n_references : int, default 99
-        Single clouds that the data are compared with. With 19 the test misses more: its p-value is at least
-        1 / (n_references + 1).
+        Single clouds that the data are compared with, fewer where these show as much as the data. With 19 the test
+        misses more: its p-value is at least 1 / (n_references + 1).
     n_splits : int, default 10
         Halvings for the prediction strength.
     n_partitions : int, default 50
@@ -126,7 +133,9 @@ def choose_k(
     humps go. What is compared: ln W_1 / W_k of k-means for every k, and how long dense components live in single
     linkage of mutual reachability before they merge. Every statistic is standardised by the other data sets, and the
     largest counts: one p-value, whatever the number of k. Where it is small, clouds with unimodal features must agree.
-    Above .05 no clear structure was found.
+    Above .05 no clear structure was found. After 19 clouds, and every 5 more, the test ends if so many show as much as
+    the data that it cannot be (Besag & Clifford 1991): of 99, 5. The gap, the components and the table then have fewer
+    clouds, too.
 
     **Criteria**: prediction strength (the largest k with a strength above .8, its standard error added); the longest
     lifetime in cumulative voting; the gap statistic with those clouds (the smallest k that is not worse than the next
@@ -142,8 +151,8 @@ def choose_k(
     their consensus with those that have it, on average. Where it is largest above 10 that number is ``best``. Nobody is
     asked where most objects are copies of others. docs/DEFAULT.md has the rules that were tried.
 
-    Time: O(n² d) per reference for n objects of the sample: on one core 3 s of 200 × 10, 10 s of 1,000 × 10 and 32 s of
-    1,000 × 60 numbers, and no more of larger tables; asking the algorithms takes as long again. Memory: 16 n² bytes.
+    Time: O(n² d) per reference for n objects of the sample: TIMES. Memory: 16 n² bytes, from 40 features on 8 n² more
+    for each job. Samples of more than 4,096 objects need these not, and more time.
 
     References
     ----------
@@ -151,6 +160,7 @@ def choose_k(
     Journal of the Royal Statistical Society B 63, 2001.
     R. Tibshirani and G. Walther, "Cluster validation by prediction strength", Journal of Computational and Graphical
     Statistics 14, 2005.
+    J. Besag and P. Clifford, "Sequential Monte Carlo p-values", Biometrika 78, 1991.
     H. G. Ayad and M. S. Kamel, "On voting-based consensus of cluster ensembles", Pattern Recognition 43, 2010.
 
     Examples
@@ -226,8 +236,10 @@ class Criteria(NamedTuple):
     """1 + the dense components that live longer than those of single clouds; None with fewer than two clouds."""
     silhouettes: dict[int, float]
     """Of k-means' clusters."""
-    scores: NDArray[np.float64]
-    """(n, r) the objects."""
+    kmeans: KMeansOfScores
+    """What clusters the objects."""
+    apart: NDArray[np.float64]
+    """(n, n) their distances."""
     labels: dict[int, NDArray[np.int32]]
     """(n,) k-means' clusters for each number."""
 
@@ -248,22 +260,23 @@ def _measure_criteria(
     of_halves, of_voting, of_kmeans, *of_clouds = seeds
     cloud = UnimodalComponents(data)
     scores = np.ascontiguousarray(cloud.of_data)
-    halves = _prediction_strengths(scores, ks, n_splits, n_jobs, of_halves, steps)
+    kmeans = KMeansOfScores.of(scores)
+    halves = _prediction_strengths(kmeans, ks, n_splits, n_jobs, of_halves, steps)
     lifetime = _longest_living_k(data, n_partitions, n_jobs, of_voting, steps)
-    labels = _kmeans_labels(scores, ks, of_kmeans)
+    labels = kmeans.labels(ks, of_kmeans)
     loops = iter((0, 1))
 
-    def run(function: Callable[[int], ClusterStatistics], of: Sequence[int]) -> list[ClusterStatistics]:
-        return run_all(function, of, n_jobs, progress=steps.of(next(loops)), what="single cloud")
+    def run(function: Callable[[int], ClusterStatistics], of: Sequence[int], stops: Stops) -> list[ClusterStatistics]:
+        return run_all(function, of, n_jobs, stops, steps.of(next(loops)), "single cloud")
 
     test = compare_with_cloud(data, cloud, max(ks) + 1, of_clouds, run)
     log_w = np.array([reference.log_within for reference in test.references])
     largest = np.array([reference.persistences[0] for reference in test.references])
     components = count_components(test.data.persistences, largest) if len(largest) > 1 else None
-    apart = squareform(pdist(scores))
+    apart = squareform(pdist(scores)) if kmeans.squares is None else np.sqrt(kmeans.squares)
     silhouettes = {k: _silhouette(apart, labels[k]) for k in ks}
     gap = gaps(test.data.log_within, log_w)
-    return Criteria(ks, test, halves, lifetime, gap, components, silhouettes, scores, labels)
+    return Criteria(ks, test, halves, lifetime, gap, components, silhouettes, kmeans, apart, labels)
 
 
 def votes_of(criteria: Criteria) -> dict[str, int | None]:
@@ -307,7 +320,7 @@ def _choice(
     also = [k for k in peaks if k != best and halves[k].mean > 0.8]
     labels = criteria.labels
     if best not in labels:
-        labels = labels | _kmeans_labels(criteria.scores, [best], best)
+        labels = labels | criteria.kmeans.labels([best], best)
     structure, table = criteria.test.structure, _table(criteria, votes, best, peaks)
     notes = list(_notes(max(agreement, default=max(ks)), best, labels[best], structure))
     return KChoice(structure, best, dict(votes), also, table, labels, objects, notes, agreement, backend)
@@ -317,7 +330,8 @@ def _table(criteria: Criteria, votes: Mapping[str, int | None], best: int, peaks
     """What every number is worth; ``peaks`` are those at a peak of prediction strength."""
     halves, gap = {row.k: row for row in criteria.halves.table}, criteria.gap
     references = np.array([reference.log_within for reference in criteria.test.references])
-    hierarchies = {kind: linkage(criteria.scores, kind) for kind in ("ward", "average")}
+    distances = squareform(criteria.apart, checks=False)
+    hierarchies = {kind: linkage(distances, kind) for kind in ("ward", "average")}
     cuts = {kind: cut_tree(tree, criteria.ks) for kind, tree in hierarchies.items()}
     table = []
     for i, k in enumerate(criteria.ks):
@@ -356,8 +370,8 @@ def _notes(most: int, best: int, labels: NDArray[np.int32], structure: Structure
         yield f"{best} is the largest number that was looked at: look at larger ones, too."
     if np.bincount(labels).min() < SMALL:
         yield f"Of {best} clusters some have fewer than {SMALL} objects: prediction strength cannot see these."
-    if structure.n_references < 99:
-        yield f"With {structure.n_references} references the test for structure misses more than with 99."
+    if (n_references := structure.n_references + structure.n_left_out) < 99:
+        yield f"With {n_references} references the test for structure misses more than with 99."
 
 
 class _Steps:
@@ -384,12 +398,34 @@ class _Steps:
             self.progress(sum(self.lengths), sum(self.lengths))
 
 
+class KMeansOfScores(NamedTuple):
+    """k-means of objects, and what it is given of them: features, or numbers of objects whose distances it knows."""
+
+    model: SmallKMeans | PairKMeans
+    X: NDArray[Any]
+    squares: NDArray[np.float64] | None
+    """(n, n) squared distances, where it goes by them."""
+
+    @classmethod
+    def of(cls, scores: NDArray[np.float64]) -> KMeansOfScores:
+        """scores : (n, r) the objects."""
+        squares = squares_of_pairs(scores)
+        if squares is None:
+            return cls(SmallKMeans(n_init=N_STARTS), scores, None)
+        return cls(PairKMeans(Pairs(squares), n_init=N_STARTS), np.arange(len(scores))[:, None], squares)
+
+    def labels(self, ks: Sequence[int], seed: int) -> dict[int, NDArray[np.int32]]:
+        """(n,) clusters for each number."""
+        seeds = zip(ks, task_seeds(seed, len(ks)).tolist(), strict=True)
+        return {k: self.model.set_params(n_clusters=k, random_state=one).fit(self.X).labels_ for k, one in seeds}
+
+
 def _prediction_strengths(
-    scores: NDArray[np.float64], ks: list[int], n_splits: int, n_jobs: int | None, seed: int, steps: _Steps
+    kmeans: KMeansOfScores, ks: list[int], n_splits: int, n_jobs: int | None, seed: int, steps: _Steps
 ) -> PredictionStrength:
     """Of k-means; numbers above half of the objects have none."""
     settings: dict[str, Any] = {"n_splits": n_splits, "n_jobs": n_jobs, "random_state": seed, "progress": steps.of(2)}
-    return prediction_strength(SmallKMeans(n_init=N_STARTS), scores, ks, **settings)
+    return prediction_strength(kmeans.model, kmeans.X, ks, **settings)
 
 
 def _longest_living_k(
@@ -398,11 +434,6 @@ def _longest_living_k(
     """The number of clusters that lives longest in cumulative voting."""
     generator = RandomKPartitions(n_partitions, n_jobs=n_jobs, random_state=seed, progress=steps.of(3))
     return CumulativeVoting().fit(Ensemble(generator.fit_transform(data))).n_clusters_
-
-
-def _kmeans_labels(scores: NDArray[np.float64], ks: Sequence[int], seed: int) -> dict[int, NDArray[np.int32]]:
-    models = zip(ks, task_seeds(seed, len(ks)).tolist(), strict=True)
-    return {k: SmallKMeans(k, N_STARTS, one_seed).fit(scores).labels_ for k, one_seed in models}
 
 
 def _silhouette(apart: NDArray[np.float64], labels: NDArray[np.int32]) -> float:

@@ -402,6 +402,30 @@ def core_squares(X: Any, nearest: Any, core: Any) -> None:
         core[i] = first if is_there else second
 
 
+@inner_jit
+def join_nearest(current: int, squares: Any, core: Any, far: Any, close: Any, near: Any, is_in: Any) -> int:
+    """Bring an object into the tree; returns the one that is joined next.
+
+    squares : IN (n,) squared distances to it
+    core : IN (n,) squared core distances
+    far, close : IN/OUT (n,) the least mutual reachability to the tree, and the plain distance ...
+    near : IN/OUT (n,) ... and to which object
+    is_in : IN/OUT (n,) whether it is in the tree
+    """
+    is_in[current] = True
+    next_one, first, second = -1, np.inf, np.inf
+    for i in range(len(core)):
+        if is_in[i]:
+            continue
+        d = squares[i]
+        r = max(d, core[current], core[i])
+        if r < far[i] or (r == far[i] and d < close[i]):
+            far[i], close[i], near[i] = r, d, current
+        if next_one < 0 or far[i] < first or (far[i] == first and close[i] < second):
+            next_one, first, second = i, far[i], close[i]
+    return next_one
+
+
 @jit
 def mutual_reachability_tree(X: Any, core: Any, pairs: Any, reach: Any, plain: Any) -> None:
     """Minimum spanning tree of the mutual reachability by Prim, ties by the plain distance: O(n² d) time.
@@ -418,21 +442,23 @@ def mutual_reachability_tree(X: Any, core: Any, pairs: Any, reach: Any, plain: A
     near, is_in = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.bool_)
     current = 0
     for edge in range(n - 1):
-        is_in[current] = True
         squared_distances(columns, np.int64(0), X[current : current + 1], squares)
-        next_one, first, second = -1, np.inf, np.inf
-        for i in range(n):
-            if is_in[i]:
-                continue
-            d = squares[0, i]
-            r = max(d, core[current], core[i])
-            if r < far[i] or (r == far[i] and d < close[i]):
-                far[i], close[i], near[i] = r, d, current
-            if next_one < 0 or far[i] < first or (far[i] == first and close[i] < second):
-                next_one, first, second = i, far[i], close[i]
-        pairs[edge, 0], pairs[edge, 1] = near[next_one], next_one
-        reach[edge], plain[edge] = first, second
-        current = next_one
+        current = join_nearest(current, squares[0], core, far, close, near, is_in)
+        pairs[edge, 0], pairs[edge, 1] = near[current], current
+        reach[edge], plain[edge] = far[current], close[current]
+
+
+@jit
+def mutual_reachability_tree_of_squares(squares: Any, core: Any, pairs: Any, reach: Any, plain: Any) -> None:
+    """`mutual_reachability_tree` of objects whose squared distances, (n, n), are given: O(n²) time."""
+    n = squares.shape[0]
+    far, close = np.full(n, np.inf), np.full(n, np.inf)
+    near, is_in = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.bool_)
+    current = 0
+    for edge in range(n - 1):
+        current = join_nearest(current, squares[current], core, far, close, near, is_in)
+        pairs[edge, 0], pairs[edge, 1] = near[current], current
+        reach[edge], plain[edge] = far[current], close[current]
 
 
 @inner_jit

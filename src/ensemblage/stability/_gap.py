@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state
 from ensemblage.base.random import task_seeds
 from ensemblage.generation._sampled_kmeans import member_sums
 from ensemblage.kernels._points import best_of_starts
+from ensemblage.kernels._squares import best_of_starts_by_squares
 
 MAX_ITER = 300
 """Of a start of k-means."""
@@ -37,17 +38,21 @@ def log_within(X: NDArray[np.float64], labels: NDArray[np.int32], n_clusters: in
         return float(np.log(((X - means[labels]) ** 2).sum()))
 
 
-def log_within_by_k(X: NDArray[np.float64], ks: Sequence[int], n_init: int, seed: int) -> NDArray[np.float64]:
+def log_within_by_k(
+    X: NDArray[np.float64], ks: Sequence[int], n_init: int, seed: int, squares: NDArray[np.float64] | None = None
+) -> NDArray[np.float64]:
     """(len(ks),) ln W_k of the best of some k-means starts for each k; a k above the objects counts as their number.
 
-    O(n k d) time per iteration of a start; a k of some seed has the same starts whatever the other ks are.
+    O(n k d) time per iteration of a start; O(n k) and n for each object that moves where the squared distances of all
+    pairs, ``squares``, (n, n), are given. A k of some seed has the same starts whatever the other ks are.
     """
-    centred = np.ascontiguousarray(X - X.mean(axis=0), dtype=np.float64)
+    centred = np.ascontiguousarray(X - X.mean(axis=0), dtype=np.float64) if squares is None else squares
+    kmeans = best_of_starts if squares is None else best_of_starts_by_squares
     labels = np.empty(len(X), dtype=np.int32)
     seeds, found = task_seeds(seed, max(ks) + 1), []
     for k in ks:
         uniforms = check_random_state(seeds[k]).random_sample((n_init, min(k, len(X))))
-        found.append(best_of_starts(centred, uniforms, MAX_ITER, labels))
+        found.append(kmeans(centred, uniforms, MAX_ITER, labels))
     with np.errstate(divide="ignore"):
         return np.log(found)
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.neighbors import NearestNeighbors
 
 from ensemblage.kernels._dendrogram import component_deaths
-from ensemblage.kernels._spanning_trees import mutual_reachability_tree
+from ensemblage.kernels._spanning_trees import mutual_reachability_tree, mutual_reachability_tree_of_squares
+from ensemblage.kernels._squares import cores_by_squares, cores_of_points
 
 LEAST_NEIGHBOURS = 4
 LEAST_MEMBERS = 5
@@ -15,7 +15,7 @@ SHARE_OF_MEMBERS = 0.04
 """Objects with which a component is born, as a share of all."""
 
 
-def persistences(X: NDArray[np.float64]) -> NDArray[np.float64]:
+def persistences(X: NDArray[np.float64], squares: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
     """ln(death / birth) of every component but the one that is left, largest first; as many as there are.
 
     The core distance of an object is that to its max(4, round(log2 n))-th neighbour, the distance of two objects the
@@ -23,19 +23,25 @@ def persistences(X: NDArray[np.float64]) -> NDArray[np.float64]:
     height at which it has max(5, .04 n) objects; where two that were born merge, the later-born dies. A birth at height
     0, of equal objects, counts as at the least height above 0.
 
-    X : (n, d) finite, n ≥ 2. O(n² d) time, O(n d) memory.
+    X : (n, d) finite, n ≥ 2. O(n² d) time, O(n d) memory; O(n²) time where the squared distances of all pairs,
+    ``squares``, (n, n), are given.
     """
     n = len(X)
-    n_neighbours = min(n - 1, max(LEAST_NEIGHBOURS, round(np.log2(n))))
-    core = np.ascontiguousarray(NearestNeighbors(n_neighbors=n_neighbours).fit(X).kneighbors()[0][:, -1])
-    pairs, squares = np.empty((n - 1, 2), dtype=np.int64), np.empty((2, n - 1))
-    mutual_reachability_tree(np.ascontiguousarray(X), core**2, pairs, *squares)
-    heights = np.sqrt(squares[0])
+    least = np.empty(1 + min(n - 1, max(LEAST_NEIGHBOURS, round(np.log2(n)))))
+    core, pairs, edges = np.empty(n), np.empty((n - 1, 2), dtype=np.int64), np.empty((2, n - 1))
+    if squares is None:
+        points = np.ascontiguousarray(X)
+        cores_of_points(points, least, core)
+        mutual_reachability_tree(points, core, pairs, *edges)
+    else:
+        cores_by_squares(squares, least, core)
+        mutual_reachability_tree_of_squares(squares, core, pairs, *edges)
+    heights = np.sqrt(edges[0])
     order = np.argsort(heights, kind="stable")
     lives = np.empty((n - 1, 2))
     state = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64), np.empty(n)
-    least = max(LEAST_MEMBERS, int(np.ceil(SHARE_OF_MEMBERS * n)))
-    n_deaths = component_deaths(pairs[order], heights[order], least, *state, lives)
+    least_members = max(LEAST_MEMBERS, int(np.ceil(SHARE_OF_MEMBERS * n)))
+    n_deaths = component_deaths(pairs[order], heights[order], least_members, *state, lives)
     births, deaths = lives[:n_deaths].T
     above = heights[heights > 0]
     if not len(above):

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sklearn.isotonic import isotonic_regression
 from sklearn.utils import check_random_state
 
+from ensemblage.kernels._squares import draw_columns, fill_quantiles
 from ensemblage.stability._resamples import Axes
 
 
@@ -36,13 +37,19 @@ class UnimodalComponents:
         self.axes = Axes.of(X) if rotated else None
         self.of_data = X - self.centre if self.axes is None else self.axes.scores
         """(n, r) the data on those axes, r = min(n, d), or on the features, r = d; distances are those of X."""
-        self.components = [unimodal(scores) for scores in self.of_data.T]
+        components = [unimodal(scores) for scores in self.of_data.T]
+        self.ends = np.cumsum([0, *(len(component.shares) for component in components)])
+        self.quantiles = np.empty((self.ends[-1], 4)), np.empty(self.ends[-1], dtype=np.int32)
+        """Component after component, as a draw needs them."""
+        for component, first, last in zip(components, self.ends[:-1], self.ends[1:], strict=True):
+            fill_quantiles(*component, *(part[first:last] for part in self.quantiles))
 
     def scores(self, seed: int) -> NDArray[np.float64]:
         """(n, r) the draw of a seed, as ``of_data``."""
         shares = check_random_state(seed).random_sample(self.of_data.shape)
-        drawn = [np.interp(u, *component) for u, component in zip(shares.T, self.components, strict=True)]
-        return np.column_stack(drawn)
+        drawn: NDArray[np.float64] = np.empty_like(shares)
+        draw_columns(shares, *self.quantiles, self.ends, drawn)
+        return drawn
 
     def draw(self, seed: int) -> NDArray[np.float64]:
         """(n, d) data of a seed."""

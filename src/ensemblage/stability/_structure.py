@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from ensemblage.base.random import task_seeds
 from ensemblage.stability._gap import log_within_by_k
 from ensemblage.stability._persistence import pad_persistences, persistences
 from ensemblage.stability._reference import UnimodalComponents
+from ensemblage.stability._small_kmeans import squares_of_pairs
 
 N_STARTS = 4
 """Starts of k-means per number of clusters, on the data and on each reference."""
@@ -20,6 +21,8 @@ ALPHA = 0.05
 """Error of the first kind of the test."""
 LEAST = -30.0
 """ln W_k / W_1 where W_k is smaller or 0."""
+FIRST_LOOK, STEP = 19, 5
+"""References after which the test is looked at before all are drawn, and how many more until the next look."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +33,8 @@ class Structure:
     """(1 + references that show at least as much) / (references + 1): the largest standardised statistic."""
     n_references: int
     """Single clouds that the data were compared with."""
+    n_left_out: int = 0
+    """More that were not drawn, since so many had shown as much that no structure could be found."""
 
     @property
     def found(self) -> bool:
@@ -43,9 +48,10 @@ class Structure:
         p = f"p ≤ {least:.2g}" if self.p_value <= least else f"p = {self.p_value:.2g}"
         if self.found:
             return f"There is structure: a single cloud of this shape hardly ever shows as much ({p})."
+        after = f", decided after {self.n_references} clouds" if self.n_left_out else ""
         return (
-            f"No clear structure was found: a single cloud of this shape shows as much by chance ({p}). Clusters of it "
-            "cut a continuum; classes that overlap cannot be excluded."
+            f"No clear structure was found: a single cloud of this shape shows as much by chance ({p}{after}). "
+            "Clusters of it cut a continuum; classes that overlap cannot be excluded."
         )
 
 
@@ -68,11 +74,13 @@ class ClusterStatistics(NamedTuple):
 
 def cluster_statistics(X: NDArray[np.float64], most: int, seed: int) -> ClusterStatistics:
     """ln W_k / W_1 for k from 1 to ``most``, -30 at least, and as many persistences less one; X : (n, d)."""
-    if X.shape[1] > len(X):
+    squares = squares_of_pairs(X)
+    if squares is None and X.shape[1] > len(X):
         # n points have the same distances in n coordinates.
         X = np.ascontiguousarray(np.asarray(np.linalg.qr(X.T, mode="r")).T)
-    log_w = log_within_by_k(X, range(1, most + 1), N_STARTS, int(task_seeds(seed, 1)[0]))
-    return ClusterStatistics(np.maximum(log_w - log_w[0], LEAST), pad_persistences(persistences(X), most - 1))
+    log_w = log_within_by_k(X, range(1, most + 1), N_STARTS, int(task_seeds(seed, 1)[0]), squares)
+    lives = pad_persistences(persistences(X, squares), most - 1)
+    return ClusterStatistics(np.maximum(log_w - log_w[0], LEAST), lives)
 
 
 class Comparison(NamedTuple):
@@ -83,31 +91,72 @@ class Comparison(NamedTuple):
     references: list[ClusterStatistics]
 
 
+Stops = Callable[[ClusterStatistics], bool]
+"""Whether a reference, in the order of the seeds, is the last that is needed."""
+
+
 def compare_with_cloud(
     X: NDArray[np.float64],
     cloud: UnimodalComponents,
     most: int,
     seeds: Sequence[int],
-    run: Callable[[Callable[[int], ClusterStatistics], Sequence[int]], Any],
+    run: Callable[[Callable[[int], ClusterStatistics], Sequence[int], Stops], list[ClusterStatistics]],
 ) -> Comparison:
     """Test the data, (n, d), on the principal axes of their single cloud, against a draw of it per seed but the first.
 
     Where that finds structure, clouds whose features are made unimodal instead of the components must agree, and the
-    larger p-value counts: the components of a cube, say, are rounder than the cube. ``run`` maps a function over seeds.
+    larger p-value counts: the components of a cube, say, are rounder than the cube. ``run`` maps a function over seeds,
+    in their order, to the first result that is the last one needed.
     """
     first, *others = seeds
 
     def against(cloud: UnimodalComponents) -> tuple[Structure, ClusterStatistics, list[ClusterStatistics]]:
         data = cluster_statistics(np.ascontiguousarray(cloud.of_data), most, first)
-        references = run(lambda seed: cluster_statistics(cloud.scores(seed), most, seed), others)
-        rows = np.array([reference.row for reference in references])
-        return Structure(structure_p_value(data.row, rows), len(others)), data, references
+        test = SequentialTest(data.row, len(others))
+        references = run(lambda seed: cluster_statistics(cloud.scores(seed), most, seed), others, test.stops)
+        return test.result(), data, references
 
     structure, data, references = against(cloud)
     if structure.found:
         by_features, *_ = against(UnimodalComponents(X, rotated=False))
         structure = max(structure, by_features, key=lambda test: test.p_value)
     return Comparison(structure, data, references)
+
+
+class SequentialTest:
+    """The test of the data against references that come one by one, and end where no structure can be found (Besag &
+    Clifford, Biometrika 78, 1991).
+
+    With N references structure is found if fewer than h = ⌊.05 (N + 1)⌋ show as much as the data. So it is not where h
+    of the first l do; p is h / l then, l the number of the h-th. Standardised are the l + 1 data sets that are there.
+    That can only turn "found" into "not found": the error of the first kind is that of N references at most.
+    """
+
+    def __init__(self, statistics: NDArray[np.float64], n_references: int) -> None:
+        """statistics : (K,) of the data, large is structure."""
+        self.rows, self.n_references = [statistics], n_references
+        self.enough = int(ALPHA * (n_references + 1) + 1e-9)
+
+    def stops(self, reference: ClusterStatistics) -> bool:
+        """Whether the references to this one are enough to say that there is no structure."""
+        self.rows.append(reference.row)
+        drawn = len(self.rows) - 1
+        is_look = drawn >= FIRST_LOOK and (drawn - FIRST_LOOK) % STEP == 0
+        return self.enough > 0 and is_look and drawn < self.n_references and len(self._as_large()) >= self.enough
+
+    def result(self) -> Structure:
+        """The p-value of the references that were drawn."""
+        drawn = len(self.rows) - 1
+        if drawn == self.n_references:
+            return Structure(structure_p_value(self.rows[0], np.array(self.rows[1:])), drawn)
+        place = int(self._as_large()[self.enough - 1]) + 1
+        p_value = max(self.enough / place, (self.enough + 1) / (self.n_references + 1))
+        return Structure(p_value, drawn, self.n_references - drawn)
+
+    def _as_large(self) -> NDArray[np.intp]:
+        """Places of the references that show as much as the data."""
+        largest = largest_deviations(np.array(self.rows))
+        return np.flatnonzero(largest[1:] >= largest[0])
 
 
 def p_value_of(value: float, references: NDArray[np.float64]) -> float:

@@ -103,6 +103,16 @@ def wheel(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
+def release(session: nox.Session) -> None:
+    """Rehearse a release (docs/RELEASING.md): the commit built twice, a local index, every Python that is on the PATH.
+
+    `nox -s release -- tests/test_docs.py` tests less than the core.
+    """
+    session.install("build", "twine", "check-wheel-contents", "cyclonedx-bom")
+    session.run("python", "tests/guards/release.py", "rehearse", *session.posargs)
+
+
+@nox.session(default=False)
 def nightly(session: nox.Session) -> None:
     """The core of the tests with dependencies that are not released yet, from the index NIGHTLY_INDEX if set."""
     extra = ["--extra-index-url", os.environ["NIGHTLY_INDEX"]] if os.environ.get("NIGHTLY_INDEX") else []

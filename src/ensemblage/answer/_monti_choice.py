@@ -11,10 +11,15 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.stats import beta
 from sklearn.utils import check_array, check_random_state
 
+from ensemblage.answer._hclust import hclust, numbers_by_first
+from ensemblage.base.memory import MAX_BYTES, check_fits
 from ensemblage.base.random import task_seeds
 from ensemblage.base.validation import check_choice, check_progress, check_whole, features_checked, format_value
+from ensemblage.consensus.hierarchies._eac import EvidenceAccumulation
+from ensemblage.consensus.hierarchies._linkages import LINKAGES
 from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.generation import ResampledPartitions
+from ensemblage.metrics._coassociation import coassociation
 from ensemblage.metrics._monti import cdf_area, consensus_cdf, delta_of_areas, pac_of
 from ensemblage.stability._reference import UnimodalComponents
 from ensemblage.stability._resamples import Axes
@@ -58,6 +63,67 @@ class MontiChoice:
     """One row per k, ascending."""
     ensembles: dict[int, Ensemble]
     """The resampled partitions of each k."""
+
+    def to_consensus_cluster_plus(
+        self, *, linkage: str = "average", max_bytes: int | str = MAX_BYTES
+    ) -> dict[int, dict[str, Any]]:
+        """The results of each k in the shape of R's ConsensusClusterPlus, for code that plots or reads those.
+
+        From R, with reticulate: ``structure(result$consensusTree, class = "hclust")`` is a tree that ``plot``,
+        ``cutree`` and ``heatmap`` take.
+
+        Parameters
+        ----------
+        linkage : {"single", "average", "complete"}, default "average"
+            How the tree is made of 1 - ``consensusMatrix``: ``finalLinkage`` of ConsensusClusterPlus.
+        max_bytes : int or str, default 2 GiB
+            Most memory to take beyond the labels, in bytes or as "4GB": 8 n² bytes for each k, and 40 n² on the way.
+
+        Returns
+        -------
+        dict of int to dict
+            For each k: ``consensusMatrix``, an ndarray of shape (n, n), the share of the subsamples with both objects
+            that put them into one cluster; ``consensusTree``, a dict with ``merge``, ``height``, ``order``, ``labels``
+            and ``method`` of R's hclust; ``consensusClass``, an ndarray of shape (n,), clusters from 1, numbered by
+            their first object as R's cutree does.
+
+        Raises
+        ------
+        ValueError
+            If it would take more than ``max_bytes``, or ``linkage`` is none of these.
+
+        Warns
+        -----
+        UserWarning
+            If some pair of objects never was in one subsample: its entry is 0.
+
+        Notes
+        -----
+        O(n² p) time for each k, and O(n²) for the linkage. Of many objects take ``table`` and ``ensembles``. Colours
+        (``clrs``) and the second copy of the matrix (``ml``) are left out.
+
+        References
+        ----------
+        M. D. Wilkerson and D. N. Hayes, "ConsensusClusterPlus: a class discovery tool with confidence assessments and
+        item tracking", Bioinformatics 26, 2010.
+
+        Examples
+        --------
+        >>> from ensemblage.answer import choose_k_monti
+        >>> X = [[0.0], [0.1], [0.2], [5.0], [5.1], [5.2]]
+        >>> choice = choose_k_monti(X, [2], n_partitions=20, n_references=0, random_state=0)
+        >>> found = choice.to_consensus_cluster_plus()
+        >>> found[2]["consensusClass"]
+        array([1, 1, 1, 2, 2, 2], dtype=int32)
+        >>> found[2]["consensusMatrix"][0]
+        array([1., 1., 1., 0., 0., 0.])
+        """
+        check_choice(linkage, "linkage of to_consensus_cluster_plus", LINKAGES)
+        n = len(next(iter(self.ensembles.values())))
+        needed = 8 * n * n * (len(self.ensembles) + 5)
+        what = f"{len(self.ensembles)} matrices of {n:,} objects"
+        check_fits(needed, max_bytes, "to_consensus_cluster_plus", what, "Raise it, or take table and ensembles.")
+        return {k: _of_one_k(ensemble, k, linkage) for k, ensemble in self.ensembles.items()}
 
 
 def choose_k_monti(
@@ -169,6 +235,17 @@ def choose_k_monti(
     found = ensembles_of(data, seed)
     references = [pac_by_k(ensembles_of(draw_reference(data, reference_data, s), s)) for s in reference_seeds]
     return summarize_choice(found, references)
+
+
+def _of_one_k(ensemble: Ensemble, k: int, linkage: str) -> dict[str, Any]:
+    """What ConsensusClusterPlus returns of one k."""
+    matrix = coassociation(ensemble, max_bytes="1000GB")
+    model = EvidenceAccumulation(k, linkage=linkage, max_bytes="1000GB").fit_similarity(matrix)
+    return {
+        "consensusMatrix": matrix,
+        "consensusTree": hclust(model.linkage_matrix_, linkage),
+        "consensusClass": numbers_by_first(model.labels_),
+    }
 
 
 def summarize_choice(ensembles: dict[int, Ensemble], references: Sequence[dict[int, float]] = ()) -> MontiChoice:

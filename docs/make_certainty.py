@@ -85,7 +85,9 @@ NUMBER = """How many clusters: `choose_k`, whose test compares the data with sin
 five criteria vote. `python benchmarks/bench_choose_k.py null|designs|sets` with 99 references, numbers from 2 to 10.
 
 **Clouds without clusters**, 100 to 500 objects, 2 to 50 features: how often structure is found where there is none (p
-≤ .05), with 95 % intervals (Clopper-Pearson).
+≤ .05), with 95 % intervals (Clopper-Pearson). The test ends after 19 references, or every 5 more, once it cannot find
+structure (Besag & Clifford 1991). {again} of these clouds were measured with it, after {mean} references on average, the
+others with all 99, which finds structure no less often.
 
 """
 DESIGNS = """
@@ -231,7 +233,9 @@ def interval_of(found: int, n: int) -> tuple[float, float]:
 def number(runs: list[dict[str, Any]]) -> str:
     """What the choice of a number of clusters says."""
     by_part = {part: [run for run in runs if run["part"] == part] for part in ("null", "designs", "sets")}
-    texts = [NUMBER, _of_clouds(by_part["null"])]
+    again = [run["references"] for run in by_part["null"] if "references" in run]
+    about = {"again": len(again), "mean": f"{np.mean(again):.0f}"}
+    texts = [NUMBER.format(**about), _of_clouds(by_part["null"])]
     if by_part["designs"]:
         draws = max(run["seed"] for run in by_part["designs"]) + 1
         texts += [DESIGNS.format(draws=draws), _of_designs(by_part["designs"])]

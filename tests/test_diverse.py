@@ -14,6 +14,7 @@ from sklearn.mixture import GaussianMixture
 
 from ensemblage import DiversePartitions, Genie
 from ensemblage.generation._diverse import Embedding, Objects, connected_neighbours
+from ensemblage.generation._lumbermark import lumbermark
 
 IRIS = load_iris().data
 RINGS, RING = make_circles(300, factor=0.4, noise=0.03, random_state=0)
@@ -44,6 +45,24 @@ def test_spectral_cuts_are_those_of_scikit_learn():
             assert (
                 adjusted_rand_score(Embedding.of(size, 4, Objects(X)).cut(4), other.fit_predict(X)) > 0.9
             )  # it counts loops
+
+
+@pytest.mark.parametrize("decimals", [None, 1])
+def test_neighbours_are_looked_for_once(monkeypatch, decimals):
+    """The graphs are those of a search for each, also where objects are as far away as others."""
+    X = np.random.default_rng(0).normal(size=(300, 3))
+    X = X if decimals is None else X.round(decimals)
+    objects = Objects(X)
+    assert (objects.known_nearest(4) is None) == (decimals is not None)
+    assert Objects(X[:30]).known_nearest(4) is None
+    assert Objects(np.random.default_rng(0).normal(size=(300, 16))).known_nearest(4) is None
+    assert objects.known_nearest(10) is None
+    graphs, lumber = [connected_neighbours(objects, k) for k in (5, 10)], lumbermark(X, 6, objects.known_nearest(5))
+    monkeypatch.setattr(Objects, "known_nearest", lambda objects, k: None)
+    for graph, other in zip(graphs, (connected_neighbours(objects, k) for k in (5, 10)), strict=True):
+        for part in ("data", "indices", "indptr"):
+            np.testing.assert_array_equal(getattr(graph, part), getattr(other, part))
+    np.testing.assert_array_equal(lumber, lumbermark(X, 6))
 
 
 def test_shapes_that_no_ellipse_is():

@@ -11,7 +11,7 @@ from sklearn.datasets import load_iris, make_blobs
 
 from ensemblage.base.random import task_seeds
 from ensemblage.kernels._points import best_of_starts, iterate, spread_seeds
-from ensemblage.kernels._squares import best_of_starts_by_squares, cores_by_squares, cores_of_points
+from ensemblage.kernels._squares import best_of_starts_by_squares, cores_by_squares, cores_of_points, nearest_of_rows
 from ensemblage.stability._gap import Gaps, first_that_lasts, gaps, log_within, log_within_by_k
 from ensemblage.stability._persistence import count_components, pad_persistences, persistences
 from ensemblage.stability._reference import UnimodalComponents, decreasing, half_mode, unimodal
@@ -283,6 +283,15 @@ def test_core_distances():
     assert_allclose(core, expected)
 
 
+def test_nearest_of_rows_is_a_stable_sort():
+    distances = rng(0).integers(0, 12, size=(40, 30)).astype(float)
+    distances[3] = np.inf
+    nearest, lengths = np.empty((40, 7), dtype=np.int64), np.empty((40, 7))
+    nearest_of_rows(distances, nearest, lengths)
+    assert_array_equal(nearest, np.argsort(distances, axis=1, kind="stable")[:, :7])
+    assert_array_equal(lengths, np.sort(distances, axis=1)[:, :7])
+
+
 def test_draws_are_interpolated_as_numpy_does():
     X = rng(0).normal(size=(80, 11))
     X[:30] = X[:30].round()
@@ -388,7 +397,7 @@ def test_a_test_that_stops_never_finds_more(n_references):
         assert not (found.found and found.n_left_out)
     assert all(full or not early for early, full in both)
     assert np.mean([early == full for early, full in both]) >= 0.95
-    assert np.mean(drawn[::3]) < n_references / 2
+    assert np.mean(drawn[::3]) < 0.6 * n_references
 
 
 def test_p_value_where_the_test_stops():

@@ -22,6 +22,7 @@ from ensemblage.kernels._partition_features import (
     pair_agreement,
 )
 from ensemblage.kernels._spanning_trees import mutual_reachability_tree
+from ensemblage.kernels._squares import nearest_of_rows
 
 MOST_ROWS = 300
 """Of which silhouettes are computed."""
@@ -174,8 +175,7 @@ def _nearest(Z: Matrix, k: int) -> tuple[NDArray[np.int64], Matrix]:
     for start in range(0, n, 500):
         D = np.round(_distances(Z[start : start + 500], Z), 10)
         D[np.arange(len(D)), np.arange(start, start + len(D))] = np.inf
-        found[start : start + 500] = np.argsort(D, axis=1, kind="stable")[:, :k]
-        lengths[start : start + 500] = np.take_along_axis(D, found[start : start + 500], axis=1)
+        nearest_of_rows(D, found[start : start + 500], lengths[start : start + 500])
     return found, lengths
 
 

@@ -151,8 +151,9 @@ def choose_k(
     their consensus with those that have it, on average. Where it is largest above 10 that number is ``best``. Nobody is
     asked where most objects are copies of others. docs/DEFAULT.md has the rules that were tried.
 
-    Time: O(n² d) per reference for n objects of the sample: TIMES. Memory: 16 n² bytes, from 40 features on 8 n² more
-    for each job. Samples of more than 4,096 objects need these not, and more time.
+    Time: O(n² d) per reference for n objects of the sample. Of 1,000 × 10 numbers one core takes 3 s, 1 s where no
+    structure is found, of 958 × 800 14 and 4 s, and no more of larger tables; asking the algorithms adds some seconds.
+    Memory: 16 n² bytes, and 8 n² for each job from 40 features on, up to 4,096 objects.
 
     References
     ----------

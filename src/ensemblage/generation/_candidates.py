@@ -17,7 +17,7 @@ from ensemblage.base.cached import once
 from ensemblage.base.random import sample_rows
 from ensemblage.generation._diverse import GINI_THRESHOLD, MOST_FULL, RIDGE, Embedding, Objects
 from ensemblage.generation._genie import Merges
-from ensemblage.generation._lumbermark import lumbermark
+from ensemblage.generation._lumbermark import N_NEIGHBOURS, lumbermark
 from ensemblage.generation._parallel import fold_warnings, run_all
 from ensemblage.generation._sampled_kmeans import member_sums
 from ensemblage.generation._views import MOST_COMPONENTS, Matrix, Scales, n_signals, principal_components
@@ -196,7 +196,8 @@ class Space:
     @once
     def lumber(self) -> Labels:
         """(K, n) partitions with 2, 3, ... clusters."""
-        return lumbermark(self.X, min(self.most_clusters, len(self.X)))
+        known = self.objects.known_nearest(N_NEIGHBOURS)
+        return lumbermark(self.X, min(self.most_clusters, len(self.X)), known)
 
     def lumbermark(self, k: int) -> Labels:
         if k - 2 >= len(self.lumber):

@@ -17,7 +17,7 @@ from scipy.sparse.linalg import eigsh
 from sklearn.base import clone
 from sklearn.cluster import SpectralClustering
 from sklearn.mixture import GaussianMixture
-from sklearn.neighbors import kneighbors_graph
+from sklearn.neighbors import NearestNeighbors, kneighbors_graph
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -39,6 +39,10 @@ RIDGE = 1e-4
 """Added to the variances of a mixture, in mean variances of the features."""
 GRID = (2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 17, 20)
 """Numbers of clusters, up to √n, where none is asked for."""
+MOST_NEIGHBOURS = 9
+"""Other objects that are looked for at once: those of the larger of `NEIGHBOURS`."""
+MOST_SEARCHED_BY_TREE = 15
+"""Features up to which scikit-learn searches by a tree."""
 MOST_DENSE = 200
 """Objects up to which the eigenvectors are those of a dense matrix."""
 MOST_DIVERSE = 20_000
@@ -84,6 +88,26 @@ class Objects:
         """The minimum spanning tree."""
         return Tree.of(self.X)
 
+    def known_nearest(self, k: int) -> NDArray[np.intp] | None:
+        """(n, k) the k nearest other objects of each, nearest first, of a search that is made once for several k.
+
+        None where a search for k might find or order them otherwise: where some are as far away, where a tree is not
+        what searches, and of few objects.
+        """
+        n, m = self.X.shape
+        if m > MOST_SEARCHED_BY_TREE or n <= 4 * MOST_NEIGHBOURS or k > MOST_NEIGHBOURS:
+            return None
+        distances, rows = self._nearest
+        near = distances[:, : k + 1]
+        differ = (near[:, 0] > 0).all() and (np.diff(near, axis=1) > 0).all()
+        return rows[:, :k] if differ else None
+
+    @once
+    def _nearest(self) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+        """(n, q + 1) distances and numbers of the nearest other objects of each, q the most that are asked for."""
+        distances, rows = NearestNeighbors(n_neighbors=MOST_NEIGHBOURS + 1).fit(self.X).kneighbors()
+        return distances, rows
+
     @once
     def ridge(self) -> float:
         """What a mixture adds to its variances: other units change no cluster."""
@@ -97,7 +121,12 @@ def connected_neighbours(objects: Objects, n_neighbors: int) -> csr_array:
     Its parts are joined by the edges of the minimum spanning tree between them: else as many eigenvalues are 1,
     and any of their vectors would be as good.
     """
-    directed = csr_array(kneighbors_graph(objects.X, min(n_neighbors, len(objects.X)) - 1))
+    n, k = len(objects.X), min(n_neighbors, len(objects.X)) - 1
+    nearest = objects.known_nearest(k)
+    if nearest is None:
+        directed = csr_array(kneighbors_graph(objects.X, k))
+    else:
+        directed = csr_array((np.ones(n * k), nearest.ravel(), np.arange(0, n * k + 1, k)), shape=(n, n))
     joined = csr_array(directed + directed.T) / 2
     n_parts, part = connected_components(joined, directed=False)
     if n_parts > 1:

@@ -15,16 +15,22 @@ SHARE, LEAST = 0.25, 10
 at least so many."""
 
 
-def lumbermark(X: NDArray[np.float64], most_clusters: int) -> NDArray[np.int32]:
+def lumbermark(
+    X: NDArray[np.float64], most_clusters: int, known_nearest: NDArray[np.intp] | None = None
+) -> NDArray[np.int32]:
     """(K, n) partitions of objects, (n, m), with 2, 3, ... up to ``most_clusters`` clusters, numbered from 0.
 
-    Fewer where no edge is left to cut. Edges of the same mutual reachability go by their plain length. O(n² m) time,
-    O(n (m + K)) memory.
+    ``known_nearest``, (n, 5), are the nearest other objects of each, looked for here if they are not given. Fewer
+    partitions where no edge is left to cut. Edges of the same mutual reachability go by their plain length. O(n² m)
+    time, O(n (m + K)) memory.
     """
     X = np.ascontiguousarray(X)
-    n, nearest = len(X), NearestNeighbors(n_neighbors=min(N_NEIGHBOURS + 1, len(X))).fit(X)
-    core = np.empty(n)
-    core_squares(X, nearest.kneighbors(X, return_distance=False), core)
+    n, core = len(X), np.empty(len(X))
+    if known_nearest is None:
+        nearest = NearestNeighbors(n_neighbors=min(N_NEIGHBOURS + 1, n)).fit(X).kneighbors(X, return_distance=False)
+    else:
+        nearest = np.column_stack([np.arange(n), known_nearest])
+    core_squares(X, nearest, core)
     pairs, reach, plain = np.empty((n - 1, 2), dtype=np.int64), np.empty(n - 1), np.empty(n - 1)
     mutual_reachability_tree(X, core, pairs, reach, plain)
     clusters = np.empty((max(most_clusters - 1, 0), n), dtype=np.int32)

@@ -143,6 +143,31 @@ def largest_of_least(row: Any, least: Any) -> float:
 
 
 @jit
+def nearest_of_rows(distances: Any, nearest: Any, lengths: Any) -> None:
+    """The places of the smallest numbers of each row, ascending, ties by place.
+
+    distances : IN (n, m)
+    nearest : OUT (n, k)
+    lengths : OUT (n, k) the numbers
+    """
+    k = nearest.shape[1]
+    for i in range(distances.shape[0]):
+        row, found, least = distances[i], nearest[i], lengths[i]
+        found[:] = 0
+        least[:] = np.inf
+        filled = 0
+        for j in range(row.shape[0]):
+            if filled == k and not row[j] < least[k - 1]:
+                continue
+            place = min(filled, k - 1)
+            while place > 0 and row[j] < least[place - 1]:
+                least[place], found[place] = least[place - 1], found[place - 1]
+                place -= 1
+            least[place], found[place] = row[j], j
+            filled = min(filled + 1, k)
+
+
+@jit
 def cores_by_squares(squares: Any, least: Any, core: Any) -> None:
     """squares : IN (n, n)
     least : WORK (q + 1,)

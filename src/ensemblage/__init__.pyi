@@ -39,6 +39,7 @@ from ensemblage.consensus import MajorityVoting as MajorityVoting
 from ensemblage.consensus import NegMM as NegMM
 from ensemblage.consensus import SpectralEnsembleClustering as SpectralEnsembleClustering
 from ensemblage.consensus import make_consensus as make_consensus
+from ensemblage.ensemble._counted_ensemble import CountedEnsemble as CountedEnsemble
 from ensemblage.ensemble._ensemble import Ensemble as Ensemble
 from ensemblage.ensemble._soft_ensemble import SoftEnsemble as SoftEnsemble
 from ensemblage.generation import DiversePartitions as DiversePartitions

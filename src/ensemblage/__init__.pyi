@@ -56,6 +56,7 @@ from ensemblage.generation import USpec as USpec
 from ensemblage.generation import USpecPartitions as USpecPartitions
 from ensemblage.io import Preprocessor as Preprocessor
 from ensemblage.io import read_table as read_table
+from ensemblage.io._feature_blocks import FeatureBlocks as FeatureBlocks
 from ensemblage.metrics import align_labels as align_labels
 from ensemblage.profiles import profile as profile
 from ensemblage.ranking import AverageAgreement as AverageAgreement

@@ -103,11 +103,11 @@ class Found(NamedTuple):
         generator, kept = getattr(model, "generator_", None), np.empty((len(features), 0))
         if not are_all:
             kept = getattr(generator, "_fit_X", kept)
-        if n_features != features.shape[1] or len(kept) != len(model.labels_):
+        is_fitted = hasattr(model, "plan_") and model.plan_.n_objects == len(features)
+        if not is_fitted or n_features != features.shape[1] or len(kept) != len(model.labels_):
             raise ValueError(
-                f"The model must be a ConsensusClustering that was fitted to these {features.shape[1]:,} features, "
-                f"which are not in memory. Got {type(model).__name__} of {n_features} features. Call model.fit with "
-                "them first."
+                f"The model must be a ConsensusClustering that was fitted to these {len(features):,} objects. Got a "
+                f"{type(model).__name__} of others. Call model.fit with them first."
             )
         return cls(kept, model.labels_, model.confidence_, model.runner_up_, are_all)
 
@@ -129,21 +129,26 @@ def clusters_of_blocks(features: FeatureBlocks, model: Any) -> NDArray[np.int32]
 
 def write_blocks(features: FeatureBlocks, model: Any, folder: str | PathLike[str]) -> None:
     """Do what `FeatureBlocks.write_clusters` does."""
+    Found.of(features, model)
+    with new_folder(folder) as new:
+        write_into(features, model, new)
+
+
+def write_into(features: FeatureBlocks, model: Any, folder: Path) -> None:
+    """Write parts and profile into a folder that is there."""
     import pyarrow.parquet as pq
 
-    found = Found.of(features, model)
-    with new_folder(folder) as new:
-        parts = new / "clusters"
-        parts.mkdir()
-        scaled = model.preprocessor_._of_blocks(features)
-        n_written = sum(scaled.each(_write_part, found, str(parts.absolute())))
-        n_found = sum(pq.ParquetFile(part).metadata.num_rows for part in parts.iterdir())
-        if n_found != n_written:
-            raise ValueError(
-                f"The folder must be one that all workers write to. Got {n_found:,} of {n_written:,} rows in "
-                f"{Path(folder).parent}. Name a folder on a disk that they share."
-            )
-        pq.write_table(profile_of_blocks(features, model), new / "profile.parquet")
+    found, parts = Found.of(features, model), folder / "clusters"
+    parts.mkdir()
+    scaled = model.preprocessor_._of_blocks(features)
+    n_written = sum(scaled.each(_write_part, found, str(parts.absolute())))
+    n_found = sum(pq.read_metadata(part).num_rows for part in parts.iterdir())
+    if n_found != n_written:
+        raise ValueError(
+            f"The folder must be one that all workers write to. Got {n_found:,} of {n_written:,} rows there. Name a "
+            "folder on a disk that they share."
+        )
+    pq.write_table(profile_of_blocks(features, model), folder / "profile.parquet")
 
 
 def profile_of_blocks(features: FeatureBlocks, model: Any) -> Any:

@@ -12,15 +12,26 @@ from ensemblage.base.text import some
 from ensemblage.io._feature_blocks import MOST_ROWS, FeatureBlocks, R, S, as_floats
 from ensemblage.io._out_of_core import futures_of
 from ensemblage.rows.backend import check_client
-from ensemblage.rows.dask import Blocks, RemoteRows, gather
+from ensemblage.rows.dask import Blocks, LostWorkersError, RemoteRows, gather
 
 
 class RemoteFeatures(FeatureBlocks):
     """Features on workers, in blocks of `MOST_ROWS` rows."""
 
     def __init__(self, blocks: Blocks, m: int, names: list[str] | None, make: Any = None) -> None:
-        self._blocks, self.names, self._make = blocks, names, make
+        self._of_client, self.names, self._make = blocks, names, make
         self.shape = int(blocks.edges[-1]), m
+
+    @property
+    def _blocks(self) -> Blocks:
+        """The blocks, while their client is there."""
+        status = getattr(self._of_client.client, "status", "running")
+        if status != "running":
+            raise LostWorkersError(
+                f"The Dask client must stay open while its features are used. Got one that is {status}. Connect again, "
+                "and take the features again."
+            )
+        return self._of_client
 
     def __getitem__(self, rows: Any) -> NDArray[Any]:
         here = RemoteRows(self._blocks, self.shape[1], np.dtype(np.float64))[np.asarray(rows)]

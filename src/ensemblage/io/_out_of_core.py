@@ -144,15 +144,15 @@ def futures_of(parts: Any, client: Any, what: str = "labels") -> list[Any]:
     parts = list(parts)
     if not parts:
         raise ValueError(f"Parts of {NAMED[what]} must be at least one. Got none. Give one matrix or more.")
-    return [_future(part, client) for part in parts]
+    return [_future(part, client, what == "features") for part in parts]
 
 
-def _future(part: Any, client: Any) -> Any:
+def _future(part: Any, client: Any, keeps_frames: bool) -> Any:
     if hasattr(part, "__dask_graph__"):
         return client.compute(part)
     if hasattr(part, "key") and hasattr(part, "status"):
         return part
-    return send(client, np.asarray(part))
+    return send(client, part if keeps_frames and hasattr(part, "columns") else np.asarray(part))
 
 
 def categories_of_part(part: Any) -> tuple[NDArray[Any], ...]:

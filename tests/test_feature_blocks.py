@@ -46,8 +46,16 @@ def X():
     return np.concatenate([part(i) for i in range(PARTS)])
 
 
+@pytest.fixture(scope="module", autouse=True)
+def small_samples():
+    """600 objects are drawn: several algorithms cluster them quickly."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_dense_rows, "SAMPLE_SIZE", 600)
+        yield
+
+
 @pytest.fixture(scope="module")
-def expected(X):
+def expected(X, small_samples):
     return ConsensusClustering(3, random_state=1).fit(X)
 
 
@@ -184,6 +192,15 @@ def test_on_a_cluster(kind, client, expected, tmp_path):
 
 
 @pytest.mark.usefixtures("small_blocks")
+def test_single_precision_on_a_cluster(X, client):
+    features = FeatureBlocks.from_dask(np.array_split(X.astype(np.float32), 3), client=client)
+    model = ConsensusClustering(3, random_state=1).fit(features)
+    in_memory = ConsensusClustering(3, random_state=1).fit(X.astype(np.float32))
+    assert_array_equal(features.clusters(model), in_memory.labels_)
+    assert_array_equal(model.generator_._fit_X, in_memory.generator_._fit_X)
+
+
+@pytest.mark.usefixtures("small_blocks")
 def test_nothing_of_the_size_of_the_objects_comes_here(client, monkeypatch):
     features = FeatureBlocks.from_dask(given("futures", client), client=client)
     sizes, gather = [], distributed.Client.gather
@@ -194,7 +211,6 @@ def test_nothing_of_the_size_of_the_objects_comes_here(client, monkeypatch):
         return found
 
     monkeypatch.setattr(distributed.Client, "gather", measured)
-    monkeypatch.setattr(_dense_rows, "SAMPLE_SIZE", 500)
     ConsensusClustering(3, random_state=1).fit(features)
     assert max(sizes) < 28_000
 
@@ -212,7 +228,7 @@ def test_a_lost_worker_costs_its_blocks(expected, tmp_path):
         def losing(self, *arguments):
             calls.append(arguments)
             if len(calls) == 2:
-                worker = list(client.scheduler_info()["workers"])[0]
+                worker = next(iter(client.scheduler_info()["workers"]))
                 client.submit(os._exit, 1, workers=[worker], retries=0, pure=False)
             return reduce(self, *arguments)
 
@@ -314,7 +330,7 @@ def test_parts_that_differ(case, tmp_path):
 def test_text_and_damage_in_parts(tmp_path):
     (tmp_path / "X").mkdir()
     pq.write_table(pa.table({"a": ["x"]}), tmp_path / "X" / "part.parquet")
-    with pytest.raises(ValueError, match="must be numbers. Got string in column 'a' of part.parquet"):
+    with pytest.raises(ValueError, match=r"must be numbers\. Got string in column 'a' of part\.parquet"):
         FeatureBlocks.open(tmp_path / "X")
     (tmp_path / "X" / "part.parquet").write_bytes(b"PAR1")
     with pytest.raises(ValueError, match="which is not a \\(whole\\) Parquet file"):
@@ -342,7 +358,7 @@ def test_what_features_on_disk_do_not_take(case, X, tmp_path):
 def test_models_of_something_else(X, expected, tmp_path):
     np.save(tmp_path / "X.npy", X[:25_000])
     features = FeatureBlocks.open(tmp_path / "X.npy")
-    with pytest.raises(ValueError, match="fitted to these 25,000 objects. Got a ConsensusClustering of others"):
+    with pytest.raises(ValueError, match=r"fitted to these 25,000 objects\. Got a ConsensusClustering of others"):
         features.clusters(expected)
     with pytest.raises(ValueError, match="not fitted yet"):
         features.clusters(ConsensusClustering())
@@ -362,7 +378,7 @@ def test_a_full_disk_leaves_nothing(fitted, tmp_path, monkeypatch):
     before = sorted(tmp_path.iterdir())
     monkeypatch.setattr("pyarrow.parquet.write_table", full)
     features, model = fitted
-    with pytest.raises(ValueError, match="must have room for it. Got No space left on device"):
+    with pytest.raises(ValueError, match=r"must have room for it\. Got No space left on device"):
         features.write_clusters(model, tmp_path / "out")
     assert sorted(tmp_path.iterdir()) == before
 

@@ -18,24 +18,28 @@ from ensemblage.rows.dask import Blocks, LostWorkersError, RemoteRows, gather
 class RemoteFeatures(FeatureBlocks):
     """Features on workers, in blocks of `MOST_ROWS` rows."""
 
-    def __init__(self, blocks: Blocks, m: int, names: list[str] | None, make: Any = None) -> None:
-        self._of_client, self.names, self._make = blocks, names, make
-        self.shape = int(blocks.edges[-1]), m
+    def __init__(self, rows: RemoteRows, names: list[str] | None, make: Any = None, m: int = 0) -> None:
+        self._rows, self.names, self._make = rows, names, make
+        self.shape = len(rows), m or rows.shape[1]
 
     @property
     def _blocks(self) -> Blocks:
         """The blocks, while their client is there."""
-        status = getattr(self._of_client.client, "status", "running")
+        self._check_client()
+        return self._rows.blocks
+
+    def _check_client(self) -> None:
+        """Refuse a client that was closed, or lost its scheduler."""
+        status = getattr(self._rows.blocks.client, "status", "running")
         if status != "running":
             raise LostWorkersError(
                 f"The Dask client must stay open while its features are used. Got one that is {status}. Connect again, "
                 "and take the features again."
             )
-        return self._of_client
 
     def __getitem__(self, rows: Any) -> NDArray[Any]:
-        here = RemoteRows(self._blocks, self.shape[1], np.dtype(np.float64))[np.asarray(rows)]
-        return made(self._make, here)
+        self._check_client()
+        return made(self._make, self._rows[np.asarray(rows)])
 
     def fold(self, function: Callable[..., S], state: S, *arguments: Any) -> S:
         future: Any = state
@@ -64,9 +68,7 @@ class RemoteFeatures(FeatureBlocks):
             yield gather(self._blocks.client, task)
 
     def transformed(self, function: Callable[[NDArray[Any]], NDArray[Any]], n_features: int) -> FeatureBlocks:
-        changed = RemoteFeatures(self._blocks, self.shape[1], self.names, function)
-        changed.shape = self.shape[0], n_features
-        return changed
+        return RemoteFeatures(self._rows, self.names, function, n_features)
 
 
 def features_on_cluster(parts: Any, client: Any) -> RemoteFeatures:
@@ -82,10 +84,11 @@ def features_on_cluster(parts: Any, client: Any) -> RemoteFeatures:
         raise ValueError("Features must have objects and columns. Got none of one of them. Give a row per object.")
     edges = np.concatenate([[0], np.cumsum([n for _, n in used], dtype=np.int64)])
     blocks = Blocks(client, [], edges)
-    is_single = all(kind.types == ("float32",) * len(first.types) for kind in kinds)
-    futures = blocks.map(matrix_of_part, [part for part, _ in used], "float32" if is_single else "float64")
+    dtype = "float32" if set(first.types) == {"float32"} else "float64"
+    futures = blocks.map(matrix_of_part, [part for part, _ in used], dtype)
     cut = Blocks(client, futures, edges).rechunk(MOST_ROWS)
-    return RemoteFeatures(cut, len(first.types), None if first.names is None else list(first.names))
+    rows = RemoteRows(cut, len(first.types), np.dtype(dtype))
+    return RemoteFeatures(rows, None if first.names is None else list(first.names))
 
 
 class Kind(NamedTuple):

@@ -223,7 +223,7 @@ def test_a_lost_worker_costs_its_blocks(expected, tmp_path):
     with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
         features = FeatureBlocks.from_dask([client.submit(part, i) for i in range(PARTS)], client=client)
         before = client.run(os.getpid)
-        reduce, calls = type(features).reduce, []
+        reduce, calls = type(features)._reduce, []
 
         def losing(self, *arguments):
             calls.append(arguments)
@@ -233,7 +233,7 @@ def test_a_lost_worker_costs_its_blocks(expected, tmp_path):
             return reduce(self, *arguments)
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(type(features), "reduce", losing)
+            patch.setattr(type(features), "_reduce", losing)
             model = ConsensusClustering(3, random_state=1).fit(features)
         assert len(calls) > 2
         assert_same(features, model, expected, tmp_path / "out")

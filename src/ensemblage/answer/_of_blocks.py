@@ -44,7 +44,6 @@ class OfBlocks(NamedTuple):
     """Their labels."""
     consensus: Any
     """Fitted to these, each as often as objects are nearest to it."""
-    counts: NDArray[np.int64]
 
 
 def cluster_blocks(plan: Plan, features: FeatureBlocks, seed: int, n_jobs: int | None, progress: Any) -> OfBlocks:
@@ -52,7 +51,7 @@ def cluster_blocks(plan: Plan, features: FeatureBlocks, seed: int, n_jobs: int |
     size = plan.generator.sample_size
     drawn = features[sample_rows(len(features), size, seed)]
     logger.info("%d of %d objects drawn", len(drawn), len(features))
-    far = features.reduce(_near_distances, nearest_of_both, drawn)[:, -1]
+    far = features._reduce(_near_distances, nearest_of_both, drawn)[:, -1]
     kept = drawn[are_dense(drawn, far, seed)]
     logger.info("%d of them are clustered", len(kept))
     how = {"units": plan.generator.units, "seed": seed, "n_jobs": n_jobs, "progress": progress}
@@ -60,10 +59,10 @@ def cluster_blocks(plan: Plan, features: FeatureBlocks, seed: int, n_jobs: int |
     k = number_of_clusters(plan, None, chosen)
     generator = generator_of(plan, k, seed, n_jobs, progress, chosen)
     generator._fit_kept(kept)
-    counts = features.reduce(_count_nearest, np.add, kept)
+    counts = features._reduce(_count_nearest, np.add, kept)
     ensemble = Ensemble(generator._labels, names=[str(name) for name in generator.get_feature_names_out()])
     consensus = set_weights(consensus_of(plan, k, seed, n_jobs), learned_weights(generator, chosen))
-    return OfBlocks(chosen, generator, ensemble, consensus.fit(ensemble, sample_weight=counts), counts)
+    return OfBlocks(chosen, generator, ensemble, consensus.fit(ensemble, sample_weight=counts))
 
 
 def check_learned(plan: Plan, n_clusters: int) -> None:
@@ -121,7 +120,7 @@ def clusters_of_blocks(features: FeatureBlocks, model: Any) -> NDArray[np.int32]
     found = Found.of(features, model)
     scaled = model.preprocessor_._of_blocks(features)
     labels, start = np.empty(len(features), dtype=np.int32), 0
-    for part in scaled.each(_labels_of, found):
+    for part in scaled._each(_labels_of, found):
         labels[start : start + len(part)] = part
         start += len(part)
     return labels
@@ -141,7 +140,7 @@ def write_into(features: FeatureBlocks, model: Any, folder: Path) -> None:
     found, parts = Found.of(features, model), folder / "clusters"
     parts.mkdir()
     scaled = model.preprocessor_._of_blocks(features)
-    n_written = sum(scaled.each(_write_part, found, str(parts.absolute())))
+    n_written = sum(scaled._each(_write_part, found, str(parts.absolute())))
     n_found = sum(pq.read_metadata(part).num_rows for part in parts.iterdir())
     if n_found != n_written:
         raise ValueError(
@@ -158,7 +157,7 @@ def profile_of_blocks(features: FeatureBlocks, model: Any) -> Any:
     found, m, k = Found.of(features, model), features.shape[1], model.n_clusters_
     centre = features[np.arange(min(len(features), SUM_ROWS))].mean(axis=0, dtype=np.float64)
     state = Sums(0, np.zeros(k, np.int64), np.zeros((2, k, m)), np.full((k, m), np.inf), np.full((k, m), -np.inf))
-    _, n, (sums, squares), least, largest = features.fold(_add_block, state, found, centre, model.preprocessor_)
+    _, n, (sums, squares), least, largest = features._fold(_add_block, state, found, centre, model.preprocessor_)
     with np.errstate(invalid="ignore", divide="ignore"):
         means = sums / n[:, None]
         deviations = np.sqrt(np.maximum(squares / n[:, None] - means**2, 0))

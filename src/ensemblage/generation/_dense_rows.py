@@ -45,7 +45,7 @@ def dense_rows(X: Matrix, sample_size: int, seed: int) -> NDArray[np.intp]:
         return np.arange(len(X))
     rows = sample_rows(len(X), sample_size, seed)
     with one_native_thread():
-        far = near_distances(X, X[rows])[:, -1]
+        far = near_distances(X, X[rows])[:, min(NTH, len(X) - 1)]
     kept: NDArray[np.intp] = rows[are_dense(X[rows], far, seed)]
     return kept
 
@@ -53,7 +53,8 @@ def dense_rows(X: Matrix, sample_size: int, seed: int) -> NDArray[np.intp]:
 def near_distances(X: Matrix, drawn: Matrix) -> Matrix:
     """(m, 16) distances of drawn rows to the nearest of some rows, ascending: to itself, 0, and to 15 others.
 
-    Infinite where there are fewer. They depend on the two rows alone, if X has a multiple of 256 rows before others.
+    Infinite where there are fewer. They depend on the two rows alone; of more than 15 features only if a multiple of
+    256 rows stands before X, because scikit-learn multiplies matrices of so many rows.
     """
     size = min(NTH + 1, len(X))
     distances = np.full((len(drawn), NTH + 1), np.inf)

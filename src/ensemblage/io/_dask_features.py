@@ -41,14 +41,14 @@ class RemoteFeatures(FeatureBlocks):
         self._check_client()
         return made(self._make, self._rows[np.asarray(rows)])
 
-    def fold(self, function: Callable[..., S], state: S, *arguments: Any) -> S:
+    def _fold(self, function: Callable[..., S], state: S, *arguments: Any) -> S:
         future: Any = state
         for block in self._blocks.futures:
             future = self._blocks.submit(fold_made, self._make, function, future, block, *arguments)
         found: S = gather(self._blocks.client, future)
         return found
 
-    def reduce(self, function: Callable[..., R], merge: Callable[[R, R], R], *arguments: Any) -> R:
+    def _reduce(self, function: Callable[..., R], merge: Callable[[R, R], R], *arguments: Any) -> R:
         found = [
             self._blocks.submit(of_made, self._make, function, block, *arguments) for block in self._blocks.futures
         ]
@@ -58,7 +58,7 @@ class RemoteFeatures(FeatureBlocks):
         result: R = gather(self._blocks.client, found[0])
         return result
 
-    def each(self, function: Callable[..., R], *arguments: Any) -> Iterator[R]:
+    def _each(self, function: Callable[..., R], *arguments: Any) -> Iterator[R]:
         starts = self._blocks.edges.tolist()
         tasks = [
             self._blocks.submit(of_made, self._make, function, block, start, *arguments)
@@ -67,7 +67,7 @@ class RemoteFeatures(FeatureBlocks):
         for task in tasks:
             yield gather(self._blocks.client, task)
 
-    def transformed(self, function: Callable[[NDArray[Any]], NDArray[Any]], n_features: int) -> FeatureBlocks:
+    def _transformed(self, function: Callable[[NDArray[Any]], NDArray[Any]], n_features: int) -> FeatureBlocks:
         return RemoteFeatures(self._rows, self.names, function, n_features)
 
 

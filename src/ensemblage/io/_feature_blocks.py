@@ -29,11 +29,11 @@ R = TypeVar("R")
 MOST_ROWS = 2**18
 """Rows of a block, at most; a multiple of `SUM_ROWS`."""
 COPIES = 6
-"""Copies of a block, as float64, that a step holds at its peak, those of neighbours among them (measured)."""
+"""Copies of a block, as float64, that a step holds at its peak at most, those of neighbours among them."""
 PER_OBJECT = 16
 """Bytes per object while objects are drawn (a permutation), or clusters are returned."""
 SAMPLE_BYTES = 250_000_000
-"""Bytes that the clustering of the drawn objects takes (measured)."""
+"""Bytes that the clustering of the drawn objects takes at most."""
 
 
 class FeatureBlocks:
@@ -200,19 +200,19 @@ class FeatureBlocks:
         """(m, n_features) some objects, by their numbers, in memory."""
         raise NotImplementedError
 
-    def fold(self, function: Callable[..., S], state: S, *arguments: Any) -> S:
+    def _fold(self, function: Callable[..., S], state: S, *arguments: Any) -> S:
         """``state = function(state, block, *arguments)`` for every block, in order."""
         raise NotImplementedError
 
-    def reduce(self, function: Callable[..., R], merge: Callable[[R, R], R], *arguments: Any) -> R:
+    def _reduce(self, function: Callable[..., R], merge: Callable[[R, R], R], *arguments: Any) -> R:
         """``function(block, *arguments)`` of every block, merged in order; ``merge`` is associative."""
         raise NotImplementedError
 
-    def each(self, function: Callable[..., R], *arguments: Any) -> Iterator[R]:
+    def _each(self, function: Callable[..., R], *arguments: Any) -> Iterator[R]:
         """``function(block, start, *arguments)`` of every block, in order; ``start`` is its first row."""
         raise NotImplementedError
 
-    def transformed(self, function: Callable[[NDArray[Any]], NDArray[Any]], n_features: int) -> FeatureBlocks:
+    def _transformed(self, function: Callable[[NDArray[Any]], NDArray[Any]], n_features: int) -> FeatureBlocks:
         """The features that a function of rows makes of these."""
         raise NotImplementedError
 
@@ -228,25 +228,25 @@ class StoredFeatures(FeatureBlocks):
     def __getitem__(self, rows: Any) -> NDArray[Any]:
         return self._made(self._rows[np.asarray(rows)])
 
-    def fold(self, function: Callable[..., S], state: S, *arguments: Any) -> S:
+    def _fold(self, function: Callable[..., S], state: S, *arguments: Any) -> S:
         for block in self._blocks():
             state = function(state, block, *arguments)
         return state
 
-    def reduce(self, function: Callable[..., R], merge: Callable[[R, R], R], *arguments: Any) -> R:
+    def _reduce(self, function: Callable[..., R], merge: Callable[[R, R], R], *arguments: Any) -> R:
         blocks = self._blocks()
         found = function(next(blocks), *arguments)
         for block in blocks:
             found = merge(found, function(block, *arguments))
         return found
 
-    def each(self, function: Callable[..., R], *arguments: Any) -> Iterator[R]:
+    def _each(self, function: Callable[..., R], *arguments: Any) -> Iterator[R]:
         start = 0
         for block in self._blocks():
             yield function(block, start, *arguments)
             start += len(block)
 
-    def transformed(self, function: Callable[[NDArray[Any]], NDArray[Any]], n_features: int) -> FeatureBlocks:
+    def _transformed(self, function: Callable[[NDArray[Any]], NDArray[Any]], n_features: int) -> FeatureBlocks:
         return StoredFeatures(self._rows, self.names, self._memory, function, n_features)
 
     def _blocks(self) -> Iterator[NDArray[Any]]:

@@ -417,7 +417,7 @@ class Preprocessor(TransformerMixin, BaseEstimator):
             self.feature_names_in_ = np.array(features.names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
-        low, high = features.reduce(extremes, extremes_of_both, features.names)
+        low, high = features._reduce(extremes, extremes_of_both, features.names)
         self._keep_varying(np.flatnonzero(high > low))
         low, high = low[self._varying], high[self._varying]
         check_sizes(low, high, self._names)
@@ -425,14 +425,14 @@ class Preprocessor(TransformerMixin, BaseEstimator):
         self.transformer_.fit(np.vstack([low, high]))
         (name, scaler, columns), *_ = self.transformer_.transformers_
         if isinstance(scaler, BlockScaler):
-            scaler = features.fold(add_rows, clone(scaler), self._varying).finish()
+            scaler = features._fold(add_rows, clone(scaler), self._varying).finish()
             self.transformer_.transformers_[0] = name, scaler, columns
         self.notes_ += (str(scaling_note(self.transformer_, self._names)),) if self.standardize == AUTO else ()
         return self._of_blocks(features)
 
     def _of_blocks(self, features: FeatureBlocks) -> FeatureBlocks:
         """The features of numbers that are read block by block, as float64."""
-        return features.transformed(self._features_of, len(self._varying))
+        return features._transformed(self._features_of, len(self._varying))
 
     def _features_of(self, block: NDArray[Any]) -> NDArray[np.float64]:
         """(n, n_features_out) the features of rows of numbers."""

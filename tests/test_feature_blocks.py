@@ -210,6 +210,7 @@ def test_nothing_of_the_size_of_the_objects_comes_here(client, monkeypatch):
         sizes.append(max((np.size(array) for array in (found if isinstance(found, list) else [found])), default=0))
         return found
 
+    monkeypatch.setattr("ensemblage.generation._diverse.MOST_DIVERSE", 500)  # objects that are looked for copies
     monkeypatch.setattr(distributed.Client, "gather", measured)
     ConsensusClustering(3, random_state=1).fit(features)
     assert max(sizes) < 28_000

@@ -15,6 +15,7 @@ from ensemblage.base.registered import Registered
 from ensemblage.base.text import some
 from ensemblage.base.validation import check_bytes, check_path
 from ensemblage.io._archive import read_header
+from ensemblage.io._stored_labels import batches, whole
 from ensemblage.rows.blocks import SUM_ROWS, row_blocks
 from ensemblage.rows.disk import LIBRARIES, StoredRows
 from ensemblage.rows.scratch import Scratch, write_array
@@ -309,7 +310,7 @@ def _of_parts(folder: Path, memory: int, scratch: str | PathLike[str] | None) ->
         )
     schemas, n = [], 0
     for part in parts:
-        with _whole(part), pq.ParquetFile(part) as file:
+        with whole(part), pq.ParquetFile(part) as file:
             schemas.append(file.schema_arrow)
             n += file.metadata.num_rows
     names = check_schemas(schemas, [part.name for part in parts])
@@ -320,18 +321,10 @@ def _of_parts(folder: Path, memory: int, scratch: str | PathLike[str] | None) ->
         place.check_room(8 * n * len(names))
         with place.writing("features") as file:
             for part in parts:
-                with _whole(part), pq.ParquetFile(part) as source:
-                    for batch in source.iter_batches(batch_size=at_once):
-                        write_array(file, matrix_of(batch, part.name))
+                for table in batches(part, at_once):
+                    write_array(file, matrix_of(table, part.name))
         rows = StoredRows(place.file("features"), (n, len(names)), np.dtype(np.float64), scratch=place)
     return StoredFeatures(rows, names, memory)
-
-
-def _whole(path: Path) -> Any:
-    """Say of a Parquet file that it is damaged."""
-    from ensemblage.io._stored_labels import _whole as whole
-
-    return whole(path)
 
 
 def check_schemas(schemas: Sequence[Any], titles: Sequence[str]) -> list[str]:
@@ -360,14 +353,14 @@ def check_schemas(schemas: Sequence[Any], titles: Sequence[str]) -> list[str]:
 
 
 def matrix_of(table: Any, title: str) -> NDArray[np.float64]:
-    """(n, m) the columns of an Arrow table or batch of numbers without gaps."""
+    """(n, m) the columns of an Arrow table of numbers without gaps."""
     for name, column in zip(table.schema.names, table.columns, strict=True):
         if column.null_count:
             raise ValueError(
                 f"Features must have no missing numbers. Got {column.null_count:,} in column {name!r} of {title}. Fill "
                 "them first, or leave these objects out."
             )
-    columns = [np.asarray(column.to_numpy(zero_copy_only=False), dtype=np.float64) for column in table.columns]
+    columns = [np.asarray(column.to_numpy(), dtype=np.float64) for column in table.columns]
     return np.column_stack(columns) if columns else np.empty((table.num_rows, 0))
 
 

@@ -52,8 +52,9 @@ class FeatureBlocks:
 
     Notes
     -----
-    Passes over the features: two to scale them, one for the drawn objects, one for the neighbours of these, one for the
-    counts; one more for each of the methods below. Every value is a number: there are no categories here.
+    Passes over the features: two to scale them, one that looks for copies, one for the drawn objects, one for the
+    neighbours of these, one for the counts; one more for each of the methods below, two for `write_clusters`. Every
+    value is a number: there are no categories here.
 
     Examples
     --------

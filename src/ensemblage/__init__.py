@@ -13,6 +13,7 @@ from ensemblage.base.registered import PLACES
 
 _HOME = {
     "Ensemble": "ensemblage.ensemble._ensemble",
+    "CountedEnsemble": "ensemblage.ensemble._counted_ensemble",
     "SoftEnsemble": "ensemblage.ensemble._soft_ensemble",
     "parallel_backend": "ensemblage.rows.backend",
     "RandomKPartitions": "ensemblage.generation",
@@ -25,6 +26,7 @@ _HOME = {
     "ResampledPartitions": "ensemblage.generation",
     "SubspacePartitions": "ensemblage.generation",
     "ProjectionPartitions": "ensemblage.generation",
+    "FeatureBlocks": "ensemblage.io._feature_blocks",
     "USpec": "ensemblage.generation",
     "USpecPartitions": "ensemblage.generation",
     "EuclideanMedian": "ensemblage.consensus",
@@ -92,6 +94,11 @@ PLACES.update(
     open_ensemble="ensemblage.io._out_of_core.open_ensemble",
     ensemble_on_cluster="ensemblage.io._out_of_core.ensemble_on_cluster",
     ensemble_of_anndata="ensemblage.io._anndata_labels.ensemble_of",
+    ensemble_of_counts="ensemblage.io._counted_rows.ensemble_of_counts",
+    features_on_workers="ensemblage.io._dask_features.features_on_cluster",
+    clusters_of_blocks="ensemblage.answer._of_blocks.clusters_of_blocks",
+    write_blocks="ensemblage.answer._of_blocks.write_blocks",
+    profile_of_blocks="ensemblage.answer._of_blocks.profile_of_blocks",
     features_of="ensemblage.io._features.features_of",
     figure="ensemblage.plotting._html.figure",
     html="ensemblage.plotting._html.html",

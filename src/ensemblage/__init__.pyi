@@ -39,6 +39,7 @@ from ensemblage.consensus import MajorityVoting as MajorityVoting
 from ensemblage.consensus import NegMM as NegMM
 from ensemblage.consensus import SpectralEnsembleClustering as SpectralEnsembleClustering
 from ensemblage.consensus import make_consensus as make_consensus
+from ensemblage.ensemble._counted_ensemble import CountedEnsemble as CountedEnsemble
 from ensemblage.ensemble._ensemble import Ensemble as Ensemble
 from ensemblage.ensemble._soft_ensemble import SoftEnsemble as SoftEnsemble
 from ensemblage.generation import DiversePartitions as DiversePartitions
@@ -55,6 +56,7 @@ from ensemblage.generation import USpec as USpec
 from ensemblage.generation import USpecPartitions as USpecPartitions
 from ensemblage.io import Preprocessor as Preprocessor
 from ensemblage.io import read_table as read_table
+from ensemblage.io._feature_blocks import FeatureBlocks as FeatureBlocks
 from ensemblage.metrics import align_labels as align_labels
 from ensemblage.profiles import profile as profile
 from ensemblage.ranking import AverageAgreement as AverageAgreement

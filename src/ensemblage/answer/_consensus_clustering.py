@@ -20,6 +20,7 @@ from ensemblage.answer._default_plan import (
     Wishes,
     check_plan,
     check_preparation,
+    largest_asked,
     plan_of,
     prepare,
     takes_distances,
@@ -36,12 +37,13 @@ from ensemblage.answer._execution import (
     weights_of_members,
 )
 from ensemblage.answer._k_choice import KChoice
+from ensemblage.answer._of_blocks import check_learned, cluster_blocks
 from ensemblage.answer._plan import Plan
 from ensemblage.base.parameters import Constraints, Function, Jobs, Seed
 from ensemblage.base.random import seed_of
 from ensemblage.base.selections import DEFAULT_SELECTION, LEARNED
 from ensemblage.base.sklearn import BaseEstimator, ClusterMixin
-from ensemblage.base.validation import check_parameters
+from ensemblage.base.validation import check_parameters, format_value
 from ensemblage.consensus._assignment import BY_RULE, Assignment
 from ensemblage.consensus._model import Model, score_of
 from ensemblage.ensemble._checks import check_sample_weight
@@ -49,8 +51,10 @@ from ensemblage.ensemble._coding import Coding
 from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.ensemble._matrices import code_labels
 from ensemblage.generation import RandomKPartitions
+from ensemblage.generation._dense_rows import MOST_WHOLE
 from ensemblage.io import Preprocessor
 from ensemblage.io._anndata_features import as_table
+from ensemblage.io._feature_blocks import FeatureBlocks
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -202,9 +206,10 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like, data frame, Table or AnnData of shape (n_samples, n_features)
+        X : array-like, data frame, Table, AnnData or FeatureBlocks of shape (n_samples, n_features)
             The features. Of AnnData those of ``.obsm["X_pca"]`` if there is one, else of ``.X``, as they are scaled
-            unless ``standardize`` is True.
+            unless ``standardize`` is True. Of `FeatureBlocks` of more than 20,000 objects, which are not in memory,
+            the drawn objects alone have an entry in ``labels_`` and the like: `FeatureBlocks.clusters` has all.
         y : None
             Ignored.
         sample_weight : array-like of int, shape (n_samples,), optional
@@ -226,6 +231,8 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
         """
         check_parameters(self)
         check_preparation(type(self).__name__, self.standardize, self.impute, self.preprocessor)
+        if isinstance(X, FeatureBlocks):
+            return self._fit_blocks(X, sample_weight=sample_weight, must_link=must_link, cannot_link=cannot_link)
         prepared = prepare(X, self.generator, self.standardize, self.impute, self.preprocessor)
         self._take_preprocessor(prepared.preprocessor)
         if sample_weight is not None:
@@ -244,6 +251,27 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
         given = {"sample_weight": sample_weight, "must_link": must_link, "cannot_link": cannot_link}
         given = {name: value for name, value in given.items() if value is not None}
         self._take_consensus(ensemble, consensus.fit(ensemble, **given))
+        return self
+
+    def _fit_blocks(self, X: FeatureBlocks, **others: Any) -> Self:
+        """Fit to features that are not in memory."""
+        for name, value in {"impute": self.impute, "preprocessor": self.preprocessor, **others}.items():
+            if value is not None:
+                raise ValueError(
+                    f"{name} of {type(self).__name__} must be None for features that are not in memory. Got "
+                    f"{format_value(value)}. Leave it out, or fit an array."
+                )
+        if len(X) <= MOST_WHOLE:
+            return self.fit(X[np.arange(len(X))])
+        preprocessor = Preprocessor(standardize=self.standardize)
+        features = preprocessor._fit_blocks(X)
+        self._take_preprocessor(preprocessor)
+        wishes = self._wishes(False, False)
+        plan = plan_of(features, preprocessor, wishes)
+        check_learned(plan, largest_asked(wishes))
+        found = cluster_blocks(plan, features, seed_of(self.random_state), self.n_jobs, self.progress)
+        self.plan_, self.choice_, self.chosen_, self.generator_ = plan, None, found.chosen, found.generator
+        self._take_consensus(found.ensemble, found.consensus)
         return self
 
     def _take_preprocessor(self, preprocessor: Any) -> None:

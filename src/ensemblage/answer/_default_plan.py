@@ -563,7 +563,10 @@ def is_choice_learned(features: Any, preprocessor: Any, quality: str, asked: Wis
     is_default = is_method(asked.consensus, "eac-average") if asked.is_default is None else asked.is_default
     fits = have_neighbours(features) and len(features) >= LEAST_OBJECTS and not getattr(preprocessor, "members_", [])
     fits = fits and largest_asked(asked) <= MOST_OF_SAMPLE
-    return is_default and fits and n_distinct_rows(features, LEAST_DISTINCT) >= LEAST_DISTINCT
+    if not (is_default and fits):
+        return False
+    # Of more objects than that, half of a sample differ.
+    return len(features) > _diverse.MOST_DIVERSE or n_distinct_rows(features, LEAST_DISTINCT) >= LEAST_DISTINCT
 
 
 def has_many_clusters(features: Any, asked: Wishes) -> bool:

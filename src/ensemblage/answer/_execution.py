@@ -45,8 +45,10 @@ def chosen_of(
     """The learned choice among candidate partitions of features, (n, m); None where the plan makes none."""
     if not plan.is_learned:
         return None
-    generator = plan.generator
-    some = features if generator.sample_size is None else features[dense_rows(features, generator.sample_size, seed)]
+    generator, some = plan.generator, features
+    if generator.sample_size is not None:
+        some = np.asarray(features, dtype=np.float64)  # as the generator draws
+        some = some[dense_rows(some, generator.sample_size, seed)]
     how = {"units": generator.units, "seed": seed, "n_jobs": n_jobs, "progress": progress}
     return choose_candidate(some, plan.k, ks=plan.k_range, **how)
 

@@ -78,6 +78,7 @@ PARTS = {
         ("io._encoding", "Options"),
         ("io._preprocessor", "Preprocessor"),
         ("io._scaling", "AlikeScaler"),
+        ("io._scaling", "BlockScaler"),
     ),
     "sklearn": (
         ("cluster", "AgglomerativeClustering"),

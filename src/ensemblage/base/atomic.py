@@ -76,6 +76,29 @@ class Place(NamedTuple):
 
 
 @contextmanager
+def new_folder(path: str | PathLike[str]) -> Iterator[Path]:
+    """A folder beside a place where nothing is, which takes it when the block ends without an error."""
+    target = check_path(path, "The name of a folder to write")
+    if target.exists():
+        raise ValueError(f"The output must be a new folder. {target} exists. Name another one, or remove it first.")
+    if not target.absolute().parent.is_dir():
+        raise ValueError(f"The folder of the output must exist. {target.parent} does not. Make it first.")
+    new = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
+    new.mkdir()
+    try:
+        yield new
+        os.replace(new, target)
+    except BaseException as error:
+        shutil.rmtree(new, ignore_errors=True)
+        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise ValueError(
+                f"The disk of the output must have room for it. Got {error.strerror} in {target.parent}, and nothing "
+                "was kept. Name a folder on a larger disk."
+            ) from None
+        raise
+
+
+@contextmanager
 def atomic_write(path: str | PathLike[str], mode: str = "w", **options: Any) -> Iterator[IO[Any]]:
     """Open a file that appears under its name only when the block ends without an error.
 

@@ -226,7 +226,7 @@ memory_option = click.option(
     metavar="SIZE",
     callback=check_size,
     help="Most memory, such as 4GB: for the matrix of methods that make one of all pairs of objects [default: 2GB], "
-    "and for labels that stay on disk [default: 1GB].",
+    "and for labels or features that stay on disk [default: 1GB].",
 )
 columns_option = click.option(
     "--columns",
@@ -361,9 +361,18 @@ def run(data: Path, output: Path, annotate: bool, **settings: Any) -> None:
 
     DATA may be -, a text file from standard input.
 
+    Features that are too many for the memory stay on disk: a .npy file of numbers, or a folder of Parquet parts with
+    columns of numbers. --memory says what may be taken. The folder, which must be new, gets Parquet parts with clusters
+    and certainty, profile.parquet, model.npz and summary.json.
+
     The same command again goes on where it was stopped. One command at a time uses a folder. Ids are written as they
     are: import labels.csv into a spreadsheet as text if they begin with =, +, - or @.
     """
+    from ensemblage.cli._run_stored import run_stored, stays_on_disk
+
+    if stays_on_disk(data):
+        run_stored(data, output, **settings)
+        return
     from ensemblage.cli._answer import show_analysis
     from ensemblage.cli._pages import PageWishes
     from ensemblage.cli._run import run_analysis

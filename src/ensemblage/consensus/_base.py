@@ -21,6 +21,7 @@ from ensemblage.consensus._model import Model, score_of
 from ensemblage.consensus.evidence import Evidence
 from ensemblage.ensemble._checks import check_sample_weight
 from ensemblage.ensemble._coding import Coding
+from ensemblage.ensemble._counted_ensemble import with_counts
 from ensemblage.ensemble._ensemble import Ensemble, coded_labels
 from ensemblage.ensemble._links import Links, shared_labels
 from ensemblage.ensemble._matrices import in_order
@@ -152,6 +153,7 @@ class BaseConsensus(Model, ClusterMixin, MemoryLimited):
         """
         self._check_parameters()
         self.__dict__.pop("_seen", None)  # of add_partitions, which keeps it
+        X, sample_weight = with_counts(X, sample_weight)
         ensemble: Any = self._ensemble_of(X)
         validate_data(self, X, skip_check_array=True)
         self._names = ensemble.names

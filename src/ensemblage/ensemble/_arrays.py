@@ -24,6 +24,15 @@ def as_frame(labels: Any) -> Any:
         ) from None
 
 
+def without_stream(labels: Any) -> Any:
+    """The Arrow table of a stream that is no data frame, such as a relation of DuckDB; all else as it is."""
+    if not hasattr(labels, "__arrow_c_stream__") or as_frame(labels) is not None:
+        return labels
+    import pyarrow as pa
+
+    return pa.RecordBatchReader.from_stream(labels).read_all()
+
+
 def as_series(labels: Any) -> Any:
     """A series of narwhals, or None if ``labels`` is none."""
     if isinstance(labels, np.ndarray | list | tuple):

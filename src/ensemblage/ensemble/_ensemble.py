@@ -34,11 +34,14 @@ from ensemblage.rows.protocol import LabelRows
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
+    from ensemblage.ensemble._counted_ensemble import CountedEnsemble
+
 load_labels: Registered[[Any, int | None], tuple[CodedColumns, int | None]] = Registered("load_labels")
 save_labels: Registered[[CodedColumns, int | None, Any], None] = Registered("save_labels")
 open_ensemble: Registered[..., Ensemble] = Registered("open_ensemble")
 ensemble_on_cluster: Registered[..., Ensemble] = Registered("ensemble_on_cluster")
 ensemble_of_anndata: Registered[[Any, Any, int | None], Ensemble] = Registered("ensemble_of_anndata")
+ensemble_of_counts: Registered[[Any, Any, int | None], CountedEnsemble] = Registered("ensemble_of_counts")
 
 
 class Ensemble:
@@ -51,8 +54,8 @@ class Ensemble:
     ----------
     labels : array-like or data frame of shape (n_objects, n_partitions), or Ensemble
         Column j holds the labels that partition j gives to the objects: whole or other numbers, text, or categories,
-        but no mixture within a column. Data frames may be of pandas, polars or pyarrow. NaN, None and NA mean
-        "not labelled by this partition".
+        but no mixture within a column. Data frames may be of pandas, polars or pyarrow, or whatever has
+        ``__arrow_c_stream__``, as relations of DuckDB. NaN, None and NA mean "not labelled by this partition".
     names : sequence of str, optional
         One name per partition. Default: the data frame's column names, else ``partition_0``, ``partition_1``, ...
     missing : int or None, default -1
@@ -453,6 +456,50 @@ class Ensemble:
         O(n p) time; 4 n bytes on top of the codes for each column. To write what was found back: `to_anndata`.
         """
         return ensemble_of_anndata(adata, columns, missing)
+
+    @classmethod
+    def from_counts(cls, rows: Any, counts: Any = None, *, missing: int | None = -1) -> CountedEnsemble:
+        """Make an ensemble of distinct label rows and how many objects have each.
+
+        What is fitted to it is fitted to all objects, bit by bit, in the memory and the time of the distinct rows.
+
+        Parameters
+        ----------
+        rows : data frame, Polars lazy frame, DuckDB relation, Arrow stream, or array-like
+            Label rows, a partition per column. Whatever has ``__arrow_c_stream__`` is read batch by batch. A list of
+            frames or streams is read one after the other.
+        counts : str or array-like of shape (n_rows,), optional
+            The column of ``rows`` that says how many objects have each row, or these numbers: whole and ≥ 0. A row that
+            stands there twice has the sum. Default: rows are objects, and are counted; DuckDB and Polars group a
+            relation or a lazy frame themselves.
+        missing : int or None, default -1
+            As in `Ensemble`.
+
+        Returns
+        -------
+        CountedEnsemble
+            Its rows are in no order that a query could change: results go by the labels.
+
+        Raises
+        ------
+        ValueError
+            If counts are negative, missing or not whole, their sum is 0 or larger than 2³¹ - 1, or parts differ in
+            columns or types; and as for `Ensemble`.
+
+        Notes
+        -----
+        O(n p) time for n rows that are read; the memory of the distinct ones, as Arrow and as codes, and of a million
+        rows more. Voting methods order labels that nothing else tells apart by their first objects: here these are
+        rows, whose order is that of the query.
+
+        Examples
+        --------
+        >>> labels = [[0, 0], [0, 0], [1, 1], [0, 0], [1, 0]]
+        >>> E = Ensemble.from_counts(labels)
+        >>> E, E.counts
+        (CountedEnsemble(3 rows of 5 objects, 2 partitions), array([3, 1, 1]))
+        """
+        return ensemble_of_counts(rows, counts, missing)
 
     @classmethod
     def from_dask(

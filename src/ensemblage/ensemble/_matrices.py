@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.base.validation import format_value
-from ensemblage.ensemble._arrays import as_frame, as_matrix, as_series, as_vector, series_values
+from ensemblage.ensemble._arrays import as_frame, as_matrix, as_series, as_vector, series_values, without_stream
 from ensemblage.ensemble._checks import check_size
 from ensemblage.ensemble._coding import CodedColumns, stack_columns
 from ensemblage.ensemble._columns import code_column, code_integers
@@ -33,6 +33,12 @@ def code_labels(labels: Any, missing: int | None) -> CodedColumns:
         raise ValueError(
             f"An ensemble must have labels here. Got {labels!r}. Give soft.to_labels(), the likeliest cluster of each."
         )
+    if getattr(labels, "is_counted", False):
+        raise ValueError(
+            f"Label rows must count once each here. Got {labels!r}. Give its ensemble, in which they do, or fit a "
+            "consensus method to it, which counts them."
+        )
+    labels = without_stream(labels)
     frame = as_frame(labels)
     if frame is not None:
         check_size(*frame.shape)

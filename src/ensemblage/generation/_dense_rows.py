@@ -20,6 +20,8 @@ MOST_OF_SAMPLE = 200
 """Clusters that so many drawn objects can show."""
 NTH = 15
 """Which neighbour's distance says how sparse a place is, and of how many neighbours the median of it is taken."""
+MOST_OF_TREE = 15
+"""Features up to which neighbours are found by a tree, as scikit-learn decides it, too."""
 KEPT = 0.8
 """Part of the drawn rows that is clustered."""
 ROWS_OF_CELL, LEAST_OF_CELL = 100, 20
@@ -42,21 +44,44 @@ def dense_rows(X: Matrix, sample_size: int, seed: int) -> NDArray[np.intp]:
     if len(X) <= sample_size:
         return np.arange(len(X))
     rows = sample_rows(len(X), sample_size, seed)
-    with one_native_thread():  # sums of k-means depend on the number of threads
-        order = np.argsort(_sparsity(X, X[rows]), kind="stable")
-        cells = _cells(X[rows], seed)
-    is_kept = np.zeros(len(rows), dtype=bool)
-    is_kept[order[: int(KEPT * len(rows))]] = True
-    for cell in np.unique(cells):
-        is_kept[order[cells[order] == cell][:LEAST_OF_CELL]] = True
-    kept: NDArray[np.intp] = rows[is_kept]
+    with one_native_thread():
+        far = near_distances(X, X[rows])[:, min(NTH, len(X) - 1)]
+    kept: NDArray[np.intp] = rows[are_dense(X[rows], far, seed)]
     return kept
 
 
-def _sparsity(X: Matrix, drawn: Matrix) -> Matrix:
+def near_distances(X: Matrix, drawn: Matrix) -> Matrix:
+    """(m, 16) distances of drawn rows to the nearest of some rows, ascending: to itself, 0, and to 15 others.
+
+    Infinite where there are fewer. They depend on the two rows alone; of more than 15 features only if a multiple of
+    256 rows stands before X, because scikit-learn multiplies matrices of so many rows.
+    """
+    size = min(NTH + 1, len(X))
+    distances = np.full((len(drawn), NTH + 1), np.inf)
+    rule = "brute" if X.shape[1] > MOST_OF_TREE else "kd_tree"
+    distances[:, :size] = NearestNeighbors(n_neighbors=size, algorithm=rule).fit(X).kneighbors(drawn)[0]
+    return distances
+
+
+def nearest_of_both(first: Matrix, second: Matrix) -> Matrix:
+    """(m, 16) the least of the distances to the rows of two blocks."""
+    return np.sort(np.hstack([first, second]), axis=1)[:, : NTH + 1]
+
+
+def are_dense(drawn: Matrix, far: Matrix, seed: int) -> NDArray[np.bool_]:
+    """(m,) which of the drawn rows are clustered; ``far`` are their distances to the 15th nearest other of all."""
+    with one_native_thread():  # sums of k-means depend on the number of threads
+        order = np.argsort(_sparsity(drawn, far), kind="stable")
+        cells = _cells(drawn, seed)
+    is_kept = np.zeros(len(drawn), dtype=bool)
+    is_kept[order[: int(KEPT * len(drawn))]] = True
+    for cell in np.unique(cells):
+        is_kept[order[cells[order] == cell][:LEAST_OF_CELL]] = True
+    return is_kept
+
+
+def _sparsity(drawn: Matrix, far: Matrix) -> Matrix:
     """(m,) the distance of drawn rows to the 15th nearest other of all, over its median in the neighbourhood."""
-    size = min(NTH + 1, len(X))  # a row is at distance 0 of itself
-    far = NearestNeighbors(n_neighbors=size).fit(X).kneighbors(drawn)[0][:, -1]
     near = NearestNeighbors(n_neighbors=min(NTH, len(drawn) - 1)).fit(drawn).kneighbors(return_distance=False)
     usual = np.median(far[near], axis=1)
     ratios: Matrix = np.divide(far, usual, out=np.where(far > 0, np.inf, 1.0), where=usual > 0)

@@ -70,7 +70,8 @@ def have_neighbours(features: Any) -> bool:
 
     Of more than 20,000 objects so many are looked at.
     """
-    if not isinstance(features, np.ndarray) or features.shape[1] == 0:
+    are_rows = isinstance(features, np.ndarray) or getattr(features, "are_blocks", False)
+    if not are_rows or features.shape[1] == 0:
         return False
     some = features[sample_rows(len(features), MOST_DIVERSE, seed=0)]
     half = -(-len(some) // 2)

@@ -140,7 +140,16 @@ class ScaledPartitions(LabelTransformer):
         check_parameters(self)
         everything, seed = self._validate(X, reset=True), seed_of(self.random_state)
         rows = dense_rows(everything, self.sample_size or len(everything), seed)
-        X = everything[rows]
+        self._cluster_sample(everything[rows], len(rows) < len(everything), seed)
+        return self._labels_of_nearest(everything) if self._is_of_sample else self._labels
+
+    def _fit_kept(self, X: Any) -> None:
+        """Make the partitions of what is kept of objects that were drawn; ``transform`` labels the others."""
+        check_parameters(self)
+        self._cluster_sample(self._validate(X, reset=True), True, seed_of(self.random_state))
+
+    def _cluster_sample(self, X: NDArray[np.float64], is_of_sample: bool, seed: int) -> None:
+        """Make the partitions of the objects that are clustered, which may be some of all."""
         n, m = X.shape
         ks = numbers_asked(self.n_clusters, n, numbers_of_clusters(n))
         names = self.algorithms
@@ -157,8 +166,7 @@ class ScaledPartitions(LabelTransformer):
         self._fit_X = X
         self.n_clusters_ = np.array([c.n_clusters for c in pool.candidates])
         self.algorithms_ = [f"{c.view} {c.family}" for c in pool.candidates]
-        self._is_of_sample = len(X) < len(everything)
-        return self._labels_of_nearest(everything) if self._is_of_sample else self._labels
+        self._is_of_sample = is_of_sample
 
     def _labels_of_nearest(self, X: NDArray[np.float64]) -> Labels:
         """(n, p) those of the nearest object that was clustered."""

@@ -58,12 +58,12 @@ def arrow_table(frame: Any) -> tuple[Any, str | None]:
     import pyarrow as pa
 
     names = [str(name) for name in frame.columns]
-    columns = [_arrow(series) for series in frame.iter_columns()]
+    columns = [arrow_array(series) for series in frame.iter_columns()]
     index = _row_names(frame)
     if index is None:
         return pa.table(columns, names), None
     name = ROW_NAMES if index.name is None or str(index.name) in names else str(index.name)
-    return pa.table([_arrow(index), *columns], [name, *names]), name
+    return pa.table([arrow_array(index), *columns], [name, *names]), name
 
 
 def _row_names(frame: Any) -> Any:
@@ -79,7 +79,7 @@ def _row_names(frame: Any) -> Any:
     return None if counts else nw.from_native(index.to_series(), series_only=True)
 
 
-def _arrow(series: Any) -> Any:
+def arrow_array(series: Any) -> Any:
     """An Arrow array: of the type of the series, of text where it has none that Arrow knows."""
     import narwhals.stable.v1 as nw
     import pyarrow as pa

@@ -28,6 +28,10 @@ BATCH_ROWS = 2**18
 """Most rows that are read and coded at a time."""
 
 
+NAMED = {"labels": "a label matrix", "features": "features"}
+"""What parts are of, in messages."""
+
+
 class StoredEnsemble(Ensemble):
     """An ensemble whose labels lie on disk as codes, in a temporary folder that goes with it.
 
@@ -97,7 +101,7 @@ def check_memory(memory: int, n_objects: int) -> int:
 def ensemble_on_cluster(parts: Any, client: Any, names: Sequence[str] | None, missing: int | None) -> Ensemble:
     """Do what `Ensemble.from_dask` does."""
     missing, client = check_missing(missing), check_client(client, "from_dask")
-    given = _futures(parts, client)
+    given = futures_of(parts, client)
     shapes = gather(client, [client.submit(shape_of, part, pure=False) for part in given])
     widths = sorted({len(shape) > 1 and shape[1] for shape in shapes})
     if len(widths) > 1 or not widths[0]:
@@ -122,33 +126,33 @@ def shape_of(part: Any) -> tuple[int, ...]:
     return tuple(getattr(part, "shape", ()))
 
 
-def _futures(parts: Any, client: Any) -> list[Any]:
+def futures_of(parts: Any, client: Any, what: str = "labels") -> list[Any]:
     """Parts as futures: what Dask can make again stays so, arrays are sent to the workers."""
     if hasattr(parts, "to_delayed"):
         delayed = np.asarray(parts.to_delayed())
         if delayed.ndim == 2 and delayed.shape[1] > 1:
             raise ValueError(
-                "A Dask array of labels must be cut by rows only. "
+                f"A Dask array of {what} must be cut by rows only. "
                 f"Got {delayed.shape[1]} blocks of columns. Use array.rechunk({{1: -1}})."
             )
         parts = delayed.ravel().tolist()
     if not isinstance(parts, Iterable):
         raise TypeError(
-            f"Parts of a label matrix must be a Dask array or a list of matrices. Got {format_value(parts)}. Give one "
+            f"Parts of {NAMED[what]} must be a Dask array or a list of matrices. Got {format_value(parts)}. Give one "
             "of them."
         )
     parts = list(parts)
     if not parts:
-        raise ValueError("Parts of a label matrix must be at least one. Got none. Give one matrix or more.")
-    return [_future(part, client) for part in parts]
+        raise ValueError(f"Parts of {NAMED[what]} must be at least one. Got none. Give one matrix or more.")
+    return [_future(part, client, what == "features") for part in parts]
 
 
-def _future(part: Any, client: Any) -> Any:
+def _future(part: Any, client: Any, keeps_frames: bool) -> Any:
     if hasattr(part, "__dask_graph__"):
         return client.compute(part)
     if hasattr(part, "key") and hasattr(part, "status"):
         return part
-    return send(client, np.asarray(part))
+    return send(client, part if keeps_frames and hasattr(part, "columns") else np.asarray(part))
 
 
 def categories_of_part(part: Any) -> tuple[NDArray[Any], ...]:

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -34,12 +35,13 @@ from ensemblage.io._encoding import (
     shorten,
     transformer_of,
 )
+from ensemblage.io._feature_blocks import FeatureBlocks
 from ensemblage.io._features import Features
 from ensemblage.io._gower import gower_distances
 from ensemblage.io._missing import Gaps, notes_of_codes, with_gaps
 from ensemblage.io._read import read_table
 from ensemblage.io._roles import assign_roles
-from ensemblage.io._scaling import AUTO, scaling_note
+from ensemblage.io._scaling import AUTO, BlockScaler, add_rows, extremes, extremes_of_both, scaling_note
 from ensemblage.io._table import Table
 
 
@@ -368,36 +370,74 @@ class Preprocessor(TransformerMixin, BaseEstimator):
 
     def _fit_array(self, X: Any) -> Any:
         X = self._validate(X, reset=True)
-        self._encoding, self.members_ = None, []
-        given = getattr(self, "feature_names_in_", [f"x{j}" for j in range(X.shape[1])])
-        self._varying = (
+        given = self._keep_varying(
             np.arange(X.shape[1]) if sparse.issparse(X) else np.flatnonzero(np.fmax.reduce(X) > np.fmin.reduce(X))
         )
-        kept = set(self._varying.tolist())
-        if not kept:
-            raise ValueError("X must have a column of numbers that vary. It has none. Give other features.")
-        self._names = [str(given[j]) for j in self._varying]
-        self.columns_ = [
-            ColumnUse(str(name), "number", "", "used" if j in kept else "left out: constant")
-            for j, name in enumerate(given)
-        ]
-        left = [use.column for use in self.columns_ if use.use != "used"]
-        codes = () if sparse.issparse(X) else notes_of_codes(zip(map(str, given), X.T, strict=True))
+        codes = () if sparse.issparse(X) else notes_of_codes(zip(given, X.T, strict=True))
         self._codes = tuple(map(str, codes))
-        self.notes_ = (*([f"left out, constant: {shorten(left)}"] if left else []), *self._codes)
-        self.n_columns_ = len(kept)
+        self.notes_ += self._codes
         if sparse.issparse(X):
             scale = StandardScaler(with_mean=False) if self.standardize else FunctionTransformer(accept_sparse=True)
             # Every column comes back, as the names say: one without any value as zeros.
             filled = [] if self.impute in (None, "knn") else [imputer(str(self.impute), keep_empty_features=True)]
             self.transformer_ = make_pipeline(*filled, scale).fit(X)
             return self.transformer_.transform(X)
-        self.transformer_ = transformer_of(["number"] * len(kept), Options(self.standardize, self.impute))
+        self.transformer_ = transformer_of(["number"] * self.n_columns_, Options(self.standardize, self.impute))
         X = X[:, self._varying]
         check_sizes(np.fmin.reduce(X), np.fmax.reduce(X), self._names)
         features = np.ascontiguousarray(self.transformer_.fit_transform(X))
         self.notes_ += (str(scaling_note(self.transformer_, self._names)),) if self.standardize == AUTO else ()
         return features
+
+    def _keep_varying(self, varying: NDArray[np.intp]) -> list[str]:
+        """Use these columns of an array, and return the names of all."""
+        m = self.n_features_in_
+        given = list(map(str, getattr(self, "feature_names_in_", [f"x{j}" for j in range(m)])))
+        self._encoding, self.members_, self._varying, self._codes = None, [], varying, ()
+        kept = set(varying.tolist())
+        if not kept:
+            raise ValueError("X must have a column of numbers that vary. It has none. Give other features.")
+        self._names = [given[j] for j in varying]
+        self.columns_ = [
+            ColumnUse(name, "number", "", "used" if j in kept else "left out: constant") for j, name in enumerate(given)
+        ]
+        left = [use.column for use in self.columns_ if use.use != "used"]
+        self.notes_ = (f"left out, constant: {shorten(left)}",) if left else ()
+        self.n_columns_ = len(kept)
+        return given
+
+    def _fit_blocks(self, features: FeatureBlocks) -> FeatureBlocks:
+        """Fit to numbers that are read block by block, as to the array of them; the features.
+
+        Codes that may mean missing are not looked for.
+        """
+        check_parameters(self)
+        self.n_features_in_ = features.shape[1]
+        if features.names is not None:
+            self.feature_names_in_ = np.array(features.names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        low, high = features._reduce(extremes, extremes_of_both, features.names)
+        self._keep_varying(np.flatnonzero(high > low))
+        low, high = low[self._varying], high[self._varying]
+        check_sizes(low, high, self._names)
+        self.transformer_ = transformer_of(["number"] * len(low), Options(self.standardize, None))
+        self.transformer_.fit(np.vstack([low, high]))
+        (name, scaler, columns), *_ = self.transformer_.transformers_
+        if isinstance(scaler, BlockScaler):
+            scaler = features._fold(add_rows, clone(scaler), self._varying).finish()
+            self.transformer_.transformers_[0] = name, scaler, columns
+        self.notes_ += (str(scaling_note(self.transformer_, self._names)),) if self.standardize == AUTO else ()
+        return self._of_blocks(features)
+
+    def _of_blocks(self, features: FeatureBlocks) -> FeatureBlocks:
+        """The features of numbers that are read block by block, as float64."""
+        return features._transformed(self._features_of, len(self._varying))
+
+    def _features_of(self, block: NDArray[Any]) -> NDArray[np.float64]:
+        """(n, n_features_out) the features of rows of numbers."""
+        made = self.transformer_.transform(np.ascontiguousarray(block[:, self._varying]))
+        return np.ascontiguousarray(made, dtype=np.float64)
 
     def _with_gaps(self, X: Any) -> Any:
         """Numbers that mean missing as NaN."""

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import deepcopy
 from typing import Any, Literal, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from ensemblage.base.options import Message, Option
+from ensemblage.rows.blocks import SUM_ROWS, row_blocks
 
 AUTO: Literal["auto"] = "auto"
 ALIKE = 20.0
@@ -22,11 +25,54 @@ KEPT = Message(
 )
 
 
-class AlikeScaler(StandardScaler):  # type: ignore[misc]
-    """Mean 0; divided each by its deviation, or, where all are within a factor of `ALIKE`, by their quadratic mean."""
+class BlockScaler(StandardScaler):  # type: ignore[misc]
+    """Mean 0, deviation 1. The rows go in fixed blocks, added in order, wherever they lie: the same bits."""
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        fitted: Any = super().fit(X, y, sample_weight)
+        first, *others = row_blocks(len(X), SUM_ROWS)
+        super().fit(np.ascontiguousarray(X[first]) if others else X)
+        for block in others:
+            self.partial_fit(np.ascontiguousarray(X[block]))
+        return self.finish()
+
+    def finish(self) -> Self:
+        """What follows from means and deviations, after the last block."""
+        return self
+
+
+def add_rows(scaler: BlockScaler, block: NDArray[Any], columns: NDArray[np.intp]) -> BlockScaler:
+    """The scaler that knows some columns of a block of rows, too; `SUM_ROWS` divides the rows before it."""
+    scaler = deepcopy(scaler)
+    for rows in row_blocks(len(block), SUM_ROWS):
+        scaler.partial_fit(np.ascontiguousarray(block[rows][:, columns]))
+    return scaler
+
+
+def extremes(block: NDArray[Any], names: Sequence[str] | None) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The least and the largest number of each column of a block of rows; numbers that are none are refused."""
+    if not np.isfinite(block).all():
+        j = int(np.flatnonzero(~np.isfinite(block).all(axis=0))[0])
+        column = repr(f"x{j}" if names is None else names[j])
+        raise ValueError(
+            f"Features must have no missing and no infinite numbers where they are not in memory. Got some in column "
+            f"{column}. Fill them first, or leave these objects out."
+        )
+    return np.fmin.reduce(block), np.fmax.reduce(block)
+
+
+def extremes_of_both(
+    first: tuple[NDArray[Any], NDArray[Any]], second: tuple[NDArray[Any], NDArray[Any]]
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Those of two blocks."""
+    return np.fmin(first[0], second[0]), np.fmax(first[1], second[1])
+
+
+class AlikeScaler(BlockScaler):
+    """Mean 0; divided each by its deviation, or, where all are within a factor of `ALIKE`, by their quadratic mean."""
+
+    def finish(self) -> Self:
+        """Choose between the two."""
+        fitted: Any = self
         deviations = np.sqrt(np.asarray(fitted.var_))
         varying = np.flatnonzero((deviations > 0) & (fitted.scale_ == deviations))  # 1 of what rounding alone varies
         order = np.argsort(deviations[varying], kind="stable")
@@ -56,7 +102,7 @@ def scaler_of(standardize: bool | str, only_numbers: bool) -> Any:
     """What scales numbers, not fitted; "auto" keeps scales only where all that is clustered are numbers."""
     if standardize == AUTO and only_numbers:
         return AlikeScaler()
-    return StandardScaler() if standardize else FunctionTransformer()
+    return BlockScaler() if standardize else FunctionTransformer()
 
 
 def scaling_note(transformer: Any, names: Sequence[str]) -> str:

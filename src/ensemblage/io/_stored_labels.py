@@ -118,22 +118,22 @@ def _source_of_parts(path: Path, parts: list[Path]) -> Source:
             )
     shape = sum(n for _, n in headers), len(names)
     check_shape(shape, path)
-    return Source(path, shape, names, lambda most: (batch for part in parts for batch in _batches(part, most)))
+    return Source(path, shape, names, lambda most: (batch for part in parts for batch in batches(part, most)))
 
 
 def _parquet_header(path: Path) -> tuple[list[str], int]:
     """Names of the columns, number of rows."""
     import pyarrow.parquet as pq
 
-    with _whole(path), pq.ParquetFile(path) as file:
+    with whole(path), pq.ParquetFile(path) as file:
         return list(file.schema_arrow.names), int(file.metadata.num_rows)
 
 
-def _batches(path: Path, most: int) -> Iterator[Any]:
+def batches(path: Path, most: int) -> Iterator[Any]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    with _whole(path), pq.ParquetFile(path) as file:
+    with whole(path), pq.ParquetFile(path) as file:
         for batch in file.iter_batches(batch_size=most):
             batch.validate(full=True)
             if batch.num_rows:
@@ -141,7 +141,7 @@ def _batches(path: Path, most: int) -> Iterator[Any]:
 
 
 @contextmanager
-def _whole(path: Path) -> Iterator[None]:
+def whole(path: Path) -> Iterator[None]:
     """Say of a Parquet file that it is damaged, in whatever error of pyarrow that ends; the system's errors stay."""
     try:
         yield

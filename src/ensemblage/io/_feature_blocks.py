@@ -1,0 +1,368 @@
+"""FeatureBlocks: features that stay on disk or on the workers of a cluster, and are read block by block."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemblage.base.docs import fill_docstrings
+from ensemblage.base.registered import Registered
+from ensemblage.base.text import some
+from ensemblage.base.validation import check_bytes, check_path
+from ensemblage.io._archive import read_header
+from ensemblage.io._stored_labels import batches, whole
+from ensemblage.rows.blocks import SUM_ROWS, row_blocks
+from ensemblage.rows.disk import LIBRARIES, StoredRows
+from ensemblage.rows.scratch import Scratch, write_array
+
+clusters_of_blocks: Registered[[Any, Any], NDArray[np.int32]] = Registered("clusters_of_blocks")
+write_blocks: Registered[[Any, Any, Any], None] = Registered("write_blocks")
+profile_of_blocks: Registered[[Any, Any], Any] = Registered("profile_of_blocks")
+features_on_workers: Registered[[Any, Any], Any] = Registered("features_on_workers")
+
+S = TypeVar("S")
+R = TypeVar("R")
+MOST_ROWS = 2**18
+"""Rows of a block, at most; a multiple of `SUM_ROWS`."""
+COPIES = 6
+"""Copies of a block, as float64, that a step holds at its peak at most, those of neighbours among them."""
+PER_OBJECT = 16
+"""Bytes per object while objects are drawn (a permutation), or clusters are returned."""
+SAMPLE_BYTES = 250_000_000
+"""Bytes that the clustering of the drawn objects takes at most."""
+
+
+class FeatureBlocks:
+    """Features of many objects that stay where they are: on disk, or on the workers of a Dask cluster.
+
+    `open` and `from_dask` make it, and ``ConsensusClustering.fit`` takes it. What is found is what the fit of the same
+    array in memory finds, bit by bit, with the same seed. The fitted model has an entry for each of the objects that
+    were drawn and clustered; `clusters`, `write_clusters` and `profile` are of all.
+
+    Attributes
+    ----------
+    shape : tuple (n_objects, n_features)
+    names : list of str or None
+        Names of the columns, where they have some.
+
+    Notes
+    -----
+    Passes over the features: two to scale them, one that looks for copies, one for the drawn objects, one for the
+    neighbours of these, one for the counts; one more for each of the methods below, two for `write_clusters`. Every
+    value is a number: there are no categories here.
+
+    Examples
+    --------
+    >>> import numpy as np, tempfile, pathlib
+    >>> from ensemblage import ConsensusClustering, FeatureBlocks
+    >>> X = np.random.default_rng(0).normal(size=(30_000, 2)) + np.repeat([[0, 0], [9, 9]], 15_000, axis=0)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "X.npy"
+    ...     np.save(path, X)
+    ...     features = FeatureBlocks.open(path, memory="2GB")
+    ...     model = ConsensusClustering(2, random_state=0).fit(features)
+    ...     np.bincount(features.clusters(model))
+    array([15000, 15000])
+    """
+
+    are_blocks: ClassVar[bool] = True
+    shape: tuple[int, int]
+    names: list[str] | None
+
+    @classmethod
+    def open(
+        cls, path: str | PathLike[str], *, memory: int | str = "1GB", scratch: str | PathLike[str] | None = None
+    ) -> FeatureBlocks:
+        """Open features that lie on disk.
+
+        Parameters
+        ----------
+        path : path of a .npy file, or of a folder of .parquet files
+            Objects by features: numbers, in C or Fortran order, in a .npy file; columns of numbers in Parquet parts, in
+            the order of their names.
+        memory : int or str, default "1GB"
+            Bytes that the process may take, or text such as "500MB".
+        scratch : path of a folder, optional
+            Where Parquet parts are written as one matrix, 8 bytes per value, in a temporary folder that goes with the
+            object. Default: the system's folder for temporary files. A .npy file is read where it is.
+
+        Returns
+        -------
+        FeatureBlocks
+            Which reads the file whenever it is used.
+
+        Raises
+        ------
+        FileNotFoundError
+            If there is nothing at ``path``.
+        ValueError
+            If a file is broken or holds no numbers, if parts differ in columns or types, if ``memory`` is too small for
+            the objects, or the disk is full.
+        """
+        n_bytes, where = check_bytes(memory, "memory"), check_path(path, "path")
+        if where.is_dir():
+            return _of_parts(where, n_bytes, scratch)
+        return StoredFeatures(_npy_rows(where), None, n_bytes)
+
+    @classmethod
+    def from_dask(cls, parts: Any, *, client: Any) -> FeatureBlocks:
+        """Take features on a Dask cluster; they stay there.
+
+        Parameters
+        ----------
+        parts : Dask array or frame of shape (n_objects, n_features), or sequence of delayed parts, futures or arrays
+            Cut by rows, columns of numbers. What a task made can be made again when a worker is lost; arrays are sent
+            to the workers once.
+        client : distributed.Client
+            Where the parts are, or shall be. You close it.
+
+        Returns
+        -------
+        FeatureBlocks
+            Which holds the features as float64 or float32 on the workers.
+
+        Raises
+        ------
+        ValueError
+            If parts differ in columns or types, or hold other than numbers.
+
+        Notes
+        -----
+        Here are 8 bytes per object while objects are drawn, the drawn ones, and what `clusters` returns. Workers hold
+        the features twice while they are cut into blocks, and up to six blocks of 262,144 rows while they work.
+        """
+        found: FeatureBlocks = features_on_workers(parts, client)
+        return found
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __repr__(self) -> str:
+        n, m = self.shape
+        return f"{type(self).__name__}({n:,} objects, {m:,} feature{'s' * (m > 1)})"
+
+    def clusters(self, model: Any) -> NDArray[np.int32]:
+        """The cluster of every object, brought here.
+
+        Parameters
+        ----------
+        model : ConsensusClustering
+            Fitted to these features.
+
+        Returns
+        -------
+        ndarray of shape (n_objects,), int32
+            Numbered by decreasing size.
+        """
+        return clusters_of_blocks(self, model)
+
+    def write_clusters(self, model: Any, folder: str | PathLike[str]) -> None:
+        """Write the cluster of every object and how sure it is, and what describes the clusters, as Parquet.
+
+        Parameters
+        ----------
+        model : ConsensusClustering
+            Fitted to these features.
+        folder : path of a new folder
+            It appears when all is written: ``clusters/part-000000000000.parquet`` and so on, each with the number of
+            its first object, with the columns of labels.csv but the id, and ``profile.parquet``. Workers write the
+            parts, so that the folder must be one that they see, too.
+
+        Raises
+        ------
+        ValueError
+            If the folder exists, or the disk is full: nothing is kept then.
+        """
+        write_blocks(self, model, folder)
+
+    def profile(self, model: Any) -> Any:
+        """What each cluster is like: a record for each cluster and feature.
+
+        Parameters
+        ----------
+        model : ConsensusClustering
+            Fitted to these features.
+
+        Returns
+        -------
+        pyarrow.Table
+            ``cluster``, ``feature``, ``n_objects``, ``mean``, ``deviation``, ``least``, ``largest``, and
+            ``difference``, that of the mean from the mean of all objects, in deviations of all.
+        """
+        return profile_of_blocks(self, model)
+
+    # -- what the steps of a fit ask for ---------------------------------------------------------------------------
+
+    def __getitem__(self, rows: Any) -> NDArray[Any]:
+        """(m, n_features) some objects, by their numbers, in memory."""
+        raise NotImplementedError
+
+    def _fold(self, function: Callable[..., S], state: S, *arguments: Any) -> S:
+        """``state = function(state, block, *arguments)`` for every block, in order."""
+        raise NotImplementedError
+
+    def _reduce(self, function: Callable[..., R], merge: Callable[[R, R], R], *arguments: Any) -> R:
+        """``function(block, *arguments)`` of every block, merged in order; ``merge`` is associative."""
+        raise NotImplementedError
+
+    def _each(self, function: Callable[..., R], *arguments: Any) -> Iterator[R]:
+        """``function(block, start, *arguments)`` of every block, in order; ``start`` is its first row."""
+        raise NotImplementedError
+
+    def _transformed(self, function: Callable[[NDArray[Any]], NDArray[Any]], n_features: int) -> FeatureBlocks:
+        """The features that a function of rows makes of these."""
+        raise NotImplementedError
+
+
+class StoredFeatures(FeatureBlocks):
+    """Features in a file."""
+
+    def __init__(self, rows: StoredRows, names: list[str] | None, memory: int, make: Any = None, m: int = 0) -> None:
+        self._rows, self.names, self._memory, self._make = rows, names, memory, make
+        self.shape = len(rows), m or rows.shape[1]
+        self._rows_at_once = check_memory(memory, *rows.shape)
+
+    def __getitem__(self, rows: Any) -> NDArray[Any]:
+        return self._made(self._rows[np.asarray(rows)])
+
+    def _fold(self, function: Callable[..., S], state: S, *arguments: Any) -> S:
+        for block in self._blocks():
+            state = function(state, block, *arguments)
+        return state
+
+    def _reduce(self, function: Callable[..., R], merge: Callable[[R, R], R], *arguments: Any) -> R:
+        blocks = self._blocks()
+        found = function(next(blocks), *arguments)
+        for block in blocks:
+            found = merge(found, function(block, *arguments))
+        return found
+
+    def _each(self, function: Callable[..., R], *arguments: Any) -> Iterator[R]:
+        start = 0
+        for block in self._blocks():
+            yield function(block, start, *arguments)
+            start += len(block)
+
+    def _transformed(self, function: Callable[[NDArray[Any]], NDArray[Any]], n_features: int) -> FeatureBlocks:
+        return StoredFeatures(self._rows, self.names, self._memory, function, n_features)
+
+    def _blocks(self) -> Iterator[NDArray[Any]]:
+        return (self._made(self._rows[rows]) for rows in row_blocks(len(self), self._rows_at_once))
+
+    def _made(self, block: NDArray[Any]) -> NDArray[Any]:
+        block = as_floats(block)
+        return block if self._make is None else np.asarray(self._make(block))
+
+
+def as_floats(block: NDArray[Any]) -> NDArray[Any]:
+    """Rows of float64, or of float32 if they are, in C order."""
+    kind = block.dtype if block.dtype in (np.float32, np.float64) else np.float64
+    return np.ascontiguousarray(block, dtype=kind)
+
+
+def check_memory(memory: int, n_objects: int, n_features: int) -> int:
+    """Rows of a block for which ``memory`` has room besides what else is held."""
+    others, per_row = LIBRARIES + SAMPLE_BYTES + PER_OBJECT * n_objects, 8 * COPIES * (n_features + 4)
+    rows = (memory - others) // per_row // SUM_ROWS * SUM_ROWS
+    if rows < SUM_ROWS:
+        least = -(-(others + per_row * SUM_ROWS) // 10**8) / 10
+        raise ValueError(
+            f"memory must be ≥ {least:g} GB for {n_objects:,} objects of {n_features:,} features: {PER_OBJECT} bytes "
+            f"per object, blocks of rows, and the libraries. Got {memory / 1e9:.3g} GB. Give more, or fewer objects."
+        )
+    return int(min(rows, MOST_ROWS))
+
+
+def _npy_rows(path: Path) -> StoredRows:
+    """The rows of a .npy file of numbers."""
+    subject = "A .npy file of features must be a matrix of numbers, objects by features, that numpy.save wrote."
+    if path.suffix.lower() != ".npy":
+        path.stat()
+        raise ValueError(
+            f"Features on disk must be a .npy file or a folder of .parquet files. Got {str(path)!r}. Save them so."
+        )
+    try:
+        with open(path, "rb") as file:
+            shape, fortran, dtype = read_header(file)
+            offset = file.tell()
+    except ValueError as error:
+        raise ValueError(f"{subject} Got {str(path)!r} ({error}). Save it again.") from None
+    if dtype.kind not in "iufb" or len(shape) != 2 or min(shape) == 0:
+        raise ValueError(f"{subject} Got {dtype} of shape {shape} in {str(path)!r}. Save one row per object.")
+    size, needed = path.stat().st_size, offset + shape[0] * shape[1] * dtype.itemsize
+    if size < needed:
+        raise ValueError(f"{subject} Got {size:,} of {needed:,} bytes in {str(path)!r}. Copy or save it again.")
+    return StoredRows(path, shape, dtype, offset=offset, fortran=fortran)
+
+
+def _of_parts(folder: Path, memory: int, scratch: str | PathLike[str] | None) -> StoredFeatures:
+    """The rows of Parquet parts, written as one matrix of float64."""
+    import pyarrow.parquet as pq
+
+    parts = sorted(part for part in folder.iterdir() if part.suffix == ".parquet")
+    if not parts:
+        raise ValueError(
+            f"A folder of features must hold .parquet files. Got none in {str(folder)!r}. Write one per part."
+        )
+    schemas, n = [], 0
+    for part in parts:
+        with whole(part), pq.ParquetFile(part) as file:
+            schemas.append(file.schema_arrow)
+            n += file.metadata.num_rows
+    names = check_schemas(schemas, [part.name for part in parts])
+    if not n:
+        raise ValueError(f"Features must have objects. Got no rows in {str(folder)!r}. Give one row per object.")
+    at_once = check_memory(memory, n, len(names))
+    with Scratch(scratch, memory).or_removed() as place:
+        place.check_room(8 * n * len(names))
+        with place.writing("features") as file:
+            for part in parts:
+                for table in batches(part, at_once):
+                    write_array(file, matrix_of(table, part.name))
+        rows = StoredRows(place.file("features"), (n, len(names)), np.dtype(np.float64), scratch=place)
+    return StoredFeatures(rows, names, memory)
+
+
+def check_schemas(schemas: Sequence[Any], titles: Sequence[str]) -> list[str]:
+    """Names of the columns, of numbers, that all parts have."""
+    import pyarrow as pa
+
+    first = schemas[0]
+    for schema, title in zip(schemas, titles, strict=True):
+        if schema.names != first.names:
+            raise ValueError(
+                f"Parts of features must have the same columns. Got {some(schema.names, 5)} in {title}, and "
+                f"{some(first.names, 5)} in {titles[0]}. Select the same in each part."
+            )
+        for name, kind, known in zip(schema.names, schema.types, first.types, strict=True):
+            if kind != known:
+                raise ValueError(
+                    f"Parts of features must have the same types. Got {kind} in column {name!r} of {title}, and "
+                    f"{known} in {titles[0]}. Cast that column in every part."
+                )
+            if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)):
+                raise ValueError(
+                    f"Columns of features that are not in memory must be numbers. Got {kind} in column {name!r} of "
+                    f"{title}. Leave it out, or make numbers of it first."
+                )
+    return list(map(str, first.names))
+
+
+def matrix_of(table: Any, title: str) -> NDArray[np.float64]:
+    """(n, m) the columns of an Arrow table of numbers without gaps."""
+    for name, column in zip(table.schema.names, table.columns, strict=True):
+        if column.null_count:
+            raise ValueError(
+                f"Features must have no missing numbers. Got {column.null_count:,} in column {name!r} of {title}. Fill "
+                "them first, or leave these objects out."
+            )
+    columns = [np.asarray(column.to_numpy(), dtype=np.float64) for column in table.columns]
+    return np.column_stack(columns) if columns else np.empty((table.num_rows, 0))
+
+
+fill_docstrings([FeatureBlocks])

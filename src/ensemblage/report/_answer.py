@@ -45,6 +45,14 @@ _LEVEL_OF_EVIDENCE = {"clear": 0, "likely": 1, "ambiguous": 2, "none": 3}
 """What the test for structure and the criteria make of the answer at most."""
 _UNTESTED, _ANOTHER_NUMBER = 1, 2
 """The same where structure was not tested, and where the criteria name another number of clusters."""
+_RATED_ALONE = 1
+"""The same of ratings, which are not calibrated on real data."""
+_HOW_LIKELY = {"likely": "Probably ", "ambiguous": "Perhaps "}
+"""What the heading says before the number, by the evidence for it."""
+_RATED = {"clear": "is rated far less", "likely": "is rated a little less", "ambiguous": "is rated about as high"}
+"""What the heading says of the number with the next best rating."""
+_VOTES = {3: "three of five", 4: "four of five", 5: "all five"}
+"""Criteria that name a number."""
 
 TERMS = (
     (
@@ -67,10 +75,39 @@ TERMS = (
 
 
 def headline(summary: Summary) -> str:
-    """The answer in one line: no clusters where the test for structure found none."""
-    nothing = "No clear clusters" if rated_numbers(summary) else "No clear structure"
-    found = nothing if is_without_structure(summary) else plural(len(summary["clusters"]), "cluster")
-    return f"{found} in {plural(summary['data']['n_objects'], 'object')}"
+    """The answer in one line: the number of clusters with its doubt, or that none are clear."""
+    objects = plural(summary["data"]["n_objects"], "object")
+    if is_without_structure(summary):
+        return f"{'No clear clusters' if rated_numbers(summary) else 'No clear structure'} in {objects}"
+    found, doubt = plural(len(summary["clusters"]), "cluster"), _doubt_of_number(summary)
+    how = _HOW_LIKELY.get(_evidence_of_number(summary), "")
+    return f"{how}{found} in {objects}{doubt and f'; {doubt}'}"
+
+
+def _evidence_of_number(summary: Summary) -> str | None:
+    """How clear the number of clusters of the answer is; None where it was not looked for, or another one was found."""
+    tested, rated, k = summary.get("number"), rated_numbers(summary), len(summary["clusters"])
+    if tested:
+        return str(tested["evidence"]) if tested["best"] == k else None
+    return evidence_of(rated) if rated and rated["n_clusters"] == k else None
+
+
+def _doubt_of_number(summary: Summary) -> str:
+    """What the heading says of the number of clusters: who names it, or what was not looked at."""
+    tested, rated, k = summary.get("number"), rated_numbers(summary), len(summary["clusters"])
+    if tested:
+        if tested["best"] != k:
+            return f"the criteria name {tested['best']}"
+        if tested["evidence"] == "ambiguous":
+            return "the criteria disagree"
+        n = sum(vote == k for vote in tested["votes"].values())
+        return f"{_VOTES[n]} criteria" if n in _VOTES else ""
+    if rated and rated["n_clusters"] == k:
+        return f"{second_number(rated)} {_RATED[evidence_of(rated)]}"
+    if summary.get("stability"):
+        return ""
+    asked = summary["settings"].get("k", summary["consensus"].get("parameters", {}).get("n_clusters"))
+    return "the number was given" if str(asked) == str(k) else "structure was not tested"
 
 
 def is_without_structure(summary: Summary) -> bool:
@@ -204,6 +241,8 @@ def _level(summary: Summary, words: Mapping[str, int]) -> tuple[int, bool]:
     worst = max([_LEVEL_OF_CLUSTER.get(row["verdict"], 0) for row in again["table"]], default=0) if again else 0
     evidence = tested["evidence"] if tested else evidence_of(rated) if rated else None
     by_test = _UNTESTED if evidence is None else _LEVEL_OF_EVIDENCE[evidence]
+    if rated and not tested:
+        by_test = max(by_test, _RATED_ALONE)
     if tested and tested["best"] != len(summary["clusters"]):
         by_test = max(by_test, _ANOTHER_NUMBER)
     return max(level, worst, by_test), True

@@ -34,6 +34,7 @@ _MOST_UNDECIDED = 5_000
 _WIDEST_ID = 120
 _AT_ONCE = 10
 _NOTE_WITH_ID = re.compile(r"(; |^)ids such as .* are written as they are: import them there as text")
+DOUBTFUL_FIRST = "The least certain objects come first: look at them before the others."
 FEW = 5
 """Objects: the median of fewer is near to the value of one."""
 
@@ -128,7 +129,8 @@ def objects_section(summary: Summary) -> Section | None:
         return Section("The objects", sentences, pictures, name="objects")
     if not pictures and not tables:
         return None
-    return Section("The objects", list(_sample_sentence(summary)), pictures, tables, name="objects")
+    sentences = [*_sample_sentence(summary), *[DOUBTFUL_FIRST] * bool(tables)]
+    return Section("The objects", sentences, pictures, tables, name="objects")
 
 
 def _sample_sentence(summary: Summary) -> Iterator[str]:

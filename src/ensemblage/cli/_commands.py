@@ -341,6 +341,12 @@ def main() -> None:
     help="Make the analysis again of N resamples of the objects, and tell which clusters are found again; 0: not. "
     "[default: 20 for up to 2,000 objects]",
 )
+@click.option(
+    "--without-columns",
+    is_flag=True,
+    help="Make the analysis again without each column in turn, the 20 that separate the clusters most, and tell without "
+    "which the answer changes.",
+)
 @generation_options
 @table_options
 @feature_options

@@ -7,6 +7,7 @@ from typing import Any
 from ensemblage.profiles._comparison import json_number, label_of
 from ensemblage.profiles._figure_data import heat_map_of, panels_of
 from ensemblage.profiles._record import Profile, VariableRow, same_as_sentence
+from ensemblage.profiles._separation import separation_summary
 from ensemblage.profiles._words import LEAST_DELTA, LEAST_V
 
 MOST_SHORT = 3
@@ -42,6 +43,7 @@ def profile_summary(profile: Profile) -> dict[str, Any]:
         "border_by": profile.border_by,
         "same_as": same_as_sentence(profile),
         "least": {"delta": LEAST_DELTA, "v": LEAST_V},
+        "separation": separation_summary(profile._compared) if len(labels) > 1 else None,
         "heat_map": heat_map_of(profile._compared, labels),
         "panels": panels_of(profile._compared, labels),
         "rules": None

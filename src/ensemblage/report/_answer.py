@@ -9,6 +9,7 @@ from ensemblage.metrics._certainty import BORDER, CORE, VERDICTS
 from ensemblage.plotting import PALETTE
 from ensemblage.plotting._clusters import confidence_boxes
 from ensemblage.report._chosen import evidence_of, rated_numbers, second_number, unclear_sentence
+from ensemblage.report._decided import alone_sentence, decided_section
 from ensemblage.report._layout import (
     BarCell,
     Cell,
@@ -161,6 +162,7 @@ def answer_section(summary: Summary) -> Section:
     more = [_members_sentence(summary), *_confidence_sentences(summary)]
     terms = () if verdict_totals(summary) is None else TERMS
     sentences += [same] if (same := (summary.get("profile") or {}).get("same_as")) else []
+    sentences += [alone] if (alone := alone_sentence(summary)) else []
     return Section("The answer", sentences, more=more, terms=terms, name="answer")
 
 
@@ -332,7 +334,8 @@ def clusters_section(summary: Summary) -> Section:
     described = profile_section(summary)
     if described is None:
         return replace(sizes, title="The clusters", name="clusters")
-    return replace(described, parts=[sizes], name="clusters")
+    parts = [part for part in (decided_section(summary), sizes) if part is not None]
+    return replace(described, parts=parts, name="clusters")
 
 
 def _largest_and_smallest(summary: Summary) -> str:

@@ -48,7 +48,7 @@ def build(
     **details
         Keyword parameters of `summarize`: ``features``, ``ids``, ``truth``, ``ranking``, ``seconds``, ``settings``,
         ``versions``, ``title``, ``command``, ``k_choice``, ``chosen``, ``cluster_stability``, ``column_uses``,
-        ``plan``, ``profile``, ``modes``, ``method_comparison``, ``n_refits``, ``random_state``.
+        ``plan``, ``profile``, ``modes``, ``method_comparison``, ``without_columns``, ``n_refits``, ``random_state``.
 
     Returns
     -------

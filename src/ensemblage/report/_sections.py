@@ -1,5 +1,5 @@
 """The sections of the page, in the order of a person's questions: what was found, what are the clusters, where is each
-object, can it be trusted, what is it made of, how is it repeated.
+object, can it be trusted, what is it made of, how is it repeated, what comes next.
 """
 
 from collections.abc import Iterator, Mapping
@@ -15,6 +15,7 @@ from ensemblage.report._layout import Picture, Section, Table, number, percent, 
 from ensemblage.report._methods import methods_section
 from ensemblage.report._modes import modes_section
 from ensemblage.report._n_clusters import cluster_stability_section, k_choice_section
+from ensemblage.report._next import next_section
 from ensemblage.report._object_table import objects_section
 from ensemblage.report._provenance import contents_section, provenance_section
 from ensemblage.report._ranking import ranking_section
@@ -70,6 +71,7 @@ def sections_of(summary: Summary) -> list[Section]:
         partitions_section(summary),
         provenance_section(summary),
         contents_section(summary),
+        next_section(summary),
     ]
     return [section for section in sections if section is not None]
 

@@ -27,6 +27,7 @@ from ensemblage.report._answer import headline
 from ensemblage.report._certainty import ObjectCertainty, between_cluster_share
 from ensemblage.report._chosen import chosen_summary
 from ensemblage.report._cluster_numbers import numbers_of, renumber_clusters
+from ensemblage.report._decided import left_out_summary
 from ensemblage.report._evidence import drawable_record
 from ensemblage.report._figure_data import (
     Features,
@@ -49,7 +50,7 @@ from ensemblage.report._truth import compare_with_truth
 
 FORMAT = 1
 """Changes when a page can no longer be made of an older summary."""
-SCHEMA = 7
+SCHEMA = 8
 """Grows when keys change; `render` still reads the older ones. A summary without the key is of schema 1."""
 
 COLUMN_KEYS = ("column", "role", "reason", "use")
@@ -86,6 +87,7 @@ def summarize(
     profile: Any = None,
     modes: Any = None,
     method_comparison: Any = None,
+    without_columns: Any = None,
     n_refits: int = 0,
     random_state: Any = 0,
 ) -> dict[str, Any]:
@@ -134,6 +136,8 @@ def summarize(
         Fitted on the same partitions: whether they tell one story or several.
     method_comparison : MethodComparison, optional
         What `compare_methods` returned for the same partitions: what other methods make of them.
+    without_columns : dict of str to float, optional
+        By the name of a column the adjusted Rand index of the answer with one that was made in the same way without it.
     n_refits : int, default 0
         Of a consensus that found its number of clusters by lifetimes: so many random halves of the partitions are
         combined by the same method, to see how often that number comes out again. Each takes up to the time of the fit,
@@ -147,7 +151,7 @@ def summarize(
         ``data``, ``consensus``, ``clusters`` (one entry each), ``members`` (one per partition), ``agreement``,
         ``rankings``, ``truth``, ``evidence`` (records that `evidence_from_dict` reads), ``objects`` (by
         columns: of more than 20,000 those of the figures and the undecided), ``least_certain``, ``profile``,
-        ``modes``, ``methods``, ``chosen``, ``plan``, ``columns``, ``references``, ``settings``, ``seconds``,
+        ``modes``, ``methods``, ``without_columns``, ``chosen``, ``plan``, ``columns``, ``references``, ``settings``, ``seconds``,
         ``versions``, ``figures`` (what the figures draw), and ``headline``. Numbers that do not exist are None.
 
     Raises
@@ -223,6 +227,7 @@ def summarize(
         "profile": profile_for_page(profile, model, features, names),
         "modes": mode_summary(modes, ensemble.names, labels),
         "methods": method_summary(method_comparison, labels),
+        "without_columns": left_out_summary(without_columns),
         "truth": None if compared is None else compared.scores,
         "members": _members(ensemble, given, agreements, None if compared is None else compared.members),
         "rankings": [ranking_summary(r, ensemble.shape[1]) for r in _as_list(ranking)],

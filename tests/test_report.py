@@ -491,7 +491,7 @@ def test_a_dict_that_is_no_summary_is_refused(tmp_path):
 
 
 def test_a_summary_says_its_schema_and_older_ones_are_read(summary, page):
-    assert next(iter(summary.items())) == ("schema", 7)
+    assert next(iter(summary.items())) == ("schema", 8)
     older = {key: value for key, value in summary.items() if key != "schema"}
     assert report.render(older) == page
     with pytest.raises(ValueError, match=r"at most 7\. Got 8\. Use the version"):

@@ -101,7 +101,7 @@ def _objects_to_check(summary: Summary) -> Iterator[str]:
 def _columns_to_check(summary: Summary) -> Iterator[str]:
     names = [f"“{printable(name, 40)}”" for name in deciding_columns(summary, _MOST_COLUMNS)]
     if len(names) > 1:
-        yield f"Check the columns that separate the clusters most: {listing(names)}. Are they what you want to group by?"
+        yield f"Check the columns that separate the clusters most: {listing(names)}. Should they decide?"
 
 
 def _commands(summary: Summary) -> Iterator[str]:
@@ -109,7 +109,7 @@ def _commands(summary: Summary) -> Iterator[str]:
     command = summary.get("command") or ""
     if not command.startswith("ensemblage run ") or not command.endswith(_OUT):
         return
-    base = command.removesuffix(_OUT)
+    base = command.removesuffix(_OUT).replace(" --without-columns ", " ")
     words = shlex.split(base)
     other = _other_number(summary)
     if other is not None and not any(word.split("=")[0] in _NUMBERS for word in words):
@@ -117,7 +117,7 @@ def _commands(summary: Summary) -> Iterator[str]:
         yield f"ensemblage compare out/labels.csv out-{other}/labels.csv"
     columns = deciding_columns(summary, 2)
     if len(columns) > 1:
-        if summary.get("without_columns") is None and "--without-columns" not in words:
+        if summary.get("without_columns") is None:
             yield f"{base}--without-columns -o out-columns"
         yield f"{base}--drop-column {shlex.quote(columns[0])} -o out-without"
     if structure_doubt(summary) is None:

@@ -151,8 +151,8 @@ def summarize(
         ``data``, ``consensus``, ``clusters`` (one entry each), ``members`` (one per partition), ``agreement``,
         ``rankings``, ``truth``, ``evidence`` (records that `evidence_from_dict` reads), ``objects`` (by
         columns: of more than 20,000 those of the figures and the undecided), ``least_certain``, ``profile``,
-        ``modes``, ``methods``, ``without_columns``, ``chosen``, ``plan``, ``columns``, ``references``, ``settings``, ``seconds``,
-        ``versions``, ``figures`` (what the figures draw), and ``headline``. Numbers that do not exist are None.
+        ``modes``, ``methods``, ``without_columns``, ``chosen``, ``plan``, ``columns``, ``references``, ``settings``,
+        ``seconds``, ``versions``, ``figures`` (what the figures draw), and ``headline``. Numbers that do not exist are None.
 
     Raises
     ------

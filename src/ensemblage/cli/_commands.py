@@ -344,8 +344,8 @@ def main() -> None:
 @click.option(
     "--without-columns",
     is_flag=True,
-    help="Make the analysis again without each column in turn, the 20 that separate the clusters most, and tell without "
-    "which the answer changes.",
+    help="Make the analysis again without each column in turn, of many the 20 that separate the clusters most, and "
+    "tell without which the answer changes.",
 )
 @generation_options
 @table_options

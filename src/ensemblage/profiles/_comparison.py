@@ -33,7 +33,7 @@ class ClusterComparison:
         categories = [v for v in variables if v.kind not in NUMBERS]
         inside = np.flatnonzero(clusters < k)
         self.variables = [*ordered, *categories]
-        self.n_clusters, self.n_numbers = k, len(ordered)
+        self.n_clusters, self.n_numbers, self.clusters = k, len(ordered), clusters
         self.numbers: Numbers = compare_numbers([v.values[inside] for v in ordered], clusters[inside], k)
         self.categories: list[Categories] = [
             compare_categories(v.values[inside], len(v.levels), clusters[inside], k) for v in categories

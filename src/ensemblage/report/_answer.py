@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from ensemblage.base.text import listing
@@ -10,6 +11,7 @@ from ensemblage.plotting import PALETTE
 from ensemblage.plotting._clusters import confidence_boxes
 from ensemblage.report._chosen import evidence_of, rated_numbers, second_number, unclear_sentence
 from ensemblage.report._decided import alone_sentence, decided_section
+from ensemblage.report._drawn import boxes_svg
 from ensemblage.report._layout import (
     BarCell,
     Cell,
@@ -23,7 +25,6 @@ from ensemblage.report._layout import (
     plural,
 )
 from ensemblage.report._profile import profile_section
-from ensemblage.report._svg import picture
 
 Summary = Mapping[str, Any]
 
@@ -81,7 +82,7 @@ def headline(summary: Summary) -> str:
     if is_without_structure(summary):
         return f"{'No clear clusters' if rated_numbers(summary) else 'No clear structure'} in {objects}"
     found, doubt = plural(len(summary["clusters"]), "cluster"), _doubt_of_number(summary)
-    how = _HOW_LIKELY.get(_evidence_of_number(summary), "")
+    how = _HOW_LIKELY.get(_evidence_of_number(summary) or "", "")
     return f"{how}{found} in {objects}{doubt and f'; {doubt}'}"
 
 
@@ -365,8 +366,20 @@ def confidence_picture(summary: Summary) -> Picture:
         sentences.append("Clusters of a few objects are drawn object by object.")
     if (n_clusters := len(summary["clusters"])) > _MOST_DRAWN:
         sentences.append(f"The first {_MOST_DRAWN:,} of the {n_clusters:,} clusters are drawn.")
+    has_verdicts = verdict_totals(summary) is not None
+    rows = [
+        {"name": q["cluster"], "values": q["values"], "quantiles": [q[f"q{p}"] for p in (5, 25, 50, 75, 95)]}
+        for q in quantiles
+    ]
+    lines = [(CORE, "core"), (BORDER, "border")] if has_verdicts else []
+    svg = boxes_svg(rows, 0.0, 1.0, lines, "certainty" if has_verdicts else "confidence")
+    files = {"confidence": partial(_confidence_figure, quantiles, has_verdicts)}
+    return Picture("How sure each cluster is", svg, sentences, name="confidence", figures=files)
+
+
+def _confidence_figure(quantiles: Sequence[dict[str, Any]], has_verdicts: bool) -> Any:
     ax = confidence_boxes(quantiles)
-    if verdict_totals(summary) is not None:
+    if has_verdicts:
         ax.set_ylabel("certainty")
         for least, word in ((CORE, "core"), (BORDER, "border")):
             if least <= ax.get_ylim()[1]:
@@ -374,7 +387,7 @@ def confidence_picture(summary: Summary) -> Picture:
                 ax.annotate(
                     word, (1, least), (2, 1), ("axes fraction", "data"), "offset points", fontsize=7, color="0.4"
                 )
-    return picture("How sure each cluster is", ax, "confidence", *sentences)
+    return ax.figure
 
 
 def _at_least(certainty: float) -> str:

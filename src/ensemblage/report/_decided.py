@@ -46,8 +46,8 @@ def alone_sentence(summary: Summary) -> str:
     if not found or found["alone"] is None:
         return ""
     return (
-        f"One column decides alone: “{printable(found['alone'], _NAMED)}” separates the clusters, and the others hardly "
-        "do. Check whether it is what you want to be grouped by."
+        f"One column decides alone: “{printable(found['alone'], _NAMED)}” separates the clusters, and the others "
+        "hardly do. Check whether it is what you want to be grouped by."
     )
 
 

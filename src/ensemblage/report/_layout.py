@@ -45,7 +45,7 @@ class Picture:
     name: str = ""
     """What the script knows it by."""
     figures: Mapping[str, Any] = field(default_factory=dict)
-    """What was drawn, by the names of their files in other formats."""
+    """What was drawn, by the names of their files in other formats; or a function that draws it for one."""
 
 
 @dataclass

@@ -152,7 +152,8 @@ def summarize(
         ``rankings``, ``truth``, ``evidence`` (records that `evidence_from_dict` reads), ``objects`` (by
         columns: of more than 20,000 those of the figures and the undecided), ``least_certain``, ``profile``,
         ``modes``, ``methods``, ``without_columns``, ``chosen``, ``plan``, ``columns``, ``references``, ``settings``,
-        ``seconds``, ``versions``, ``figures`` (what the figures draw), and ``headline``. Numbers that do not exist are None.
+        ``seconds``, ``versions``, ``figures`` (what the figures draw), and ``headline``. Numbers that do not exist are
+        None.
 
     Raises
     ------

@@ -12,7 +12,7 @@ from browser import browser, found
 from sklearn.datasets import make_blobs
 from strategies import planted_labels
 
-from ensemblage import Ensemble, KMeansConsensus, choose_k, report
+from ensemblage import Ensemble, EvidenceAccumulation, KMeansConsensus, choose_k, report
 from ensemblage.metrics import verdicts
 
 pytestmark = pytest.mark.skipif(
@@ -343,3 +343,21 @@ def test_points_are_coloured_by_another_number_of_clusters(tab, by_number):
 
 def test_a_page_without_other_numbers_has_no_such_choice(opened):
     assert opened.run("document.querySelector('.controls.numbers')") is None
+
+
+def test_another_number_is_a_click_away(tab, tmp_path):
+    """The answer's own hierarchy, cut at other numbers: by the choice beside the picture, or from the table of them."""
+    labels, classes = planted_labels(n=N, p=10, k=4, noise=0.3, seed=3)
+    model = EvidenceAccumulation(4, linkage="average").fit(labels)
+    X = make_blobs(N, 6, random_state=0)[0] + 9 * np.eye(4, 6)[classes]
+    tab.open(report.build(labels, model, features=X, path=tmp_path / "r.html"))
+    buttons = "[...document.querySelectorAll('[data-table=numbers] tbody button')]"
+    assert tab.run(f"{buttons}.map(b => b.textContent)") == ["2", "3", "5", "6"]
+    tab.run(f"{buttons}[1].click()")
+    assert tab.run(COLOURS) == 3
+    assert tab.run("document.activeElement.tagName") == "SELECT"
+    said = "document.querySelector('.controls.numbers').nextElementSibling.textContent"
+    assert tab.run(said) == "Coloured by the same hierarchy with 3 clusters: no part of the answer."
+    choose(tab, "Colour by", "")
+    assert tab.run(COLOURS) == 0
+    assert not any("Error" in text for text in tab.complaints())

@@ -25,6 +25,7 @@ from ensemblage.profiles._words import (
     LEAST_DELTA,
     LEAST_V,
     NOTHING,
+    SINGLE,
     percent_text,
     value_text,
 )
@@ -305,4 +306,6 @@ def sentence_of(cluster: Any, size: int, share: float, drivers: str, k: int) -> 
     subject = f"Cluster {cluster} ({size:,} object{'s' * (size != 1)}, {percent_text(share)})"
     if k == 1:
         return f"{subject}: there is no other cluster to compare it with."
+    if size == 1:
+        return f"{subject}: {SINGLE}."
     return f"{subject}: {drivers}." if drivers else f"{subject}: {NOTHING}"

@@ -219,7 +219,7 @@ def boxes_svg(
 ) -> Markup:
     """A row for each of ``rows``: a box of its five ``quantiles``, or its single ``values``, and a mark at ``mean``.
 
-    ``lines`` are values with what they mean, written above; ``label`` is what the numbers are.
+    ``lines`` are up to two values with what they mean, written above; ``label`` is what the numbers are.
     """
     names = [printable(row["name"], 12) for row in rows]
     left = min(_NAME, _LETTER * max(map(len, names), default=1)) + _GROUND
@@ -229,7 +229,8 @@ def boxes_svg(
 
     bottom = _TITLE + _ROW * len(rows) + 2
     parts = [_line(place(value), _TITLE - 4, place(value), bottom, _LINE) for value, _ in lines]
-    parts += [_text(place(value), 13, text, anchor="middle", color=_SOFT) for value, text in lines]
+    for (value, text), anchor in zip(sorted(lines), ("end", "start"), strict=False):  # apart, however near they are
+        parts.append(_text(place(value), 13, text, anchor=anchor, color=_SOFT))
     for i, row in enumerate(rows):
         y, color = _row_middle(i), color_of(row["name"], i)
         parts.append(_text(left - 6, y + 4, names[i], anchor="end", color=_SOFT))
@@ -244,3 +245,39 @@ def boxes_svg(
     ticks = [(value, f"{value:.2g}") for value in nice_ticks(low, high)]
     parts += [*_axis(ticks, place, left, bottom), _text(_WIDTH, bottom + 31, label, anchor="end", color=_SOFT)]
     return _svg(_WIDTH, bottom + 36, parts)
+
+
+def tree_svg(labels: Mapping[int, Any], marked: int) -> Markup:
+    """A row for each number of clusters, a circle for each cluster, lines by where the objects go; ``marked`` in bold.
+
+    ``labels`` are (n,) clusters of the same objects, by the numbers that give the colours; negative for none.
+    """
+    ks, left, high, largest = sorted(labels), 34, 54, 19
+    widest = max(len(np.unique(labels[k][labels[k] >= 0])) for k in ks)
+    width = max(_WIDTH, left + 2 * largest * widest + 10)
+    places, lines, circles = dict[int, dict[int, float]](), list[Markup](), list[Markup]()
+    for row, k in enumerate(ks):
+        z = labels[k]
+        clusters, sizes = np.unique(z[z >= 0], return_counts=True)
+        shares = {c: _sources(labels[ks[row - 1]], z, c) if row else {} for c in clusters.tolist()}
+        above = places.get(ks[row - 1], {}) if row else {}
+        centre = {c: sum(share * above[a] for a, share in of.items()) if row else c for c, of in shares.items()}
+        order = sorted(clusters.tolist(), key=lambda c: (centre[c], c))
+        gap = (width - left) / max(len(order), 1)
+        places[k] = {c: left + gap * (i + 0.5) for i, c in enumerate(order)}
+        y = 26 + high * row
+        circles.append(_text(14, y + 4, k, anchor="middle", color=_INK if k == marked else _SOFT, bold=k == marked))
+        for c, size in zip(clusters.tolist(), sizes.tolist(), strict=True):
+            for a, share in shares[c].items():
+                lines.append(_line(above[a], y - high, places[k][c], y, "#8c959f", round(0.5 + 4 * share, 1)))
+            radius = round(4 + (largest - 4) * float(np.sqrt(size / max(1, sizes.sum()))), 1)
+            dot = Markup('<circle cx="{}" cy="{}" r="{}" fill="{}" stroke="#ffffff"/>')
+            circles.append(dot.format(round(places[k][c], 1), y, radius, color_of(c, c)))
+    return _svg(width, 26 + high * (len(ks) - 1) + 26, [*lines, *circles], least=width if width > _WIDTH else None)
+
+
+def _sources(above: Any, below: Any, cluster: int) -> dict[int, float]:
+    """Of the objects of a cluster of ``below`` the shares that come from each cluster of ``above``, from 5 % on."""
+    come_from, counts = np.unique(above[(below == cluster) & (above >= 0)], return_counts=True)
+    shares = counts / max(1, counts.sum())
+    return {int(a): float(share) for a, share in zip(come_from, shares, strict=True) if share >= 0.05}

@@ -24,6 +24,7 @@ from ensemblage.report._layout import (
     pictures_of,
     plural,
 )
+from ensemblage.report._other_numbers import K_MEANS
 from ensemblage.report._svg import picture, places_in_figure
 
 Summary = Mapping[str, Any]
@@ -71,7 +72,11 @@ def remove_objects(summary: Summary) -> dict[str, Any]:
     if points:
         # One or two features are drawn as they are: such a picture shows the values.
         few = (summary["data"]["n_features"] or 0) <= 2
-        points = None if few else {key: value for key, value in points.items() if key not in ("rows", "by_number")}
+        points = (
+            None
+            if few
+            else {key: value for key, value in points.items() if key not in ("rows", "by_number", "by_number_of")}
+        )
     settings = dict(summary["settings"])
     if "notes" in settings:
         settings["notes"] = _NOTE_WITH_ID.sub("", settings["notes"]).removeprefix("; ")
@@ -182,7 +187,13 @@ def _points(summary: Summary, sections: Sequence[Section]) -> dict[str, Any] | N
     if not points or "rows" not in points or not drawn:
         return None
     x, y = places_in_figure(drawn[0].figures["points"], np.array(points["xy"], dtype=np.float64))
-    return {"row": points["rows"], "x": x, "y": y, "by_number": points.get("by_number", {})}
+    return {
+        "row": points["rows"],
+        "x": x,
+        "y": y,
+        "by_number": points.get("by_number", {}),
+        "of": points.get("by_number_of", K_MEANS),
+    }
 
 
 def _next_best(certainty: float | None, other: int | None) -> Cell:

@@ -130,7 +130,7 @@ def _numbers(found: Mapping[str, Any]) -> Table:
             f"{row['n_missing']:,}",
         ]
         for c in found["clusters"]
-        for i, row in enumerate(c["rows"])
+        for i, row in enumerate(c["rows"] if c["size"] > 1 else [])
         if row["effect"] is not None and (row["describes"] or i < _LEAST_ROWS)
     ]
     least = found["least"]

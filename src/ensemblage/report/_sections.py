@@ -17,6 +17,7 @@ from ensemblage.report._modes import modes_section
 from ensemblage.report._n_clusters import cluster_stability_section, k_choice_section
 from ensemblage.report._next import next_section
 from ensemblage.report._object_table import objects_section
+from ensemblage.report._other_numbers import other_numbers_section
 from ensemblage.report._provenance import contents_section, provenance_section
 from ensemblage.report._ranking import ranking_section
 from ensemblage.report._stability import stability_section
@@ -79,7 +80,7 @@ def sections_of(summary: Summary) -> list[Section]:
 def trust_section(summary: Summary) -> Section:
     """Whether the answer can be trusted: how many clusters, found again or not, against classes that are known."""
     how_many = [k_choice_section(summary), rated_numbers_section(summary), *evidence_sections(summary, how_many=True)]
-    parts = [*how_many, cluster_stability_section(summary), stability_section(summary)]
+    parts = [*how_many, other_numbers_section(summary), cluster_stability_section(summary), stability_section(summary)]
     parts += [methods_section(summary), truth_section(summary)]
     terms = [term for key, term in TRUST_TERMS.items() if summary.get(key)]
     sentence = "".join(

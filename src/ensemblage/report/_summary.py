@@ -39,9 +39,10 @@ from ensemblage.report._figure_data import (
 )
 from ensemblage.report._k_choice import choice_of_k
 from ensemblage.report._methods import method_summary
-from ensemblage.report._modes import mode_summary
+from ensemblage.report._modes import mode_summary, points_by_story
 from ensemblage.report._n_clusters import cluster_stability_summary, k_choice_summary, points_by_number
 from ensemblage.report._object_table import object_table
+from ensemblage.report._other_numbers import HIERARCHY, K_MEANS, other_numbers, other_numbers_summary
 from ensemblage.report._plan import plan_summary
 from ensemblage.report._profile import profile_for_page
 from ensemblage.report._provenance import references_of
@@ -203,12 +204,13 @@ def summarize(
     drawn_points = np.empty(0, dtype=np.intp) if coordinates is None else point_sample(labels, seed)
     records, entropy = _records(fitted, method, shown, drawn_points)
     objects, rows = object_table(names, placed, point_sample(labels, seed))
+    others = other_numbers(method, labels)
     if coordinates is not None:
         points = {
             **point_data(coordinates, labels, placed.confidence, drawn_points),
             "entropy": entropy,
             "rows": rows,
-            "by_number": points_by_number(k_choice, labels, drawn_points),
+            **_by_number(k_choice, others, modes, labels, drawn_points),
         }
     chosen = getattr(model, "chosen_", None) if chosen is None else chosen
     compared = None if truth is None else compare_with_truth(ensemble, labels, truth)
@@ -224,6 +226,7 @@ def summarize(
         "choice": choice_of_k(records, ensemble, method, refits, seed),
         **k_choice_summary(k_choice, labels),
         "chosen": chosen_summary(chosen),
+        "other_numbers": other_numbers_summary(others, labels, numbers_of(model)),
         "found_again": cluster_stability_summary(cluster_stability),
         "profile": profile_for_page(profile, model, features, names),
         "modes": mode_summary(modes, ensemble.names, labels),
@@ -269,6 +272,17 @@ def _records(
             records[j] = Memberships(shares, record.clusters[:s], shown.sizes.round(3))
             entropy = [finite_or_none(h, 3) for h in membership_entropy(of_points).tolist()] if len(points) else None
     return records, entropy
+
+
+def _by_number(
+    k_choice: Any, others: Mapping[int, NDArray[np.int64]], modes: Any, labels: NDArray[Any], drawn: NDArray[Any]
+) -> dict[str, Any]:
+    """Other clusters of the objects that are drawn, by number or story, and who made those of other numbers."""
+    found, k = points_by_number(k_choice, labels, drawn), int(labels.max()) + 1
+    made_by = K_MEANS if found else HIERARCHY
+    if not found:
+        found = {str(q): z[drawn].tolist() for q, z in others.items() if q != k}
+    return {"by_number": found | points_by_story(modes, labels, drawn), "by_number_of": made_by}
 
 
 def _check_length(values: Any, n: int, subject: str) -> Any:

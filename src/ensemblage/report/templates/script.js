@@ -298,14 +298,25 @@
       for (const c of clusters.slice(0, MOST_CHIPS))
         chips.push(element("button", { type: "button", value: String(c), "aria-pressed": "false", onclick: () => change({ cluster: state.cluster === c ? null : c }) }, swatch(c), named(c)));
       picture.after(element("div", { className: "chips", role: "group", "aria-label": "Clusters in the picture and in the table" }, ...chips));
-      const numbers = Object.keys(points.by_number);
+      const numbers = Object.keys(points.by_number), isStory = (k) => k.startsWith("story");
+      const nameOf = (k) => (isStory(k) ? k : `${points.of} with ${k} clusters`);
       if (numbers.length) {
         const said = element("p", { className: "note", role: "status" });
         const byNumber = element("select", { onchange: () => {
           state.number = byNumber.value;
-          said.textContent = state.number && `Coloured by k-means with ${state.number} clusters, one of those that were compared to find their number: no part of the answer.${(points.by_number[state.number] || []).includes(-1) ? " Grey points were not looked at." : ""}`;
+          said.textContent = state.number && `Coloured by ${nameOf(state.number)}${points.of === "k-means" && !isStory(state.number) ? ", one of those that were compared to find their number" : ""}: no part of the answer.${(points.by_number[state.number] || []).includes(-1) ? " Grey points were not looked at." : ""}`;
           draw();
-        } }, option("", `the answer (${clusters.filter((c) => c >= 0).length} clusters)`), ...numbers.map((k) => option(k, `k-means, ${k} clusters`)));
+        } }, option("", `the answer (${clusters.filter((c) => c >= 0).length} clusters)`), ...numbers.map((k) => option(k, isStory(k) ? k : `${points.of}, ${k} clusters`)));
+        const tableOfNumbers = document.querySelector('[data-table="numbers"]');
+        for (const head of tableOfNumbers ? tableOfNumbers.querySelectorAll("tbody th") : []) {
+          const k = head.textContent;
+          if (numbers.includes(k)) head.replaceChildren(element("button", { type: "button", title: "Show in the picture", "aria-label": `Show ${k} clusters in the picture`, onclick: () => {
+            byNumber.value = k;
+            byNumber.dispatchEvent(new Event("change"));
+            picture.scrollIntoView({ block: "center" });
+            byNumber.focus({ preventScroll: true });
+          } }, k));
+        }
         picture.after(element("div", { className: "controls numbers" }, element("label", {}, "Colour by", byNumber)), said);
       }
       new ResizeObserver(draw).observe(canvas);

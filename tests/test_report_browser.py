@@ -327,10 +327,10 @@ def test_points_are_coloured_by_another_number_of_clusters(tab, by_number):
     page, summary = by_number
     tab.open(page)
     assert tab.run(COLOURS) == 0  # the drawing that stands without the script
-    assert tab.run("getComputedStyle(document.querySelector('.picture svg image')).opacity") == "1"
+    assert tab.run("getComputedStyle(document.querySelector('.picture svg .points')).opacity") == "1"
     choose(tab, "Colour by", "2")
     assert tab.run(COLOURS) == 2
-    assert tab.run("getComputedStyle(document.querySelector('.picture.recoloured svg image')).opacity") == "0"
+    assert tab.run("getComputedStyle(document.querySelector('.picture.recoloured svg .points')).opacity") == "0"
     said = "document.querySelector('.controls.numbers').nextElementSibling.textContent"
     assert tab.run(said).startswith("Coloured by k-means with 2 clusters")
     choose(tab, "Colour by", "6")

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ensemblage.base.validation import check_numbers, format_value
 
-from ._axes import Axes, axes_or_new, label_ticks, printable, remove_frame
+from ._axes import Axes, axes_or_new, label_ticks, prepare_drawing, printable, remove_frame
 from ._checks import check_length
 from ._clusters import draw_boxes
 from ._colors import cluster_colors
@@ -214,6 +214,7 @@ def variable_panels(panels: Sequence[Mapping[str, Any]]) -> list[Axes]:
         )
     columns = min(_COLUMNS, len(panels))
     rows = -(-len(panels) // columns)
+    prepare_drawing()
     figure = Figure(figsize=(_WIDTH * columns, _HEIGHT * rows))
     axes = [figure.add_axes(_place(i, rows, columns)) for i in range(len(panels))]
     drawn = [variable_panel(panel, ax=ax) for panel, ax in zip(panels, axes, strict=True)]

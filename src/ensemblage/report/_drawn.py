@@ -12,8 +12,8 @@ from ensemblage.plotting._axes import printable
 from ensemblage.plotting._profiles import LEVEL_COLORS, REST_COLOR, level_colors
 from ensemblage.profiles._words import date_text, number_text, percent_text
 
-_INK, _SOFT, _LINE = "#1f2328", "#57606a", "#d0d7de"
-_WIDTH, _ROW, _TITLE, _AXIS, _LETTER = 300, 19, 24, 34, 6.4
+INK, SOFT, LINE = "#1f2328", "#57606a", "#d0d7de"
+_WIDTH, _ROW, _TITLE, _AXIS, LETTER = 300, 19, 24, 34, 6.4
 """Of a figure of rows: its width, the height of a row, of the title and of the axis; about the width of a letter."""
 _NAME, _GROUND = 84, 16
 """Widest name of a row, and what stands beside it."""
@@ -24,24 +24,24 @@ _LEAST_WRITTEN = 0.14
 _ORANGE, _PURPLE = (179, 88, 6), (84, 39, 136)
 
 
-def _text(x: float, y: float, text: object, *, anchor: str = "start", color: str = _INK, bold: bool = False) -> Markup:
+def text(x: float, y: float, content: object, *, anchor: str = "start", color: str = INK, bold: bool = False) -> Markup:
     weight = Markup(' font-weight="600"') if bold else ""
     return Markup('<text x="{}" y="{}" font-size="11" text-anchor="{}" fill="{}"{}>{}</text>').format(
-        round(x, 1), round(y, 1), anchor, color, weight, text
+        round(x, 1), round(y, 1), anchor, color, weight, content
     )
 
 
-def _rect(x: float, y: float, width: float, height: float, color: str, more: str = "") -> Markup:
+def rect(x: float, y: float, width: float, height: float, color: str, more: str = "") -> Markup:
     at = (round(value, 1) for value in (x, y, max(width, 0.0), height))
     return Markup('<rect x="{}" y="{}" width="{}" height="{}" fill="{}" {}/>').format(*at, color, Markup(more))
 
 
-def _line(x0: float, y0: float, x1: float, y1: float, color: str, width: float = 1) -> Markup:
+def line(x0: float, y0: float, x1: float, y1: float, color: str, width: float = 1) -> Markup:
     ends = (round(value, 1) for value in (x0, y0, x1, y1))
     return Markup('<line x1="{}" y1="{}" x2="{}" y2="{}" stroke="{}" stroke-width="{}"/>').format(*ends, color, width)
 
 
-def _svg(width: float, height: float, parts: Sequence[Markup], least: float | None = None) -> Markup:
+def svg(width: float, height: float, parts: Sequence[Markup], least: float | None = None) -> Markup:
     """An element that is as wide as there is room; at least ``least`` units, and scrolled if need be."""
     style = Markup(' style="min-width: {}px"').format(round(least)) if least else ""
     head = Markup('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {} {}"{}>')
@@ -75,16 +75,16 @@ def panel_svg(panel: Mapping[str, Any]) -> Markup:
     """One variable, a row for each cluster: stacked bars of few values, boxes of a number, bars of one category."""
     clusters = panel["clusters"]
     names = [printable(c, 12) for c in clusters]
-    left = min(_NAME, max(_LETTER * max(map(len, names), default=1), 7)) + _GROUND
-    parts = [_text(0, 13, printable(panel["variable"], 40), bold=True)]
-    parts += [_text(left - 6, _row_middle(i) + 4, name, anchor="end", color=_SOFT) for i, name in enumerate(names)]
+    left = min(_NAME, max(LETTER * max(map(len, names), default=1), 7)) + _GROUND
+    parts = [text(0, 13, printable(panel["variable"], 40), bold=True)]
+    parts += [text(left - 6, _row_middle(i) + 4, name, anchor="end", color=SOFT) for i, name in enumerate(names)]
     if panel.get("stack"):
         more, height = _stacked(panel["stack"], left, len(names))
     elif panel.get("quantiles") is None:
         more, height = _shares(panel, left)
     else:
         more, height = _boxes(panel, left)
-    return _svg(_WIDTH, height, [*parts, *more])
+    return svg(_WIDTH, height, [*parts, *more])
 
 
 def _row_middle(i: int) -> float:
@@ -98,21 +98,21 @@ def _stacked(stack: Mapping[str, Any], left: float, k: int) -> tuple[list[Markup
     for i, shares in enumerate(stack["shares"]):
         x, y = left, _row_middle(i) - 7.5
         if any(share is None for share in shares):
-            parts.append(_text(x, y + 11, "–", color=_SOFT))
+            parts.append(text(x, y + 11, "–", color=SOFT))
             continue
         for share, color in zip(shares, colors, strict=True):
-            parts.append(_rect(x, y, share * width, 15, color))
+            parts.append(rect(x, y, share * width, 15, color))
             if share >= _LEAST_WRITTEN:
-                ink = _INK if color in (REST_COLOR, *LEVEL_COLORS[3:]) else "#ffffff"
-                parts.append(_text(x + share * width / 2, y + 11.5, percent_text(share), anchor="middle", color=ink))
+                ink = INK if color in (REST_COLOR, *LEVEL_COLORS[3:]) else "#ffffff"
+                parts.append(text(x + share * width / 2, y + 11.5, percent_text(share), anchor="middle", color=ink))
             x += share * width
     x, y = left, _TITLE + _ROW * k + 16
     for level, color in zip(stack["levels"], colors, strict=True):
         name = "other" if level is None else printable(level, 22)
-        wide = 15 + _LETTER * len(name) + 10
+        wide = 15 + LETTER * len(name) + 10
         if x + wide > _WIDTH + 10 and x > left:
             x, y = left, y + 16
-        parts += [_rect(x, y - 9, 10, 10, color), _text(x + 14, y, name)]
+        parts += [rect(x, y - 9, 10, 10, color), text(x + 14, y, name)]
         x += wide
     return parts, y + 8
 
@@ -120,12 +120,12 @@ def _stacked(stack: Mapping[str, Any], left: float, k: int) -> tuple[list[Markup
 def _shares(panel: Mapping[str, Any], left: float) -> tuple[list[Markup], float]:
     """Bars of the share of one category."""
     clusters, width = panel["clusters"], _WIDTH - left - 34
-    parts = [_text(_WIDTH, 13, printable(panel["level"], 20), anchor="end", color=_SOFT)]
+    parts = [text(_WIDTH, 13, printable(panel["level"], 20), anchor="end", color=SOFT)]
     for i, share in enumerate(panel["shares"]):
         y, length = _row_middle(i) - 7, (share or 0.0) * width
-        parts.append(_rect(left, y, length, 14, color_of(clusters[i], i)))
-        text = "–" if share is None else percent_text(share)
-        parts.append(_text(left + length + 4, y + 11, text))
+        parts.append(rect(left, y, length, 14, color_of(clusters[i], i)))
+        written = "–" if share is None else percent_text(share)
+        parts.append(text(left + length + 4, y + 11, written))
     return parts, _TITLE + _ROW * len(clusters) + 6
 
 
@@ -162,56 +162,56 @@ def box(
     q5, q25, q50, q75, q95 = map(place, quantiles)
     outline = f'stroke="{color}" stroke-width="1.2"'
     return [
-        _line(q5, y, q95, y, color, 1.5),
-        _rect(q25, y - half, q75 - q25, 2 * half, _pale(color), outline),
-        _line(q50, y - half - 1, q50, y + half + 1, "#000000", 2),
+        line(q5, y, q95, y, color, 1.5),
+        rect(q25, y - half, q75 - q25, 2 * half, _pale(color), outline),
+        line(q50, y - half - 1, q50, y + half + 1, "#000000", 2),
     ]
 
 
 def _axis(
     ticks: Sequence[tuple[float, str]], place: Callable[[float], float], left: float, bottom: float
 ) -> Iterator[Markup]:
-    yield _line(left, bottom, _WIDTH, bottom, _LINE)
-    for value, text in ticks:
-        half, x = _LETTER * len(text) / 2, place(value)
-        yield _line(x, bottom, x, bottom + 4, _SOFT)
-        yield _text(min(max(x, half), _WIDTH - half), bottom + 16, text, anchor="middle", color=_SOFT)
+    yield line(left, bottom, _WIDTH, bottom, LINE)
+    for value, name in ticks:
+        half, x = LETTER * len(name) / 2, place(value)
+        yield line(x, bottom, x, bottom + 4, SOFT)
+        yield text(min(max(x, half), _WIDTH - half), bottom + 16, name, anchor="middle", color=SOFT)
 
 
 def heat_map_svg(z: Sequence[Sequence[float | None]], variables: Sequence[Any], clusters: Sequence[Any]) -> Markup:
     """Standardised means of variables in clusters: orange above the mean of all, purple below, with numbers."""
     names = [printable(name, _WIDEST_NAME) for name in variables]
-    left = _LETTER * max(map(len, names), default=1) + 10
+    left = LETTER * max(map(len, names), default=1) + 10
     width, top = left + _CELL_WIDTH * len(clusters), _CELL_HEIGHT + 4
     parts = []
     for c, cluster in enumerate(clusters):
-        parts.append(_text(left + _CELL_WIDTH * (c + 0.5), 14, printable(cluster, 6), anchor="middle", color=_SOFT))
+        parts.append(text(left + _CELL_WIDTH * (c + 0.5), 14, printable(cluster, 6), anchor="middle", color=SOFT))
     for i, (name, row) in enumerate(zip(names, z, strict=True)):
         y = top + _CELL_HEIGHT * i
-        parts.append(_text(left - 6, y + 13, name, anchor="end"))
+        parts.append(text(left - 6, y + 13, name, anchor="end"))
         for c, value in enumerate(row):
             fill, ink = _heat_colors(value)
             x = left + _CELL_WIDTH * c
-            parts.append(_rect(x, y, _CELL_WIDTH, _CELL_HEIGHT, fill))
-            parts.append(_text(x + _CELL_WIDTH / 2, y + 13, _signed(value), anchor="middle", color=ink))
-    return _svg(width, top + _CELL_HEIGHT * len(names) + 2, parts, least=width)
+            parts.append(rect(x, y, _CELL_WIDTH, _CELL_HEIGHT, fill))
+            parts.append(text(x + _CELL_WIDTH / 2, y + 13, _signed(value), anchor="middle", color=ink))
+    return svg(width, top + _CELL_HEIGHT * len(names) + 2, parts, least=width)
 
 
 def _heat_colors(value: float | None) -> tuple[str, str]:
     """Of a cell and of its number."""
     if value is None:
-        return "#cccccc", _INK
+        return "#cccccc", INK
     share = min(abs(value) / _STRONG, 1.0)
     full = _ORANGE if value > 0 else _PURPLE
     mixed = [round(247 + share * (part - 247)) for part in full]
-    return "#" + "".join(f"{part:02x}" for part in mixed), "#ffffff" if share > 0.62 else _INK
+    return "#" + "".join(f"{part:02x}" for part in mixed), "#ffffff" if share > 0.62 else INK
 
 
 def _signed(value: float | None) -> str:
     if value is None:
         return ""
-    text = f"{value:+.1f}"
-    return "0" if text in ("+0.0", "-0.0") else text.replace("-", "−")
+    written = f"{value:+.1f}"
+    return "0" if written in ("+0.0", "-0.0") else written.replace("-", "−")
 
 
 def boxes_svg(
@@ -222,18 +222,18 @@ def boxes_svg(
     ``lines`` are up to two values with what they mean, written above; ``label`` is what the numbers are.
     """
     names = [printable(row["name"], 12) for row in rows]
-    left = min(_NAME, _LETTER * max(map(len, names), default=1)) + _GROUND
+    left = min(_NAME, LETTER * max(map(len, names), default=1)) + _GROUND
 
     def place(value: float) -> float:
         return left + 4 + (_WIDTH - left - 14) * ((value - low) / (high - low) if high > low else 0.5)
 
     bottom = _TITLE + _ROW * len(rows) + 2
-    parts = [_line(place(value), _TITLE - 4, place(value), bottom, _LINE) for value, _ in lines]
-    for (value, text), anchor in zip(sorted(lines), ("end", "start"), strict=False):  # apart, however near they are
-        parts.append(_text(place(value), 13, text, anchor=anchor, color=_SOFT))
+    parts = [line(place(value), _TITLE - 4, place(value), bottom, LINE) for value, _ in lines]
+    for (value, name), anchor in zip(sorted(lines), ("end", "start"), strict=False):  # apart, however near they are
+        parts.append(text(place(value), 13, name, anchor=anchor, color=SOFT))
     for i, row in enumerate(rows):
         y, color = _row_middle(i), color_of(row["name"], i)
-        parts.append(_text(left - 6, y + 4, names[i], anchor="end", color=_SOFT))
+        parts.append(text(left - 6, y + 4, names[i], anchor="end", color=SOFT))
         if row.get("values"):
             dot = Markup('<circle cx="{}" cy="{}" r="3.5" fill="{}" fill-opacity=".8"/>')
             parts += [dot.format(round(place(value), 1), y, color) for value in row["values"]]
@@ -243,8 +243,8 @@ def boxes_svg(
             mark = Markup('<path d="M{} {}l4 4l-4 4l-4 -4z" fill="#ffffff" stroke="#000000"/>')
             parts.append(mark.format(round(place(row["mean"]), 1), y - 4))
     ticks = [(value, f"{value:.2g}") for value in nice_ticks(low, high)]
-    parts += [*_axis(ticks, place, left, bottom), _text(_WIDTH, bottom + 31, label, anchor="end", color=_SOFT)]
-    return _svg(_WIDTH, bottom + 36, parts)
+    parts += [*_axis(ticks, place, left, bottom), text(_WIDTH, bottom + 31, label, anchor="end", color=SOFT)]
+    return svg(_WIDTH, bottom + 36, parts)
 
 
 def tree_svg(labels: Mapping[int, Any], marked: int) -> Markup:
@@ -266,14 +266,14 @@ def tree_svg(labels: Mapping[int, Any], marked: int) -> Markup:
         gap = (width - left) / max(len(order), 1)
         places[k] = {c: left + gap * (i + 0.5) for i, c in enumerate(order)}
         y = 26 + high * row
-        circles.append(_text(14, y + 4, k, anchor="middle", color=_INK if k == marked else _SOFT, bold=k == marked))
+        circles.append(text(14, y + 4, k, anchor="middle", color=INK if k == marked else SOFT, bold=k == marked))
         for c, size in zip(clusters.tolist(), sizes.tolist(), strict=True):
             for a, share in shares[c].items():
-                lines.append(_line(above[a], y - high, places[k][c], y, "#8c959f", round(0.5 + 4 * share, 1)))
+                lines.append(line(above[a], y - high, places[k][c], y, "#8c959f", round(0.5 + 4 * share, 1)))
             radius = round(4 + (largest - 4) * float(np.sqrt(size / max(1, sizes.sum()))), 1)
             dot = Markup('<circle cx="{}" cy="{}" r="{}" fill="{}" stroke="#ffffff"/>')
             circles.append(dot.format(round(places[k][c], 1), y, radius, color_of(c, c)))
-    return _svg(width, 26 + high * (len(ks) - 1) + 26, [*lines, *circles], least=width if width > _WIDTH else None)
+    return svg(width, 26 + high * (len(ks) - 1) + 26, [*lines, *circles], least=width if width > _WIDTH else None)
 
 
 def _sources(above: Any, below: Any, cluster: int) -> dict[int, float]:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from ensemblage.metrics._certainty import VERDICTS, verdicts
 from ensemblage.plotting._axes import printable
 from ensemblage.plotting._colors import UNLABELLED_COLOR
 from ensemblage.report._certainty import ObjectCertainty
+from ensemblage.report._charts import places_of_points, points_svg
 from ensemblage.report._figure_data import nan_array
 from ensemblage.report._layout import (
     Cell,
@@ -19,13 +21,13 @@ from ensemblage.report._layout import (
     Section,
     Table,
     cluster_cell,
+    hand_drawn,
     is_full,
     number,
     pictures_of,
     plural,
 )
 from ensemblage.report._other_numbers import K_MEANS
-from ensemblage.report._svg import picture, places_in_figure
 
 Summary = Mapping[str, Any]
 
@@ -149,11 +151,18 @@ def _sample_sentence(summary: Summary) -> Iterator[str]:
 
 def points_picture(summary: Summary) -> Picture:
     points = summary["figures"]["points"]
+    xy, confidence = np.array(points["xy"], dtype=np.float64).reshape(-1, 2), nan_array(points["confidence"])
+    svg = points_svg(xy, np.array(points["clusters"]), confidence, points["x_label"], points["y_label"])
+    sentence = "Each point is an object, coloured by its cluster; the fainter, the less sure."
+    draw = partial(_points_axes, points)
+    return hand_drawn("The data, coloured by cluster", svg, "points", draw, sentence, more=points["notes"])
+
+
+def _points_axes(points: Mapping[str, Any]) -> Any:
     ax = plotting.scatter(points["xy"], points["clusters"], nan_array(points["confidence"]))
     ax.set_xlabel(printable(points["x_label"], 48), parse_math=False)
     ax.set_ylabel(printable(points["y_label"], 48), parse_math=False)
-    sentence = "Each point is an object, coloured by its cluster; the fainter, the less sure."
-    return picture("The data, coloured by cluster", ax, "points", sentence, more=points["notes"])
+    return ax
 
 
 def data_of_objects(summary: Summary, sections: Sequence[Section]) -> dict[str, Any] | None:
@@ -186,7 +195,7 @@ def _points(summary: Summary, sections: Sequence[Section]) -> dict[str, Any] | N
     drawn = [p for section in sections for p in pictures_of(section) if p.name == "points"]
     if not points or "rows" not in points or not drawn:
         return None
-    x, y = places_in_figure(drawn[0].figures["points"], np.array(points["xy"], dtype=np.float64))
+    x, y = places_of_points(np.array(points["xy"], dtype=np.float64).reshape(-1, 2))
     return {
         "row": points["rows"],
         "x": x,

@@ -122,7 +122,8 @@ feature_options = options(
         "--impute",
         type=click.Choice(["median", "mean", "most-frequent", "knn", "drop"]),
         help="Missing values: fill them by the median, mean or most frequent of their column or from the 5 nearest "
-        "rows (knn), or drop their rows.",
+        "rows (knn), or drop their rows. [default: the median where at most 5 % of each column are missing; more are "
+        "refused]",
     ),
     codes_option,
     auto_standardize_option,
@@ -295,6 +296,23 @@ def main() -> None:
 
     Exit codes: 0 done, 2 refused or Ctrl-C, 128 + N ended by signal N, 1 a defect of ensemblage.
     """
+
+
+@main.command()
+@click.argument("data", type=INPUT)
+@table_options
+@feature_options
+def look(data: Path, **settings: Any) -> None:
+    """Tell what would be done with each column of a table.
+
+    DATA is a table that "run" takes, with the same options of reading and of columns. Nothing is clustered and nothing
+    is written. Told are the role of each column and what is done with it, units, values that may mean missing, the
+    column that dominates, long tails that a logarithm would draw in, whether the objects may be the columns, what "run"
+    would refuse, and the command that follows.
+    """
+    from ensemblage.cli._look import look_at_table
+
+    look_at_table(data, **settings)
 
 
 @main.command(cls=GroupedCommand)

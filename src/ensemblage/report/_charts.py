@@ -206,7 +206,7 @@ def hierarchy_svg(merges: NDArray[np.float64], sizes: NDArray[Any], clusters: ND
     tree = dendrogram(merges, no_plot=True)
     leaves = np.array(tree["leaves"])
     heights, k = np.concatenate([[0.0], merges[:, 2]]), len(np.unique(clusters))
-    width = max(_WIDTH, _LEFT + _RIGHT + 13.5 * len(leaves))
+    width = max(_WIDTH, _LEFT + _RIGHT + 11.4 * len(leaves))
     frame = Frame((0, 10 * len(leaves)), (0, float(heights.max()) * 1.05 or 1.0), width)
     parts = []
     if k > 1:
@@ -217,12 +217,15 @@ def hierarchy_svg(merges: NDArray[np.float64], sizes: NDArray[Any], clusters: ND
         color = PALETTE[below[0] % len(PALETTE)] if len(below) == 1 and below[0] >= 0 else "#595959"
         path = "L".join(f"{frame.across(a):.1f} {frame.up(b):.1f}" for a, b in zip(x, y, strict=True))
         parts.append(Markup('<path d="M{}" fill="none" stroke="{}" stroke-width="1.2"/>').format(path, color))
-    parts += frame.axes("objects in each branch", label, [])
+    parts += frame.axes("", label, [])
+    parts.append(text((_LEFT + width) / 2, frame.height + 8, "objects in each branch", anchor="middle"))
     for i, size in enumerate(np.asarray(sizes)[leaves].tolist()):
         at = round(frame.across(10 * i + 5) + 4, 1)
         turned = Markup('<g transform="translate({} {}) rotate(-90)">{}</g>')
-        parts.append(turned.format(at, frame.height - _BOTTOM + 3, text(0, 0, f"{size:,}", anchor="end", color=SOFT)))
-    return svg(width, frame.height, parts, least=width if width > 560 else None)
+        parts.append(
+            turned.format(at, frame.height - _BOTTOM + 3, text(0, 0, f"{size:,.0f}", anchor="end", color=SOFT))
+        )
+    return svg(width, frame.height + 14, parts, least=width)
 
 
 # -- objects -----------------------------------------------------------------------------------------------------------

@@ -361,3 +361,86 @@ def test_another_number_is_a_click_away(tab, tmp_path):
     choose(tab, "Colour by", "")
     assert tab.run(COLOURS) == 0
     assert not any("Error" in text for text in tab.complaints())
+
+
+def test_a_selection_survives_another_colour(tab, by_number):
+    page, _ = by_number
+    tab.open(page)
+    tab.run(
+        "[...document.querySelectorAll('.chips button')].find(b => b.value === '1' && !b.closest('.borders')).click()"
+    )
+    before = tab.run(IDS)
+    shown = tab.run(STATUS)
+    choose(tab, "Colour by", "3")
+    assert tab.run(STATUS) == shown
+    assert tab.run(IDS) == before
+    choose(tab, "Colour by", "")
+    assert tab.run(STATUS) == shown
+
+
+CONTRASTS = """(() => {
+  const parse = (text) => {
+    const [r, g, b, a = 1] = text.match(/[\\d.]+/g).map(Number);
+    return { rgb: [r, g, b], a };
+  };
+  const light = (rgb) => rgb.map((v) => v / 255).map((v) => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4))
+    .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
+  const ground = (e) => {
+    for (; e; e = e.parentElement) {
+      const found = parse(getComputedStyle(e).backgroundColor);
+      if (found.a === 1) return found.rgb;
+    }
+    return [255, 255, 255];
+  };
+  const poor = [];
+  for (const e of document.querySelectorAll("main *, header *")) {
+    if (e.closest("svg, canvas, :disabled, [hidden]") || !e.getClientRects().length) continue;
+    if (![...e.childNodes].some((node) => node.nodeType === 3 && node.data.trim())) continue;
+    const [a, b] = [light(parse(getComputedStyle(e).color).rgb), light(ground(e))].sort((x, y) => y - x);
+    if ((a + 0.05) / (b + 0.05) < 4.5) poor.push(e.outerHTML.slice(0, 90));
+  }
+  return poor;
+})()"""
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_text_has_contrast(tab, page, dark):
+    """4.5 to 1, as WCAG asks of text; that of figures is held where their colours are chosen."""
+    tab.open(page, dark=dark)
+    assert tab.run(CONTRASTS) == []
+
+
+def test_landmarks_have_names_of_their_own(opened):
+    names = opened.run(
+        "[...document.querySelectorAll('[role=region], nav, [role=search]')].map(e => e.getAttribute('aria-label'))"
+    )
+    assert all(names)
+    visible = opened.run(
+        "[...document.querySelectorAll('[role=region]')].filter(e => e.getClientRects().length)"
+        ".map(e => e.getAttribute('aria-label'))"
+    )
+    assert len(set(visible)) == len(visible)
+    assert opened.run("document.querySelectorAll('h1').length") == 1
+    ids = opened.run("[...document.querySelectorAll('[id]')].map(e => e.id)")
+    assert len(set(ids)) == len(ids)
+    assert opened.run("[...document.querySelectorAll('[role=img]')].every(e => e.getAttribute('aria-label'))")
+    assert opened.run("document.documentElement.lang") == "en"
+
+
+def test_the_tab_key_goes_through_the_page_in_its_order(opened):
+    opened.run("document.body.focus()")
+    places = []
+    for _ in range(40):
+        opened.press("Tab")
+        places.append(opened.run("[...document.querySelectorAll('*')].indexOf(document.activeElement)"))
+    reached = [place for place in places if place > 0]
+    assert len(set(reached)) > 20
+    after = reached[1:] if reached[0] > reached[-1] else reached
+    assert sum(later < earlier for earlier, later in pairwise(after)) <= 2  # the switch of colours, and the end
+
+
+def test_wide_tables_say_that_they_scroll_on_a_phone(tab, page):
+    tab.open(page, width=390, height=800)
+    wide = "[...document.querySelectorAll('.scroll')].filter(e => e.scrollWidth > e.clientWidth + 1)"
+    assert tab.run(f"{wide}.length") > 0
+    assert tab.run(f"{wide}.every(e => getComputedStyle(e).backgroundImage.includes('gradient') && e.tabIndex === 0)")

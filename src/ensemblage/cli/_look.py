@@ -142,7 +142,7 @@ def _command(
     if features is not None:
         if source.truth_column is None:
             classes = [use.column for use in features.columns if use.use.endswith(KNOWN_CLASSES)]
-            words += ["--truth-column", classes[0]] * bool(classes)
+            words += ["--truth-column", *classes[:1]] if classes else []
         codes = sorted({code for values in numbers.values() for code in likely_codes(values)})
         if codes and not source.missing_codes:
             words += shlex.split(option_text(Option("missing", [f"{code:.15g}" for code in codes])))

@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from ensemblage.plotting import PALETTE
 from ensemblage.plotting._axes import printable
-from ensemblage.plotting._profiles import LEVEL_COLORS, REST_COLOR, level_colors
+from ensemblage.plotting._profiles import level_colors
 from ensemblage.profiles._words import date_text, number_text, percent_text
 
 INK, SOFT, LINE = "#1f2328", "#57606a", "#d0d7de"
@@ -59,6 +59,18 @@ def _pale(color: str) -> str:
     return "#" + "".join(f"{round(0.45 * part + 0.55 * 255):02x}" for part in parts)
 
 
+def ink_on(color: str) -> str:
+    """The colour of text that has more contrast there (WCAG): that of all text, or white."""
+
+    def luminance(hexadecimal: str) -> float:
+        parts = np.array([int(hexadecimal[i : i + 2], 16) / 255 for i in (1, 3, 5)])
+        linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+        return float(linear @ (0.2126, 0.7152, 0.0722))
+
+    ground, ink = luminance(color) + 0.05, luminance(INK) + 0.05
+    return INK if ground / ink > 1.05 / ground else "#ffffff"
+
+
 def nice_ticks(low: float, high: float, most: int = 4) -> list[float]:
     """Round numbers from ``low`` to ``high``, at most ``most`` + 1."""
     if not high > low:
@@ -103,8 +115,9 @@ def _stacked(stack: Mapping[str, Any], left: float, k: int) -> tuple[list[Markup
         for share, color in zip(shares, colors, strict=True):
             parts.append(rect(x, y, share * width, 15, color))
             if share >= _LEAST_WRITTEN:
-                ink = INK if color in (REST_COLOR, *LEVEL_COLORS[3:]) else "#ffffff"
-                parts.append(text(x + share * width / 2, y + 11.5, percent_text(share), anchor="middle", color=ink))
+                parts.append(
+                    text(x + share * width / 2, y + 11.5, percent_text(share), anchor="middle", color=ink_on(color))
+                )
             x += share * width
     x, y = left, _TITLE + _ROW * k + 16
     for level, color in zip(stack["levels"], colors, strict=True):
@@ -204,7 +217,8 @@ def _heat_colors(value: float | None) -> tuple[str, str]:
     share = min(abs(value) / _STRONG, 1.0)
     full = _ORANGE if value > 0 else _PURPLE
     mixed = [round(247 + share * (part - 247)) for part in full]
-    return "#" + "".join(f"{part:02x}" for part in mixed), "#ffffff" if share > 0.62 else INK
+    fill = "#" + "".join(f"{part:02x}" for part in mixed)
+    return fill, ink_on(fill)
 
 
 def _signed(value: float | None) -> str:

@@ -254,7 +254,7 @@ def test_no_sentence_is_false_in_the_dark():
     page = report.render(report.summarize(labels, model, features=X, ranking=ranking, k_choice=choices()[0]))
     text = re.sub(r"<(svg|style|script).*?</\1>|<[^>]*>", " ", page, flags=re.DOTALL)
     assert "How soft are the clusters?" in text
-    assert "the upper left corner" in text
+    assert "In colour: pairs of objects" in text
     assert not re.findall(
         r"\b(?:dark|darker|light|lighter|black|white|pale|paler|bright|brighter)\b", text, re.IGNORECASE
     )

@@ -270,9 +270,9 @@ def _uses_with_gaps(
 
 def _fills(transformer: Any, n: int) -> dict[int, float]:
     """By the place of a column what its missing cells are filled with, where that is one number."""
-    found = {}
+    found: dict[int, float] = {}
     for _, step, places in transformer.transformers_:
-        imputed = step.steps[0][1] if hasattr(step, "steps") else None
+        imputed: Any = step.steps[0][1] if hasattr(step, "steps") else None
         if hasattr(imputed, "statistics_"):
             found |= dict(zip(np.arange(n)[places].tolist(), imputed.statistics_.tolist(), strict=True))
     return found

@@ -178,7 +178,7 @@ def agreement_svg(
 ) -> Markup:
     """The agreement of partitions, (p, p), with a strip for the consensus on top; up to 24 of them have their names."""
     p, is_named = len(matrix), len(names) <= 24
-    shown = [printable(name, 18) for name in names] if is_named else []
+    shown = [printable(name) for name in names] if is_named else []
     left = LETTER * max([9 if strip is not None else 3, *map(len, shown)]) + 8
     top, parts = 8.0, list[Markup]()
     if strip is not None:

@@ -299,7 +299,7 @@ def main() -> None:
 
 
 @main.command()
-@click.argument("data", type=INPUT)
+@click.argument("data", type=TABLE)
 @table_options
 @feature_options
 def look(data: Path, **settings: Any) -> None:

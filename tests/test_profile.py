@@ -562,7 +562,9 @@ def test_figures_draw_what_the_record_holds():
     box = axes[titles.index("age")].patches[0]
     low, high = np.quantile(values[clusters == 0], [0.25, 0.75])
     assert (box.get_y(), box.get_y() + box.get_height()) == pytest.approx((low, high), rel=1e-4)
-    bars = [bar.get_height() for bar in axes[titles.index("card: yes")].patches]
+    stacked = axes[titles.index("card")]
+    assert [text.get_text() for text in stacked.get_legend().get_texts()] == ["no", "yes"]
+    bars = [bar.get_height() for bar in stacked.patches[2:4]]
     assert bars == pytest.approx([yes[clusters == c].mean() for c in (0, 1)], rel=1e-4)
     with pytest.raises(ValueError, match=r"kind of Profile\.plot must be"):
         found.plot("pie")

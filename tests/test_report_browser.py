@@ -12,7 +12,7 @@ from browser import browser, found
 from sklearn.datasets import make_blobs
 from strategies import planted_labels
 
-from ensemblage import Ensemble, KMeansConsensus, choose_k, report
+from ensemblage import Ensemble, EvidenceAccumulation, KMeansConsensus, choose_k, report
 from ensemblage.metrics import verdicts
 
 pytestmark = pytest.mark.skipif(
@@ -83,10 +83,19 @@ def test_names_do_no_harm_and_nothing_is_asked_of_the_network(opened):
     assert opened.run("typeof window.harmed") == "undefined"
     assert opened.complaints() == []
     type_into(opened, "script")
-    assert opened.run(IDS) == [EVIL[7], EVIL[8]]
+    assert sorted(opened.run(IDS)) == sorted([EVIL[7], EVIL[8]])
     assert opened.run("typeof window.harmed") == "undefined"
     opened.run("fetch('http://127.0.0.1:9/').catch(() => 0)")
     assert any("Content Security Policy" in text for text in opened.complaints())
+
+
+def downloaded(tab, path):
+    """The text of a file that the page was asked for, once it is there."""
+    limit = time.monotonic() + 20
+    while not path.exists():
+        assert time.monotonic() < limit
+        tab.run("new Promise(done => setTimeout(done, 50))")
+    return path.read_text(encoding="utf-8")
 
 
 def test_search_filter_and_clear(opened, analysis):
@@ -94,7 +103,7 @@ def test_search_filter_and_clear(opened, analysis):
     assert opened.run(STATUS) == "240 of 240 objects"
     assert len(opened.run(IDS)) == 100
     type_into(opened, "OBJECT 23")
-    assert opened.run(IDS) == ["object 23", *[f"object {i}" for i in range(230, 240)]]
+    assert sorted(opened.run(IDS)) == ["object 23", *[f"object {i}" for i in range(230, 240)]]
     type_into(opened, "")
     choose(opened, "Cluster", "2")
     assert opened.run(STATUS).startswith(f"{(labels == 2).sum()} of 240")
@@ -105,8 +114,8 @@ def test_search_filter_and_clear(opened, analysis):
 
 
 def test_sort_by_every_column_and_pages(opened, analysis):
+    """The least certain objects come first, before anything is pressed; after both orders that of the data."""
     confidence = analysis[1].confidence_
-    click(opened, "Certainty")
     assert opened.run("[...document.querySelectorAll('.interactive th[aria-sort=ascending]')].length") == 1
     order = np.argsort(confidence, kind="stable")
     assert opened.run(IDS) == [analysis[3][i] for i in order[:100]]
@@ -116,6 +125,8 @@ def test_sort_by_every_column_and_pages(opened, analysis):
     click(opened, "Certainty")
     order = np.lexsort((np.arange(N), -confidence))
     assert opened.run(IDS) == [analysis[3][i] for i in order[:100]]
+    click(opened, "Certainty")
+    assert opened.run(IDS) == analysis[3][:100]
     for column in ("Object", "Cluster", "Verdict", "Next best"):
         click(opened, column)
     click(opened, "Object")
@@ -128,16 +139,32 @@ def test_download_of_what_is_shown(opened, analysis, tmp_path):
     opened.call("Page.setDownloadBehavior", behavior="allow", downloadPath=str(tmp_path))
     choose(opened, "Cluster", "0")
     click(opened, "Download CSV")
-    limit = time.monotonic() + 20
-    while not (tmp_path / "objects.csv").exists():
-        assert time.monotonic() < limit
-        opened.run("new Promise(done => setTimeout(done, 50))")
-    rows = list(csv.DictReader(io.StringIO((tmp_path / "objects.csv").read_text(encoding="utf-8"))))
+    rows = list(csv.DictReader(io.StringIO(downloaded(opened, tmp_path / "objects.csv"))))
     members = np.flatnonzero(consensus.labels_ == 0)
+    members = members[np.argsort(consensus.confidence_[members], kind="stable")]
     assert [row["id"] for row in rows] == [ids[i] for i in members]
     assert [float(row["confidence"]) for row in rows] == pytest.approx(consensus.confidence_[members], rel=1e-5)
     assert [int(row["runner_up"]) for row in rows] == consensus.runner_up_[members].tolist()
     assert [row["verdict"] for row in rows] == verdicts(consensus.confidence_[members]).tolist()
+
+
+def test_the_border_of_each_cluster_is_a_list(opened, analysis, tmp_path):
+    """Its border and undecided objects, the least certain first; pressed again, all objects are shown."""
+    _, consensus, _, ids = analysis
+    doubtful = verdicts(consensus.confidence_) != "core"
+    opened.call("Page.setDownloadBehavior", behavior="allow", downloadPath=str(tmp_path))
+    counts = "[...document.querySelectorAll('.borders button')].map(b => b.textContent)"
+    expected = [f"{c} ({(doubtful & (consensus.labels_ == c)).sum()})" for c in range(4)]
+    assert opened.run(counts) == [text for text in expected if not text.endswith("(0)")]
+    members = np.flatnonzero(doubtful & (consensus.labels_ == 1))
+    members = members[np.argsort(consensus.confidence_[members], kind="stable")]
+    click(opened, expected[1])
+    assert opened.run(IDS) == [ids[i] for i in members]
+    assert opened.run("[...document.querySelectorAll('.borders [aria-pressed=true]')].map(b => b.value)") == ["1"]
+    click(opened, "Download CSV")
+    assert len(list(csv.DictReader(io.StringIO(downloaded(opened, tmp_path / "border-of-1.csv"))))) == len(members)
+    click(opened, expected[1])
+    assert opened.run(STATUS) == "240 of 240 objects"
 
 
 CANVAS = "document.querySelector('canvas')"
@@ -174,7 +201,8 @@ def test_points_are_named_and_selected_and_the_table_goes_along(opened, analysis
     opened.run("[...document.querySelectorAll('.chips button')].find(b => b.value === '1').click()")
     assert opened.run(STATUS).startswith(f"{(labels == 1).sum()} of 240")
     opened.run(f"{ROWS}[0].dispatchEvent(new MouseEvent('mouseenter'))")
-    first = ids[np.flatnonzero(labels == 1)[0]]
+    members = np.flatnonzero(labels == 1)
+    first = ids[members[np.argmin(analysis[1].confidence_[members])]]
     assert opened.run("document.querySelector('.tip').textContent").startswith(f"{first}:")
 
 
@@ -299,10 +327,10 @@ def test_points_are_coloured_by_another_number_of_clusters(tab, by_number):
     page, summary = by_number
     tab.open(page)
     assert tab.run(COLOURS) == 0  # the drawing that stands without the script
-    assert tab.run("getComputedStyle(document.querySelector('.picture svg image')).opacity") == "1"
+    assert tab.run("getComputedStyle(document.querySelector('.picture svg .points')).opacity") == "1"
     choose(tab, "Colour by", "2")
     assert tab.run(COLOURS) == 2
-    assert tab.run("getComputedStyle(document.querySelector('.picture.recoloured svg image')).opacity") == "0"
+    assert tab.run("getComputedStyle(document.querySelector('.picture.recoloured svg .points')).opacity") == "0"
     said = "document.querySelector('.controls.numbers').nextElementSibling.textContent"
     assert tab.run(said).startswith("Coloured by k-means with 2 clusters")
     choose(tab, "Colour by", "6")
@@ -315,3 +343,104 @@ def test_points_are_coloured_by_another_number_of_clusters(tab, by_number):
 
 def test_a_page_without_other_numbers_has_no_such_choice(opened):
     assert opened.run("document.querySelector('.controls.numbers')") is None
+
+
+def test_another_number_is_a_click_away(tab, tmp_path):
+    """The answer's own hierarchy, cut at other numbers: by the choice beside the picture, or from the table of them."""
+    labels, classes = planted_labels(n=N, p=10, k=4, noise=0.3, seed=3)
+    model = EvidenceAccumulation(4, linkage="average").fit(labels)
+    X = make_blobs(N, 6, random_state=0)[0] + 9 * np.eye(4, 6)[classes]
+    tab.open(report.build(labels, model, features=X, path=tmp_path / "r.html"))
+    buttons = "[...document.querySelectorAll('[data-table=numbers] tbody button')]"
+    assert tab.run(f"{buttons}.map(b => b.textContent)") == ["2", "3", "5", "6"]
+    tab.run(f"{buttons}[1].click()")
+    assert tab.run(COLOURS) == 3
+    assert tab.run("document.activeElement.tagName") == "SELECT"
+    said = "document.querySelector('.controls.numbers').nextElementSibling.textContent"
+    assert tab.run(said) == "Coloured by the same hierarchy with 3 clusters: no part of the answer."
+    choose(tab, "Colour by", "")
+    assert tab.run(COLOURS) == 0
+    assert not any("Error" in text for text in tab.complaints())
+
+
+def test_a_selection_survives_another_colour(tab, by_number):
+    page, _ = by_number
+    tab.open(page)
+    tab.run(
+        "[...document.querySelectorAll('.chips button')].find(b => b.value === '1' && !b.closest('.borders')).click()"
+    )
+    before = tab.run(IDS)
+    shown = tab.run(STATUS)
+    choose(tab, "Colour by", "3")
+    assert tab.run(STATUS) == shown
+    assert tab.run(IDS) == before
+    choose(tab, "Colour by", "")
+    assert tab.run(STATUS) == shown
+
+
+CONTRASTS = """(() => {
+  const parse = (text) => {
+    const [r, g, b, a = 1] = text.match(/[\\d.]+/g).map(Number);
+    return { rgb: [r, g, b], a };
+  };
+  const light = (rgb) => rgb.map((v) => v / 255).map((v) => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4))
+    .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
+  const ground = (e) => {
+    for (; e; e = e.parentElement) {
+      const found = parse(getComputedStyle(e).backgroundColor);
+      if (found.a === 1) return found.rgb;
+    }
+    return [255, 255, 255];
+  };
+  const poor = [];
+  for (const e of document.querySelectorAll("main *, header *")) {
+    if (e.closest("svg, canvas, :disabled, [hidden]") || !e.getClientRects().length) continue;
+    if (![...e.childNodes].some((node) => node.nodeType === 3 && node.data.trim())) continue;
+    const [a, b] = [light(parse(getComputedStyle(e).color).rgb), light(ground(e))].sort((x, y) => y - x);
+    if ((a + 0.05) / (b + 0.05) < 4.5) poor.push(e.outerHTML.slice(0, 90));
+  }
+  return poor;
+})()"""
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_text_has_contrast(tab, page, dark):
+    """4.5 to 1, as WCAG asks of text; that of figures is held where their colours are chosen."""
+    tab.open(page, dark=dark)
+    assert tab.run(CONTRASTS) == []
+
+
+def test_landmarks_have_names_of_their_own(opened):
+    names = opened.run(
+        "[...document.querySelectorAll('[role=region], nav, [role=search]')].map(e => e.getAttribute('aria-label'))"
+    )
+    assert all(names)
+    visible = opened.run(
+        "[...document.querySelectorAll('[role=region]')].filter(e => e.getClientRects().length)"
+        ".map(e => e.getAttribute('aria-label'))"
+    )
+    assert len(set(visible)) == len(visible)
+    assert opened.run("document.querySelectorAll('h1').length") == 1
+    ids = opened.run("[...document.querySelectorAll('[id]')].map(e => e.id)")
+    assert len(set(ids)) == len(ids)
+    assert opened.run("[...document.querySelectorAll('[role=img]')].every(e => e.getAttribute('aria-label'))")
+    assert opened.run("document.documentElement.lang") == "en"
+
+
+def test_the_tab_key_goes_through_the_page_in_its_order(opened):
+    opened.run("document.body.focus()")
+    places = []
+    for _ in range(40):
+        opened.press("Tab")
+        places.append(opened.run("[...document.querySelectorAll('*')].indexOf(document.activeElement)"))
+    reached = [place for place in places if place > 0]
+    assert len(set(reached)) > 20
+    after = reached[1:] if reached[0] > reached[-1] else reached
+    assert sum(later < earlier for earlier, later in pairwise(after)) <= 2  # the switch of colours, and the end
+
+
+def test_wide_tables_say_that_they_scroll_on_a_phone(tab, page):
+    tab.open(page, width=390, height=800)
+    wide = "[...document.querySelectorAll('.scroll')].filter(e => e.scrollWidth > e.clientWidth + 1)"
+    assert tab.run(f"{wide}.length") > 0
+    assert tab.run(f"{wide}.every(e => getComputedStyle(e).backgroundImage.includes('gradient') && e.tabIndex === 0)")

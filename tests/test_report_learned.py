@@ -62,7 +62,8 @@ def test_the_page_is_the_same_of_the_parts(model, summary):
 
 def test_the_answer_quotes_the_choice(model, summary):
     text = page_text(report.render(summary))
-    assert summary["headline"] == "3 clusters in 90 objects"
+    assert summary["headline"].startswith("3 clusters in 90 objects; ")
+    assert summary["headline"].endswith(" is rated far less")
     assert text.index("fall into 3 clusters") < text.index(model.chosen_.sentence) < text.index("More on this")
 
 
@@ -97,13 +98,13 @@ def test_one_cluster_without_clear_clusters(unclear):
     of_one = fitted(allow_one=True).report(BLOBS)
     assert of_one.summary["headline"] == "No clear clusters in 90 objects"
     assert "The 90 objects form a single cluster." in page_text(of_one.html)
-    assert fitted(n_clusters=3).report(BLOBS).summary["headline"] == "3 clusters in 90 objects"
+    assert fitted(n_clusters=3).report(BLOBS).summary["headline"] == "3 clusters in 90 objects; the number was given"
 
 
 @pytest.mark.parametrize(
     ("other", "evidence", "said"),
     [
-        (0.2, "clear", "This is certain"),
+        (0.2, "clear", "This is fairly certain: all objects are core."),
         (0.03, "likely", "This is fairly certain: all objects are core; 5 clusters are rated a little less"),
         (0.001, "ambiguous", "This is only partly certain: all objects are core; 5 clusters are rated about as high"),
     ],
@@ -114,6 +115,10 @@ def test_certainty_goes_by_the_next_number(changed, other, evidence, said):
     assert evidence_of(chosen) == evidence
     text = page_text(report.render(changed))
     assert said in text
+    heading = {"clear": "3 clusters in 90 objects; 5 is rated far less"}
+    heading |= {"likely": "Probably 3 clusters in 90 objects; 5 is rated a little less"}
+    heading |= {"ambiguous": "Perhaps 3 clusters in 90 objects; 5 is rated about as high"}
+    assert heading[evidence] in text
     assert ("a number that was found in the data" in text) == (evidence != "ambiguous")
 
 

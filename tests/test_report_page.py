@@ -214,10 +214,17 @@ def test_certainty_in_words(core, border, undecided, again, evidence, said):
 def test_the_heading_says_what_the_test_for_structure_says():
     """On the page, in a notebook and in the numbers; and no sentence says that clusters were found."""
     summary = summary_of()
-    assert summary["headline"] == "3 clusters in 150 objects"
-    for evidence, said in (("none", "No clear structure in 150 objects"), ("clear", "3 clusters in 150 objects")):
-        summary["number"] = number_of(evidence)
-        assert f'<p class="headline">{said}</p>' in report.render(summary)
+    assert summary["headline"] == "3 clusters in 150 objects; the number was given"
+    for evidence, votes, said in (
+        ("none", 0, "No clear structure in 150 objects"),
+        ("clear", 5, "3 clusters in 150 objects; all five criteria"),
+        ("clear", 4, "3 clusters in 150 objects; four of five criteria"),
+        ("likely", 3, "Probably 3 clusters in 150 objects; three of five criteria"),
+        ("ambiguous", 2, "Perhaps 3 clusters in 150 objects; the criteria disagree"),
+    ):
+        voters = zip(numbers()[0]["votes"], [3] * votes + [2] * (5 - votes), strict=True)
+        summary["number"] = {**number_of(evidence), "votes": dict(voters)}
+        assert f"<h1>{said}</h1>" in report.render(summary)
         assert repr(Report(summary)).startswith(f"Report({said};")
     answer = answer_of({**summary, "number": number_of("none")})
     assert answer.index("No clear structure was found") < answer.index("were divided all the same into 3 clusters")
@@ -232,7 +239,9 @@ def test_the_heading_says_what_the_test_for_structure_says():
 
 @pytest.mark.usefixtures("no_figures")
 def test_another_number_than_the_criteria_name_is_not_certain():
-    answer = answer_of({**summary_of(noise=0.05), "number": number_of("clear", best=5)})
+    disputed = {**summary_of(noise=0.05), "number": number_of("clear", best=5)}
+    assert repr(Report(disputed)).startswith("Report(3 clusters in 150 objects; the criteria name 5;")
+    answer = answer_of(disputed)
     assert "This is only partly certain" in answer
     assert "the criteria name 5 clusters" in answer
 
@@ -245,7 +254,7 @@ def test_no_sentence_is_false_in_the_dark():
     page = report.render(report.summarize(labels, model, features=X, ranking=ranking, k_choice=choices()[0]))
     text = re.sub(r"<(svg|style|script).*?</\1>|<[^>]*>", " ", page, flags=re.DOTALL)
     assert "How soft are the clusters?" in text
-    assert "the upper left corner" in text
+    assert "In colour: pairs of objects" in text
     assert not re.findall(
         r"\b(?:dark|darker|light|lighter|black|white|pale|paler|bright|brighter)\b", text, re.IGNORECASE
     )

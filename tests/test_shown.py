@@ -197,7 +197,7 @@ def test_a_page(model, consensus, tmp_path):
     assert tag == "iframe"
     assert unescape(attributes["srcdoc"]) == page.html or attributes["srcdoc"] == page.html
     assert re.search(r"\biris 1?\d?\d\b", page.html)  # objects have their names
-    assert repr(page) == "Report(3 clusters in 150 objects; .save(path) writes the page)"
+    assert repr(page) == "Report(3 clusters in 150 objects; the number was given; .save(path) writes the page)"
     assert consensus.report(LABELS, title="By hand").summary["title"] == "By hand"
     with pytest.raises(ValueError, match="X of report must be the label matrix that EvidenceAccumulation was fitted"):
         consensus.report()

@@ -48,6 +48,7 @@ from ensemblage.cli._progress import progress_bar, tell, tell_notes
 from ensemblage.cli._resampling import ResamplingPlan
 from ensemblage.cli._seconds import WRITE, Seconds
 from ensemblage.cli._source import Source
+from ensemblage.cli._without_columns import indices_without_columns
 from ensemblage.counting._contingency import table_cells
 from ensemblage.io._features import Features
 from ensemblage.io._members import Members
@@ -66,6 +67,8 @@ class CommonOptions:
     """Whether single objects stay out of the page."""
     others: bool
     """Whether all methods are compared."""
+    without_columns: bool
+    """Whether columns are left out in turn."""
     old: LabelTable | None
     """Clusters whose numbers are kept."""
     pair_files: PairFiles
@@ -78,12 +81,14 @@ class CommonOptions:
             settings["method"] = None
         path = settings.pop("align")
         old = None if path is None else read_labels(path)
-        return cls(settings.pop("no_objects"), others, old, PairFiles.of(settings))
+        without = settings.pop("without_columns", False)
+        return cls(settings.pop("no_objects"), others, without, old, PairFiles.of(settings))
 
     def identity(self) -> dict[str, Any]:
         """What the results depend on of them."""
         of_page: dict[str, Any] = {NO_OBJECTS: True} if self.no_objects else {}
         of_page |= {"methods": ALL} if self.others else {}
+        of_page |= {"without-columns": True} if self.without_columns else {}
         return {**of_page, **identity_of(self.old), **self.pair_files.identity()}
 
     def check_pairs(self, estimator: Any) -> None:
@@ -274,7 +279,7 @@ def _save(folder: Folder, given: ConsensusInput, consensus: Any) -> None:
 
 def _more_of_page(request: AnalysisRequest, given: ConsensusInput, consensus: Any, seconds: Seconds) -> dict[str, Any]:
     """Further results for the page, by the parameters of `report.summarize`; None what was not asked for."""
-    again, compared, profile = None, None, None
+    again, compared, profile, without = None, None, None, None
     if given.resampling is not None:
         again = given.resampling.stability(numbers_of(consensus)[consensus.labels_])
     if request.options.others:
@@ -282,7 +287,10 @@ def _more_of_page(request: AnalysisRequest, given: ConsensusInput, consensus: An
     if isinstance(given.objects, Features):
         with seconds.spent_on("profile"):
             profile = profile_of_features(given.objects, consensus, request.source)
-    return {"cluster_stability": again, "method_comparison": compared, "profile": profile}
+        if request.options.without_columns and given.resampling is not None:
+            without = indices_without_columns(given.resampling, profile, consensus.labels_)
+    more = {"cluster_stability": again, "method_comparison": compared, "profile": profile}
+    return more | {"without_columns": without}
 
 
 def _settings_of_page(folder: Folder, given: ConsensusInput) -> dict[str, Any]:

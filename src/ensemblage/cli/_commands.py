@@ -122,7 +122,8 @@ feature_options = options(
         "--impute",
         type=click.Choice(["median", "mean", "most-frequent", "knn", "drop"]),
         help="Missing values: fill them by the median, mean or most frequent of their column or from the 5 nearest "
-        "rows (knn), or drop their rows.",
+        "rows (knn), or drop their rows. [default: the median where at most 5 % of each column are missing; more are "
+        "refused]",
     ),
     codes_option,
     auto_standardize_option,
@@ -297,6 +298,23 @@ def main() -> None:
     """
 
 
+@main.command()
+@click.argument("data", type=TABLE)
+@table_options
+@feature_options
+def look(data: Path, **settings: Any) -> None:
+    """Tell what would be done with each column of a table.
+
+    DATA is a table that "run" takes, with the same options of reading and of columns. Nothing is clustered and nothing
+    is written. Told are the role of each column and what is done with it, units, values that may mean missing, the
+    column that dominates, long tails that a logarithm would draw in, whether the objects may be the columns, what "run"
+    would refuse, and the command that follows.
+    """
+    from ensemblage.cli._look import look_at_table
+
+    look_at_table(data, **settings)
+
+
 @main.command(cls=GroupedCommand)
 @click.argument("data", type=TABLE)
 @consensus_options
@@ -340,6 +358,12 @@ def main() -> None:
     metavar="N",
     help="Make the analysis again of N resamples of the objects, and tell which clusters are found again; 0: not. "
     "[default: 20 for up to 2,000 objects]",
+)
+@click.option(
+    "--without-columns",
+    is_flag=True,
+    help="Make the analysis again without each column in turn, of many the 20 that separate the clusters most, and "
+    "tell without which the answer changes.",
 )
 @generation_options
 @table_options

@@ -12,7 +12,7 @@ GROUPS = {
     "Columns": ("--id-column", "--drop-column", "--role", "--columns", "--use", "--key", "--transpose"),
     "Values": ("--missing", "--impute", "--standardize", "--categories", "--dates"),
     "File format": ("--encoding", "--header", "--delimiter", "--decimal", "--sheet"),
-    "Page": ("--figures", "--no-objects", "--open"),
+    "Page": ("--without-columns", "--figures", "--no-objects", "--open"),
     "Computation": ("--seed", "--jobs", "--memory", "--scratch"),
     "Other": ("--help",),
 }

@@ -85,6 +85,19 @@ class ResamplingPlan:
                 )
             return None
         given = self.generation
+        settings: dict[str, Any] = {"n_resamples": n, "n_jobs": given.n_jobs, "random_state": given.seed}
+        with self.seconds.spent_on("stability"), progress_bar("found again in resamples", n) as callback:
+            try:
+                return cluster_stability(self.again(), self.features.X, labels, progress=callback, **settings)
+            except ValueError as error:  # too few different rows, say: the analysis itself is done
+                if self.is_asked:
+                    raise
+                tell(f"clusters were not looked for again: {error}")
+                return None
+
+    def again(self) -> GeneratedConsensus:
+        """What makes the analysis again, with the same algorithms, weights and number of clusters."""
+        given = self.generation
         generator: Any
         if self.chosen is not None:
             generator = learned_generator(self.chosen, given.seed, size_of_sample(len(self.features.X)))
@@ -95,13 +108,4 @@ class ResamplingPlan:
             generator = given.independent().set_params(n_partitions=partitions, n_jobs=1)
         known = self.consensus.get_params()
         consensus = self.consensus.set_params(**({"n_jobs": 1} if "n_jobs" in known else {}))
-        settings: dict[str, Any] = {"n_resamples": n, "n_jobs": given.n_jobs, "random_state": given.seed}
-        with self.seconds.spent_on("stability"), progress_bar("found again in resamples", n) as callback:
-            try:
-                again = GeneratedConsensus(generator, consensus, self.chosen)
-                return cluster_stability(again, self.features.X, labels, progress=callback, **settings)
-            except ValueError as error:  # too few different rows, say: the analysis itself is done
-                if self.is_asked:
-                    raise
-                tell(f"clusters were not looked for again: {error}")
-                return None
+        return GeneratedConsensus(generator, consensus, self.chosen)

@@ -48,6 +48,7 @@ from ensemblage.cli._progress import progress_bar, tell, tell_notes
 from ensemblage.cli._resampling import ResamplingPlan, check_resampling
 from ensemblage.cli._seconds import WRITE, Seconds
 from ensemblage.cli._source import FEATURE_OPTIONS, CellSource, Source
+from ensemblage.cli._without_columns import check_without_columns
 from ensemblage.io import Preprocessor
 from ensemblage.io._features import Features
 from ensemblage.report._layout import plural
@@ -237,6 +238,7 @@ def _decide(request: RunRequest, features: Features) -> Decisions:
     _check_data(request, features, generation)
     pairs = request.options.pairs(features.ids, name)
     check_resampling(generation, features, plan, request.n_resamples)
+    check_without_columns(request.options.without_columns, generation, features, plan)
     features = generation.tell_features(features, name)
     preprocessor.notes_ = features.notes  # with what is done with so many rows
     consensus = replace(request.consensus, method=plan.combiner.value)

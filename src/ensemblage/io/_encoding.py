@@ -41,6 +41,8 @@ MOST_MARKS = 5
 LARGEST = 1e150
 """Its square is a number."""
 IMPUTATIONS = ("median", "mean", "most-frequent", "knn")
+FEW_GAPS = 0.05
+"""Largest share of the cells of each column that is filled where nothing says how."""
 IMPUTE = Words(IMPUTATIONS, refused={"drop": "A transformer keeps all rows."})
 """What a parameter of that name may be, beside None."""
 CATEGORIES = ("encode", "member", "drop")
@@ -148,6 +150,13 @@ class Encoding:
     """What is told first: which columns are known classes by their names."""
     codes: tuple[str, ...] = ()
     """What is told of numbers that may mean missing."""
+    fills_few: bool = False
+    """Whether missing numbers are filled, few as they were, though nothing said how."""
+
+    @property
+    def fills(self) -> bool:
+        """Whether a missing number of another table is filled."""
+        return self.options.impute is not None or self.fills_few
 
     @property
     def names(self) -> list[str]:
@@ -165,7 +174,7 @@ class Encoding:
         if self.transformer is None:
             return np.empty((len(table), 0))
         cells = _cells(self.columns, table)
-        _check_complete(cells, self.columns, table, self.options.impute)
+        _check_complete(cells, self.columns, table, "median" if self.fills_few else self.options.impute)
         check_sizes(*cells.bounds, cells.names)
         return np.ascontiguousarray(self.transformer.transform(cells.X))
 
@@ -200,7 +209,8 @@ def fit_encoding(
     numbers = [place for place, j in enumerate(cells.of) if features[j].kind == "number"]
     codes = notes_of_codes((cells.names[place], cells.X[:, place]) for place in numbers)
     notes += codes
-    filled = _check_complete(cells, used, table, options.impute)
+    fills_few = options.impute is None and _has_few_gaps(cells, used)
+    filled = _note_of_few(cells, used) if fills_few else _check_complete(cells, used, table, options.impute)
     without = "Gower's distances do without missing values; for pictures alone: "
     notes += [f"{without}{note}" for note in filled] if by_distance else filled
     if not features:
@@ -208,11 +218,64 @@ def fit_encoding(
     _check_size(features, len(table), table.source)
     parts = [j for j in cells.of if features[j].kind == "parts"]
     n_parts = len(parts) // len(set(parts)) if parts else 1
-    transformer = transformer_of([features[j].kind for j in cells.of], options, n_parts)
+    transformer = transformer_of([features[j].kind for j in cells.of], options, n_parts, fills_few)
     check_sizes(*cells.bounds, cells.names)
     X = np.ascontiguousarray(transformer.fit_transform(cells.X))
     notes += filter(None, [scaling_note(transformer, cells.names)]) if options.standardize else []
-    return Encoding(used, uses, tuple(notes), transformer, options, set_aside, codes), X
+    uses = _uses_with_gaps(uses, cells, features, transformer)
+    return Encoding(used, uses, tuple(notes), transformer, options, set_aside, codes, fills_few), X
+
+
+def _missing_numbers(cells: Cells, columns: Sequence[Encoded]) -> NDArray[np.int64]:
+    """(c,) missing cells of each of the cells' columns; 0 of categories, which lie at the mean."""
+    features = [column for column in columns if column.kind != "member"]
+    is_category = np.array([features[j].kind == "category" for j in cells.of], dtype=bool)
+    return np.where(is_category, 0, np.isnan(cells.X).sum(axis=0))
+
+
+def _has_few_gaps(cells: Cells, columns: Sequence[Encoded]) -> bool:
+    """Whether numbers are missing, and of no column more than `FEW_GAPS`."""
+    counts = _missing_numbers(cells, columns)
+    return bool(counts.any()) and bool((counts <= FEW_GAPS * len(cells.X)).all())
+
+
+def _note_of_few(cells: Cells, columns: Sequence[Encoded]) -> list[Message]:
+    """What is told of few gaps that were filled, though nothing said how."""
+    counts = _missing_numbers(cells, columns)
+    n_columns, n_rows = int((counts > 0).sum()), int(np.isnan(cells.X[:, counts > 0]).any(axis=1).sum())
+    total = int(counts.sum())
+    missing = f"{total:,} missing value{'s' * (total != 1)}"
+    place = f"{n_columns:,} column{'s' * (n_columns != 1)} and {n_rows:,} row{'s' * (n_rows != 1)}"
+    rule = "each with the median (ordered: the most frequent) of its column"
+    said = f"filled: {missing} in {place}, at most {FEW_GAPS:.0%} of a column, {rule}"
+    n_categories = int(np.isnan(cells.X).sum()) - total
+    notes = [Message(f"{said} (else: ", Option("impute", "drop"), ")")]
+    return notes + [Message(f"missing categories: {n_categories}, count as the mean of all")] * (n_categories > 0)
+
+
+def _uses_with_gaps(
+    uses: Sequence[ColumnUse], cells: Cells, features: Sequence[Encoded], transformer: Any
+) -> list[ColumnUse]:
+    """What was done with each column, with how many of its cells were filled, and by which number."""
+    fills = _fills(transformer, len(cells.of))
+    told = {}
+    for place, j in enumerate(cells.of):
+        n = int(np.isnan(cells.X[:, place]).sum())
+        if n and place in fills and features[j].kind in ("number", "ordered"):
+            value, levels = fills[place], features[j].levels
+            name = levels[round(value)] if levels else f"{value:.4g}"
+            told[features[j].name] = f"; {n:,} missing ({n / len(cells.X):.1%}) filled with {name}"
+    return [use._replace(use=use.use + told.get(use.column, "")) for use in uses]
+
+
+def _fills(transformer: Any, n: int) -> dict[int, float]:
+    """By the place of a column what its missing cells are filled with, where that is one number."""
+    found: dict[int, float] = {}
+    for _, step, places in transformer.transformers_:
+        imputed: Any = step.steps[0][1] if hasattr(step, "steps") else None
+        if hasattr(imputed, "statistics_"):
+            found |= dict(zip(np.arange(n)[places].tolist(), imputed.statistics_.tolist(), strict=True))
+    return found
 
 
 def _notes_of_units(columns: Sequence[Column]) -> list[Message]:
@@ -362,8 +425,8 @@ def _blocks(columns: Iterable[Encoded]) -> dict[str, list[Encoded]]:
 BLOCKS = {"number": "numbers", "days": "numbers", "ordered": "ordered", "category": "categories", "parts": "parts"}
 
 
-def transformer_of(kinds: Sequence[str], options: Options, n_parts: int = 1) -> Any:
-    """The ColumnTransformer of cells of these kinds, not fitted.
+def transformer_of(kinds: Sequence[str], options: Options, n_parts: int = 1, fills_few: bool = False) -> Any:
+    """The ColumnTransformer of cells of these kinds, not fitted; ``fills_few``: with medians where nothing says how.
 
     Numbers are filled, then scaled; ordered categories always are; categories are `CategoryEncoder`'s, the
     missing ones filled by the most frequent where there is a rule to fill. The parts of a date weigh one number
@@ -384,6 +447,8 @@ def transformer_of(kinds: Sequence[str], options: Options, n_parts: int = 1) -> 
         places = [j for j, kind in enumerate(kinds) if BLOCKS[kind] == block]
         if places and options.impute is not None:
             scaler = make_pipeline(imputer("most-frequent" if block == "categories" else options.impute), scaler)
+        elif places and fills_few and block != "categories":
+            scaler = make_pipeline(imputer("most-frequent" if block == "ordered" else "median"), scaler)
         if places:
             # A slice is not copied.
             together = places == list(range(places[0], places[-1] + 1))

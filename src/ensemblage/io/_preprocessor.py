@@ -63,7 +63,9 @@ class Preprocessor(TransformerMixin, BaseEstimator):
         categories, as ranks, are always standardised, and so are sparse matrices.
     impute : {"median", "mean", "most-frequent", "knn"}, optional
         What a missing number becomes: that of its column, or the mean of the five nearest objects that have it. Without
-        it, missing numbers are refused. A missing category becomes the most frequent one, without ``impute`` the mean.
+        it, the missing numbers of a table or data frame become the median of their column (of ordered categories the
+        most frequent) where they are at most 5 % of each, and ``notes_`` says so; more are refused, and of arrays any.
+        A missing category becomes the most frequent one, without ``impute`` the mean.
     categories : {"encode", "member", "drop"}, default "encode"
         "encode": indicators divided by √share and centred, as in the factor analysis of mixed data. "member": each is a
         partition of the objects, see `members`. "drop": left out.
@@ -189,7 +191,7 @@ class Preprocessor(TransformerMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            If nothing is left, if text stands among numbers, if a number is missing without ``impute``.
+            If nothing is left, if text stands among numbers, if more than few numbers are missing without ``impute``.
         """
         check_parameters(self)
         table = self._table(X)
@@ -364,7 +366,7 @@ class Preprocessor(TransformerMixin, BaseEstimator):
     def _complete_rows(self, table: Table) -> NDArray[np.intp]:
         """The rows of a table in which no number is missing that is not filled."""
         given = self._encoding
-        if given is None or given.options.impute is not None:
+        if given is None or given.fills:
             return np.arange(len(table))
         return complete_rows(table, given.columns)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextvars import ContextVar
 from functools import cache
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, Literal, cast
@@ -24,10 +25,22 @@ DOTS = 110
 """Of a picture in a notebook, per inch."""
 
 
+before_drawing: ContextVar[Callable[[], None] | None] = ContextVar("before_drawing", default=None)
+"""Called before a figure is made: a page sets its style there, so that it loads no drawing library if it draws none."""
+
+
+def prepare_drawing() -> None:
+    """What is to be done before a figure is made."""
+    prepare = before_drawing.get()
+    if prepare is not None:
+        prepare()
+
+
 def new_axes(width: float = 4.8, height: float = 3.6) -> Axes:
     """The ax of a new figure that belongs to nobody else (inches); a notebook shows it."""
     from matplotlib.figure import Figure
 
+    prepare_drawing()
     figure = Figure(figsize=(width, height), layout="constrained")
     return figure.subplots(subplot_kw={"axes_class": self_showing_axes()})
 

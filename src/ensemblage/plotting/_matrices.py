@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ensemblage.base.validation import check_number, check_numbers, format_value
 
-from ._axes import Axes, axes_or_new, heat_map, label_ticks
+from ._axes import Axes, axes_or_new, heat_map, label_ticks, prepare_drawing
 from ._checks import check_length, check_sizes, whole_numbers
 from ._colors import cluster_colors
 from ._models import association_of, is_model
@@ -242,5 +242,6 @@ def _check_pair(axes: Any) -> tuple[Axes, Axes]:
 def _pair_of_axes() -> tuple[Axes, Axes]:
     from matplotlib.figure import Figure
 
+    prepare_drawing()
     left, right = Figure(figsize=(9.6, 4.1), layout="constrained").subplots(1, 2)
     return left, right

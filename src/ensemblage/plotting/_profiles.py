@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ensemblage.base.validation import check_numbers, format_value
 
-from ._axes import Axes, axes_or_new, label_ticks, printable, remove_frame
+from ._axes import Axes, axes_or_new, label_ticks, prepare_drawing, printable, remove_frame
 from ._checks import check_length
 from ._clusters import draw_boxes
 from ._colors import cluster_colors
@@ -20,6 +20,10 @@ _STRONG = 2.0
 _MOST_NUMBERS = 16
 """Clusters of which the cells hold their numbers."""
 _LUMINANCE = (0.2126, 0.7152, 0.0722)
+LEVEL_COLORS = ("#08306b", "#1f68ab", "#4f9bcb", "#94c4df", "#c6dbef", "#e3eef9", "#f5f9fe")
+"""Of the values of a variable in stacked bars, in their order."""
+REST_COLOR = "#d9d9d9"
+"""Of all other values together."""
 _COLUMNS = 3
 _WIDTH, _HEIGHT, _MARGINS = 3.2, 2.2, (0.62, 0.42, 0.08, 0.3)
 """Of a small figure, in inches: left, bottom, right, top."""
@@ -92,8 +96,9 @@ def variable_panel(panel: Mapping[str, Any], *, ax: Axes | None = None) -> Axes:
     ----------
     panel : mapping
         ``variable`` and ``clusters``, their names; ``quantiles``, the 5, 25, 50, 75 and 95 % points of each cluster, or
-        ``level`` and ``shares``, a category and its share in each cluster; ``kind``, for a number "number", "date" for
-        days since 1970-01-01, or "ordered" for places among ``levels``.
+        ``level`` and ``shares``, a category and its share in each cluster; ``stack``, where there are few values, drawn
+        instead: their ``levels``, None for all others, and ``shares`` in each cluster; ``kind``, for a number "number",
+        "date" for days since 1970-01-01, or "ordered" for places among ``levels``.
     {ax}
 
     Examples
@@ -113,7 +118,9 @@ def variable_panel(panel: Mapping[str, Any], *, ax: Axes | None = None) -> Axes:
     numbers = np.array([c if isinstance(c, int) else i for i, c in enumerate(clusters)], dtype=np.int64)
     x, colors = np.arange(k), cluster_colors(numbers)
     title = printable(panel["variable"], 34)
-    if panel.get("quantiles") is None:
+    if panel.get("stack"):
+        _draw_stack(ax, panel["stack"], k)
+    elif panel.get("quantiles") is None:
         _draw_shares(ax, check_numbers(panel["shares"], "shares of variable_panel", (k,)), colors)  # None is NaN
         title = f"{printable(panel['variable'], 24)}: {printable(panel['level'], 20)}"
     else:
@@ -134,6 +141,27 @@ def _draw_shares(ax: Axes, shares: NDArray[np.float64], colors: NDArray[np.float
         ax.bar_label(bars, labels=["–" if np.isnan(s) else f"{100 * s:.0f}%" for s in shares], padding=1, fontsize=8)
     ax.set_ylim(0, 1.12)
     ax.set_yticks([0, 0.5, 1], labels=["0%", "50%", "100%"])
+
+
+def level_colors(levels: Sequence[str | None]) -> list[str]:
+    """Colours of the values of a variable in stacked bars, in their order, far apart; None is all others."""
+    n = sum(level is not None for level in levels)
+    places = np.linspace(0.5, len(LEVEL_COLORS) - 2, n).round().astype(int).tolist()
+    colors = iter([LEVEL_COLORS[place] for place in places])
+    return [REST_COLOR if level is None else next(colors) for level in levels]
+
+
+def _draw_stack(ax: Axes, stack: Mapping[str, Any], k: int) -> None:
+    """Shares of the values one upon the other, and a legend beside."""
+    shares = check_numbers(stack["shares"], "stack of variable_panel", (k, len(stack["levels"])))  # None is NaN
+    below = np.zeros(k)
+    for j, (level, color) in enumerate(zip(stack["levels"], level_colors(stack["levels"]), strict=True)):
+        name = "other" if level is None else printable(level, 14)
+        ax.bar(np.arange(k), np.nan_to_num(shares[:, j]), bottom=below, width=0.7, color=color, label=name)
+        below += np.nan_to_num(shares[:, j])
+    ax.set_ylim(0, 1)
+    ax.set_yticks([0, 0.5, 1], labels=["0%", "50%", "100%"])
+    ax.legend(loc="upper left", bbox_to_anchor=(1, 1), fontsize=7, frameon=False, handlelength=1, borderpad=0)
 
 
 def _name_values(ax: Axes, panel: Mapping[str, Any]) -> None:
@@ -186,6 +214,7 @@ def variable_panels(panels: Sequence[Mapping[str, Any]]) -> list[Axes]:
         )
     columns = min(_COLUMNS, len(panels))
     rows = -(-len(panels) // columns)
+    prepare_drawing()
     figure = Figure(figsize=(_WIDTH * columns, _HEIGHT * rows))
     axes = [figure.add_axes(_place(i, rows, columns)) for i in range(len(panels))]
     drawn = [variable_panel(panel, ax=ax) for panel, ax in zip(panels, axes, strict=True)]

@@ -65,15 +65,22 @@ def scatter(
 
 
 def _name_clusters(ax: Axes, xy: NDArray[np.float64], labels: NDArray[np.int64]) -> None:
+    for cluster, i in name_places(xy, labels):
+        x, y = xy[i].tolist()
+        box = {"boxstyle": "round,pad=0.2", "facecolor": "white", "edgecolor": cluster_colors(cluster), "alpha": 0.85}
+        ax.text(x, y, str(cluster), ha="center", va="center", fontsize="small", bbox=box)
+
+
+def name_places(xy: NDArray[np.float64], labels: NDArray[np.int64]) -> list[tuple[int, int]]:
+    """Clusters, the largest 60, and the point of each, (n, 2), at which its number stands."""
     span = np.ptp(xy, axis=0, keepdims=True) if len(xy) else np.ones((1, 2))
     scaled = xy / np.where(span > 0, span, 1)
     taken: list[int] = []
     clusters, sizes = np.unique(labels[labels >= 0], return_counts=True)
-    for cluster in np.sort(clusters[np.argsort(-sizes, kind="stable")[:_MOST_NAMED]]).tolist():
+    named = np.sort(clusters[np.argsort(-sizes, kind="stable")[:_MOST_NAMED]]).tolist()
+    for cluster in named:
         taken.append(_name_place(scaled, np.flatnonzero(labels == cluster), taken))
-        x, y = xy[taken[-1]].tolist()
-        box = {"boxstyle": "round,pad=0.2", "facecolor": "white", "edgecolor": cluster_colors(cluster), "alpha": 0.85}
-        ax.text(x, y, str(cluster), ha="center", va="center", fontsize="small", bbox=box)
+    return list(zip(named, taken, strict=True))
 
 
 def _name_place(xy: NDArray[np.float64], members: NDArray[np.intp], taken: list[int]) -> int:

@@ -33,7 +33,7 @@ class ClusterComparison:
         categories = [v for v in variables if v.kind not in NUMBERS]
         inside = np.flatnonzero(clusters < k)
         self.variables = [*ordered, *categories]
-        self.n_clusters, self.n_numbers = k, len(ordered)
+        self.n_clusters, self.n_numbers, self.clusters = k, len(ordered), clusters
         self.numbers: Numbers = compare_numbers([v.values[inside] for v in ordered], clusters[inside], k)
         self.categories: list[Categories] = [
             compare_categories(v.values[inside], len(v.levels), clusters[inside], k) for v in categories
@@ -45,11 +45,17 @@ class ClusterComparison:
 
     @once
     def strengths(self) -> NDArray[np.float64]:
-        """(m, k) effects on one scale: 0 is just large enough to describe a cluster, 1 the largest there is."""
+        """(m, k) effects on one scale: from 0 on they describe a cluster, 1 is the largest; −1 of single objects."""
         of_numbers = (np.abs(self.numbers.delta) - LEAST_DELTA) / (1 - LEAST_DELTA)
         of_categories = [(of.cramers_v - LEAST_V) / (1 - LEAST_V) for of in self.categories]
         found = np.vstack([of_numbers, *of_categories])
+        found[:, self.is_single] = -1.0
         return np.where(np.isnan(found), -1.0, found)
+
+    @once
+    def is_single(self) -> NDArray[np.bool_]:
+        """(k,) which clusters are one object, that every variable tells apart: it describes nothing."""
+        return np.asarray(np.bincount(self.clusters, minlength=self.n_clusters + 1)[: self.n_clusters] == 1)
 
     def order(self) -> list[int]:
         """The variables by decreasing strength in the cluster that each describes best."""

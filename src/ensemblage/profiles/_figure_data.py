@@ -11,7 +11,10 @@ from numpy.typing import NDArray
 from ensemblage.profiles._comparison import ClusterComparison, json_number, label_of
 from ensemblage.profiles._effects import Categories
 from ensemblage.profiles._variables import Variable
+from ensemblage.profiles._words import value_text
 
+MOST_VALUES = 7
+"""Of a variable that is drawn as stacked bars."""
 MOST_DRAWN, MOST_PANELS, MOST_CLUSTERS = 40, 6, 40
 """Variables of the heat map and of the small figures; clusters in figures: the first."""
 
@@ -76,6 +79,45 @@ def panels_of(compared: ClusterComparison, clusters: Sequence[Any]) -> list[dict
     return [_panel(compared, j, names) for j in best]
 
 
+def _stack(compared: ClusterComparison, j: int, k: int) -> dict[str, Any] | None:
+    """The shares of the values of a category, an ordered one or a number of few values in each of the first k clusters.
+
+    Of more than `MOST_VALUES` categories the rest is one, called None; None for numbers of many values.
+    """
+    v, of = compared.variables[j], compared.category(j)
+    if of is not None:
+        table, levels = of.table, list(v.levels)
+    else:
+        inside = compared.clusters < compared.n_clusters
+        known = inside & ~np.isnan(v.values)
+        values = _few_values(v.values[known])
+        if values is None or v.kind == "date":
+            return None
+        codes = np.searchsorted(values, v.values[known])
+        cells = compared.clusters[known] * len(values) + codes
+        table = np.bincount(cells, minlength=compared.n_clusters * len(values)).reshape(-1, len(values))
+        levels = [value_text(value, v.kind, v.levels) for value in values.tolist()]
+    used = np.flatnonzero(table.sum(axis=0))
+    names: list[str | None] = [levels[q] for q in used.tolist()]
+    table = table[:, used]
+    if len(used) > MOST_VALUES:
+        kept = np.sort(np.argsort(-table.sum(axis=0), kind="stable")[: MOST_VALUES - 1])
+        others = table.sum(axis=1) - table[:, kept].sum(axis=1)
+        names = [*(names[q] for q in kept.tolist()), None]
+        table = np.column_stack([table[:, kept], others])
+    with np.errstate(invalid="ignore"):
+        shares = table[:k] / table[:k].sum(axis=1, keepdims=True)
+    return {"levels": names, "shares": [[json_number(share) for share in row] for row in shares.tolist()]}
+
+
+def _few_values(values: NDArray[np.float64]) -> NDArray[np.float64] | None:
+    """The different values, ascending, where there are at most `MOST_VALUES`; a look at the first ones comes first."""
+    if len(np.unique(values[:1_000])) > MOST_VALUES:
+        return None
+    found = np.unique(values)
+    return found if 0 < len(found) <= MOST_VALUES else None
+
+
 def _panel(compared: ClusterComparison, j: int, clusters: list[Any]) -> dict[str, Any]:
     v, of, k = compared.variables[j], compared.category(j), len(clusters)
     panel: dict[str, Any] = {
@@ -86,6 +128,7 @@ def _panel(compared: ClusterComparison, j: int, clusters: list[Any]) -> dict[str
         "quantiles": None,
         "level": None,
         "shares": None,
+        "stack": _stack(compared, j, k),
     }
     if of is None:
         quantiles = compared.numbers.quantiles[j, :k].tolist()

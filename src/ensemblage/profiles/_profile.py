@@ -15,6 +15,7 @@ from ensemblage.base.validation import check_numbers, check_whole, format_value
 from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.profiles._comparison import ClusterComparison, repeats_clusters
 from ensemblage.profiles._record import ClusterProfile, Profile, sentence_of
+from ensemblage.profiles._separation import nearly_repeated
 from ensemblage.profiles._tree import rules_of
 from ensemblage.profiles._typical import coordinates_of, least_sure, nearness, typical_objects
 from ensemblage.profiles._variables import Variable, VariableTable, describe_objects
@@ -148,6 +149,7 @@ def profile(
     missing = [np.bincount(clusters[np.isnan(v.values)], minlength=k + 1)[:k] for v in variables]
     of_tree = [v for v in variables if v.clustered] or variables
     rules = rules_of(of_tree, clusters, names, max_depth, seed)
+    same = [v.name for v in variables if repeats_clusters(v.values, members)]
     return Profile(
         found,
         rules,
@@ -158,7 +160,8 @@ def profile(
         compared,
         np.array(missing, dtype=np.int64).reshape(len(variables), k),
         backend_of(X),
-        [v.name for v in variables if repeats_clusters(v.values, members)],
+        same,
+        nearly_repeated(variables, clusters, k, same),
     )
 
 

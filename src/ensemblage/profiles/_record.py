@@ -25,6 +25,7 @@ from ensemblage.profiles._words import (
     LEAST_DELTA,
     LEAST_V,
     NOTHING,
+    SINGLE,
     percent_text,
     value_text,
 )
@@ -115,6 +116,8 @@ class Profile:
         What makes an object doubtful.
     same_as : list of str
         Variables whose values are the clusters once more, up to names, where they are known.
+    nearly_same_as : dict of str to float
+        Categories that are nearly the clusters, with their adjusted Rand index, of at least .9.
     """
 
     clusters: list[ClusterProfile]
@@ -128,6 +131,7 @@ class Profile:
     """(m, k)"""
     _backend: str | None
     same_as: list[str]
+    nearly_same_as: dict[str, float]
 
     @property
     def sentences(self) -> list[str]:
@@ -275,14 +279,22 @@ class Profile:
 
 
 def same_as_sentence(profile: Profile) -> str:
-    """That the clusters are one column again, "" if they are not."""
+    """That the clusters are one column again, or nearly, "" if they are not."""
     labels = [cluster.cluster for cluster in profile.clusters]
     names = [one_line(name, NAMED) for name in profile.same_as]
     if not names:
-        return ""
+        return _nearly_sentence(profile.nearly_same_as)
     in_a_row = all(isinstance(label, int) for label in labels) and labels == list(range(labels[0], labels[-1] + 1))
     clusters = f"{labels[0]}–{labels[-1]}" if in_a_row and len(labels) > 2 else _some([str(label) for label in labels])
     return f"Clusters {clusters} are the same as the values of {_some([f'“{name}”' for name in names])}."
+
+
+def _nearly_sentence(found: Mapping[str, float]) -> str:
+    """Which column the clusters nearly repeat: the one that they are most like."""
+    if not found:
+        return ""
+    name, index = max(found.items(), key=lambda item: item[1])
+    return f"The clusters nearly repeat the values of “{one_line(name, NAMED)}” (adjusted Rand index {index:.2f})."
 
 
 def _some(names: Sequence[str]) -> str:
@@ -294,4 +306,6 @@ def sentence_of(cluster: Any, size: int, share: float, drivers: str, k: int) -> 
     subject = f"Cluster {cluster} ({size:,} object{'s' * (size != 1)}, {percent_text(share)})"
     if k == 1:
         return f"{subject}: there is no other cluster to compare it with."
+    if size == 1:
+        return f"{subject}: {SINGLE}."
     return f"{subject}: {drivers}." if drivers else f"{subject}: {NOTHING}"

@@ -7,7 +7,8 @@ from typing import Any
 from ensemblage.profiles._comparison import json_number, label_of
 from ensemblage.profiles._figure_data import heat_map_of, panels_of
 from ensemblage.profiles._record import Profile, VariableRow, same_as_sentence
-from ensemblage.profiles._words import LEAST_DELTA, LEAST_V
+from ensemblage.profiles._separation import separation_summary
+from ensemblage.profiles._words import LEAST_DELTA, LEAST_V, SINGLE
 
 MOST_SHORT = 3
 """Variables that a line on a terminal names."""
@@ -22,12 +23,13 @@ ROW = (
 def profile_summary(profile: Profile) -> dict[str, Any]:
     """All that the page shows of a profile. Ids of objects are in ``typical`` and ``border`` of the clusters alone."""
     labels, rules = [label_of(cluster.cluster) for cluster in profile.clusters], profile.rules
+    is_single = profile._compared.is_single if len(labels) > 1 else [False] * len(labels)
     return {
         "clusters": [
             {
                 **profile.clusters[c]._asdict(),
                 "cluster": labels[c],
-                "in_short": profile._compared.drivers(c, MOST_SHORT),
+                "in_short": SINGLE if is_single[c] else profile._compared.drivers(c, MOST_SHORT),
                 "rows": [_row(row) for row in profile._rows(c, MOST_ROWS)],
                 "markers": [_row(row) for row in profile._marker_rows(c, MOST_MARKERS)] if profile.is_wide else [],
             }
@@ -42,6 +44,7 @@ def profile_summary(profile: Profile) -> dict[str, Any]:
         "border_by": profile.border_by,
         "same_as": same_as_sentence(profile),
         "least": {"delta": LEAST_DELTA, "v": LEAST_V},
+        "separation": separation_summary(profile._compared) if len(labels) > 1 else None,
         "heat_map": heat_map_of(profile._compared, labels),
         "panels": panels_of(profile._compared, labels),
         "rules": None

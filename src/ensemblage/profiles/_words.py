@@ -13,6 +13,7 @@ LEAST_DELTA, LEAST_V = 0.33, 0.2
 """An effect of this size describes a cluster: a Cliff's delta that is at least medium (.33, Romano et al. 2006), a
 Cramér's V of at least .2."""
 NOTHING = "No single variable describes this cluster."
+SINGLE = "a single object, which is not described"
 
 
 def number_text(value: float) -> str:

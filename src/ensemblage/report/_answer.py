@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from ensemblage.base.text import listing
@@ -9,6 +10,8 @@ from ensemblage.metrics._certainty import BORDER, CORE, VERDICTS
 from ensemblage.plotting import PALETTE
 from ensemblage.plotting._clusters import confidence_boxes
 from ensemblage.report._chosen import evidence_of, rated_numbers, second_number, unclear_sentence
+from ensemblage.report._decided import alone_sentence, decided_section
+from ensemblage.report._drawn import boxes_svg
 from ensemblage.report._layout import (
     BarCell,
     Cell,
@@ -22,7 +25,6 @@ from ensemblage.report._layout import (
     plural,
 )
 from ensemblage.report._profile import profile_section
-from ensemblage.report._svg import picture
 
 Summary = Mapping[str, Any]
 
@@ -45,6 +47,14 @@ _LEVEL_OF_EVIDENCE = {"clear": 0, "likely": 1, "ambiguous": 2, "none": 3}
 """What the test for structure and the criteria make of the answer at most."""
 _UNTESTED, _ANOTHER_NUMBER = 1, 2
 """The same where structure was not tested, and where the criteria name another number of clusters."""
+_RATED_ALONE = 1
+"""The same of ratings, which are not calibrated on real data."""
+_HOW_LIKELY = {"likely": "Probably ", "ambiguous": "Perhaps "}
+"""What the heading says before the number, by the evidence for it."""
+_RATED = {"clear": "is rated far less", "likely": "is rated a little less", "ambiguous": "is rated about as high"}
+"""What the heading says of the number with the next best rating."""
+_VOTES = {3: "three of five", 4: "four of five", 5: "all five"}
+"""Criteria that name a number."""
 
 TERMS = (
     (
@@ -67,10 +77,39 @@ TERMS = (
 
 
 def headline(summary: Summary) -> str:
-    """The answer in one line: no clusters where the test for structure found none."""
-    nothing = "No clear clusters" if rated_numbers(summary) else "No clear structure"
-    found = nothing if is_without_structure(summary) else plural(len(summary["clusters"]), "cluster")
-    return f"{found} in {plural(summary['data']['n_objects'], 'object')}"
+    """The answer in one line: the number of clusters with its doubt, or that none are clear."""
+    objects = plural(summary["data"]["n_objects"], "object")
+    if is_without_structure(summary):
+        return f"{'No clear clusters' if rated_numbers(summary) else 'No clear structure'} in {objects}"
+    found, doubt = plural(len(summary["clusters"]), "cluster"), _doubt_of_number(summary)
+    how = _HOW_LIKELY.get(_evidence_of_number(summary) or "", "")
+    return f"{how}{found} in {objects}{doubt and f'; {doubt}'}"
+
+
+def _evidence_of_number(summary: Summary) -> str | None:
+    """How clear the number of clusters of the answer is; None where it was not looked for, or another one was found."""
+    tested, rated, k = summary.get("number"), rated_numbers(summary), len(summary["clusters"])
+    if tested:
+        return str(tested["evidence"]) if tested["best"] == k else None
+    return evidence_of(rated) if rated and rated["n_clusters"] == k else None
+
+
+def _doubt_of_number(summary: Summary) -> str:
+    """What the heading says of the number of clusters: who names it, or what was not looked at."""
+    tested, rated, k = summary.get("number"), rated_numbers(summary), len(summary["clusters"])
+    if tested:
+        if tested["best"] != k:
+            return f"the criteria name {tested['best']}"
+        if tested["evidence"] == "ambiguous":
+            return "the criteria disagree"
+        n = sum(vote == k for vote in tested["votes"].values())
+        return f"{_VOTES[n]} criteria" if n in _VOTES else ""
+    if rated and rated["n_clusters"] == k:
+        return f"{second_number(rated)} {_RATED[evidence_of(rated)]}"
+    if summary.get("stability"):
+        return ""
+    asked = summary["settings"].get("k", summary["consensus"].get("parameters", {}).get("n_clusters"))
+    return "the number was given" if str(asked) == str(k) else "structure was not tested"
 
 
 def is_without_structure(summary: Summary) -> bool:
@@ -124,6 +163,7 @@ def answer_section(summary: Summary) -> Section:
     more = [_members_sentence(summary), *_confidence_sentences(summary)]
     terms = () if verdict_totals(summary) is None else TERMS
     sentences += [same] if (same := (summary.get("profile") or {}).get("same_as")) else []
+    sentences += [alone] if (alone := alone_sentence(summary)) else []
     return Section("The answer", sentences, more=more, terms=terms, name="answer")
 
 
@@ -204,6 +244,8 @@ def _level(summary: Summary, words: Mapping[str, int]) -> tuple[int, bool]:
     worst = max([_LEVEL_OF_CLUSTER.get(row["verdict"], 0) for row in again["table"]], default=0) if again else 0
     evidence = tested["evidence"] if tested else evidence_of(rated) if rated else None
     by_test = _UNTESTED if evidence is None else _LEVEL_OF_EVIDENCE[evidence]
+    if rated and not tested:
+        by_test = max(by_test, _RATED_ALONE)
     if tested and tested["best"] != len(summary["clusters"]):
         by_test = max(by_test, _ANOTHER_NUMBER)
     return max(level, worst, by_test), True
@@ -293,7 +335,8 @@ def clusters_section(summary: Summary) -> Section:
     described = profile_section(summary)
     if described is None:
         return replace(sizes, title="The clusters", name="clusters")
-    return replace(described, parts=[sizes], name="clusters")
+    parts = [part for part in (decided_section(summary), sizes) if part is not None]
+    return replace(described, parts=parts, name="clusters")
 
 
 def _largest_and_smallest(summary: Summary) -> str:
@@ -323,8 +366,20 @@ def confidence_picture(summary: Summary) -> Picture:
         sentences.append("Clusters of a few objects are drawn object by object.")
     if (n_clusters := len(summary["clusters"])) > _MOST_DRAWN:
         sentences.append(f"The first {_MOST_DRAWN:,} of the {n_clusters:,} clusters are drawn.")
+    has_verdicts = verdict_totals(summary) is not None
+    rows = [
+        {"name": q["cluster"], "values": q["values"], "quantiles": [q[f"q{p}"] for p in (5, 25, 50, 75, 95)]}
+        for q in quantiles
+    ]
+    lines = [(CORE, "core"), (BORDER, "border")] if has_verdicts else []
+    svg = boxes_svg(rows, 0.0, 1.0, lines, "certainty" if has_verdicts else "confidence")
+    files = {"confidence": partial(_confidence_figure, quantiles, has_verdicts)}
+    return Picture("How sure each cluster is", svg, sentences, name="confidence", figures=files)
+
+
+def _confidence_figure(quantiles: Sequence[dict[str, Any]], has_verdicts: bool) -> Any:
     ax = confidence_boxes(quantiles)
-    if verdict_totals(summary) is not None:
+    if has_verdicts:
         ax.set_ylabel("certainty")
         for least, word in ((CORE, "core"), (BORDER, "border")):
             if least <= ax.get_ylim()[1]:
@@ -332,7 +387,7 @@ def confidence_picture(summary: Summary) -> Picture:
                 ax.annotate(
                     word, (1, least), (2, 1), ("axes fraction", "data"), "offset points", fontsize=7, color="0.4"
                 )
-    return picture("How sure each cluster is", ax, "confidence", *sentences)
+    return ax.figure
 
 
 def _at_least(certainty: float) -> str:

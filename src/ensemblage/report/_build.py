@@ -48,7 +48,7 @@ def build(
     **details
         Keyword parameters of `summarize`: ``features``, ``ids``, ``truth``, ``ranking``, ``seconds``, ``settings``,
         ``versions``, ``title``, ``command``, ``k_choice``, ``chosen``, ``cluster_stability``, ``column_uses``,
-        ``plan``, ``profile``, ``modes``, ``method_comparison``, ``n_refits``, ``random_state``.
+        ``plan``, ``profile``, ``modes``, ``method_comparison``, ``without_columns``, ``n_refits``, ``random_state``.
 
     Returns
     -------
@@ -180,7 +180,8 @@ def save_figures(
     summary = _upgrade_summary(summary)
     with figure_style():
         pictures = [picture for section in sections_of(summary) for picture in pictures_of(section)]
-        drawn = {name: figure for picture in pictures for name, figure in picture.figures.items()}
+        found = {name: figure for picture in pictures for name, figure in picture.figures.items()}
+        drawn = {name: figure() if callable(figure) else figure for name, figure in found.items()}
         wanted = list(dict.fromkeys(formats))
         files = {Path(folder) / f"{name}.{of}": figure_bytes(drawn[name], of) for name in drawn for of in wanted}
     for path, content in files.items():

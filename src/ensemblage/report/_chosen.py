@@ -1,14 +1,15 @@
 """The learned choice among candidate partitions: its rating, its weights, its number of clusters."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from ensemblage.answer._chooser import CLEAR, CLOSE, FAMILY_TEXT, VIEW_TEXT, Chosen
 from ensemblage.base.text import listing
 from ensemblage.plotting._k_curves import curves_by_number
-from ensemblage.report._layout import Cell, Section, Table, number, percent
+from ensemblage.report._charts import curve_svg
+from ensemblage.report._layout import Cell, Section, Table, hand_drawn, number, percent
 from ensemblage.report._ranking import short_repr
-from ensemblage.report._svg import picture
 
 Summary = Mapping[str, Any]
 
@@ -101,12 +102,14 @@ def rated_numbers_section(summary: Summary) -> Section | None:
     if found is None:
         return None
     ratings = {int(k): rating for k, rating in found["predicted"].items()}
-    ax = curves_by_number(None, {"": ratings}, "predicted adjusted Rand index", found["n_clusters"])
+    what, k = "predicted adjusted Rand index", found["n_clusters"]
+    svg = curve_svg(ratings, "number of clusters", what, k)
     caption = (
         "The adjusted Rand index with the true clusters that the trees predict of the best partition with k clusters. "
         "The trees were trained on synthetic sets alone. It is not a probability, and not calibrated on real data."
     )
-    shown = picture("How each number of clusters is rated", ax, "rated", caption)
+    draw = partial(curves_by_number, None, {"": ratings}, what, k)
+    shown = hand_drawn("How each number of clusters is rated", svg, "rated", draw, caption)
     doubt = [] if found["is_clear"] else [unclear_sentence(found)]
     return Section("How many clusters are there?", [*doubt, _number_sentence(found)], [shown])
 

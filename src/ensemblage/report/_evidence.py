@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import singledispatch
+from functools import partial, singledispatch
 from typing import Any
 
 import numpy as np
@@ -23,9 +23,10 @@ from ensemblage.consensus.evidence import (
 )
 from ensemblage.consensus.hierarchies._linkages import LINKAGES
 from ensemblage.plotting._axes import printable
+from ensemblage.report._charts import bars_svg, hierarchy_svg
 from ensemblage.report._figure_data import symmetric_matrix
 from ensemblage.report._k_choice import clarity_sentence
-from ensemblage.report._layout import Picture, Section, Table, number, percent, plural
+from ensemblage.report._layout import Picture, Section, Table, hand_drawn, number, percent, plural
 from ensemblage.report._svg import picture
 
 Summary = Mapping[str, Any]
@@ -33,6 +34,7 @@ Summary = Mapping[str, Any]
 MOST_BRANCHES = 200
 """A hierarchy of more leaves, or of more clusters, is not drawn."""
 MOST_SPLITS = 200
+_MOST_BARS = 15
 
 
 def evidence_sections(summary: Summary, how_many: bool) -> list[Section]:
@@ -88,7 +90,11 @@ def _(record: Lifetimes, summary: Summary) -> Section:
         "The lifetime of a number of clusters is the range of distances at which the hierarchy has that many. One bar "
         f"far above the others means that the partitions speak for that number. {chosen}."
     )
-    pictures = [picture("How long each number lives", plotting.evidence(record), "lifetimes", sentence)]
+    longest_lived = sorted(record.lifetimes, key=lambda q: -record.lifetimes[q])[:_MOST_BARS]
+    lives = {q: record.lifetimes[q] for q in longest_lived}
+    svg = bars_svg(lives, "number of clusters", "lifetime", k)
+    draw = partial(plotting.evidence, record)
+    pictures = [hand_drawn("How long each number lives", svg, "lifetimes", draw, sentence)]
     if choice["halves"]:
         refits = plural(len(choice["halves"]), "refit")
         sentence = (
@@ -124,7 +130,11 @@ def _(record: Dendrogram, summary: Summary) -> Section:
             f"{record.distance} of their objects: low where the votes give them the same objects."
         )
         title, name = "Which clusters are the same", "merges"
-    return Section("The evidence", [], [picture(title, plotting.evidence(record), name, sentence, band)])
+    draw = partial(plotting.evidence, record)
+    if record.leaves == "object" and len(record.sizes):
+        svg = hierarchy_svg(record.merges, record.sizes, record.clusters, "1 − similarity")
+        return Section("The evidence", [], [hand_drawn(title, svg, name, draw, sentence, band)])
+    return Section("The evidence", [], [picture(title, draw(), name, sentence, band)])
 
 
 @evidence_part.register

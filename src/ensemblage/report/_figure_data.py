@@ -13,6 +13,7 @@ from ensemblage.base.random import task_seeds
 from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.metrics import coassociation
 from ensemblage.ranking._discotec import ConsensusMatrix
+from ensemblage.report._projection import project
 
 _MOST_ROWS = 300
 _MOST_POINTS = 5_000
@@ -155,8 +156,10 @@ def point_sample(clusters: NDArray[Any], random_state: Any) -> NDArray[Any]:
 def point_data(
     features: Features, clusters: NDArray[Any], confidence: NDArray[np.float64], chosen: NDArray[Any]
 ) -> dict[str, Any]:
-    """Some objects in the plane: up to two features as they are, more on their first two principal components."""
-    xy, x_label, y_label, axes_note = _plane_coordinates(features.rows(chosen), confidence[chosen], features.names)
+    """Some objects in the plane: up to two features as they are, more by `project`."""
+    xy, x_label, y_label, axes_note = _plane_coordinates(
+        features.rows(chosen), clusters[chosen], confidence[chosen], features.names
+    )
     notes = [axes_note]
     if len(chosen) < len(clusters):
         notes += [f"{len(chosen):,} of the {len(clusters):,} objects are drawn, taken at random from each cluster."]
@@ -171,7 +174,7 @@ def point_data(
 
 
 def _plane_coordinates(
-    values: NDArray[np.float64], confidence: NDArray[np.float64], names: list[str]
+    values: NDArray[np.float64], clusters: NDArray[Any], confidence: NDArray[np.float64], names: list[str]
 ) -> tuple[NDArray[np.float64], str, str, str]:
     m = values.shape[1]
     if m == 1:
@@ -179,19 +182,10 @@ def _plane_coordinates(
         return with_confidence, names[0], "confidence", "There is one feature."
     if m == 2:
         return values, names[0], names[1], "The axes are the two features."
-    from sklearn.decomposition import PCA
-
-    with np.errstate(all="ignore"):
-        pca = PCA(n_components=2, random_state=0).fit(values) if len(values) > 1 else None
-    if pca is None or not np.isfinite(pca.explained_variance_ratio_).all():
+    found = project(values, clusters)
+    if found is None:
         return values[:, :2], names[0], names[1], "The axes are the first two features."
-    first, second = (f"{100 * share:.0f}%" for share in pca.explained_variance_ratio_)
-    both = f"{100 * pca.explained_variance_ratio_.sum():.0f}%"
-    note = (
-        f"The axes are the directions in which the {m:,} features vary most (principal components); together they hold "
-        f"{both} of the variance, so clusters that overlap here may be apart in other directions."
-    )
-    return pca.transform(values), f"component 1 ({first} of the variance)", f"component 2 ({second})", note
+    return found.xy, *found.labels, found.note
 
 
 def symmetric_matrix(rows: Sequence[Sequence[float | None]]) -> NDArray[np.float64]:

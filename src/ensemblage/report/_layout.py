@@ -1,6 +1,6 @@
 """What a page is made of: sections of sentences, figures and tables, free of HTML."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -45,7 +45,20 @@ class Picture:
     name: str = ""
     """What the script knows it by."""
     figures: Mapping[str, Any] = field(default_factory=dict)
-    """What was drawn, by the names of their files in other formats."""
+    """What was drawn, by the names of their files in other formats; or a function that draws it for one."""
+
+
+def hand_drawn(
+    title: str,
+    svg: Markup,
+    name: str,
+    draw: Callable[[], Any],
+    *sentences: str,
+    more: Sequence[str] = (),
+    wide: bool = False,
+) -> Picture:
+    """A picture that needs no drawing library; ``draw`` gives the ax of its figure for files in other formats."""
+    return Picture(title, svg, sentences, wide=wide, more=more, name=name, figures={name: lambda: draw().figure})
 
 
 @dataclass

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from ensemblage.consensus import ConsensusModes
 from ensemblage.ensemble._ensemble import Ensemble
+from ensemblage.metrics import align_labels
 from ensemblage.metrics._agreement import agreement_with
 from ensemblage.report._layout import Cell, Section, Table, number, percent, plural
 from ensemblage.report._ranking import finite_or_none, short_repr
@@ -44,6 +45,14 @@ def mode_summary(modes: Any, names: list[str], labels: NDArray[Any]) -> dict[str
         for q in range(modes.n_modes_)
     ]
     return {"sentence": modes.sentence, "n_effective": modes.n_effective_, "table": table}
+
+
+def points_by_story(modes: Any, labels: NDArray[Any], chosen: NDArray[Any]) -> dict[str, list[int]]:
+    """The clusters of the objects that are drawn in each of several stories, by numbers of the answer's clusters."""
+    if modes is None or modes.n_modes_ < 2 or not (labels >= 0).any():
+        return {}
+    stories = (align_labels(modes.labels_[:, q], labels) for q in range(modes.n_modes_))
+    return {f"story {q + 1}": np.asarray(z)[chosen].tolist() for q, z in enumerate(stories)}
 
 
 def is_nested(first: NDArray[Any], second: NDArray[Any]) -> bool:

@@ -1,14 +1,17 @@
 """How many clusters there are, and how stable each is: `choose_k` and `cluster_stability` on the page."""
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
+from markupsafe import Markup
 from numpy.typing import NDArray
 
 from ensemblage import plotting
 from ensemblage.answer import KChoice, MontiChoice
 from ensemblage.metrics import align_labels
+from ensemblage.report._drawn import boxes_svg
 from ensemblage.report._layout import Cell, Picture, Section, Table, cluster_cell, number
 from ensemblage.report._ranking import short_repr
 from ensemblage.report._stability import monti_summary
@@ -17,6 +20,8 @@ from ensemblage.stability import ClusterStability
 
 Summary = Mapping[str, Any]
 
+_OF_JACCARD = [(0.6, "doubtful"), (0.75, "stable")]
+"""What a mean similarity from there on is called."""
 _MOST_LABELS = 1_000
 """Objects by which the tree of clusters is drawn."""
 
@@ -198,15 +203,32 @@ def cluster_stability_section(summary: Summary) -> Section | None:
     ]
     columns = ["Cluster", "Verdict", "Mean Jaccard", "Recovered", "Dissolved", "Not drawn"]
     table = Table("Is each cluster found again?", columns, rows, text=(0, 1))
-    ax = plotting.cluster_jaccards(
-        np.array(found["jaccard"], dtype=np.float64), names=[row["cluster"] for row in found["table"]]
-    )
     kept = " with the same algorithms, weights and number of clusters" if summary.get("chosen") else ""
     sentence = (
         f"The whole analysis was made again{kept} of {found['n']} {found['compared_with']} of the objects. The Jaccard "
         "similarity of a cluster with the one that is most like it: recovered above ¾, dissolved up to ½. What is "
         "stable is found again; it need not be apart from the rest."
     )
-    return Section(
-        "Are the clusters found again?", [found["sentence"]], [picture("Found again", ax, "again", sentence)], [table]
+    shown = Picture(
+        "Found again",
+        _jaccards_svg(found),
+        [sentence],
+        name="again",
+        figures={"again": partial(_jaccards_figure, found)},
     )
+    return Section("Are the clusters found again?", [found["sentence"]], [shown], [table])
+
+
+def _jaccards_svg(found: Mapping[str, Any]) -> Markup:
+    """A row for each cluster, its mean marked."""
+    rows = []
+    for row, values in zip(found["table"], np.array(found["jaccard"], dtype=np.float64), strict=True):
+        known = values[~np.isnan(values)]
+        quantiles = np.percentile(known, (5, 25, 50, 75, 95)).tolist() if len(known) else None
+        rows.append({"name": row["cluster"], "quantiles": quantiles, "mean": row["mean_jaccard"]})
+    return boxes_svg(rows, 0.0, 1.0, _OF_JACCARD, "Jaccard similarity")
+
+
+def _jaccards_figure(found: Mapping[str, Any]) -> Any:
+    jaccard, names = np.array(found["jaccard"], dtype=np.float64), [row["cluster"] for row in found["table"]]
+    return plotting.cluster_jaccards(jaccard, names=names).figure

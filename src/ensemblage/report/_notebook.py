@@ -56,7 +56,8 @@ class Report:
         return file
 
     def _repr_html_(self) -> str:
-        frame = 'sandbox="allow-scripts allow-downloads" loading="lazy" style="width:100%;border:1px solid #ccc"'
+        style = "width:100%;height:min(85vh,1100px);min-height:480px;resize:vertical;border:1px solid #ccc"
+        frame = f'sandbox="allow-scripts allow-downloads" loading="lazy" style="{style}"'
         return f'<iframe srcdoc="{escape(self.html)}" height="{HEIGHT}" {frame}></iframe>'
 
     def __repr__(self) -> str:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from ensemblage.metrics._certainty import VERDICTS, verdicts
 from ensemblage.plotting._axes import printable
 from ensemblage.plotting._colors import UNLABELLED_COLOR
 from ensemblage.report._certainty import ObjectCertainty
+from ensemblage.report._charts import places_of_points, points_svg
 from ensemblage.report._figure_data import nan_array
 from ensemblage.report._layout import (
     Cell,
@@ -19,12 +21,13 @@ from ensemblage.report._layout import (
     Section,
     Table,
     cluster_cell,
+    hand_drawn,
     is_full,
     number,
     pictures_of,
     plural,
 )
-from ensemblage.report._svg import picture, places_in_figure
+from ensemblage.report._other_numbers import K_MEANS
 
 Summary = Mapping[str, Any]
 
@@ -34,6 +37,7 @@ _MOST_UNDECIDED = 5_000
 _WIDEST_ID = 120
 _AT_ONCE = 10
 _NOTE_WITH_ID = re.compile(r"(; |^)ids such as .* are written as they are: import them there as text")
+DOUBTFUL_FIRST = "The least certain objects come first: look at them before the others."
 FEW = 5
 """Objects: the median of fewer is near to the value of one."""
 
@@ -70,7 +74,11 @@ def remove_objects(summary: Summary) -> dict[str, Any]:
     if points:
         # One or two features are drawn as they are: such a picture shows the values.
         few = (summary["data"]["n_features"] or 0) <= 2
-        points = None if few else {key: value for key, value in points.items() if key not in ("rows", "by_number")}
+        points = (
+            None
+            if few
+            else {key: value for key, value in points.items() if key not in ("rows", "by_number", "by_number_of")}
+        )
     settings = dict(summary["settings"])
     if "notes" in settings:
         settings["notes"] = _NOTE_WITH_ID.sub("", settings["notes"]).removeprefix("; ")
@@ -128,7 +136,8 @@ def objects_section(summary: Summary) -> Section | None:
         return Section("The objects", sentences, pictures, name="objects")
     if not pictures and not tables:
         return None
-    return Section("The objects", list(_sample_sentence(summary)), pictures, tables, name="objects")
+    sentences = [*_sample_sentence(summary), *[DOUBTFUL_FIRST] * bool(tables)]
+    return Section("The objects", sentences, pictures, tables, name="objects")
 
 
 def _sample_sentence(summary: Summary) -> Iterator[str]:
@@ -142,11 +151,18 @@ def _sample_sentence(summary: Summary) -> Iterator[str]:
 
 def points_picture(summary: Summary) -> Picture:
     points = summary["figures"]["points"]
+    xy, confidence = np.array(points["xy"], dtype=np.float64).reshape(-1, 2), nan_array(points["confidence"])
+    svg = points_svg(xy, np.array(points["clusters"]), confidence, points["x_label"], points["y_label"])
+    sentence = "Each point is an object, coloured by its cluster; the fainter, the less sure."
+    draw = partial(_points_axes, points)
+    return hand_drawn("The data, coloured by cluster", svg, "points", draw, sentence, more=points["notes"])
+
+
+def _points_axes(points: Mapping[str, Any]) -> Any:
     ax = plotting.scatter(points["xy"], points["clusters"], nan_array(points["confidence"]))
     ax.set_xlabel(printable(points["x_label"], 48), parse_math=False)
     ax.set_ylabel(printable(points["y_label"], 48), parse_math=False)
-    sentence = "Each point is an object, coloured by its cluster; the fainter, the less sure."
-    return picture("The data, coloured by cluster", ax, "points", sentence, more=points["notes"])
+    return ax
 
 
 def data_of_objects(summary: Summary, sections: Sequence[Section]) -> dict[str, Any] | None:
@@ -179,8 +195,14 @@ def _points(summary: Summary, sections: Sequence[Section]) -> dict[str, Any] | N
     drawn = [p for section in sections for p in pictures_of(section) if p.name == "points"]
     if not points or "rows" not in points or not drawn:
         return None
-    x, y = places_in_figure(drawn[0].figures["points"], np.array(points["xy"], dtype=np.float64))
-    return {"row": points["rows"], "x": x, "y": y, "by_number": points.get("by_number", {})}
+    x, y = places_of_points(np.array(points["xy"], dtype=np.float64).reshape(-1, 2))
+    return {
+        "row": points["rows"],
+        "x": x,
+        "y": y,
+        "by_number": points.get("by_number", {}),
+        "of": points.get("by_number_of", K_MEANS),
+    }
 
 
 def _next_best(certainty: float | None, other: int | None) -> Cell:

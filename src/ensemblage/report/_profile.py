@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 from markupsafe import Markup
+from numpy.typing import NDArray
 
 from ensemblage import plotting
 from ensemblage.base.text import listing
@@ -17,9 +18,9 @@ from ensemblage.profiles import Profile, profile
 from ensemblage.profiles._summary import profile_summary
 from ensemblage.profiles._tree import Rule, Rules
 from ensemblage.profiles._words import NOTHING, value_text
+from ensemblage.report._drawn import heat_map_svg, panel_svg
 from ensemblage.report._layout import Cell, Picture, Section, Table, cluster_cell, number, plural
 from ensemblage.report._ranking import short_repr
-from ensemblage.report._svg import picture, to_svg
 
 Summary = Mapping[str, Any]
 
@@ -129,7 +130,7 @@ def _numbers(found: Mapping[str, Any]) -> Table:
             f"{row['n_missing']:,}",
         ]
         for c in found["clusters"]
-        for i, row in enumerate(c["rows"])
+        for i, row in enumerate(c["rows"] if c["size"] > 1 else [])
         if row["effect"] is not None and (row["describes"] or i < _LEAST_ROWS)
     ]
     least = found["least"]
@@ -203,20 +204,21 @@ def _rules(found: Mapping[str, Any]) -> Iterator[Table]:
 def _pictures(found: Mapping[str, Any]) -> Iterator[Picture]:
     heat, panels = found["heat_map"], found["panels"]
     if panels:
-        drawn = {f"variable-{i}": variable_panels([p])[0] for i, p in enumerate(panels)}
+        files = {f"variable-{i}": partial(_panel_figure, p) for i, p in enumerate(panels)}
         sentence = (
             "A box holds the middle half of a cluster’s objects, its thick line is the median, the thin line reaches "
             "from the 5% to the 95% point."
         )
-        bars = " Bars are shares of the objects of a cluster." if any(p["shares"] for p in panels) else ""
-        boxes = sentence if any(p["quantiles"] for p in panels) else ""
+        stacked = [bool(p.get("stack")) for p in panels]
+        bars = (
+            " Bars are shares of the objects of a cluster." if any(stacked) or any(p["shares"] for p in panels) else ""
+        )
+        of_boxes = any(p["quantiles"] and not s for p, s in zip(panels, stacked, strict=True))
+        boxes = sentence if of_boxes else ""
         title = "The variables that describe the clusters best"
-        svg = _PANELS.format(Markup("").join(to_svg(ax, name) for name, ax in drawn.items()))
-        files = {name: ax.figure for name, ax in drawn.items()}
+        svg = _PANELS.format(Markup("").join(map(panel_svg, panels)))
         yield Picture(title, svg, [f"{boxes}{bars}".strip()], wide=True, figures=files)
     if found["n_clusters"] > 1 and heat["z"]:
-        z = np.array([[np.nan if value is None else value for value in row] for row in heat["z"]], dtype=np.float64)
-        ax = plotting.profile_heat_map(z, heat["variables"], names=heat["clusters"])
         sentences = [
             (
                 "Mean of each cluster minus the mean of all, in standard deviations: + is higher than in all objects, "
@@ -231,4 +233,19 @@ def _pictures(found: Mapping[str, Any]) -> Iterator[Picture]:
         if len(heat["clusters"]) < heat["n_clusters"]:
             sentences.append(f"Of {heat['n_clusters']:,} clusters the first {len(heat['clusters'])} are drawn.")
         is_wide = len(heat["clusters"]) > _MOST_NARROW
-        yield replace(picture("Profiles of the clusters", ax, "profiles", *sentences), wide=is_wide)
+        svg = heat_map_svg(heat["z"], heat["variables"], heat["clusters"])
+        files = {"profiles": partial(_heat_map_figure, heat)}
+        yield Picture("Profiles of the clusters", svg, sentences, wide=is_wide, name="profiles", figures=files)
+
+
+def _panel_figure(panel: Mapping[str, Any]) -> Any:
+    return variable_panels([panel])[0].figure
+
+
+def _heat_map_figure(heat: Mapping[str, Any]) -> Any:
+    return plotting.profile_heat_map(nan_rows(heat["z"]), heat["variables"], names=heat["clusters"]).figure
+
+
+def nan_rows(rows: Sequence[Sequence[float | None]]) -> NDArray[np.float64]:
+    """A matrix of numbers of the summary, NaN where there is none."""
+    return np.array([[np.nan if value is None else value for value in row] for row in rows], dtype=np.float64)

@@ -1,7 +1,8 @@
-"""The partitions in the order of their rankings: scores, agreement best first, what DISCOTEC compares them with."""
+"""The partitions in the order of their rankings: scores, and what DISCOTEC compares them with."""
 
 import inspect
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,9 @@ from ensemblage.metrics import INTERNAL_INDICES
 from ensemblage.plotting._axes import printable
 from ensemblage.ranking import AverageAgreement, AverageDistance, Discotec, InternalIndex
 from ensemblage.ranking._base import BaseRanker
+from ensemblage.report._charts import association_svg, ranks_svg
 from ensemblage.report._figure_data import nan_array, symmetric_matrix
-from ensemblage.report._layout import Picture, Section, Table, number, percent, quote_name
+from ensemblage.report._layout import Picture, Section, Table, hand_drawn, number, percent, quote_name
 from ensemblage.report._svg import picture
 
 Summary = Mapping[str, Any]
@@ -115,8 +117,6 @@ def ranking_section(summary: Summary) -> Section:
     if not sentences:
         sentences = ["The partitions are in order of their agreement with the consensus (adjusted Rand index)."]
     pictures = [_scores(summary, i) for i, r in enumerate(rankings) if any(s is not None for s in r["scores"])]
-    if rankings:
-        pictures += [_agreement_by_rank(summary)]
     if any(map(_is_binary, rankings)) and "frequent" in summary["figures"]["matrix"]:
         pictures += [_frequent_pairs(summary)]
     return Section("The partitions", sentences, pictures, [_members(summary)])
@@ -141,7 +141,8 @@ def _scores(summary: Summary, i: int) -> Picture:
     ranking, names = summary["rankings"][i], [member["name"] for member in summary["members"]]
     better = "higher" if ranking["greater_is_better"] else "lower"
     scores, errors = nan_array(ranking["scores"]), ranking.get("errors")
-    ax = plotting.ranking_scores(
+    draw = partial(
+        plotting.ranking_scores,
         scores,
         names=names,
         errors=None if errors is None else nan_array(errors),
@@ -154,36 +155,24 @@ def _scores(summary: Summary, i: int) -> Picture:
     )
     bars = "They were estimated from random pairs of objects; bars are two standard errors to each side."
     said = filter(None, [ranking["description"], reach, "" if errors is None else bars])
-    return picture(f"Scores by {ranking['name']}", ax, f"ranking{i}", *said)
-
-
-def _agreement_by_rank(summary: Summary) -> Picture:
-    figure, members, ranking = summary["figures"]["agreement"], summary["members"], summary["rankings"][0]
-    place = {member: r for r, member in enumerate(ranking["order"])}
-    order = sorted(range(len(figure["members"])), key=lambda i: place[figure["members"][i]])
-    ax = plotting.agreement(
-        symmetric_matrix(figure["ari"])[np.ix_(order, order)],
-        names=[members[figure["members"][i]]["name"] for i in order],
-    )
-    sentence = (
-        f"Rows and columns are partitions in the order of {ranking['name']}, the best in the upper left corner. A "
-        "corner of strong colour that fades says that the best ones agree with each other; several strong blocks, that "
-        "the partitions fall into groups and the largest group decides the order."
-    )
-    return picture("How alike the best ones are", ax, "agreement_by_rank", sentence)
+    title, name = f"Scores by {ranking['name']}", f"ranking{i}"
+    if errors is not None:
+        return picture(title, draw(), name, *said)
+    svg = ranks_svg(scores[ranking["order"]].tolist(), printable(ranking["name"], 40))
+    return hand_drawn(title, svg, name, draw, *said)
 
 
 def _frequent_pairs(summary: Summary) -> Picture:
     matrix = summary["figures"]["matrix"]
     marks = symmetric_matrix([[float(bit) for bit in row] for row in matrix["frequent"]])
-    ax = plotting.consensus_matrix(
-        marks, matrix["clusters"], sizes=matrix["sizes"], label="1: joined at least as often as the mean"
-    )
+    label = "1: joined at least as often as the mean"
+    draw = partial(plotting.consensus_matrix, marks, matrix["clusters"], sizes=matrix["sizes"], label=label)
+    svg = association_svg(marks, matrix["clusters"], matrix["sizes"], label)
     sentence = (
         f"In colour: pairs of objects that at least {percent(matrix['mean'])} of the partitions join, the mean over "
         "all pairs. The score of a partition is the share of pairs on which it differs from this picture."
     )
-    return picture("What DISCOTEC compares the partitions with", ax, "frequent", sentence, matrix["note"])
+    return hand_drawn("What DISCOTEC compares the partitions with", svg, "frequent", draw, sentence, matrix["note"])
 
 
 def _members(summary: Summary) -> Table:

@@ -1,25 +1,28 @@
 """The sections of the page, in the order of a person's questions: what was found, what are the clusters, where is each
-object, can it be trusted, what is it made of, how is it repeated.
+object, can it be trusted, what is it made of, how is it repeated, what comes next.
 """
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from ensemblage import plotting
 from ensemblage.plotting._axes import printable
 from ensemblage.report._answer import answer_section, clusters_section, confidence_picture, is_finer
+from ensemblage.report._charts import agreement_svg, association_svg
 from ensemblage.report._chosen import rated_numbers_section, weights_section
 from ensemblage.report._evidence import evidence_sections
 from ensemblage.report._figure_data import nan_array, symmetric_matrix
-from ensemblage.report._layout import Picture, Section, Table, number, percent, plural, quote_name
+from ensemblage.report._layout import Picture, Section, Table, hand_drawn, number, percent, plural, quote_name
 from ensemblage.report._methods import methods_section
 from ensemblage.report._modes import modes_section
 from ensemblage.report._n_clusters import cluster_stability_section, k_choice_section
+from ensemblage.report._next import next_section
 from ensemblage.report._object_table import objects_section
+from ensemblage.report._other_numbers import other_numbers_section
 from ensemblage.report._provenance import contents_section, provenance_section
 from ensemblage.report._ranking import ranking_section
 from ensemblage.report._stability import stability_section
-from ensemblage.report._svg import picture
 
 Summary = Mapping[str, Any]
 
@@ -70,6 +73,7 @@ def sections_of(summary: Summary) -> list[Section]:
         partitions_section(summary),
         provenance_section(summary),
         contents_section(summary),
+        next_section(summary),
     ]
     return [section for section in sections if section is not None]
 
@@ -77,7 +81,7 @@ def sections_of(summary: Summary) -> list[Section]:
 def trust_section(summary: Summary) -> Section:
     """Whether the answer can be trusted: how many clusters, found again or not, against classes that are known."""
     how_many = [k_choice_section(summary), rated_numbers_section(summary), *evidence_sections(summary, how_many=True)]
-    parts = [*how_many, cluster_stability_section(summary), stability_section(summary)]
+    parts = [*how_many, other_numbers_section(summary), cluster_stability_section(summary), stability_section(summary)]
     parts += [methods_section(summary), truth_section(summary)]
     terms = [term for key, term in TRUST_TERMS.items() if summary.get(key)]
     sentence = "".join(
@@ -148,8 +152,11 @@ def _matrix(summary: Summary) -> Picture:
             f"Clusters {c['cluster']} and {c['nearest']['cluster']} are the hardest to tell apart: "
             f"{percent(c['nearest']['share'])} of the partitions join an object of one with an object of the other."
         )
-    ax = plotting.consensus_matrix(symmetric_matrix(matrix["percent"]) / 100, matrix["clusters"], sizes=matrix["sizes"])
-    return picture("How often two objects are together", ax, "matrix", *sentences)
+    shares = symmetric_matrix(matrix["percent"]) / 100
+    draw = partial(plotting.consensus_matrix, shares, matrix["clusters"], sizes=matrix["sizes"])
+    label = "share of partitions that join the two objects"
+    svg = association_svg(shares, matrix["clusters"], matrix["sizes"], label)
+    return hand_drawn("How often two objects are together", svg, "matrix", draw, *sentences)
 
 
 def _agreement(summary: Summary) -> Picture:
@@ -165,8 +172,10 @@ def _agreement(summary: Summary) -> Picture:
     if len(drawn) < len(members):
         sentences.append(f"Of {len(members):,} partitions {len(drawn):,} are drawn, evenly from best to worst.")
     strip = nan_array([member["agreement"] for member in drawn])
-    ax = plotting.agreement(symmetric_matrix(figure["ari"]), strip, names=[member["name"] for member in drawn])
-    return picture("How alike the partitions are", ax, "agreement", *sentences)
+    ari, names = symmetric_matrix(figure["ari"]), [member["name"] for member in drawn]
+    svg = agreement_svg(ari, strip, names, "partitions", "adjusted Rand index")
+    draw = partial(plotting.agreement, ari, strip, names=names)
+    return hand_drawn("How alike the partitions are", svg, "agreement", draw, *sentences)
 
 
 def _consensus_and_members(summary: Summary) -> Iterator[str]:

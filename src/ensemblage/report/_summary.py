@@ -27,6 +27,7 @@ from ensemblage.report._answer import headline
 from ensemblage.report._certainty import ObjectCertainty, between_cluster_share
 from ensemblage.report._chosen import chosen_summary
 from ensemblage.report._cluster_numbers import numbers_of, renumber_clusters
+from ensemblage.report._decided import left_out_summary
 from ensemblage.report._evidence import drawable_record
 from ensemblage.report._figure_data import (
     Features,
@@ -38,9 +39,10 @@ from ensemblage.report._figure_data import (
 )
 from ensemblage.report._k_choice import choice_of_k
 from ensemblage.report._methods import method_summary
-from ensemblage.report._modes import mode_summary
+from ensemblage.report._modes import mode_summary, points_by_story
 from ensemblage.report._n_clusters import cluster_stability_summary, k_choice_summary, points_by_number
 from ensemblage.report._object_table import object_table
+from ensemblage.report._other_numbers import HIERARCHY, K_MEANS, other_numbers, other_numbers_summary
 from ensemblage.report._plan import plan_summary
 from ensemblage.report._profile import profile_for_page
 from ensemblage.report._provenance import references_of
@@ -49,7 +51,7 @@ from ensemblage.report._truth import compare_with_truth
 
 FORMAT = 1
 """Changes when a page can no longer be made of an older summary."""
-SCHEMA = 7
+SCHEMA = 8
 """Grows when keys change; `render` still reads the older ones. A summary without the key is of schema 1."""
 
 COLUMN_KEYS = ("column", "role", "reason", "use")
@@ -86,6 +88,7 @@ def summarize(
     profile: Any = None,
     modes: Any = None,
     method_comparison: Any = None,
+    without_columns: Any = None,
     n_refits: int = 0,
     random_state: Any = 0,
 ) -> dict[str, Any]:
@@ -134,6 +137,8 @@ def summarize(
         Fitted on the same partitions: whether they tell one story or several.
     method_comparison : MethodComparison, optional
         What `compare_methods` returned for the same partitions: what other methods make of them.
+    without_columns : dict of str to float, optional
+        By the name of a column the adjusted Rand index of the answer with one that was made in the same way without it.
     n_refits : int, default 0
         Of a consensus that found its number of clusters by lifetimes: so many random halves of the partitions are
         combined by the same method, to see how often that number comes out again. Each takes up to the time of the fit,
@@ -147,8 +152,9 @@ def summarize(
         ``data``, ``consensus``, ``clusters`` (one entry each), ``members`` (one per partition), ``agreement``,
         ``rankings``, ``truth``, ``evidence`` (records that `evidence_from_dict` reads), ``objects`` (by
         columns: of more than 20,000 those of the figures and the undecided), ``least_certain``, ``profile``,
-        ``modes``, ``methods``, ``chosen``, ``plan``, ``columns``, ``references``, ``settings``, ``seconds``,
-        ``versions``, ``figures`` (what the figures draw), and ``headline``. Numbers that do not exist are None.
+        ``modes``, ``methods``, ``without_columns``, ``chosen``, ``plan``, ``columns``, ``references``, ``settings``,
+        ``seconds``, ``versions``, ``figures`` (what the figures draw), and ``headline``. Numbers that do not exist are
+        None.
 
     Raises
     ------
@@ -198,12 +204,13 @@ def summarize(
     drawn_points = np.empty(0, dtype=np.intp) if coordinates is None else point_sample(labels, seed)
     records, entropy = _records(fitted, method, shown, drawn_points)
     objects, rows = object_table(names, placed, point_sample(labels, seed))
+    others = other_numbers(method, labels)
     if coordinates is not None:
         points = {
             **point_data(coordinates, labels, placed.confidence, drawn_points),
             "entropy": entropy,
             "rows": rows,
-            "by_number": points_by_number(k_choice, labels, drawn_points),
+            **_by_number(k_choice, others, modes, labels, drawn_points),
         }
     chosen = getattr(model, "chosen_", None) if chosen is None else chosen
     compared = None if truth is None else compare_with_truth(ensemble, labels, truth)
@@ -219,10 +226,12 @@ def summarize(
         "choice": choice_of_k(records, ensemble, method, refits, seed),
         **k_choice_summary(k_choice, labels),
         "chosen": chosen_summary(chosen),
+        "other_numbers": other_numbers_summary(others, labels, numbers_of(model)),
         "found_again": cluster_stability_summary(cluster_stability),
         "profile": profile_for_page(profile, model, features, names),
         "modes": mode_summary(modes, ensemble.names, labels),
         "methods": method_summary(method_comparison, labels),
+        "without_columns": left_out_summary(without_columns),
         "truth": None if compared is None else compared.scores,
         "members": _members(ensemble, given, agreements, None if compared is None else compared.members),
         "rankings": [ranking_summary(r, ensemble.shape[1]) for r in _as_list(ranking)],
@@ -263,6 +272,17 @@ def _records(
             records[j] = Memberships(shares, record.clusters[:s], shown.sizes.round(3))
             entropy = [finite_or_none(h, 3) for h in membership_entropy(of_points).tolist()] if len(points) else None
     return records, entropy
+
+
+def _by_number(
+    k_choice: Any, others: Mapping[int, NDArray[np.int64]], modes: Any, labels: NDArray[Any], drawn: NDArray[Any]
+) -> dict[str, Any]:
+    """Other clusters of the objects that are drawn, by number or story, and who made those of other numbers."""
+    found, k = points_by_number(k_choice, labels, drawn), int(labels.max()) + 1
+    made_by = K_MEANS if found else HIERARCHY
+    if not found:
+        found = {str(q): z[drawn].tolist() for q, z in others.items() if q != k}
+    return {"by_number": found | points_by_story(modes, labels, drawn), "by_number_of": made_by}
 
 
 def _check_length(values: Any, n: int, subject: str) -> Any:

@@ -4,13 +4,13 @@ import io
 import re
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from functools import cache
 from typing import TYPE_CHECKING, Any, cast
 
-import numpy as np
 from markupsafe import Markup
-from numpy.typing import NDArray
 
+from ensemblage.plotting._axes import before_drawing
 from ensemblage.report._layout import Picture
 
 if TYPE_CHECKING:
@@ -40,26 +40,30 @@ _REFERENCE = re.compile(r'url\(#([^)]*)\)|href="#([^"]*)"')
 
 @contextmanager
 def figure_style() -> Iterator[None]:
-    """Matplotlib's own defaults with the page's few changes, whatever the user's settings are."""
-    from matplotlib import style
+    """Matplotlib's own defaults with the page's few changes, whatever the user's settings are.
 
-    with style.context(["default", _STYLE]), warnings.catch_warnings():
+    They are set when the first figure is made: without any, matplotlib is not imported.
+    """
+    with ExitStack() as stack, warnings.catch_warnings():
         # Widths are measured in a font that lacks many scripts; the reader's browser has others.
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
-        yield
+
+        @cache
+        def prepare() -> None:
+            from matplotlib import style
+
+            stack.enter_context(style.context(["default", _STYLE]))
+
+        token = before_drawing.set(prepare)
+        try:
+            yield
+        finally:
+            before_drawing.reset(token)
 
 
 def picture(title: str, ax: "Axes", name: str, *sentences: str, more: Sequence[str] = ()) -> Picture:
     """The ax's figure, with ids that start with ``name``, and what it says of these data."""
     return Picture(title, to_svg(ax, name), sentences, more=more, name=name, figures={name: ax.figure})
-
-
-def places_in_figure(figure: "Figure", xy: NDArray[np.float64]) -> tuple[list[int], list[int]]:
-    """Where points of its first ax are in a figure that was drawn: ten thousandths of its width, and from the top."""
-    ax = figure.axes[0]
-    places = (ax.transData + figure.transFigure.inverted()).transform(xy)
-    x, y = np.rint(10_000 * places).astype(int).T
-    return x.tolist(), (10_000 - y).tolist()
 
 
 def to_svg(ax: "Axes", name: str, ground: str = "none") -> Markup:

@@ -6,15 +6,15 @@
 
   /* --- What is computed, free of the page ------------------------------------------------------------------------ */
 
-  const VERDICTS = ["core", "border", "undecided"];
+  const VERDICTS = ["core", "border", "undecided"], DOUBTFUL = "border or undecided";
   const verdictOf = (objects, row) => VERDICTS["cbu".indexOf(objects.verdict[row])] || "";
 
   /* The rows that are asked for, in the order of the data. */
   const matching = (objects, { text = "", cluster = null, verdict = "", chosen = null }) => {
-    const sought = text.trim().toLowerCase(), letter = verdict.slice(0, 1), rows = [];
+    const sought = text.trim().toLowerCase(), letters = verdict === DOUBTFUL ? "bu" : verdict.slice(0, 1), rows = [];
     for (let row = 0; row < objects.ids.length; row++) {
       if (cluster !== null && objects.cluster[row] !== cluster) continue;
-      if (letter && objects.verdict[row] !== letter) continue;
+      if (letters && !letters.includes(objects.verdict[row])) continue;
       if (chosen && !chosen.has(row)) continue;
       if (sought && !objects.ids[row].toLowerCase().includes(sought)) continue;
       rows.push(row);
@@ -110,7 +110,7 @@
     const count = (number) => number.toLocaleString("en");
     const sure = (row) => sureOf(objects, row);
     const clusters = Object.keys(sizes).map(Number).sort((a, b) => (a < 0) - (b < 0) || a - b);
-    const state = { text: "", cluster: null, verdict: "", chosen: null, column: "", descending: false, page: 0, hot: -1, number: "" };
+    const state = { text: "", cluster: null, verdict: "", chosen: null, column: "confidence", descending: false, page: 0, hot: -1, number: "" };
     const keys = {};
     let rows = [];
     const picture = points && document.querySelector('[data-figure="points"]');
@@ -121,14 +121,23 @@
     const option = (value, text) => element("option", { value }, text);
     const byCluster = element("select", { onchange: () => change({ cluster: byCluster.value === "" ? null : Number(byCluster.value) }) },
       option("", "all"), ...clusters.map((c) => option(String(c), `${named(c)} (${count(sizes[c])})`)));
-    const byVerdict = element("select", { onchange: () => change({ verdict: byVerdict.value }) }, option("", "all"), ...VERDICTS.map((word) => option(word, word)));
+    const byVerdict = element("select", { onchange: () => change({ verdict: byVerdict.value }) }, option("", "all"), ...[...VERDICTS, DOUBTFUL].map((word) => option(word, word)));
     const clear = element("button", { type: "button", onclick: () => change({ text: "", cluster: null, verdict: "", chosen: null }) }, "Show all");
     const download = element("button", { type: "button", onclick: () => {
       const url = URL.createObjectURL(new Blob([asCsv(objects, rows)], { type: "text/csv;charset=utf-8" }));
-      element("a", { href: url, download: "objects.csv" }).click();
+      const part = state.verdict === DOUBTFUL && state.cluster !== null ? `border-of-${named(state.cluster)}` : "objects";
+      element("a", { href: url, download: `${part}.csv` }).click();
       setTimeout(() => URL.revokeObjectURL(url), 10000);
     } }, "Download CSV");
     const status = element("p", { role: "status", className: "note" });
+
+    /* The doubtful objects of each cluster: a list that can be downloaded. */
+    const doubtful = {};
+    objects.verdict.split("").forEach((letter, row) => { if ("bu".includes(letter)) doubtful[objects.cluster[row]] = (doubtful[objects.cluster[row]] || 0) + 1; });
+    const borders = clusters.slice(0, MOST_CHIPS).filter((c) => doubtful[c]).map((c) =>
+      element("button", { type: "button", value: String(c), "aria-pressed": "false", "aria-label": `Border of cluster ${named(c)}: ${count(doubtful[c])} objects`,
+        onclick: () => change(isBorder(c) ? { cluster: null, verdict: "" } : { text: "", cluster: c, verdict: DOUBTFUL, chosen: null }) }, swatch(c), `${named(c)} (${count(doubtful[c])})`));
+    const isBorder = (c) => state.verdict === DOUBTFUL && state.cluster === c;
 
     /* The table. */
     const heads = [["ids", "Object"], ["cluster", "Cluster"], ["confidence", "Certainty"], ["verdict", "Verdict"], ["next", "Next best"]].map(([column, title]) =>
@@ -145,6 +154,8 @@
       element("div", { className: "controls", role: "search", "aria-label": "Find objects" },
         element("label", {}, "Search by id", search), element("label", {}, "Cluster", byCluster),
         element("label", {}, "Verdict", byVerdict), clear, download),
+      ...(borders.length ? [element("div", { className: "chips borders", role: "group", "aria-label": "Border of each cluster: its border and undecided objects" },
+        element("span", { className: "note" }, "Border of cluster"), ...borders)] : []),
       status,
       element("div", { className: "scroll tall", tabIndex: 0, role: "region", "aria-label": "All objects" }, table),
       element("div", { className: "pager" }, previous, next, where));
@@ -179,6 +190,7 @@
       byVerdict.value = state.verdict;
       for (const [column, head] of heads)
         head.setAttribute("aria-sort", column === state.column ? (state.descending ? "descending" : "ascending") : "none");
+      for (const chip of borders) chip.setAttribute("aria-pressed", String(isBorder(Number(chip.value))));
       for (const chip of chips) chip.setAttribute("aria-pressed", String(Number(chip.value) === state.cluster));
       clear.disabled = rows.length === n;
       const selected = state.chosen ? " (selected in the picture)" : "";
@@ -286,14 +298,25 @@
       for (const c of clusters.slice(0, MOST_CHIPS))
         chips.push(element("button", { type: "button", value: String(c), "aria-pressed": "false", onclick: () => change({ cluster: state.cluster === c ? null : c }) }, swatch(c), named(c)));
       picture.after(element("div", { className: "chips", role: "group", "aria-label": "Clusters in the picture and in the table" }, ...chips));
-      const numbers = Object.keys(points.by_number);
+      const numbers = Object.keys(points.by_number), isStory = (k) => k.startsWith("story");
+      const nameOf = (k) => (isStory(k) ? k : `${points.of} with ${k} clusters`);
       if (numbers.length) {
         const said = element("p", { className: "note", role: "status" });
         const byNumber = element("select", { onchange: () => {
           state.number = byNumber.value;
-          said.textContent = state.number && `Coloured by k-means with ${state.number} clusters, one of those that were compared to find their number: no part of the answer.${(points.by_number[state.number] || []).includes(-1) ? " Grey points were not looked at." : ""}`;
+          said.textContent = state.number && `Coloured by ${nameOf(state.number)}${points.of === "k-means" && !isStory(state.number) ? ", one of those that were compared to find their number" : ""}: no part of the answer.${(points.by_number[state.number] || []).includes(-1) ? " Grey points were not looked at." : ""}`;
           draw();
-        } }, option("", `the answer (${clusters.filter((c) => c >= 0).length} clusters)`), ...numbers.map((k) => option(k, `k-means, ${k} clusters`)));
+        } }, option("", `the answer (${clusters.filter((c) => c >= 0).length} clusters)`), ...numbers.map((k) => option(k, isStory(k) ? k : `${points.of}, ${k} clusters`)));
+        const tableOfNumbers = document.querySelector('[data-table="numbers"]');
+        for (const head of tableOfNumbers ? tableOfNumbers.querySelectorAll("tbody th") : []) {
+          const k = head.textContent;
+          if (numbers.includes(k)) head.replaceChildren(element("button", { type: "button", title: "Show in the picture", "aria-label": `Show ${k} clusters in the picture`, onclick: () => {
+            byNumber.value = k;
+            byNumber.dispatchEvent(new Event("change"));
+            picture.scrollIntoView({ block: "center" });
+            byNumber.focus({ preventScroll: true });
+          } }, k));
+        }
         picture.after(element("div", { className: "controls numbers" }, element("label", {}, "Colour by", byNumber)), said);
       }
       new ResizeObserver(draw).observe(canvas);

@@ -1,0 +1,151 @@
+"""What ``run`` would do with each column of a table, before anything is clustered, and the command that follows."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemblage.base.options import Option
+from ensemblage.cli._answer import show_lines, show_table
+from ensemblage.cli._errors import ARGUMENTS
+from ensemblage.cli._options import option_text, shell_text
+from ensemblage.cli._source import FEATURE_OPTIONS, CellSource, Source
+from ensemblage.io import Table
+from ensemblage.io._encoding import KNOWN_CLASSES
+from ensemblage.io._features import Features
+from ensemblage.io._missing import likely_codes
+from ensemblage.report._layout import percent, plural
+
+MOST_COLUMNS = 200
+"""In the list: the first."""
+MOST_NAMED = 5
+DOMINATES = 0.5
+"""Share of the variance of all numbers from which one column dominates."""
+SKEWED, LESS_SKEWED = 2.0, 0.5
+"""Skewness from which a column has a long tail, and the part of it that may be left where a logarithm helps."""
+
+
+def look_at_table(path: Path, **settings: Any) -> None:
+    """Do what ``ensemblage look`` does."""
+    source = Source.of(path, settings, *FEATURE_OPTIONS)
+    if isinstance(source, CellSource):
+        raise ValueError(f"look is for tables. Got {path.name}. See ensemblage run --help for what is clustered of it.")
+    content = source.read()
+    table = source.table(content)
+    features, refused = None, ""
+    try:
+        features = source.features(content)
+    except ValueError as error:  # what run would refuse, with its way out
+        refused = shell_text(error)
+        features = _with_gaps_filled(source, content)
+    lines = [("objects", f"{len(table):,}"), ("columns", f"{len(table.names):,}")]
+    if features is not None:
+        _show_columns(features)
+        lines += [("features", f"{features.X.shape[1]:,} from {plural(features.n_columns, 'column')}")]
+        lines += [("then" if refused else "done", note) for note in map(str, features.notes)]
+    numbers = _numbers(table, features)
+    lines += [("dominates", text) for text in _dominating(numbers)]
+    lines += [("logarithm", text) for text in _long_tails(numbers)]
+    lines += [("transposed", text) for text in _transposed(table, source)]
+    lines += [("refused", refused)] * bool(refused)
+    show_lines([*lines, ("next", _command(path, source, features, numbers, bool(refused)))])
+
+
+def _with_gaps_filled(source: Source, content: bytes) -> Features | None:
+    """The features where nothing but gaps stands against them."""
+    try:
+        return replace(source, options={**source.options, "impute": "median"}).features(content)
+    except ValueError:
+        return None
+
+
+def _show_columns(features: Features) -> None:
+    """A line for each column: what it is, what is done with it, and why."""
+    rows = [[use.column, use.role, use.use, use.reason] for use in features.columns[:MOST_COLUMNS]]
+    show_table(["column", "role", "what is done", "why this role"], rows)
+    if (left := len(features.columns) - MOST_COLUMNS) > 0:
+        click.echo(f"... and {left:,} more")
+    click.echo()
+
+
+def _numbers(table: Table, features: Features | None) -> dict[str, NDArray[np.float64]]:
+    """By name the values of the columns that are clustered as numbers, NaN where they are missing."""
+    if features is None or features.encoding is None:
+        return {}
+    names = [column.name for column in features.encoding.columns if column.kind == "number"]
+    found = {name: table[name].numbers for name in names}
+    return {name: values for name, values in found.items() if values is not None}
+
+
+def _dominating(numbers: dict[str, NDArray[np.float64]]) -> Iterator[str]:
+    """The column that would outweigh the others in its own unit."""
+    if len(numbers) < 2:
+        return
+    spread = {name: float(np.nanvar(values)) for name, values in numbers.items()}
+    total, largest = sum(spread.values()), max(spread, key=lambda name: spread[name])
+    if total > 0 and spread[largest] > DOMINATES * total:
+        yield (
+            f"{largest!r} has {percent(spread[largest] / total)} of the variance of all numbers in their own units, "
+            "which counts with --no-standardize"
+        )
+
+
+def _skewness(values: NDArray[np.float64]) -> float:
+    centred = values - values.mean()
+    deviation = values.std()
+    return float((centred**3).mean() / deviation**3) if deviation > 0 else 0.0
+
+
+def _long_tails(numbers: dict[str, NDArray[np.float64]]) -> Iterator[str]:
+    """Columns without negative values whose long tail a logarithm takes away."""
+    found = []
+    for name, values in numbers.items():
+        known = values[np.isfinite(values)]
+        if len(known) > 2 and known.min() >= 0:
+            skewed = _skewness(known)
+            if skewed > SKEWED and abs(_skewness(np.log1p(known))) < LESS_SKEWED * skewed:
+                found.append(name)
+    if found:
+        yield f"would draw in the long {'tail' if len(found) == 1 else 'tails'} of {_some(found)}: the default tries it"
+
+
+def _some(names: Sequence[str]) -> str:
+    more = f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
+    return f"{', '.join(names[:MOST_NAMED])}{more}"
+
+
+def _transposed(table: Table, source: Source) -> Iterator[str]:
+    """Whether rows may be variables, as genes are in tables of expression; of few rows the notes say so."""
+    if not source.reading.get("transpose") and _looks_like_genes(table):
+        yield "the rows look like genes or probes: if the objects are the columns, add --transpose"
+
+
+def _looks_like_genes(table: Table) -> bool:
+    """Whether the first column is named as those of genes are."""
+    return table.names[0].strip().casefold() in ("gene", "genes", "gene_id", "symbol", "probe", "probe_id", "id_ref")
+
+
+def _command(
+    path: Path, source: Source, features: Features | None, numbers: dict[str, NDArray[np.float64]], is_refused: bool
+) -> str:
+    """The command that follows: what was typed, and what was found."""
+    context = click.get_current_context(silent=True)
+    typed = list(context.meta.get(ARGUMENTS, ())) if context is not None else []
+    words = ["ensemblage", "run", *(typed or [str(path)])]
+    if features is not None:
+        if source.truth_column is None:
+            classes = [use.column for use in features.columns if use.use.endswith(KNOWN_CLASSES)]
+            words += ["--truth-column", *classes[:1]] if classes else []
+        codes = sorted({code for values in numbers.values() for code in likely_codes(values)})
+        if codes and not source.missing_codes:
+            words += shlex.split(option_text(Option("missing", [f"{code:.15g}" for code in codes])))
+        if is_refused and source.options.get("impute") is None:
+            words += ["--impute", "median"]
+    return shlex.join([*words, "-o", "out"])

@@ -1,0 +1,206 @@
+"""Figures that the page makes by hand, its projection of the objects, and the answer at other numbers of clusters."""
+
+import re
+from xml.etree import ElementTree
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.cluster.hierarchy import fcluster
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.metrics import adjusted_rand_score
+from strategies import planted_labels
+
+import ensemblage
+from ensemblage import ConsensusModes, EvidenceAccumulation, KMeansConsensus, report
+from ensemblage.report._drawn import boxes_svg, heat_map_svg, nice_ticks, panel_svg, tree_svg
+from ensemblage.report._other_numbers import cut, other_numbers
+from ensemblage.report._projection import project
+
+RNG = np.random.default_rng(0)
+CLASSES = np.repeat([0, 1, 2], 40)
+
+
+def texts(svg):
+    return [element.text for element in ElementTree.fromstring(svg).iter() if element.tag.endswith("text")]
+
+
+def rects(svg):
+    return [element.attrib for element in ElementTree.fromstring(svg).iter() if element.tag.endswith("rect")]
+
+
+def panels(frame, labels=CLASSES):
+    summary = report.summarize(
+        np.column_stack([labels] * 2),
+        KMeansConsensus(3, random_state=0).fit(np.column_stack([labels] * 2)),
+        profile=ensemblage.profile(labels, frame),
+    )
+    return {panel["variable"]: panel for panel in summary["profile"]["panels"]}
+
+
+def test_few_values_are_stacked_bars():
+    frame = pd.DataFrame(
+        {
+            "grade": pd.Categorical(np.array(["low", "mid", "high"])[CLASSES], ["low", "mid", "high"], ordered=True),
+            "count": CLASSES + (np.arange(120) % 4 == 0),
+            "size": CLASSES + RNG.normal(size=120),
+            "letter": np.array(list("abcdefghij"))[CLASSES * 3 + np.arange(120) % 4],
+        }
+    )
+    found = panels(frame)
+    assert found["size"]["stack"] is None
+    assert found["grade"]["stack"]["levels"] == ["low", "mid", "high"]
+    assert found["grade"]["stack"]["shares"] == [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
+    assert found["count"]["stack"]["levels"] == ["0", "1", "2", "3"]
+    assert found["count"]["stack"]["shares"][0] == [0.75, 0.25, 0, 0]
+    letters = found["letter"]["stack"]
+    assert len(letters["levels"]) == 7
+    assert letters["levels"][-1] is None
+    assert [sum(row) for row in letters["shares"]] == pytest.approx([1, 1, 1], abs=1e-4)
+    drawn = panel_svg(found["count"])
+    assert {"count", "75%", "25%", "0", "3"} <= set(texts(drawn))
+    widths = [float(r["width"]) for r in rects(drawn) if r["height"] == "15"]
+    assert sum(widths[:4]) == pytest.approx(sum(widths[4:8]), abs=0.3)
+    assert "other" in texts(panel_svg(found["letter"]))
+    files = {name for p in report_pictures(frame) for name in p}
+    assert {"variable-0", "profiles"} <= files
+
+
+def report_pictures(frame):
+    """Names of the files of the figures of a page."""
+    labels = np.column_stack([CLASSES] * 2)
+    summary = report.summarize(
+        labels, KMeansConsensus(3, random_state=0).fit(labels), profile=ensemblage.profile(CLASSES, frame)
+    )
+    from ensemblage.report._layout import pictures_of
+    from ensemblage.report._sections import sections_of
+    from ensemblage.report._svg import figure_style
+
+    with figure_style():
+        return [p.figures for section in sections_of(summary) for p in pictures_of(section)]
+
+
+def test_boxes_are_at_their_places():
+    panel = {"variable": "<b>", "clusters": [0, "x"], "kind": "number", "shares": None}
+    svg = panel_svg(panel | {"quantiles": [[0, 1, 2, 3, 4], [None] * 5]})
+    assert "<b>" in texts(svg)
+    box = next(r for r in rects(svg) if "stroke" in r)
+    whole = next(e.attrib for e in ElementTree.fromstring(svg).iter() if e.get("stroke-width") == "1.5")
+    length = float(whole["x2"]) - float(whole["x1"])
+    assert float(box["x"]) - float(whole["x1"]) == pytest.approx(length / 4, abs=0.2)
+    assert float(box["width"]) == pytest.approx(length / 2, abs=0.2)
+    by_date = panel_svg(panel | {"quantiles": [[0, 100, 200, 300, 400], [None] * 5], "kind": "date"})
+    assert any(re.fullmatch(r"19[67]\d-\d\d-\d\d", text or "") for text in texts(by_date))
+    rows = [{"name": 0, "values": [0.5, 0.75]}, {"name": 1, "quantiles": [0.1, 0.2, 0.3, 0.4, 0.5], "mean": 0.3}]
+    svg = boxes_svg(rows, 0, 1, [(0.5, "half")], "certainty")
+    assert {"half", "certainty", "0", "1"} <= set(texts(svg))
+    assert svg.count("<circle") == 2
+
+
+@pytest.mark.parametrize(("low", "high", "expected"), [(0, 1, 4), (0.013, 0.021, 3), (-5, 1e6, 4), (3, 3, 4)])
+def test_ticks_are_round_and_inside(low, high, expected):
+    ticks = nice_ticks(low, high, expected)
+    assert 1 <= len(ticks) <= expected + 1
+    assert all(low - 1e-9 <= tick <= high + 1e-9 for tick in ticks)
+
+
+def test_a_heat_map_has_its_numbers():
+    svg = heat_map_svg([[1.24, None], [-0.04, -3.0]], ["alcohol", "hue"], [0, 1])
+    assert texts(svg) == ["0", "1", "alcohol", "+1.2", None, "hue", "0", "−3.0"]
+    assert {element.get("font-size") for element in ElementTree.fromstring(svg).iter() if element.text} == {"11"}
+
+
+def test_the_projection_that_shows_the_clusters_is_taken():
+    """Clusters along a direction of little variance: discriminants, as scikit-learn's up to scale; else components."""
+    rng = np.random.default_rng(1)
+    X = np.column_stack([rng.normal(size=(120, 3)) * 30, 5 * CLASSES + rng.normal(size=120)])
+    found = project(X, CLASSES)
+    assert found.labels == ("discriminant 1", "discriminant 2")
+    assert "Gaps look wider than they are." in found.note
+    theirs = LinearDiscriminantAnalysis(n_components=2).fit(X, CLASSES).transform(X)
+    for j in range(2):
+        assert abs(np.corrcoef(found.xy[:, j], theirs[:, j])[0, 1]) == pytest.approx(1, abs=1e-6)
+    apart = np.column_stack([100 * CLASSES + rng.normal(size=120), rng.normal(size=(120, 3))])
+    assert project(apart, CLASSES).labels[0].startswith("component 1")
+    two = project(X, (CLASSES > 0).astype(int))
+    assert np.isfinite(two.xy).all()
+    assert np.linalg.matrix_rank(two.xy - two.xy.mean(axis=0)) == 2
+    assert project(X, np.zeros(120, dtype=int)).labels[0].startswith("component 1")
+    wide = rng.normal(size=(30, 200))  # discriminants of so few objects part anything
+    assert project(wide, np.arange(30) % 3).labels[0].startswith("component 1")
+    assert project(np.zeros((5, 3)), np.zeros(5, dtype=int)) is None
+
+
+def test_single_objects_are_said_and_not_described():
+    frame = pd.DataFrame(RNG.normal(size=(41, 4)), columns=list("abcd"))
+    frame.iloc[40] = 50
+    clusters = np.append(np.arange(40) % 2, 2)
+    found = ensemblage.profile(clusters, frame)
+    assert found.sentences[2] == "Cluster 2 (1 object, 2%): a single object, which is not described."
+    labels = np.column_stack([clusters] * 2)
+    summary = report.summarize(labels, KMeansConsensus(3, random_state=0).fit(labels), profile=found)
+    assert summary["profile"]["clusters"][2]["in_short"] == "a single object, which is not described"
+    table = re.search(r"The numbers behind the words.*?</table>", report.render(summary), re.DOTALL).group()
+    assert "+" not in table
+    assert table.count("<tr>") == 1 + 2 * 3
+
+
+@pytest.fixture(scope="module")
+def hierarchy():
+    labels = planted_labels(n=120, p=15, k=4, noise=0.3, seed=1)[0]
+    return labels, EvidenceAccumulation(4, linkage="average").fit(labels)
+
+
+def test_cuts_of_the_hierarchy(hierarchy):
+    labels, model = hierarchy
+    for k in range(1, 8):
+        theirs = fcluster(model.linkage_matrix_, k, "maxclust")
+        if theirs.max() == k:  # it makes fewer where heights are tied
+            assert adjusted_rand_score(cut(model.linkage_matrix_, 120, k), theirs) == 1
+        assert cut(model.linkage_matrix_, 120, k).max() == k - 1
+    found = other_numbers(model, model.labels_)
+    assert sorted(found) == [2, 3, 4, 5, 6]
+    assert found[4].tolist() == model.labels_.tolist()
+    moved = model.labels_.copy()
+    moved[0] = (moved[0] + 1) % 4
+    assert other_numbers(model, moved) == {}  # no cut of it
+    gaps = labels.copy()
+    gaps[:5] = -1
+    fitted = EvidenceAccumulation(4, linkage="average").fit(gaps)
+    assert (other_numbers(fitted, fitted.labels_)[3][:5] == -1).all()
+    assert other_numbers(KMeansConsensus(3, random_state=0).fit(labels), model.labels_) == {}
+
+
+def test_what_splits_and_what_merges(hierarchy):
+    labels, model = hierarchy
+    X = RNG.normal(size=(120, 3))
+    summary = report.summarize(labels, model, features=X)
+    changes = {row["k"]: row["sentence"] for row in summary["other_numbers"]["changes"]}
+    merged = cut(model.linkage_matrix_, 120, 3)
+    together = [
+        c
+        for c in range(4)
+        if any((merged[model.labels_ == c][0] == merged[model.labels_ == d][0]) and c != d for d in range(4))
+    ]
+    size = int(np.isin(model.labels_, together).sum())
+    assert changes[3] == f"clusters {together[0]} and {together[1]} merge into one of {size}."
+    assert re.fullmatch(r"cluster \d splits into \d+ and \d+\.", changes[5])
+    page = report.render(summary)
+    assert "What splits, what merges" in page
+    assert sorted(summary["figures"]["points"]["by_number"]) == ["2", "3", "5", "6"]
+    assert summary["figures"]["points"]["by_number_of"] == "the same hierarchy"
+    svg = tree_svg({int(k): np.array(z) for k, z in summary["other_numbers"]["labels"].items()}, 4)
+    assert svg.count("<circle") == 2 + 3 + 4 + 5 + 6
+    assert 'font-weight="600">4<' in svg
+
+
+def test_points_by_story():
+    first, second = np.repeat([0, 1], 60), np.tile([0, 1], 60)
+    labels = np.column_stack([first] * 5 + [second] * 5)
+    modes = ConsensusModes(n_jobs=1).fit(labels)
+    assert modes.n_modes_ == 2
+    model = KMeansConsensus(2, random_state=0).fit(labels)
+    points = report.summarize(labels, model, features=RNG.normal(size=(120, 3)), modes=modes)["figures"]["points"]
+    stories = [points["by_number"][f"story {q}"] for q in (1, 2)]
+    shown = np.array(points["rows"])
+    assert {adjusted_rand_score(z, first[shown]) == 1 for z in stories} == {True, False}

@@ -14,7 +14,7 @@ from urllib.parse import quote_plus
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
-TELEPHONE, LAPTOP, ROW = 390, 1280, 70
+TELEPHONE, LAPTOP, ROW = 390, 1280, 90
 """Width of the pages, and most height of a header of one row, in pixels."""
 QUESTIONS = {
     "missing values": ("howto/tables", "faq"),

@@ -47,7 +47,7 @@ def cards_grid() -> str:
     """The cards of all pages, in grids with the titles of the pages."""
     lines = []
     for page, title in PAGES.items():
-        lines += [f"## {title}", "", "::::{grid} 1 2 3 4", ":gutter: 3", ""]
+        lines += [f"## {title}", "", "::::{grid} 2 2 3 4", ":gutter: 3", ""]
         for card in cards((GALLERY / f"{page}.md").read_text(encoding="utf-8")):
             options = [f":link: {page}.html#{card.anchor}", f":img-top: ../_static/gallery/{card.name}.png"]
             shown = card.title.replace("_", "_\u200b")  # where a long name may break

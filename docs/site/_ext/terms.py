@@ -49,9 +49,9 @@ def entries() -> dict[str, list[str]]:
 def add(app: Sphinx, page: str, content: list[str]) -> None:
     """Put the entries of a page below its title."""
     if page in entries():
-        lines = "\n".join(f"! single: {entry}" for entry in entries()[page])
+        words = ", ".join(f"! {entry}" for entry in entries()[page])
         content[0] = re.sub(
-            r"^# .+$", lambda m: f"{m[0]}\n\n```{{index}}\n{lines}\n```\n", content[0], count=1, flags=re.M
+            r"^# .+$", lambda m: f"{m[0]}\n\n```{{index}} {words}\n```\n", content[0], count=1, flags=re.M
         )
 
 

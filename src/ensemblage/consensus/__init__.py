@@ -23,6 +23,7 @@ from ensemblage.consensus.kmeans._kcc import KMeansConsensus
 from ensemblage.consensus.kmeans._sec import SpectralEnsembleClustering
 from ensemblage.consensus.latent._lca import LatentClassConsensus
 from ensemblage.consensus.latent._modes import ConsensusModes
+from ensemblage.consensus.latent._salso import SalsoConsensus
 from ensemblage.consensus.voting._ada_cvote import CumulativeVoting
 from ensemblage.consensus.voting._bvote import BipartiteVoting
 from ensemblage.consensus.voting._gv3 import ComembershipMedian
@@ -55,6 +56,7 @@ __all__ = [
     "MajorityVoting",
     "Method",
     "NegMM",
+    "SalsoConsensus",
     "SpectralEnsembleClustering",
     "make_consensus",
 ]

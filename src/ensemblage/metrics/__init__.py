@@ -10,6 +10,7 @@ from ensemblage.metrics._cluster_weights import cluster_weights
 from ensemblage.metrics._coassociation import association_counts, coassociation
 from ensemblage.metrics._density import cluster_density, density, kmeans_loss
 from ensemblage.metrics._docs import PARTS
+from ensemblage.metrics._expected_loss import expected_loss
 from ensemblage.metrics._internal import INTERNAL_INDICES, internal_index
 from ensemblage.metrics._membership import membership_entropy
 from ensemblage.metrics._mm_index import mm_index
@@ -36,6 +37,7 @@ __all__ = [
     "ensemble_ari",
     "ensemble_baselines",
     "ensemble_nmi",
+    "expected_loss",
     "internal_index",
     "item_consensus",
     "kmeans_loss",

@@ -1,0 +1,217 @@
+"""Draws from a posterior: expected losses, and the partition with the least; golden values of shared ensembles."""
+
+import naive
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from strategies import random_labels
+
+from ensemblage import SalsoConsensus, make_consensus
+from ensemblage.metrics import expected_loss, partition_distance
+
+
+def columns(*texts):
+    return np.array([list(map(int, text)) for text in texts]).T
+
+
+E = columns("1111222332", "1112222333", "1122233444", "1111122221")
+E_MISS = E.copy()
+E_MISS[2, 2] = E_MISS[9, 0] = -1
+F = columns(
+    *("112233344", "112233344", "111222333", "112223334", "111222233", "123344455"),
+    *("112222333", "111122333", "112233444", "111222333", "122233344", "111111222"),
+)
+FW = [3, 1, 2, 1, 1, 1, 2, 1, 1, 2, 1, 1]
+
+
+def planted_draws():
+    """120 objects, 200 draws, one in two of which joins the two smallest of six clusters."""
+    rng, truth = np.random.default_rng(2022), np.repeat(np.arange(6), [35, 30, 20, 15, 12, 8])
+    draws = np.empty((200, 120), dtype=int)
+    for draw in draws:
+        z, move = truth.copy(), rng.random(120) < 0.25
+        z[move] = rng.integers(0, 8, size=int(move.sum()))
+        if rng.random() < 0.5:
+            z[z == 5] = 4
+        draw[:] = z
+    assert draws.sum() == 50540
+    return draws.T, truth
+
+
+PL, TRUTH = planted_draws()
+MERGED = np.minimum(TRUTH, 4)
+LOSSES = [("vi", 1), ("gvi", 0.5), ("gvi", 1.5), ("binder", 1), ("binder", 0.5), ("binder", 1.5)]
+LOSSES += [("omari", 1), ("nvi", 1), ("id", 1), ("nid", 1)]
+# By loss: the least on E, on F, on F with weights; the losses of six and of five planted clusters on PL, the first rows.
+GOLDEN = {
+    ("vi", 1): (0.918226399, 0.787942130, 0.752528432, 2.0003642, 1.9900216),
+    ("gvi", 0.5): (0.606616563, 0.542119213, 0.496378227, 2.0947606, 2.1653306),
+    ("gvi", 1.5): (0.754347485, 0.713687037, 0.695179167, 1.9059678, 1.8147127),
+    ("binder", 1): (0.18, 0.137860082, 0.129266521, 0.1272868, 0.1308604),
+    ("binder", 0.5): (0.105, 0.085390947, 0.078431373, 0.1390899, 0.1493302),
+    ("binder", 1.5): (0.185, 0.153292181, 0.137981118, 0.1154837, 0.1123906),
+    ("omari", 1): (0.476488237, 0.464105576, 0.442258219, 0.4220645, 0.4221866),
+    ("nvi", 1): (0.413959939, 0.338356948, 0.327584224, 0.5673741, 0.5785697),
+    ("id", 1): (0.599354211, 0.542300232, 0.516978758, 1.0956017, 1.1703198),
+    ("nid", 1): (0.354813405, 0.272336384, 0.260178127, 0.4202438, 0.4483958),
+}
+SURE = [loss for loss in LOSSES if loss not in {("gvi", 0.5), ("binder", 0.5), ("id", 1), ("nid", 1)}]
+"""Losses whose least on PL every sensible search finds."""
+LEAST_ON_PL = {("vi", 1): 1.990021648, ("gvi", 1.5): 1.302870472, ("binder", 1): 0.127286806}
+LEAST_ON_PL |= {("omari", 1): 0.422064469, ("nvi", 1): 0.567374137, ("binder", 1.5): 0.112390625}
+BOUND_ON_PL = {("id", 1): 1.081560060, ("nid", 1): 0.413163532, ("gvi", 0.5): 2.090659777, ("binder", 0.5): 0.118281597}
+
+
+@pytest.mark.parametrize(("loss", "a"), LOSSES)
+def test_losses_of_given_partitions(loss, a):
+    six, five = (expected_loss(PL, z, loss, a=a) for z in (TRUTH, MERGED))
+    assert_allclose([six, five], GOLDEN[loss, a][3:], atol=6e-8)
+
+
+@pytest.mark.parametrize(("loss", "a"), LOSSES)
+@pytest.mark.parametrize("missing", [0, 0.3])
+def test_losses_as_the_naive_twin(loss, a, missing):
+    rng = np.random.default_rng(0)
+    for seed in range(4):
+        labels = random_labels(n=14, p=6, k=3, missing=missing, seed=seed)
+        c = rng.integers(-1 if missing else 0, 3, size=14)
+        weights = rng.integers(1, 5, size=6)
+        found = expected_loss(labels, c, loss, a=a, weights=weights)
+        assert_allclose(found, naive.expected_loss(labels, c, loss, a, weights), rtol=1e-12)
+
+
+@pytest.mark.parametrize(("loss", "a"), LOSSES)
+def test_equal_partitions_lose_nothing(loss, a):
+    for z in ([0, 0, 0, 0], [0, 1, 2, 3], [0, 0, 1, 1], [0]):
+        assert expected_loss(np.array([z, z]).T, z, loss, a=a) == 0
+
+
+def test_vi_is_in_bits():
+    assert_allclose(expected_loss(F[:, :1], F[:, 2]), partition_distance(F[:, 0], F[:, 2]) / np.log(2))
+
+
+def test_a_draw_that_shares_no_object_says_nothing():
+    labels = np.array([[0, 0, 1, 1], [-1, -1, -1, 0]]).T
+    for loss, a in LOSSES:
+        alone = expected_loss(labels[:, :1], [0, 0, 1, -1], loss, a=a)
+        assert expected_loss(labels, [0, 0, 1, -1], loss, a=a) == alone
+        assert np.isnan(expected_loss(labels[:, 1:], [0, 0, 1, -1], loss, a=a))
+
+
+@pytest.mark.parametrize(("loss", "a"), LOSSES)
+@pytest.mark.parametrize("weights", [None, FW])
+def test_the_least_loss_is_that_of_all_partitions(loss, a, weights):
+    name = loss if a == 1 else f"{loss} {a:g}".replace("0.", ".")
+    least = naive.expected_losses(F, naive.all_partitions(9), weights=weights)[name].min()
+    model = SalsoConsensus(9, loss=loss, a=a, weights=weights, random_state=0).fit(F)
+    assert_allclose([model.objective_, least], GOLDEN[loss, a][1 if weights is None else 2], atol=6e-10)
+    assert_allclose(expected_loss(F, model.labels_, loss, a=a, weights=weights), model.objective_, rtol=1e-12)
+
+
+@pytest.mark.parametrize(("loss", "a"), LOSSES)
+def test_equal_rows_are_one(loss, a):
+    name = loss if a == 1 else f"{loss} {a:g}".replace("0.", ".")
+    rows, counts = np.unique(E, axis=0, return_counts=True)
+    least = naive.expected_losses(rows, naive.all_partitions(7), counts)[name].min()
+    model = SalsoConsensus(10, loss=loss, a=a, random_state=0).fit(E)
+    assert_allclose([model.objective_, least], GOLDEN[loss, a][0], atol=6e-10)
+
+
+@pytest.mark.parametrize(("loss", "a"), LOSSES)
+@pytest.mark.parametrize("seed", range(3))
+def test_random_draws_against_all_partitions(loss, a, seed):
+    name = loss if a == 1 else f"{loss} {a:g}".replace("0.", ".")
+    rng = np.random.default_rng(seed)
+    labels, weights = rng.integers(3, size=(7, 6)), rng.random(6) + 0.1
+    least = naive.expected_losses(labels, naive.all_partitions(7), weights=weights)[name].min()
+    model = SalsoConsensus(7, loss=loss, a=a, weights=weights, n_init=40, random_state=seed).fit(labels)
+    assert_allclose(model.objective_, least, rtol=1e-9)
+
+
+@pytest.mark.parametrize(("loss", "a"), SURE)
+def test_the_least_loss_of_planted_draws(loss, a):
+    model = SalsoConsensus(loss=loss, a=a, random_state=0).fit(PL)
+    assert_allclose(model.objective_, LEAST_ON_PL[loss, a], atol=6e-10)
+
+
+@pytest.mark.parametrize("loss", BOUND_ON_PL)
+def test_hard_losses_of_planted_draws_are_within_a_percent(loss):
+    model = SalsoConsensus(loss=loss[0], a=loss[1], random_state=0).fit(PL)
+    assert model.objective_ < 1.01 * BOUND_ON_PL[loss]
+
+
+@pytest.mark.parametrize(
+    ("loss", "least"), [("vi", 0.723941447), ("binder", 0.149171271), ("omari", 0.379348796)]
+)
+def test_missing_labels(loss, least):
+    model = SalsoConsensus(10, loss=loss, random_state=0).fit(E_MISS)
+    assert_allclose(model.objective_, least, atol=6e-10)
+    assert_array_equal(np.unique(model.labels_, return_index=True)[1].argsort().argsort().max(), 3)
+    assert expected_loss(E_MISS, columns("1112233444")[:, 0], loss) == model.objective_
+
+
+@pytest.mark.parametrize("loss", ["vi", "binder", "omari", "nvi", "id", "nid"])
+@pytest.mark.parametrize("missing", [0, 0.2])
+def test_tables_are_kept_up_to_date(loss, missing):
+    """What the search thinks of its partition at the end is what counting anew says."""
+    from inside import rows_of
+
+    from ensemblage.consensus.latent._salso import Draws, Search
+
+    labels = np.repeat(random_labels(n=30, p=9, k=4, missing=missing, seed=1), 2, axis=0)
+    draws = Draws(rows_of(labels, np.arange(1, 10)), loss, 1.0)
+    for kind in range(4):
+        search = Search(draws, 4, np.random.RandomState(kind))
+        search.start(kind)
+        search.sweeten(100)
+        before = search.sums.copy()
+        assert_allclose(search.loss(), draws.expected_loss(search.labels), rtol=1e-11)
+        assert_allclose(search.sums, before, rtol=1e-9, atol=1e-9)
+        search.update_zealously(10, 100)
+        assert_allclose(search.loss(), draws.expected_loss(search.labels), rtol=1e-11)
+        # No row has a better cluster.
+        labels_, least = search.labels.copy(), search.loss()
+        for i in range(len(labels_)):
+            for k in range(4):
+                moved = labels_.copy()
+                moved[i] = k
+                assert draws.expected_loss(moved) >= least - 1e-9
+
+
+def test_groups_move_as_a_whole():
+    """All in one cluster is the best place of every single object; not of the rows."""
+    draws = columns("1112222")
+    assert SalsoConsensus(2, n_init=1, max_zealous=0, random_state=0).fit(draws).objective_ == 0
+
+
+def test_few_clusters_are_kept_to():
+    model = SalsoConsensus(3, random_state=0).fit(PL)
+    assert model.n_clusters_ == 3
+    assert model.objective_ > LEAST_ON_PL["vi", 1]
+
+
+def test_weights_are_copies():
+    model = SalsoConsensus(9, weights=FW, random_state=0).fit(F)
+    copies = SalsoConsensus(9, random_state=0).fit(np.repeat(F, FW, axis=1))
+    assert_allclose(model.objective_, copies.objective_)
+
+
+def test_any_number_of_threads_gives_the_same():
+    one, two = (SalsoConsensus(loss="nid", n_jobs=n, random_state=3).fit(PL) for n in (1, 2))
+    assert_array_equal(one.losses_, two.losses_)
+    assert_array_equal(one.labels_, two.labels_)
+
+
+def test_names_of_the_registry():
+    assert make_consensus("salso-binder", random_state=0).fit(F).objective_ == pytest.approx(0.137860082)
+
+
+def test_what_is_refused():
+    with pytest.raises(ValueError, match=r"a of SalsoConsensus must be 1 with loss='vi'.* Got 0.5"):
+        SalsoConsensus(a=0.5).fit(F)
+    with pytest.raises(ValueError, match=r"must fit into max_bytes .* thin the draws"):
+        SalsoConsensus(max_bytes="1MB").fit(PL)
+    with pytest.raises(ValueError, match="loss of SalsoConsensus must be one of"):
+        SalsoConsensus(loss="pear").fit(F)
+    with pytest.raises(ValueError, match="a of expected_loss must be a number ≥ 0 and ≤ 2"):
+        expected_loss(F, F[:, 0], "gvi", a=3)

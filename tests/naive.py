@@ -1377,8 +1377,9 @@ def expected_loss(labels, c, loss="vi", a=1.0, weights=None):
     fractions = [partition_loss(c, d, loss, a) for d in labels.T]
     weights = np.ones(len(fractions)) if weights is None else weights
     if loss in ("vi", "gvi", "binder", "id"):
-        return sum(w * x for w, (x, _) in zip(weights, fractions)) / sum(w * y for w, (_, y) in zip(weights, fractions))
-    shares = [(w, x / y) for w, (x, y), d in zip(weights, fractions, labels.T) if any((d >= 0) & (c >= 0))]
+        above, below = (sum(w * f[i] for w, f in zip(weights, fractions, strict=True)) for i in (0, 1))
+        return above / below
+    shares = [(w, x / y) for w, (x, y), d in zip(weights, fractions, labels.T, strict=True) if any((d >= 0) & (c >= 0))]
     return sum(w * x for w, x in shares) / sum(w for w, _ in shares)
 
 
@@ -1398,8 +1399,10 @@ def expected_losses(labels, partitions, counts=None, weights=None):
     onehot = [(partitions == k) * counts for k in range(partitions.max() + 1)]
     n = counts.sum()
     h = lambda x: x * np.log2(np.maximum(x, 1))  # noqa: E731
-    found = dict.fromkeys(["vi", "gvi .5", "gvi 1.5", "binder", "binder .5", "binder 1.5", "omari", "nvi", "id", "nid"], 0)
-    for w, d in zip(weights, labels.T):
+    found = dict.fromkeys(
+        ["vi", "gvi .5", "gvi 1.5", "binder", "binder .5", "binder 1.5", "omari", "nvi", "id", "nid"], 0
+    )
+    for w, d in zip(weights, labels.T, strict=True):
         sums = {}
         for name, g in (("log", h), ("square", np.square)):
             cells = [x @ (d == b) for x in onehot for b in np.unique(d)]
@@ -1418,5 +1421,7 @@ def expected_losses(labels, partitions, counts=None, weights=None):
         found["nvi"] = found["nvi"] + w * np.where(joint < 1e-9, 0, (u + v - 2 * t) / np.where(joint < 1e-9, 1, joint))
         found["id"] = found["id"] + w * (np.maximum(u, v) - t) / n
         most = h(n) - np.minimum(u, v)
-        found["nid"] = found["nid"] + w * np.where(most < 1e-9, 0, (np.maximum(u, v) - t) / np.where(most < 1e-9, 1, most))
+        found["nid"] = found["nid"] + w * np.where(
+            most < 1e-9, 0, (np.maximum(u, v) - t) / np.where(most < 1e-9, 1, most)
+        )
     return found

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.base.memory import MAX_BYTES, OVERHEAD, Need
-from ensemblage.base.parameters import MOST_TASKS, Bytes, Constraints, Number, Whole, Words
+from ensemblage.base.parameters import MOST_TASKS, Bytes, Constraints, Number, Seed, Whole, Words
 from ensemblage.base.random import task_seeds
 from ensemblage.consensus._base import BaseConsensus, MemoryLimited
 from ensemblage.consensus._capabilities import Capabilities
@@ -127,9 +127,10 @@ class Search:
 
     def sweeten(self, max_iter: int) -> int:
         """Sweeps over all rows in random orders until nothing moves; how many."""
-        for n_iter in range(1, max_iter + 1):
-            if not self.place(self.random.permutation(len(self.labels))):
-                break
+        n_iter, moved = 0, 1
+        while moved and n_iter < max_iter:
+            moved = self.place(self.random.permutation(len(self.labels)))
+            n_iter += 1
         return n_iter
 
     def loss(self) -> float:
@@ -140,7 +141,8 @@ class Search:
         if len(self.sums):
             self.sums[:] = sums
         n = np.broadcast_to(self.totals[:, -1], len(sums))
-        fractions = FRACTIONS[draws.loss](Sums(*sums.T, n.astype(np.float64), draws.g[n]), draws.a)
+        u, v, t = sums.T
+        fractions = FRACTIONS[draws.loss](Sums(u, v, t, n.astype(np.float64), draws.g[n]), draws.a)
         return DrawLosses(*fractions, n > 0).expected(draws.rows.weights, draws.loss)
 
     def update_zealously(self, n_updates: int, max_iter: int) -> int:
@@ -176,7 +178,8 @@ class SalsoConsensus(BaseConsensus, MemoryLimited):
     Parameters
     ----------
     n_clusters : int, optional
-        Most clusters of the estimate. Default: as many as the draw with most of them has.
+        Most clusters of the estimate, at most the number of distinct label rows. Default: as many as the draw with
+        most of them has.
     loss : {"vi", "gvi", "binder", "omari", "nvi", "id", "nid"}, default "vi"
         The loss of a partition and a draw, see `metrics.expected_loss`.
     a : float, default 1
@@ -208,8 +211,8 @@ class SalsoConsensus(BaseConsensus, MemoryLimited):
     Raises
     ------
     ValueError
-        If the fit would take more than ``max_bytes``, ``a`` is not 1 with a loss that has no price, or a parameter is
-        out of its range.
+        If ``n_clusters`` exceeds the number of distinct label rows, the fit would take more than ``max_bytes``, ``a`` is
+        not 1 with a loss that has no price, or a parameter is out of its range.
 
     See Also
     --------
@@ -246,10 +249,12 @@ class SalsoConsensus(BaseConsensus, MemoryLimited):
     >>> model.labels_
     array([0, 0, 0, 1, 1, 1], dtype=int32)
     >>> round(model.objective_, 6)
-    0.38361
+    0.486383
     """
 
-    _capabilities: ClassVar[Capabilities] = Capabilities(in_memory="visits them in random orders", finds_n_clusters=True)
+    _capabilities: ClassVar[Capabilities] = Capabilities(
+        in_memory="visits them in random orders", finds_n_clusters=True
+    )
     _parameter_constraints: ClassVar[Constraints] = {
         "loss": [Words(LOSSES)],
         "a": [Number(least=0, most=2)],
@@ -257,6 +262,7 @@ class SalsoConsensus(BaseConsensus, MemoryLimited):
         "max_zealous": [Whole(0)],
         "max_iter": [Whole(1)],
         "max_bytes": [Bytes()],
+        "random_state": [Seed()],
     }
 
     n_clusters: int | None = None
@@ -280,7 +286,7 @@ class SalsoConsensus(BaseConsensus, MemoryLimited):
         check_loss(self.loss, self.a, type(self).__name__)
 
     def _fit(self, rows: Rows) -> NDArray[Any]:
-        draws, K = Draws(rows, self.loss, self.a), self._most_clusters(rows, int(self.n_clusters or 0))
+        draws, K = Draws(rows, self.loss, self.a), self._most_clusters(rows, self._check_n_clusters(rows))
         seeds = task_seeds(self.random_state, self.n_init)
 
         def run(start: int) -> tuple[float, NDArray[np.int32], int]:
@@ -293,7 +299,7 @@ class SalsoConsensus(BaseConsensus, MemoryLimited):
         runs = parallel_map(run, range(self.n_init), self.n_jobs)
         self.losses_ = np.array([loss for loss, _, _ in runs])
         self.objective_, labels, self.n_iter_ = runs[int(self.losses_.argmin())]
-        return renumber_parts(labels)
+        return renumber_parts(labels.astype(np.int64))
 
     @staticmethod
     def _most_clusters(rows: Rows, k: int) -> int:

@@ -7,7 +7,15 @@ from numpy.testing import assert_allclose, assert_array_equal
 from strategies import random_labels
 
 from ensemblage import SalsoConsensus, make_consensus
-from ensemblage.metrics import expected_loss, partition_distance
+from ensemblage.metrics import (
+    certainty,
+    coassociation,
+    credible_ball,
+    element_consistency,
+    element_similarity,
+    expected_loss,
+    partition_distance,
+)
 
 
 def columns(*texts):
@@ -213,3 +221,97 @@ def test_what_is_refused():
         SalsoConsensus(loss="pear").fit(F)
     with pytest.raises(ValueError, match="a of expected_loss must be a number ≥ 0 and ≤ 2"):
         expected_loss(F, F[:, 0], "gvi", a=3)
+
+
+# ---- Credible balls, posterior similarity ----
+
+
+@pytest.mark.parametrize(
+    ("loss", "level", "weights", "radius", "share", "bounds"),
+    [
+        ("vi", 0.95, None, 1.501086112, 1, ([4], [11], [5])),
+        ("vi", 0.75, None, 1.056641667, 0.75, ([11], [11], [5])),
+        ("vi", 0.5, None, 0.834419445, 0.666667, ([2, 5], [2], [5])),
+        ("vi", 0.95, FW, 1.501086112, 1, ([4], [11], [5])),
+        ("vi", 0.5, FW, 0.834419445, 0.764706, ([2, 5], [2], [5])),
+        ("vi", 0.75, FW, 0.834419445, 0.764706, ([2, 5], [2], [5])),
+        ("binder", 0.95, None, 0.296296296, 1, ([11], [11], [5])),
+        ("binder", 0.5, None, 0.123456790, 0.666667, ([2, 5], [2], [5])),
+        ("binder", 0.5, FW, 0.123456790, 0.764706, ([2, 5], [2], [5])),
+    ],
+)
+def test_credible_balls(loss, level, weights, radius, share, bounds):
+    ball = credible_ball(F, columns("112233444")[:, 0], level, loss, weights=weights)
+    assert_allclose([ball.radius, ball.share], [radius, share], atol=6e-7)
+    assert (ball.horizontal.tolist(), ball.upper_vertical.tolist(), ball.lower_vertical.tolist()) == bounds
+    assert_array_equal(ball.inside, ball.distances <= radius + 1e-6)
+
+
+def test_a_draw_without_weight_is_not_in_the_ball():
+    ball = credible_ball(F, F[:, 8], 1, weights=[1] * 4 + [0] + [1] * 7)
+    assert not ball.inside[4]
+    assert ball.inside.sum() == 11
+
+
+def test_wrong_credible_balls():
+    with pytest.raises(ValueError, match="level of credible_ball must be a number > 0 and ≤ 1"):
+        credible_ball(F, F[:, 0], 0)
+    with pytest.raises(ValueError, match="must share an object with some draw"):
+        credible_ball([[0, -1], [-1, -1], [-1, 1]], [-1, 0, -1])
+
+
+def test_posterior_similarity_and_the_probability_to_be_with_the_own_cluster():
+    similarity = coassociation(F, weights=FW)
+    assert_allclose(similarity[4, :5], [0.058824, 0.058824, 0.235294, 0.529412, 1], atol=5e-7)
+    found = certainty(F, columns("112233444")[:, 0]).cohesion
+    expected = [0.833333, 0.833333, 0.75, 0.75, 0.916667, 0.916667, 0.541667, 0.75, 0.708333]
+    assert_allclose(found, expected, atol=5e-7)
+    model = SalsoConsensus(weights=FW, random_state=0).fit(F)
+    expected = [0.882353, 0.882353, 0.705882, 0.705882, 0.941176, 0.941176, 0.558824, 0.764706, 0.735294]
+    assert_allclose(model.cohesion_, expected, atol=5e-7)
+
+
+# ---- Element-centric similarity ----
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "mean"),
+    [(0, 1, 0.633333), (0, 2, 0.483333), (0, 3, 0.533333), (1, 2, 0.666667), (1, 3, 0.433333), (2, 3, 0.433333)],
+)
+def test_element_similarity(a, b, mean):
+    found = element_similarity(E[:, a], E[:, b])
+    assert_allclose(found.mean(), mean, atol=5e-7)
+    assert_allclose(found, naive.element_similarity(E[:, a], E[:, b]))
+    assert_array_equal(found, element_similarity(E[:, b], E[:, a]))
+
+
+def test_element_consistency():
+    of_E = [0.569444, 0.569444, 0.541667, 0.458333, 0.444444, 0.541667, 0.541667, 0.638889, 0.638889, 0.361111]
+    assert_allclose(element_consistency(E), of_E, atol=5e-7)
+    of_F = [0.672181, 0.675858, 0.567402, 0.572917, 0.666667, 0.661765, 0.634191, 0.789216, 0.775735]
+    assert_allclose(element_consistency(F, weights=FW), of_F, atol=5e-7)
+    assert_allclose(element_consistency(np.repeat(F, FW, axis=1)), of_F, atol=5e-7)
+    found = element_consistency(PL)
+    assert_allclose(found[[0, 40, 70, 100, 119]], [0.418648, 0.451617, 0.390957, 0.301112, 0.305875], atol=5e-7)
+    assert_allclose([found.mean(), element_consistency(PL[:, :20]).mean()], [0.415784688, 0.396005793], atol=5e-9)
+
+
+@pytest.mark.parametrize(("labels", "inconsistency"), [(E, 1.543408360), (F, 1.500868558), (PL[:, :20], 2.346285989)])
+def test_inconsistency_follows_from_it(labels, inconsistency):
+    p = labels.shape[1]
+    assert_allclose(p / (1 + (p - 1) * element_consistency(labels).mean()), inconsistency, atol=5e-9)
+
+
+def test_element_consistency_with_missing_labels():
+    labels = random_labels(n=25, p=5, k=3, missing=0.4, seed=3)
+    pairs = [naive.element_similarity(labels[:, a], labels[:, b]) for a in range(5) for b in range(a + 1, 5)]
+    known = ~np.isnan(pairs)
+    expected = np.where(known.any(axis=0), np.nansum(pairs, axis=0) / np.maximum(known.sum(axis=0), 1), np.nan)
+    assert_allclose(element_consistency(labels), expected)
+    assert_array_equal(element_consistency(PL, n_jobs=1), element_consistency(PL, n_jobs=2))
+
+
+def test_wrong_weights_of_element_consistency():
+    for labels, weights in ((F, [0.5] * 12), (F[:, :1], None)):
+        with pytest.raises(ValueError, match="weights of element_consistency must be whole numbers ≥ 0, two or more"):
+            element_consistency(labels, weights=weights)

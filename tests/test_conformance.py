@@ -33,6 +33,7 @@ from ensemblage import (
     DiversePartitions,
     Preprocessor,
 )
+from ensemblage.consensus import WasabiModes
 from ensemblage.ranking import AverageDistance
 
 ON_COORDINATES = dict.fromkeys(
@@ -70,6 +71,7 @@ def label_consensus():
         DiversePartitions(2),
         OfNeighbours(random_state=0),
         Preprocessor(),
+        WasabiModes(n_init=2, random_state=0),
     ],
     expected_failed_checks=expected_failures,
 )

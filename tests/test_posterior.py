@@ -7,8 +7,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 from strategies import random_labels
 
 from ensemblage import SalsoConsensus, make_consensus
+from ensemblage.consensus import WasabiModes
 from ensemblage.metrics import (
     certainty,
+    chips,
     coassociation,
     credible_ball,
     element_consistency,
@@ -315,3 +317,80 @@ def test_wrong_weights_of_element_consistency():
     for labels, weights in ((F, [0.5] * 12), (F[:, :1], None)):
         with pytest.raises(ValueError, match="weights of element_consistency must be whole numbers ≥ 0, two or more"):
             element_consistency(labels, weights=weights)
+
+
+# ---- What is surely placed; several estimates ----
+
+
+FRONTIERS = [
+    (E, None, [1, 1, 1, 1, 0.75, 0.75, 0.5, 0.5, 0.25, 0.25]),
+    (F, None, [1, 1, 0.916667, 0.916667, 0.833333, 0.666667, 0.416667, 0.333333, 0.166667]),
+    (F, FW, [1, 1, 0.941176, 0.941176, 0.882353, 0.764706, 0.470588, 0.352941, 0.235294]),
+]
+
+
+@pytest.mark.parametrize(("labels", "weights", "shares"), FRONTIERS)
+def test_chips_places_as_many_as_can_be(labels, weights, shares):
+    """Against the largest share of the draws that agree on so many objects, of all subsets."""
+    for share in set(shares):
+        found = chips(labels, share - 1e-6, weights=weights, random_state=0)
+        assert found.n_placed == max(n for n, other in enumerate(shares, 1) if other >= share - 1e-6)
+        assert_allclose(found.probability, shares[found.n_placed - 1], atol=5e-7)
+        placed = found.labels >= 0
+        assert placed.sum() == found.n_placed
+        pairs = found.labels[placed][:, None] == found.labels[placed]
+        agree = [(z[placed][:, None] == z[placed]).tolist() == pairs.tolist() for z in labels.T]
+        assert_allclose(np.average(agree, weights=weights), found.probability)
+
+
+def test_the_partial_partitions_that_are_unique():
+    same = lambda labels: [labels.tolist().index(x) if x >= 0 else -1 for x in labels.tolist()]  # noqa: E731
+    assert same(chips(E, 0.75, random_state=0).labels) == [0, 0, -1, -1, -1, 5, 5, 7, 7, -1]
+    assert same(chips(E, 0.5, random_state=0).labels) == [0, 0, 0, -1, 4, 4, 4, 7, 7, -1]
+    assert same(chips(F, 0.5, random_state=0).labels) == [0, 0, -1, -1, 4, 4, -1, 7, 7]
+    assert same(chips(F, 0.4, weights=FW, random_state=0).labels) == [0, 0, -1, -1, 4, 4, 6, 6, 6]
+
+
+def test_chips_repeats_and_its_parameters_count():
+    noise = random_labels(n=40, p=30, k=2, seed=0)
+    found = [chips(noise, 0.1, n_init=n, random_state=seed, n_jobs=n_jobs).labels
+             for n, seed, n_jobs in ((1, 0, 1), (1, 1, 1), (30, 0, 1), (30, 0, 2))]  # fmt: skip
+    assert_array_equal(found[2], found[3])
+    assert (found[0] != found[1]).any()
+    assert (found[2] >= 0).sum() >= (found[0] >= 0).sum()
+    with pytest.raises(ValueError, match="labels of chips must have a label for every object"):
+        chips(E_MISS)
+    with pytest.raises(ValueError, match="level of chips must be a number > 0 and ≤ 1"):
+        chips(E, 1.5)
+
+
+DISTANCES = [
+    (E, None, [0.918226399, 0.55, 0.237744375, 0]),
+    (F, None, [0.787942130, 0.430827083, 0.335783912]),
+    (F, FW, [0.752528432, 0.343328922, 0.241957843]),
+]
+
+
+@pytest.mark.parametrize(("labels", "weights", "distances"), DISTANCES)
+def test_several_estimates_are_as_near_as_can_be(labels, weights, distances):
+    for n_modes, distance in enumerate(distances, 1):
+        k = len(np.unique(labels, axis=0))
+        model = WasabiModes(n_modes, n_clusters=k, n_init=30, weights=weights, random_state=0).fit(labels)
+        assert_allclose(model.objective_, distance, atol=6e-10)
+        assert_allclose(model.weights_ @ model.expected_losses_, model.objective_)
+        of_draws = [expected_loss(labels[:, [j]], model.labels_[:, q]) for j, q in enumerate(model.modes_)]
+        assert_allclose(np.average(of_draws, weights=weights), model.objective_)
+
+
+def test_two_stories_of_planted_draws():
+    model = WasabiModes(2, n_init=4, random_state=0).fit(PL)
+    assert model.objective_ <= 1.941050847 + 1e-6
+    assert_allclose(WasabiModes(1, n_init=1, random_state=0).fit(PL).objective_, LEAST_ON_PL["vi", 1], atol=6e-10)
+
+
+def test_two_estimates_of_the_example():
+    model = WasabiModes(2, weights=FW, random_state=0).fit(F)
+    assert_allclose(model.weights_, [0.529412, 0.470588], atol=5e-7)
+    assert_allclose(model.expected_losses_, [0.370370, 0.312907], atol=5e-7)
+    assert partition_distance(model.labels_[:, 0], columns("111222333")[:, 0]) == 0
+    assert partition_distance(model.labels_[:, 1], columns("112233344")[:, 0]) == 0

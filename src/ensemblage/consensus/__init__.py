@@ -24,6 +24,7 @@ from ensemblage.consensus.kmeans._sec import SpectralEnsembleClustering
 from ensemblage.consensus.latent._lca import LatentClassConsensus
 from ensemblage.consensus.latent._modes import ConsensusModes
 from ensemblage.consensus.latent._salso import SalsoConsensus
+from ensemblage.consensus.latent._wasabi import WasabiModes
 from ensemblage.consensus.voting._ada_cvote import CumulativeVoting
 from ensemblage.consensus.voting._bvote import BipartiteVoting
 from ensemblage.consensus.voting._gv3 import ComembershipMedian
@@ -58,6 +59,7 @@ __all__ = [
     "NegMM",
     "SalsoConsensus",
     "SpectralEnsembleClustering",
+    "WasabiModes",
     "make_consensus",
 ]
 

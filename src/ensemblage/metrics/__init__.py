@@ -6,6 +6,7 @@ from ensemblage.metrics._agreement_weights import agreement_weights
 from ensemblage.metrics._align import LabelComparison, align_labels, compare_labels
 from ensemblage.metrics._baselines import ensemble_baselines
 from ensemblage.metrics._certainty import Certainty, certainty, verdicts
+from ensemblage.metrics._chips import PartialPartition, chips
 from ensemblage.metrics._cluster_weights import cluster_weights
 from ensemblage.metrics._coassociation import association_counts, coassociation
 from ensemblage.metrics._credible_ball import CredibleBall, credible_ball
@@ -25,10 +26,12 @@ __all__ = [
     "Certainty",
     "CredibleBall",
     "LabelComparison",
+    "PartialPartition",
     "agreement_weights",
     "align_labels",
     "association_counts",
     "certainty",
+    "chips",
     "cluster_consensus",
     "cluster_density",
     "cluster_weights",

@@ -103,7 +103,7 @@ def element_consistency(
     --------
     >>> from ensemblage.metrics import element_consistency
     >>> element_consistency([[0, 0, 1], [0, 0, 1], [1, 1, 0], [1, 0, 0]]).round(3)
-    array([0.778, 0.778, 0.667, 0.5  ])
+    array([0.778, 0.778, 0.667, 0.556])
     """
     ensemble = as_ensemble(labels)
     copies = _check_copies(weights, ensemble.shape[1])

@@ -211,8 +211,8 @@ class SalsoConsensus(BaseConsensus, MemoryLimited):
     Raises
     ------
     ValueError
-        If ``n_clusters`` exceeds the number of distinct label rows, the fit would take more than ``max_bytes``, ``a`` is
-        not 1 with a loss that has no price, or a parameter is out of its range.
+        If ``n_clusters`` exceeds the number of distinct label rows, the fit would take more than ``max_bytes``, ``a``
+        is not 1 with a loss that has no price, or a parameter is out of its range.
 
     See Also
     --------

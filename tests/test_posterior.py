@@ -4,10 +4,11 @@ import naive
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 from strategies import random_labels
 
 from ensemblage import SalsoConsensus, make_consensus
-from ensemblage.consensus import WasabiModes
+from ensemblage.consensus import Dune, WasabiModes
 from ensemblage.metrics import (
     certainty,
     chips,
@@ -394,3 +395,53 @@ def test_two_estimates_of_the_example():
     assert_allclose(model.expected_losses_, [0.370370, 0.312907], atol=5e-7)
     assert partition_distance(model.labels_[:, 0], columns("111222333")[:, 0]) == 0
     assert partition_distance(model.labels_[:, 1], columns("112233344")[:, 0]) == 0
+
+
+# ---- Merging clusters until the partitions agree ----
+
+
+MERGES = [
+    (
+        E,
+        "ari",
+        0.267404517,
+        0.438034755,
+        "2:0,1 1:0,1 0:0,1 2:0,2",
+        [0.078158336, 0.002354553, 0.030227223, 0.059890127],
+    ),
+    (E, "nmi", 0.507827394, 0.525348885, "2:0,1", [0.017521491]),
+    (F, "ari", 0.420401291, 0.462094241, "5:0,1 3:2,3 10:0,1", [0.015307175, 0.014356660, 0.012029115]),
+    (F, "nmi", 0.688552543, 0.699312874, "5:0,1 10:0,1 3:2,3", [0.005390982, 0.003497869, 0.001871479]),
+]
+
+
+@pytest.mark.parametrize(("labels", "measure", "before", "after", "merges", "gains"), MERGES)
+def test_dune(labels, measure, before, after, merges, gains):
+    model = Dune(measure).fit(labels)
+    assert " ".join(f"{m.partition}:{m.kept},{m.merged}" for m in model.merges_) == merges
+    assert_allclose([m.gain for m in model.merges_], gains, atol=6e-10)
+    assert_allclose(model.agreements_[[0, -1]], [before, after], atol=6e-10)
+    pairs = [(a, b) for a in range(labels.shape[1]) for b in range(a)]
+    score = adjusted_rand_score if measure == "ari" else normalized_mutual_info_score
+    assert_allclose(np.mean([score(model.labels_[:, a], model.labels_[:, b]) for a, b in pairs]), after, atol=6e-10)
+
+
+def test_dune_of_planted_draws():
+    model = Dune().fit(PL[:, :8])
+    expected = "5:1,6 1:0,6 2:0,6 7:0,7 0:0,7 3:4,6 2:1,7 4:1,6 6:0,7 7:3,6 3:0,7 4:0,7 0:0,6 5:1,7 2:4,5 5:4,5 6:4,5"
+    first = [list(dict.fromkeys(z.tolist())) for z in PL[:, :8].T]
+    found = [(m.partition, sorted(first[m.partition][k] for k in (m.kept, m.merged))) for m in model.merges_]
+    assert " ".join(f"{j}:{a},{b}" for j, (a, b) in found) == expected
+    assert_allclose(model.agreements_[[0, -1]], [0.358396521, 0.385920248], atol=6e-10)
+    assert [len(np.unique(z)) for z in model.labels_.T] == [5, 6, 5, 5, 5, 5, 6, 5]
+    assert_allclose(Dune("nmi").fit(PL[:, :8]).agreements_[-1], 0.414039480, atol=6e-10)
+
+
+def test_dune_leaves_missing_labels_alone_and_may_merge_nothing():
+    model = Dune().fit(E_MISS)
+    assert_array_equal(model.labels_ < 0, E_MISS < 0)
+    model = Dune().fit(np.column_stack([TRUTH, TRUTH]))
+    assert model.merges_ == []
+    assert model.agreements_.tolist() == [1]
+    with pytest.raises(ValueError, match=r"X of Dune must have two partitions or more\. Got 1"):
+        Dune().fit(TRUTH[:, None])

@@ -21,6 +21,7 @@ from ensemblage.consensus.kmeans._gkcc import GreedyKMeansConsensus
 from ensemblage.consensus.kmeans._k_modes import KModesConsensus
 from ensemblage.consensus.kmeans._kcc import KMeansConsensus
 from ensemblage.consensus.kmeans._sec import SpectralEnsembleClustering
+from ensemblage.consensus.latent._dune import Dune, Merge
 from ensemblage.consensus.latent._lca import LatentClassConsensus
 from ensemblage.consensus.latent._modes import ConsensusModes
 from ensemblage.consensus.latent._salso import SalsoConsensus
@@ -48,6 +49,7 @@ __all__ = [
     "CommunityConsensus",
     "ConsensusModes",
     "CumulativeVoting",
+    "Dune",
     "EuclideanMedian",
     "EvidenceAccumulation",
     "GreedyKMeansConsensus",
@@ -55,6 +57,7 @@ __all__ = [
     "KModesConsensus",
     "LatentClassConsensus",
     "MajorityVoting",
+    "Merge",
     "Method",
     "NegMM",
     "SalsoConsensus",

@@ -94,7 +94,7 @@ class Clusterings:
         """The gain of the best merge, its partition and the places of its clusters; ties: the first of all."""
         best, n_pairs = (LEAST_GAIN, -1, -1, -1), self.p * (self.p - 1) / 2
         for i in range(self.p):
-            gains = sum(self.changes[i, j][1] for j in range(self.p) if j != i) / n_pairs
+            gains = np.sum([self.changes[i, j][1] for j in range(self.p) if j != i], axis=0) / n_pairs
             for k, m in zip(*np.triu_indices(len(self.clusters[i]), 1), strict=True):
                 if gains[k, m] > best[0] + LEAST_GAIN:
                     best = float(gains[k, m]), i, int(k), int(m)

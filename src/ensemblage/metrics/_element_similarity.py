@@ -113,6 +113,18 @@ def element_consistency(
     return _ratio(sums + labelled[inverse], known + labelled[inverse])
 
 
+def inconsistency(ensemble: Ensemble, n_jobs: int | None = None) -> float:
+    """That of scICE: 1 / the mean similarity of all ordered pairs of partitions, each with itself included.
+
+    1 if all are equal. With missing labels, the mean consistency of the objects that two partitions label stands for
+    the pairs of different partitions; 1 where there are no such objects.
+    """
+    p, consistency = ensemble.shape[1], element_consistency(ensemble, n_jobs=n_jobs)
+    known = ~np.isnan(consistency)
+    mean = float(consistency[known].mean()) if known.any() else 1.0
+    return p / (1 + (p - 1) * mean)
+
+
 def _check_copies(weights: Any, p: int) -> NDArray[np.float64]:
     """How often each partition counts."""
     copies = check_weights(weights, p, "element_consistency") * weight_unit(weights)

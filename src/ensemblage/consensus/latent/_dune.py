@@ -114,7 +114,7 @@ class Clusterings:
 
 @dataclass(eq=False, repr=False)
 class Dune(BaseEstimator):
-    """Merge clusters of several clusterings as long as their mean agreement rises.
+    """Use it if clusterings differ in how finely they divide: merges clusters as long as the mean agreement rises.
 
     Clusterings of the same objects by different algorithms or settings often differ in how finely they divide. Each
     step merges the two clusters of one of them with which the mean agreement of all pairs of partitions rises most.

@@ -170,7 +170,7 @@ class Search:
 
 @dataclass(eq=False, repr=False)
 class SalsoConsensus(BaseConsensus, MemoryLimited):
-    """The partition with the least expected loss under draws from a posterior, by SALSO.
+    """Use it for draws from a posterior: the partition with the least expected loss (SALSO).
 
     Draws of Markov chain Monte Carlo from a Bayesian mixture are partitions of the same objects. This is their point
     estimate: of all partitions the one whose mean loss to the draws is least, as far as a stochastic search finds it.

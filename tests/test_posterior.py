@@ -3,12 +3,14 @@
 import naive
 import numpy as np
 import pytest
+from inside import rows_of
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 from strategies import random_labels
 
 from ensemblage import SalsoConsensus, make_consensus
 from ensemblage.consensus import Dune, WasabiModes
+from ensemblage.consensus.latent import _salso
 from ensemblage.metrics import (
     certainty,
     chips,
@@ -163,14 +165,10 @@ def test_missing_labels(loss, least):
 @pytest.mark.parametrize("missing", [0, 0.2])
 def test_tables_are_kept_up_to_date(loss, missing):
     """What the search thinks of its partition at the end is what counting anew says."""
-    from inside import rows_of
-
-    from ensemblage.consensus.latent._salso import Draws, Search
-
     labels = np.repeat(random_labels(n=30, p=9, k=4, missing=missing, seed=1), 2, axis=0)
-    draws = Draws(rows_of(labels, np.arange(1, 10)), loss, 1.0)
+    draws = _salso.Draws(rows_of(labels, np.arange(1, 10)), loss, 1.0)
     for kind in range(4):
-        search = Search(draws, 4, np.random.RandomState(kind))
+        search = _salso.Search(draws, 4, np.random.RandomState(kind))
         search.start(kind)
         search.sweeten(100)
         before = search.sums.copy()
@@ -209,6 +207,17 @@ def test_any_number_of_threads_gives_the_same():
     one, two = (SalsoConsensus(loss="nid", n_jobs=n, random_state=3).fit(PL) for n in (1, 2))
     assert_array_equal(one.losses_, two.losses_)
     assert_array_equal(one.labels_, two.labels_)
+
+
+@pytest.mark.parametrize("loss", ["vi", "binder", "omari", "nid"])
+def test_more_objects_than_the_table_of_g_has(monkeypatch, loss):
+    """Beyond it the values are computed; weights of objects make all of them large."""
+    weights = np.arange(1, 10)
+    expected = SalsoConsensus(9, loss=loss, random_state=0).fit(F, sample_weight=weights)
+    monkeypatch.setattr(_salso, "MOST_TABULATED", 5)
+    found = SalsoConsensus(9, loss=loss, random_state=0).fit(F, sample_weight=weights)
+    assert_array_equal(found.labels_, expected.labels_)
+    assert_allclose(found.losses_, expected.losses_, rtol=1e-12)
 
 
 def test_names_of_the_registry():

@@ -6,10 +6,22 @@ all rows that are placed. g is a table of x log₂ x or x². A row moves in O(p)
 
 from typing import Any
 
+import numpy as np
+
 from ensemblage.kernels._jit import inner_jit, jit
 
 PLAIN, OMARI, NVI, ID, NID = 0, 1, 2, 3, 4
 """Kinds of losses. A plain one is a sum of g over clusters and cells: VI, Binder."""
+
+
+@inner_jit
+def g_of(g: Any, x: int) -> float:
+    """g : IN (≥ 3,) its first values; those after it are computed
+    x : IN
+    """
+    if x < len(g):
+        return g[x]
+    return float(x) * float(x) if g[2] > 3 else float(x) * np.log2(float(x))
 
 
 @inner_jit
@@ -54,10 +66,10 @@ def add_row(
             totals[j, k] = total + q
         if wanted:
             if cluster_in == 1:
-                sums[j, 1] += g[total + q] - g[total]
-                sums[j, 2] += g[own + q] - g[own]
+                sums[j, 1] += g_of(g, total + q) - g_of(g, total)
+                sums[j, 2] += g_of(g, own + q) - g_of(g, own)
             else:
-                sums[j, 0] += g[own + q] - g[own]
+                sums[j, 0] += g_of(g, own + q) - g_of(g, own)
 
 
 @inner_jit
@@ -76,11 +88,12 @@ def add_plain_costs(
     costs: Any,
 ) -> None:
     """i, q, own : IN row, its objects and its cluster, -1 if it has none
-    steps : IN g[1:] - g[:-1]
+    steps : IN differences of g
     costs : OUT (K',) by how much each cluster raises the loss, times its denominator, when the row comes to it
     """
     n_targets, complete = len(costs), totals.shape[0] == 1
     of_own, weight = 0.0, 0.0
+    one = q == 1 and totals[:, -1].max() < len(steps)
     for k in range(n_targets):
         costs[k] = 0.0
     for j in range(codes.shape[1]):
@@ -88,24 +101,24 @@ def add_plain_costs(
         if row == offsets[j + 1] - 1:
             continue
         weight += w
-        if q == 1:
+        if one:
             for k in range(n_targets):
                 costs[k] -= w * steps[table[row, k]]
         else:
             for k in range(n_targets):
-                costs[k] -= w * (g[table[row, k] + q] - g[table[row, k]])
+                costs[k] -= w * (g_of(g, table[row, k] + q) - g_of(g, table[row, k]))
         if own >= 0:
-            of_own -= w * (g[table[row, own]] - g[table[row, own] - q])
+            of_own -= w * (g_of(g, table[row, own]) - g_of(g, table[row, own] - q))
         if not complete:
             for k in range(n_targets):
-                costs[k] += w * (1 - a / 2) * (g[totals[j, k] + q] - g[totals[j, k]])
+                costs[k] += w * (1 - a / 2) * (g_of(g, totals[j, k] + q) - g_of(g, totals[j, k]))
             if own >= 0:
-                of_own += w * (1 - a / 2) * (g[totals[j, own]] - g[totals[j, own] - q])
+                of_own += w * (1 - a / 2) * (g_of(g, totals[j, own]) - g_of(g, totals[j, own] - q))
     if complete:
         for k in range(n_targets):
-            costs[k] += weight * (1 - a / 2) * (g[totals[0, k] + q] - g[totals[0, k]])
+            costs[k] += weight * (1 - a / 2) * (g_of(g, totals[0, k] + q) - g_of(g, totals[0, k]))
         if own >= 0:
-            of_own += weight * (1 - a / 2) * (g[totals[0, own]] - g[totals[0, own] - q])
+            of_own += weight * (1 - a / 2) * (g_of(g, totals[0, own]) - g_of(g, totals[0, own] - q))
     if own >= 0:
         costs[own] = of_own
 
@@ -138,17 +151,17 @@ def add_costs_of_draws(
             continue
         u, v, t, n = sums[j, 0], sums[j, 1], sums[j, 2], totals[here, last]
         if own >= 0:
-            v -= g[totals[here, own]] - g[totals[here, own] - q]
-            t -= g[table[row, own]] - g[table[row, own] - q]
+            v -= g_of(g, totals[here, own]) - g_of(g, totals[here, own] - q)
+            t -= g_of(g, table[row, own]) - g_of(g, table[row, own] - q)
         else:
-            u += g[table[row, last] + q] - g[table[row, last]]
+            u += g_of(g, table[row, last] + q) - g_of(g, table[row, last])
             n += q
         for k in range(n_targets):
             total, cell = totals[here, k], table[row, k]
             if k == own:
                 total, cell = total - q, cell - q
-            v_there, t_there = v + g[total + q] - g[total], t + g[cell + q] - g[cell]
-            costs[k] += weights[j] * loss_of_draw(kind, u, v_there, t_there, n, g[n])
+            v_there, t_there = v + g_of(g, total + q) - g_of(g, total), t + g_of(g, cell + q) - g_of(g, cell)
+            costs[k] += weights[j] * loss_of_draw(kind, u, v_there, t_there, n, g_of(g, n))
 
 
 @jit
@@ -176,8 +189,8 @@ def place_rows(
     counts : IN (m,) objects with that row
     offsets : IN (p + 1,)
     weights : IN (p,)
-    g : IN (n + 1,)
-    steps : IN (n,) differences of g
+    g : IN (≥ 3,) as in `g_of`
+    steps : IN differences of g
     kind, a : IN the loss
     margin : IN by how much a move must lower the loss
     labels : IN/OUT (m,) cluster of each row, -1 if it has none yet
@@ -267,9 +280,9 @@ def sum_tables(offsets: Any, g: Any, table: Any, totals: Any, sums: Any) -> None
         u, v, t = 0.0, 0.0, 0.0
         here = 0 if totals.shape[0] == 1 else j
         for k in range(K):
-            v += g[totals[here, k]]
+            v += g_of(g, totals[here, k])
         for row in range(offsets[j], offsets[j + 1] - 1):
-            u += g[table[row, K]]
+            u += g_of(g, table[row, K])
             for k in range(K):
-                t += g[table[row, k]]
+                t += g_of(g, table[row, k])
         sums[j, 0], sums[j, 1], sums[j, 2] = u, v, t

@@ -33,6 +33,10 @@ KINDS = {"vi": PLAIN, "gvi": PLAIN, "binder": PLAIN, "omari": OMARI, "nvi": NVI,
 LEAST_GAIN = 1e-9
 """By how much a move must lower the loss of a draw, in bits or pairs times objects; of a ratio, see `RATIO_GAIN`."""
 RATIO_GAIN = 1e-12
+ROUNDING = 1e-15
+"""Share of g of all objects that is noise."""
+MOST_TABULATED = 2**22
+"""Objects up to which g is a table."""
 
 
 class Draws:
@@ -44,11 +48,14 @@ class Draws:
         self.counts = rows.counts
         self.n_objects = int(rows.counts.sum())
         self.complete = rows.complete
-        x = np.arange(self.n_objects + 1, dtype=np.float64)
+        self.tabulated = self.n_objects <= MOST_TABULATED
+        x = np.arange(max(2, min(self.n_objects, MOST_TABULATED)) + 1, dtype=np.float64)
         self.g = x * x if loss in OF_PAIRS else x * np.log2(np.maximum(x, 1))
         self.steps = np.diff(self.g)
-        weight = float(rows.weights.sum())
-        self.margin = weight * (LEAST_GAIN if loss in POOLED else RATIO_GAIN)
+        n = float(self.n_objects)
+        noise = ROUNDING * (n * n if loss in OF_PAIRS else n * np.log2(max(n, 1)))
+        gain = max(LEAST_GAIN, noise) if loss in POOLED else RATIO_GAIN
+        self.margin = float(rows.weights.sum()) * gain
 
     def expected_loss(self, clusters: NDArray[Any], n_jobs: int | None = None) -> float:
         """Of clusters of the rows, from whole numbers."""
@@ -140,9 +147,10 @@ class Search:
         sum_tables(offsets, draws.g, self.table, self.totals, sums)
         if len(self.sums):
             self.sums[:] = sums
-        n = np.broadcast_to(self.totals[:, -1], len(sums))
+        n = np.broadcast_to(self.totals[:, -1], len(sums)).astype(np.float64)
+        g_n = n * n if draws.loss in OF_PAIRS else n * np.log2(np.maximum(n, 1))
         u, v, t = sums.T
-        fractions = FRACTIONS[draws.loss](Sums(u, v, t, n.astype(np.float64), draws.g[n]), draws.a)
+        fractions = FRACTIONS[draws.loss](Sums(u, v, t, n, g_n), draws.a)
         return DrawLosses(*fractions, n > 0).expected(draws.rows.weights, draws.loss)
 
     def update_zealously(self, n_updates: int, max_iter: int) -> int:
@@ -294,7 +302,8 @@ class SalsoConsensus(BaseConsensus, MemoryLimited):
             search.start(start % 4)
             n_iter = search.sweeten(self.max_iter)
             n_iter += search.update_zealously(self.max_zealous, self.max_iter)
-            return draws.expected_loss(search.labels, 1), search.labels, n_iter
+            loss = draws.expected_loss(search.labels, 1) if draws.tabulated else search.loss()
+            return loss, search.labels, n_iter
 
         runs = parallel_map(run, range(self.n_init), self.n_jobs)
         self.losses_ = np.array([loss for loss, _, _ in runs])
@@ -309,7 +318,7 @@ class SalsoConsensus(BaseConsensus, MemoryLimited):
         """Of the rows and of the tables of every start that runs at the same time."""
         (m, p), K = rows.codes.shape, self._most_clusters(rows, k)
         of_start = (4 * int(rows.offsets[-1]) + 8 * p) * (K + 1) + 48 * p + 40 * m
-        of_rows = m * p * rows.codes.dtype.itemsize + 16 * int(rows.counts.sum())
+        of_rows = m * p * rows.codes.dtype.itemsize + 16 * min(int(rows.counts.sum()), MOST_TABULATED)
         n_bytes = OVERHEAD + of_rows + min(thread_count(self.n_jobs), self.n_init) * of_start
         advice = "Raise max_bytes, ask for fewer clusters with n_clusters, lower n_jobs, or thin the draws."
         return Need(n_bytes, f"the tables of {K:,} clusters with {p:,} draws", advice)

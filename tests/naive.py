@@ -1334,3 +1334,106 @@ def sampled_counts(counts, size, random):
         if place < len(objects):
             sampled[objects[place]] += weight
     return sampled
+
+
+# ---- Draws from a posterior: losses, credible balls (Dahl et al. 2022; Wade & Ghahramani 2018) ----
+
+
+def partition_loss(c, d, loss="vi", a=1.0):
+    """Numerator and denominator of the loss of a partition and a draw, on the objects that both label."""
+    known = [i for i in range(len(c)) if c[i] >= 0 and d[i] >= 0]
+    n = len(known)
+    if loss == "binder":
+        parted = sum(c[i] != c[j] and d[i] == d[j] for i in known for j in known)
+        joined = sum(c[i] == c[j] and d[i] != d[j] for i in known for j in known)
+        return a * parted + (2 - a) * joined, n * n
+    if loss == "omari":
+        pairs = list(combinations(known, 2))
+        of_c, of_d = ({(i, j) for i, j in pairs if z[i] == z[j]} for z in (c, d))
+        mean = (len(of_c) + len(of_d)) / 2
+        chance = len(of_c) * len(of_d) / max(1, len(pairs))
+        return (0, 1) if of_c == of_d else (mean - len(of_c & of_d), mean - chance)
+
+    def entropy(values):
+        return -sum(values.count(v) / n * math.log2(values.count(v) / n) for v in set(values))
+
+    h_c, h_d = entropy([c[i] for i in known]), entropy([d[i] for i in known])
+    joint = entropy([(c[i], d[i]) for i in known])
+    shared = h_c + h_d - joint
+    of_losses = {
+        "vi": (h_c + h_d - 2 * shared, 1),
+        "gvi": (a * (h_c - shared) + (2 - a) * (h_d - shared), 1),
+        "nvi": (h_c + h_d - 2 * shared, joint),
+        "id": (max(h_c, h_d) - shared, 1),
+        "nid": (max(h_c, h_d) - shared, max(h_c, h_d)),
+    }
+    above, below = of_losses[loss]
+    unit = n if below == 1 else 1
+    return (0, unit) if joint == shared else (above * unit, below * unit)
+
+
+def expected_loss(labels, c, loss="vi", a=1.0, weights=None):
+    """Ratio of sums for VI, Binder and ID, else the mean over the draws that label something of c."""
+    fractions = [partition_loss(c, d, loss, a) for d in labels.T]
+    weights = np.ones(len(fractions)) if weights is None else weights
+    if loss in ("vi", "gvi", "binder", "id"):
+        above, below = (sum(w * f[i] for w, f in zip(weights, fractions, strict=True)) for i in (0, 1))
+        return above / below
+    shares = [(w, x / y) for w, (x, y), d in zip(weights, fractions, labels.T, strict=True) if any((d >= 0) & (c >= 0))]
+    return sum(w * x for w, x in shares) / sum(w for w, _ in shares)
+
+
+def all_partitions(n):
+    """(Bell(n), n) labels by first appearance of all partitions of n objects."""
+    rows = [[0]]
+    for _ in range(n - 1):
+        rows = [[*row, k] for row in rows for k in range(max(row) + 2)]
+    return np.array(rows)
+
+
+def expected_losses(labels, partitions, counts=None, weights=None):
+    """Expected losses of many partitions, (B, m), of rows that count so often, by name; a of "gvi" and "binder" 1/2."""
+    m, p = labels.shape
+    counts = np.ones(m, dtype=int) if counts is None else counts
+    weights = np.ones(p) / p if weights is None else np.asarray(weights) / np.sum(weights)
+    onehot = [(partitions == k) * counts for k in range(partitions.max() + 1)]
+    n = counts.sum()
+    h = lambda x: x * np.log2(np.maximum(x, 1))  # noqa: E731
+    found = dict.fromkeys(
+        ["vi", "gvi .5", "gvi 1.5", "binder", "binder .5", "binder 1.5", "omari", "nvi", "id", "nid"], 0
+    )
+    for w, d in zip(weights, labels.T, strict=True):
+        sums = {}
+        for name, g in (("log", h), ("square", np.square)):
+            cells = [x @ (d == b) for x in onehot for b in np.unique(d)]
+            u = sum(g(counts[d == b].sum()) for b in np.unique(d))
+            sums[name] = u, sum(g(x.sum(axis=1)) for x in onehot), sum(map(g, cells))
+        u, v, t = sums["square"]
+        for name, a in (("binder", 1), ("binder .5", 0.5), ("binder 1.5", 1.5)):
+            found[name] = found[name] + w * (a * u + (2 - a) * v - 2 * t) / n**2
+        u, v, t, q = ((x - n) / 2 for x in (u, v, t, n * n))
+        same, mean = (u == v) & (v == t), (u + v) / 2
+        found["omari"] = found["omari"] + w * np.where(same, 0, (mean - t) / np.where(same, 1, mean - u * v / q))
+        u, v, t = sums["log"]
+        for name, a in (("vi", 1), ("gvi .5", 0.5), ("gvi 1.5", 1.5)):
+            found[name] = found[name] + w * (a * u + (2 - a) * v - 2 * t) / n
+        joint = h(n) - t
+        found["nvi"] = found["nvi"] + w * np.where(joint < 1e-9, 0, (u + v - 2 * t) / np.where(joint < 1e-9, 1, joint))
+        found["id"] = found["id"] + w * (np.maximum(u, v) - t) / n
+        most = h(n) - np.minimum(u, v)
+        found["nid"] = found["nid"] + w * np.where(
+            most < 1e-9, 0, (np.maximum(u, v) - t) / np.where(most < 1e-9, 1, most)
+        )
+    return found
+
+
+def element_similarity(a, b):
+    """Gates et al. 2019 by personalised PageRank with damping .9, over the objects that both label."""
+    n, known = len(a), np.flatnonzero((a >= 0) & (b >= 0))
+    walks = []
+    for z in (a[known], b[known]):
+        step = (z[:, None] == z) / (z[:, None] == z).sum(axis=1, keepdims=True)
+        walks.append(0.1 * np.linalg.inv(np.eye(len(z)) - 0.9 * step))
+    found = np.full(n, np.nan)
+    found[known] = 1 - np.abs(walks[0] - walks[1]).sum(axis=1) / (2 * 0.9)
+    return found

@@ -33,6 +33,7 @@ from ensemblage import (
     DiversePartitions,
     Preprocessor,
 )
+from ensemblage.consensus import Dune, WasabiModes
 from ensemblage.ranking import AverageDistance
 
 ON_COORDINATES = dict.fromkeys(
@@ -68,8 +69,10 @@ def label_consensus():
         ConsensusClustering(2),
         ConsensusModes(),
         DiversePartitions(2),
+        Dune(),
         OfNeighbours(random_state=0),
         Preprocessor(),
+        WasabiModes(n_init=2, random_state=0),
     ],
     expected_failed_checks=expected_failures,
 )

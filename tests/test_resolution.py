@@ -4,6 +4,7 @@ import sys
 from itertools import combinations
 from types import SimpleNamespace
 
+import naive
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
@@ -355,3 +356,16 @@ def test_a_tree_is_coloured_by_a_variable_or_by_values():
         plotting.clustree(labels, color={0.5: [1, 0.5]})
     with pytest.raises(ValueError, match="color of clustree"):
         plotting.clustree(labels, color=[1, 2])
+
+
+def test_inconsistency_is_that_of_the_resamples():
+    found = choose_resolution(blobs(), resolutions=[0.3, 8.0], **LOUVAIN)
+    assert found.inconsistency[0.3] == pytest.approx(1)
+    [plateau] = [p for p in found.plateaus if p.resolutions == (8.0,)]
+    labels = np.array(plateau.ensemble)
+    labels = labels[:, (labels < 0).any(axis=0)]  # without the clusters of all objects
+    similar = [naive.element_similarity(a, b) for a, b in combinations(labels.T, 2)]
+    known = ~np.isnan(similar)
+    mean = (np.nansum(similar, axis=0) / known.sum(axis=0).clip(1))[known.any(axis=0)].mean()
+    assert found.inconsistency[8.0] == pytest.approx(4 / (1 + 3 * mean))
+    assert found.inconsistency[8.0] > 1.05

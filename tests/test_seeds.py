@@ -149,6 +149,7 @@ FUNCTIONS = {
     "prediction_strength": lambda seed: stability.prediction_strength(
         KMeans(n_init=1), X, [2, 3], n_splits=2, random_state=seed
     ),
+    "chips": lambda seed: metrics.chips(LABELS, 0.3, random_state=seed),
     "make_world": lambda seed: ensemblage.datasets.make_world("clouds", random_state=seed).X,
     "profile": lambda seed: ensemblage.profile(np.arange(90) % 3, X, random_state=seed),
     "summarize": lambda seed: report.summarize(

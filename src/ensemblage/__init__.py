@@ -34,6 +34,7 @@ _HOME = {
     "KMeansConsensus": "ensemblage.consensus",
     "BisectingKMeansConsensus": "ensemblage.consensus",
     "GreedyKMeansConsensus": "ensemblage.consensus",
+    "SalsoConsensus": "ensemblage.consensus",
     "SpectralEnsembleClustering": "ensemblage.consensus",
     "CumulativeVoting": "ensemblage.consensus",
     "BipartiteVoting": "ensemblage.consensus",

@@ -37,6 +37,7 @@ from ensemblage.consensus import KModesConsensus as KModesConsensus
 from ensemblage.consensus import LatentClassConsensus as LatentClassConsensus
 from ensemblage.consensus import MajorityVoting as MajorityVoting
 from ensemblage.consensus import NegMM as NegMM
+from ensemblage.consensus import SalsoConsensus as SalsoConsensus
 from ensemblage.consensus import SpectralEnsembleClustering as SpectralEnsembleClustering
 from ensemblage.consensus import make_consensus as make_consensus
 from ensemblage.ensemble._counted_ensemble import CountedEnsemble as CountedEnsemble

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -108,6 +108,9 @@ class ResolutionChoice:
     """What was clustered, and what limits the answer."""
     backend: str | None = None
     """Library of the data frames."""
+    inconsistency: dict[float, float] = field(default_factory=dict)
+    """That of scICE, of the clusterings of the resamples at each resolution: 1 if all are equal, else larger; computed
+    from the objects that two of them share."""
 
     @property
     def plateau(self) -> Plateau | None:

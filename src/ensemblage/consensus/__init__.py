@@ -21,8 +21,11 @@ from ensemblage.consensus.kmeans._gkcc import GreedyKMeansConsensus
 from ensemblage.consensus.kmeans._k_modes import KModesConsensus
 from ensemblage.consensus.kmeans._kcc import KMeansConsensus
 from ensemblage.consensus.kmeans._sec import SpectralEnsembleClustering
+from ensemblage.consensus.latent._dune import Dune, Merge
 from ensemblage.consensus.latent._lca import LatentClassConsensus
 from ensemblage.consensus.latent._modes import ConsensusModes
+from ensemblage.consensus.latent._salso import SalsoConsensus
+from ensemblage.consensus.latent._wasabi import WasabiModes
 from ensemblage.consensus.voting._ada_cvote import CumulativeVoting
 from ensemblage.consensus.voting._bvote import BipartiteVoting
 from ensemblage.consensus.voting._gv3 import ComembershipMedian
@@ -46,6 +49,7 @@ __all__ = [
     "CommunityConsensus",
     "ConsensusModes",
     "CumulativeVoting",
+    "Dune",
     "EuclideanMedian",
     "EvidenceAccumulation",
     "GreedyKMeansConsensus",
@@ -53,9 +57,12 @@ __all__ = [
     "KModesConsensus",
     "LatentClassConsensus",
     "MajorityVoting",
+    "Merge",
     "Method",
     "NegMM",
+    "SalsoConsensus",
     "SpectralEnsembleClustering",
+    "WasabiModes",
     "make_consensus",
 ]
 

@@ -6,10 +6,14 @@ from ensemblage.metrics._agreement_weights import agreement_weights
 from ensemblage.metrics._align import LabelComparison, align_labels, compare_labels
 from ensemblage.metrics._baselines import ensemble_baselines
 from ensemblage.metrics._certainty import Certainty, certainty, verdicts
+from ensemblage.metrics._chips import PartialPartition, chips
 from ensemblage.metrics._cluster_weights import cluster_weights
 from ensemblage.metrics._coassociation import association_counts, coassociation
+from ensemblage.metrics._credible_ball import CredibleBall, credible_ball
 from ensemblage.metrics._density import cluster_density, density, kmeans_loss
 from ensemblage.metrics._docs import PARTS
+from ensemblage.metrics._element_similarity import element_consistency, element_similarity
+from ensemblage.metrics._expected_loss import expected_loss
 from ensemblage.metrics._internal import INTERNAL_INDICES, internal_index
 from ensemblage.metrics._membership import membership_entropy
 from ensemblage.metrics._mm_index import mm_index
@@ -20,22 +24,29 @@ from ensemblage.metrics._wat import weak_association_threshold
 __all__ = [
     "INTERNAL_INDICES",
     "Certainty",
+    "CredibleBall",
     "LabelComparison",
+    "PartialPartition",
     "agreement_weights",
     "align_labels",
     "association_counts",
     "certainty",
+    "chips",
     "cluster_consensus",
     "cluster_density",
     "cluster_weights",
     "coassociation",
     "compare_labels",
     "consensus_cdf",
+    "credible_ball",
     "delta_area",
     "density",
+    "element_consistency",
+    "element_similarity",
     "ensemble_ari",
     "ensemble_baselines",
     "ensemble_nmi",
+    "expected_loss",
     "internal_index",
     "item_consensus",
     "kmeans_loss",

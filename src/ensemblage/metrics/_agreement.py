@@ -226,14 +226,14 @@ def summand(measure: str, n_objects: int) -> NDArray[np.int64]:
     """
     if check_choice(measure, "measure of agreement", MEASURES) == "ari":
         return np.empty(0, dtype=np.int64)
-    f, bits = np.empty(n_objects + 1, dtype=np.int64), _fraction_bits(n_objects)
+    f, bits = np.empty(n_objects + 1, dtype=np.int64), fraction_bits(n_objects)
     for block in row_blocks(len(f)):
         count = np.arange(block.start, block.stop, dtype=np.float64)
         f[block] = np.rint(np.ldexp(count * np.log(np.maximum(count, 1)), bits))
     return f
 
 
-def _fraction_bits(n_objects: int) -> int:
+def fraction_bits(n_objects: int) -> int:
     return 61 - int(np.ceil(np.log2(max(2.0, n_objects * np.log(max(2, n_objects))))))
 
 
@@ -268,7 +268,7 @@ def information(sums: NDArray[np.int64], f: NDArray[np.int64]) -> tuple[Any, Any
     """Entropies of both partitions and their mutual information in nats, from sums over their tables by `summand`."""
     cells, rows, columns, n = sums
     all_in_one = f[n]
-    unit = n * 2.0 ** _fraction_bits(len(f) - 1)
+    unit = n * 2.0 ** fraction_bits(len(f) - 1)
     first, second = (all_in_one - rows) / unit, (all_in_one - columns) / unit
     shared = (all_in_one - rows - columns + cells) / unit
     # Four sums of logarithms, each right to one unit in the last place: so little may be left where nothing is shared.

@@ -1,0 +1,324 @@
+"""SALSO (Dahl, Johnson & Müller 2022): the partition with the least expected loss under draws from a posterior."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemblage.base.memory import MAX_BYTES, OVERHEAD, Need
+from ensemblage.base.parameters import MOST_TASKS, Bytes, Constraints, Number, Seed, Whole, Words
+from ensemblage.base.random import task_seeds
+from ensemblage.consensus._base import BaseConsensus, MemoryLimited
+from ensemblage.consensus._capabilities import Capabilities
+from ensemblage.consensus.graphs._partition_graph import renumber_parts
+from ensemblage.ensemble._rows import Rows
+from ensemblage.kernels._partition_loss import ID, NID, NVI, OMARI, PLAIN, count_rows, place_rows, sum_tables
+from ensemblage.metrics._expected_loss import (
+    FRACTIONS,
+    LOSSES,
+    OF_PAIRS,
+    POOLED,
+    DrawLosses,
+    Sums,
+    check_loss,
+    draw_losses,
+)
+from ensemblage.rows.interrupts import check_stopped, rows_per_call
+from ensemblage.rows.threads import parallel_map, thread_count
+
+KINDS = {"vi": PLAIN, "gvi": PLAIN, "binder": PLAIN, "omari": OMARI, "nvi": NVI, "id": ID, "nid": NID}
+LEAST_GAIN = 1e-9
+"""By how much a move must lower the loss of a draw, in bits or pairs times objects; of a ratio, see `RATIO_GAIN`."""
+RATIO_GAIN = 1e-12
+ROUNDING = 1e-15
+"""Share of g of all objects that is noise."""
+MOST_TABULATED = 2**22
+"""Objects up to which g is a table."""
+
+
+class Draws:
+    """The draws as a search sees them."""
+
+    def __init__(self, rows: Rows, loss: str, a: float) -> None:
+        self.rows, self.loss, self.a, self.kind = rows, loss, a, KINDS[loss]
+        self.codes = np.ascontiguousarray(rows.codes[:])
+        self.counts = rows.counts
+        self.n_objects = int(rows.counts.sum())
+        self.complete = rows.complete
+        self.tabulated = self.n_objects <= MOST_TABULATED
+        x = np.arange(max(2, min(self.n_objects, MOST_TABULATED)) + 1, dtype=np.float64)
+        self.g = x * x if loss in OF_PAIRS else x * np.log2(np.maximum(x, 1))
+        self.steps = np.diff(self.g)
+        n = float(self.n_objects)
+        noise = ROUNDING * (n * n if loss in OF_PAIRS else n * np.log2(max(n, 1)))
+        gain = max(LEAST_GAIN, noise) if loss in POOLED else RATIO_GAIN
+        self.margin = float(rows.weights.sum()) * gain
+
+    def expected_loss(self, clusters: NDArray[Any], n_jobs: int | None = None) -> float:
+        """Of clusters of the rows, from whole numbers."""
+        rows = self.rows
+        losses = draw_losses(rows.codes, rows.counts, rows.offsets, clusters, self.loss, self.a, n_jobs)
+        return losses.expected(rows.weights, self.loss)
+
+
+class Search:
+    """A partition of the rows that is changed row by row, with its tables with all draws."""
+
+    def __init__(self, draws: Draws, n_clusters: int, random: np.random.RandomState) -> None:
+        p, last = len(draws.rows.weights), n_clusters + 1
+        self.draws, self.random = draws, random
+        self.labels = np.full(len(draws.counts), -1, dtype=np.int32)
+        self.n_rows = np.zeros(n_clusters, dtype=np.int64)
+        self.table = np.zeros((int(draws.rows.offsets[-1]), last), dtype=np.int32)
+        self.totals = np.zeros((1 if draws.complete else p, last), dtype=np.int64)
+        self.sums = np.zeros((0 if draws.kind == PLAIN else p, 3))
+        self._rows_per_call = rows_per_call(2 * p * last, len(draws.counts))
+
+    def place(self, order: NDArray[np.int64]) -> int:
+        """Put rows into their best clusters, one after the other; how many have another one now."""
+        draws, moved = self.draws, 0
+        for start in range(0, len(order), self._rows_per_call):
+            check_stopped()
+            moved += place_rows(
+                order[start : start + self._rows_per_call],
+                draws.codes,
+                draws.counts,
+                draws.rows.offsets,
+                draws.rows.weights,
+                draws.g,
+                draws.steps,
+                draws.kind,
+                float(draws.a),
+                draws.margin,
+                self.labels,
+                self.n_rows,
+                self.table,
+                self.totals,
+                self.sums,
+            )
+        return moved
+
+    def _count(self, order: NDArray[np.int64], sign: int) -> None:
+        """Count the rows in their clusters, or take them out."""
+        draws = self.draws
+        state = (self.labels, self.n_rows, self.table, self.totals, self.sums)
+        count_rows(order, sign * draws.counts, draws.codes, draws.rows.offsets, draws.g, *state)
+
+    def set_labels(self, labels: NDArray[Any]) -> None:
+        """Start from clusters of the rows, -1 for none."""
+        for array in (self.n_rows, self.table, self.totals, self.sums):
+            array[:] = 0
+        self.labels[:] = labels
+        self._count(np.arange(len(labels)), 1)
+
+    def start(self, kind: int) -> None:
+        """Begin with one of three kinds of partitions.
+
+        0, 2: sequential allocation of all rows in a random order; 1: random clusters; 3: those of a random draw, where
+        what it does not label, or has in more clusters than are allowed, is allocated after the others.
+        """
+        m, K, rows = len(self.labels), len(self.n_rows), self.draws.rows
+        labels = np.full(m, -1)
+        if kind == 1:
+            labels = self.random.randint(K, size=m)
+        elif kind == 3:
+            j = self.random.randint(len(rows.weights))
+            labels = self.draws.codes[:, j].astype(np.int64)
+            labels[labels >= min(K, rows.n_clusters[j])] = -1
+        self.set_labels(labels)
+        order = self.random.permutation(m)
+        self.place(order[labels[order] < 0])
+
+    def sweeten(self, max_iter: int) -> int:
+        """Sweeps over all rows in random orders until nothing moves; how many."""
+        n_iter, moved = 0, 1
+        while moved and n_iter < max_iter:
+            moved = self.place(self.random.permutation(len(self.labels)))
+            n_iter += 1
+        return n_iter
+
+    def loss(self) -> float:
+        """Expected loss, from the tables."""
+        draws, offsets = self.draws, self.draws.rows.offsets
+        sums = np.empty((len(draws.rows.weights), 3))
+        sum_tables(offsets, draws.g, self.table, self.totals, sums)
+        if len(self.sums):
+            self.sums[:] = sums
+        n = np.broadcast_to(self.totals[:, -1], len(sums)).astype(np.float64)
+        g_n = n * n if draws.loss in OF_PAIRS else n * np.log2(np.maximum(n, 1))
+        u, v, t = sums.T
+        fractions = FRACTIONS[draws.loss](Sums(u, v, t, n, g_n), draws.a)
+        return DrawLosses(*fractions, n > 0).expected(draws.rows.weights, draws.loss)
+
+    def update_zealously(self, n_updates: int, max_iter: int) -> int:
+        """Empty a cluster, allocate its rows again, sweeten; keep that if the loss falls. Returns the sweeps."""
+        least, n_iter = self.loss(), 0
+        clusters = self.random.permutation(np.flatnonzero(self.n_rows > 1))
+        for k in clusters[:n_updates]:
+            before = self.labels.copy()
+            members = self.random.permutation(np.flatnonzero(before == k))
+            if not len(members):
+                continue
+            self._count(members, -1)
+            self.place(members)
+            target = self.labels[members[0]]
+            if (self.labels[members] == target).all() and self.n_rows[target] == len(members):
+                continue  # they are together again, and alone
+            n_iter += self.sweeten(max_iter)
+            found = self.loss()
+            if found < least - 1e-12:
+                least = found
+            else:
+                self.set_labels(before)
+        return n_iter
+
+
+@dataclass(eq=False, repr=False)
+class SalsoConsensus(BaseConsensus, MemoryLimited):
+    """Use it for draws from a posterior: the partition with the least expected loss (SALSO).
+
+    Draws of Markov chain Monte Carlo from a Bayesian mixture are partitions of the same objects. This is their point
+    estimate: of all partitions the one whose mean loss to the draws is least, as far as a stochastic search finds it.
+
+    Parameters
+    ----------
+    n_clusters : int, optional
+        Most clusters of the estimate, at most the number of distinct label rows. Default: as many as the draw with
+        most of them has.
+    loss : {"vi", "gvi", "binder", "omari", "nvi", "id", "nid"}, default "vi"
+        The loss of a partition and a draw, see `metrics.expected_loss`.
+    a : float, default 1
+        Price of parting objects that a draw joins, from 0 to 2, for "gvi" and "binder"; joining parted ones costs
+        2 - ``a``. The larger, the fewer clusters.
+    n_init : int, default 16
+        Number of starts, the one with the least expected loss wins.
+    max_zealous : int, default 10
+        Most clusters of a start that are emptied and allocated again.
+    max_iter : int, default 100
+        Most sweeps over all rows after a start, and after each cluster that was allocated again.
+    {partition_weights}
+    {max_bytes}
+    {n_jobs}
+    random_state : int, RandomState, Generator or None
+        Seed of the starts.
+
+    Attributes
+    ----------
+    {clusters}
+    objective_ : float
+        Expected loss of ``labels_``; in bits for "vi", "gvi" and "id". Least is best.
+    losses_ : ndarray of shape (n_init,)
+        What each start ended with.
+    n_iter_ : int
+        Sweeps of the best start.
+    {partitions_in}
+
+    Raises
+    ------
+    ValueError
+        If ``n_clusters`` exceeds the number of distinct label rows, the fit would take more than ``max_bytes``, ``a``
+        is not 1 with a loss that has no price, or a parameter is out of its range.
+
+    See Also
+    --------
+    metrics.expected_loss : The loss of any partition.
+    ConsensusModes : Several partitions, where one cannot stand for the draws.
+
+    Notes
+    -----
+    A start is one of three: every second allocates the rows one after the other in a random order, each to the cluster,
+    or a new one, with the least loss among the rows so far; the others are random clusters and a random draw in turn.
+    Sweeps in random orders then move rows to their best clusters until none moves. Zealous updates empty a cluster,
+    allocate its rows again and sweep; what does not lower the loss is undone.
+
+    O(m p k) time for a sweep of m distinct label rows of p draws; bytes: m p for the rows, and 4 Σk (k + 1) for each
+    start that runs at the same time, where Σk are the clusters of all draws and k is the most of the estimate. Nothing
+    has the size of pairs of objects. Objects with equal rows stay together. For "vi", "gvi" and "binder" some best
+    partition keeps them so; for the others that is a conjecture, to which no counterexample is known.
+
+    Missing labels: a table of the estimate and a draw counts the objects that the draw labels, and "vi", "gvi",
+    "binder" and "id" sum numerators and denominators over the draws before they divide. The result is the same for any
+    ``n_jobs``.
+
+    References
+    ----------
+    D. B. Dahl, D. J. Johnson and P. Müller, "Search algorithms and loss functions for Bayesian clustering", Journal of
+    Computational and Graphical Statistics 31, 2022. S. Wade and Z. Ghahramani, "Bayesian cluster analysis: point
+    estimation and credible balls", Bayesian Analysis 13, 2018.
+
+    Examples
+    --------
+    >>> from ensemblage import SalsoConsensus
+    >>> draws = [[0, 0, 0], [0, 0, 0], [0, 0, 1], [1, 1, 1], [1, 1, 1], [1, 2, 1]]  # a column for each draw
+    >>> model = SalsoConsensus(random_state=0).fit(draws)
+    >>> model.labels_
+    array([0, 0, 0, 1, 1, 1], dtype=int32)
+    >>> round(model.objective_, 6)
+    0.486383
+    """
+
+    _capabilities: ClassVar[Capabilities] = Capabilities(
+        in_memory="visits them in random orders", finds_n_clusters=True
+    )
+    _parameter_constraints: ClassVar[Constraints] = {
+        "loss": [Words(LOSSES)],
+        "a": [Number(least=0, most=2)],
+        "n_init": [Whole(1, MOST_TASKS)],
+        "max_zealous": [Whole(0)],
+        "max_iter": [Whole(1)],
+        "max_bytes": [Bytes()],
+        "random_state": [Seed()],
+    }
+
+    n_clusters: int | None = None
+    _: KW_ONLY
+    loss: str = "vi"
+    a: float = 1.0
+    n_init: int = 16
+    max_zealous: int = 10
+    max_iter: int = 100
+    weights: Any = None
+    max_bytes: int | str = MAX_BYTES
+    n_jobs: int | None = None
+    random_state: Any = None
+
+    objective_: float = field(init=False)
+    losses_: NDArray[np.float64] = field(init=False)
+    n_iter_: int = field(init=False)
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_loss(self.loss, self.a, type(self).__name__)
+
+    def _fit(self, rows: Rows) -> NDArray[Any]:
+        draws, K = Draws(rows, self.loss, self.a), self._most_clusters(rows, self._check_n_clusters(rows))
+        seeds = task_seeds(self.random_state, self.n_init)
+
+        def run(start: int) -> tuple[float, NDArray[np.int32], int]:
+            search = Search(draws, K, np.random.RandomState(seeds[start]))
+            search.start(start % 4)
+            n_iter = search.sweeten(self.max_iter)
+            n_iter += search.update_zealously(self.max_zealous, self.max_iter)
+            loss = draws.expected_loss(search.labels, 1) if draws.tabulated else search.loss()
+            return loss, search.labels, n_iter
+
+        runs = parallel_map(run, range(self.n_init), self.n_jobs)
+        self.losses_ = np.array([loss for loss, _, _ in runs])
+        self.objective_, labels, self.n_iter_ = runs[int(self.losses_.argmin())]
+        return renumber_parts(labels.astype(np.int64))
+
+    @staticmethod
+    def _most_clusters(rows: Rows, k: int) -> int:
+        return min(k or int(rows.n_clusters.max()), len(rows))
+
+    def _bytes(self, rows: Rows, k: int, n_entries: int | None = None, more: int = 0) -> Need:
+        """Of the rows and of the tables of every start that runs at the same time."""
+        (m, p), K = rows.codes.shape, self._most_clusters(rows, k)
+        of_start = (4 * int(rows.offsets[-1]) + 8 * p) * (K + 1) + 48 * p + 40 * m
+        of_rows = m * p * rows.codes.dtype.itemsize + 16 * min(int(rows.counts.sum()), MOST_TABULATED)
+        n_bytes = OVERHEAD + of_rows + min(thread_count(self.n_jobs), self.n_init) * of_start
+        advice = "Raise max_bytes, ask for fewer clusters with n_clusters, lower n_jobs, or thin the draws."
+        return Need(n_bytes, f"the tables of {K:,} clusters with {p:,} draws", advice)

@@ -1,0 +1,288 @@
+"""Search for the partition with the least expected loss: tables of its clusters with all draws, one row at a time.
+
+The clusters of a partition have a table (offsets[p], K + 1) of objects by (label, cluster), whose last column counts
+all rows that are placed. g is a table of x log₂ x or x². A row moves in O(p); all its targets cost O(K p).
+"""
+
+from typing import Any
+
+import numpy as np
+
+from ensemblage.kernels._jit import inner_jit, jit
+
+PLAIN, OMARI, NVI, ID, NID = 0, 1, 2, 3, 4
+"""Kinds of losses. A plain one is a sum of g over clusters and cells: VI, Binder."""
+
+
+@inner_jit
+def g_of(g: Any, x: int) -> float:
+    """g : IN (≥ 3,) its first values; those after it are computed
+    x : IN
+    """
+    if x < len(g):
+        return g[x]
+    return float(x) * float(x) if g[2] > 3 else float(x) * np.log2(float(x))
+
+
+@inner_jit
+def loss_of_draw(kind: int, u: float, v: float, t: float, n: float, g_n: float) -> float:
+    """kind : IN OMARI, NVI, ID or NID
+    u, v, t : IN sums of g over the clusters of a draw, over those of the partition, and over the cells
+    n, g_n : IN objects that both label, and g of them
+    """
+    if kind == ID:
+        return max(u, v) - t
+    if kind == OMARI:
+        u, v, t, pairs = (u - n) / 2, (v - n) / 2, (t - n) / 2, (g_n - n) / 2
+        above, below = (u + v) / 2 - t, (u + v) / 2 - u * v / max(pairs, 1.0)
+    elif kind == NVI:
+        above, below = u + v - 2 * t, g_n - t
+    else:
+        above, below = max(u, v) - t, g_n - min(u, v)
+    return above / below if below > 1e-9 else 0.0
+
+
+@inner_jit
+def add_row(
+    i: int, k: int, q: int, codes: Any, offsets: Any, g: Any, cluster_in: int, table: Any, totals: Any, sums: Any
+) -> None:
+    """i, q : IN row, and its objects: negative ones are taken out
+    k : IN column
+    cluster_in : IN column of ``sums`` that the totals of column k are in: 0 of all rows, 1 of clusters
+    table, totals : IN/OUT as in `place_rows`
+    sums : IN/OUT (p, 3) u, v, t; (0, 3) if nobody wants them
+    """
+    complete, wanted = totals.shape[0] == 1, len(sums) > 0
+    if complete:
+        totals[0, k] += q
+    for j in range(codes.shape[1]):
+        row = offsets[j] + codes[i, j]
+        if row == offsets[j + 1] - 1:
+            continue
+        own, total = table[row, k], totals[0, k] - q
+        table[row, k] = own + q
+        if not complete:
+            total = totals[j, k]
+            totals[j, k] = total + q
+        if wanted:
+            if cluster_in == 1:
+                sums[j, 1] += g_of(g, total + q) - g_of(g, total)
+                sums[j, 2] += g_of(g, own + q) - g_of(g, own)
+            else:
+                sums[j, 0] += g_of(g, own + q) - g_of(g, own)
+
+
+@inner_jit
+def add_plain_costs(
+    i: int,
+    q: int,
+    own: int,
+    codes: Any,
+    offsets: Any,
+    weights: Any,
+    g: Any,
+    steps: Any,
+    a: float,
+    table: Any,
+    totals: Any,
+    costs: Any,
+) -> None:
+    """i, q, own : IN row, its objects and its cluster, -1 if it has none
+    steps : IN differences of g
+    costs : OUT (K',) by how much each cluster raises the loss, times its denominator, when the row comes to it
+    """
+    n_targets, complete = len(costs), totals.shape[0] == 1
+    of_own, weight = 0.0, 0.0
+    one = q == 1 and totals[:, -1].max() < len(steps)
+    for k in range(n_targets):
+        costs[k] = 0.0
+    for j in range(codes.shape[1]):
+        row, w = offsets[j] + codes[i, j], weights[j]
+        if row == offsets[j + 1] - 1:
+            continue
+        weight += w
+        if one:
+            for k in range(n_targets):
+                costs[k] -= w * steps[table[row, k]]
+        else:
+            for k in range(n_targets):
+                costs[k] -= w * (g_of(g, table[row, k] + q) - g_of(g, table[row, k]))
+        if own >= 0:
+            of_own -= w * (g_of(g, table[row, own]) - g_of(g, table[row, own] - q))
+        if not complete:
+            for k in range(n_targets):
+                costs[k] += w * (1 - a / 2) * (g_of(g, totals[j, k] + q) - g_of(g, totals[j, k]))
+            if own >= 0:
+                of_own += w * (1 - a / 2) * (g_of(g, totals[j, own]) - g_of(g, totals[j, own] - q))
+    if complete:
+        for k in range(n_targets):
+            costs[k] += weight * (1 - a / 2) * (g_of(g, totals[0, k] + q) - g_of(g, totals[0, k]))
+        if own >= 0:
+            of_own += weight * (1 - a / 2) * (g_of(g, totals[0, own]) - g_of(g, totals[0, own] - q))
+    if own >= 0:
+        costs[own] = of_own
+
+
+@inner_jit
+def add_costs_of_draws(
+    i: int,
+    q: int,
+    own: int,
+    codes: Any,
+    offsets: Any,
+    weights: Any,
+    g: Any,
+    kind: int,
+    table: Any,
+    totals: Any,
+    sums: Any,
+    costs: Any,
+) -> None:
+    """`add_plain_costs` of the other losses, draw by draw.
+
+    costs : OUT (K',) weighted sum over the draws that label the row of the loss with it in each cluster
+    """
+    n_targets, complete, last = len(costs), totals.shape[0] == 1, table.shape[1] - 1
+    for k in range(n_targets):
+        costs[k] = 0.0
+    for j in range(codes.shape[1]):
+        row, here = offsets[j] + codes[i, j], 0 if complete else j
+        if row == offsets[j + 1] - 1:
+            continue
+        u, v, t, n = sums[j, 0], sums[j, 1], sums[j, 2], totals[here, last]
+        if own >= 0:
+            v -= g_of(g, totals[here, own]) - g_of(g, totals[here, own] - q)
+            t -= g_of(g, table[row, own]) - g_of(g, table[row, own] - q)
+        else:
+            u += g_of(g, table[row, last] + q) - g_of(g, table[row, last])
+            n += q
+        for k in range(n_targets):
+            total, cell = totals[here, k], table[row, k]
+            if k == own:
+                total, cell = total - q, cell - q
+            v_there, t_there = v + g_of(g, total + q) - g_of(g, total), t + g_of(g, cell + q) - g_of(g, cell)
+            costs[k] += weights[j] * loss_of_draw(kind, u, v_there, t_there, n, g_of(g, n))
+
+
+@jit
+def place_rows(
+    order: Any,
+    codes: Any,
+    counts: Any,
+    offsets: Any,
+    weights: Any,
+    g: Any,
+    steps: Any,
+    kind: int,
+    a: float,
+    margin: float,
+    labels: Any,
+    n_rows: Any,
+    table: Any,
+    totals: Any,
+    sums: Any,
+) -> int:
+    """Put rows, one after the other, into the cluster with the least loss; returns how many have another one now.
+
+    order : IN rows
+    codes : IN (m, p)
+    counts : IN (m,) objects with that row
+    offsets : IN (p + 1,)
+    weights : IN (p,)
+    g : IN (≥ 3,) as in `g_of`
+    steps : IN differences of g
+    kind, a : IN the loss
+    margin : IN by how much a move must lower the loss
+    labels : IN/OUT (m,) cluster of each row, -1 if it has none yet
+    n_rows : IN/OUT (K,) rows of each cluster
+    table : IN/OUT (offsets[p], K + 1) int32, objects by (label, cluster); the last column: of all clusters
+    totals : IN/OUT (p, K + 1) objects of each cluster that each draw labels; (1, K + 1) where all label all
+    sums : IN/OUT (p, 3) u, v, t of the loss; (0, 3) for a plain one
+    """
+    K, n_moved = len(n_rows), 0
+    found = weights[:0].repeat(0)
+    for r in range(len(order)):
+        i = order[r]
+        q, own = counts[i], labels[i]
+        n_targets, empty = 0, -1
+        for k in range(K):
+            if n_rows[k] > 0:
+                n_targets = k + 1
+            elif empty < 0:
+                empty = k
+        n_targets = max(n_targets, empty + 1)
+        if len(found) < n_targets:
+            found = g[:1].repeat(min(K, 2 * n_targets))
+        costs = found[:n_targets]
+        if kind == PLAIN:
+            add_plain_costs(i, q, own, codes, offsets, weights, g, steps, a, table, totals, costs)
+        else:
+            add_costs_of_draws(i, q, own, codes, offsets, weights, g, kind, table, totals, sums, costs)
+        best = own
+        for k in range(n_targets):
+            if n_rows[k] > 0 and k != own and (best < 0 or costs[k] < costs[best] - margin):
+                best = k
+        if empty >= 0 and (best < 0 or costs[empty] < costs[best] - margin):
+            best = empty
+        if best == own:
+            continue
+        if own < 0:
+            add_row(i, K, q, codes, offsets, g, 0, table, totals, sums)
+        else:
+            add_row(i, own, -q, codes, offsets, g, 1, table, totals, sums)
+            n_rows[own] -= 1
+        add_row(i, best, q, codes, offsets, g, 1, table, totals, sums)
+        n_rows[best] += 1
+        labels[i] = best
+        n_moved += 1
+    return n_moved
+
+
+@jit
+def count_rows(
+    order: Any,
+    signed: Any,
+    codes: Any,
+    offsets: Any,
+    g: Any,
+    labels: Any,
+    n_rows: Any,
+    table: Any,
+    totals: Any,
+    sums: Any,
+) -> None:
+    """Count rows in the clusters that they have; with negative objects, take them out and give them none.
+
+    order : IN rows
+    signed : IN (m,) objects with each row, or their negatives
+    others : as in `place_rows`
+    """
+    K = len(n_rows)
+    for r in range(len(order)):
+        i = order[r]
+        k, q = labels[i], signed[i]
+        if k < 0:
+            continue
+        add_row(i, K, q, codes, offsets, g, 0, table, totals, sums)
+        add_row(i, k, q, codes, offsets, g, 1, table, totals, sums)
+        n_rows[k] += 1 if q > 0 else -1
+        if q < 0:
+            labels[i] = -1
+
+
+@jit
+def sum_tables(offsets: Any, g: Any, table: Any, totals: Any, sums: Any) -> None:
+    """offsets, g, table, totals : IN as in `place_rows`
+    sums : OUT (p, 3) u, v, t of each draw
+    """
+    K = table.shape[1] - 1
+    for j in range(len(sums)):
+        u, v, t = 0.0, 0.0, 0.0
+        here = 0 if totals.shape[0] == 1 else j
+        for k in range(K):
+            v += g_of(g, totals[here, k])
+        for row in range(offsets[j], offsets[j + 1] - 1):
+            u += g_of(g, table[row, K])
+            for k in range(K):
+                t += g_of(g, table[row, k])
+        sums[j, 0], sums[j, 1], sums[j, 2] = u, v, t

@@ -293,7 +293,7 @@ def try_python(path: str, files: list[Path], version: str, url: str, work: Path,
 
 
 def result_on(python: str, found: tuple[str, str] | None, *given: Any) -> dict[str, Any] | str:
-    """What `try_python` says; a sentence where there is no interpreter, or a free-threaded one cannot install or pass."""
+    """What `try_python` says; a sentence where there is no interpreter, or where a free-threaded one fails."""
     if found is None:
         return "not tested: no interpreter on the PATH"
     try:

@@ -3,6 +3,7 @@
 import os
 import re
 import shutil
+import subprocess
 import sys
 import tomllib
 import urllib.request
@@ -122,6 +123,18 @@ def test_another_file_than_that_of_the_wheel_is_seen(tmp_path):
         archive.writestr("ensemblage/_version.py", "another")
     with pytest.raises(ValueError, match=r"must be the wheel\. Got another ensemblage/_version\.py"):
         release.check_is_the_wheel(wheel, python)
+
+
+def test_what_is_missing_is_named(monkeypatch):
+    def fails(*_):
+        raise subprocess.CalledProcessError(1, ["pip"], "Looking\nERROR: No matching distribution for pymetis\n")
+
+    monkeypatch.setattr(release, "try_python", fails)
+    assert release.result_on("3.14", None) == "not tested: no interpreter on the PATH"
+    said = release.result_on("3.14t", ("python3.14t", "3.14.0"))
+    assert said == "failed: ERROR: No matching distribution for pymetis"
+    with pytest.raises(subprocess.CalledProcessError):
+        release.result_on("3.13", ("python3.13", "3.13.0"))
 
 
 @pytest.mark.parametrize(

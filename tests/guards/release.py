@@ -292,6 +292,20 @@ def try_python(path: str, files: list[Path], version: str, url: str, work: Path,
     return {"installed": installed, "tests": said.strip().splitlines()[-1], "of": tests or ["the core"]}
 
 
+def result_on(python: str, found: tuple[str, str] | None, *given: Any) -> dict[str, Any] | str:
+    """What `try_python` says; a sentence where there is no interpreter, or where a free-threaded one fails."""
+    if found is None:
+        return "not tested: no interpreter on the PATH"
+    try:
+        return {"python": found[1]} | try_python(found[0], *given)
+    except subprocess.CalledProcessError as error:
+        # Not every dependency has wheels for free-threaded Python; those of the others are promised.
+        if not python.endswith("t"):
+            raise
+        last = [line for line in (error.output or "").splitlines() if line.strip()][-1:]
+        return f"failed: {' '.join(last) or error}"
+
+
 def rehearse(tests: list[str]) -> None:
     """Everything before the upload. dist/ gets the two files; build/release/ their hashes, the bills of materials, the
     recipe with the hash and the log."""
@@ -320,16 +334,13 @@ def rehearse(tests: list[str]) -> None:
         write_index(files, work / "index")
         with served(work / "index") as url:
             for python, found in interpreters().items():
-                if found is None:
-                    log["pythons"][python] = "not tested: no interpreter on the PATH"
-                    continue
                 place = work / python
                 place.mkdir()
-                log["pythons"][python] = {"python": found[1]} | try_python(found[0], files, version, url, place, tests)
-                shutil.copy(place / "sbom.cdx.json", told / f"sbom-python{python}.cdx.json")
+                log["pythons"][python] = result_on(python, found, files, version, url, place, tests)
+                if (bill := place / "sbom.cdx.json").exists():
+                    shutil.copy(bill, told / f"sbom-python{python}.cdx.json")
                 shutil.rmtree(place)
                 write(told, "log.json", json.dumps(log, indent=2) + "\n")
-    write(told, "log.json", json.dumps(log, indent=2) + "\n")
     for name, digest in log["sha256"].items():
         print(digest, name)
     for python, result in log["pythons"].items():

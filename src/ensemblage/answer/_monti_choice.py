@@ -12,7 +12,7 @@ from scipy.stats import beta
 from sklearn.utils import check_array, check_random_state
 
 from ensemblage.answer._hclust import hclust, numbers_by_first
-from ensemblage.base.memory import MAX_BYTES, check_fits
+from ensemblage.base.memory import MAX_BYTES, OVERHEAD, check_fits
 from ensemblage.base.random import task_seeds
 from ensemblage.base.validation import check_choice, check_progress, check_whole, features_checked, format_value
 from ensemblage.consensus.hierarchies._eac import EvidenceAccumulation
@@ -120,10 +120,10 @@ class MontiChoice:
         """
         check_choice(linkage, "linkage of to_consensus_cluster_plus", LINKAGES)
         n = len(next(iter(self.ensembles.values())))
-        needed = 8 * n * n * (len(self.ensembles) + 5)
+        needed = OVERHEAD + 8 * n * n * (len(self.ensembles) + 5)
         what = f"{len(self.ensembles)} matrices of {n:,} objects"
         check_fits(needed, max_bytes, "to_consensus_cluster_plus", what, "Raise it, or take table and ensembles.")
-        return {k: _of_one_k(ensemble, k, linkage) for k, ensemble in self.ensembles.items()}
+        return {k: _of_one_k(ensemble, k, linkage, max_bytes) for k, ensemble in self.ensembles.items()}
 
 
 def choose_k_monti(
@@ -237,10 +237,10 @@ def choose_k_monti(
     return summarize_choice(found, references)
 
 
-def _of_one_k(ensemble: Ensemble, k: int, linkage: str) -> dict[str, Any]:
+def _of_one_k(ensemble: Ensemble, k: int, linkage: str, max_bytes: int | str) -> dict[str, Any]:
     """What ConsensusClusterPlus returns of one k."""
-    matrix = coassociation(ensemble, max_bytes="1000GB")
-    model = EvidenceAccumulation(k, linkage=linkage, max_bytes="1000GB").fit_similarity(matrix)
+    matrix = coassociation(ensemble, max_bytes=max_bytes)
+    model = EvidenceAccumulation(k, linkage=linkage, max_bytes=max_bytes).fit_similarity(matrix)
     return {
         "consensusMatrix": matrix,
         "consensusTree": hclust(model.linkage_matrix_, linkage),

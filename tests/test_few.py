@@ -5,10 +5,15 @@ import pytest
 from hypothesis import given
 from strategies import label_matrices
 
-from ensemblage import AverageAgreement, Discotec, Ensemble
+from ensemblage import AverageAgreement, Discotec, Ensemble, EvidenceAccumulation
 from ensemblage.kernels import _jit
 from ensemblage.metrics import coassociation, ensemble_ari
 from ensemblage.ranking import _discotec, _pair_means
+
+
+def average_hierarchy(labels, weights=None):
+    return EvidenceAccumulation(1, weights=weights).fit(labels).linkage_matrix_
+
 
 RESULTS = {
     "codes": lambda labels: Ensemble(labels).codes,
@@ -19,6 +24,9 @@ RESULTS = {
     "ARI": lambda labels: AverageAgreement("ari").fit(np.c_[labels, labels[:, 0]]).agreement_,
     "NMI": lambda labels: AverageAgreement("nmi").fit(np.c_[labels, labels[:, 0]]).agreement_,
     "ARI with a clustering": lambda labels: ensemble_ari(labels, labels[:, 0]),
+    "average linkage": lambda labels: average_hierarchy(labels),
+    "average linkage of counted rows": lambda labels: average_hierarchy(np.repeat(labels, 1 + len(labels) % 3, axis=0)),
+    "average linkage by weights": lambda labels: average_hierarchy(labels, np.linspace(0.1, 1, labels.shape[1])),
     "DISCOTEC": lambda labels: Discotec().fit(labels).scores_,
 }
 
@@ -35,6 +43,22 @@ def test_few_objects_give_the_bits_of_the_kernels(result, labels):
     few, many = found
     assert np.asarray(few).dtype == np.asarray(many).dtype
     np.testing.assert_array_equal(few, many)
+
+
+@pytest.mark.parametrize("weighted", [False, True], ids=["equal weights", "weights"])
+@pytest.mark.parametrize("noise", [0.05, 0.4, 1.0])
+def test_average_linkage_of_many_ties(noise, weighted):
+    """All labels are there, and many pairs of clusters are equally similar."""
+    rng = np.random.default_rng(0)
+    for k in (2, 3, 5):
+        classes = rng.integers(k, size=70)
+        labels = np.where(rng.random((70, 9)) < noise, rng.integers(k, size=(70, 9)), classes[:, None])
+        labels = np.repeat(labels, rng.integers(1, 4, size=70), axis=0)
+        weights = rng.choice([0.1, 0.3, 0.5], size=9) if weighted else None
+        few = average_hierarchy(labels, weights)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(_jit, "FEW_OPERATIONS", -1)
+            np.testing.assert_array_equal(few, average_hierarchy(labels, weights))
 
 
 @pytest.mark.parametrize("threshold", [0, 2])

@@ -86,8 +86,8 @@ five criteria vote. `python benchmarks/bench_choose_k.py null|designs|sets` with
 
 **Clouds without clusters**, 100 to 500 objects, 2 to 50 features: how often structure is found where there is none (p
 ≤ .05), with 95 % intervals (Clopper-Pearson). The test ends after 19 references, or every 5 more, once it cannot find
-structure (Besag & Clifford 1991). {again} of these clouds were measured with it, after {mean} references on average, the
-others with all 99, which finds structure no less often.
+structure (Besag & Clifford 1991). {again} of these clouds were measured with it, after {mean} references on average,
+the others with all 99, which finds structure no less often.
 
 """
 DESIGNS = """

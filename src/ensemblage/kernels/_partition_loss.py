@@ -15,7 +15,7 @@ PLAIN, OMARI, NVI, ID, NID = 0, 1, 2, 3, 4
 
 
 @inner_jit
-def g_of(g: Any, x: int) -> float:
+def g_of(g: Any, x: int) -> Any:
     """g : IN (≥ 3,) its first values; those after it are computed
     x : IN
     """

@@ -341,6 +341,12 @@ def main() -> None:
     help="Make the analysis again of N resamples of the objects, and tell which clusters are found again; 0: not. "
     "[default: 20 for up to 2,000 objects]",
 )
+@click.option(
+    "--merge-unsupported",
+    is_flag=True,
+    help="Say in a further column of labels.csv and on the page which clusters are left if those are merged between "
+    "which a linear test supports no split. Clusters of other shapes, as rings, are merged, too: look at both.",
+)
 @generation_options
 @table_options
 @feature_options

@@ -37,6 +37,7 @@ from ensemblage.report._figure_data import (
     point_sample,
 )
 from ensemblage.report._k_choice import choice_of_k
+from ensemblage.report._merged import merged_summary
 from ensemblage.report._methods import method_summary
 from ensemblage.report._modes import mode_summary
 from ensemblage.report._n_clusters import cluster_stability_summary, k_choice_summary, points_by_number
@@ -81,6 +82,7 @@ def summarize(
     k_choice: Any = None,
     chosen: Any = None,
     cluster_stability: Any = None,
+    merged: Any = None,
     column_uses: Sequence[Sequence[str]] = (),
     plan: Any = None,
     profile: Any = None,
@@ -123,6 +125,9 @@ def summarize(
         has one.
     cluster_stability : ClusterStability, optional
         What `stability.cluster_stability` returned for the clusters of the consensus: a verdict for each.
+    merged : MergedClusters, optional
+        What `stability.merge_unsupported` returned for the clusters of the consensus: which splits a linear test
+        supports, and what is left.
     column_uses : sequence of (column, role, reason, use), optional
         What was done with each column of the table that was clustered, as ``Preprocessor.columns_``.
     plan : Plan, optional
@@ -220,6 +225,7 @@ def summarize(
         **k_choice_summary(k_choice, labels),
         "chosen": chosen_summary(chosen),
         "found_again": cluster_stability_summary(cluster_stability),
+        **({} if merged is None else {"merged": merged_summary(merged)}),
         "profile": profile_for_page(profile, model, features, names),
         "modes": mode_summary(modes, ensemble.names, labels),
         "methods": method_summary(method_comparison, labels),

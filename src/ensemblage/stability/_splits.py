@@ -237,7 +237,7 @@ def _support_of(
         test: Test = partial(dip_test, features, random_halves(members, len(data), seeds[0]))
     else:
         test = partial(gaussian_test, features)
-    rows, groups = test_from_root(tree_of(features, reference, sizes[:k]), members, test, alpha, seeds[1:])
+    rows, groups = splits_from_root(tree_of(features, reference, sizes[:k]), members, test, alpha, seeds[1:])
     names = reference.names
     table = [
         SplitRow.of([names[c] for c in row.left], [names[c] for c in row.right], row.n, row.p, row.level)
@@ -289,7 +289,7 @@ def tree_of(X: Any, reference: Reference, sizes: NDArray[np.int64]) -> Node:
     return nodes[0]
 
 
-def test_from_root(
+def splits_from_root(
     root: Node, members: list[Objects], test: Test, alpha: float, seeds: list[int]
 ) -> tuple[list[Split], list[list[int]]]:
     """All splits, the coarsest first, and the groups of clusters between which none is supported.

@@ -134,7 +134,7 @@ class ConsensusInput:
 def combine_analysis(path: Path, output: Path, overwrite: bool, **settings: Any) -> dict[str, Any]:
     """Do what ``ensemblage combine`` does; the summary of the analysis."""
     options = CommonOptions.of(settings)
-    wanted, source = Consensus.of(settings.pop("k"), settings), Source.of(path, settings, "missing")
+    wanted, source = Consensus.of(settings.pop("k"), settings), Source.of(path, settings, "missing", "noise")
     options.check_pairs(wanted.estimator())
     request = AnalysisRequest("combine", source, wanted, options)
     asked = {"seed": wanted.seed, "k": wanted.k, **options.identity()}

@@ -221,6 +221,14 @@ missing_option = click.option(
     help="The label that means “not labelled”, or none if every label is one; of a table others, too, with commas. "
     "Empty cells are missing always.",
 )
+noise_option = click.option(
+    "--noise",
+    type=click.Choice(["missing", "vote"]),
+    default="missing",
+    show_default=True,
+    help="What the label of --missing says of an object: nothing, or (vote), as of HDBSCAN and BERTopic, that it is in "
+    "no cluster: where more than half of the clusterings say so, it is in none.",
+)
 memory_option = click.option(
     "--memory",
     metavar="SIZE",
@@ -417,6 +425,7 @@ def generate(**settings: Any) -> None:
 @columns_option
 @key_option
 @missing_option
+@noise_option
 @align_option
 @pair_options
 @disk_options
@@ -441,6 +450,8 @@ def combine(ensemble: Path, scratch: Path | None, **settings: Any) -> None:
         PageWishes.of(settings).refuse(settings.pop("no_objects"))
         if settings.pop("align") is not None:
             raise ValueError("--align is for labels that fit into memory, with ids. Leave it out, or give a .csv file.")
+        if settings.pop("noise") != "missing":
+            raise ValueError("--noise vote is for labels that fit into memory. Leave it out, or give a .csv file.")
         combine_stored(ensemble, scratch=scratch, **settings)
         return
     from ensemblage.cli._analysis import combine_analysis

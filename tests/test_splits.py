@@ -118,6 +118,15 @@ def test_a_rare_cluster_stays_by_its_window():
     assert len(merge_unsupported(labels, X, random_state=0).groups) == 2
 
 
+def test_the_window_is_an_interval_of_the_values_of_both_sides():
+    """Of 40 values of the larger side and 5 of the other, one of which lies below the window."""
+    X = np.r_[np.arange(80) / 10, np.repeat([9.0, 9.5, 10, 10.5, 0.05], 2)][:, None]
+    a, b, in_half = np.arange(80), np.arange(80, 90), np.arange(90) % 2 == 0
+    values = np.sort(windowed_values(X, a, b, in_half))
+    along = values / values[-1] * 10.5  # in units of X
+    np.testing.assert_allclose(along, [*np.arange(61, 80, 2) / 10, 9.0, 9.5, 10, 10.5][-14:], atol=1e-9)
+
+
 def test_a_ring_around_another_is_merged_as_the_documentation_says():
     angle = np.linspace(0, 60, 600)
     radius = np.repeat([1.0, 4.0], 300)

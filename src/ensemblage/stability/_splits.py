@@ -338,13 +338,13 @@ def dip_test(X: Any, halves: NDArray[np.bool_], left: Objects, right: Objects, s
 
 
 def windowed_values(X: Any, a: Objects, b: Objects, is_half: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Values of the other half along mean of b − mean of a in this one; of a, 2 |b| that are nearest to b at most."""
+    """Values of the other half along mean of b − mean of a in this one, without those below the 2 |b| largest of a."""
     towards = _mean(X[b[is_half[b]]]) - _mean(X[a[is_half[a]]])
     of_a, of_b = (X[rows[~is_half[rows]]] @ towards for rows in (a, b))
     kept = 2 * len(of_b) / max(len(of_a), 1)
     if kept < 1:
-        of_a = of_a[of_a >= np.quantile(of_a, 1 - kept)]
-        of_b = of_b[of_b >= of_a.min(initial=-np.inf)]
+        least = np.quantile(of_a, 1 - kept)
+        of_a, of_b = (values[values >= least] for values in (of_a, of_b))
     values: NDArray[np.float64] = np.concatenate([of_a, of_b])
     return values
 
@@ -359,8 +359,8 @@ def _mean(X: Any) -> NDArray[np.float64]:
 def gaussian_test(X: Any, left: Objects, right: Objects, seed: int) -> float:
     """SHC: do 2-means of Gaussians with the covariance of the objects leave as small a part of the sum of squares?
 
-    The statistic of 99 samples is taken to be normal, as in the paper. 2-means of a sample leaves the least there is,
-    the split that is tested may leave more: p is too large then, never too small.
+    The statistic of 99 samples is taken to be normal. 2-means of a sample leaves the least there is, and the split that
+    is tested may leave more: p is too large then.
     """
     if min(len(left), len(right)) < LEAST_OBJECTS:
         return 1.0

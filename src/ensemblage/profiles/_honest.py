@@ -1,5 +1,4 @@
-"""p-values of markers that are valid although the clusters were made from the same objects: by the dip, or of counts
-that were thinned."""
+"""p-values of markers that hold although the clusters were made from the same objects: the dip, and thinned counts."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ def height_at(x: float, a: int, b: int, values: Any, heights: Any) -> float:
     """The line through points a and b, at x."""
     if a == b:
         return float(heights[a])
-    return heights[a] + (heights[b] - heights[a]) * (x - values[a]) / (values[b] - values[a])
+    return float(heights[a] + (heights[b] - heights[a]) * (x - values[a]) / (values[b] - values[a]))
 
 
 @inner_jit

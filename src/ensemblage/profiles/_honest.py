@@ -123,8 +123,10 @@ def thin_counts(
 
     Returns
     -------
-    first, second : ndarray or CSR array of shape (n_objects, n_variables)
-        Whole numbers; sparse if X is.
+    first : ndarray or CSR array of shape (n_objects, n_variables)
+        Whole numbers to cluster the objects by; sparse if X is.
+    second : ndarray or CSR array of shape (n_objects, n_variables)
+        Those to test.
 
     Raises
     ------

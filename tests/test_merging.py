@@ -60,8 +60,7 @@ def test_unasked_nothing_is_merged(table):
     assert "linear test" not in (table.parent / "out" / "report.html").read_text(encoding="utf-8")
 
 
-def test_distances_alone_and_a_copy_are_refused(table):
-    pd.DataFrame({"id": range(30), "colour": ["red", "blue", "green"] * 10}).to_csv(table, index=False)
+def test_a_copy_of_the_input_is_refused(table):
     result = run(table, "-k", "2", "--merge-unsupported", output="x.h5ad")
     assert result.exit_code == 2
     assert "error: --merge-unsupported must go with a folder. Got -o " in result.stderr

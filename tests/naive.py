@@ -6,6 +6,7 @@ from functools import cache
 from itertools import combinations, permutations, product
 
 import numpy as np
+from scipy.optimize import linprog
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
@@ -1437,3 +1438,69 @@ def element_similarity(a, b):
     found = np.full(n, np.nan)
     found[known] = 1 - np.abs(walks[0] - walks[1]).sum(axis=1) / (2 * 0.9)
     return found
+
+
+# ---- Unimodality ----
+
+
+def dip(values):
+    """Least D with a unimodal distribution function within D of the observed one, by linear programs; ≥ 1 / (2n).
+
+    One program for each value that the mode may be at; there F may jump. Between values the mode gains nothing.
+    """
+    distinct, counts = np.unique(values, return_counts=True)
+    after = np.cumsum(counts) / len(values)
+    before = after - counts / len(values)
+    distances = [_distance_with_mode(k, distinct, before, after) for k in range(len(distinct))]
+    return max(1 / (2 * len(values)), min(distances))
+
+
+def _distance_with_mode(k, x, before, after):
+    """Variables: F up to x_k, F from x_k, D. F is within D of both ends of each step, its jump of those of its own."""
+    low, high = list(range(k + 1)), list(range(k, len(x)))
+    n = len(low) + len(high) + 1
+    rows, bounds = [], []
+
+    def at_most(entries, bound):
+        row = np.zeros(n)
+        for place, factor in entries:
+            row[place] += factor
+        rows.append(row)
+        bounds.append(bound)
+
+    for v, (j, side) in enumerate([(j, "low") for j in low] + [(j, "high") for j in high]):
+        for step in [before[j]] * (j != k or side == "low") + [after[j]] * (j != k or side == "high"):
+            at_most([(v, 1), (n - 1, -1)], step)
+            at_most([(v, -1), (n - 1, -1)], -step)
+    for first, side, sign in ((0, low, 1), (len(low), high, -1)):
+        for i in range(1, len(side) - 1):
+            left, right = x[side[i]] - x[side[i - 1]], x[side[i + 1]] - x[side[i]]
+            # sign (slope before − slope behind) ≤ 0
+            slopes = [
+                (first + i - 1, -sign / left),
+                (first + i, sign / left + sign / right),
+                (first + i + 1, -sign / right),
+            ]
+            at_most(slopes, 0)
+    for v in range(n - 2):
+        at_most([(v, 1), (v + 1, -1)], 0)
+    cost = np.eye(n)[-1]
+    return linprog(cost, A_ub=np.array(rows), b_ub=bounds, bounds=[(None, None)] * n).fun
+
+
+def ward_tree(means, sizes):
+    """The clusters on either side of each join, the last join first, by Ward's rule on means."""
+    groups = [
+        ([c], np.asarray(mean, dtype=float), int(size)) for c, (mean, size) in enumerate(zip(means, sizes, strict=True))
+    ]
+    joins = []
+    while len(groups) > 1:
+        _, a, b = min(
+            (m * n / (m + n) * ((x - y) ** 2).sum(), a, b)
+            for (a, (_, x, m)), (b, (_, y, n)) in combinations(enumerate(groups), 2)
+        )
+        (left, x, m), (right, y, n) = groups[a], groups[b]
+        joins.append((left, right))
+        groups[a] = (sorted(left + right), (m * x + n * y) / (m + n), m + n)
+        del groups[b]
+    return joins[::-1]

@@ -141,7 +141,7 @@ def test_the_cheat_sheet_to_print_is_one_page_and_that_of_today():
     assert re.findall(rb"/Type /Pages\s/Count (\d+)", printed) == [b"1"]
 
 
-@pytest.mark.parametrize("name", ["make_certainty", "make_default"])
+@pytest.mark.parametrize("name", ["make_certainty", "make_default", "make_splits"])
 def test_a_page_is_what_its_records_give(name):
     made = script(name)
     assert made.PAGE.read_text(encoding="utf-8") == made.page()

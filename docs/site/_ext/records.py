@@ -23,6 +23,7 @@ PAGES = {
     "REPRODUCTION.md": "evidence/reproduction",
     "SCALE.md": "howto/disk",
     "SINGLE_CELLS.md": "tutorials/single_cells",
+    "SPLITS.md": "evidence/splits",
     "TABLES.md": "howto/tables",
     "voting.md": "evidence/voting",
     "../CHANGELOG.md": "changelog",

@@ -41,6 +41,7 @@ from ensemblage.cli._folder import (
     temporary_folder,
 )
 from ensemblage.cli._labels import numbers_of, write_labels
+from ensemblage.cli._merging import merged_clusters
 from ensemblage.cli._pages import repeated_command
 from ensemblage.cli._pairs import KINDS, PairFiles, errors_with_ids
 from ensemblage.cli._profile import profile_of_features
@@ -54,6 +55,7 @@ from ensemblage.io._features import Features
 from ensemblage.io._members import Members
 from ensemblage.kernels._jit import told_of_compiling
 from ensemblage.report._object_table import remove_objects
+from ensemblage.stability import MergedClusters
 
 ALL = "all"
 """The --method that compares all of them."""
@@ -130,12 +132,14 @@ class ConsensusInput:
     """Those that the data decided."""
     model: ConsensusClustering | None = None
     """What made the ensemble of features."""
+    merges: bool = False
+    """Whether clusters are merged whose splits no test supports."""
 
 
 def combine_analysis(path: Path, output: Path, overwrite: bool, **settings: Any) -> dict[str, Any]:
     """Do what ``ensemblage combine`` does; the summary of the analysis."""
     options = CommonOptions.of(settings)
-    wanted, source = Consensus.of(settings.pop("k"), settings), Source.of(path, settings, "missing")
+    wanted, source = Consensus.of(settings.pop("k"), settings), Source.of(path, settings, "missing", "noise")
     options.check_pairs(wanted.estimator())
     request = AnalysisRequest("combine", source, wanted, options)
     asked = {"seed": wanted.seed, "k": wanted.k, **options.identity()}
@@ -252,9 +256,10 @@ def _finish(folder: Folder, request: AnalysisRequest, given: ConsensusInput, sec
         # Of fewer than three members there is no consensus to measure them by.
         rankers = [Discotec(random_state=0), AverageAgreement()][given.ensemble.shape[1] < 3 :]
         ranking = [ranker.fit(given.ensemble) for ranker in rankers]
+    merged = merged_clusters(given.objects, consensus, request.consensus.seed, seconds) if given.merges else None
     with seconds.spent_on(WRITE):
-        _save(folder, given, consensus)
-    more = _more_of_page(request, given, consensus, seconds)
+        _save(folder, given, consensus, merged)
+    more = {**_more_of_page(request, given, consensus, seconds), "merged": merged}
     settings = _settings_of_page(folder, given) | request.options.pair_files.descriptions(given.pairs)
     with seconds.spent_on("report"):
         more |= {"ranking": ranking, "seconds": seconds, "modes": _modes(request, given.ensemble)}
@@ -266,7 +271,7 @@ def _finish(folder: Folder, request: AnalysisRequest, given: ConsensusInput, sec
     return folder.summary
 
 
-def _save(folder: Folder, given: ConsensusInput, consensus: Any) -> None:
+def _save(folder: Folder, given: ConsensusInput, consensus: Any, merged: MergedClusters | None) -> None:
     """The ensemble, the model and the labels."""
     if not folder.has(ENSEMBLE):
         folder.put(ENSEMBLE, given.ensemble.save)
@@ -274,7 +279,7 @@ def _save(folder: Folder, given: ConsensusInput, consensus: Any) -> None:
     if given.model is not None:
         model = given.model._set_consensus(given.ensemble, consensus, given.k_choice, given.chosen)
     folder.put(MODEL, partial(save_model, clone_without_threads(model)))
-    folder.put(LABELS, lambda path: write_labels(path, given.objects.ids, consensus))
+    folder.put(LABELS, lambda path: write_labels(path, given.objects.ids, consensus, merged))
 
 
 def _more_of_page(request: AnalysisRequest, given: ConsensusInput, consensus: Any, seconds: Seconds) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from ensemblage import load
 from ensemblage.answer._to_anndata import check_key, columns_of, has_columns, notes_of, write_copy
 from ensemblage.base.atomic import atomic_write
 from ensemblage.cli._folder import LABELS, MODEL, NOTHING_UNASKED, check_free
-from ensemblage.cli._labels import LABEL_COLUMNS
+from ensemblage.cli._labels import LABEL_COLUMNS, MERGED_COLUMN
 from ensemblage.cli._source import CellSource, Source
 from ensemblage.io import Table
 from ensemblage.io._formats import CELLS, EXCEL, TEXT, first_suffixes, format_of, table_format
@@ -24,6 +24,7 @@ NUMBERS: dict[str, Callable[[str], int | float]] = {
     "confidence": float,
     "runner_up": int,
     "runner_up_share": float,
+    MERGED_COLUMN: int,
 }
 Found = Mapping[str, Sequence[Any]]
 
@@ -105,10 +106,12 @@ TAB = "\t"
 def _label_columns(path: Path, n: int, rows: Any, taken: set[str]) -> dict[str, list[Any]]:
     """By name a cell for each of n rows of the table; None where a row was left out, or nothing is known."""
     with open(path, newline="", encoding="utf-8") as file:
-        lines = list(csv.DictReader(file))
+        read = csv.DictReader(file)
+        lines, columns = list(read), [*LABEL_COLUMNS[1:], MERGED_COLUMN]
+    columns = [name for name in columns if name in (read.fieldnames or ())]
     places = np.arange(n) if rows is None else rows
     found: dict[str, list[Any]] = {}
-    for name in LABEL_COLUMNS[1:]:
+    for name in columns:
         cells: list[Any] = [None] * n
         for place, line in zip(places.tolist(), lines, strict=True):
             cells[place] = NUMBERS.get(name, str)(line[name]) if line[name] else None

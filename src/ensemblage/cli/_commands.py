@@ -222,6 +222,14 @@ missing_option = click.option(
     help="The label that means “not labelled”, or none if every label is one; of a table others, too, with commas. "
     "Empty cells are missing always.",
 )
+noise_option = click.option(
+    "--noise",
+    type=click.Choice(["missing", "vote"]),
+    default="missing",
+    show_default=True,
+    help="What the label of --missing says of an object: nothing, or (vote), as of HDBSCAN and BERTopic, that it is in "
+    "no cluster: where more than half of the clusterings say so, it is in none.",
+)
 memory_option = click.option(
     "--memory",
     metavar="SIZE",
@@ -365,6 +373,12 @@ def look(data: Path, **settings: Any) -> None:
     help="Make the analysis again without each column in turn, of many the 20 that separate the clusters most, and "
     "tell without which the answer changes.",
 )
+@click.option(
+    "--merge-unsupported",
+    is_flag=True,
+    help="Say in a further column of labels.csv and on the page which clusters are left if those are merged between "
+    "which a linear test supports no split. Clusters of other shapes, as rings, are merged, too: look at both.",
+)
 @generation_options
 @table_options
 @feature_options
@@ -444,6 +458,7 @@ def generate(**settings: Any) -> None:
 @columns_option
 @key_option
 @missing_option
+@noise_option
 @align_option
 @pair_options
 @disk_options
@@ -468,6 +483,8 @@ def combine(ensemble: Path, scratch: Path | None, **settings: Any) -> None:
         PageWishes.of(settings).refuse(settings.pop("no_objects"))
         if settings.pop("align") is not None:
             raise ValueError("--align is for labels that fit into memory, with ids. Leave it out, or give a .csv file.")
+        if settings.pop("noise") != "missing":
+            raise ValueError("--noise vote is for labels that fit into memory. Leave it out, or give a .csv file.")
         combine_stored(ensemble, scratch=scratch, **settings)
         return
     from ensemblage.cli._analysis import combine_analysis

@@ -12,8 +12,11 @@ from numpy.typing import NDArray
 from ensemblage.base.text import write_csv
 from ensemblage.metrics import verdicts
 from ensemblage.rows.blocks import row_blocks
+from ensemblage.stability import MergedClusters
 
 LABEL_COLUMNS = ("id", "cluster", "confidence", "verdict", "runner_up", "runner_up_share")
+MERGED_COLUMN = "merged_cluster"
+"""With --merge-unsupported: the cluster, or the first of those that it was merged with."""
 
 
 def numbers_of(consensus: Any) -> NDArray[np.int64]:
@@ -22,17 +25,19 @@ def numbers_of(consensus: Any) -> NDArray[np.int64]:
     return np.append(numbers, -1)
 
 
-def write_labels(path: Path, ids: Sequence[Any], consensus: Any) -> None:
-    """One line per object: id, cluster (−1: none), and `certainty_cells`."""
+def write_labels(path: Path, ids: Sequence[Any], consensus: Any, merged: MergedClusters | None = None) -> None:
+    """One line per object: id, cluster (−1: none), and `certainty_cells`; with merged clusters, that of each, too."""
 
     numbers = numbers_of(consensus)
+    firsts = None if merged is None else np.append([group[0] for group in merged.groups], -1)[merged.labels]
 
     def lines() -> Iterator[tuple[Any, ...]]:
         for block in row_blocks(len(consensus.labels_)):
             clusters = numbers[consensus.labels_[block]].tolist()
-            yield from zip(ids[block], clusters, *certainty_cells(consensus, block, numbers), strict=True)
+            more = [] if firsts is None else [firsts[block].tolist()]
+            yield from zip(ids[block], clusters, *certainty_cells(consensus, block, numbers), *more, strict=True)
 
-    write_csv(path, list(LABEL_COLUMNS), lines())
+    write_csv(path, [*LABEL_COLUMNS, *[MERGED_COLUMN] * (merged is not None)], lines())
 
 
 def certainty_cells(consensus: Any, block: slice, numbers: NDArray[Any]) -> tuple[list[Any], ...]:

@@ -43,6 +43,7 @@ from ensemblage.cli._generation import (
     Generation,
     learned_beside,
 )
+from ensemblage.cli._merging import check_folder, check_mergeable
 from ensemblage.cli._plan import plan_text
 from ensemblage.cli._progress import progress_bar, tell, tell_notes
 from ensemblage.cli._resampling import ResamplingPlan, check_resampling
@@ -62,6 +63,8 @@ def run_analysis(data: Path, output: Path, overwrite: bool, annotate: bool, **se
     request = RunRequest.of(data, settings)
     if annotate:
         check_annotated(request.source, output)
+    if request.merges:
+        check_folder(output)
     request.check_pairs()
     summary = analyse(
         AnalysisRequest("run", request.source, request.consensus, request.options),
@@ -94,6 +97,8 @@ class RunRequest:
     allow_one: bool
     n_resamples: int | None
     """None: the plan decides."""
+    merges: bool
+    """Whether clusters are merged whose splits no test supports."""
     generation: Generation
     consensus: Consensus
     may_choose_k: bool
@@ -105,6 +110,7 @@ class RunRequest:
         """All settings of the command, refused where they contradict each other."""
         k, k_range = settings.pop("k"), settings.pop("k_range")
         allow_one, n_resamples = settings.pop("allow_one"), settings.pop("stability")
+        merges = settings.pop("merge_unsupported")
         options = CommonOptions.of(settings)
         most = _largest_k(k, k_range)
         method, has_parameters = settings["method"], bool(settings["chosen"])
@@ -125,7 +131,7 @@ class RunRequest:
             consensus = replace(consensus, method=generation.method)
         source = generation.source(Source.of(data, settings, *FEATURE_OPTIONS))
         generation.check()
-        asked = k, k_range, method, allow_one, n_resamples, generation, consensus, may_choose_k
+        asked = k, k_range, method, allow_one, n_resamples, merges, generation, consensus, may_choose_k
         return cls(source, *asked, options)
 
     @property
@@ -177,6 +183,7 @@ class RunRequest:
         asked |= {"k": "found"} if self.most is None and self.method is None else {}
         asked |= {"allow_one": True} if self.allow_one else {}
         asked |= {} if self.n_resamples is None else {"stability": self.n_resamples}
+        asked |= {"merge_unsupported": True} if self.merges else {}
         asked |= self.options.identity()
         if self.generation.generator == DIVERSE:  # k is not only the consensus's
             found = "found" if self.may_choose_k else "different"
@@ -239,6 +246,8 @@ def _decide(request: RunRequest, features: Features) -> Decisions:
     pairs = request.options.pairs(features.ids, name)
     check_resampling(generation, features, plan, request.n_resamples)
     check_without_columns(request.options.without_columns, generation, features, plan)
+    if request.merges:
+        check_mergeable(features, name)
     features = generation.tell_features(features, name)
     preprocessor.notes_ = features.notes  # with what is done with so many rows
     consensus = replace(request.consensus, method=plan.combiner.value)
@@ -379,4 +388,5 @@ def _with_consensus(
         resampling=ResamplingPlan(generation, again, features, plan.stability.value, is_asked, seconds, chosen),
         settings=request.settings_used(generation, consensus),
         model=model,
+        merges=request.merges,
     )

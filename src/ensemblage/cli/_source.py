@@ -18,6 +18,7 @@ from ensemblage.base.text import some
 from ensemblage.cli._options import option_name, shell_text
 from ensemblage.cli._progress import tell_notes
 from ensemblage.ensemble._ensemble import Ensemble
+from ensemblage.ensemble._noise import VOTE
 from ensemblage.io import ColumnUse, Table, read_table
 from ensemblage.io._anndata_features import PCA, X, classes_of, table_of
 from ensemblage.io._anndata_labels import LEIDEN, ensemble_of
@@ -37,7 +38,7 @@ OF_CELLS = {"columns": "--columns", "use": "--use", "key": "--key"}
 """Settings that say what of a .h5ad file is read, and how what is written into one is called."""
 MOST_DESCRIBED = 50_000_000
 """Entries of a matrix by whose variables clusters are described: some seconds, and 400 MB."""
-USUAL = {"categories": "encode", "dates": "drop"}
+USUAL = {"categories": "encode", "dates": "drop", "noise": "missing"}
 """Options that came later: where they are as usual, an older folder is not of another analysis."""
 FORMULA = re.compile(r"\s*[=+\-@]|[\t\r]")
 NUMBER = re.compile(r"\s*[+-]?([0-9]+([.,][0-9]*)?|[.,][0-9]+)([eE][+-]?[0-9]+)?\s*")
@@ -157,6 +158,8 @@ class Source:
             if self.missing_codes:
                 beside = ",".join(self.missing_codes)
                 raise ValueError(f"--missing must be one label for a .npz file. Got {beside} beside. Leave it out.")
+            if self.options.get("noise") == VOTE:
+                raise ValueError("--noise vote is for labels. Got a .npz file, whose noise is missing. Use .csv.")
             ensemble = Ensemble.load(self.path)
             ids = [str(row) for row in range(1, len(ensemble) + 1)]
             return Members(ensemble, ids, None, None, ())
@@ -219,7 +222,8 @@ class CellSource(Source):
 
     def identity(self, content: bytes) -> dict[str, Any]:
         read = {"use": self.use} if "impute" in self.options else {"columns": list(self.columns)}
-        return {"input": content.hex(), "truth-column": self.truth_column, **read, **self.options}
+        options = {name: value for name, value in self.options.items() if name != "noise" or USUAL[name] != value}
+        return {"input": content.hex(), "truth-column": self.truth_column, **read, **options}
 
     def table(self, content: bytes) -> Table:
         return table_of(self.opened, self.use)

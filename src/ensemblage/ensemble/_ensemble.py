@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,6 +28,7 @@ from ensemblage.ensemble._columns import drop_unused_labels
 from ensemblage.ensemble._counted import Counted, counted_labels
 from ensemblage.ensemble._links import Links, common_labels
 from ensemblage.ensemble._matrices import code_labels, code_partitions, in_order
+from ensemblage.ensemble._noise import MISSING, noise_voted
 from ensemblage.rows.distinct import DistinctRows
 from ensemblage.rows.memory import MemoryRows
 from ensemblage.rows.protocol import LabelRows
@@ -61,6 +63,11 @@ class Ensemble:
     missing : int or None, default -1
         The number that also means "not labelled", in numeric columns whose values are whole. None makes it an
         ordinary label (noise of DBSCAN as one cluster). An Ensemble keeps its own.
+    noise : {"missing", "vote"}, default "missing"
+        What the number ``missing`` says of an object: nothing, or, as of HDBSCAN, DBSCAN and BERTopic, that it is in no
+        cluster. "vote": an object that more than half of the partitions that label it call noise is in no cluster of
+        the ensemble, and so of any consensus; elsewhere noise is missing. NaN, None and NA are no votes. The weights of
+        partitions do not count.
 
     Attributes
     ----------
@@ -114,13 +121,23 @@ class Ensemble:
     missing: int | None
 
     def __init__(
-        self, labels: ArrayLike | Any, *, names: Sequence[str] | None = None, missing: int | None = -1
+        self,
+        labels: ArrayLike | Any,
+        *,
+        names: Sequence[str] | None = None,
+        missing: int | None = -1,
+        noise: Literal["missing", "vote"] = "missing",
     ) -> None:
-        if isinstance(labels, Ensemble):
+        if not isinstance(labels, Ensemble):
+            missing = check_missing(missing)
+            self._set(noise_voted(partial(code_labels, labels), missing, noise), names, missing, is_new=True)
+        elif noise == MISSING:
             self._set(labels.coded, names, labels.missing)
         else:
-            missing = check_missing(missing)
-            self._set(code_labels(labels, missing), names, missing, is_new=True)
+            raise ValueError(
+                "noise of an Ensemble must be 'missing' where it is made of another one, whose noise is missing. "
+                f"Got {format_value(noise)}. Give the labels."
+            )
 
     def _set(self, coded: CodedColumns, names: Sequence[str] | None, missing: int | None, is_new: bool = False) -> None:
         self.rows, self.codes = coded.codes, coded.codes.unwrap()

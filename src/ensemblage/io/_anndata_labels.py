@@ -13,6 +13,7 @@ from ensemblage.base.text import some
 from ensemblage.base.validation import format_value
 from ensemblage.ensemble._checks import check_missing
 from ensemblage.ensemble._ensemble import Ensemble
+from ensemblage.ensemble._noise import noise_voted
 from ensemblage.io._anndata_read import name_of, open_anndata
 from ensemblage.io._labels import code_texts
 
@@ -20,12 +21,15 @@ LEIDEN = "leiden_*"
 """How scanpy's users name the clusterings of a sweep."""
 
 
-def ensemble_of(source: Any, columns: str | Sequence[str] = LEIDEN, missing: int | None = -1) -> Ensemble:
+def ensemble_of(
+    source: Any, columns: str | Sequence[str] = LEIDEN, missing: int | None = -1, noise: str = "missing"
+) -> Ensemble:
     """What `Ensemble.from_anndata` returns."""
     adata, missing = open_anndata(source), check_missing(missing)
     names = matching_columns(adata, columns)
     numbered = [_number_labels(adata.obs[name], name, name_of(adata)) for name in names]
-    return Ensemble._of(code_texts(names, numbered, missing), missing, is_new=True)
+    coded = noise_voted(lambda label: code_texts(names, numbered, label), missing, noise)
+    return Ensemble._of(coded, missing, is_new=True)
 
 
 def matching_columns(adata: Any, columns: str | Sequence[str]) -> list[str]:

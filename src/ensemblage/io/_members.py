@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from ensemblage.base.options import Message, Option
 from ensemblage.ensemble._checks import check_missing
 from ensemblage.ensemble._ensemble import Ensemble
+from ensemblage.ensemble._noise import noise_voted
 from ensemblage.io._column import Column
 from ensemblage.io._encoding import ColumnUse, column_uses
 from ensemblage.io._labels import code_columns
@@ -38,6 +40,7 @@ def members_of(
     truth_column: str | None = None,
     drop_columns: tuple[str, ...] = (),
     missing: int | None = -1,
+    noise: str = "missing",
 ) -> Members:
     """Every column of a table as one partition, but for the id and the truth.
 
@@ -57,7 +60,8 @@ def members_of(
             got = f"Column {column.name!r} of {table.source} has a different value in every row, like an id."
             is_id, is_none = (Option("roles", {column.name: role}) for role in ("id", "drop"))
             raise ValueError(Message(f"{rule} {got} Say what it is: ", is_id, ", or ", is_none, "."))
-    ensemble = Ensemble._of(code_columns(roles.rest, check_missing(missing)), missing, is_new=True)
+    coded = noise_voted(partial(code_columns, roles.rest), check_missing(missing), noise)
+    ensemble = Ensemble._of(coded, missing, is_new=True)
     uses = column_uses(table, [ColumnUse(c.name, "labels", "", "partition") for c in roles.rest], roles, truth_column)
     return Members(ensemble, roles.ids, roles.id_column, roles.truth, (*table.notes, *roles.notes), uses)
 

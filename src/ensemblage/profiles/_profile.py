@@ -7,13 +7,17 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 
 from ensemblage.base.frames import backend_of
 from ensemblage.base.random import seed_of
 from ensemblage.base.sklearn import transform_named
-from ensemblage.base.validation import check_numbers, check_whole, format_value
+from ensemblage.base.validation import check_flag, check_numbers, check_whole, format_value
+from ensemblage.ensemble._arrays import as_frame
 from ensemblage.ensemble._ensemble import Ensemble
+from ensemblage.io import Table
 from ensemblage.profiles._comparison import ClusterComparison, repeats_clusters
+from ensemblage.profiles._honest import dip_markers, thinned_markers
 from ensemblage.profiles._record import ClusterProfile, Profile, sentence_of
 from ensemblage.profiles._separation import nearly_repeated
 from ensemblage.profiles._tree import rules_of
@@ -32,6 +36,8 @@ def profile(
     n_drivers: int = 5,
     max_depth: int = 3,
     random_state: Any = 0,
+    honest: bool = False,
+    thinned: ArrayLike | None = None,
 ) -> Profile:
     """Say what describes each cluster: which variables are higher, lower, more or less often there than in the rest.
 
@@ -61,12 +67,18 @@ def profile(
         Depth of the decision tree whose leaves are the rules; 0 for none.
     random_state : int, RandomState, Generator or None, default 0
         Deals out the objects for the cross-validation of the rules, and draws 5,000 of more.
+    honest : bool, default False
+        Whether variables are tested with p-values that are valid although the clusters were made from them: by the dip,
+        or with ``thinned``.
+    thinned : array-like or sparse matrix of shape (n_objects, n_variables), optional
+        With ``honest``, the second of the counts that `ensemblage.profiles.thin_counts` made of X, where the clusters
+        were made from the first alone.
 
     Returns
     -------
     Profile
         ``clusters`` and ``sentences``, one per cluster; ``to_frame()`` with the numbers behind the words; ``markers()``
-        of wide data; ``plot()``; ``rules`` with their accuracy.
+        of wide data; ``plot()``; ``rules`` with their accuracy; ``honest``, the tests that were asked for.
 
     Raises
     ------
@@ -85,6 +97,14 @@ def profile(
     The clusters were made from these variables, as a rule: that they differ is no discovery, and p-values of the
     rank-sum test are too small by construction. They order the variables, and test nothing, but for those that were not
     clustered.
+
+    Valid p-values, with ``honest``: each cluster is compared with the one whose mean is nearest, and a variable is
+    tested by the dip of its values in both: two modes are a difference, the two sides of a cut are none. That finds
+    variables that separate the two alone, from 4 standard deviations on. It holds for variables that have one mode in a
+    single cloud; those with one frequent value among many, as logarithms of counts, are left out. For counts, thin
+    them, cluster the first part by the same method, and give its clusters and the second part: a cluster is compared
+    with the rest by Welch's test of log(1 + count). Clusters of all counts, with any thinning, have no valid p-value.
+    Benjamini and Hochberg's adjustment counts the variables of a cluster.
 
     The rules are the leaves of a decision tree on the original values; their accuracy is that of trees made without the
     objects that they are asked about, in five parts.
@@ -114,6 +134,9 @@ def profile(
     proline > 755 and flavanoids > 2.18 → cluster 0 (57 of 59)
     """
     labels = _labels_of(model_or_labels)
+    check_flag(honest, "honest of profile")
+    if thinned is not None and not honest:
+        raise ValueError("thinned of profile must go with honest=True. Got honest=False. Add it, or leave thinned out.")
     check_whole(n_drivers, "n_drivers of profile", 1)
     check_whole(max_depth, "max_depth of profile", 0, 3)
     seed = seed_of(random_state, "random_state of profile")
@@ -150,6 +173,11 @@ def profile(
     of_tree = [v for v in variables if v.clustered] or variables
     rules = rules_of(of_tree, clusters, names, max_depth, seed)
     same = [v.name for v in variables if repeats_clusters(v.values, members)]
+    tested = None
+    if thinned is not None:
+        tested = thinned_markers(*_check_thinned(thinned, X, n), clusters, names, backend_of(X))
+    elif honest:
+        tested = dip_markers(variables, clusters, names, coordinates, backend_of(X))
     return Profile(
         found,
         rules,
@@ -162,7 +190,28 @@ def profile(
         backend_of(X),
         same,
         nearly_repeated(variables, clusters, k, same),
+        tested,
     )
+
+
+def _check_thinned(thinned: Any, X: Any, n: int) -> tuple[NDArray[np.float64], list[str]]:
+    """The (n, m) counts of the columns of X, and their names."""
+    dense = thinned.toarray() if hasattr(thinned, "toarray") else thinned
+    counts = check_numbers(dense, "thinned of profile", (n, "m"))
+    frame = X if isinstance(X, Table) or sparse.issparse(X) else as_frame(X)
+    named = X.names if isinstance(X, Table) else getattr(frame, "columns", None)
+    names = [f"x{j}" for j in range(np.shape(X)[1])] if named is None else list(map(str, named))
+    if counts.shape[1] != len(names):
+        raise ValueError(
+            f"thinned of profile must have the {len(names):,} columns of X. Got {counts.shape[1]:,}. Give the second "
+            "part that thin_counts made of X."
+        )
+    if not (np.isfinite(counts) & (counts >= 0)).all():
+        raise ValueError(
+            "thinned of profile must be numbers ≥ 0. Got others. Give the second part of thin_counts, divided by the "
+            "depths of the objects at most."
+        )
+    return counts, names
 
 
 def _labels_of(model_or_labels: Any) -> Any:

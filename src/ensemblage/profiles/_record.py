@@ -19,6 +19,7 @@ from ensemblage.base.validation import check_choice, check_whole
 from ensemblage.profiles._comparison import ClusterComparison, top_level
 from ensemblage.profiles._effects import Categories, benjamini_hochberg
 from ensemblage.profiles._figure_data import heat_map_of, panels_of
+from ensemblage.profiles._honest import HonestMarkers
 from ensemblage.profiles._tree import Rules
 from ensemblage.profiles._variables import Variable
 from ensemblage.profiles._words import (
@@ -118,6 +119,8 @@ class Profile:
         Variables whose values are the clusters once more, up to names, where they are known.
     nearly_same_as : dict of str to float
         Categories that are nearly the clusters, with their adjusted Rand index, of at least .9.
+    honest : HonestMarkers or None
+        Variables that were tested with valid p-values, if that was asked for.
     """
 
     clusters: list[ClusterProfile]
@@ -132,6 +135,7 @@ class Profile:
     _backend: str | None
     same_as: list[str]
     nearly_same_as: dict[str, float]
+    honest: HonestMarkers | None = None
 
     @property
     def sentences(self) -> list[str]:

@@ -47,8 +47,9 @@ def build(
         Whether ids and values of single objects may be in the page, and in the JSON.
     **details
         Keyword parameters of `summarize`: ``features``, ``ids``, ``truth``, ``ranking``, ``seconds``, ``settings``,
-        ``versions``, ``title``, ``command``, ``k_choice``, ``chosen``, ``cluster_stability``, ``column_uses``,
-        ``plan``, ``profile``, ``modes``, ``method_comparison``, ``without_columns``, ``n_refits``, ``random_state``.
+        ``versions``, ``title``, ``command``, ``k_choice``, ``chosen``, ``cluster_stability``, ``merged``,
+        ``column_uses``, ``plan``, ``profile``, ``modes``, ``method_comparison``, ``without_columns``, ``n_refits``,
+        ``random_state``.
 
     Returns
     -------

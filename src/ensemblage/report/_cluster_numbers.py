@@ -7,7 +7,7 @@ import numpy as np
 
 _OF_CLUSTERS = frozenset({"cluster", "runner_up"})
 """Keys of the number of a cluster, or of a list of them; "clusters", where it is one."""
-_BY_THEMSELVES = frozenset({"profile", "found_again", "evidence", "number", "stability", "other_numbers"})
+_BY_THEMSELVES = frozenset({"profile", "found_again", "merged", "evidence", "number", "stability", "other_numbers"})
 """Parts whose clusters have their names already, or are columns."""
 
 

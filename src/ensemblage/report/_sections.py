@@ -14,6 +14,7 @@ from ensemblage.report._chosen import rated_numbers_section, weights_section
 from ensemblage.report._evidence import evidence_sections
 from ensemblage.report._figure_data import nan_array, symmetric_matrix
 from ensemblage.report._layout import Picture, Section, Table, hand_drawn, number, percent, plural, quote_name
+from ensemblage.report._merged import merged_section
 from ensemblage.report._methods import methods_section
 from ensemblage.report._modes import modes_section
 from ensemblage.report._n_clusters import cluster_stability_section, k_choice_section
@@ -81,7 +82,10 @@ def sections_of(summary: Summary) -> list[Section]:
 def trust_section(summary: Summary) -> Section:
     """Whether the answer can be trusted: how many clusters, found again or not, against classes that are known."""
     how_many = [k_choice_section(summary), rated_numbers_section(summary), *evidence_sections(summary, how_many=True)]
-    parts = [*how_many, other_numbers_section(summary), cluster_stability_section(summary), stability_section(summary)]
+    parts = [
+        *(*how_many, other_numbers_section(summary), cluster_stability_section(summary)),
+        *(merged_section(summary), stability_section(summary)),
+    ]
     parts += [methods_section(summary), truth_section(summary)]
     terms = [term for key, term in TRUST_TERMS.items() if summary.get(key)]
     sentence = "".join(

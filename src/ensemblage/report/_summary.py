@@ -38,6 +38,7 @@ from ensemblage.report._figure_data import (
     point_sample,
 )
 from ensemblage.report._k_choice import choice_of_k
+from ensemblage.report._merged import merged_summary
 from ensemblage.report._methods import method_summary
 from ensemblage.report._modes import mode_summary, points_by_story
 from ensemblage.report._n_clusters import cluster_stability_summary, k_choice_summary, points_by_number
@@ -83,6 +84,7 @@ def summarize(
     k_choice: Any = None,
     chosen: Any = None,
     cluster_stability: Any = None,
+    merged: Any = None,
     column_uses: Sequence[Sequence[str]] = (),
     plan: Any = None,
     profile: Any = None,
@@ -126,6 +128,9 @@ def summarize(
         has one.
     cluster_stability : ClusterStability, optional
         What `stability.cluster_stability` returned for the clusters of the consensus: a verdict for each.
+    merged : MergedClusters, optional
+        What `stability.merge_unsupported` returned for the clusters of the consensus: which splits a linear test
+        supports, and what is left.
     column_uses : sequence of (column, role, reason, use), optional
         What was done with each column of the table that was clustered, as ``Preprocessor.columns_``.
     plan : Plan, optional
@@ -228,6 +233,7 @@ def summarize(
         "chosen": chosen_summary(chosen),
         "other_numbers": other_numbers_summary(others, labels, numbers_of(model)),
         "found_again": cluster_stability_summary(cluster_stability),
+        **({} if merged is None else {"merged": merged_summary(merged)}),
         "profile": profile_for_page(profile, model, features, names),
         "modes": mode_summary(modes, ensemble.names, labels),
         "methods": method_summary(method_comparison, labels),

@@ -1,16 +1,22 @@
-"""Is it found again? Clusters in resamples of the data and in the members of an ensemble; numbers of clusters."""
+"""Is it found again, is it apart? Clusters in resamples and members, splits between them, numbers of clusters."""
 
 from ensemblage.base.docs import fill_docstrings
 from ensemblage.stability._clusters import cluster_stability, member_stability
 from ensemblage.stability._records import ClusterStability, PredictionStrength
+from ensemblage.stability._split_records import MergedClusters, SplitSupport
+from ensemblage.stability._splits import merge_unsupported, split_support
 from ensemblage.stability._strength import prediction_strength
 
 __all__ = [
     "ClusterStability",
+    "MergedClusters",
     "PredictionStrength",
+    "SplitSupport",
     "cluster_stability",
     "member_stability",
+    "merge_unsupported",
     "prediction_strength",
+    "split_support",
 ]
 
 fill_docstrings(globals()[name] for name in __all__)

@@ -191,7 +191,7 @@ def cluster_stability(
     if clustering is None:
         reference = _fit_reference(estimator, data, reference_seed)
     else:
-        reference = _check_reference(clustering, len(data), f"clustering of {name}")
+        reference = check_reference(clustering, len(data), f"clustering of {name}")
 
     def compare(i: int) -> NDArray[np.float64] | _Failure:
         resample = drawn.draw(draws[2 * i]) if given is None else drawn.resample_of(given[i])
@@ -271,7 +271,7 @@ def member_stability(
     ensemble = as_ensemble(labels)
     w = check_weights(weights, ensemble.shape[1], "member_stability")
     ensemble, w = ensemble.select(w > 0), w[w > 0]
-    reference = _check_reference(clustering, len(ensemble), "clustering of member_stability")
+    reference = check_reference(clustering, len(ensemble), "clustering of member_stability")
     sizes, k = np.diff(ensemble.offsets) - 1, len(reference.names)
     similar = [
         best_jaccard(cells, k, int(size)) for cells, size in zip(_tables(ensemble, reference), sizes, strict=True)
@@ -307,7 +307,7 @@ def _fit_reference(estimator: Any, data: Data, seed: int) -> Reference:
     return Reference(names.tolist(), placed)
 
 
-def _check_reference(labels: ArrayLike | Any, n: int, subject: str) -> Reference:
+def check_reference(labels: ArrayLike | Any, n: int, subject: str) -> Reference:
     coded_labels = Ensemble.from_partitions([labels], names=[subject])
     if len(coded_labels) != n:
         raise ValueError(

@@ -134,7 +134,7 @@ class ClusterStability:
         data frame
             Of the library of X, or the first that is installed of pandas, polars and pyarrow; without any, a dict.
         """
-        return to_frame(_columns(self._rows()), self.backend)
+        return to_frame(columns_of(self._rows()), self.backend)
 
     def plot(self, *, ax: Any = None) -> Any:
         """Draw the similarities of every cluster and the bounds of the verdicts.
@@ -222,7 +222,7 @@ class PredictionStrength:
         data frame
             Of the library of X, or the first that is installed of pandas, polars and pyarrow; without any, a dict.
         """
-        return to_frame(_columns(self.table), self.backend)
+        return to_frame(columns_of(self.table), self.backend)
 
     def plot(self, *, ax: Any = None) -> Any:
         """Draw the strength by the number of clusters.
@@ -241,6 +241,6 @@ class PredictionStrength:
         return f"{type(self).__name__}: {self.sentence}\n{text_table([head, *lines], MOST_LINES)}"
 
 
-def _columns(rows: Sequence[Any]) -> dict[str, list[Any]]:
+def columns_of(rows: Sequence[Any]) -> dict[str, list[Any]]:
     names = type(rows[0])._fields if rows else ()
     return {name: [getattr(row, name) for row in rows] for name in names}

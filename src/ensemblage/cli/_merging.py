@@ -1,0 +1,33 @@
+"""``--merge-unsupported``: which clusters are left if those are merged between which a test supports no split."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from ensemblage.cli._annotate import is_annotated_copy
+from ensemblage.cli._labels import numbers_of
+from ensemblage.cli._progress import tell
+from ensemblage.cli._seconds import Seconds
+from ensemblage.io._features import Features
+from ensemblage.stability import MergedClusters, merge_unsupported
+
+
+def check_folder(output: Path) -> None:
+    """Refuse a copy of the input as output: what was merged stands in labels.csv and on the page."""
+    if is_annotated_copy(output):
+        raise ValueError(f"--merge-unsupported must go with a folder. Got -o {output}. Name a folder.")
+
+
+def check_mergeable(features: Features, name: str) -> None:
+    """Refuse before the work begins objects without features, along whose lines splits could be tested."""
+    if not features.X.shape[1]:
+        raise ValueError(f"--merge-unsupported must have features. {name} has distances or labels alone. Leave it out.")
+
+
+def merged_clusters(features: Any, consensus: Any, seed: int, seconds: Seconds) -> MergedClusters:
+    """What is left of the clusters of a consensus, by the numbers that people know them by."""
+    with seconds.spent_on("splits"):
+        merged = merge_unsupported(numbers_of(consensus)[consensus.labels_], features.X, random_state=seed)
+    tell(merged.sentence)
+    return merged

@@ -1,0 +1,75 @@
+"""Which clusters are left if those are merged between which a test supports no split, before and after."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ensemblage.base.text import some
+from ensemblage.report._layout import Section, Table, number
+from ensemblage.report._ranking import short_repr
+from ensemblage.stability import MergedClusters
+from ensemblage.stability._split_records import p_text
+
+Summary = Mapping[str, Any]
+
+LIMITS = (
+    "Each split was tested along the line between the means of its sides, on objects that did not choose the line. "
+    "Clusters that no straight line separates, as rings or spirals, are not supported by such a test; nor are clusters "
+    "that lie near each other. Compare the clusters before and after with what is known of the objects."
+)
+
+
+def merged_summary(merged: Any) -> dict[str, Any] | None:
+    """What the page shows of `merge_unsupported`."""
+    if merged is None:
+        return None
+    if not isinstance(merged, MergedClusters):
+        raise TypeError(
+            "merged of report must be what merge_unsupported returned. "
+            f"Got {short_repr(merged)}. Give that, or leave it out."
+        )
+    return {
+        "sentence": merged.sentence,
+        "reasons": merged.reasons,
+        "groups": [list(map(str, group)) for group in merged.groups],
+        "sizes": merged.sizes,
+        "splits": [
+            {
+                "left": list(map(str, row.left)),
+                "right": list(map(str, row.right)),
+                "n": row.n,
+                "p_value": None if row.p_value != row.p_value else row.p_value,
+                "level": row.level,
+                "verdict": row.verdict,
+            }
+            for row in merged.support.table
+        ],
+    }
+
+
+def merged_section(summary: Summary) -> Section | None:
+    """What was merged and why."""
+    found = summary.get("merged")
+    if not found:
+        return None
+    splits = [
+        [
+            some(row["left"]),
+            some(row["right"]),
+            f"{row['n']:,}",
+            "–" if row["p_value"] is None else p_text(row["p_value"]).removeprefix("= "),
+            number(row["level"], 4),
+            row["verdict"],
+        ]
+        for row in found["splits"]
+    ]
+    after = [
+        [some(group), f"{size:,}", "merged" if len(group) > 1 else "as before"]
+        for group, size in zip(found["groups"], found["sizes"], strict=True)
+    ]
+    tables = [
+        Table("After", ["Clusters before", "Objects", ""], after, text=(0, 2)),
+        Table("Splits", ["Clusters", "from", "Objects", "p", "Level", "Verdict"], splits, text=(0, 1, 5)),
+    ]
+    return Section(
+        "Which splits does a linear test support?", [found["sentence"], *found["reasons"], LIMITS], [], tables
+    )

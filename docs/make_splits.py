@@ -40,7 +40,8 @@ a cloud are not independent).
 DEFAULT = """
 
 The clusters that `ConsensusClustering` finds with its default and with `selection="consensus"`, which choose the number
-themselves, on some of the clouds, in a random order: as many as there was time for.
+themselves, on some of the clouds, in a random order: as many as there was
+time for. So few would show large errors only.
 
 """
 POWER = """## Two clusters
@@ -53,7 +54,7 @@ three of the ten sets of each kind.
 POWER_READ = """
 
 Read: at 2 standard deviations two equal Gaussians have one mode, and no test of modes splits them. At 3, 200 objects
-are too few. Ward's clusters of 50 features are not the Gaussians; no test makes up for that.
+are too few.
 """
 MARKERS = """## Markers
 

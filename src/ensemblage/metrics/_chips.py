@@ -21,7 +21,7 @@ NEW = 0
 
 
 class PartialPartition(NamedTuple):
-    """A partition of some of the objects, and how sure it is."""
+    """A partition of some of the objects, with its probability."""
 
     labels: NDArray[np.int32]
     """(n,) clusters numbered by decreasing size; -1 for an object that is left out."""

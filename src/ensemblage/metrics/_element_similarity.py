@@ -86,7 +86,7 @@ def element_consistency(
 
     See Also
     --------
-    certainty : How sure the place of an object in a clustering is.
+    certainty : Certainty of each object of a clustering.
 
     Notes
     -----

@@ -11,7 +11,15 @@ import pytest
 from numpy.testing import assert_array_equal
 from strategies import few_starts, planted_labels, twins
 
-from ensemblage import ConsensusModes, CountedEnsemble, Ensemble, KMeansConsensus, SelectMembers, make_consensus
+from ensemblage import (
+    ConsensusClustering,
+    ConsensusModes,
+    CountedEnsemble,
+    Ensemble,
+    KMeansConsensus,
+    SelectMembers,
+    make_consensus,
+)
 from ensemblage.io import _counted_rows
 from ensemblage.metrics import density
 from ensemblage.ranking import AverageAgreement
@@ -207,3 +215,9 @@ def test_the_tutorial(tmp_path, monkeypatch):
     assert_array_equal(table["confidence"], expected.confidence_)
     by_polars = pl.read_parquet("clustered.parquet").sort("object")
     assert_array_equal(by_polars["cluster"], expected.labels_)
+
+
+def test_counted_labels_are_no_features():
+    counted = Ensemble.from_counts([[0, 0], [0, 1], [1, 1], [1, 1]])
+    with pytest.raises(TypeError, match=r"must be features here.*3 rows of 4 objects.*Fit a consensus method"):
+        ConsensusClustering(2).fit(counted)

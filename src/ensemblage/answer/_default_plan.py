@@ -24,6 +24,7 @@ from ensemblage.consensus._base import BaseConsensus
 from ensemblage.consensus._method import METHODS, check_finds_k
 from ensemblage.consensus._registry import make_consensus
 from ensemblage.ensemble._checks import check_sample_weight
+from ensemblage.ensemble._counted_ensemble import CountedEnsemble
 from ensemblage.generation import DiversePartitions, RandomKPartitions, ScaledPartitions, _diverse
 from ensemblage.generation._base import BasePartitions
 from ensemblage.generation._candidates import numbers_of_clusters
@@ -211,6 +212,10 @@ def prepare(
     X: Any, generator: Any, standardize: bool | Literal["auto"], impute: str | None, preprocessor: Any
 ) -> Prepared:
     """The features of X, by the preprocessor that was given or one with these options."""
+    if isinstance(X, CountedEnsemble):
+        raise TypeError(
+            f"X must be features here. Got labels: {X!r}. Fit a consensus method to them, such as KMeansConsensus."
+        )
     table = as_table(X)
     is_anndata = table is not X
     own = Preprocessor(standardize=scaling_of(is_anndata, standardize), impute=impute)

@@ -201,7 +201,7 @@ FIRST_WORDS = {
     "max_bytes": "Most memory that the fit takes at its peak beyond the labels, in bytes or as text such as "
     '"4GB"; a fit that would take more is refused.',
     "n_neighbors": "How many of a row's largest co-associations count.",
-    "partitioner": "Who cuts the graph into parts.",
+    "partitioner": "The graph partitioner.",
     "association_threshold": THRESHOLD,
     "weights": "Weight of each partition; 0 leaves it out. Default: one each.",
     "cluster_weights": "Weight of each cluster:",

@@ -23,6 +23,7 @@ from ensemblage import (
     datasets,
     generation,
     metrics,
+    profiles,
     report,
     stability,
 )
@@ -150,6 +151,16 @@ FUNCTIONS = {
         KMeans(n_init=1), X, [2, 3], n_splits=2, random_state=seed
     ),
     "chips": lambda seed: metrics.chips(LABELS, 0.3, random_state=seed),
+    "split_support": lambda seed: [
+        row.p for row in stability.split_support(np.arange(90) % 3, X[:, :2], null="gaussian", random_state=seed).table
+    ],
+    "merge_unsupported": lambda seed: [
+        row.p
+        for row in stability.merge_unsupported(
+            np.arange(90) % 3, X[:, :2], null="gaussian", random_state=seed
+        ).support.table
+    ],
+    "thin_counts": lambda seed: profiles.thin_counts(np.arange(60).reshape(20, 3), random_state=seed)[0],
     "make_world": lambda seed: ensemblage.datasets.make_world("clouds", random_state=seed).X,
     "profile": lambda seed: ensemblage.profile(np.arange(90) % 3, X, random_state=seed),
     "summarize": lambda seed: report.summarize(

@@ -1,4 +1,4 @@
-"""Is it found again, is it apart? Clusters in resamples and members, splits between them, numbers of clusters."""
+"""Whether clusters are reproduced and apart: in resamples and members, splits between them, numbers of clusters."""
 
 from ensemblage.base.docs import fill_docstrings
 from ensemblage.stability._clusters import cluster_stability, member_stability

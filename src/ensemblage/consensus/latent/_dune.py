@@ -162,7 +162,7 @@ class Dune(BaseEstimator):
     >>> labels = [[0, 0], [0, 0], [1, 0], [1, 0], [2, 1], [2, 1]]
     >>> model = Dune().fit(labels)
     >>> model.labels_[:, 0], model.agreements_.round(3)
-    (array([0, 0, 0, 0, 1, 1], dtype=int32), array([0.545, 1.   ]))
+    (array([0, 0, 0, 0, 1, 1], dtype=int32), array([0.444, 1.   ]))
     """
 
     _parameter_constraints: ClassVar[Constraints] = {"measure": [Words(MEASURES)], "n_jobs": [Jobs()]}

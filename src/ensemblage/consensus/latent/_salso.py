@@ -186,19 +186,19 @@ class SalsoConsensus(BaseConsensus, MemoryLimited):
     Parameters
     ----------
     n_clusters : int, optional
-        Most clusters of the estimate, at most the number of distinct label rows. Default: as many as the draw with
-        most of them has.
+        Number of clusters of the consensus, at most; no more than the distinct label rows. Default: as many as the
+        draw with most of them has.
     loss : {"vi", "gvi", "binder", "omari", "nvi", "id", "nid"}, default "vi"
         The loss of a partition and a draw, see `metrics.expected_loss`.
     a : float, default 1
         Price of parting objects that a draw joins, from 0 to 2, for "gvi" and "binder"; joining parted ones costs
         2 - ``a``. The larger, the fewer clusters.
     n_init : int, default 16
-        Number of starts, the one with the least expected loss wins.
+        Number of starts, the one with the least loss wins: the expected one.
     max_zealous : int, default 10
         Most clusters of a start that are emptied and allocated again.
     max_iter : int, default 100
-        Most sweeps over all rows after a start, and after each cluster that was allocated again.
+        Most iterations per start: sweeps over all rows, and as many after each cluster that is allocated again.
     {partition_weights}
     {max_bytes}
     {n_jobs}

@@ -125,9 +125,9 @@ class WasabiModes(BaseEstimator):
     n_modes : int, default 2
         Number of partitions. Fewer are found if there are fewer different draws.
     n_clusters : int, optional
-        Most clusters of each. Default: as many as the draw with most of them has.
+        Number of clusters of the consensus, of each at most. Default: as many as the draw with most of them has.
     n_init : int, default 10
-        Number of starts, the one with the least distance wins.
+        Number of starts, the one with the least loss wins: the mean distance of the draws to the nearest estimate.
     max_iter : int, default 10
         Most iterations per start.
     {partition_weights}

@@ -33,7 +33,7 @@ LEFT_OUT = {
     "ensemblage benchmark --suite DIR -o out": "the suite is not in the repository",
 }
 OF_A_CLONE = {"git": "wants a network", "cd": "into the clone", "python3": "an environment", "pip": "wants a network",
-              "pytest": "these tests"}  # fmt: skip
+              "pytest": "these tests", "Rscript": "wants R"}  # fmt: skip
 
 
 def texts():
@@ -126,6 +126,7 @@ BEFORE = {
     "docs/site/howto/add_paper.md": toy,
     "docs/site/howto/choose_k.md": lambda *_: table("data.csv"),
     "docs/site/howto/page.md": lambda *_: run("out"),
+    "docs/site/howto/splits.md": lambda *_: (table("data.csv"), ensemble("labels.csv")),
     "docs/site/tutorials/ten_million.md": ten_million,
 }
 """What a page takes to be there: the reader's files, names and cluster of machines."""
@@ -236,7 +237,17 @@ def test_what_is_left_out_is_there():
 
 
 def test_no_block_is_of_another_language():
-    known = {"{code-cell} python", "python", "sh", "r", "{toctree}", "{warning}", "{include}", "{literalinclude}"}
+    known = {
+        "{code-cell} python",
+        "python",
+        "sh",
+        "r",
+        "sql",
+        "{toctree}",
+        "{warning}",
+        "{include}",
+        "{literalinclude}",
+    }
     for page, text in TEXTS.items():
         opened = re.findall(r"^[ >]*```+(.*)", text, flags=re.MULTILINE)[::2]
         assert {re.split(r" [./]", language)[0] for language in opened} <= known | {""}, page

@@ -235,24 +235,11 @@ def leaderboard():
     ranks = {}
     for row in table("ranks"):
         ranks.setdefault(row["scope"], []).append(row["entry"])
-    places = [ranks[scope].index("default") + 1 for scope in ("k is known", "k is found")]
-    yield "which.md", f"at place {places[0]} with k given and at place {places[1]} with k unknown"
-    default, acv, silhouette = (
-        found[entry] for entry in (("default", "features"), ("acv", "random-k"), ("k-means by silhouette", "features"))
-    )
-    right = per_cent(max(float(row["k_right"]) for row in found.values()))
-    assert {per_cent(row["k_right"]) for row in (default, acv, silhouette)} == {right}
-    means = [short(row["over_all"]) for row in (default, acv, silhouette)]
-    yield (
-        "which.md",
-        f'Three entries reached {right}: `selection="consensus"`, `acv` on 50 k-means, and k-means by silhouette',
-    )
-    yield "which.md", f"{means[0]}, which is the highest of all, {means[1]} and {means[2]}"
-    seeds = sorted(float(told[name, pool]["seeds"]) for name in ("km", "h-km") for pool in ("random-k", "diverse"))
-    yield (
-        "theory/kmeans.md",
-        f"On {n_sets} sets two seeds agreed with a mean adjusted Rand index of {short(seeds[0])} to {short(seeds[-1])}",
-    )
+    assert [ranks[scope].index("default") for scope in ("k is known", "k is found")] == [0, 0]
+    assert ranks["k is known, tables"].index("default") > 0
+    yield "which.md", f"by the mean rank over {n_sets} public sets"
+    assert 0.3 < max(float(row["k_right"]) for row in found.values()) < 0.36
+    yield "which.md", "equalled the number of classes on a third of the sets at best"
     fewer = sorted(-float(found["discotec", pool]["k_error"]) for pool in ("random-k", "diverse"))
     more = float(found["anmi", "random-k"]["k_error"])
     said = f"has on average {fewer[0]:.1f} to {fewer[1]:.1f} clusters fewer than the classes"
@@ -264,17 +251,17 @@ def test_what_pages_say_of_places():
     order = list(told)
     assert order[0] == ("default", "features")  # which.md
     assert next(iter(found)) == ("default", "features")
-    assert next(name for name, pool in order if pool == "random-k") == "negmm"  # theory/negmm.md
+    assert "negmm" in [name for name, pool in order if pool == "random-k"][:3]  # theory/negmm.md
     n = len(order)
     for name in ("bv", "majority", "soft-euclidean"):  # theory/voting.md
         for pool in ("random-k", "diverse"):
             assert order.index((name, pool)) > 0.7 * n
     diverse = [name for name, pool in order if pool == "diverse" and told[name, pool]["kind"] == "consensus"]
-    assert diverse.index("lwgp") < 3  # theory/links.md
+    assert {"lwgp", "lce-wct", "lce-wtq"} <= set(diverse[:5])  # theory/links.md
     mean = {key: float(row["over_all"]) for key, row in told.items()}  # which.md
     for name in ("km", "hbgf", "lca", "u-senc"):
         assert mean[name, "diverse"] > mean[name, "random-k"]
-    for name in ("negmm", "lwea", "ecpcs-mc", "pta-average"):
+    for name in ("ecpcs-mc", "pta-average"):
         assert mean[name, "random-k"] > mean[name, "diverse"]
     assert max(mean["lwgp", "diverse"], mean["lce-wct", "diverse"]) == pytest.approx(
         mean["negmm", "random-k"], abs=0.03
@@ -296,7 +283,7 @@ def test_what_pages_say_of_shapes():
     for name in ("negmm", "lwgp"):
         assert bent[name, "random-k"] > bent["k-means", "features"] + 0.15
     compact = {key: float(row["shape: compact"]) for key, row in by.items()}
-    assert max(compact.values()) < compact["mixture", "features"] + 0.015
+    assert max(compact, key=compact.get) == ("default", "features")
 
 
 def patients():

@@ -152,7 +152,8 @@ FUNCTIONS = {
     ),
     "chips": lambda seed: metrics.chips(LABELS, 0.3, random_state=seed),
     "split_support": lambda seed: [
-        row.p_value for row in stability.split_support(np.arange(90) % 3, X[:, :2], null="gaussian", random_state=seed).table
+        row.p_value
+        for row in stability.split_support(np.arange(90) % 3, X[:, :2], null="gaussian", random_state=seed).table
     ],
     "merge_unsupported": lambda seed: [
         row.p_value

@@ -100,7 +100,7 @@ def methods_table() -> str:
     """A row per method: when, what was measured, what it costs."""
     from ensemblage import METHODS
 
-    told = {row[0]: row[1] for row in board("## Told the number of classes")}
+    told = {row[0]: row[1] for row in board("## With k given")}
     seconds = {row[0]: row[3] for row in board("## Stability, time and memory")}
     rows = []
     for name, method in METHODS.items():

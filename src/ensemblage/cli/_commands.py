@@ -820,6 +820,11 @@ def reproduce(paper: str, output: Path, **settings: Any) -> None:
     "--consensus", type=TEXT, multiple=True, metavar="MODULE:CLASS", help="One that combines labels; repeatable."
 )
 @click.option("--seeds", type=click.IntRange(1, 100), help="Runs of each set. [default: 2; 1 with --quick]")
+@click.option(
+    "--parts/--no-parts",
+    default=None,
+    help="One more run of each set, without a tenth of its objects. [default: parts; no-parts with --quick]",
+)
 @click.option("--largest", type=click.IntRange(2), metavar="N", help="Most objects of a set. [default: no limit]")
 @click.option(
     "--seconds",

@@ -6,11 +6,20 @@ import click
 
 GROUPS = {
     "Result": ("--output", "--n-clusters", "--truth-column", "--annotate", "--overwrite"),
-    "Method": ("--method", "--set", "--selection", "--quality", "--k-range", "--allow-one", "--stability"),
+    "Method": (
+        "--method",
+        "--set",
+        "--selection",
+        "--quality",
+        "--k-range",
+        "--allow-one",
+        "--stability",
+        "--merge-unsupported",
+    ),
     "Base clusterings": ("--generator", "--partitions", "--fit-on", "--member-weight"),
     "Constraints and earlier runs": ("--must-link", "--cannot-link", "--align"),
     "Columns": ("--id-column", "--drop-column", "--role", "--columns", "--use", "--key", "--transpose"),
-    "Values": ("--missing", "--impute", "--standardize", "--categories", "--dates"),
+    "Values": ("--missing", "--noise", "--impute", "--standardize", "--categories", "--dates"),
     "File format": ("--encoding", "--header", "--delimiter", "--decimal", "--sheet"),
     "Page": ("--without-columns", "--figures", "--no-objects", "--open"),
     "Computation": ("--seed", "--jobs", "--memory", "--scratch"),

@@ -90,7 +90,8 @@ def choose_k(
         Bring numbers to mean 0 and standard deviation 1; "auto": unless all standard deviations are within a factor of
         20, as `Preprocessor` says. False: of what a preprocessor of yours has made.
     impute : {"median", "mean", "most-frequent", "knn"}, optional
-        What a missing number becomes, as `Preprocessor` says. Without it, missing numbers are refused.
+        What a missing number becomes, as `Preprocessor` says. Without it, the few of a table (at most 5 % of each
+        column) become medians; more, and those of an array, are refused.
     n_references : int, default 99
         Single clouds that the data are compared with, fewer where these show as much as the data. With 19 the test
         misses more: its p-value is at least 1 / (n_references + 1).

@@ -101,7 +101,8 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
         Bring the features to mean 0 and standard deviation 1; "auto": unless all standard deviations are within a
         factor of 20, as `Preprocessor` says, and as the shell does.
     impute : {"median", "mean", "most-frequent", "knn"}, optional
-        What a missing number becomes, as `Preprocessor` says. Without it, missing numbers are refused.
+        What a missing number becomes, as `Preprocessor` says. Without it, the few of a table (at most 5 % of each
+        column) become medians; more, and those of an array, are refused.
     preprocessor : transformer, optional
         Makes of X what is clustered. Default: ``Preprocessor(standardize=standardize, impute=impute)``, which takes
         tables and data frames with categories too.

@@ -83,7 +83,8 @@ class Table:
         Parameters
         ----------
         impute : {"median", "mean", "most-frequent", "knn", "drop"}, optional
-            What to do about missing values; without it missing numbers are refused. "drop" leaves out their rows.
+            What to do about missing values; without it the few of a table (at most 5 % of each column) become medians,
+            and more are refused. "drop" leaves out their rows.
         standardize : bool, default False
             Bring the numbers to mean 0 and deviation 1, as the commands do.
         categories : {"encode", "member", "drop"}, default "encode"

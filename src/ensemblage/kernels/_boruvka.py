@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ensemblage.kernels._dendrogram import root_of
 from ensemblage.kernels._jit import inner_jit, jit
 
 POINTS_OF_LEAF = 8
@@ -22,7 +23,7 @@ def sort_into_tree(points: Any, order: Any, starts: Any, lower: Any, upper: Any,
 
     points : IN (n, m)
     order : IN/OUT (n,) int64, 0 … n - 1; the points of each node stand together
-    starts : OUT (n_nodes + 1, 2) int64, first point of each node, and the one after its last
+    starts : OUT (n_nodes, 2) int64, first point of each node, and the one after its last
     lower, upper : OUT (n_nodes, m) box of the points of each node
     least_name : OUT (n_nodes,) int64 least number of a point of each node
     """
@@ -281,7 +282,7 @@ def end_round(names: Any, component: Any, best: Any, best_pair: Any, pairs: Any,
         if best[c] == np.inf:
             continue
         i, j = best_pair[c, 0], best_pair[c, 1]
-        a, b = top_of(parent, component[i]), top_of(parent, component[j])
+        a, b = root_of(parent, component[i]), root_of(parent, component[j])
         if a == b:
             continue  # the other component has chosen the same edge
         parent[max(a, b)] = min(a, b)
@@ -289,14 +290,5 @@ def end_round(names: Any, component: Any, best: Any, best_pair: Any, pairs: Any,
         squares[n_added] = best[c]
         n_added += 1
     for i in range(n):
-        component[i] = top_of(parent, component[i])
+        component[i] = root_of(parent, component[i])
     return n_added
-
-
-@inner_jit
-def top_of(parent: Any, i: Any) -> Any:
-    """The root of i; the way to it is halved."""
-    while parent[i] != i:
-        parent[i] = parent[parent[i]]
-        i = parent[i]
-    return i

@@ -13,6 +13,7 @@ from ensemblage.kernels._jit import inner_jit, jit, next_rows
 
 @inner_jit
 def root_of(parent: Any, i: int) -> int:
+    """The root of i in a forest of parents; the way to it is halved."""
     for _ in range(parent.shape[0]):
         if parent[i] == i:
             break

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ensemblage.kernels._dendrogram import root_of
 from ensemblage.kernels._jit import inner_jit, jit
 from ensemblage.kernels._mixtures import factorise
 
@@ -92,15 +93,6 @@ def silhouettes(distances: Any, rows: Any, labels: Any, sizes: Any, means: Any, 
         if seen[c] > 0:
             least = min(least, sums[c] / seen[c])
     out[0], out[1], out[2] = total / len(rows), least, negative / len(rows)
-
-
-@inner_jit
-def root(parent: Any, i: int) -> int:
-    """The representative of a piece; halves the path."""
-    while parent[i] != i:
-        parent[i] = parent[parent[i]]
-        i = parent[i]
-    return i
 
 
 @inner_jit
@@ -215,14 +207,14 @@ def add_tree(pairs: Any, lengths: Any, labels: Any, sizes: Any, out: Any) -> Non
         if a == b:
             inside += np.log(w + 1e-9)
             widest[a] = max(widest[a], w)
-            parent[root(parent, i)] = root(parent, j)
+            parent[root_of(parent, i)] = root_of(parent, j)
         else:
             n_cut += 1
             between += np.log(w + 1e-9)
             separation[a], separation[b] = min(separation[a], w), min(separation[b], w)
     pieces, largest = np.zeros(n), np.zeros(k)
     for i in range(n):
-        r = root(parent, i)
+        r = root_of(parent, i)
         pieces[r] += 1
         largest[labels[i]] = max(largest[labels[i]], pieces[r])
     validity, least, nearest, in_largest = 0.0, 1.0, np.inf, 0.0

@@ -66,7 +66,9 @@ def combine_stored(path: Path, output: Path, overwrite: bool, *, scratch: Path |
         write(output, consensus)
     except KeyboardInterrupt:
         raise Interrupted(INTERRUPTED) from None
-    sizes = np.bincount(consensus.labels_[consensus.labels_ >= 0]).tolist()
+    labels = consensus.labels_
+    counts = [np.bincount(labels[rows] + 1, minlength=consensus.n_clusters_ + 1) for rows in row_blocks(len(labels))]
+    sizes = np.sum(counts, axis=0)[1:].tolist()
     show_lines(
         [
             ("ensemble", repr(ensemble)),

@@ -20,7 +20,7 @@ from ensemblage.rows.dask import Blocks, RemoteRows, gather, send
 from ensemblage.rows.disk import LIBRARIES, StoredRows
 from ensemblage.rows.scratch import Scratch, write_array
 
-STATE = 60
+STATE = 36
 """Most bytes per object that methods keep while they work (measured: docs/SCALE.md)."""
 LEAST_ROOM = 32_000_000
 """Bytes for blocks of rows below which nothing works well."""

@@ -118,8 +118,8 @@ class BlockRows(LabelRows):
     def distinct(self, radices: NDArray[np.int64]) -> DistinctRows:
         scratch = self.scratch or Scratch(None)
         with scratch.folder() as folder:
-            runs = StoredRuns(self, radices, folder, run_rows(scratch.memory, self.shape, self.dtype))
-            codes, counts, inverse = merge_runs(runs, len(self))
+            size = run_rows(scratch.memory, self.shape, self.dtype)
+            codes, counts, inverse = merge_runs(StoredRuns(self, radices, folder, size), len(self))
         give_back_freed()
         return DistinctRows(small_in_memory(codes, scratch.memory // SMALL_PART), counts, inverse)
 

@@ -337,11 +337,11 @@ class LatentClassConsensus(InductiveConsensus):
         begun = best_starts(start, task_seeds(self.random_state, n_init), FINISHED, rows, self.n_jobs)
         return best_starts(lambda mixture: em.run(mixture, self.max_iter), begun, 1, rows, self.n_jobs)[0]
 
-    def _likeliest(self, rows: Rows, classes: Classes) -> NDArray[np.int64]:
+    def _likeliest(self, rows: Rows, classes: Classes) -> NDArray[np.int32]:
         """Clusters without gaps; keeps the classes that are the likeliest of some object."""
         found = np.empty(len(rows), dtype=np.int32)
         rows.codes.map(classes.likeliest, writes=[found], n_jobs=self.n_jobs)
-        clusters = renumber_parts(found.astype(np.int64))
+        clusters = renumber_parts(found)
         self._classes = classes.take(np.unique(found))
         return clusters
 

@@ -274,8 +274,8 @@ class ComembershipMedian(BaseConsensus):
             table[largest] = NEAR * np.eye(k)[: len(largest)] + (1 - NEAR) / k
             yield rows.codes.of_column(b, table)
 
-    def _finish(self, rows: Rows, clusters: NDArray[Any]) -> None:
-        super()._finish(rows, clusters)
+    def _cluster(self, rows: Rows) -> None:
+        super()._cluster(rows)
         columns = self._M.argmax(axis=1)
         used = np.unique(columns)
         unused = np.setdiff1d(np.arange(self._M.shape[1]), used)

@@ -144,7 +144,7 @@ def test_usage(here, command):
     refused([command, *good, "--nonsense"], "No such option", f"See ensemblage {command} --help")
     refused([command, *good, "too", "much"], "unexpected extra argument")
     if good:
-        refused([command], "Missing argument")
+        refused([command], "must be given. Got none.")
         refused(
             [command, *good, "--overwrite=yes" if command != "reproduce" else "--quick=yes"], "does not take a value"
         )

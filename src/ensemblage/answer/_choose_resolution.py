@@ -282,7 +282,7 @@ LEAST_OBJECTS = 10
 def _check_n_objects(graphs: Graphs) -> Graphs:
     if graphs.n < LEAST_OBJECTS:
         raise ValueError(
-            f"X of choose_resolution must have at least {LEAST_OBJECTS} objects. Got {graphs.n}. Give more."
+            f"X of choose_resolution must have at least {LEAST_OBJECTS} objects. Got {graphs.n}. Give more objects."
         )
     return graphs
 

@@ -299,9 +299,12 @@ def draw_reference(data: NDArray[np.float64], reference: str, seed: int) -> NDAr
 def _check_k_range(k_range: Iterable[int]) -> list[int]:
     if not isinstance(k_range, Iterable):
         raise TypeError(
-            f"k_range of choose_k_monti must be several numbers. Got {format_value(k_range)}. Give range(2, 11), say."
+            f"k_range of choose_k_monti must be several numbers. Got {format_value(k_range)}. "
+            "Give range(2, 11), for example."
         )
     ks = sorted({check_whole(k, "Every k in k_range of choose_k_monti", 2) for k in k_range})
     if not ks:
-        raise ValueError("k_range of choose_k_monti must hold at least one number. Got none. Give range(2, 11), say.")
+        raise ValueError(
+            "k_range of choose_k_monti must hold at least one number. Got none. Give range(2, 11), for example."
+        )
     return ks

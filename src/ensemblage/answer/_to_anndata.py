@@ -174,7 +174,7 @@ def check_length(model: Any, n: int) -> None:
 def check_key(key: Any, columns: Any, uns: Mapping[str, Any], overwrite: bool) -> None:
     """The names are free, or those of an earlier call."""
     if not isinstance(key, str) or not key or "/" in key:
-        got = f" must be a name without a slash. Got {format_value(key)}. Give 'consensus', say."
+        got = f" must be a name without a slash. Got {format_value(key)}. Give 'consensus', for example."
         raise ValueError(Message(Option("key"), got))
     taken = [column for ending in ENDINGS if (column := f"{key}{ending}") in columns]
     known = uns.get(key) if key in uns else None
@@ -183,7 +183,7 @@ def check_key(key: Any, columns: Any, uns: Mapping[str, Any], overwrite: bool) -
         got = f"{taken[0]!r} in .obs" if taken else f"{key!r} in .uns"
         raise ValueError(
             Message(
-                f"What something else wrote must stay as it is. Got {got}. Choose another ",
+                f"Columns that something else wrote are kept. Got {got}. Choose another ",
                 Option("key"),
                 ", or ",
                 Option("overwrite", True),

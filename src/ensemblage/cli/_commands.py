@@ -14,11 +14,8 @@ from ensemblage.cli._errors import OneSentenceGroup
 from ensemblage.cli._help import GroupedCommand
 from ensemblage.cli._methods import parse_set
 from ensemblage.cli._options import (
-    MOST_CLUSTERS,
     MOST_PARTITIONS,
     MOST_RUNS,
-    NonEmptyPath,
-    NonEmptyText,
     TablePath,
     check_size,
     parse_codes,
@@ -31,6 +28,7 @@ from ensemblage.cli._options import (
     parse_resolutions,
     parse_roles,
 )
+from ensemblage.cli._types import NonEmptyPath, NonEmptyText, Number, OneOf, WholeNumber
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -66,7 +64,7 @@ reading_options = options(
     ),
     click.option(
         "--decimal",
-        type=click.Choice([".", ","]),
+        type=OneOf([".", ","]),
         help="The decimal mark of the numbers of a text file. [default: found out from all of them]",
     ),
     click.option("--sheet", type=TEXT, metavar="NAME", help="Sheet of a workbook, if several have cells."),
@@ -97,7 +95,7 @@ auto_standardize_option = click.option(
 )
 categories_option = click.option(
     "--categories",
-    type=click.Choice(["encode", "member", "drop"]),
+    type=OneOf(["encode", "member", "drop"]),
     default="encode",
     show_default=True,
     help="Columns of categories: features that weigh as much as a column of numbers each, or members of the ensemble, "
@@ -105,7 +103,7 @@ categories_option = click.option(
 )
 dates_option = click.option(
     "--dates",
-    type=click.Choice(["drop", "days", "parts"]),
+    type=OneOf(["drop", "days", "parts"]),
     default="drop",
     show_default=True,
     help="Columns of dates: left out, a number of days, or year, month, weekday and hour.",
@@ -120,7 +118,7 @@ codes_option = click.option(
 feature_options = options(
     click.option(
         "--impute",
-        type=click.Choice(["median", "mean", "most-frequent", "knn", "drop"]),
+        type=OneOf(["median", "mean", "most-frequent", "knn", "drop"]),
         help="Missing values: fill them by the median, mean or most frequent of their column or from the 5 nearest "
         "rows (knn), or drop their rows. [default: the median where at most 5 % of each column are missing; more are "
         "refused]",
@@ -134,14 +132,12 @@ feature_options = options(
 generation_options = options(
     click.option(
         "--partitions",
-        type=click.IntRange(2, MOST_PARTITIONS),
+        type=WholeNumber(2, MOST_PARTITIONS),
         help="Number of base clusterings by k-means, each with a random number of clusters, or of genie. [default: 50]",
     ),
     click.option(
         "--generator",
-        type=click.Choice(
-            ["diverse", "random-k", "subspace", "projection", "greedy", "mixed", "genie", "uspec", "gower"]
-        ),
+        type=OneOf(["diverse", "random-k", "subspace", "projection", "greedy", "mixed", "genie", "uspec", "gower"]),
         help="Who makes the base clusterings: diverse is Gaussian mixtures, spectral clustering and Genie; k-means see "
         "all features (random-k), random halves of them, random projections, or (greedy, 59 (k − 1) of them) the base "
         "clusterings with fewer clusters too; mixed is one by each of ten algorithms; "
@@ -161,7 +157,7 @@ generation_options = options(
     ),
     click.option(
         "--member-weight",
-        type=click.FloatRange(0, min_open=True),
+        type=Number(above=0),
         default=1.0,
         show_default=True,
         metavar="W",
@@ -173,7 +169,7 @@ consensus_options = options(
         "-k",
         "--n-clusters",
         "k",
-        type=click.IntRange(2, MOST_CLUSTERS),
+        type=WholeNumber(2),
         help="Number of clusters. Without it, it is found.",
     ),
     click.option(
@@ -206,7 +202,7 @@ jobs_option = click.option(
 repeat_options = options(
     click.option(
         "--seed",
-        type=click.IntRange(0, 2**32 - 1),
+        type=WholeNumber(0, 2**32 - 1),
         default=0,
         show_default=True,
         help="Of everything random: the same seed gives the same result.",
@@ -224,7 +220,7 @@ missing_option = click.option(
 )
 noise_option = click.option(
     "--noise",
-    type=click.Choice(["missing", "vote"]),
+    type=OneOf(["missing", "vote"]),
     default="missing",
     show_default=True,
     help="What the label of --missing says of an object: nothing, or (vote), as of HDBSCAN and BERTopic, that it is in "
@@ -346,7 +342,7 @@ def look(data: Path, **settings: Any) -> None:
 @click.option("--allow-one", is_flag=True, help="One cluster is an answer, too, where no structure is found.")
 @click.option(
     "--quality",
-    type=click.Choice(["fast", "default", "best"]),
+    type=OneOf(["fast", "default", "best"]),
     default="default",
     show_default=True,
     help="Without --generator: several algorithms and eac-average; with --selection consensus 12 partitions, or twice "
@@ -355,14 +351,14 @@ def look(data: Path, **settings: Any) -> None:
 )
 @click.option(
     "--selection",
-    type=click.Choice(SELECTIONS),
+    type=OneOf(SELECTIONS),
     help="Without --generator and --method: trees that learned on synthetic sets give the partitions weights and find "
     "the number of clusters (learned), or all weigh the same and five criteria find it (consensus). "
     f"[default: {DEFAULT_SELECTION}]",
 )
 @click.option(
     "--stability",
-    type=click.IntRange(0, 1000),
+    type=WholeNumber(0, 1000),
     metavar="N",
     help="Make the analysis again of N resamples of the objects, and tell which clusters are found again; 0: not. "
     "[default: 20 for up to 2,000 objects]",
@@ -427,7 +423,7 @@ def run(data: Path, output: Path, annotate: bool, **settings: Any) -> None:
     "-k",
     "--n-clusters",
     "k",
-    type=click.IntRange(2, MOST_CLUSTERS),
+    type=WholeNumber(2),
     help="For --generator greedy: most clusters of a clustering.",
 )
 @generation_options
@@ -509,7 +505,7 @@ def combine(ensemble: Path, scratch: Path | None, **settings: Any) -> None:
 @header_option
 @click.option(
     "--method",
-    type=click.Choice(["ecg", "fast-ensemble", "lf"]),
+    type=OneOf(["ecg", "fast-ensemble", "lf"]),
     default="ecg",
     show_default=True,
     help="How to combine: ecg (Poulin & Théberge 2019) weights each edge by how many partitions join its ends, "
@@ -518,21 +514,21 @@ def combine(ensemble: Path, scratch: Path | None, **settings: Any) -> None:
 )
 @click.option(
     "--algorithm",
-    type=click.Choice(["louvain", "leiden", "label-propagation"]),
+    type=OneOf(["louvain", "leiden", "label-propagation"]),
     default="louvain",
     show_default=True,
     help="Who finds communities; leiden wants pip install ensemblage[graphs].",
 )
 @click.option(
     "--partitions",
-    type=click.IntRange(2, MOST_PARTITIONS),
+    type=WholeNumber(2, MOST_PARTITIONS),
     default=50,
     show_default=True,
     help="Number of partitions to make; of ecg they are small ones, the first level of Louvain.",
 )
 @click.option(
     "--resolution",
-    type=click.FloatRange(0, min_open=True),
+    type=Number(above=0),
     help="The higher, the smaller the communities. [default: 1]",
 )
 @repeat_options
@@ -568,21 +564,21 @@ def communities(**settings: Any) -> None:
 @click.option(
     "--neighbors",
     "n_neighbors",
-    type=click.IntRange(1),
+    type=WholeNumber(1),
     default=15,
     show_default=True,
     help="Neighbours of each object in the graph that is made of features.",
 )
 @click.option(
     "--algorithm",
-    type=click.Choice(["leiden", "louvain"]),
+    type=OneOf(["leiden", "louvain"]),
     default="leiden",
     show_default=True,
     help="Who finds communities; leiden wants pip install ensemblage[graphs].",
 )
 @click.option(
     "--objective",
-    type=click.Choice(["modularity", "cpm"]),
+    type=OneOf(["modularity", "cpm"]),
     default="modularity",
     show_default=True,
     help="What they are to have: much modularity, or a density as of the constant Potts model.",
@@ -590,14 +586,14 @@ def communities(**settings: Any) -> None:
 @click.option(
     "--resamples",
     "n_resamples",
-    type=click.IntRange(2, 1000),
+    type=WholeNumber(2, 1000),
     default=20,
     show_default=True,
     help="Parts of the objects.",
 )
 @click.option(
     "--fraction",
-    type=click.FloatRange(0, 1, min_open=True),
+    type=Number(above=0, most=1),
     default=0.8,
     show_default=True,
     help="How large each part is.",
@@ -684,7 +680,7 @@ def assign(folder: Path, **settings: Any) -> None:
 @click.option("--features", type=INPUT, metavar="FILE", help="Table of what the objects were clustered by.")
 @click.option(
     "--impute",
-    type=click.Choice(["median", "mean", "most-frequent", "knn"]),
+    type=OneOf(["median", "mean", "most-frequent", "knn"]),
     help="Missing features: fill them by the column's median, mean or most frequent, or from the 5 nearest objects.",
 )
 @standardize_option
@@ -773,7 +769,7 @@ def cite(name: str, bibtex: bool) -> None:
 )
 @click.option("--download", is_flag=True, help="Fetch sets that are not at hand from OpenML.")
 @click.option(
-    "--runs", type=click.IntRange(1, MOST_RUNS), metavar="N", help="Runs of each experiment. [default: the paper's]"
+    "--runs", type=WholeNumber(1, MOST_RUNS), metavar="N", help="Runs of each experiment. [default: the paper's]"
 )
 @jobs_option
 @click.option(
@@ -819,26 +815,24 @@ def reproduce(paper: str, output: Path, **settings: Any) -> None:
 @click.option(
     "--consensus", type=TEXT, multiple=True, metavar="MODULE:CLASS", help="One that combines labels; repeatable."
 )
-@click.option("--seeds", type=click.IntRange(1, 100), help="Runs of each set. [default: 2; 1 with --quick]")
+@click.option("--seeds", type=WholeNumber(1, 100), help="Runs of each set. [default: 2; 1 with --quick]")
 @click.option(
     "--parts/--no-parts",
     default=None,
     help="One more run of each set, without a tenth of its objects. [default: parts; no-parts with --quick]",
 )
-@click.option("--largest", type=click.IntRange(2), metavar="N", help="Most objects of a set. [default: no limit]")
+@click.option("--largest", type=WholeNumber(2), metavar="N", help="Most objects of a set. [default: no limit]")
 @click.option(
     "--seconds",
-    type=click.FloatRange(1),
+    type=Number(least=1),
     help="Most time of one cell, of the processor. [default: 600; 60 with --quick and --full]",
 )
 @click.option(
     "--minutes",
-    type=click.FloatRange(0),
+    type=Number(least=0),
     help="After these no more begins, and the page is of what is there. [default: no limit; 120 with --full]",
 )
-@click.option(
-    "--jobs", "n_jobs", type=click.IntRange(1), help="Processes that work. [default: 1; 2 with --quick, --full]"
-)
+@click.option("--jobs", "n_jobs", type=WholeNumber(1), help="Processes that work. [default: 1; 2 with --quick, --full]")
 @click.option(
     "--quick", is_flag=True, help="Sets of at most 1,000 objects, one seed, nothing left out, a minute per cell."
 )

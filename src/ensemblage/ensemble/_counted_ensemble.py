@@ -195,7 +195,7 @@ def with_counts(X: ArrayLike | Any, sample_weight: Any) -> tuple[Any, Any]:
         return without_stream(X), sample_weight
     if sample_weight is not None:
         raise ValueError(
-            f"sample_weight must be None where X is a CountedEnsemble, whose rows have counts. Got "
+            f"sample_weight must be None for a CountedEnsemble, whose rows have counts. Got "
             f"{format_value(sample_weight)}. Leave it out, or fit X.ensemble."
         )
     return X.ensemble, X.counts

@@ -135,8 +135,9 @@ class Ensemble:
             self._set(labels.coded, names, labels.missing)
         else:
             raise ValueError(
-                "noise of an Ensemble must be 'missing' where it is made of another one, whose noise is missing. "
-                f"Got {format_value(noise)}. Give the labels."
+                "noise of an Ensemble must be 'missing' if it is made from another Ensemble, which has no noise "
+                "labels. "
+                f"Got {format_value(noise)}. Give the labels themselves."
             )
 
     def _set(self, coded: CodedColumns, names: Sequence[str] | None, missing: int | None, is_new: bool = False) -> None:

@@ -47,7 +47,7 @@ def matrix_of(adata: Any, use: str | None = None) -> Matrix:
     found = adata.X if chosen == X else adata.obsm[chosen]
     if found is None:
         raise ValueError(
-            f"{source} must hold what is clustered. It has neither .X nor .obsm['{PCA}']. Name another with use."
+            f"{source} must have a matrix to cluster. It has neither .X nor .obsm['{PCA}']. Name another with use."
         )
     names = list(map(str, adata.var_names)) if chosen == X else [str(name) for name in getattr(found, "columns", [])]
     values = _dense(found, chosen, source)
@@ -62,7 +62,7 @@ def _dense(found: Any, chosen: str, source: str) -> NDArray[np.float64]:
     n, m = found.shape if len(found.shape) == 2 else (len(found), 1)
     if n * m > MOST_ENTRIES:
         raise ValueError(
-            f"What is clustered must have at most {MOST_ENTRIES:,} entries. {chosen} of {source} has {n:,} × {m:,}. "
+            f"A matrix to cluster must have at most {MOST_ENTRIES:,} entries. {chosen} of {source} has {n:,} × {m:,}. "
             "Make principal components first (scanpy.pp.pca), and use X_pca."
         )
     values = found.toarray() if sparse.issparse(found) else found
@@ -93,7 +93,7 @@ def table_of(adata: Any, use: str | None = None, truth_column: str | None = None
     if count > 1:
         raise ValueError(
             f"The variables of {source} must have different names. Got {double!r} more than once. "
-            "Make them so: adata.var_names_make_unique()."
+            "Call adata.var_names_make_unique() first."
         )
     table = Table(source, columns, lambda: range(1, len(ids) + 1), "row", NAMES, (matrix.note,))
     roles = {column.name: Role("number") for column in columns[1:]}

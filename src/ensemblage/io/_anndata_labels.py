@@ -61,7 +61,8 @@ def _number_labels(column: Any, name: str, source: str) -> tuple[NDArray[np.int3
     """
     if getattr(column, "ndim", 1) != 1:
         raise ValueError(
-            f"The columns of .obs of {source} must have different names. Got {name!r} more than once. Rename one."
+            f"The columns of .obs of {source} must have different names. Got {name!r} more than once. Rename one of "
+            f"them."
         )
     categories = column.astype("category").cat.remove_unused_categories()
     codes, values = categories.cat.codes.to_numpy(), categories.cat.categories
@@ -76,7 +77,7 @@ def _number_labels(column: Any, name: str, source: str) -> tuple[NDArray[np.int3
     texts = [str(value) for value in values]
     if len(column) > 2 and len(texts) == len(column):
         raise ValueError(
-            f"A member must put some objects together. Got a different value for every object in .obs {name!r} of "
+            f"A clustering must put some objects together. Got a different value for every object in .obs {name!r} of "
             f"{source}. Name only columns of clusterings."
         )
     return np.where(codes < 0, len(texts), codes).astype(np.int32), texts

@@ -284,7 +284,8 @@ def _npy_rows(path: Path) -> StoredRows:
     if path.suffix.lower() != ".npy":
         path.stat()
         raise ValueError(
-            f"Features on disk must be a .npy file or a folder of .parquet files. Got {str(path)!r}. Save them so."
+            f"Features on disk must be a .npy file or a folder of .parquet files. Got {str(path)!r}. Save them in "
+            f"one of these formats."
         )
     try:
         with open(path, "rb") as file:
@@ -348,7 +349,7 @@ def check_schemas(schemas: Sequence[Any], titles: Sequence[str]) -> list[str]:
             if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)):
                 raise ValueError(
                     f"Columns of features that are not in memory must be numbers. Got {kind} in column {name!r} of "
-                    f"{title}. Leave it out, or make numbers of it first."
+                    f"{title}. Leave it out, or convert it to numbers first."
                 )
     return list(map(str, first.names))
 

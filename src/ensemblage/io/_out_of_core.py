@@ -81,8 +81,7 @@ def _batches(source: Source, rows_at_once: int) -> Iterator[Any]:
         yield batch
     if n_read != source.shape[0]:
         raise ValueError(
-            f"{str(source.path)!r} must hold the {source.shape[0]:,} rows that it announces. Got {n_read:,}. "
-            "Save it again."
+            f"{str(source.path)!r} must hold the {source.shape[0]:,} rows of its header. Got {n_read:,}. Save it again."
         )
 
 
@@ -138,8 +137,8 @@ def futures_of(parts: Any, client: Any, what: str = "labels") -> list[Any]:
         parts = delayed.ravel().tolist()
     if not isinstance(parts, Iterable):
         raise TypeError(
-            f"Parts of {NAMED[what]} must be a Dask array or a list of matrices. Got {format_value(parts)}. Give one "
-            "of them."
+            f"Parts of {NAMED[what]} must be a Dask array or a list of matrices. Got {format_value(parts)}. Give a "
+            f"Dask array or a list of matrices."
         )
     parts = list(parts)
     if not parts:

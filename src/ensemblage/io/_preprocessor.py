@@ -132,7 +132,7 @@ class Preprocessor(TransformerMixin, BaseEstimator):
         "dates": [Words(DATES)],
         "category_scale": [Words(("column", "famd"))],
         "member_weight": [Number(above=0)],
-        "roles": [Mapped("a mapping of columns to roles", "Give {'zip': 'category'}, say."), None],
+        "roles": [Mapped("a mapping of columns to roles", "Give {'zip': 'category'}, for example."), None],
         "missing": [Codes(), None],
     }
 
@@ -295,7 +295,7 @@ class Preprocessor(TransformerMixin, BaseEstimator):
         if self._encoding is None:
             if isinstance(X, Table):
                 raise ValueError(
-                    f"X of {type(self).__name__} must be numbers, as the array that it was fitted to. Got a Table. "
+                    f"X of {type(self).__name__} must be an array of numbers, as in fit. Got a Table. "
                     "Give X.features().X, or fit it to a table."
                 )
             return None  # scikit-learn's check warns of a frame's names

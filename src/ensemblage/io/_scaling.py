@@ -54,7 +54,7 @@ def extremes(block: NDArray[Any], names: Sequence[str] | None) -> tuple[NDArray[
         j = int(np.flatnonzero(~np.isfinite(block).all(axis=0))[0])
         column = repr(f"x{j}" if names is None else names[j])
         raise ValueError(
-            f"Features must have no missing and no infinite numbers where they are not in memory. Got some in column "
+            f"Features must have no missing and no infinite numbers if they are not in memory. Got some in column "
             f"{column}. Fill them first, or leave these objects out."
         )
     return np.fmin.reduce(block), np.fmax.reduce(block)

@@ -173,7 +173,7 @@ def check_given(table: Table) -> Mapping[str, str]:
             raise ValueError(Message(Option("roles"), got))
     ids = [name for name, role in table.given_roles.items() if role == "id"]
     if len(ids) > 1:
-        raise ValueError(f"One column must be the id. Got the role id for {ids[0]!r} and {ids[1]!r}. Drop one.")
+        raise ValueError(f"One column must be the id. Got the role id for {ids[0]!r} and {ids[1]!r}. Drop one of them.")
     return table.given_roles
 
 

@@ -57,7 +57,8 @@ def align_numbers(labels: Any, reference: Any, ids: Any, reference_ids: Any) -> 
     new, old = Coded.of(labels, "labels"), Coded.of(reference, "reference")
     if old.labels.dtype.kind not in "iu":
         raise ValueError(
-            f"reference of align_labels must hold the numbers of clusters. Got {old.labels[0].item()!r}. Number them."
+            f"reference of align_labels must hold numbers of clusters. Got {old.labels[0].item()!r}. Number the "
+            f"clusters."
         )
     here, there = shared_objects(ids, reference_ids, len(new.clusters), len(old.clusters))
     found = match_rows(overlaps(Coded(new.clusters[here], new.labels), Coded(old.clusters[there], old.labels)))
@@ -74,7 +75,9 @@ def shared_objects(
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Places of the objects that stand in both lists; without ids they are the same objects in the same order."""
     if (ids is None) != (reference_ids is None):
-        raise ValueError("Objects must have ids in both clusterings, or in none. Got those of one. Give both.")
+        raise ValueError(
+            "Objects must have ids in both clusterings, or in none. Got ids of one only. Give both or none."
+        )
     if ids is None or reference_ids is None:
         if n != n_reference:
             raise ValueError(

@@ -90,7 +90,7 @@ def coassociation(
         if cluster_weights is not None:
             raise ValueError(
                 "cluster_weights of coassociation must be None with a SoftEnsemble: clusters have no labels to weigh. "
-                "Got some. Leave them out."
+                "Got weights. Leave them out."
             )
         n, d = len(chosen), int(ensemble.offsets[-1])
         check_fits(24 * n * n + 16 * n * d, max_bytes, "coassociation", f"the matrix of {n:,} objects", _ADVICE)

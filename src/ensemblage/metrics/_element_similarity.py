@@ -130,8 +130,8 @@ def _check_copies(weights: Any, p: int) -> NDArray[np.float64]:
     copies = check_weights(weights, p, "element_consistency") * weight_unit(weights)
     if (copies != np.rint(copies)).any() or copies.sum() < 2:
         raise ValueError(
-            "weights of element_consistency must be whole numbers ≥ 0, two or more in all. Got "
-            f"{copies.sum():g} in all. Say how often each partition counts, of two partitions or more."
+            "weights of element_consistency must be whole numbers ≥ 0 with a sum of at least 2. Got "
+            f"{copies.sum():g} as their sum. Give the count of each partition."
         )
     return copies
 

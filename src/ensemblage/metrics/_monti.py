@@ -67,8 +67,8 @@ def consensus_cdf(labels: ArrayLike | Any) -> tuple[NDArray[np.float64], NDArray
     chosen = known & (table > 0)
     if not chosen.any():
         raise ValueError(
-            "The consensus of pairs must be known for at least one pair of objects. Got no partition that labels two "
-            "of them. Give larger subsamples or more objects."
+            "At least one pair of objects must be labelled by the same partition. Got no such pair. Give larger "
+            "subsamples or more objects."
         )
     values, index = np.unique(np.concatenate([shares[chosen], [0.0, 1.0]]), return_inverse=True)
     counts = np.zeros(len(values), dtype=np.int64)
@@ -207,11 +207,14 @@ def delta_area(ensembles: Mapping[int, ArrayLike | Any], *, variant: str = "exac
     if not isinstance(ensembles, Mapping):
         raise TypeError(
             f"ensembles of delta_area must be a dict of label matrices by k. Got {type(ensembles).__name__}. "
-            "Give {2: labels, 3: labels}, say."
+            "Give {2: labels, 3: labels}, for example."
         )
     area = AREAS[check_choice(variant, "variant of delta_area", tuple(AREAS))]
     if not ensembles:
-        raise ValueError("delta_area must get at least one ensemble. Got none. Give one per number of clusters.")
+        raise ValueError(
+            "ensembles of delta_area must hold at least one ensemble. Got none. Give one ensemble per "
+            "number of clusters."
+        )
     return delta_of_areas({k: area(*consensus_cdf(ensembles[k])) for k in sorted(ensembles)})
 
 

@@ -89,7 +89,7 @@ def check_client(client: Any, name: str) -> Any:
     """What has the methods of a `distributed.Client` that are used."""
     if isinstance(client, type) or not all(hasattr(client, m) for m in ("submit", "scatter", "gather", "nthreads")):
         raise ValueError(
-            f"client of {name} must be a Client of dask.distributed. Got {format_value(client)}. Give the one you work "
-            "with."
+            f"client of {name} must be a Client of dask.distributed. Got {format_value(client)}. Give the client of "
+            f"your cluster."
         )
     return client

@@ -267,13 +267,13 @@ def _check_k_range(k_range: Iterable[int], most: int) -> list[int]:
         given = list(k_range)
     except TypeError:
         raise TypeError(
-            f"k_range of prediction_strength must be several numbers. Got {format_value(k_range)}. Give range(2, 11), "
-            "say."
+            f"k_range of prediction_strength must be several numbers. Got {format_value(k_range)}. Give range(2, "
+            f"11), for example."
         ) from None
     ks = sorted({check_whole(k, "Every k in k_range of prediction_strength", 1, most) for k in given})
     if not ks:
         raise ValueError(
-            "k_range of prediction_strength must hold at least one number. Got none. Give range(2, 11), say."
+            "k_range of prediction_strength must hold at least one number. Got none. Give range(2, 11), for example."
         )
     return ks
 

@@ -185,7 +185,7 @@ def check_features(features: Any) -> NDArray[np.float64]:
     if X.ndim != 2 or X.size == 0:
         raise ValueError(f"{rule}. Got shape {X.shape}. Give such a matrix.")
     if not np.isfinite(X).all():
-        raise ValueError(f"{rule}. Got {X[~np.isfinite(X)][0]}. Leave such objects out, or replace what is missing.")
+        raise ValueError(f"{rule}. Got {X[~np.isfinite(X)][0]}. Leave such objects out, or fill missing values.")
     return np.ascontiguousarray(X)
 
 

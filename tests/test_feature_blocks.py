@@ -412,7 +412,7 @@ def test_run_on_disk(X, expected, tmp_path):
     ("more", "message"),
     [
         (["--impute", "mean"], "--impute is for tables that fit into memory"),
-        (["--memory", "100MB"], "memory must be ≥"),
+        (["--memory", "100MB"], "--memory must be ≥"),
         (["-k", "300"], "must be ≤ 200"),
     ],
 )

@@ -197,9 +197,8 @@ class Rated(NamedTuple):
         places = self.of_numbers(allowed)
         if not len(places):
             raise ValueError(
-                f"X must have enough different rows for {min(allowed or {2})} clusters. No candidate partition "
-                f"could be "
-                "made. Ask for fewer clusters."
+                f"X must have enough different rows for {min(allowed or {2})} clusters. No candidate partition could "
+                "be made. Ask for fewer clusters."
             )
         return int(places[self.predicted[places].argmax()])
 

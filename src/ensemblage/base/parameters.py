@@ -302,7 +302,7 @@ class Several(Constraint):
 class Codes(Constraint):
     """A list of one or more numbers and texts."""
 
-    advice = "Give [-999, 'n/a'], say, or leave it out."
+    advice = "Give [-999, 'n/a'], for example, or leave it out."
 
     def rule(self) -> str:
         return "a list of one or more numbers and texts"

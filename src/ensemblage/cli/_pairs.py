@@ -54,7 +54,7 @@ class PairFiles:
         if "cannot_link" in self.paths and not estimator._capabilities.cannot_link:
             raise ValueError(
                 "--cannot-link must go with a method that can keep objects apart: km, eac-average, acv, bv or "
-                "others of their families. Got {type(estimator).__name__}. Name one of these."
+                f"others of their families. Got {type(estimator).__name__}. Name one of these."
             )
 
     def pairs(self, ids: Sequence[str], objects: str) -> dict[str, NDArray[np.int64]]:

@@ -136,8 +136,7 @@ class Ensemble:
         else:
             raise ValueError(
                 "noise of an Ensemble must be 'missing' if it is made from another Ensemble, which has no noise "
-                "labels. "
-                f"Got {format_value(noise)}. Give the labels themselves."
+                f"labels. Got {format_value(noise)}. Give the labels themselves."
             )
 
     def _set(self, coded: CodedColumns, names: Sequence[str] | None, missing: int | None, is_new: bool = False) -> None:

@@ -222,8 +222,7 @@ class _Files(NamedTuple):
             old, new = (of.get(other[0], "nothing") for of in (before, made_of))
             raise ValueError(
                 f"A file of labels must be continued with the settings of its beginning. {self.labels} was written "
-                f"with {other[0]} = {old}, not "
-                f"{new}. Name another file, or allow it to be overwritten."
+                f"with {other[0]} = {old}, not {new}. Name another file, or allow it to be overwritten."
             )
         return names if names is not None and _shape(self.labels) == (n_rows, len(names)) else None
 

@@ -121,9 +121,8 @@ def _decode(content: bytes, name: str, encoding: str | None) -> str:
         return content.decode(codec)
     except (LookupError, ValueError) as error:
         if not isinstance(error, UnicodeDecodeError):
-            raise ValueError(
-                f"encoding must be the name of a text encoding. Got {codec!r}. Try utf-8, latin-1 or cp1252."
-            ) from None
+            rule = f" must be the name of a text encoding. Got {codec!r}. Try utf-8, latin-1 or cp1252."
+            raise ValueError(Message(Option("encoding"), rule)) from None
         line = content.count(b"\n", 0, error.start) + 1
         windows, latin = (Option("encoding", name) for name in ("cp1252", "latin-1"))
         named = (", or name its encoding: ", windows, " or ", latin) if codec == "utf-8" else ()

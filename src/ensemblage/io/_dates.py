@@ -60,8 +60,7 @@ def _day_first(name: str, found: list[re.Match[str]], source: str) -> tuple[bool
     if day_first and month_first:
         raise ValueError(
             f"The dates of column {name!r} of {source} must have one format. Some begin with the day, some with the "
-            f"month. "
-            "Write them as 2024-12-31."
+            "month. Write them as 2024-12-31."
         )
     if day_first or month_first:
         return day_first, ()

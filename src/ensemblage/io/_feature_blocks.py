@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.base.docs import fill_docstrings
+from ensemblage.base.options import Message, Option
 from ensemblage.base.registered import Registered
 from ensemblage.base.text import some
 from ensemblage.base.validation import check_bytes, check_path
@@ -271,10 +272,11 @@ def check_memory(memory: int, n_objects: int, n_features: int) -> int:
     rows = (memory - others) // per_row // SUM_ROWS * SUM_ROWS
     if rows < SUM_ROWS:
         least = -(-(others + per_row * SUM_ROWS) // 10**8) / 10
-        raise ValueError(
-            f"memory must be ≥ {least:g} GB for {n_objects:,} objects of {n_features:,} features: {PER_OBJECT} bytes "
-            f"per object, blocks of rows, and the libraries. Got {memory / 1e9:.3g} GB. Give more, or fewer objects."
+        rule = (
+            f" must be ≥ {least:g} GB for {n_objects:,} objects of {n_features:,} features: {PER_OBJECT} bytes per "
+            f"object, blocks of rows, and the libraries. Got {memory / 1e9:.3g} GB. Give more, or fewer objects."
         )
+        raise ValueError(Message(Option("memory"), rule))
     return int(min(rows, MOST_ROWS))
 
 

@@ -68,9 +68,8 @@ def _check_comparable(numbers: NDArray[np.float64], categories: NDArray[np.int32
             alike = np.flatnonzero((known == one).all(axis=1))
             i, j = sorted(map(int, (row, alike[-1] if row in others else others[0])))
             raise ValueError(
-                f"Any two rows of {source} must share a column in which both have a value, for Gower's distances. "
-                f"Rows {i + 1} "
-                f"and {j + 1} share none. Fill missing values, or leave such rows out."
+                f"Any two rows of {source} must share a column in which both have a value, for Gower's distances. Rows "
+                f"{i + 1} and {j + 1} share none. Fill missing values, or leave such rows out."
             )
 
 

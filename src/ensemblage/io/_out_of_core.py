@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemblage.base.options import Message, Option
 from ensemblage.base.validation import check_bytes, check_path, format_value
 from ensemblage.ensemble._checks import check_missing, check_names, check_size
 from ensemblage.ensemble._coding import CodedColumns, Coding, code_dtype
@@ -90,10 +91,11 @@ def check_memory(memory: int, n_objects: int) -> int:
     room = memory - LIBRARIES - STATE * n_objects
     if room < LEAST_ROOM:
         least = -(-(LIBRARIES + STATE * n_objects + LEAST_ROOM) // 10**8) / 10
-        raise ValueError(
-            f"memory must be ≥ {least:g} GB for {n_objects:,} objects: about {STATE} bytes each, and the libraries. "
+        rule = (
+            f" must be ≥ {least:g} GB for {n_objects:,} objects: about {STATE} bytes each, and the libraries. "
             f"Got {memory / 1e9:.3g} GB. Give more, or fewer objects."
         )
+        raise ValueError(Message(Option("memory"), rule))
     return room
 
 

@@ -150,6 +150,5 @@ def whole(path: Path) -> Iterator[None]:
             raise
         raise ValueError(
             f"A .parquet file must be of the format of its name. Got {str(path)!r}, which is not a complete Parquet "
-            f"file. "
-            "Save it again."
+            "file. Save it again."
         ) from None

@@ -312,9 +312,8 @@ class CommunityConsensus(BaseConsensus):
         """Its nodes are the objects."""
         if n_objects < 2:
             raise ValueError(
-                "X of CommunityConsensus must have at least 2 objects, since an edge joins two (n_samples=1). Got "
-                "1. Give "
-                "the labels of every node."
+                "X of CommunityConsensus must have at least 2 objects, since an edge joins two (n_samples=1). Got 1. "
+                "Give the labels of every node."
             )
         edges, given, named = self._given_graph
         # A list has a method of that name, and most frames of pandas an index that only counts the rows.

@@ -244,7 +244,7 @@ class KMeansConsensus(BaseKMeans[CategoryUtility], LocallyWeighted, IncrementalC
         if self.cluster_weights is not None and given:
             raise ValueError(
                 "cluster_weights of KMeansConsensus must be None unless utility is 'category', without normalize "
-                "and refine. Got {', '.join(given)}. Leave one of them out."
+                f"and refine. Got {', '.join(given)}. Leave one of them out."
             )
 
     def _best_start(self, rows: Rows, k: int) -> Start:

@@ -108,7 +108,7 @@ class Request:
         check_whole(self.n_jobs, "n_jobs of a benchmark", 1, 64)
         unknown = [pool for pool in self.pools if pool not in POOLS]
         if unknown:
-            got = f" must be among {', '.join(POOLS)}. Got {unknown[0]!r}. Choose of these."
+            got = f" must be among {', '.join(POOLS)}. Got {unknown[0]!r}. Choose among these."
             raise ValueError(Message(Option("pools"), got))
         for option, names in (("methods", self.methods), ("consensus", self.consensus)):
             for name in names:

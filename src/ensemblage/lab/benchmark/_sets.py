@@ -171,7 +171,7 @@ def _class_column(path: Path, table: Table) -> str:
         if name in table.names:
             return name
     some = " or ".join(map(repr, CLASSES))
-    raise ValueError(f"{path.name} must have a column {some} of known classes. It has none. Rename that column.")
+    raise ValueError(f"{path.name} must have a column {some} of known classes. It has none. Give the column that name.")
 
 
 def _check_references(

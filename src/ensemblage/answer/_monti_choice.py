@@ -25,7 +25,7 @@ from ensemblage.stability._reference import UnimodalComponents
 from ensemblage.stability._resamples import Axes
 
 STABLE = 0.01
-"""A share of ambiguous pairs that is as good as none."""
+"""A share of ambiguous pairs that is practically none."""
 
 _REFERENCES = ("gaussian", "unimodal", "features")
 _MOST_REFERENCES = 100_000
@@ -160,7 +160,7 @@ def choose_k_monti(
         What clusters them. Default: k-means, one start.
     reference_data : {"gaussian", "unimodal", "features"}, default "gaussian"
         Data without clusters: principal components drawn from a normal distribution with their standard deviations, as
-        M3C does; drawn from the one-humped distribution nearest to theirs, as `choose_k` does; or the features, each
+        M3C does; drawn from the unimodal distribution nearest to theirs, as `choose_k` does; or the features, each
         shuffled over the objects, which lose their covariance, so that mere correlation looks like clusters.
     n_references : int, default 20
         Number of such data sets. 0 leaves the comparison out. The p-value is at least 1 / (n_references + 1).

@@ -367,7 +367,7 @@ def load(path: str | PathLike[str]) -> Any:
     Returns
     -------
     estimator
-        Fitted, with the parameters and attributes that were saved, equal to the bit.
+        Fitted, with the parameters and attributes that were saved, bitwise identical.
 
     Raises
     ------

@@ -31,8 +31,9 @@ def to_anndata(model: Any, adata: Any, key: str = KEY, *, copy: bool = False, ov
     """Write what a consensus found of each object into an AnnData object.
 
     ``.obs[key]`` has the clusters as categories "0", "1", ..., NaN for none, as scanpy's clusterings are;
-    ``.obs[key + "_confidence"]`` and ``.obs[key + "_verdict"]`` how sure each is ("core", "border" or "undecided"), and
-    ``.obs[key + "_runner_up"]`` the next best cluster. ``.uns[key]["params"]`` has the method and its parameters.
+    ``.obs[key + "_confidence"]`` and ``.obs[key + "_verdict"]`` have the certainty of each ("core", "border" or
+    "undecided"), and ``.obs[key + "_runner_up"]`` the next best cluster. ``.uns[key]["params"]`` has the method and its
+    parameters.
 
     Parameters
     ----------

@@ -760,7 +760,7 @@ def methods(name: str | None) -> None:
 def cite(name: str, bibtex: bool) -> None:
     """Print the papers behind a method.
 
-    NAME is a method (km, eac-average, ...), a criterion of "rank --by" (discotec, aari, ...) or the class of a generator.
+    NAME is a method (km, eac-average, ...), a criterion of "rank --by" (discotec, ...) or the class of a generator.
     """
     from ensemblage import cite as citation_of
 
@@ -865,7 +865,8 @@ def reproduce(paper: str, output: Path, **settings: Any) -> None:
     "--full",
     is_flag=True,
     help="All pools, in at most two hours on two cores: a minute per cell; above 2,000 objects one seed, no pool "
-    "'both' and no run on parts. An entry that did not finish on three sets is not tried on sets of at least their size.",
+    "'both' and no run on parts. An entry that did not finish on three sets is not tried on sets of "
+    "at least their size.",
 )
 @click.option("--retry", is_flag=True, help="Repeat cells without a number.")
 @click.option("--status", "show_status", is_flag=True, help="Show the progress so far, and run nothing.")

@@ -28,7 +28,7 @@ FILES = (MODEL, ENSEMBLE, LABELS, REPORT, SUMMARY)
 SWEEP = "sweep.csv"
 """What "sweep" writes beside them."""
 GENERATED = frozenset({MODEL, ENSEMBLE})
-"""What is there before the clusterings are combined: the model has no consensus then."""
+"""Files that exist before the clusterings are combined: the model has no consensus yet."""
 NEW = ".new-"
 NO_OBJECTS = "no_objects"
 AFTER_ENSEMBLE = frozenset(

@@ -19,8 +19,8 @@ RESULTS = ("cluster", "confidence")
 class CountedEnsemble:
     """Distinct label rows, each with the number of objects that have it; `Ensemble.from_counts` makes it.
 
-    Every consensus method takes it as X, and learns what it learns of all objects, bit by bit. What it tells of the
-    objects, such as ``labels_``, has an entry per row here. `clusters` has these beside the labels, and `join_sql` and
+    Every consensus method takes it as X. The result is bitwise identical to that for all objects. Attributes of the
+    objects, such as ``labels_``, have an entry per row here. `clusters` has these beside the labels, and `join_sql` and
     `join_polars` say how a database or Polars gives them to the objects.
 
     Parameters

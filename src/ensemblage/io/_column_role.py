@@ -68,7 +68,7 @@ OPEN_END = re.compile(
 class Role(NamedTuple):
     name: str
     reason: str = ""
-    """What is worth telling of why."""
+    """Why it has that role, if this is not obvious."""
 
 
 def given_role(column: Column, given: str) -> Role:

@@ -68,7 +68,7 @@ class ColumnUse(NamedTuple):
     column: str
     role: str
     reason: str
-    """Why it has that role, where that is worth telling."""
+    """Why it has that role, if this is not obvious."""
     use: str
 
 

@@ -41,9 +41,9 @@ SAMPLE_BYTES = 250_000_000
 class FeatureBlocks:
     """Features of many objects that stay where they are: on disk, or on the workers of a Dask cluster.
 
-    `open` and `from_dask` make it, and ``ConsensusClustering.fit`` takes it. What is found is what the fit of the same
-    array in memory finds, bit by bit, with the same seed. The fitted model has an entry for each of the objects that
-    were drawn and clustered; `clusters`, `write_clusters` and `profile` are of all.
+    `open` and `from_dask` make it, and ``ConsensusClustering.fit`` takes it. The result is bitwise identical to that of
+    the same array in memory, with the same seed. The fitted model has an entry for each of the objects that were drawn
+    and clustered; `clusters`, `write_clusters` and `profile` are of all.
 
     Attributes
     ----------
@@ -163,7 +163,7 @@ class FeatureBlocks:
         return clusters_of_blocks(self, model)
 
     def write_clusters(self, model: Any, folder: str | PathLike[str]) -> None:
-        """Write the cluster of every object and how sure it is, and what describes the clusters, as Parquet.
+        """Write the cluster and the confidence of every object, and the profile of the clusters, as Parquet.
 
         Parameters
         ----------

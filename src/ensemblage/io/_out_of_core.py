@@ -37,7 +37,7 @@ class StoredEnsemble(Ensemble):
     """An ensemble whose labels lie on disk as codes, in a temporary folder that goes with it.
 
     Made by `Ensemble.open`. ``codes`` gives blocks of rows, or a few rows. Metrics, rankers and estimators that work by
-    blocks of rows give the same result as in memory, bit by bit; others say that they cannot. Methods on distinct
+    blocks of rows give results bitwise identical to those in memory; others raise an error. Methods on distinct
     label rows run in any case if those fit into an eighth of ``memory``.
     """
 

@@ -58,8 +58,8 @@ class Preprocessor(TransformerMixin, BaseEstimator):
     ----------
     standardize : bool or "auto", default "auto"
         Bring numbers to mean 0 and standard deviation 1. "auto": unless all standard deviations are within a factor of
-        20 and all that is clustered are numbers; these are centred, and all divided by one number, so that a column
-        that varies more counts more. ``notes_`` names the column that would have outweighed the others. Ordered
+        20 and every clustered column is numeric. Such columns are centred and divided by one number, so that a column
+        with more variance has more weight. ``notes_`` names the column that would have outweighed the others. Ordered
         categories, as ranks, are always standardised, and so are sparse matrices.
     impute : {"median", "mean", "most-frequent", "knn"}, optional
         What a missing number becomes: that of its column, or the mean of the five nearest objects that have it. Without

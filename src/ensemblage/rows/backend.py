@@ -46,7 +46,7 @@ def parallel_backend(client: Any) -> Iterator[None]:
     """Let the workers of a Dask cluster do the work of the consensus estimators that are fitted in the block.
 
     For label matrices that fit the memory here. Their distinct rows are found here and sent to the workers once; then
-    every pass over them runs there. The result is the same, bit by bit, and ``n_jobs`` has no effect. Labels that do
+    every pass over them runs there. The result is bitwise identical, and ``n_jobs`` has no effect. Labels that do
     not fit the memory, or lie on the cluster already, are for `Ensemble.from_dask`.
 
     Parameters

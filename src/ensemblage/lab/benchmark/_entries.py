@@ -48,7 +48,7 @@ class Entry:
     """Gets features: "baseline", of the user "clusterer"; gets a pool: "consensus", "pipeline", "selector", of the user
     "combiner"."""
     knows_k: bool
-    """Whether it is told the number of classes."""
+    """Whether the number of classes is given."""
 
     @property
     def column(self) -> str:

@@ -77,7 +77,7 @@ class Request:
     limits : Limits
         Of one cell; a pool may take five times as long.
     minutes : float, optional
-        After these no more begins; tables and page are of what is there, and the same request goes on.
+        After these no cell begins; tables and page show the finished cells, and the same request continues.
     n_jobs : int
         Processes that work.
     retry : bool

@@ -75,7 +75,7 @@ def choose_k(
     random_state: Any = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> KChoice:
-    """Tell how many clusters there are: first whether there are any, then what five criteria name.
+    """Use it if k is unknown: whether there is any structure, and the numbers that five criteria suggest.
 
     Where they disagree, several algorithms are asked whether there are more than ten.
 

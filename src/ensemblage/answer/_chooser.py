@@ -62,7 +62,7 @@ def shipped_trees() -> Shipped:
 
 @dataclass(frozen=True, repr=False)
 class Chosen:
-    """Which of the candidate partitions carries the answer, and by how much: ``chosen_`` of `ConsensusClustering`.
+    """The candidate partitions with the largest weights: ``chosen_`` of `ConsensusClustering`.
 
     Attributes
     ----------

@@ -74,7 +74,7 @@ def available_where(can: Callable[[ConsensusClustering], bool]) -> Callable[[Met
 
 @dataclass(eq=False, repr=False)
 class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
-    """Cluster features by the consensus of many clusterings.
+    """Use it to cluster a table without choosing an algorithm: one consensus of many clusterings, with confidence.
 
     Parameters
     ----------

@@ -109,7 +109,7 @@ def default_plan(
     n_resamples: int | None = 0,
     sample_weight: ArrayLike | None = None,
 ) -> Plan:
-    """Tell what would be done with features, and why, before anything is clustered.
+    """Use it before a long fit: what the default would do with the features, and why.
 
     ``ConsensusClustering`` with the same parameters makes the same plan of the same X and executes it.
 

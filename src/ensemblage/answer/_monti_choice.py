@@ -139,7 +139,7 @@ def choose_k_monti(
     random_state: Any = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> MontiChoice:
-    """Compare numbers of clusters by how stable the clusters of resampled objects are (Monti; M3C), as published.
+    """Use it for Monti's consensus clustering or M3C as published: numbers of clusters by stability in subsamples.
 
     `choose_k` weighs more evidence and tests whether there are clusters at all.
 

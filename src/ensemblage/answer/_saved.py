@@ -357,7 +357,7 @@ def save_model(model: Any, path: str | PathLike[str], *, is_compressed: bool = T
 
 
 def load(path: str | PathLike[str]) -> Any:
-    """Read a model that its ``save`` wrote.
+    """Use it to read a model that its ``save`` wrote.
 
     Parameters
     ----------

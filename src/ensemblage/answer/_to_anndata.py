@@ -28,7 +28,7 @@ WRITTEN_BY = "ensemblage"
 
 
 def to_anndata(model: Any, adata: Any, key: str = KEY, *, copy: bool = False, overwrite: bool = False) -> Any:
-    """Write what a consensus found of each object into an AnnData object.
+    """Use it after a fit on cells: write clusters and certainty into an AnnData object.
 
     ``.obs[key]`` has the clusters as categories "0", "1", ..., NaN for none, as scanpy's clusterings are;
     ``.obs[key + "_confidence"]`` and ``.obs[key + "_verdict"]`` have the certainty of each ("core", "border" or

@@ -24,7 +24,7 @@ SUFFIXES = (".csv.gz", ".csv")
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """Objects with their features, and their classes where they are known."""
+    """Objects with their features, and their classes if they are known."""
 
     name: str
     X: NDArray[np.float64]
@@ -43,11 +43,11 @@ class Dataset:
 
 
 class UnavailableError(ValueError):
-    """A data set that is nowhere to be had."""
+    """A data set that is in no folder and cannot be downloaded."""
 
 
 def load_dataset(name: str, data_home: str | PathLike[str] | None = None, *, download: bool = True) -> Dataset:
-    """Load a data set by its name, or by the name a paper prints for it.
+    """Use it to load a data set of the papers, by its name or by the name in print.
 
     Looked for in this order: a file ``<name>.csv.gz`` or ``<name>.csv`` in the folder, scikit-learn's own sets, the
     generators of the papers, OpenML.
@@ -100,7 +100,7 @@ def load_dataset(name: str, data_home: str | PathLike[str] | None = None, *, dow
 
 
 def dataset_names() -> list[str]:
-    """The data sets that the papers use, by the names of their files.
+    """Use it to list the data sets of the papers, by the names of their files.
 
     Returns
     -------

@@ -17,7 +17,7 @@ RESULTS = ("cluster", "confidence")
 
 
 class CountedEnsemble:
-    """Distinct label rows, each with the number of objects that have it; `Ensemble.from_counts` makes it.
+    """Use it if many objects have the same labels: distinct label rows with counts; made by `Ensemble.from_counts`.
 
     Every consensus method takes it as X. The result is bitwise identical to that for all objects. Attributes of the
     objects, such as ``labels_``, have an entry per row here. `clusters` has these beside the labels, and `join_sql` and

@@ -47,7 +47,7 @@ ensemble_of_counts: Registered[[Any, Any, int | None], CountedEnsemble] = Regist
 
 
 class Ensemble:
-    """Several clusterings (partitions) of the same n objects, coded as small integers.
+    """Use it to combine or rank clusterings that you have: partitions of the same n objects, as small integer codes.
 
     Every function and estimator of ensemblage that takes a label matrix takes an ``Ensemble``, and makes one of
     whatever else it is given. Making it once saves that work, and keeps the distinct rows.

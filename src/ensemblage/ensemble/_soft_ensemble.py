@@ -26,7 +26,7 @@ LEAST = 1e-100
 
 
 class SoftEnsemble:
-    """Several soft clusterings of the same n objects: memberships instead of labels.
+    """Use it to combine soft clusterings of the same n objects: memberships instead of labels.
 
     What takes it are the methods that can count by memberships: `CumulativeVoting`, `BipartiteVoting`,
     `MajorityVoting`, `EuclideanMedian`, `ComembershipMedian` and `HBGF`, and `metrics.coassociation`,

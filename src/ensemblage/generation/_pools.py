@@ -43,7 +43,7 @@ def make_pool(
     n_jobs: int | None = None,
     random_state: Any = None,
 ) -> Pool:
-    """Cluster features by many algorithms, as Ohl & Lindsten do to see which ranking finds the best.
+    """Use it to compare rankers as Ohl & Lindsten do: features clustered by many algorithms and settings.
 
     Parameters
     ----------

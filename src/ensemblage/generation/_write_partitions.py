@@ -39,7 +39,7 @@ def write_partitions(
     overwrite: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[str]:
-    """Make the partitions of a generator one by one, straight into a .npy file.
+    """Use it if partitions do not fit into memory: they are written one by one into a .npy file.
 
     The file is bitwise identical to what ``generator.fit_transform(X)`` returns. If Ctrl-C, a crash or a full disk
     stops the work, the same call continues with the partitions that are not finished. The generator itself stays

@@ -63,7 +63,7 @@ class Options(NamedTuple):
 
 
 class ColumnUse(NamedTuple):
-    """What was done with one column of a table."""
+    """How one column of a table was used."""
 
     column: str
     role: str

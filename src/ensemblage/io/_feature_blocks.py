@@ -39,7 +39,7 @@ SAMPLE_BYTES = 250_000_000
 
 
 class FeatureBlocks:
-    """Features of many objects that stay where they are: on disk, or on the workers of a Dask cluster.
+    """Use it for features that do not fit into memory: they stay on disk, or on the workers of a Dask cluster.
 
     `open` and `from_dask` make it, and ``ConsensusClustering.fit`` takes it. The result is bitwise identical to that of
     the same array in memory, with the same seed. The fitted model has an entry for each of the objects that were drawn

@@ -47,7 +47,7 @@ from ensemblage.io._table import Table
 
 @dataclass(eq=False, repr=False)
 class Preprocessor(TransformerMixin, BaseEstimator):
-    """Bring a table, a data frame or an array to the numbers that are clustered.
+    """Use it to turn a table, a data frame or an array into numbers for clustering: scales, categories, missing values.
 
     The columns of a table or data frame are used by their roles (see `read_table`): numbers as they are, categories as
     ``categories`` says, dates as ``dates`` says; ids, free text, columns that hold one value or almost none, and

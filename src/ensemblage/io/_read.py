@@ -39,7 +39,7 @@ def read_table(
     missing: Sequence[str | float] | None = None,
     keep_empty: bool = False,
 ) -> Table:
-    """Read the table that the commands of the shell work on.
+    """Use it to read a file or a data frame as the command line does, with roles of the columns.
 
     Parameters
     ----------

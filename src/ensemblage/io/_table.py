@@ -26,7 +26,7 @@ features_of: Registered[..., Features] = Registered("features_of")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Table:
-    """The columns of a file, what each is for, and what was found out about the file.
+    """The columns of a file with their roles, and the notes on the file.
 
     Examples
     --------

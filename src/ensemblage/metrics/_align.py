@@ -109,7 +109,7 @@ def align_labels(
     ids: Sequence[Any] | None = None,
     reference_ids: Sequence[Any] | None = None,
 ) -> NDArray[np.int64]:
-    """Number clusters as an earlier clustering does, so that a cluster keeps its number from run to run.
+    """Use it to keep the numbers of clusters between runs: new clusters get the numbers of those that they match.
 
     Each cluster gets the number of one of the reference, no two the same, so that as many objects as possible have the
     same number in both (the Hungarian method, of the objects that both have). Clusters that share no object with one
@@ -192,7 +192,7 @@ def compare_labels(
     first_ids: Sequence[Any] | None = None,
     second_ids: Sequence[Any] | None = None,
 ) -> LabelComparison:
-    """How far two clusterings agree, which of their clusters are the same, and which objects moved.
+    """Use it to compare two clusterings: their agreement, the matching clusters, and the objects that moved.
 
     Parameters
     ----------

@@ -18,7 +18,7 @@ BLOCKS = 16
 
 
 def element_similarity(first: ArrayLike, second: ArrayLike) -> NDArray[np.float64]:
-    """How alike the clusters of each object are in two partitions (element-centric similarity).
+    """Use it to see where two partitions differ: agreement of the clusters of each object (element-centric).
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def element_similarity(first: ArrayLike, second: ArrayLike) -> NDArray[np.float6
 def element_consistency(
     labels: ArrayLike | Any, *, weights: ArrayLike | None = None, n_jobs: int | None = None
 ) -> NDArray[np.float64]:
-    """How alike the clusters of each object are over all pairs of partitions (element-centric consistency).
+    """Use it to find unstable objects: agreement of their clusters over all pairs of partitions (element-centric).
 
     Parameters
     ----------

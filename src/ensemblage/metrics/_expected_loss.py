@@ -142,7 +142,7 @@ def expected_loss(
     weights: ArrayLike | None = None,
     n_jobs: int | None = None,
 ) -> float:
-    """Expected loss of a clustering under draws from a posterior of partitions.
+    """Use it to score a clustering against a posterior: its expected loss under the draws.
 
     Parameters
     ----------

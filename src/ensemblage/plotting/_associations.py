@@ -19,7 +19,7 @@ _MOST_BINS = 100
 def association_histogram(
     counts: ArrayLike, *, thresholds: Mapping[str, float] | None = None, ax: Axes | None = None
 ) -> Axes:
-    """Bars: how many pairs of objects have which positive association, and where thresholds lie on them.
+    """Bars: the number of pairs of objects with each positive co-association, and thresholds.
 
     O(p²) time and memory.
 

@@ -26,7 +26,7 @@ def clustree(
     color: Mapping[Any, ArrayLike] | ArrayLike | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """From one number of clusters to the next: a row per number, a dot per cluster, lines where its objects come from.
+    """Tree over numbers of clusters: a row per number, a dot per cluster, lines for the objects that they share.
 
     The width of a line is the share of the lower cluster that comes from the upper one; a cluster with one thick line
     is a part of one cluster, one with several takes parts of several.

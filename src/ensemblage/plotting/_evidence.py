@@ -19,7 +19,7 @@ from ._memberships import membership
 
 
 def evidence(record: records.Evidence, *, ax: Axes | None = None) -> Axes:
-    """Draw a record of the evidence of a consensus, as its kind asks for.
+    """Draw the intermediate results of a consensus.
 
     Parameters
     ----------

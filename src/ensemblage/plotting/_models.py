@@ -21,7 +21,7 @@ KINDS = ("clusters", "certainty", "sizes", "coassociation", "dendrogram")
 
 
 def model(model: Any, X: Any = None, kind: str | None = None, *, ax: Axes | None = None) -> Axes:
-    """A picture of a fitted model.
+    """Draw a fitted model: the kind chooses the picture.
 
     Parameters
     ----------

@@ -104,7 +104,7 @@ class HonestMarkers:
 def thin_counts(
     X: ArrayLike | Any, *, first_share: float = 0.5, dispersion: ArrayLike | None = None, random_state: Any = None
 ) -> tuple[Any, Any]:
-    """Split every count into two independent ones: cluster the objects by the first, test markers on the second.
+    """Use it before testing markers of counts: splits each count into two independent ones, to cluster and to test.
 
     ``first + second`` is X. Clusters that are made from ``first`` alone, by any method, know nothing of the noise in
     ``second``: ``profile(labels, X, honest=True, thinned=second)`` has valid p-values.

@@ -39,7 +39,7 @@ def profile(
     honest: bool = False,
     thinned: ArrayLike | None = None,
 ) -> Profile:
-    """Say what describes each cluster: which variables are higher, lower, more or less often there than in the rest.
+    """Use it to describe clusters: the variables that are higher, lower, more or less frequent than in the rest.
 
     Parameters
     ----------

@@ -31,7 +31,7 @@ def build(
     include_objects: bool = True,
     **details: Any,
 ) -> Path:
-    """Write an analysis as one HTML file: the answer first, figures inside, nothing loaded from elsewhere.
+    """Use it to share an analysis: one HTML file with the answer, figures and all numbers, which loads nothing.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ def build(
 
 
 def render(summary: Mapping[str, Any]) -> str:
-    """The page of a summary, as HTML.
+    """Use it to get the page of a summary as HTML text.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ def save_figures(
     *,
     overwrite: bool = True,
 ) -> list[Path]:
-    """Each figure of the page of a summary as files of their own.
+    """Use it to save each figure of the page of a summary as files.
 
     Parameters
     ----------

@@ -87,7 +87,7 @@ class Citation:
 
 
 def cite(of: Any) -> Citation:
-    """The papers to cite for a method, a ranker or a generator.
+    """Use it to write references: the papers behind a method, a ranker, a generator or a fitted model.
 
     Parameters
     ----------

@@ -43,7 +43,7 @@ class ScatteredRows:
 
 @contextmanager
 def parallel_backend(client: Any) -> Iterator[None]:
-    """Let the workers of a Dask cluster do the work of the consensus estimators that are fitted in the block.
+    """Use it to run consensus methods on a Dask cluster: the workers do the passes of the fits inside the block.
 
     For label matrices that fit the memory here. Their distinct rows are found here and sent to the workers once; then
     every pass over them runs there. The result is bitwise identical, and ``n_jobs`` has no effect. Labels that do

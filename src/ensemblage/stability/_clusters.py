@@ -73,7 +73,7 @@ def cluster_stability(
     random_state: Any = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> ClusterStability:
-    """Tell which clusters are found again when the data are resampled or perturbed (Hennig's clusterboot).
+    """Use it to check the clusters of a clusterer: how well resamples reproduce each one (Hennig's clusterboot).
 
     The estimator clusters every resample. A cluster, restricted to the objects that were drawn, is compared with the
     cluster of the resample that is most like it: the largest Jaccard similarity, |both| / |either|.
@@ -214,7 +214,7 @@ def cluster_stability(
 def member_stability(
     clustering: Any, labels: ArrayLike | Any = None, *, weights: ArrayLike | None = None
 ) -> ClusterStability:
-    """Tell how often a member of an ensemble has each cluster: the similarity of the clusters that are most like it.
+    """Use it to check clusters without new fits: how often the members of an ensemble reproduce each one.
 
     Parameters
     ----------

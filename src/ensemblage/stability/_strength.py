@@ -70,7 +70,7 @@ def prediction_strength(
     random_state: Any = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> PredictionStrength:
-    """Tell which numbers of clusters are supported: those whose clusters in one half of the objects predict the others.
+    """Use it to choose k: numbers whose clusters in one half of the objects predict those in the other half.
 
     Both halves are clustered; each is then given to the clusters of the other. The strength of a split is the share of
     the pairs in a cluster that stay together so, in the worst cluster.

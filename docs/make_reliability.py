@@ -40,8 +40,8 @@ that execute its lines run against it for some seconds, the fastest first.
 
 """
 SURVIVORS = """The share is the number of survivors, divided by the number of mutants that ran and are not
-equivalent. Of the {} survivors, {} have met all of the nearest tests (`--again survived --whole`). These tests may still kill the
-others."""
+equivalent. Of the {} survivors, {} have met all of the nearest tests (`--again survived --whole`). These tests may
+still kill the others."""
 
 
 LIBRARIES = """The table says which parts a library could replace. It was entered by hand on 23 November 2026. \
@@ -77,10 +77,11 @@ PEERS = """`nox -s peers` gives the same input to other packages, as black boxes
 
 """
 ELSEWHERE = """The tests and sessions above run on Python 3.11 with the newest versions of all dependencies. Another
-run was entered by hand. On 23 November 2026 the core tests ran against the wheel (by `nox -s wheel --force-python 3.13`). The
-versions were Python 3.13.0, NumPy 2.5.5, SciPy 1.18.1, scikit-learn 1.9.1, numba 0.68.1 and pandas 3.1.1. In the first
-run 238 tests failed, which led to five fixes. Then 14,754 passed and none failed. The tests of forks, threads, loky,
-killed workers of Dask and signals (test_threads, test_dask, test_cli_process, test_slices) passed there: 185."""
+run was entered by hand. On 23 November 2026 the core tests ran against the wheel (by `nox -s wheel --force-python
+3.13`). The versions were Python 3.13.0, NumPy 2.5.5, SciPy 1.18.1, scikit-learn 1.9.1, numba 0.68.1 and pandas 3.1.1.
+In the first run 238 tests failed, which led to five fixes. Then 14,754 passed and none failed. The tests of forks,
+threads, loky, killed workers of Dask and signals (test_threads, test_dask, test_cli_process, test_slices) passed
+there: 185."""
 
 
 def read(path: Path) -> Any:

@@ -144,7 +144,7 @@ def test_labels_are_those_of_a_csv_file(tmp_path):
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
-        ("leyden_*", r"columns must match columns of \.obs of adata\. Got 'leyden_\*'\. Did you mean 'leiden_0\.2'"),
+        ("leyden_*", r"columns must match columns of \.obs of adata\. Got 'leyden_\*'\. Did you mean 'leiden_0\."),
         ("leiden", r"columns must name columns of \.obs of adata\. Got 'leiden'"),
         ("n_counts", r"must hold categories, text or whole numbers\. Got 0\.\d+ in \.obs 'n_counts' of adata"),
         ("barcode", "must put some objects together. Got a different value for every object in .obs 'barcode'"),

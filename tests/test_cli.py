@@ -620,7 +620,7 @@ def test_another_set_keeps_the_ensemble(finished, tmp_path, no_generation):
     [
         (
             ["n_starts=3"],
-            r"--set must name a parameter of km: cluster_weights, exponent, init, .*weights\. Got 'n_starts'\. See",
+            r"--set must name a parameter of km: cluster_weights, .*weights\. Got 'n_starts'\. Did you mean 'start_on'",
         ),
         (["n_clusters=3"], r"--set must name a parameter without an option of its own\. Got n_clusters\. Use -k\."),
         (["random_state=3"], r"Use --seed\."),

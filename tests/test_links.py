@@ -56,7 +56,7 @@ def test_pairs_are_kept_exactly_where_some_clustering_can(name):
             refused += 1
             with pytest.raises(
                 ValueError,
-                match=r"must be enough to keep the cannot_link objects apart .*: \d, .*\. Got 2\. Ask for more",
+                match=r"must be enough to keep the cannot_link objects apart: \d, .*\. Got 2\. Ask for more",
             ):
                 model.fit(labels, must_link=must, cannot_link=cannot)
     assert 5 < refused < 35
@@ -369,7 +369,7 @@ def test_run_in_the_shell(folder):
             "--cannot-link must go with a method that can keep objects apart",
         ),
         (["--must-link", "must.csv", "--method", "all"], "--method all must go without pairs, .* Got --must-link"),
-        (["--must-link", "x.csv"], "x.csv must have two objects of [ex].csv in every line"),
+        (["--must-link", "x.csv"], "x.csv must name two objects of [ex].csv in every line"),
         (["--must-link", "none.csv"], "none.csv"),
     ],
 )

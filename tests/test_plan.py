@@ -379,7 +379,7 @@ def test_the_page_shows_the_plan():
         ({"k_range": []}, ValueError, "k_range of default_plan must hold at least one number"),
         ({"k_range": [1]}, ValueError, "Every k in k_range of default_plan must be a whole number ≥ 2. Got 1."),
         ({"n_clusters": 3, "k_range": [3]}, ValueError, "n_clusters of default_plan must be None if k_range is given"),
-        ({"impute": "mean", "preprocessor": Preprocessor()}, ValueError, "impute of default_plan must not be given"),
+        ({"impute": "mean", "preprocessor": Preprocessor()}, ValueError, "impute of default_plan must be left out"),
         ({"generator": DiversePartitions(), "consensus": "km"}, ValueError, "n_clusters of KMeansConsensus .* must be"),
         ({"generator": RandomKPartitions(0)}, ValueError, "n_partitions of RandomKPartitions must be"),
     ],

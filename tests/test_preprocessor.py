@@ -203,7 +203,7 @@ def test_dates_that_can_be_read_in_two_ways_are_told():
 
 
 def test_dates_in_two_orders():
-    with pytest.raises(ValueError, match=r"'d' of t.csv must be written alike\. Some begin with the day"):
+    with pytest.raises(ValueError, match=r"'d' of t.csv must have one format\. Some begin with the day"):
         dates(["14/1/2024", "1/14/2024"])
 
 

@@ -379,12 +379,12 @@ def test_the_ensemble_itself():
             r"memberships\[0\] must be numbers ≥ 0 .* Got \[0.5, 0.6\] for object 0, with sum 1.1",
         ),
         ([[[1.0, 0.0]], [[1.5, -0.5]]], r"memberships\[1\] must be numbers ≥ 0"),
-        ([[[0.0, 0.0]]], r"Every partition must have memberships .* Got nothing in memberships\[0\]"),
+        ([[[0.0, 0.0]]], r"Every partition must have memberships .* Got none in memberships\[0\]"),
         ([[[1.0], [1.0]], [[1.0]]], "Got blocks of 1 and 2 rows. Give a block per partition"),
         ([], "Got 0 without rows"),
         ([np.zeros((2, 2, 2))], r"Got shape \(2, 2, 2\)"),
         ([[["a", "b"]]], "Give the predict_proba of a mixture"),
-        ([np.empty((0, 3))], "say something|without rows"),
+        ([np.empty((0, 3))], "of at least one object|without rows"),
     ],
 )
 def test_wrong_memberships(given, message):

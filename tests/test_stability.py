@@ -458,7 +458,7 @@ OPTIONS = {"estimator": KM, "X": CLOUD, "n_resamples": 2}
     ("options", "error", "message"),
     [
         ({"estimator": KMeans}, TypeError, r"^estimator of cluster_stability must be a clusterer .* Got <class"),
-        ({"X": CLOUD[:1]}, ValueError, r"^X of cluster_stability must have 2 rows or more\. Got 1"),
+        ({"X": CLOUD[:1]}, ValueError, r"^X of cluster_stability must have at least 2 rows\. Got 1"),
         ({"X": CLOUD[0]}, ValueError, r"^X of cluster_stability must be a matrix .* Got shape \(3,\)"),
         ({"X": [["a", "b"]] * 5}, ValueError, r"^X of cluster_stability must be a matrix .* Got \[\['a'"),
         ({"X": np.where(CLOUD > 9, np.nan, CLOUD)}, ValueError, r"must cluster X\. Got .*Input X contains NaN"),

@@ -440,7 +440,7 @@ BAD = {
         lambda d: parts(d, {"a": [1]}, {"a": ["x"]}),
         "must be all numbers or all text. Got both in partition 'a' of",
     ),
-    "broken part": (lambda d: truncated(parts(d, {"a": [1]}) / "part-0.parquet").parent, "not a .whole. Parquet file"),
+    "broken part": (lambda d: truncated(parts(d, {"a": [1]}) / "part-0.parquet").parent, "not a complete Parquet file"),
     "another suffix": (lambda d: named(d / "x.csv"), "must be a .npy file, a .parquet file or a folder"),
 }
 

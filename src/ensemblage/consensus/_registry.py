@@ -435,7 +435,7 @@ PUBLISHED: Mapping[str, Mapping[str, Any]] = MappingProxyType(
 def make_consensus(
     name: str, n_clusters: int | None = None, *, published: bool = False, **parameters: Any
 ) -> BaseConsensus:
-    """Use it to select a consensus method by its name in the literature: an estimator with the parameters of that method.
+    """Use it to select a consensus method by its name in the literature: an estimator with its parameters.
 
     Parameters
     ----------

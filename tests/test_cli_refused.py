@@ -141,7 +141,7 @@ def test_values_of_options(here, command, option, value):
 NEAR = [
     (["run", "../in/x.csv", "-o", "out", "--generator", "randomk"], "Did you mean 'random-k'?"),
     (["run", "../in/x.csv", "-o", "out", "--qualty", "best"], "No such option: --qualty. Did you mean --quality?"),
-    (["run", "../in/x.csv", "-o", "out", "--method", "kmeans"], "Did you mean 'km'?"),
+    (["run", "../in/x.csv", "-o", "out", "--method", "kmeans"], "Did you mean 'km' or 'k-modes'?"),
     (["run", "../in/x.csv", "-o", "out", "--method", "magic"], "ensemblage methods lists them."),
     (["run", "../in/x.csv", "-o", "out", "--truth-column", "B"], "Did you mean 'b'?"),
     (["run", "../in/x.csv", "-o", "out", "--method", "km", "--set", "ninit=3"], "Did you mean 'n_init'?"),

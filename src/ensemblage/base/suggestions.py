@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 
 def suggestion(word: str, choices: Iterable[str]) -> str:
-    """ "Did you mean ...?" with at most three choices; empty if none begins with the word or is written like it.
+    """ "Did you mean ...?" with at most three choices; empty if none begins alike or is written like it.
 
     Examples
     --------
@@ -22,8 +22,9 @@ def suggestion(word: str, choices: Iterable[str]) -> str:
 
     by_key, typed = {key(choice): choice for choice in choices}, key(word)
     near = [name for name in by_key if len(typed) > 1 and name.startswith(typed)]
-    near = near or difflib.get_close_matches(typed, by_key, n=3, cutoff=0.65)
-    near = near or [name for name in by_key if len(name) > 1 and typed.startswith(name)]
+    if not near:
+        shorter = [name for name in by_key if len(name) > 1 and typed.startswith(name)]
+        near = list(dict.fromkeys([*shorter, *difflib.get_close_matches(typed, by_key, n=3, cutoff=0.65)]))
     found = [repr(by_key[name]) for name in near[:3]]
     listed = " or ".join(filter(None, [", ".join(found[:-1]), *found[-1:]]))
     return f"Did you mean {listed}?" if found else ""

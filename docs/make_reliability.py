@@ -26,35 +26,36 @@ KINDS = {
 
 HEAD = """# Reliability
 
-What the sessions beside the tests have found; written by `python docs/make_reliability.py` from their records in
-`tests/guards/`. Every number is of a session that ran; a session goes on where the last one stopped.
+This page lists what long test sessions have found in addition to the tests. `python docs/make_reliability.py` writes it
+from the records in `tests/guards/`. Every number comes from a session that ran. A session continues where the last one
+stopped.
 
 """
-CONFORMANCE = """Every method, ranker and generator of the registries by every named check:
-`python tests/conformance.py`
-(`nox -s conformance`) prints the table, with the reason of each refusal. The same checks run as tests."""
-FAILURES = """What failed, as the sessions saw it, mended or not: the last column says how many cases still do. A
-number means the same case only with the sources of its day:"""
-MUTANTS = """`nox -s mutants -- counting --sample 25`: each mutant is one small error of the sources as they are. It
-meets the tests that execute its lines, the fastest first, for some seconds.
+CONFORMANCE = """`python tests/conformance.py` (`nox -s conformance`) applies every named check to every registered
+method, ranker and generator. It prints a table with the reason for each refusal. The same checks run as tests."""
+FAILURES = """The list has all failures, also those that were fixed later. The last column of the table counts the
+failures of the last session. A case number means the same case only with the sources of that day."""
+MUTANTS = """`nox -s mutants -- counting --sample 25`: each mutant is one small error in the current sources. The tests
+that execute its lines run against it for some seconds, the fastest first.
 
 """
-SURVIVORS = """The share is that of the survivors among the mutants that were run and are not equivalent. Of the {}
-survivors {} have met all of the nearest tests (`--again survived --whole`); the others may still be killed by them."""
+SURVIVORS = """The share is the number of survivors, divided by the number of mutants that ran and are not
+equivalent. Of the {} survivors, {} have met all of the nearest tests (`--again survived --whole`). These tests may
+still kill the others."""
 
 
-LIBRARIES = """What libraries for this would replace. Entered by hand on 23 November 2026: mutmut 3.8 and cosmic-ray \
-8.7 ran on
-`counting` on a machine that did other work, so minutes are rough.
+LIBRARIES = """The table says which parts a library could replace. It was entered by hand on 23 November 2026. \
+mutmut 3.8 and cosmic-ray
+8.7 ran on `counting` while the machine did other work, so minutes are approximate.
 
 | part | lines | library | decision | reason |
 |---|---|---|---|---|
 | `mutations.py`, `mutants.py`, `mutant_server.py`: small errors, each against the tests that execute it | 799 | \
-mutmut | kept | 146 mutants that met a test took 15 minutes, 10 per 100, after 9 for its own record of the tests; \
-ours take 5 per 100 in functions that live, 11 over all. It leaves out decorated functions and what stands in no \
-function: all kernels, and of the packages sampled here 9 % of the places (1,928 of 20,647), defaults, limits and \
-properties among them. One selection of tests serves the whole run, and a test of peak memory fails in it without a \
-mutant. Timeouts are its only limit: none on memory. It takes no sample, and `counting` alone has 1,597 of its \
+mutmut | kept | 146 mutants that met a test took 15 minutes, 10 per 100, after 9 minutes to record the tests. Ours \
+take 5 minutes per 100 in the functions it supports, and 11 over all. It skips decorated functions and code outside \
+functions. These are all kernels and 9 % of the places in the packages sampled here (1,928 of 20,647), such as \
+defaults, limits and properties. It uses one selection of tests for the whole run, in which a test of peak memory \
+fails without a mutant. It limits time but not memory. It takes no sample, and `counting` alone has 1,597 of its \
 mutants |
 | the same | | cosmic-ray | kept | 19 mutants of one module took 2.1 minutes, 11 per 100, with the two fastest files \
 of tests: each mutant starts the tests anew, and each survivor takes all of them. No selection of tests by function; \
@@ -72,14 +73,15 @@ it cannot report. The tests use it for what stays in a process |
 processes |"""
 
 
-PEERS = """`nox -s peers`: the same input through other packages, run as black boxes in an environment of their own.
+PEERS = """`nox -s peers` gives the same input to other packages, as black boxes in their own environment.
 
 """
-ELSEWHERE = """The tests and sessions above run on Python 3.11 and the newest versions of what the library stands on
-there. Entered by hand: the core of the tests on 23 November 2026, against the wheel (by the steps of
-`nox -s wheel --force-python 3.13`), on Python 3.13.0 with NumPy 2.5.5, SciPy 1.18.1, scikit-learn 1.9.1, numba 0.68.1,
-pandas 3.1.1: 14,754 passed, none failed, after 238 of the first run had led to five mends. Forks, threads, loky, killed
-workers of Dask and signals there (test_threads, test_dask, test_cli_process, test_slices): 185 passed."""
+ELSEWHERE = """The tests and sessions above run on Python 3.11 with the newest versions of all dependencies. Another
+run was entered by hand. On 23 November 2026 the core tests ran against the wheel (by `nox -s wheel --force-python
+3.13`). The versions were Python 3.13.0, NumPy 2.5.5, SciPy 1.18.1, scikit-learn 1.9.1, numba 0.68.1 and pandas 3.1.1.
+In the first run 238 tests failed, which led to five fixes. Then 14,754 passed and none failed. The tests of forks,
+threads, loky, killed workers of Dask and signals (test_threads, test_dask, test_cli_process, test_slices) passed
+there: 185."""
 
 
 def read(path: Path) -> Any:

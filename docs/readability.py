@@ -32,12 +32,16 @@ class Readability(NamedTuple):
 
 
 def prose(text: str) -> str:
-    """The sentences of a page: without its head, code, tables, formulas, headings and the marks of links."""
+    """The sentences of a page: without its head, code, tables, formulas, headings and the marks of links.
+
+    A name in code that begins a sentence begins with a capital letter, so that the sentence before it ends.
+    """
     text = re.sub(r"\A---\n.*?\n---\n", "", text, flags=re.DOTALL)
     text = re.sub(r"^[ >]*(`{3,}|:{3,}).*?^[ >]*\1[ ]*$", "", text, flags=re.DOTALL | re.MULTILINE)
     text = re.sub(r"\$\$.*?\$\$|<!--.*?-->", " ", text, flags=re.DOTALL)
     text = re.sub(r"^(\||#|!\[|\(\S+\)=).*$", "\n", text, flags=re.MULTILINE)
     text = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", text)
+    text = re.sub(r"([.!?]\s+|^)\W*`\W*(\w)", lambda found: found[1] + found[2].upper(), text)
     text = re.sub(r"\{py:obj\}|`|\*|\$[^$\n]+\$", " ", text)
     return re.sub(r"^\s*(?:[-:]|\d+\.)\s+", "\n\n", text, flags=re.MULTILINE)
 

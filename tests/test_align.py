@@ -53,7 +53,7 @@ def test_partly_shared_objects():
     ("given", "sentence"),
     [
         ({"labels": [0, 1], "reference": [0, 1, 1]}, "without ids must be of the same objects. Got 2 and 3"),
-        ({"labels": [0, 1], "reference": ["a", "b"]}, "must hold the numbers of clusters. Got 'a'"),
+        ({"labels": [0, 1], "reference": ["a", "b"]}, "must hold numbers of clusters. Got 'a'"),
         ({"labels": [0, 1], "reference": [0, 1], "ids": ["a", "b"]}, "in both clusterings, or in none"),
         (
             {"labels": [0, 1], "reference": [0, 1], "ids": ["a", "a"], "reference_ids": ["a", "b"]},

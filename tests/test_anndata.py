@@ -86,7 +86,7 @@ def test_a_part_that_anndata_cannot_read_is_told(stored, tmp_path, monkeypatch):
     shutil.copy(stored, path)
     with h5py.File(path, "a") as file:
         file["obs"].attrs["encoding-type"] = "of tomorrow"
-    told = r"newer.h5ad must be a .h5ad file whose parts AnnData can read. It is not: .*of tomorrow.* Write it again"
+    told = r"newer.h5ad must be a .h5ad file whose parts AnnData can read. It is not: .*of tomorrow.* Save it again"
     with pytest.raises(ValueError, match=told):
         Ensemble.from_anndata(path)
     assert "newer.h5ad must be a .h5ad file" in refused("combine", path, "-k", 2, "-o", tmp_path / "out.h5ad")
@@ -144,7 +144,7 @@ def test_labels_are_those_of_a_csv_file(tmp_path):
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
-        ("leyden_*", r"columns must match columns of \.obs of adata\. Got 'leyden_\*'\. Its columns are leiden_0\.2,"),
+        ("leyden_*", r"columns must match columns of \.obs of adata\. Got 'leyden_\*'\. Did you mean 'leiden_0\."),
         ("leiden", r"columns must name columns of \.obs of adata\. Got 'leiden'"),
         ("n_counts", r"must hold categories, text or whole numbers\. Got 0\.\d+ in \.obs 'n_counts' of adata"),
         ("barcode", "must put some objects together. Got a different value for every object in .obs 'barcode'"),
@@ -201,7 +201,7 @@ def test_matrices_that_cannot_be_clustered(monkeypatch):
         matrix_of(adata, "X")
     monkeypatch.undo()
     empty = anndata.AnnData(obs=adata.obs)
-    with pytest.raises(ValueError, match="must hold what is clustered"):
+    with pytest.raises(ValueError, match="must have a matrix to cluster"):
         matrix_of(empty)
     adata.obsm["text"] = pd.DataFrame({"u": ["a"] * N}, index=adata.obs.index)
     with pytest.raises(ValueError, match="must hold numbers"):
@@ -255,7 +255,8 @@ def test_nothing_is_overwritten_unasked_but_what_an_earlier_call_wrote():
     adata = cells()
     model = KMeansConsensus(3, random_state=0).fit(Ensemble.from_anndata(adata))
     with pytest.raises(
-        ValueError, match=r"must stay as it is\. Got 'cell_type' in \.obs\. Choose another key, or overwrite=True"
+        ValueError,
+        match=r"that something else wrote are kept\. Got 'cell_type' in \.obs\. Choose another key, or overwrite=True",
     ):
         to_anndata(model, adata, "cell_type")
     with pytest.raises(ValueError, match=r"Got 'neighbors' in \.uns"):

@@ -129,5 +129,5 @@ def test_what_cannot_be_annotated_is_said_before_the_work(tmp_path):
     (tmp_path / "t.json").write_text(json.dumps(frame().drop(columns="empty").to_dict("records")), encoding="utf-8")
     result = CliRunner().invoke(main, ["run", str(tmp_path / "t.json"), "--annotate", "-o", str(tmp_path / "out")])
     assert result.exit_code == 2
-    assert "--annotate must have a text table" in result.stderr
+    assert "--annotate must be used with a text table" in result.stderr
     assert not (tmp_path / "out").exists()

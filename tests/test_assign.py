@@ -180,7 +180,7 @@ def test_a_folder_of_combine(tmp_path):
     succeed("combine", tmp_path / "labels.csv", "--id-column", "id", "-k", 3, "-o", out)
     error = fail("assign", out, tmp_path / "iris.csv", "-o", tmp_path / "a.csv")
     assert "must have a column of labels for each partition that" in error
-    assert "assign to the folder of a run" in error
+    assert "give the folder of a run" in error
     assert type(ensemblage.load(out / "model.npz")).__name__ == "KMeansConsensus"
     labels.assign(id=ids)[::-1].to_csv(tmp_path / "new.csv", index=False)
     succeed("assign", out, tmp_path / "new.csv", "-o", tmp_path / "a.csv")
@@ -195,7 +195,7 @@ def test_refused(people, here, tmp_path):
     assert "It is none" in fail("assign", tmp_path / "nowhere", new, "-o", tmp_path / "a.csv")
     assert "must end in .csv" in fail("assign", people, new, "-o", tmp_path / "a.npz")
     (tmp_path / "there.csv").write_text("mine", encoding="utf-8")
-    assert "Nothing that exists is overwritten" in fail("assign", people, new, "-o", tmp_path / "there.csv")
+    assert "Existing files must not be overwritten" in fail("assign", people, new, "-o", tmp_path / "there.csv")
     assert (tmp_path / "there.csv").read_text(encoding="utf-8") == "mine"
 
 
@@ -216,7 +216,7 @@ def test_clusterings_of_distances_cannot(tmp_path):
     out = tmp_path / "out"
     succeed("run", tmp_path / "t.csv", "-k", 3, "--generator", "gower", "--partitions", 4, "-o", out)
     error = fail("assign", out, tmp_path / "t.csv", "-o", tmp_path / "a.csv")
-    assert "Those of distances (gower) and those that an older version made cannot." in error
+    assert "Clusterings of distances (gower) and those of an older version cannot." in error
 
 
 def test_another_k_keeps_the_generator(tmp_path):

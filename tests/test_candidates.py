@@ -429,7 +429,7 @@ def test_pairs_are_chosen_and_refused():
     with pytest.raises(ValueError, match="n_clusters of ScaledPartitions"):
         ScaledPartitions([1]).fit(WINE)
     assert set(ScaledPartitions(1).fit(WINE).n_clusters_) == {2}
-    with pytest.raises(ValueError, match="rows that differ"):
+    with pytest.raises(ValueError, match="different rows"):
         ScaledPartitions(2, algorithms=["own kmeans"]).fit(np.ones((30, 3)))
 
 

@@ -477,7 +477,7 @@ def test_noise_is_said_first_and_one_cluster_is_an_answer_where_it_is_allowed(ta
     assert model.n_clusters_ == 1
     refused = run(tables / "noise.csv", tmp_path / "no", "--allow-one", "-k", "3")
     assert refused.exit_code == 2
-    assert "--allow-one is for a number of clusters that is looked for" in refused.stderr
+    assert "--allow-one must go without a given number of clusters" in refused.stderr
 
 
 def test_stability_as_often_as_asked(tables, tmp_path):

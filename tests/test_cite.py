@@ -93,7 +93,7 @@ def test_a_model_is_its_parts():
 def test_refused():
     with pytest.raises(ValueError, match="The name to cite must be one of"):
         cite("nothing")
-    with pytest.raises(ValueError, match=r"something with a paper behind it. Got dict"):
+    with pytest.raises(ValueError, match=r"a paper behind it. Got dict"):
         cite({})
 
 

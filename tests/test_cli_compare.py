@@ -77,7 +77,7 @@ def test_refused(tmp_path):
     assert "--column must name a column of a.csv. Got 'nothing'" in fail("compare", a, a, "--column", "nothing")
     assert "must end in .csv" in fail("compare", a, a, "-o", tmp_path / "moved.txt")
     (tmp_path / "there.csv").write_text("mine", encoding="utf-8")
-    assert "Nothing that exists is overwritten" in fail("compare", a, a, "-o", tmp_path / "there.csv")
+    assert "Existing files must not be overwritten" in fail("compare", a, a, "-o", tmp_path / "there.csv")
 
 
 def test_runs_of_one_table(tmp_path):
@@ -125,7 +125,7 @@ def test_numbers_are_kept(months):
     assert of(read(months / "a.csv"), "cluster") == list(new.values())
     # The same command again finds it done; without --align it is another analysis.
     assert "finished by an earlier run" in succeed(*given(months, 3, "2"), "--align", earlier).stderr
-    assert "A folder holds one analysis" in fail(*given(months, 3, "2"))
+    assert "A folder must hold only one analysis" in fail(*given(months, 3, "2"))
 
 
 def test_clusters_that_came_and_went(months):

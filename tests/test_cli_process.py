@@ -752,4 +752,4 @@ def test_a_minus_is_the_text_of_standard_input(tmp_path):
 
 def test_a_minus_is_refused_where_standard_input_is_no_file(tmp_path, monkeypatch):
     monkeypatch.setattr(_options, "STANDARD_INPUT", tmp_path / "none")
-    assert "- is standard input, which is no file on this system. Give the name of a file." in fail("rank", "-")
+    assert "must be the name of a file on this system, which has no /dev/stdin." in fail("rank", "-")

@@ -138,13 +138,56 @@ def test_values_of_options(here, command, option, value):
     assert not list(here.iterdir())
 
 
+NEAR = [
+    (["run", "../in/x.csv", "-o", "out", "--generator", "randomk"], "Did you mean 'random-k'?"),
+    (["run", "../in/x.csv", "-o", "out", "--qualty", "best"], "No such option: --qualty. Did you mean --quality?"),
+    (["run", "../in/x.csv", "-o", "out", "--method", "kmeans"], "Did you mean 'km' or 'k-modes'?"),
+    (["run", "../in/x.csv", "-o", "out", "--method", "magic"], "ensemblage methods lists them."),
+    (["run", "../in/x.csv", "-o", "out", "--truth-column", "B"], "Did you mean 'b'?"),
+    (["run", "../in/x.csv", "-o", "out", "--method", "km", "--set", "ninit=3"], "Did you mean 'n_init'?"),
+    (["run", "../in/x.csv", "-o", "out", "--role", "a=categorical"], "Did you mean 'category'?"),
+    (["rank", "../in/e.csv", "--by", "silhouete"], "Did you mean 'silhouette'?"),
+    (["rank", "../in/e.csv", "--by", "magic"], "Choose among discotec, "),
+    (["methods", "eac"], "Did you mean 'eac-single', 'eac-average' or 'eac-complete'?"),
+]
+
+
+@pytest.mark.parametrize(
+    ("args", "said"), NEAR, ids=lambda value: " ".join(value)[-40:] if isinstance(value, list) else ""
+)
+def test_what_was_meant_is_suggested(here, args, said):
+    refused(args, said)
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "said"),
+    [
+        ("-k", "1", "-k must be a whole number of at least 2. Got '1'. "),
+        ("-k", HUGE[:15], "-k must be a whole number from 2 to 2,147,483,647. Got '999999999999999'. "),
+        ("--partitions", "1", "--partitions must be a whole number from 2 to 1,000,000. Got '1'. "),
+        ("--seed", "-1", "--seed must be a whole number from 0 to 4,294,967,295. Got '-1'. "),
+        ("--member-weight", "0", "--member-weight must be a number above 0. Got '0'. "),
+        ("--quality", "", "--quality must be one of fast, default, best. Got ''. Choose one of them."),
+        ("--memory", "lots", "--memory must be a size. Got 'lots'. Write 500MB or 4GB, for example."),
+    ],
+)
+def test_rules_of_options_are_in_words(here, option, value, said):
+    refused(["run", *GOOD["run"], option, value], said, "See ensemblage run --help.")
+
+
+@pytest.mark.parametrize("command", sorted(main.commands))
+def test_help_names_no_types_of_click(command):
+    shown = CliRunner().invoke(main, [command, "--help"], catch_exceptions=False).stdout
+    assert not any(word in shown for word in ("RANGE", "<=x", "INTEGER", "FLOAT", "TEXT"))
+
+
 @pytest.mark.parametrize("command", [*TAKES, "methods"])
 def test_usage(here, command):
     good = GOOD.get(command, [])
     refused([command, *good, "--nonsense"], "No such option", f"See ensemblage {command} --help")
     refused([command, *good, "too", "much"], "unexpected extra argument")
     if good:
-        refused([command], "Missing argument")
+        refused([command], "must be given. Got none.")
         refused(
             [command, *good, "--overwrite=yes" if command != "reproduce" else "--quick=yes"], "does not take a value"
         )

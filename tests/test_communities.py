@@ -365,7 +365,10 @@ def test_more_columns_are_told(tmp_path):
 
 
 REFUSED = [
-    ("u\na\nb\n", "edges.csv must have the columns node, node and perhaps weight. Got 1 column. Write them so."),
+    (
+        "u\na\nb\n",
+        "edges.csv must have the columns node, node and perhaps weight. Got 1 column. Save both nodes of each edge.",
+    ),
     ("u,v,w\na,b,x\nb,c,y\n", "The third column of edges.csv, w, must be weights. Got 'x'. "),
     ("u,v,w\na,b,0\nb,c,-1\n", "Weights of X must be finite numbers ≥ 0, the larger, the closer. Got -1. "),
     ("u,v,w\na,b,\nb,c,1\n", "Weights of X must be finite numbers ≥ 0, the larger, the closer. Got nan. "),
@@ -409,7 +412,7 @@ def test_graphs_without_edges_whose_nodes_have_names(kind):
 
 
 def test_what_is_no_graphml(tmp_path):
-    with pytest.raises(ValueError, match=r"bad.graphml must be GraphML. Got .*\. Write it again"):
+    with pytest.raises(ValueError, match=r"bad.graphml must be GraphML. Got .*\. Save the graph again"):
         as_graph(edge_table(tmp_path, "<graphml><node", "bad.graphml"), "X")
 
 

@@ -274,7 +274,7 @@ def test_all_pairs_must_fit():
 
 
 def test_one_object_is_refused():
-    with pytest.raises(ValueError, match=r"must have 2 objects or more, .* \(n_samples=1\)\. Got 1\. Give the labels"):
+    with pytest.raises(ValueError, match=r"must have at least 2 objects, .* \(n_samples=1\)\. Got 1\. Give the labels"):
         CommunityConsensus().fit([[0, 0]], edges=[[0, 0]])
 
 

@@ -159,9 +159,9 @@ def test_markdown_and_csv(partitions, tmp_path):
 @pytest.mark.parametrize(
     ("rankers", "message"),
     [
-        (["discotec", "best"], "The name of a ranker must be one of 'discotec', .* Got 'best'"),
+        (["discotec", "best"], "The name of a ranker must be one of 36 names, such as 'discotec', .* Got 'best'"),
         (["aari", AverageAgreement()], "must have different names. Got aari twice"),
-        (["silhouette"], "InternalIndex must have the features"),
+        (["silhouette"], "features of InternalIndex must be given"),
     ],
 )
 def test_bad_rankers(partitions, rankers, message):

@@ -179,11 +179,11 @@ def test_refused(case):
 def test_what_counts_every_row_once_refuses_it():
     E = Ensemble.from_counts([[0, 0], [0, 0], [1, 1]])
     for take in (lambda: density(E, [0, 1]), lambda: AverageAgreement().fit(E), lambda: ConsensusModes().fit(E)):
-        with pytest.raises(ValueError, match="must count once each here"):
+        with pytest.raises(ValueError, match="must have no counts here"):
             take()
-    with pytest.raises(ValueError, match="must count once each here"):
+    with pytest.raises(ValueError, match="must have no counts here"):
         SelectMembers(AverageAgreement(), 1).fit(E)
-    with pytest.raises(ValueError, match="sample_weight must be None where X is a CountedEnsemble"):
+    with pytest.raises(ValueError, match="sample_weight must be None for a CountedEnsemble"):
         KMeansConsensus(2).fit(E, sample_weight=[1, 2])
 
 
@@ -219,5 +219,5 @@ def test_the_tutorial(tmp_path, monkeypatch):
 
 def test_counted_labels_are_no_features():
     counted = Ensemble.from_counts([[0, 0], [0, 1], [1, 1], [1, 1]])
-    with pytest.raises(TypeError, match=r"must be features here.*3 rows of 4 objects.*Fit a consensus method"):
+    with pytest.raises(TypeError, match=r"must be a table of features.*3 rows of 4 objects.*Fit a consensus method"):
         ConsensusClustering(2).fit(counted)

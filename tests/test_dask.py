@@ -294,7 +294,8 @@ def test_what_parallel_backend_leaves_here(client, monkeypatch):
 @pytest.mark.filterwarnings("ignore")
 def test_lost_workers_are_told_in_one_sentence():
     labels = random_labels(30_000, 6, 12, 0.1, seed=0)
-    rule = r"^Workers of the Dask cluster must stay while they hold label rows\. Got \w+: .*\. Fit again, with [^.]*\.$"
+    rule = r"^Workers of the Dask cluster must keep running while they hold label rows\. "
+    rule += r"Got \w+: .*\. Fit again, with [^.]*\.$"
     options = {"n_workers": 1, "threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}
     with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
         submit = RemoteRows._submit
@@ -341,9 +342,8 @@ def test_what_dask_says_of_lost_workers(name):
 def test_a_worker_that_is_lost_while_it_gets_data(way, monkeypatch):
     """The scheduler has no such worker any more when it notes where the data are."""
     labels = random_labels(30_000, 6, 12, 0.1, seed=0)
-    rule = (
-        r"^Workers of the Dask cluster must stay while they hold label rows\. Got KeyError: [^.]*\. Fit again, [^.]*\.$"
-    )
+    rule = r"^Workers of the Dask cluster must keep running while they hold label rows\. "
+    rule += r"Got KeyError: [^.]*\. Fit again, [^.]*\.$"
     options = {"n_workers": 1, "threads_per_worker": 1, "processes": False, "dashboard_address": ":0"}
     with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
         sent = distributed.scheduler.scatter_to_workers

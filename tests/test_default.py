@@ -100,7 +100,7 @@ def test_of_few_objects_the_default_is_another():
 @pytest.mark.parametrize("data", [X, FEW], ids=["many", "few"])
 def test_without_a_number_nothing_is_generated_in_vain(consensus, data, monkeypatch):
     monkeypatch.setattr(DiversePartitions, "fit_transform", lambda *_: 1 / 0)
-    with pytest.raises(ValueError, match=r"n_clusters of .* must be given: it has no rule to find it\. Got None\."):
+    with pytest.raises(ValueError, match=r"n_clusters of .* must be given: it cannot estimate the number\. Got None\."):
         fitted(data, consensus=consensus)
 
 
@@ -250,7 +250,7 @@ def test_gaps_of_arrays_are_refused_in_one_sentence(call, subject):
 @pytest.mark.parametrize("chosen", [{"impute": "mean"}, {"standardize": True}, {"standardize": False}], ids=str)
 def test_a_preprocessor_of_ones_own_prepares_alone(chosen):
     (name,) = chosen
-    with pytest.raises(ValueError, match=f"{name} of ConsensusClustering must not be given beside a preprocessor"):
+    with pytest.raises(ValueError, match=f"{name} of ConsensusClustering must be left out if a preprocessor is given"):
         fitted(preprocessor=Preprocessor(), **chosen)
 
 

@@ -80,7 +80,7 @@ def test_a_figure_and_words(record):
 
 
 def test_what_is_no_record():
-    with pytest.raises(TypeError, match=r"A record of evidence must be one that a consensus gave\. Got 3\."):
+    with pytest.raises(TypeError, match=r"A record of evidence must come from a fitted consensus\. Got 3\."):
         plotting.evidence(3)
     with pytest.raises(ValueError, match=r"one of the kinds Dendrogram, .*\. Got 'Toy'\."):
         evidence_from_dict({"kind": "Toy"})

@@ -271,7 +271,7 @@ BAD_PARTS = {
     "text": ([pd.DataFrame({"a": [1], "b": ["x"]})], "must be numbers. Got "),
     "vectors": ([np.ones(3)], "must be matrices or frames, cut by rows."),
     "none": ([], "Parts of features must be at least one."),
-    "no rows": ([np.ones((0, 3))], "must have objects and columns."),
+    "no rows": ([np.ones((0, 3))], "must have rows and columns."),
 }
 
 
@@ -411,8 +411,8 @@ def test_run_on_disk(X, expected, tmp_path):
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        (["--impute", "mean"], "--impute is for tables that are read whole"),
-        (["--memory", "100MB"], "memory must be ≥"),
+        (["--impute", "mean"], "--impute is for tables that fit into memory"),
+        (["--memory", "100MB"], "--memory must be ≥"),
         (["-k", "300"], "must be ≤ 200"),
     ],
 )

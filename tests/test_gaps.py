@@ -202,8 +202,8 @@ def test_labels_have_other_gaps_beside_theirs(tmp_path):
     assert done.exit_code == 0, done.stderr
     shell("combine", plain, *options, "-o", tmp_path / "b")
     assert (tmp_path / "a" / "labels.csv").read_bytes() == (tmp_path / "b" / "labels.csv").read_bytes()
-    assert "holds neither a whole number nor none" in shell("combine", path, "--missing", "kein", "-o", "x").stderr
-    assert "holds an empty value" in shell("run", path, "--missing", "1,,2", "-o", tmp_path / "x").stderr
+    assert "--missing must be a whole number, or none" in shell("combine", path, "--missing", "kein", "-o", "x").stderr
+    assert "Leave empty values out" in shell("run", path, "--missing", "1,,2", "-o", tmp_path / "x").stderr
 
 
 def test_a_point_is_a_gap_among_numbers_and_a_category_among_words(tmp_path):

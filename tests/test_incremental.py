@@ -100,9 +100,9 @@ def test_soft_partitions_arrive_too(tmp_path):
     [
         (
             lambda m, x: m.fit(x).add_partitions(x),
-            "must begin with add_partitions .* fit keeps no labels. Got a fit",
+            "must get its first partitions by add_partitions, since fit keeps no labels. Got a model",
         ),
-        (lambda m, x: m.add_partitions(x).fit(x).add_partitions(x), "must begin with add_partitions"),
+        (lambda m, x: m.add_partitions(x).fit(x).add_partitions(x), "must get its first partitions by add_partitions"),
         (
             lambda m, x: m.add_partitions(x).add_partitions(x[:50]),
             r"partitions of the same 120 objects, .* Got Ensemble\(50",

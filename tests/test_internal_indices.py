@@ -204,7 +204,7 @@ def test_violations_are_counted_but_not_added(pool):
 @pytest.mark.parametrize(
     ("parameters", "features", "message"),
     [
-        ({}, None, "InternalIndex must have the features of the objects. Got none"),
+        ({}, None, "features of InternalIndex must be given. Got None"),
         ({}, [[0.0]] * 4, "features must have one row for each of the 5 objects .* Got 4"),
         ({}, [[np.nan]] * 5, "must be a matrix of finite numbers, .* Got nan"),
         ({"measure": "SI"}, LINE, "measure of InternalIndex must be one of 'ball_hall', .* Got 'SI'"),

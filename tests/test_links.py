@@ -54,7 +54,10 @@ def test_pairs_are_kept_exactly_where_some_clustering_can(name):
             assert naive.keeps(model.fit(labels, must_link=must, cannot_link=cannot).labels_, must, cannot)
         else:
             refused += 1
-            with pytest.raises(ValueError, match=r"must be enough to keep apart .*: \d, .*\. Got 2\. Ask for more"):
+            with pytest.raises(
+                ValueError,
+                match=r"must be enough to keep the cannot_link objects apart: \d, .*\. Got 2\. Ask for more",
+            ):
                 model.fit(labels, must_link=must, cannot_link=cannot)
     assert 5 < refused < 35
 
@@ -277,7 +280,7 @@ def test_memory_of_the_pairs_is_refused_before_it_is_taken():
         ),
         ("sec", {"must_link": [[0, 0]]}, r"must_link must be pairs of different objects.* Got the pair \(0, 0\)"),
         ("acv", {"cannot_link": [[0, 99]]}, "cannot_link must be pairs .* Got object 99"),
-        ("km", {"cannot_link": [[0, 1], [1, 2], [0, 2]]}, "keep apart the objects that cannot_link says: 0, 1, 2. Got"),
+        ("km", {"cannot_link": [[0, 1], [1, 2], [0, 2]]}, "keep the cannot_link objects apart: 0, 1, 2. Got"),
     ],
 )
 def test_impossible_pairs_are_named(name, pairs, message):
@@ -344,7 +347,7 @@ def test_combine_in_the_shell(folder, method):
     assert "2 pairs of must.csv" in page
     assert "Of objects, it kept 2 pairs together and 2 pairs apart, as was known before." in page
     assert "finished by an earlier run" in succeed(*command, *pairs).stderr
-    assert "A folder holds one analysis" in fail(*command, *pairs[:2])
+    assert "A folder must hold only one analysis" in fail(*command, *pairs[:2])
 
 
 def test_run_in_the_shell(folder):
@@ -361,9 +364,12 @@ def test_run_in_the_shell(folder):
     ("options", "message"),
     [
         (["--must-link", "must.csv", "--cannot-link", "against.csv"], "must_link and cannot_link must not contradict"),
-        (["--cannot-link", "cannot.csv", "--method", "lca"], "--cannot-link must go with a method that has a rule"),
+        (
+            ["--cannot-link", "cannot.csv", "--method", "lca"],
+            "--cannot-link must go with a method that can keep objects apart",
+        ),
         (["--must-link", "must.csv", "--method", "all"], "--method all must go without pairs, .* Got --must-link"),
-        (["--must-link", "x.csv"], "x.csv must have two objects of [ex].csv in every line"),
+        (["--must-link", "x.csv"], "x.csv must name two objects of [ex].csv in every line"),
         (["--must-link", "none.csv"], "none.csv"),
     ],
 )
@@ -375,7 +381,7 @@ def test_pairs_that_are_refused_in_the_shell(folder, command, options, message):
 
 def test_labels_on_disk_take_no_pairs(folder):
     np.save("e.npy", folder)
-    assert "--must-link is for tables that are read whole" in fail(
+    assert "--must-link is for tables that fit into memory" in fail(
         "combine", "e.npy", "-k", "3", "--must-link", "must.csv", "-o", "out.npy"
     )
 
@@ -499,7 +505,7 @@ def test_where_the_nearest_give_up_any_way_is_taken(monkeypatch):
     free = method("km", 3).fit(labels)
     assert adjusted_rand_score(found.labels_, free.labels_) > 0.7  # of the ways, one that costs little
     monkeypatch.setattr(_units, "nearest_allowed", lambda *a, **b: (_ for _ in ()).throw(_units.GivenUp))
-    with pytest.raises(ValueError, match=r"Got 3, and no way in 20,000 steps for [0-9, ]*. Ask for more"):
+    with pytest.raises(ValueError, match=r"Got 3, and no solution in 20,000 steps for [0-9, ]*. Ask for more"):
         method("km", 3).fit(labels, cannot_link=cannot)
 
 

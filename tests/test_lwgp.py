@@ -175,7 +175,7 @@ def test_lwea_is_average_linkage_of_all_pairs(seed):
 
 
 def test_objects_that_stand_alone_have_no_weights():
-    with pytest.raises(ValueError, match=r"must have distinct=True where it is given sample_weight"):
+    with pytest.raises(ValueError, match=r"must have distinct=True with sample_weight"):
         EvidenceAccumulation(2, distinct=False).fit(E, sample_weight=np.full(10, 2))
 
 

@@ -124,7 +124,9 @@ def test_a_table_that_is_too_large_is_refused(monkeypatch):
     limit(monkeypatch, "cells of the tables of voting", 18)
     assert MajorityVoting(2).fit(labels).n_clusters_ == 2
     limit(monkeypatch, "cells of the tables of voting", 17)
-    with pytest.raises(ValueError, match=r"Voting needs tables .* of at most 17 cells\. Got 18\. Leave out"):
+    with pytest.raises(
+        ValueError, match=r"Voting must keep its contingency tables below 17 cells\. Got 18\. Leave out"
+    ):
         MajorityVoting(2).fit(labels)
 
 

@@ -131,7 +131,9 @@ def test_no_convergence_is_said(monkeypatch):
     monkeypatch.setattr(_ncut, "eigsh", no_convergence)
     monkeypatch.setattr(_ncut, "DENSE_ROWS", 1)
     monkeypatch.setattr(_ncut, "MOST_DENSE_ROWS", 1)
-    with pytest.raises(ValueError, match="needs 2 eigenvectors of a graph of 10 vertices"):
+    with pytest.raises(
+        ValueError, match=r"2 eigenvectors of a spectral cut must converge\. They did not, for a graph of 10 vertices"
+    ):
         normalized_cut(cliques((5, 0.9), (5, 0.8)), np.ones(10, dtype=int), 2, random_state())
 
 

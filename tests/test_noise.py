@@ -95,9 +95,9 @@ def test_frames_and_text_columns():
 def test_bad_input():
     with pytest.raises(ValueError, match="noise must be"):
         Ensemble(LABELS, noise="cluster")
-    with pytest.raises(ValueError, match="missing must be the label of noise"):
+    with pytest.raises(ValueError, match="missing must be a whole number, the label of noise"):
         Ensemble(LABELS, missing=None, noise="vote")
-    with pytest.raises(ValueError, match="noise of an Ensemble must be 'missing' where it is made of another one"):
+    with pytest.raises(ValueError, match="noise of an Ensemble must be 'missing' if it is made from another Ensemble"):
         Ensemble(Ensemble(LABELS), noise="vote")
 
 

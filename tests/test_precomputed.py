@@ -149,10 +149,10 @@ def test_what_is_said_of_labels_is_refused():
         (NegMM(3, association_threshold="gmm"), "association_threshold of NegMM"),
         (CSPA(3, association_threshold="gmm"), "association_threshold"),
     ):
-        with pytest.raises(ValueError, match=f"{name}.*where similarities are given"):
+        with pytest.raises(ValueError, match=f"{name}.*if similarities are given"):
             model.fit_similarity(S)
     model = EvidenceAccumulation(3).fit_similarity(S)
-    with pytest.raises(ValueError, match="must be fitted on labels"):
+    with pytest.raises(ValueError, match="must be fitted to labels"):
         model.association_shares(LABELS)
     assert not hasattr(KMeansConsensus(3), "fit_similarity")
 

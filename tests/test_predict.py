@@ -171,7 +171,7 @@ def test_memberships_are_found_by_their_names():
 def test_many_names_that_are_not_there():
     labels = np.tile(LABELS, 4)
     model = KMeansConsensus(2, random_state=0).fit(Ensemble(labels, names=[f"p{j}" for j in range(12)]))
-    with pytest.raises(ValueError, match=r"none named 'p1', 'p2', 'p3', 'p4', 'p5' or 6 more\. Name the columns so"):
+    with pytest.raises(ValueError, match=r"none named 'p1', 'p2', 'p3', 'p4', 'p5' or 6 more\. Rename the columns"):
         model.predict(Ensemble(labels[:, :1], names=["p0"]))
 
 

@@ -402,7 +402,9 @@ def test_a_model_tells_what_it_clustered_and_how_sure_it_is():
     least = of_0[np.argmin(model.confidence_[of_0])]
     assert not found.clusters[0].border or found.clusters[0].border[0] == frame.customer[least]
     assert not any("since" in rule.condition for rule in found.rules.rules)
-    with pytest.raises(TypeError, match=r"^model_or_labels of profile must be fitted, or labels\. Got Consensus"):
+    with pytest.raises(
+        TypeError, match=r"^model_or_labels of profile must be a fitted model, or labels\. Got Consensus"
+    ):
         profile(ConsensusClustering(), frame)
     assert profile(KMeans(2, random_state=0, n_init=1).fit(WINE.data), WINE.data).border_by.startswith(
         "the objects that are"

@@ -484,7 +484,7 @@ def test_what_does_not_fit_is_one_sentence(change, message):
 def test_a_dict_that_is_no_summary_is_refused(tmp_path):
     with pytest.raises(ValueError, match=r"must be one that report\.summarize made"):
         report.build({"a": 1}, path=tmp_path / "r.html")
-    with pytest.raises(TypeError, match="Got more"):
+    with pytest.raises(TypeError, match="Got other descriptions"):
         report.build({"format": 1}, title="x", path=tmp_path / "r.html")
     with pytest.raises(TypeError, match="fitted estimator"):
         report.build([[0], [1]], path=tmp_path / "r.html")

@@ -651,7 +651,9 @@ def test_a_results_file_that_another_process_holds(tmp_path, monkeypatch):
     )
     try:
         assert process.stdout.readline().strip() == b"held"
-        refused("It cannot: database is locked. End what else uses it, or name another folder with -o.", tmp_path)
+        refused(
+            "It cannot: database is locked. End the process that uses it, or name another folder with -o.", tmp_path
+        )
     finally:
         process.communicate(b"enough")
 

@@ -173,7 +173,7 @@ def test_the_page_says_it(blobs, tmp_path):
 def test_bad_option():
     refused = CliRunner().invoke(main, ["generate", "x.csv", "-o", "x.npz", "--fit-on", "some"])
     assert refused.exit_code == 2
-    assert "neither a number of rows nor auto nor all" in refused.stderr
+    assert "--fit-on must be a number of rows, auto, or all" in refused.stderr
 
 
 def test_the_papers_sets_are_clustered_whole():

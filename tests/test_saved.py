@@ -216,11 +216,13 @@ class Mine(KMeans):
 
 def test_what_cannot_be_saved(tmp_path):
     model = ConsensusClustering(2, generator=generation.RandomKPartitions(3, estimator=Mine(n_init=1))).fit(X)
-    with pytest.raises(ValueError, match=r"Got Mine in generator.estimator of ConsensusClustering. Give another one"):
+    with pytest.raises(
+        ValueError, match=r"Got Mine in generator.estimator of ConsensusClustering. Replace that object"
+    ):
         model.save(tmp_path / "model.npz")
     assert not list(tmp_path.iterdir())
     fitted = make_consensus("km", 2).fit(random_labels())
-    with pytest.raises(ValueError, match=r"must end in .npz. Got 'model.pkl'. Name it so."):
+    with pytest.raises(ValueError, match=r"must end in .npz. Got 'model.pkl'. Name it model.npz, for example."):
         fitted.save("model.pkl")
     with pytest.raises(NotFittedError):
         make_consensus("km", 2).save(tmp_path / "model.npz")
@@ -313,7 +315,7 @@ def test_files_of_format_1_stay_readable(name):
 
 def test_an_ensemble_is_no_model(tmp_path):
     Ensemble(random_labels()).save(tmp_path / "ensemble.npz")
-    with pytest.raises(ValueError, match=r"Ensemble.load reads the file of an ensemble"):
+    with pytest.raises(ValueError, match=r"read the file of an ensemble with Ensemble.load"):
         ensemblage.load(tmp_path / "ensemble.npz")
     with pytest.raises(FileNotFoundError):
         ensemblage.load(tmp_path / "none.npz")

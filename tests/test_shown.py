@@ -70,9 +70,11 @@ def test_frames_of_other_data(model, consensus):
 
 
 def test_frames_refused(model):
-    with pytest.raises(ValueError, match=r"X of to_frame must be of the 150 objects .* Got 10. .* assign tells of new"):
+    with pytest.raises(
+        ValueError, match=r"X of to_frame must have a row for each of the 150 objects .* Got 10. .* use assign for new"
+    ):
         model.to_frame(FRAME[:10])
-    with pytest.raises(ValueError, match=r"ids of to_frame must be of the 150 objects .* Got 2"):
+    with pytest.raises(ValueError, match=r"ids of to_frame must have a row for each of the 150 objects .* Got 2"):
         model.to_frame(ids=["a", "b"])
     with pytest.raises(NotFittedError):
         KMeansConsensus(3).to_frame()

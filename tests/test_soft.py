@@ -319,13 +319,13 @@ def test_pairs_by_mean_memberships(name):
     other = method(name, 3).fit(SoftEnsemble(common), sample_weight=weights)
     assert_array_equal(model.labels_, other.labels_)
     assert_allclose(model.confidence_, other.confidence_)
-    with pytest.raises(ValueError, match="it has no rule that keeps objects apart"):
+    with pytest.raises(ValueError, match="it cannot keep objects apart"):
         model.fit(SoftEnsemble(given), cannot_link=[[0, 1]])
 
 
 @pytest.mark.parametrize("name", sorted(set(METHODS) - {*SOFT, "lwgp", "u-senc"}))
 def test_other_methods_name_those_that_count_by_memberships(name):
-    with pytest.raises(ValueError, match=r"must be labels: it does not count by memberships\. Got SoftEnsemble\(60 o"):
+    with pytest.raises(ValueError, match=r"must be labels: it cannot use memberships\. Got SoftEnsemble\(60 o"):
         method(name, 3).fit(SoftEnsemble(soft_blocks()))
 
 
@@ -379,12 +379,12 @@ def test_the_ensemble_itself():
             r"memberships\[0\] must be numbers ≥ 0 .* Got \[0.5, 0.6\] for object 0, with sum 1.1",
         ),
         ([[[1.0, 0.0]], [[1.5, -0.5]]], r"memberships\[1\] must be numbers ≥ 0"),
-        ([[[0.0, 0.0]]], r"Every partition must say something .* Got nothing in memberships\[0\]"),
+        ([[[0.0, 0.0]]], r"Every partition must have memberships .* Got none in memberships\[0\]"),
         ([[[1.0], [1.0]], [[1.0]]], "Got blocks of 1 and 2 rows. Give a block per partition"),
         ([], "Got 0 without rows"),
         ([np.zeros((2, 2, 2))], r"Got shape \(2, 2, 2\)"),
         ([[["a", "b"]]], "Give the predict_proba of a mixture"),
-        ([np.empty((0, 3))], "say something|without rows"),
+        ([np.empty((0, 3))], "of at least one object|without rows"),
     ],
 )
 def test_wrong_memberships(given, message):
@@ -405,7 +405,7 @@ def test_what_soft_members_exclude():
     assert coassociation(soft, max_bytes=needed).shape == (60, 60)
     with pytest.raises(ValueError, match=rf"must fit into .* Got {needed:,} bytes for the matrix of 60 objects"):
         coassociation(soft, max_bytes=needed - 1)
-    with pytest.raises(ValueError, match=r"An ensemble must have labels here. Got SoftEnsemble\(60 .* Give soft.to_l"):
+    with pytest.raises(ValueError, match=r"The ensemble must be one of labels. Got SoftEnsemble\(60 .* Give soft.to_l"):
         ensemblage.Discotec().fit(soft)
 
 
@@ -424,5 +424,5 @@ def test_labels_are_asked_for_in_one_sentence():
     soft = SoftEnsemble(soft_blocks())
     labels = np.asarray(soft.to_labels())
     for act in (lambda: ensemblage.Ensemble(soft), lambda: method("km", 3).fit(labels).predict(soft)):
-        with pytest.raises(ValueError, match=r"must have labels here. Got SoftEnsemble\(60 .* Give soft.to_labels"):
+        with pytest.raises(ValueError, match=r"must be one of labels. Got SoftEnsemble\(60 .* Give soft.to_labels"):
             act()

@@ -355,7 +355,7 @@ def test_failures_are_told():
     assert found.jaccard.shape == (2, 2)
     with pytest.raises(ValueError, match=r"must cluster every resample\. Got an error for resample 1 .*welcome\. Ch"):
         cluster_stability(Picky(2, n_init=1), CLOUD, resamples=resamples, on_error="raise")
-    with pytest.raises(ValueError, match=r"must cluster one resample at least\. Got errors for all 1"):
+    with pytest.raises(ValueError, match=r"must cluster at least one resample\. Got errors for all 1"):
         cluster_stability(Picky(2, n_init=1), CLOUD, resamples=resamples[1:2])
 
 
@@ -458,7 +458,7 @@ OPTIONS = {"estimator": KM, "X": CLOUD, "n_resamples": 2}
     ("options", "error", "message"),
     [
         ({"estimator": KMeans}, TypeError, r"^estimator of cluster_stability must be a clusterer .* Got <class"),
-        ({"X": CLOUD[:1]}, ValueError, r"^X of cluster_stability must have 2 rows or more\. Got 1"),
+        ({"X": CLOUD[:1]}, ValueError, r"^X of cluster_stability must have at least 2 rows\. Got 1"),
         ({"X": CLOUD[0]}, ValueError, r"^X of cluster_stability must be a matrix .* Got shape \(3,\)"),
         ({"X": [["a", "b"]] * 5}, ValueError, r"^X of cluster_stability must be a matrix .* Got \[\['a'"),
         ({"X": np.where(CLOUD > 9, np.nan, CLOUD)}, ValueError, r"must cluster X\. Got .*Input X contains NaN"),
@@ -470,8 +470,8 @@ OPTIONS = {"estimator": KM, "X": CLOUD, "n_resamples": 2}
         ({"resamples": 5}, TypeError, r"^resamples of cluster_stability must be a list .* Got 5\. Give one"),
         ({"resamples": [[]]}, ValueError, r"^Every resample of cluster_stability must be .* Got \[\]\. Give"),
         ({"resamples": [[0, 60]]}, ValueError, r"^Every resample .* row numbers below 60, .* Got \[0, 60\]"),
-        ({"resamples": [[0]], "tuning": 0.5}, ValueError, r"^resamples of .* must be None where scheme or tuning"),
-        ({"resamples": [[0]], "scheme": "noise"}, ValueError, r"^resamples of .* must be None where scheme or"),
+        ({"resamples": [[0]], "tuning": 0.5}, ValueError, r"^resamples of .* must be None if scheme or tuning"),
+        ({"resamples": [[0]], "scheme": "noise"}, ValueError, r"^resamples of .* must be None if scheme or"),
         ({"keep_duplicates": 1}, ValueError, r"^keep_duplicates of cluster_stability must be True or False"),
         ({"not_drawn": "nan"}, ValueError, r"^not_drawn of cluster_stability must be one of 'skip', 'zero'"),
         ({"on_error": "ignore"}, ValueError, r"^on_error of cluster_stability must be one of 'warn', 'raise'"),

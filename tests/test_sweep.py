@@ -196,8 +196,8 @@ def test_one_cluster_everywhere(tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--resolutions", "a,b"], "is no list of numbers > 0"),
-        (["--resolutions", "1,-2"], "is no list of numbers > 0"),
+        (["--resolutions", "a,b"], "--resolutions must be numbers above 0"),
+        (["--resolutions", "1,-2"], "--resolutions must be numbers above 0"),
         (["--objective", "cpm"], "resolutions of choose_resolution must be given for cpm"),
         (["--neighbors", "150"], "must be < the 150 objects"),
         (["--method", "nobody"], "nobody"),

@@ -314,8 +314,8 @@ def test_workbooks_that_are_refused(tmp_path):
     with pytest.raises(ValueError, match="no cells at all"):
         read_table(workbook(tmp_path / "none.xlsx", {"one": []}))
     for content, message in [
-        (b"PK\x03\x04" + bytes(50), "It is none, or is damaged"),
-        (b"\xd0\xcf\x11\xe0" + bytes(600) + "EncryptedPackage".encode("utf-16-le"), "protected by one"),
+        (b"PK\x03\x04" + bytes(50), "It is another kind of file, or damaged"),
+        (b"\xd0\xcf\x11\xe0" + bytes(600) + "EncryptedPackage".encode("utf-16-le"), "It needs one"),
     ]:
         (tmp_path / "bad.xlsx").write_bytes(content)
         with pytest.raises(ValueError, match=message):
@@ -403,12 +403,12 @@ def test_what_was_done_with_each_column_is_in_the_summary(tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--role", "x"], "no COLUMN=ROLE"),
-        (["--role", "x=nonsense"], "no COLUMN=ROLE"),
+        (["--role", "x"], "must be COLUMN=ROLE"),
+        (["--role", "x=nonsense"], "must be COLUMN=ROLE"),
         (["--role", "z=id"], "--role must name a column of t.csv. Got 'z'"),
         (["--role", "who=id", "--role", "x=id"], "One column must be the id"),
         (["--role", "who=number"], "must hold numbers"),
-        (["--delimiter", "ab"], "no single character"),
+        (["--delimiter", "ab"], "must be a single character"),
         (["--decimal", "x"], "--decimal"),
     ],
 )
@@ -506,5 +506,5 @@ def test_labels_stay_text_where_they_look_like_numbers():
 
 
 def test_text_that_is_no_unicode_is_refused():
-    with pytest.raises(ValueError, match="cannot be split into cells"):
+    with pytest.raises(ValueError, match="could not be split into cells"):
         read_table(b"a,b\n1,x\n2,+2AA-\n", name="t.csv", encoding="utf-7")

@@ -48,9 +48,9 @@ def test_the_base_class_refuses_what_the_record_has_not():
     gaps = [[0, 0], [0, -1], [1, 1]]
     with pytest.raises(ValueError, match=r"X of FirstPartition must have a label for every object .* Got missing ones"):
         make_consensus("first").fit(gaps)
-    with pytest.raises(ValueError, match="it has no rule that keeps objects apart"):
+    with pytest.raises(ValueError, match="it cannot keep objects apart"):
         make_consensus("first").fit(LABELS, cannot_link=[[0, 1]])
-    with pytest.raises(ValueError, match="it does not count by memberships"):
+    with pytest.raises(ValueError, match="it cannot use memberships"):
         make_consensus("first").fit(SoftEnsemble([np.eye(2), np.eye(2)]))
 
 

@@ -566,7 +566,7 @@ class TestBadInput:
 @pytest.mark.parametrize("estimator", [CumulativeVoting, BipartiteVoting])
 def test_a_column_of_names(estimator):
     names = np.arange(40_000)
-    with pytest.raises(ValueError, match=r"Voting needs tables of labels by .* Leave out the partitions"):
+    with pytest.raises(ValueError, match=r"Voting must keep its contingency tables .* Leave out the partitions"):
         estimator(2).fit(np.column_stack([names, names % 3]))
 
 

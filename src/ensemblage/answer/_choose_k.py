@@ -75,7 +75,7 @@ def choose_k(
     random_state: Any = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> KChoice:
-    """Tell how many clusters there are: first whether there are any, then what five criteria name.
+    """Use it if k is unknown: whether there is any structure, and the numbers that five criteria suggest.
 
     Where they disagree, several algorithms are asked whether there are more than ten.
 
@@ -459,10 +459,10 @@ def _check_k_range(k_range: Iterable[int] | None, n: int, n_distinct: int) -> li
         return default_k_range(n, n_distinct)
     if not isinstance(k_range, Iterable) or isinstance(k_range, str | bytes):
         raise TypeError(
-            f"k_range of choose_k must be several numbers. Got {format_value(k_range)}. Give range(2, 11), say."
+            f"k_range of choose_k must be several numbers. Got {format_value(k_range)}. Give range(2, 11), for example."
         )
     most = min(n // 2, n_distinct - 1)
     ks = sorted({check_whole(k, "Every k in k_range of choose_k", 2, most) for k in k_range})
     if not ks:
-        raise ValueError("k_range of choose_k must hold at least one number. Got none. Give range(2, 11), say.")
+        raise ValueError("k_range of choose_k must hold at least one number. Got none. Give range(2, 11), for example.")
     return ks

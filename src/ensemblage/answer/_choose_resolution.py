@@ -71,7 +71,7 @@ def choose_resolution(
     random_state: Any = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> ResolutionChoice:
-    """Tell at which resolution the communities of a graph are found again, and combine what is.
+    """Use it to choose the resolution of graph communities: the reproducible ones, and a consensus of their partitions.
 
     Parts of the objects are drawn, and each is clustered at every resolution. Successive resolutions at which the
     clusters of all objects are about the same are a plateau; its clusterings are combined, and every object gets a
@@ -282,7 +282,7 @@ LEAST_OBJECTS = 10
 def _check_n_objects(graphs: Graphs) -> Graphs:
     if graphs.n < LEAST_OBJECTS:
         raise ValueError(
-            f"X of choose_resolution must have at least {LEAST_OBJECTS} objects. Got {graphs.n}. Give more."
+            f"X of choose_resolution must have at least {LEAST_OBJECTS} objects. Got {graphs.n}. Give more objects."
         )
     return graphs
 

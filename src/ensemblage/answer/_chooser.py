@@ -62,7 +62,7 @@ def shipped_trees() -> Shipped:
 
 @dataclass(frozen=True, repr=False)
 class Chosen:
-    """Which of the candidate partitions carries the answer, and by how much: ``chosen_`` of `ConsensusClustering`.
+    """The candidate partitions with the largest weights: ``chosen_`` of `ConsensusClustering`.
 
     Attributes
     ----------
@@ -197,8 +197,8 @@ class Rated(NamedTuple):
         places = self.of_numbers(allowed)
         if not len(places):
             raise ValueError(
-                f"X must have rows that differ for {min(allowed or {2})} clusters. No candidate partition could be "
-                "made. Ask for fewer clusters."
+                f"X must have enough different rows for {min(allowed or {2})} clusters. No candidate partition could "
+                "be made. Ask for fewer clusters."
             )
         return int(places[self.predicted[places].argmax()])
 

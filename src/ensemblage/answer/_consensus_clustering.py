@@ -74,7 +74,7 @@ def available_where(can: Callable[[ConsensusClustering], bool]) -> Callable[[Met
 
 @dataclass(eq=False, repr=False)
 class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
-    """Cluster features by the consensus of many clusterings.
+    """Use it to cluster a table without choosing an algorithm: one consensus of many clusterings, with confidence.
 
     Parameters
     ----------
@@ -126,8 +126,8 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
     labels_ : ndarray of shape (n_samples,)
         Clusters numbered by decreasing size.
     confidence_, runner_up_, cohesion_ : ndarray of shape (n_samples,)
-        How sure the place of each object is, the next best cluster and the mean co-association with its own cluster:
-        see `metrics.certainty`.
+        Confidence of each object, the next best cluster and the mean co-association with its own cluster: see
+        `metrics.certainty`.
     n_clusters_ : int
     choice_ : KChoice or None
         What `choose_k` found, and how clear it is; None if it was not asked.
@@ -139,8 +139,8 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
         X and parameters.
     ensemble_ : Ensemble
     preprocessor_, generator_, consensus_
-        The fitted estimators; ``preprocessor_.columns_`` says what was done with each column. There is no generator
-        where all that is clustered are categories that are members.
+        The fitted estimators; ``preprocessor_.columns_`` says what was done with each column. ``generator_`` is None
+        if every column is a categorical member.
 
     Notes
     -----
@@ -393,12 +393,12 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
 
     @available_where(_can_predict)
     def assign(self, X: Any) -> Assignment:
-        """Put new objects into the clusters that were found, and tell how sure that is.
+        """Assign new objects to the clusters, with the confidence of each assignment.
 
-        Each base clusterer labels them: as it predicts or, where it cannot (spectral clustering, Genie), as the nearest
-        of the objects that were fitted. From these labels the consensus tells the cluster: by ``predict``, or without
-        one the cluster of the objects that have the same labels, else the one with whose objects the partitions join it
-        most often; `Assignment.by` says which.
+        Each base clusterer labels them by its ``predict``. One without ``predict`` (spectral clustering, Genie) gives
+        the label of the nearest fitted object. The consensus takes the cluster from these labels: by its own
+        ``predict``; else the cluster of the objects with the same labels; else the cluster with the largest mean
+        co-association. `Assignment.by` says which.
 
         Parameters
         ----------

@@ -49,11 +49,11 @@ QUALITIES = ("fast", "default", "best")
 PARAMETERS: Constraints = {
     "n_clusters": [Whole(1), None],
     "generator": [
-        Estimator("a transformer of features to labels", "fit_transform", "Give RandomKPartitions(50), say."),
+        Estimator("a transformer of features to labels", "fit_transform", "Give RandomKPartitions(50), for example."),
         None,
     ],
     "consensus": [
-        Estimator("a consensus estimator", "fit", "Give KMeansConsensus(3), say."),
+        Estimator("a consensus estimator", "fit", "Give KMeansConsensus(3), for example."),
         Words(METHODS, called="a name in ensemblage.METHODS"),
         None,
     ],
@@ -62,7 +62,7 @@ PARAMETERS: Constraints = {
     "standardize": [Flag(), Words(["auto"])],
     "impute": [IMPUTE, None],
     "preprocessor": [
-        Estimator("a transformer of tables to features", "fit_transform", "Give Preprocessor(), say."),
+        Estimator("a transformer of tables to features", "fit_transform", "Give Preprocessor(), for example."),
         None,
     ],
     "allow_one": [Flag()],
@@ -109,7 +109,7 @@ def default_plan(
     n_resamples: int | None = 0,
     sample_weight: ArrayLike | None = None,
 ) -> Plan:
-    """Tell what would be done with features, and why, before anything is clustered.
+    """Use it before a long fit: what the default would do with the features, and why.
 
     ``ConsensusClustering`` with the same parameters makes the same plan of the same X and executes it.
 
@@ -214,7 +214,8 @@ def prepare(
     """The features of X, by the preprocessor that was given or one with these options."""
     if isinstance(X, CountedEnsemble):
         raise TypeError(
-            f"X must be features here. Got labels: {X!r}. Fit a consensus method to them, such as KMeansConsensus."
+            f"X must be a table of features. Got labels: {X!r}. Fit a consensus method such as KMeansConsensus to "
+            f"labels."
         )
     table = as_table(X)
     is_anndata = table is not X
@@ -232,8 +233,8 @@ def check_preparation(subject: str, standardize: Any, impute: Any, preprocessor:
     if preprocessor is not None and asked:
         name, value = next(iter(asked.items()))
         raise ValueError(
-            f"{name} of {subject} must not be given beside a preprocessor. Got {format_value(value)}. "
-            "Give it to the preprocessor, or leave one out."
+            f"{name} of {subject} must be left out if a preprocessor is given. Got {format_value(value)}. "
+            "Give it to the preprocessor, or leave one of the two out."
         )
 
 
@@ -241,17 +242,20 @@ def check_numbers_of_clusters(k_range: Any, n_clusters: int | None) -> tuple[int
     """The numbers, ascending; which of them the data allow, `choose_k` says."""
     if not isinstance(k_range, Iterable) or isinstance(k_range, str | bytes):
         raise TypeError(
-            f"k_range of default_plan must be several numbers. Got {format_value(k_range)}. Give range(2, 11), say."
+            f"k_range of default_plan must be several numbers. Got {format_value(k_range)}. "
+            "Give range(2, 11), for example."
         )
     if n_clusters is not None:
         raise ValueError(
-            f"n_clusters of default_plan must not be given beside k_range. Got {n_clusters}. Leave one of them out."
+            f"n_clusters of default_plan must be None if k_range is given. Got {n_clusters}. Leave one of them out."
         )
     numbers = list(k_range)
     for k in numbers:
         check_value(k, "Every k in k_range of default_plan", [Whole(2)])
     if not numbers:
-        raise ValueError("k_range of default_plan must hold at least one number. Got none. Give range(2, 11), say.")
+        raise ValueError(
+            "k_range of default_plan must hold at least one number. Got none. Give range(2, 11), for example."
+        )
     return tuple(sorted({int(k) for k in numbers}))
 
 

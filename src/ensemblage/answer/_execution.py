@@ -108,7 +108,9 @@ def generated(
     if members:
         return append_members(made, members)
     if made is None:
-        raise ValueError("The features must have a column at least. They have none. Give others.")
+        raise ValueError(
+            "The features must have at least one column. Got none. Give a table with a column of numbers or categories."
+        )
     return made
 
 

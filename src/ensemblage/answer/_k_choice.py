@@ -59,7 +59,7 @@ class KRow(NamedTuple):
 
 @dataclass(frozen=True, repr=False, eq=False)
 class KChoice:
-    """How many clusters there are, and how clear that is; `choose_k` makes it."""
+    """The suggested numbers of clusters and how clear they are; `choose_k` makes it."""
 
     structure: Structure
     """Whether there are clusters at all: ``p_value``, ``found``, ``sentence``."""

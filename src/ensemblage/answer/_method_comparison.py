@@ -111,7 +111,7 @@ def compare_methods(
     random_state: Any = 0,
     progress: Callable[[int, int], None] | None = None,
 ) -> MethodComparison:
-    """Combine the same partitions by several methods, and compare what they give.
+    """Use it to see whether the method matters: several methods on the same partitions, compared.
 
     Parameters
     ----------

@@ -25,7 +25,7 @@ from ensemblage.stability._reference import UnimodalComponents
 from ensemblage.stability._resamples import Axes
 
 STABLE = 0.01
-"""A share of ambiguous pairs that is as good as none."""
+"""A share of ambiguous pairs that is practically none."""
 
 _REFERENCES = ("gaussian", "unimodal", "features")
 _MOST_REFERENCES = 100_000
@@ -139,7 +139,7 @@ def choose_k_monti(
     random_state: Any = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> MontiChoice:
-    """Compare numbers of clusters by how stable the clusters of resampled objects are (Monti; M3C), as published.
+    """Use it for Monti's consensus clustering or M3C as published: numbers of clusters by stability in subsamples.
 
     `choose_k` weighs more evidence and tests whether there are clusters at all.
 
@@ -160,7 +160,7 @@ def choose_k_monti(
         What clusters them. Default: k-means, one start.
     reference_data : {"gaussian", "unimodal", "features"}, default "gaussian"
         Data without clusters: principal components drawn from a normal distribution with their standard deviations, as
-        M3C does; drawn from the one-humped distribution nearest to theirs, as `choose_k` does; or the features, each
+        M3C does; drawn from the unimodal distribution nearest to theirs, as `choose_k` does; or the features, each
         shuffled over the objects, which lose their covariance, so that mere correlation looks like clusters.
     n_references : int, default 20
         Number of such data sets. 0 leaves the comparison out. The p-value is at least 1 / (n_references + 1).
@@ -299,9 +299,12 @@ def draw_reference(data: NDArray[np.float64], reference: str, seed: int) -> NDAr
 def _check_k_range(k_range: Iterable[int]) -> list[int]:
     if not isinstance(k_range, Iterable):
         raise TypeError(
-            f"k_range of choose_k_monti must be several numbers. Got {format_value(k_range)}. Give range(2, 11), say."
+            f"k_range of choose_k_monti must be several numbers. Got {format_value(k_range)}. "
+            "Give range(2, 11), for example."
         )
     ks = sorted({check_whole(k, "Every k in k_range of choose_k_monti", 2) for k in k_range})
     if not ks:
-        raise ValueError("k_range of choose_k_monti must hold at least one number. Got none. Give range(2, 11), say.")
+        raise ValueError(
+            "k_range of choose_k_monti must hold at least one number. Got none. Give range(2, 11), for example."
+        )
     return ks

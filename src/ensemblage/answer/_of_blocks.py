@@ -69,8 +69,8 @@ def check_learned(plan: Plan, n_clusters: int) -> None:
     """Refuse what is not the default."""
     if n_clusters > MOST_OF_SAMPLE:
         raise ValueError(
-            f"n_clusters must be ≤ {MOST_OF_SAMPLE} for features that are not in memory: so many clusters can be found "
-            f"in the objects that are drawn. Got {n_clusters}. Use write_partitions and Ensemble.open."
+            f"n_clusters must be ≤ {MOST_OF_SAMPLE} for features that are not in memory: a sample of the objects "
+            f"shows no more. Got {n_clusters}. Use write_partitions and Ensemble.open."
         )
     if not plan.is_learned:
         raise ValueError(

@@ -91,7 +91,7 @@ class Plateau:
 
 @dataclass(frozen=True, repr=False, eq=False)
 class ResolutionChoice:
-    """Which resolution to cluster at, and how sure that is; `choose_resolution` makes it."""
+    """The resolutions with reproducible clusters, and the chosen one; made by `choose_resolution`."""
 
     table: list[ResolutionRow]
     """A row per resolution, ascending."""

@@ -245,8 +245,8 @@ class Writer:
             state = cast(Any, value)._asdict() if isinstance(value, tuple) else vars(value)
             return self._object(kind.__name__, state, path)
         raise ValueError(
-            f"A model that is saved must be made of what ensemblage and scikit-learn have. Got {kind.__name__} in "
-            f"{path} of {self.name}. Give another one, or keep the model with joblib.dump."
+            f"A saved model must consist of objects of ensemblage and scikit-learn. Got {kind.__name__} in "
+            f"{path} of {self.name}. Replace that object, or keep the model with joblib.dump."
         )
 
     def _number(self, array: NDArray[Any]) -> int:
@@ -357,7 +357,7 @@ def save_model(model: Any, path: str | PathLike[str], *, is_compressed: bool = T
 
 
 def load(path: str | PathLike[str]) -> Any:
-    """Read a model that its ``save`` wrote.
+    """Use it to read a model that its ``save`` wrote.
 
     Parameters
     ----------
@@ -367,7 +367,7 @@ def load(path: str | PathLike[str]) -> Any:
     Returns
     -------
     estimator
-        Fitted, with the parameters and attributes that were saved, equal to the bit.
+        Fitted, with the parameters and attributes that were saved, bitwise identical.
 
     Raises
     ------
@@ -404,7 +404,7 @@ def load(path: str | PathLike[str]) -> Any:
         reason = " ".join(str(error).split()) or type(error).__name__
         raise ValueError(
             f"A model's file must be one that save of a model wrote. Got {str(file)!r} ({reason[:200]}). Save the "
-            "model again; Ensemble.load reads the file of an ensemble."
+            f"model again, or read the file of an ensemble with Ensemble.load."
         ) from None
     raise ValueError(
         f"{str(file)!r} must be of format {FORMAT}, the newest that this version of ensemblage knows. Got format "
@@ -432,5 +432,7 @@ def _model(reader: Reader, head: Mapping[str, Any]) -> Any:
 def _check_path(path: str | PathLike[str]) -> Path:
     file = check_path(path, "path")
     if file.suffix.lower() != ".npz":
-        raise ValueError(f"The name of a model's file must end in .npz. Got {str(file)!r}. Name it so.")
+        raise ValueError(
+            f"The name of a model's file must end in .npz. Got {str(file)!r}. Name it model.npz, for example."
+        )
     return file

@@ -28,11 +28,12 @@ WRITTEN_BY = "ensemblage"
 
 
 def to_anndata(model: Any, adata: Any, key: str = KEY, *, copy: bool = False, overwrite: bool = False) -> Any:
-    """Write what a consensus found of each object into an AnnData object.
+    """Use it after a fit on cells: write clusters and certainty into an AnnData object.
 
     ``.obs[key]`` has the clusters as categories "0", "1", ..., NaN for none, as scanpy's clusterings are;
-    ``.obs[key + "_confidence"]`` and ``.obs[key + "_verdict"]`` how sure each is ("core", "border" or "undecided"), and
-    ``.obs[key + "_runner_up"]`` the next best cluster. ``.uns[key]["params"]`` has the method and its parameters.
+    ``.obs[key + "_confidence"]`` and ``.obs[key + "_verdict"]`` have the certainty of each ("core", "border" or
+    "undecided"), and ``.obs[key + "_runner_up"]`` the next best cluster. ``.uns[key]["params"]`` has the method and its
+    parameters.
 
     Parameters
     ----------
@@ -174,7 +175,7 @@ def check_length(model: Any, n: int) -> None:
 def check_key(key: Any, columns: Any, uns: Mapping[str, Any], overwrite: bool) -> None:
     """The names are free, or those of an earlier call."""
     if not isinstance(key, str) or not key or "/" in key:
-        got = f" must be a name without a slash. Got {format_value(key)}. Give 'consensus', say."
+        got = f" must be a name without a slash. Got {format_value(key)}. Give 'consensus', for example."
         raise ValueError(Message(Option("key"), got))
     taken = [column for ending in ENDINGS if (column := f"{key}{ending}") in columns]
     known = uns.get(key) if key in uns else None
@@ -183,7 +184,7 @@ def check_key(key: Any, columns: Any, uns: Mapping[str, Any], overwrite: bool) -
         got = f"{taken[0]!r} in .obs" if taken else f"{key!r} in .uns"
         raise ValueError(
             Message(
-                f"What something else wrote must stay as it is. Got {got}. Choose another ",
+                f"Columns that something else wrote are kept. Got {got}. Choose another ",
                 Option("key"),
                 ", or ",
                 Option("overwrite", True),

@@ -80,9 +80,11 @@ def new_folder(path: str | PathLike[str]) -> Iterator[Path]:
     """A folder beside a place where nothing is, which takes it when the block ends without an error."""
     target = check_path(path, "The name of a folder to write")
     if target.exists():
-        raise ValueError(f"The output must be a new folder. {target} exists. Name another one, or remove it first.")
+        raise ValueError(
+            f"The output must be a new folder. {target} exists. Choose another name, or remove that folder first."
+        )
     if not target.absolute().parent.is_dir():
-        raise ValueError(f"The folder of the output must exist. {target.parent} does not. Make it first.")
+        raise ValueError(f"The folder of the output must exist. {target.parent} does not. Make that folder first.")
     new = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
     new.mkdir()
     try:

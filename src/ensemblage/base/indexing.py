@@ -26,10 +26,10 @@ def partition_index(partitions: Any, names: Sequence[str]) -> NDArray[np.intp]:
         if chosen.dtype.kind in "UOT" and chosen.ndim == 1:
             index = _indices_by_name(chosen.tolist(), names)
         else:
-            advice = "Name one or more of them."
+            advice = "Name at least one partition."
             index = _numbers(partitions, chosen, len(names), "Partitions to select", "names", advice)
     if len(index) == 0:
-        raise ValueError("Partitions to select must be at least one. Got none. Name one or more of them.")
+        raise ValueError("Partitions to select must be at least one. Got none. Name at least one partition.")
     return index
 
 
@@ -49,7 +49,7 @@ def _numbers(given: Any, index: NDArray[Any], n: int, subject: str, others: str,
         outside = lowest if lowest < -n else highest
         raise IndexError(
             f"{subject} must be from {-n} to {n - 1}. Got {outside}, which is out of bounds. "
-            f"Name {subject.split()[0].lower()} that are there."
+            f"Name {subject.split()[0].lower()} within these bounds."
         )
     index = index.astype(np.intp)
     return np.where(index < 0, index + n, index)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 
 class Option(NamedTuple):
-    """A parameter, with a value or without one; as text it is spelled for Python."""
+    """A parameter, with a value or without one, or a name that has a command; as text it is spelled for Python."""
 
     name: str
     value: Any = ...

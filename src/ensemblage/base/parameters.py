@@ -12,8 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from ensemblage.base.suggestions import suggestion
+
 LARGEST = float(np.finfo(np.float64).max)
 """The largest finite number; whole numbers may be larger."""
+MOST_LISTED = 20
+"""Most words that a message lists."""
 MOST_TASKS = 1_000_000
 """Most partitions to make, or starts and passes of one fit."""
 MOST_JOBS = 1_000
@@ -49,6 +53,10 @@ class Constraint:
         """What to say after what was got, if there is more to say about that value than the rule."""
         return ""
 
+    def next_step(self, value: Any) -> str:
+        """What to do after a value was refused: `advice`, unless the value itself shows what was meant."""
+        return self.advice
+
 
 @dataclass(frozen=True)
 class Whole(Constraint):
@@ -57,7 +65,7 @@ class Whole(Constraint):
     least: int
     most: int | None = None
 
-    advice = "Give such a number."
+    advice = "Give a number in this range."
 
     def rule(self) -> str:
         return f"a whole number {f'≥ {self.least}' if self.most is None else f'from {self.least} to {self.most}'}"
@@ -76,7 +84,7 @@ class Number(Constraint):
     below: float = math.inf
     most: float = math.inf
 
-    advice = "Give such a number."
+    advice = "Give a number in this range."
 
     def rule(self) -> str:
         lower = f"≥ {self.least}" if self.above is None else f"> {self.above}"
@@ -115,8 +123,13 @@ class Words(Constraint):
     advice = "Choose one of them."
 
     def rule(self) -> str:
-        listed = ("one of " if len(self.choices) > 1 else "") + ", ".join(repr(choice) for choice in self.choices)
-        return self.called or listed
+        quoted = [repr(choice) for choice in self.choices]
+        if len(quoted) > MOST_LISTED:
+            return self.called or f"one of {len(quoted)} names, such as {', '.join(quoted[:3])}"
+        return self.called or ("one of " if len(quoted) > 1 else "") + ", ".join(quoted)
+
+    def next_step(self, value: Any) -> str:
+        return (suggestion(value, self.choices) if isinstance(value, str) else "") or self.advice
 
     def fits(self, value: Any) -> bool:
         return isinstance(value, str) and value in self.choices
@@ -289,7 +302,7 @@ class Several(Constraint):
 class Codes(Constraint):
     """A list of one or more numbers and texts."""
 
-    advice = "Give [-999, 'n/a'], say, or leave it out."
+    advice = "Give [-999, 'n/a'], for example, or leave it out."
 
     def rule(self) -> str:
         return "a list of one or more numbers and texts"

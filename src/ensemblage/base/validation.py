@@ -43,7 +43,7 @@ def check_value(value: Any, subject: str, constraints: Sequence[Constraint | Non
         return
     first = next(constraint for constraint in constraints if constraint is not None)
     told = next((found for constraint in constraints if constraint and (found := constraint.why_not(value))), "")
-    end = f", {told}" if told else f". {first.advice}"
+    end = f", {told}" if told else f". {first.next_step(value)}"
     raise first.error(f"{subject} must be {rule_text(constraints)}. Got {format_value(value)}{end}")
 
 
@@ -78,9 +78,13 @@ def takes_labels(tags: Any) -> Any:
     return tags
 
 
-def check_choice(value: Any, subject: str, choices: Collection[str]) -> str:
-    """One of a few words."""
-    check_value(value, subject, [Words(choices)])
+def check_choice(value: Any, subject: str, choices: Collection[str], listed: str = "") -> str:
+    """One of a few words; of many, an error names what lists them (see `Message`) unless it can suggest some."""
+    words = Words(choices)
+    if not words.fits(value):
+        advice = words.next_step(value)
+        next_step = (Option(listed), " lists them.") if listed and advice == words.advice else (advice,)
+        raise ValueError(Message(f"{subject} must be {words.rule()}. Got {format_value(value)}. ", *next_step))
     return str(value)
 
 

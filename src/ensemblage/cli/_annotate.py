@@ -49,7 +49,10 @@ def check_copy(source: Source, output: Path, overwrite: bool) -> None:
 def check_annotated(source: Source, output: Path) -> None:
     """Whether such a table can be written with columns beside."""
     if is_annotated_copy(output):
-        raise ValueError(f"--annotate must go with a folder. Got -o {output}, which is annotated anyway. Leave it out.")
+        raise ValueError(
+            f"--annotate must go with a folder. Got -o {output}, which gets the columns in any case. "
+            f"Leave --annotate out."
+        )
     if isinstance(source, CellSource):
         adata = source.opened
         check_key(source.key, adata.obs.columns, adata.uns, False)
@@ -59,7 +62,7 @@ def check_annotated(source: Source, output: Path) -> None:
         *others, last = (suffix for suffix in first_suffixes("annotates") if suffix not in TEXT.suffixes)
         got = "--transpose" if transposed else source.path.name
         raise ValueError(
-            f"--annotate must have a text table, {', '.join(others)} or {last}, with the objects in rows. "
+            f"--annotate must be used with a text table, {', '.join(others)} or {last}, with the objects in rows. "
             f"Got {got}. Save the table so, or join labels.csv to it by the id."
         )
     if form is EXCEL:
@@ -185,7 +188,7 @@ def _openpyxl() -> Any:
         import openpyxl  # type: ignore[import-untyped]
     except ImportError:
         raise ValueError(
-            "--annotate must have openpyxl to write a workbook. It is not installed. "
-            "pip install openpyxl, or save the table as CSV."
+            "--annotate needs openpyxl to write a workbook. It is not installed. "
+            "Install it with pip install openpyxl, or save the table as CSV."
         ) from None
     return openpyxl

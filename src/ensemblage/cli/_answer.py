@@ -116,7 +116,7 @@ def _choice(choice: Mapping[str, Any] | None, n_clusters: int) -> Iterable[tuple
 
 
 def _evidence(records: Sequence[dict[str, Any]]) -> Iterable[tuple[str, str]]:
-    """What the method found on its way, by the kind of its records."""
+    """Intermediate results of the method, by the kind of their records."""
     from ensemblage.consensus.evidence import evidence_from_dict
     from ensemblage.report._evidence import evidence_sentences
 

@@ -65,8 +65,8 @@ def assign_objects(
         tell_notes(new.name, table.notes)
         if not is_run and record["command"] == "run":
             raise ValueError(
-                f"The base clusterings of {folder} must be able to label new objects. Those of distances (gower) and "
-                "those that an older version made cannot. Do the run again in a new folder, with another --generator."
+                f"The base clusterings of {folder} must be able to label new objects. Clusterings of distances "
+                f"(gower) and those of an older version cannot. Run again with another --generator, into a new folder."
             )
         known = record.get("id-column")
         if is_run:
@@ -158,7 +158,7 @@ def _assign_labels(model: Any, table: Table, folder: Path, name: str) -> Assignm
     if lost:
         raise ValueError(
             f"{name} must have a column of labels for each partition that {folder} combined. It has no "
-            f"{shorten(lost)}. Label the new objects by the same clusterings, or assign to the folder of a run."
+            f"{shorten(lost)}. Label the new objects by the same clusterings, or give the folder of a run."
         )
     missing = model._coding.missing
     coded = code_columns([table[column] for column in partitions], missing)

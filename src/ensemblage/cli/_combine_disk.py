@@ -46,7 +46,7 @@ def open_ensemble(path: Path, memory: str | None, scratch: Path | None, settings
     for name, value in settings.items():
         if name != "missing" and value not in (None, ()):
             raise ValueError(
-                f"{option_name(name)} is for tables that are read whole. {path} stays on disk. "
+                f"{option_name(name)} is for tables that fit into memory. {path} stays on disk. "
                 "Leave it out, or give a .csv file."
             )
     return Ensemble.open(path, missing=settings["missing"], memory=memory or DEFAULT_MEMORY, scratch=scratch)
@@ -110,7 +110,7 @@ def _writer(output: Path, overwrite: bool) -> Writer:
             f"{NOTHING_UNASKED} {output} exists. Name another folder, or add --overwrite if it holds nothing but parts."
         )
     if not output.absolute().parent.is_dir():
-        raise ValueError(f"The folder of the output must exist. {output.parent} does not. Make it first.")
+        raise ValueError(f"The folder of the output must exist. {output.parent} does not. Make that folder first.")
     return partial(_write_parts, overwrite)
 
 

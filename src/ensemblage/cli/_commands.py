@@ -14,11 +14,8 @@ from ensemblage.cli._errors import OneSentenceGroup
 from ensemblage.cli._help import GroupedCommand
 from ensemblage.cli._methods import parse_set
 from ensemblage.cli._options import (
-    MOST_CLUSTERS,
     MOST_PARTITIONS,
     MOST_RUNS,
-    NonEmptyPath,
-    NonEmptyText,
     TablePath,
     check_size,
     parse_codes,
@@ -31,6 +28,7 @@ from ensemblage.cli._options import (
     parse_resolutions,
     parse_roles,
 )
+from ensemblage.cli._types import NonEmptyPath, NonEmptyText, Number, OneOf, WholeNumber
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -48,10 +46,10 @@ def options(*decorators: Callable[[Any], Any]) -> Callable[[Command], Command]:
 
 INPUT, TABLE, TEXT = NonEmptyPath(path_type=Path), TablePath(path_type=Path), NonEmptyText()
 id_option = click.option(
-    "--id-column", metavar="NAME", help="Column that names the objects. It is found where it is obvious."
+    "--id-column", metavar="NAME", help="Column that names the objects. [default: found if it is obvious]"
 )
 header_option = click.option(
-    "--header/--no-header", "has_header", default=None, help="Whether the first row holds names. [default: found out]"
+    "--header/--no-header", "has_header", default=None, help="Whether the first row holds names. [default: detected]"
 )
 reading_options = options(
     click.option(
@@ -62,18 +60,22 @@ reading_options = options(
         "--delimiter",
         callback=parse_delimiter,
         metavar="CHARACTER|tab",
-        help="What stands between the cells of a text file. [default: found out]",
+        help="Character between the cells of a text file. [default: detected]",
     ),
     click.option(
         "--decimal",
-        type=click.Choice([".", ","]),
-        help="The decimal mark of the numbers of a text file. [default: found out from all of them]",
+        type=OneOf([".", ","]),
+        help="Decimal mark of a text file. [default: detected from all numbers]",
     ),
     click.option("--sheet", type=TEXT, metavar="NAME", help="Sheet of a workbook, if several have cells."),
 )
 table_options = options(
     id_option,
-    click.option("--truth-column", metavar="NAME", help="Column of known classes: to compare with, never a feature."),
+    click.option(
+        "--truth-column",
+        metavar="NAME",
+        help="Column of known classes. It is compared with the clusters and never used as a feature.",
+    ),
     click.option("--drop-column", "drop_columns", metavar="NAME", multiple=True, help="Column to ignore; repeatable."),
     reading_options,
     click.option(
@@ -83,47 +85,51 @@ table_options = options(
         multiple=True,
         metavar="COLUMN=ROLE",
         help="What a column is: id, number, category, ordered, drop, or feature (as found, whatever its name says); "
-        "repeatable. [default: found out]",
+        "repeatable. [default: detected]",
     ),
 )
 standardize_option = click.option(
-    "--standardize/--no-standardize", default=True, help="Bring features to mean 0 and deviation 1. [default: yes]"
+    "--standardize/--no-standardize",
+    default=True,
+    help="Scale features to mean 0 and standard deviation 1. [default: yes]",
 )
 auto_standardize_option = click.option(
     "--standardize/--no-standardize",
     default=None,
     callback=lambda context, option, value: "auto" if value is None else value,
-    help="Bring numbers to mean 0 and deviation 1. [default: unless all are within a factor of 20]",
+    help="Scale numbers to mean 0 and standard deviation 1. [default: unless all standard deviations are within a "
+    "factor of 20]",
 )
 categories_option = click.option(
     "--categories",
-    type=click.Choice(["encode", "member", "drop"]),
+    type=OneOf(["encode", "member", "drop"]),
     default="encode",
     show_default=True,
-    help="Columns of categories: features that weigh as much as a column of numbers each, or members of the ensemble, "
-    "or left out.",
+    help="Use columns of categories as features, each with the weight of one column of numbers; or as members of "
+    "the ensemble; or leave them out.",
 )
 dates_option = click.option(
     "--dates",
-    type=click.Choice(["drop", "days", "parts"]),
+    type=OneOf(["drop", "days", "parts"]),
     default="drop",
     show_default=True,
-    help="Columns of dates: left out, a number of days, or year, month, weekday and hour.",
+    help="Leave columns of dates out, or use the number of days, or year, month, weekday and hour.",
 )
 codes_option = click.option(
     "--missing",
     "missing_codes",
     callback=parse_codes,
     metavar="VALUES",
-    help="What means missing, with commas, such as -999,99,n/a. Empty cells, NA, ? and the like are missing always.",
+    help="Values that mean missing, with commas, such as -999,99,n/a. Empty cells, NA, ? and the like are always "
+    "missing.",
 )
 feature_options = options(
     click.option(
         "--impute",
-        type=click.Choice(["median", "mean", "most-frequent", "knn", "drop"]),
-        help="Missing values: fill them by the median, mean or most frequent of their column or from the 5 nearest "
-        "rows (knn), or drop their rows. [default: the median where at most 5 % of each column are missing; more are "
-        "refused]",
+        type=OneOf(["median", "mean", "most-frequent", "knn", "drop"]),
+        help="Fill missing values with the median, mean or most frequent value of the column, or from the 5 nearest "
+        "rows (knn); or drop their rows. [default: the median if at most 5 % of each column are missing, else an "
+        "error]",
     ),
     codes_option,
     auto_standardize_option,
@@ -134,21 +140,19 @@ feature_options = options(
 generation_options = options(
     click.option(
         "--partitions",
-        type=click.IntRange(2, MOST_PARTITIONS),
-        help="Number of base clusterings by k-means, each with a random number of clusters, or of genie. [default: 50]",
+        type=WholeNumber(2, MOST_PARTITIONS),
+        help="Number of base clusterings: by k-means, each with a random number of clusters, or by genie. [default: "
+        "50]",
     ),
     click.option(
         "--generator",
-        type=click.Choice(
-            ["diverse", "random-k", "subspace", "projection", "greedy", "mixed", "genie", "uspec", "gower"]
-        ),
-        help="Who makes the base clusterings: diverse is Gaussian mixtures, spectral clustering and Genie; k-means see "
-        "all features (random-k), random halves of them, random projections, or (greedy, 59 (k − 1) of them) the base "
-        "clusterings with fewer clusters too; mixed is one by each of ten algorithms; "
-        "genie is single linkage that keeps the sizes alike, by several thresholds and numbers of clusters; gower is "
-        "average linkage of Gower's distances, which do without missing values; uspec is spectral clustering by way of "
-        "1,000 representatives into 20 to 60 clusters, for up to millions of objects. [default: of run by --selection "
-        "and --quality, of generate random-k]",
+        type=OneOf(["diverse", "random-k", "subspace", "projection", "greedy", "mixed", "genie", "uspec", "gower"]),
+        help="How the base clusterings are made. diverse: Gaussian mixtures, spectral clustering and Genie. "
+        "random-k, subspace, projection: k-means on all features, on random halves of them, or on random "
+        "projections. greedy: 59 (k − 1) runs of k-means that build on each other. mixed: one clustering by each of "
+        "ten algorithms. genie: single linkage that keeps cluster sizes similar. gower: average linkage of Gower's "
+        "distances, which tolerate missing values. uspec: spectral clustering by 1,000 representatives, for "
+        "millions of objects. [default: run: by --selection and --quality; generate: random-k]",
     ),
     click.option(
         "--fit-on",
@@ -156,16 +160,16 @@ generation_options = options(
         metavar="N|auto|all",
         default="auto",
         show_default=True,
-        help="Rows that each k-means is fitted on before 3 steps on all rows: a sample of N, 20,000 where there are "
-        "100,000 or more (auto), or all of them. Of random-k, subspace and projection.",
+        help="Rows that each k-means is fitted to, before 3 steps on all rows: a sample of N; all of them; or "
+        "20,000 of 100,000 or more (auto). For random-k, subspace and projection.",
     ),
     click.option(
         "--member-weight",
-        type=click.FloatRange(0, min_open=True),
+        type=Number(above=0),
         default=1.0,
         show_default=True,
         metavar="W",
-        help="With --categories member: what one weighs, in columns of numbers.",
+        help="With --categories member: weight of one category column, in columns of numbers.",
     ),
 )
 consensus_options = options(
@@ -173,16 +177,16 @@ consensus_options = options(
         "-k",
         "--n-clusters",
         "k",
-        type=click.IntRange(2, MOST_CLUSTERS),
-        help="Number of clusters. Without it, it is found.",
+        type=WholeNumber(2),
+        help="Number of clusters. [default: estimated]",
     ),
     click.option(
         "--method",
         type=TEXT,
         metavar="NAME",
-        show_default="of run by --quality; of combine km, or acv without -k",
-        help="How to combine: see ensemblage methods. acv, bv and others find the number of clusters. all: as without, "
-        "and the page compares what every method gives.",
+        show_default="run: by --quality; combine: km, or acv without -k",
+        help="Consensus method: ensemblage methods lists them. Some, such as acv and bv, estimate the number of "
+        "clusters. all: as without --method, and the page compares all methods.",
     ),
     click.option(
         "--set",
@@ -201,15 +205,15 @@ jobs_option = click.option(
     metavar="N|all",
     default="all",
     show_default=True,
-    help="Threads; they change the time and nothing else.",
+    help="Number of threads. It changes the time, never the result.",
 )
 repeat_options = options(
     click.option(
         "--seed",
-        type=click.IntRange(0, 2**32 - 1),
+        type=WholeNumber(0, 2**32 - 1),
         default=0,
         show_default=True,
-        help="Of everything random: the same seed gives the same result.",
+        help="Seed of the random numbers: the same seed gives the same result.",
     ),
     jobs_option,
 )
@@ -219,73 +223,73 @@ missing_option = click.option(
     metavar="LABEL|none",
     default="-1",
     show_default=True,
-    help="The label that means “not labelled”, or none if every label is one; of a table others, too, with commas. "
-    "Empty cells are missing always.",
+    help="The label that means “not labelled”, or none if there is no such label. A table may have several, with "
+    "commas. Empty cells are always missing.",
 )
 noise_option = click.option(
     "--noise",
-    type=click.Choice(["missing", "vote"]),
+    type=OneOf(["missing", "vote"]),
     default="missing",
     show_default=True,
-    help="What the label of --missing says of an object: nothing, or (vote), as of HDBSCAN and BERTopic, that it is in "
-    "no cluster: where more than half of the clusterings say so, it is in none.",
+    help="Meaning of the label of --missing. missing: nothing is known. vote: the object is noise, as in HDBSCAN "
+    "and BERTopic; if more than half of the clusterings agree, it is in no cluster.",
 )
 memory_option = click.option(
     "--memory",
     metavar="SIZE",
     callback=check_size,
-    help="Most memory, such as 4GB: for the matrix of methods that make one of all pairs of objects [default: 2GB], "
-    "and for labels or features that stay on disk [default: 1GB].",
+    help="Memory limit, such as 4GB. It applies to methods with a matrix of all pairs of objects [default: 2GB] and "
+    "to labels or features on disk [default: 1GB].",
 )
 columns_option = click.option(
     "--columns",
     multiple=True,
     metavar="PATTERN",
-    help="Of a .h5ad file: the clusterings, by the names of columns of .obs or a pattern; repeatable. "
-    "[default: leiden_*]",
+    help="For a .h5ad file: the columns of .obs with clusterings, by name or pattern; repeatable. [default: leiden_*]",
 )
 use_option = click.option(
     "--use",
     metavar="NAME",
-    help="Of a .h5ad file: what is clustered, a matrix in .obsm, or X. [default: X_pca, or X without it]",
+    help="For a .h5ad file: the matrix to cluster, a name in .obsm, or X. [default: X_pca, else X]",
 )
 key_option = click.option(
     "--key",
     metavar="NAME",
-    help="Of a .h5ad file: the column of .obs to write clusters to; the names of the others begin with it. "
+    help="For a .h5ad file: the column of .obs for the clusters. The names of the other new columns begin with it. "
     "[default: consensus]",
 )
 disk_options = options(
     memory_option,
-    click.option("--scratch", type=INPUT, metavar="FOLDER", help="Where labels on disk may take room meanwhile."),
+    click.option("--scratch", type=INPUT, metavar="FOLDER", help="Folder for temporary files of labels on disk."),
 )
 page_options = options(
     click.option(
         "--figures",
         callback=parse_figures,
         metavar="FORMATS",
-        help="Save each figure of the page as a file, too, in a folder named figures beside it: svg, png, pdf, with "
-        "commas.",
+        help="Also save each figure of the page in a folder named figures: svg, png, pdf, with commas.",
     ),
     click.option(
         "--no-objects",
         is_flag=True,
-        help="Leave ids and values of single objects out of the page, so that it can be passed on; and out of "
-        "summary.json, where that is written.",
+        help="Leave ids and values of single objects out of the page and of summary.json, so that you can pass them "
+        "on.",
     ),
-    click.option("--open", "open_page", is_flag=True, help="Show the page in the browser when it is done."),
+    click.option("--open", "open_page", is_flag=True, help="Open the page in the browser at the end."),
 )
 align_option = click.option(
     "--align",
     type=INPUT,
     metavar="FILE",
-    help="labels.csv of an earlier run: clusters with the same objects, by their ids, keep its numbers.",
+    help="labels.csv of an earlier run. Clusters with the same objects keep its numbers.",
 )
 pair_options = options(
-    click.option("--must-link", type=INPUT, metavar="FILE", help="CSV of pairs of objects that belong together."),
-    click.option("--cannot-link", type=INPUT, metavar="FILE", help="CSV of pairs that do not."),
+    click.option("--must-link", type=INPUT, metavar="FILE", help="CSV of pairs of objects that must share a cluster."),
+    click.option(
+        "--cannot-link", type=INPUT, metavar="FILE", help="CSV of pairs of objects that must not share a cluster."
+    ),
 )
-overwrite_option = click.option("--overwrite", is_flag=True, help="Replace what an earlier run or somebody else wrote.")
+overwrite_option = click.option("--overwrite", is_flag=True, help="Replace existing files.")
 folder_option = click.option(
     "-o", "--output", type=INPUT, required=True, metavar="FOLDER", help="Folder for the results."
 )
@@ -298,7 +302,7 @@ folder_option = click.option(
 )
 @click.version_option(__version__, prog_name="ensemblage")
 def main() -> None:
-    """Consensus clustering: many clusterings of the same objects in; what they agree on, and how far, out.
+    """Consensus clustering: combine many clusterings of the same objects into one, with the certainty of each object.
 
     Start with: ensemblage run DATA.csv -o out
 
@@ -311,12 +315,12 @@ def main() -> None:
 @table_options
 @feature_options
 def look(data: Path, **settings: Any) -> None:
-    """Tell what would be done with each column of a table.
+    """Show how each column of a table would be used.
 
-    DATA is a table that "run" takes, with the same options of reading and of columns. Nothing is clustered and nothing
-    is written. Told are the role of each column and what is done with it, units, values that may mean missing, the
-    column that dominates, long tails that a logarithm would draw in, whether the objects may be the columns, what "run"
-    would refuse, and the command that follows.
+    DATA is a table as for "run", with the same options for reading and columns. Nothing is written. The output lists
+    the role and use of each column, units, values that may mean missing, a column that dominates, and long tails that
+    a logarithm would shorten. It says whether the objects may be the columns, what "run" would refuse, and which
+    command to use next.
     """
     from ensemblage.cli._look import look_at_table
 
@@ -330,54 +334,53 @@ def look(data: Path, **settings: Any) -> None:
     "--k-range",
     callback=parse_k_range,
     metavar="LOW:HIGH",
-    help="Find the number of clusters in this range, as --selection says. Without it, -k and --method the range is "
-    "2 to 10, and more for many objects.",
+    help="Estimate the number of clusters within this range. [default: 2:10, and more for many objects]",
 )
 @click.option(
     "--annotate",
     is_flag=True,
-    help="Write the whole table, too, with the columns of labels.csv beside, in its own format: annotated.csv, .xlsx, "
+    help="Also write the whole table with the columns of labels.csv, in its own format: annotated.csv, .xlsx, "
     ".parquet, ...",
 )
 @use_option
 @key_option
 @align_option
 @pair_options
-@click.option("--allow-one", is_flag=True, help="One cluster is an answer, too, where no structure is found.")
+@click.option("--allow-one", is_flag=True, help="Allow one cluster as the answer if no structure is found.")
 @click.option(
     "--quality",
-    type=click.Choice(["fast", "default", "best"]),
+    type=OneOf(["fast", "default", "best"]),
     default="default",
     show_default=True,
-    help="Without --generator: several algorithms and eac-average; with --selection consensus 12 partitions, or twice "
-    "as many (best), on features as they are scaled and with deviation 1; or 50 k-means and km (fast, and for more "
-    "than 20,000 objects without learned weights).",
+    help="Effort, without --generator. default: several algorithms, combined by eac-average. best: twice as many "
+    "partitions with --selection consensus. fast: 50 k-means, combined by km, as always above 20,000 objects "
+    "without learned weights.",
 )
 @click.option(
     "--selection",
-    type=click.Choice(SELECTIONS),
-    help="Without --generator and --method: trees that learned on synthetic sets give the partitions weights and find "
-    "the number of clusters (learned), or all weigh the same and five criteria find it (consensus). "
+    type=OneOf(SELECTIONS),
+    help="Without --generator and --method. learned: regression trees, trained on synthetic sets, weight the "
+    "partitions and choose the number of clusters. consensus: all weights are equal, and five criteria choose it. "
     f"[default: {DEFAULT_SELECTION}]",
 )
 @click.option(
     "--stability",
-    type=click.IntRange(0, 1000),
+    type=WholeNumber(0, 1000),
     metavar="N",
-    help="Make the analysis again of N resamples of the objects, and tell which clusters are found again; 0: not. "
-    "[default: 20 for up to 2,000 objects]",
+    help="Repeat the analysis on N resamples of the objects and report which clusters are reproduced; 0: no "
+    "resamples. [default: 20 for up to 2,000 objects]",
 )
 @click.option(
     "--without-columns",
     is_flag=True,
-    help="Make the analysis again without each column in turn, of many the 20 that separate the clusters most, and "
-    "tell without which the answer changes.",
+    help="Repeat the analysis without each column in turn and report which columns change the answer. Of many "
+    "columns, the 20 that separate the clusters most are left out.",
 )
 @click.option(
     "--merge-unsupported",
     is_flag=True,
-    help="Say in a further column of labels.csv and on the page which clusters are left if those are merged between "
-    "which a linear test supports no split. Clusters of other shapes, as rings, are merged, too: look at both.",
+    help="Add a column to labels.csv, and a section to the page, in which clusters are merged if a linear test "
+    "supports no split between them. Clusters of other shapes, such as rings, are merged, too: compare both.",
 )
 @generation_options
 @table_options
@@ -390,21 +393,21 @@ def look(data: Path, **settings: Any) -> None:
 def run(data: Path, output: Path, annotate: bool, **settings: Any) -> None:
     """Cluster a table many times and combine the clusterings.
 
-    DATA is a CSV or TSV file (plain, .gz or .zst), a Parquet, Arrow or JSON lines file, a workbook (.xlsx, .ods) or a
-    .h5ad file of AnnData with one row per object. Its columns of numbers and of categories are the features; stderr
-    says in short, and the page in full, what was done with each. The folder gets labels.csv (clusters and certainty),
-    ensemble.npz (the clusterings), model.npz (what "assign" needs, the features of the objects among it), summary.json
-    (all numbers) and report.html (the page to look at). With -o FILE.h5ad a copy of a .h5ad file is written instead,
-    with clusters and certainty in .obs.
+    DATA is a CSV or TSV file (plain, .gz or .zst), a Parquet, Arrow or JSON lines file, a workbook (.xlsx, .ods) or
+    a .h5ad file of AnnData with one row per object. Columns of numbers and of categories are the features; stderr
+    reports briefly, and the page in full, how each was used. The folder gets labels.csv (clusters and certainty),
+    ensemble.npz (the clusterings), model.npz (for "assign"; it contains the features of the objects), summary.json
+    (all numbers) and report.html (the page). With -o FILE.h5ad a copy of a .h5ad file is written instead, with
+    clusters and certainty in .obs.
 
-    DATA may be -, a text file from standard input.
+    DATA may be -: text from standard input.
 
-    Features that are too many for the memory stay on disk: a .npy file of numbers, or a folder of Parquet parts with
-    columns of numbers. --memory says what may be taken. The folder, which must be new, gets Parquet parts with clusters
+    Features that do not fit into memory stay on disk: a .npy file of numbers, or a folder of Parquet parts with
+    columns of numbers. --memory sets the limit. The folder, which must be new, gets Parquet parts with clusters
     and certainty, profile.parquet, model.npz and summary.json.
 
-    The same command again goes on where it was stopped. One command at a time uses a folder. Ids are written as they
-    are: import labels.csv into a spreadsheet as text if they begin with =, +, - or @.
+    Repeat the command to continue after a stop. Only one command at a time may use a folder. Ids are written
+    unchanged: import labels.csv into a spreadsheet as text if they begin with =, +, - or @.
     """
     from ensemblage.cli._run_stored import run_stored, stays_on_disk
 
@@ -427,7 +430,7 @@ def run(data: Path, output: Path, annotate: bool, **settings: Any) -> None:
     "-k",
     "--n-clusters",
     "k",
-    type=click.IntRange(2, MOST_CLUSTERS),
+    type=WholeNumber(2),
     help="For --generator greedy: most clusters of a clustering.",
 )
 @generation_options
@@ -438,13 +441,13 @@ def run(data: Path, output: Path, annotate: bool, **settings: Any) -> None:
 @click.option("-o", "--output", type=INPUT, required=True, metavar="FILE", help="A .npz, .csv or .npy file.")
 @overwrite_option
 def generate(**settings: Any) -> None:
-    """Cluster a table many times and keep the clusterings.
+    """Make many clusterings of a table and save them.
 
     A .npz file keeps labels exactly; a .csv file has one column per clustering, and the ids in an unnamed first one.
 
-    A .npy file is for many objects: it is written clustering by clustering, and the same command again goes on where it
-    was stopped. DATA may be a .npy file as well then, of features that stay on the disk and are used as they are; the
-    clusterings are by mini-batch k-means.
+    A .npy file is for many objects. It is written clustering by clustering; repeat the command to continue after a
+    stop. DATA may then be a .npy file of features, which stay on disk and are used unchanged, by mini-batch
+    k-means.
     """
     from ensemblage.cli._generate import generate_members
 
@@ -473,7 +476,7 @@ def combine(ensemble: Path, scratch: Path | None, **settings: Any) -> None:
     input), a .npz file of ensemblage, or a .h5ad file of AnnData. The folder gets what "run" writes; with -o FILE.h5ad
     a copy of a .h5ad file is written instead, with clusters and certainty in .obs.
 
-    Labels that are too many for the memory stay on disk: a .npy file of whole numbers, or a folder of Parquet parts.
+    Labels that do not fit into memory stay on disk: a .npy file of whole numbers, or a folder of Parquet parts.
     Then -o names a .npy or .csv file for the clusters, or a folder for Parquet parts; nothing else is written.
     """
     from ensemblage.cli._combine_disk import combine_stored, is_on_disk
@@ -502,49 +505,48 @@ def combine(ensemble: Path, scratch: Path | None, **settings: Any) -> None:
     "--labels",
     type=INPUT,
     metavar="FILE",
-    help="Partitions of the nodes that you have: what combine takes, with a column of the nodes' names. [default: they "
-    "are made]",
+    help="Existing partitions of the nodes: a file that combine takes, with a column of the nodes' names. [default: "
+    "partitions are made]",
 )
 @id_option
 @header_option
 @click.option(
     "--method",
-    type=click.Choice(["ecg", "fast-ensemble", "lf"]),
+    type=OneOf(["ecg", "fast-ensemble", "lf"]),
     default="ecg",
     show_default=True,
-    help="How to combine: ecg (Poulin & Théberge 2019) weights each edge by how many partitions join its ends, "
+    help="Consensus method: ecg (Poulin & Théberge 2019) weights each edge by how many partitions join its ends, "
     "fast-ensemble (Tabatabaee et al. 2025) drops those that fewer than 80 % join, lf (Lancichinetti & Fortunato 2012) "
     "repeats that until all partitions agree.",
 )
 @click.option(
     "--algorithm",
-    type=click.Choice(["louvain", "leiden", "label-propagation"]),
+    type=OneOf(["louvain", "leiden", "label-propagation"]),
     default="louvain",
     show_default=True,
-    help="Who finds communities; leiden wants pip install ensemblage[graphs].",
+    help="Algorithm that finds communities; leiden needs pip install ensemblage[graphs].",
 )
 @click.option(
     "--partitions",
-    type=click.IntRange(2, MOST_PARTITIONS),
+    type=WholeNumber(2, MOST_PARTITIONS),
     default=50,
     show_default=True,
-    help="Number of partitions to make; of ecg they are small ones, the first level of Louvain.",
+    help="Number of partitions to make. ecg uses the first level of Louvain, which has small communities.",
 )
 @click.option(
     "--resolution",
-    type=click.FloatRange(0, min_open=True),
-    help="The higher, the smaller the communities. [default: 1]",
+    type=Number(above=0),
+    help="Resolution: a higher value gives smaller communities. [default: 1]",
 )
 @repeat_options
 @click.option("-o", "--output", type=INPUT, required=True, metavar="FILE", help="A .csv file for the communities.")
 @overwrite_option
 def communities(**settings: Any) -> None:
-    """Find the communities of a graph, and how sure they are.
+    """Find the communities of a graph.
 
     EDGES is a table with the columns node, node and perhaps weight, or GraphML. Its first row is an edge, unless it
-    holds no number above numbers, or names such as source and target. Weights, the larger the closer, count
-    in making the partitions. Edges are taken as undirected; loops are left out; an edge that stands there again counts
-    once, or its weights are added. FILE has the columns of labels.csv.
+    looks like a header. A larger weight means a closer pair. Edges are undirected; loops are ignored; repeated
+    edges count once, or their weights are added. FILE has the columns of labels.csv.
     """
     from ensemblage.cli._communities import find_communities
 
@@ -557,7 +559,7 @@ def communities(**settings: Any) -> None:
     "--graph",
     "is_graph",
     is_flag=True,
-    help="DATA is a graph: a table with columns of node, node and perhaps weight, or GraphML.",
+    help="DATA is a graph: GraphML, or a table with the columns node, node and perhaps weight.",
 )
 @click.option(
     "--resolutions",
@@ -568,46 +570,49 @@ def communities(**settings: Any) -> None:
 @click.option(
     "--neighbors",
     "n_neighbors",
-    type=click.IntRange(1),
+    type=WholeNumber(1),
     default=15,
     show_default=True,
-    help="Neighbours of each object in the graph that is made of features.",
+    help="Number of neighbours of each object in the graph made from features.",
 )
 @click.option(
     "--algorithm",
-    type=click.Choice(["leiden", "louvain"]),
+    type=OneOf(["leiden", "louvain"]),
     default="leiden",
     show_default=True,
-    help="Who finds communities; leiden wants pip install ensemblage[graphs].",
+    help="Algorithm that finds communities; leiden needs pip install ensemblage[graphs].",
 )
 @click.option(
     "--objective",
-    type=click.Choice(["modularity", "cpm"]),
+    type=OneOf(["modularity", "cpm"]),
     default="modularity",
     show_default=True,
-    help="What they are to have: much modularity, or a density as of the constant Potts model.",
+    help="Objective of the communities: modularity, or the constant Potts model (cpm).",
 )
 @click.option(
     "--resamples",
     "n_resamples",
-    type=click.IntRange(2, 1000),
+    type=WholeNumber(2, 1000),
     default=20,
     show_default=True,
-    help="Parts of the objects.",
+    help="Number of random parts of the objects.",
 )
 @click.option(
     "--fraction",
-    type=click.FloatRange(0, 1, min_open=True),
+    type=Number(above=0, most=1),
     default=0.8,
     show_default=True,
-    help="How large each part is.",
+    help="Size of each part, as a share of the objects.",
 )
 @click.option(
-    "--method", type=TEXT, default="km", show_default=True, metavar="NAME", help="What combines the clusterings."
+    "--method",
+    type=TEXT,
+    default="km",
+    show_default=True,
+    metavar="NAME",
+    help="Consensus method for the clusterings of a plateau.",
 )
-@click.option(
-    "--color", type=TEXT, metavar="COLUMN", help="A column of numbers that the tree of clusters is coloured by, too."
-)
+@click.option("--color", type=TEXT, metavar="COLUMN", help="Column of numbers that also colours the tree of clusters.")
 @use_option
 @key_option
 @table_options
@@ -616,13 +621,13 @@ def communities(**settings: Any) -> None:
 @folder_option
 @overwrite_option
 def sweep(**settings: Any) -> None:
-    """Cluster at many resolutions, and say which to take.
+    """Cluster at many resolutions; find stable ones.
 
-    DATA is a .h5ad file (its graph of neighbours if there is one, else its principal components), a table of features,
-    or with --graph a graph. Parts of the objects are clustered at every resolution: what is found again is a plateau,
-    whose clusterings are combined. The folder gets labels.csv (clusters and certainty), sweep.csv (a row per
-    resolution), report.html (the page to look at), ensemble.npz, model.npz and summary.json. With -o FILE.h5ad a copy
-    of a .h5ad file is written instead, with clusters and certainty in .obs.
+    DATA is a .h5ad file (its graph of neighbours, or else its principal components), a table of features, or with
+    --graph a graph. Random parts of the objects are clustered at every resolution. Resolutions with reproducible
+    clusters form a plateau, whose clusterings are combined. The folder gets labels.csv (clusters and certainty),
+    sweep.csv (a row per resolution), report.html (the page), ensemble.npz, model.npz and summary.json. With -o
+    FILE.h5ad a copy of a .h5ad file is written instead, with clusters and certainty in .obs.
     """
     from ensemblage.cli._sweep import sweep_resolutions
 
@@ -639,10 +644,10 @@ def sweep(**settings: Any) -> None:
 def compare(**settings: Any) -> None:
     """Compare two clusterings.
 
-    FIRST and SECOND are labels.csv of two runs, or any tables with one row per object and a column of clusters. Objects
-    are matched by their ids; of tables without ids they are the rows. Told are how far the two agree (1: the same, 0 of
-    ARI and AMI: no more than by chance), which clusters match, so that as many objects as possible stay, their sizes,
-    and which objects moved.
+    FIRST and SECOND are labels.csv of two runs, or any tables with one row per object and a column of clusters.
+    Objects are matched by their ids, or by row if there are no ids. The output has the agreement (1: equal; ARI and
+    AMI of 0: no more than by chance), the matching clusters with their sizes, and the objects that moved. Clusters
+    are matched so that as many objects as possible stay.
     """
     from ensemblage.cli._compare import compare_tables
 
@@ -658,12 +663,12 @@ def compare(**settings: Any) -> None:
 @click.option("-o", "--output", type=INPUT, required=True, metavar="FILE", help="A .csv file for the clusters.")
 @overwrite_option
 def assign(folder: Path, **settings: Any) -> None:
-    """Put new objects into the clusters that were found.
+    """Assign new objects to the clusters of a finished run.
 
-    FOLDER is what "run" has written, NEW a table with the same columns, found by their names: they are prepared as in
-    the run, each base clustering labels the new objects, and the consensus tells their cluster. FILE has the columns of
-    labels.csv. The objects of the run itself get the clusters that they have. Of a folder of "combine", NEW has a
-    column of labels for each of its partitions, or is an ensemble that was saved as .npz.
+    FOLDER is the output of "run"; NEW is a table with the same columns, matched by name. Columns are prepared as in the
+    run, each base clustering labels the new objects, and the consensus gives their cluster. FILE has the columns of
+    labels.csv. Objects of the run itself keep their clusters. With a folder of "combine", NEW has a column of labels
+    for each of its partitions, or is an ensemble saved as .npz.
     """
     from ensemblage.cli._assign import assign_objects
 
@@ -678,14 +683,16 @@ def assign(folder: Path, **settings: Any) -> None:
     default="discotec,aari,anmi",
     show_default=True,
     metavar="NAMES",
-    help="Criteria with commas, the first orders the table: discotec, discotec-tv, discotec-kl, discotec-hellinger, "
-    "aari, anmi; with --features an internal index, as silhouette, calinski_harabasz, davies_bouldin, dunn, ...",
+    help="Criteria, with commas; the first one orders the table: discotec, discotec-tv, discotec-kl, "
+    "discotec-hellinger, "
+    "aari, anmi; with --features an internal index, such as silhouette, calinski_harabasz, davies_bouldin, dunn, ...",
 )
-@click.option("--features", type=INPUT, metavar="FILE", help="Table of what the objects were clustered by.")
+@click.option("--features", type=INPUT, metavar="FILE", help="Table of the features of the objects.")
 @click.option(
     "--impute",
-    type=click.Choice(["median", "mean", "most-frequent", "knn"]),
-    help="Missing features: fill them by the column's median, mean or most frequent, or from the 5 nearest objects.",
+    type=OneOf(["median", "mean", "most-frequent", "knn"]),
+    help="Fill missing features with the median, mean or most frequent value of the column, or from the 5 nearest "
+    "objects (knn).",
 )
 @standardize_option
 @pair_options
@@ -693,15 +700,15 @@ def assign(folder: Path, **settings: Any) -> None:
 @columns_option
 @missing_option
 @jobs_option
-@click.option("-o", "--output", type=INPUT, metavar="FILE", help="A .csv file for the table, too.")
+@click.option("-o", "--output", type=INPUT, metavar="FILE", help="A .csv file that also gets the table.")
 @overwrite_option
 def rank(ensemble: Path, **settings: Any) -> None:
-    """Order the members of an ensemble, best first.
+    """Rank the members of an ensemble, best first.
 
-    ENSEMBLE is what "combine" takes. A member is good if it joins the pairs of objects that most members join:
-    discotec is the share of pairs on which it does not, lower is better. aari is its mean adjusted Rand index with the
-    other members, anmi the mean normalised mutual information; higher is better. Pairs that it joins or separates
-    against --must-link or --cannot-link make these worse. With --truth-column, the table shows the ARI with it, too.
+    ENSEMBLE is a file as for "combine". A member is good if it agrees with the majority about pairs of objects.
+    discotec is the share of pairs on which it disagrees; lower is better. aari is its mean adjusted Rand index with
+    the other members, anmi the mean normalised mutual information; higher is better. Pairs that violate --must-link
+    or --cannot-link make the scores worse. With --truth-column, the table shows the ARI with it, too.
     """
     from ensemblage.cli._ranking import rank_members
 
@@ -714,7 +721,7 @@ def rank(ensemble: Path, **settings: Any) -> None:
     "--labels", type=INPUT, metavar="FILE", help="Table with a column named cluster, if SOURCE is an ensemble."
 )
 @click.option(
-    "--features", type=INPUT, metavar="FILE", help="Table of the objects of an ensemble: what describes each cluster."
+    "--features", type=INPUT, metavar="FILE", help="Table of the objects of an ensemble, to describe each cluster."
 )
 @table_options
 @columns_option
@@ -723,9 +730,9 @@ def rank(ensemble: Path, **settings: Any) -> None:
 @click.option("-o", "--output", type=INPUT, metavar="PAGE", help="An .html file to write.")
 @overwrite_option
 def report(**settings: Any) -> None:
-    """Make the page again.
+    """Write the page of a run or of an ensemble.
 
-    SOURCE is the folder of a finished run; or an ensemble as "combine" takes it, together with --labels and -o.
+    SOURCE is the folder of a finished run, or an ensemble as for "combine" together with --labels and -o.
     """
     from ensemblage.cli._report import make_report
 
@@ -735,9 +742,9 @@ def report(**settings: Any) -> None:
 @main.command()
 @click.argument("name", type=TEXT, required=False)
 def methods(name: str | None) -> None:
-    """List the ways to combine clusterings, for --method.
+    """List the consensus methods, for --method.
 
-    With the NAME of one: its other names, what it takes and does, and its parameters with their defaults, for --set.
+    With a NAME: other names, input and output of this method, and its parameters with their defaults, for --set.
     """
     from ensemblage.cli._methods import show_method, show_methods
 
@@ -749,11 +756,11 @@ def methods(name: str | None) -> None:
 
 @main.command()
 @click.argument("name", type=TEXT)
-@click.option("--bibtex", is_flag=True, help="The entries of BibTeX alone.")
+@click.option("--bibtex", is_flag=True, help="Print only the BibTeX entries.")
 def cite(name: str, bibtex: bool) -> None:
-    """Tell the papers behind a method, a ranker or a generator.
+    """Print the papers behind a method.
 
-    NAME is one of "methods" (km, eac-average, ...), of "rank --by" (discotec, aari, ...), or a generator's class.
+    NAME is a method (km, eac-average, ...), a criterion of "rank --by" (discotec, ...) or the class of a generator.
     """
     from ensemblage import cite as citation_of
 
@@ -771,23 +778,24 @@ def cite(name: str, bibtex: bool) -> None:
     metavar="DIR",
     help="Folder of data sets, NAME.csv.gz with a column label. [default: ENSEMBLAGE_DATA]",
 )
-@click.option("--download", is_flag=True, help="Fetch sets that are not at hand from OpenML.")
+@click.option("--download", is_flag=True, help="Download missing data sets from OpenML.")
 @click.option(
-    "--runs", type=click.IntRange(1, MOST_RUNS), metavar="N", help="Runs of each experiment. [default: the paper's]"
+    "--runs",
+    type=WholeNumber(1, MOST_RUNS),
+    metavar="N",
+    help="Number of runs of each experiment. [default: as in the paper]",
 )
 @jobs_option
-@click.option(
-    "--method", type=TEXT, metavar="MODULE:CLASS", help="A method of yours, as one more column beside the paper's."
-)
-@click.option("--quick", is_flag=True, help="Every table and figure on few sets with few runs.")
-@click.option("--retry", is_flag=True, help="Do again what failed.")
-@click.option("--status", "show_status", is_flag=True, help="Show what is done, and do nothing.")
+@click.option("--method", type=TEXT, metavar="MODULE:CLASS", help="Your own method, as an additional column.")
+@click.option("--quick", is_flag=True, help="Make every table and figure on few sets with few runs.")
+@click.option("--retry", is_flag=True, help="Repeat what failed.")
+@click.option("--status", "show_status", is_flag=True, help="Show the progress so far, and run nothing.")
 @folder_option
 def reproduce(paper: str, output: Path, **settings: Any) -> None:
     """Repeat the experiments of a paper and compare.
 
     PAPER is candel, ayad, sinorina, li, ohl or all. The folder gets a CSV, markdown and SVG file per table, and
-    index.html with everything; results.sqlite keeps each result: a stopped command goes on where it was.
+    index.html with everything. results.sqlite keeps each result: repeat the command to continue after a stop.
     """
     from ensemblage.cli._reproduce import reproduce_papers
 
@@ -808,58 +816,69 @@ def reproduce(paper: str, output: Path, **settings: Any) -> None:
 @click.option(
     "--pools",
     metavar="NAMES",
-    help="What is combined, with commas: random-k, diverse, both, published (labelings of the suite). "
+    help="Sets of members to combine, with commas: random-k, diverse, both, published (labelings of the suite). "
     "[default: random-k,diverse; all with --full]",
 )
 @click.option("--sets", metavar="NAMES", help="Only these sets or batteries, with commas.")
 @click.option("--only", metavar="NAMES", help="Only these entries, with commas.")
 @click.option(
-    "--method", "methods", type=TEXT, multiple=True, metavar="MODULE:CLASS", help="A clusterer that joins; repeatable."
+    "--method",
+    "methods",
+    type=TEXT,
+    multiple=True,
+    metavar="MODULE:CLASS",
+    help="Your own clusterer, to be compared; repeatable.",
 )
 @click.option(
-    "--consensus", type=TEXT, multiple=True, metavar="MODULE:CLASS", help="One that combines labels; repeatable."
+    "--consensus",
+    type=TEXT,
+    multiple=True,
+    metavar="MODULE:CLASS",
+    help="Your own consensus method, to be compared; repeatable.",
 )
-@click.option("--seeds", type=click.IntRange(1, 100), help="Runs of each set. [default: 2; 1 with --quick]")
+@click.option("--seeds", type=WholeNumber(1, 100), help="Runs of each set. [default: 2; 1 with --quick]")
 @click.option(
     "--parts/--no-parts",
     default=None,
-    help="One more run of each set, without a tenth of its objects. [default: parts; no-parts with --quick]",
+    help="Another run of each set without a tenth of its objects. [default: parts; no-parts with --quick]",
 )
-@click.option("--largest", type=click.IntRange(2), metavar="N", help="Most objects of a set. [default: no limit]")
+@click.option(
+    "--largest", type=WholeNumber(2), metavar="N", help="Leave out sets with more objects. [default: no limit]"
+)
 @click.option(
     "--seconds",
-    type=click.FloatRange(1),
-    help="Most time of one cell, of the processor. [default: 600; 60 with --quick and --full]",
+    type=Number(least=1),
+    help="Limit of processor time of one cell, in seconds. [default: 600; 60 with --quick and --full]",
 )
 @click.option(
     "--minutes",
-    type=click.FloatRange(0),
-    help="After these no more begins, and the page is of what is there. [default: no limit; 120 with --full]",
+    type=Number(least=0),
+    help="After this time no cell begins, and the page shows the finished cells. [default: no limit; 120 with --full]",
 )
+@click.option("--jobs", "n_jobs", type=WholeNumber(1), help="Number of processes. [default: 1; 2 with --quick, --full]")
 @click.option(
-    "--jobs", "n_jobs", type=click.IntRange(1), help="Processes that work. [default: 1; 2 with --quick, --full]"
-)
-@click.option(
-    "--quick", is_flag=True, help="Sets of at most 1,000 objects, one seed, nothing left out, a minute per cell."
+    "--quick",
+    is_flag=True,
+    help="Only sets of at most 1,000 objects, with one seed, no run on parts, and a minute per cell.",
 )
 @click.option(
     "--full",
     is_flag=True,
-    help="All pools, in two hours at most on two cores: a minute per cell; above 2,000 objects one seed, no pool "
-    "'both', nothing left out; what was not finished on three sets is not tried where there are no fewer objects and "
-    "features.",
+    help="All pools, in at most two hours on two cores: a minute per cell; above 2,000 objects one seed, no pool "
+    "'both' and no run on parts. An entry that did not finish on three sets is not tried on sets of "
+    "at least their size.",
 )
-@click.option("--retry", is_flag=True, help="Do again what has no number.")
-@click.option("--status", "show_status", is_flag=True, help="Show what is done, and do nothing.")
+@click.option("--retry", is_flag=True, help="Repeat cells without a number.")
+@click.option("--status", "show_status", is_flag=True, help="Show the progress so far, and run nothing.")
 @folder_option
 def run_leaderboard(output: Path, **settings: Any) -> None:
-    """Score consensus methods, rankers and plain clusterers on sets with known classes.
+    """Score methods on sets with known classes.
 
-    The folder gets index.html with tables and pictures, leaderboard.csv and .md, tables by set, battery and kind of
-    set, comparisons, losses and failures as CSV, the labels that were told the number of classes in the format of the
-    suite, and benchmark.sqlite, which keeps each result: a stopped command goes on where it was. A cell that takes too
-    long or more than 4 GB has no number and counts as 0. Sets that cannot be read are left out and listed, and those
-    that stand twice are taken once.
+    Consensus methods, rankers and plain clusterers are compared. The folder gets index.html with tables and
+    pictures, leaderboard.csv and .md, tables by set, battery and kind of set, comparisons, losses and failures as
+    CSV, and the labels with k given in the format of the suite. benchmark.sqlite keeps each result: repeat the
+    command to continue after a stop. A cell that exceeds its time or 4 GB has no number and counts as 0. Sets that
+    cannot be read are left out and listed; duplicate sets are used once.
     """
     from ensemblage.cli._benchmark import run_benchmark
 

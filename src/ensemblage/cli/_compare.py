@@ -60,7 +60,7 @@ def read_labels(path: Path, column: str | None = None, id_column: str | None = N
             shown = ", ".join(table.names[:8])
             raise ValueError(
                 f"{path.name} must have a column named cluster, or one column beside its id. Its columns are {shown}. "
-                "Say which: --column NAME."
+                "Name the column with --column NAME."
             )
         given = roles.rest[0].name
     labels = _numbers_or_texts(table[given])

@@ -46,8 +46,8 @@ class Consensus:
         if self.k is None and not METHODS[self.method].finds_k:
             able = ", ".join(name for name, method in METHODS.items() if method.finds_k)
             raise ValueError(
-                f"-k must be given for the method {self.method}, which cannot find the number of clusters. Got none. "
-                f"Give it, or choose a --method that can ({able})."
+                f"-k must be given for the method {self.method}, which cannot estimate the number of clusters. Got "
+                f"none. Add -k, or choose a --method that can ({able})."
             )
         estimator = self.estimator()
         check_parameters(estimator)

@@ -18,6 +18,7 @@ from typing import Any, NoReturn
 import click
 
 from ensemblage.base.options import NoteWarning
+from ensemblage.base.suggestions import suggestion
 from ensemblage.cli._options import shell_text
 from ensemblage.cli._seconds import beginning
 
@@ -75,8 +76,7 @@ class OneSentenceGroup(click.Group):
         except (BrokenPipeError, SystemExit):  # click exits itself if nobody reads its help
             result = 0
         except click.UsageError as error:
-            command = error.ctx.command_path if error.ctx else "ensemblage"
-            _fail(f"{error.format_message()} See {command} --help.")
+            _fail(_usage_text(error))
         except click.ClickException as error:
             _fail(error.format_message())
         except Interrupted as error:
@@ -90,6 +90,33 @@ class OneSentenceGroup(click.Group):
             _fail_for(error)
         _flush()
         sys.exit(result if isinstance(result, int) else 0)
+
+
+def _usage_text(error: click.UsageError) -> str:
+    """What is wrong with what was typed, and whose help says more."""
+    command = error.ctx.command_path if error.ctx else "ensemblage"
+    text = error.format_message()
+    if isinstance(error, click.MissingParameter) and error.param is not None:
+        text = f"{_typed(error.param)} must be given. Got none."
+    elif isinstance(error, click.BadParameter) and error.param is not None and error.message.startswith("must "):
+        text = f"{_name(error.param)} {error.message}"
+    elif isinstance(error, click.NoSuchOption):
+        near = suggestion(error.option_name, error.possibilities or ())
+        text = f"No such option: {error.option_name}. {near}".replace("'", "").rstrip()
+    elif text.startswith("Got unexpected extra argument"):
+        text += ". Leave it out, or put a name with spaces into quotes."
+    return f"{text} See {command} --help."
+
+
+def _name(parameter: click.Parameter) -> str:
+    """How an option or an argument is named in messages: -k, --seed, DATA."""
+    return parameter.opts[0] if isinstance(parameter, click.Option) else str(parameter.human_readable_name)
+
+
+def _typed(parameter: click.Parameter) -> str:
+    """How it is typed: -o FOLDER, DATA."""
+    metavar = f" {parameter.metavar}" if isinstance(parameter, click.Option) and parameter.metavar else ""
+    return f"{_name(parameter)}{metavar}"
 
 
 def _fail_for(error: Exception) -> NoReturn:

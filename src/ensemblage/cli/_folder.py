@@ -28,7 +28,7 @@ FILES = (MODEL, ENSEMBLE, LABELS, REPORT, SUMMARY)
 SWEEP = "sweep.csv"
 """What "sweep" writes beside them."""
 GENERATED = frozenset({MODEL, ENSEMBLE})
-"""What is there before the clusterings are combined: the model has no consensus then."""
+"""Files that exist before the clusterings are combined: the model has no consensus yet."""
 NEW = ".new-"
 NO_OBJECTS = "no_objects"
 AFTER_ENSEMBLE = frozenset(
@@ -38,7 +38,7 @@ AFTER_ENSEMBLE = frozenset(
     }
 )
 """Of what a run depends on: what its ensemble does not."""
-NOTHING_UNASKED = "Nothing that exists is overwritten unasked."
+NOTHING_UNASKED = "Existing files must not be overwritten unasked."
 
 
 @dataclass
@@ -182,7 +182,7 @@ def _open_folder(path: Path, identity: Mapping[str, Any], overwrite: bool) -> Fo
     if changed and not overwrite:
         other = [f"{key} {_short_text(record.get(key))} instead of {_short_text(identity.get(key))}" for key in changed]
         raise ValueError(
-            f"A folder holds one analysis. {path} holds one with {', '.join(other)}. "
+            f"A folder must hold only one analysis. {path} holds one with {', '.join(other)}. "
             "Choose another folder, or add --overwrite."
         )
     if not overwrite:
@@ -203,7 +203,10 @@ def read_finished_summary(path: Path) -> dict[str, Any]:
     """The summary in a folder that a run has finished."""
     summary = read_summary(path)
     if set(summary) <= {"schema", "run", "seconds"}:
-        raise ValueError(f"{path} must be the folder of a finished run. It has no whole {SUMMARY}. Do the run first.")
+        raise ValueError(
+            f"{path} must be the folder of a finished run. It has no complete {SUMMARY}. Run first, or "
+            f"name another folder."
+        )
     if summary["run"].get("command") == "sweep":
         raise ValueError(f"{path} must be the folder of run or combine. It is one of sweep, whose page is {REPORT}.")
     return summary
@@ -212,7 +215,9 @@ def read_finished_summary(path: Path) -> dict[str, Any]:
 def check_finished_files(path: Path, *names: str) -> dict[str, Any]:
     """What a finished folder was made of, if these files in it are as they were written."""
     if not path.is_dir():
-        raise ValueError(f"{path} must be the folder of a finished run. It is none. Do the run first.")
+        raise ValueError(
+            f"{path} must be the folder of a finished run. It is none. Name the folder that ensemblage run -o made."
+        )
     record: dict[str, Any] = read_finished_summary(path)["run"]
     for name in names:
         is_there = (path / name).is_file()
@@ -280,7 +285,7 @@ def check_summary_unchanged(path: Path) -> Iterator[None]:
         ValueError,
     ) as error:
         raise ValueError(
-            f"{path / SUMMARY} must be as a run wrote it. It was changed or is damaged "
+            f"{path / SUMMARY} must be unchanged since the run. It was changed or is damaged "
             f"({type(error).__name__}: {str(error)[:80]}). Do the run again with --overwrite."
         ) from None
 
@@ -297,14 +302,16 @@ def _hash(path: Path) -> str:
 
 def check_suffix(path: Path, *suffixes: str) -> None:
     if path.suffix.lower() not in suffixes:
-        raise ValueError(f"The name of the output must end in {' or '.join(suffixes)}. Got {path}. Name it so.")
+        raise ValueError(
+            f"The name of the output must end in {' or '.join(suffixes)}. Got {path}. Choose a name with that ending."
+        )
 
 
 def check_free(path: Path, overwrite: bool) -> None:
     """The output is a new file, or may be replaced, in a folder that is there."""
     if path.is_dir():
-        raise ValueError(f"The output must be a file. {path} is a folder. Name a file in it.")
+        raise ValueError(f"The output must be a file. {path} is a folder. Name a file in that folder.")
     if path.exists() and not overwrite:
         raise ValueError(f"{NOTHING_UNASKED} {path} exists. Name another file, or add --overwrite.")
     if not path.absolute().parent.is_dir():
-        raise ValueError(f"The folder of the output must exist. {path.parent} does not. Make it first.")
+        raise ValueError(f"The folder of the output must exist. {path.parent} does not. Make that folder first.")

@@ -52,7 +52,8 @@ def generate_on_disk(
     """Do what ``ensemblage generate`` does with a .npy file."""
     if output.suffix.lower() != ".npy":
         raise ValueError(
-            f"The labels of a .npy file must go to a .npy file, partition by partition. Got {output}. Name it so."
+            f"The labels of a .npy file must go to a .npy file, partition by partition. Got {output}. Choose a name "
+            f"that ends in .npy."
         )
     if data.suffix.lower() == ".npy":
         from sklearn.cluster import MiniBatchKMeans
@@ -66,7 +67,7 @@ def generate_on_disk(
         features = Source.of(data, settings, *FEATURE_OPTIONS).told_features()
         if features.members:
             raise ValueError(
-                "A .npy file must hold clusterings only. Got --categories member, whose labels are the file's. "
+                "A .npy file must hold clusterings only. Got --categories member, which adds labels of the table. "
                 "Leave it out, or write a .npz file."
             )
         X, estimator = generation.input_of(generation.tell_features(features, data.name)), None
@@ -87,7 +88,8 @@ def _map_features(data: Path, settings: dict[str, Any]) -> Any:
     for name in settings:
         if source_of(name) is ParameterSource.COMMANDLINE:
             raise ValueError(
-                f"{option_name(name)} is for tables. {data} is used as it is. Leave it out, or give a .csv file."
+                f"{option_name(name)} is for tables. {data} is used unchanged. Leave the option out, or give a .csv "
+                f"file."
             )
     try:
         X = np.load(data, mmap_mode="r", allow_pickle=False)

@@ -88,7 +88,8 @@ class Generation:
         quality, selection = settings.pop("quality", "fast"), settings.pop("selection", BY_CONSENSUS)
         if generator is not None and quality == "best":
             raise ValueError(
-                f"--quality best is for the generator it chooses. Got --generator {generator}. Leave one out."
+                f"--quality best must go without --generator: it chooses one itself. Got --generator {generator}. "
+                f"Leave one out."
             )
         other = _option_of_others(generator, quality, partitions, fit_on)
         if selection == LEARNED and other is not None:
@@ -109,7 +110,7 @@ class Generation:
         return replace(unthreaded, k=None).estimator() if self.generator == DIVERSE else unthreaded.estimator()
 
     def of_plan(self, plan: Plan) -> Generation:
-        """What a plan has decided where no generator was named: k-means alone of very many, say."""
+        """What a plan has decided where no generator was named: k-means alone of very many, for example."""
         if not self.is_chosen or self.generator != DIVERSE or isinstance(plan.generator, DiversePartitions):
             return self
         return replace(self, generator=SCALED if plan.is_learned else RANDOM_K)
@@ -127,8 +128,8 @@ class Generation:
         """What can be said before the work begins."""
         if self.generator == GREEDY and self.k is None:
             raise ValueError(
-                "-k must be given for the generator greedy, which adds clusters up to that number. Got none. "
-                "Give it, or choose another --generator."
+                "-k must be given for the generator greedy, which adds clusters up to that number. Got none. Add "
+                "-k, or choose another --generator."
             )
         if isinstance(self.fit_on, int) and self.generator not in SAMPLED:
             raise ValueError(
@@ -207,7 +208,7 @@ class Generation:
         """What can be said before the work begins."""
         if features.X.shape[1] == 0 and with_range:
             raise ValueError(
-                f"--k-range must have features beside the members. {name} has none with --categories member. "
+                f"--k-range needs columns that are features. {name} has none with --categories member. "
                 "Leave one of them out."
             )
 

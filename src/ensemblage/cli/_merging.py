@@ -22,7 +22,7 @@ def check_folder(output: Path) -> None:
 def check_mergeable(features: Features, name: str) -> None:
     """Refuse before the work begins objects without features, along whose lines splits could be tested."""
     if not features.X.shape[1]:
-        raise ValueError(f"--merge-unsupported must have features. {name} has distances or labels alone. Leave it out.")
+        raise ValueError(f"--merge-unsupported must have features. {name} has only distances or labels. Leave it out.")
 
 
 def merged_clusters(features: Any, consensus: Any, seed: int, seconds: Seconds) -> MergedClusters:

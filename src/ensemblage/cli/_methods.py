@@ -9,7 +9,8 @@ from typing import Any
 
 import click
 
-from ensemblage.cli._options import parse_whole
+from ensemblage.base.suggestions import suggestion
+from ensemblage.cli._types import parse_whole, refuse
 
 OPTIONS = {"n_clusters": "-k", "random_state": "--seed", "n_jobs": "--jobs", "max_bytes": "--memory"}
 """Parameters that have an option of their own."""
@@ -24,9 +25,9 @@ def parse_set(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]
     for text in value:
         name, equals, given = text.partition("=")
         if not (name and equals and given):
-            raise click.BadParameter(f"{text[:40]!r} is not NAME=VALUE.", ctx, param)
+            refuse("NAME=VALUE", text, "Write --set n_init=10, for example.")
         if name in chosen:
-            raise click.BadParameter(f"{name[:40]} is given twice.", ctx, param)
+            refuse("given once for each parameter", text, "Leave one of its values out.")
         chosen[name] = value_of(given)
     return chosen
 
@@ -58,12 +59,15 @@ def check_names(method: str, estimator: Any, chosen: Mapping[str, Any]) -> None:
     """Raise unless every name is a parameter of the method that has no option of its own."""
     for name in chosen:
         if name in OPTIONS:
-            raise ValueError(f"--set must name no parameter that has an option. Got {name}. Use {OPTIONS[name]}.")
+            raise ValueError(
+                f"--set must name a parameter without an option of its own. Got {name}. Use {OPTIONS[name]}."
+            )
         settable = estimator.get_params().keys() - OPTIONS.keys() - ONLY_IN_PYTHON
         if name not in settable:
-            known = ", ".join(sorted(settable))
+            known, advice = ", ".join(sorted(settable)), suggestion(name, settable)
             raise ValueError(
-                f"--set must name a parameter of {method}: {known}. Got {name[:40]}. See ensemblage methods {method}."
+                f"--set must name a parameter of {method}: {known}. Got {name[:40]!r}. "
+                f"{advice or f'See ensemblage methods {method}.'}"
             )
 
 

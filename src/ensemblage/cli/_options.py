@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,6 +10,8 @@ from typing import Any
 import click
 
 from ensemblage.base.options import Message, Option
+from ensemblage.base.suggestions import suggestion
+from ensemblage.cli._types import NonEmptyPath, parse_whole, refuse
 
 NAMES: Mapping[str, str] = {
     "has_header": "header",
@@ -22,8 +23,14 @@ NAMES: Mapping[str, str] = {
     "missing_codes": "missing",
 }
 """Options that are called otherwise than their parameters."""
+COMMANDS: Mapping[str, str] = {
+    "METHODS": "ensemblage methods",
+    "ConsensusClustering": "ensemblage run",
+    "DiversePartitions": "ensemblage generate",
+}
+"""Names of Python for which the shell has a command."""
 ROLES = ("id", "number", "category", "ordered", "feature", "drop")
-MOST_JOBS, MOST_PARTITIONS, MOST_RUNS, MOST_CLUSTERS = 1_000, 1_000_000, 1_000_000, 2**31 - 1
+MOST_JOBS, MOST_PARTITIONS, MOST_RUNS = 1_000, 1_000_000, 1_000_000
 FIGURE_FORMATS = ("svg", "png", "pdf")
 STANDARD_INPUT = Path("/dev/stdin")
 
@@ -37,7 +44,7 @@ def option_text(option: Option) -> str:
     """An option as it is typed: ``--impute median``, ``--role zip=category``, ``--no-header``."""
     flag, value = option_name(option.name), option.value
     if value is ...:
-        return flag
+        return COMMANDS.get(option.name, flag)
     if isinstance(value, bool):
         return flag if value else f"--no-{flag.removeprefix('--')}"
     if isinstance(value, Mapping):
@@ -64,7 +71,7 @@ def parse_jobs(ctx: click.Context, param: click.Parameter, value: str) -> int:
         return -1
     jobs = parse_whole(value)
     if jobs is None or not 1 <= jobs <= MOST_JOBS:
-        raise click.BadParameter(f"{quote(value)} is neither a number from 1 to {MOST_JOBS:,} nor all.", ctx, param)
+        refuse(f"a whole number from 1 to {MOST_JOBS:,}, or all", value, "all uses every core.")
     return jobs
 
 
@@ -73,7 +80,7 @@ def parse_fit_on(ctx: click.Context, param: click.Parameter, value: str) -> int 
         return None if value == "all" else value
     rows = parse_whole(value)
     if rows is None or rows < 1:
-        raise click.BadParameter(f"{quote(value)} is neither a number of rows nor auto nor all.", ctx, param)
+        refuse("a number of rows, auto, or all", value, "Leave it out for auto.")
     return rows
 
 
@@ -82,7 +89,9 @@ def parse_missing(ctx: click.Context, param: click.Parameter, value: str) -> int
     codes = parse_codes(ctx, param, value) or []
     label = next((code for code in codes if code == "none" or parse_whole(code) is not None), None)
     if label is None:
-        raise click.BadParameter(f"{quote(value)} holds neither a whole number nor none.", ctx, param)
+        refuse(
+            "a whole number, or none, perhaps with other values after commas", value, "Give -1 or none, for example."
+        )
     codes.remove(label)
     ctx.params["missing_codes"] = codes or None
     return None if label == "none" else parse_whole(label)
@@ -92,7 +101,7 @@ def parse_codes(ctx: click.Context, param: click.Parameter, value: str | None) -
     """Values with commas between."""
     codes = [code.strip() for code in value.split(",")] if value is not None else None
     if codes is not None and not all(codes):
-        raise click.BadParameter(f"{quote(str(value))} holds an empty value, which is missing always.", ctx, param)
+        refuse("values with commas between them", value, "Leave empty values out: empty cells are always missing.")
     return codes
 
 
@@ -100,7 +109,7 @@ def parse_figures(ctx: click.Context, param: click.Parameter, value: str | None)
     """Formats of figures, each once."""
     formats = tuple(dict.fromkeys(name.strip().lower() for name in value.split(","))) if value is not None else ()
     if unknown := [name for name in formats if name not in FIGURE_FORMATS]:
-        raise click.BadParameter(f"{quote(unknown[0])} is not among {', '.join(FIGURE_FORMATS)}.", ctx, param)
+        refuse(f"one or more of {', '.join(FIGURE_FORMATS)}, with commas", unknown[0], "Choose among them.")
     return formats
 
 
@@ -109,7 +118,7 @@ def parse_k_range(ctx: click.Context, param: click.Parameter, value: str | None)
         return None
     low, high = (parse_whole(end) for end in (value.partition(":")[0], value.partition(":")[2]))
     if low is None or high is None or not 2 <= low <= high:
-        raise click.BadParameter(f"{quote(value)} is no range of numbers ≥ 2 such as 2:10.", ctx, param)
+        refuse("two whole numbers LOW:HIGH with 2 ≤ LOW ≤ HIGH", value, "Write 2:10, for example.")
     return low, high
 
 
@@ -122,14 +131,14 @@ def parse_resolutions(ctx: click.Context, param: click.Parameter, value: str | N
     except ValueError:
         numbers = []
     if not numbers or not all(0 < number < float("inf") for number in numbers):
-        raise click.BadParameter(f"{quote(value)} is no list of numbers > 0 such as 0.5,1,2.", ctx, param)
+        refuse("numbers above 0, with commas", value, "Write 0.5,1,2, for example.")
     return numbers
 
 
 def parse_delimiter(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
     delimiter = "\t" if value in ("tab", "\\t") else value
     if delimiter is not None and (len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n'):
-        raise click.BadParameter(f"{quote(delimiter)} is no single character, nor the word tab.", ctx, param)
+        refuse("a single character, or the word tab", value, "Write --delimiter ';', for example.")
     return delimiter
 
 
@@ -139,9 +148,10 @@ def parse_roles(ctx: click.Context, param: click.Parameter, value: tuple[str, ..
         column, equals, role = text.rpartition("=")
         kind, colon, order = role.partition(":")
         if not equals or not (role in ROLES or (kind == "ordered" and colon and "<" in order)):
-            raise click.BadParameter(f"{quote(text)} is no COLUMN=ROLE with a role of {', '.join(ROLES)}.", ctx, param)
+            advice = suggestion(role, ROLES) or "Write zip=category, for example."
+            refuse(f"COLUMN=ROLE, with one of the roles {', '.join(ROLES)}", text, advice)
         if column in roles:
-            raise click.BadParameter(f"{quote(column)} has two roles.", ctx, param)
+            refuse("given once for each column", text, "Leave one of its roles out.")
         roles[column] = role
     return roles or None
 
@@ -153,27 +163,8 @@ def check_size(ctx: click.Context, param: click.Parameter, value: str | None) ->
         try:
             check_bytes(value, "--memory")
         except ValueError:
-            raise click.BadParameter(f"{quote(value)} is no size such as 500MB or 4GB.", ctx, param) from None
+            refuse("a size", value, "Write 500MB or 4GB, for example.")
     return value
-
-
-def parse_whole(text: str) -> int | None:
-    """A whole number of 64 bits as people write it; None if the text is none. int() takes more than that: ²٣, 1_0."""
-    number = int(text) if re.fullmatch(r"-?[0-9]{1,19}", text) else 2**63
-    return number if -(2**63) <= number < 2**63 else None
-
-
-def quote(value: str) -> str:
-    return repr(value if len(value) <= 40 else f"{value[:40]}...")
-
-
-class NonEmptyPath(click.Path):
-    """A path; "" is what an unset variable of a shell leaves, and would be the folder one is in."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        if value == "":
-            self.fail("The name is empty.", param, ctx)
-        return super().convert(value, param, ctx)
 
 
 class TablePath(NonEmptyPath):
@@ -182,13 +173,6 @@ class TablePath(NonEmptyPath):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if value == "-":
             if not STANDARD_INPUT.exists():
-                self.fail("- is standard input, which is no file on this system. Give the name of a file.", param, ctx)
+                refuse("the name of a file on this system, which has no /dev/stdin", value, "Save the text as a file.")
             value = str(STANDARD_INPUT)
         return super().convert(value, param, ctx)
-
-
-class NonEmptyText(click.types.StringParamType):
-    """Text of at least one character."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        return super().convert(value, param, ctx) or self.fail("The name is empty.", param, ctx)

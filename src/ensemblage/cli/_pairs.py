@@ -49,12 +49,12 @@ class PairFiles:
         if self and others:
             raise ValueError(
                 f"--method all must go without pairs, which not every method can keep. Got "
-                f"{', '.join(map(option_name, self.paths))}. Leave it out, or name a method."
+                f"{', '.join(map(option_name, self.paths))}. Leave the pairs out, or name a method."
             )
         if "cannot_link" in self.paths and not estimator._capabilities.cannot_link:
             raise ValueError(
-                "--cannot-link must go with a method that has a rule for it: km, eac-average, acv, bv and others of "
-                f"their families. Got {type(estimator).__name__}. Name one of these."
+                "--cannot-link must go with a method that can keep objects apart: km, eac-average, acv, bv or "
+                f"others of their families. Got {type(estimator).__name__}. Name one of these."
             )
 
     def pairs(self, ids: Sequence[str], objects: str) -> dict[str, NDArray[np.int64]]:
@@ -99,8 +99,8 @@ def read_pairs(content: bytes, name: str, ids: Sequence[str], objects: str) -> N
         if len(cells) != 2 or unknown:
             got = f"{len(cells)} cells" if len(cells) != 2 else f"{unknown[0]!r}"
             raise ValueError(
-                f"{name} must have two objects of {objects} in every line, by their id or else their row from 1. "
-                f"Got {got} in pair {number}. Correct it."
+                f"{name} must name two objects of {objects} in every line: by id, or by row number from 1. "
+                f"Got {got} in pair {number}. Correct that line."
             )
         pairs.append([places[cell] for cell in cells])
     return np.array(pairs, dtype=np.int64).reshape(-1, 2)

@@ -50,7 +50,7 @@ def profile_of_table(path: Path, members: Members, source: Source, consensus: An
     kept = _drop_columns(table, {source.truth_column, roles.id_column})
     if not kept.columns:
         raise ValueError(
-            f"{path.name} must have a column beside ids and known classes. It has none. Name another file."
+            f"{path.name} must have a column besides ids and known classes. It has none. Name another file."
         )
     return profile(consensus, kept, ids=members.ids)
 

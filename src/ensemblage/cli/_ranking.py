@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemblage.base.suggestions import suggestion
 from ensemblage.base.text import write_csv
 from ensemblage.cli._answer import show_table
 from ensemblage.cli._combine_disk import is_on_disk, open_ensemble
@@ -70,7 +71,8 @@ def rank_members(
 def _check_criteria(criteria: Sequence[str], features: Path | None) -> None:
     for name in criteria:
         if name not in RANKERS:
-            raise ValueError(f"--by must be among {', '.join(RANKERS)}, with commas. Got {name!r}. Choose of these.")
+            advice = suggestion(name, RANKERS) or f"Choose among {', '.join(RANKERS)}."
+            raise ValueError(f"--by must be names of criteria, with commas. Got {name!r}. {advice}")
         if name in INTERNAL_INDICES and features is None:
             raise ValueError(f"--by {name} must have the features of the objects. Got none. Add --features FILE.")
     if len(set(criteria)) < len(criteria):

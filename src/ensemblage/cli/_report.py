@@ -47,14 +47,16 @@ def make_report(
     if source.is_dir():
         for name, given in (("--labels", labels), ("--features", features)):
             if given is not None:
-                raise ValueError(f"{name} must go with the file of an ensemble. Got the folder {source}. Leave it out.")
+                raise ValueError(
+                    f"{name} must go with the file of an ensemble. Got the folder {source}. Leave the option out."
+                )
         page = _report_folder(source, output, objects, wishes)
         click.echo(page)
         wishes.show(page)
         return
     if labels is None or output is None:
         raise ValueError(
-            "A report must have a finished folder, or the file of an ensemble and its --labels and -o PAGE.html. "
+            "A report must have a finished folder, or the file of an ensemble with --labels FILE and -o PAGE.html. "
             f"Got {source}. Add what is missing."
         )
     _check_page(output, overwrite)
@@ -129,6 +131,6 @@ def _rows(table: Table, members: Members) -> NDArray[np.intp]:
     if len(table) != len(members.ids) or rows.min() < 0:
         raise ValueError(
             f"{table.source} must have one row for each of the {len(members.ids)} objects of the ensemble. "
-            f"Got {len(table)} rows, or other ids. Give the labels of the same objects."
+            f"Got {len(table)} rows, or other ids. Give labels of the same objects."
         )
     return rows

@@ -31,5 +31,5 @@ def _papers(paper: str, settings: dict[str, Any]) -> tuple[str, ...]:
     if paper != "all" and paper not in PAPERS:
         raise ValueError(f"PAPER must be one of {', '.join(PAPERS)}, all. Got {paper}. Choose one of them.")
     if paper == "all" and (settings["table"] or settings["figure"]):
-        raise ValueError("--table and --figure must go with one paper. Got all. Name the paper.")
+        raise ValueError("--table and --figure must go with one paper. Got all. Name one paper.")
     return PAPERS if paper == "all" else (paper,)

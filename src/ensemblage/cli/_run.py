@@ -125,7 +125,7 @@ class RunRequest:
             raise learned_beside(Option("method", method))
         if allow_one and (k is not None or (k_range is None and not may_choose_k)):
             given = "-k" if k is not None else f"--method {method}, which finds it by its own rule"
-            raise ValueError(f"--allow-one is for a number of clusters that is looked for. Got {given}. Leave one out.")
+            raise ValueError(f"--allow-one must go without a given number of clusters. Got {given}. Leave one out.")
         consensus = replace(consensus, looks_for_k=most is None and may_choose_k)
         if method is None and not has_parameters:
             consensus = replace(consensus, method=generation.method)
@@ -203,7 +203,7 @@ def _largest_k(k: int | None, k_range: tuple[int, int] | None) -> int | None:
     """The largest number of clusters that is asked for."""
     if k is not None and k_range is not None:
         raise ValueError(
-            f"-k and --k-range must not be given both. Got {k} and {k_range[0]}:{k_range[1]}. Leave one out."
+            f"-k and --k-range must not be given together. Got {k} and {k_range[0]}:{k_range[1]}. Leave one out."
         )
     return k if k_range is None else k_range[1]
 

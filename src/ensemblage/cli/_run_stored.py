@@ -36,8 +36,8 @@ def check_options(data: Path) -> None:
     for name in context.params:
         if name not in TAKEN and context.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT:
             raise ValueError(
-                f"{option_name(name)} is for tables that are read whole. {data} stays on disk. Leave it out, or give a "
-                ".csv or .parquet file."
+                f"{option_name(name)} is for tables that fit into memory. {data} stays on disk. Leave it out, or give "
+                "a .csv or .parquet file."
             )
 
 

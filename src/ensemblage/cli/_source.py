@@ -157,9 +157,11 @@ class Source:
                 raise ValueError(f"{named[0]} must name a column of a table. Got a .npz file. Use a .csv file.")
             if self.missing_codes:
                 beside = ",".join(self.missing_codes)
-                raise ValueError(f"--missing must be one label for a .npz file. Got {beside} beside. Leave it out.")
+                raise ValueError(f"--missing must be one label for a .npz file. Got also {beside}. Leave it out.")
             if self.options.get("noise") == VOTE:
-                raise ValueError("--noise vote is for labels. Got a .npz file, whose noise is missing. Use .csv.")
+                raise ValueError(
+                    "--noise vote is for labels. Got a .npz file, which has no label for noise. Use a .csv file."
+                )
             ensemble = Ensemble.load(self.path)
             ids = [str(row) for row in range(1, len(ensemble) + 1)]
             return Members(ensemble, ids, None, None, ())
@@ -201,8 +203,8 @@ class CellSource(Source):
             value = settings.pop(name, None)
             if value not in (None, (), [], {}, False, USUAL.get(name)):
                 raise ValueError(
-                    f"{option_name(name)} is for tables. Got {path.name}. Leave it out; --columns and --use say what "
-                    "is read."
+                    f"{option_name(name)} is for tables. Got {path.name}. Leave it out: --columns and --use say "
+                    f"what is read."
                 )
         options = {name: settings.pop(name) for name in own if name in settings}
         if options.get("standardize") == "auto":  # of principal components the scales are what they say

@@ -70,7 +70,9 @@ def sweep_resolutions(
     if is_annotated_copy(output) and isinstance(source, CellSource):
         choice = make(Seconds())[0]
         if choice.consensus is None:
-            raise ValueError(f"There is nothing to write into {output}. {choice.sentence} Try higher --resolutions.")
+            raise ValueError(
+                f"A sweep must find clusters to write into {output}. {choice.sentence} Try higher --resolutions."
+            )
         write_copy(data, output, columns_of(choice.consensus, source.key), source.key, notes_of(choice))
         _show({"sweep": {"sentence": choice.sentence, "table": [row._asdict() for row in choice.table]}}, [output])
         return
@@ -153,7 +155,7 @@ def _read_objects(source: Source, color: str | None) -> SweepInput:
         shown = color, values if features.rows is None else np.asarray(values)[features.rows]
     if not features.X.shape[1]:
         raise ValueError(
-            f"{source.path.name} must have features beside its members. It has none. Leave --categories out."
+            f"{source.path.name} must have columns that are features. It has only members. Leave --categories out."
         )
     return SweepInput(features.X, features.ids, shown, {"standardize": False}, features.notes, features.truth)
 

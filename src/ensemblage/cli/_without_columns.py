@@ -33,7 +33,7 @@ def check_without_columns(is_asked: bool, generation: Generation, features: Feat
             f"Got {generation.generator}{' and categories as members' * bool(features.members)}. {advice}"
         )
     if len(_places(features)) < 2:
-        raise ValueError(f"--without-columns must have a second column to cluster by. There is one. {advice}")
+        raise ValueError(f"--without-columns needs at least two columns of features. Got one. {advice}")
 
 
 def indices_without_columns(

@@ -202,8 +202,8 @@ class BaseConsensus(Model, ClusterMixin, MemoryLimited):
         """Refuse weights of objects that the class has no rule for."""
         if sample_weight is not None and not self._capabilities.sample_weight:
             raise ValueError(
-                f"{type(self).__name__} must be fitted without sample_weight: it counts every object once. Got some. "
-                "Leave it out."
+                f"{type(self).__name__} must be fitted without sample_weight: it counts every object once. Got "
+                f"weights. Leave sample_weight out."
             )
 
     def _check_missing(self, rows: Rows) -> None:
@@ -231,14 +231,14 @@ class BaseConsensus(Model, ClusterMixin, MemoryLimited):
         name = type(self).__name__
         if len(links.apart):
             raise ValueError(
-                f"cannot_link of {name} must be None: it has no rule that keeps objects apart. Got "
+                f"cannot_link of {name} must be None: it cannot keep objects apart. Got "
                 f"{len(links.apart)} pair{'s' * (len(links.apart) > 1)}. Use KMeansConsensus, EvidenceAccumulation, "
                 "CumulativeVoting or BipartiteVoting."
             )
         if not self.capabilities.must_link:
             raise ValueError(
-                f"{name} must have distinct=True where it is given must_link. Got distinct=False, with which objects "
-                "of equal labels may part. Change that."
+                f"{name} must have distinct=True with must_link. Got distinct=False, which may separate objects of "
+                f"equal labels. Set distinct=True."
             )
         instead = "KMeansConsensus or CumulativeVoting, which do not"
         ensemble.rows.in_memory(name, instead, because=" to give groups of must_link common labels")
@@ -248,7 +248,7 @@ class BaseConsensus(Model, ClusterMixin, MemoryLimited):
         """(p,) weights as they were asked for."""
         if self.weights is not None and not self._capabilities.partition_weights:
             raise ValueError(
-                f"weights of {type(self).__name__} must be None: it counts every partition alike. Got "
+                f"weights of {type(self).__name__} must be None: it gives every partition the same weight. Got "
                 f"{format_value(self.weights)}. Leave them out, or use KMeansConsensus."
             )
         if isinstance(self.weights, str):
@@ -332,7 +332,7 @@ class BaseConsensus(Model, ClusterMixin, MemoryLimited):
         if len(codes) != len(self.labels_):
             raise ValueError(
                 f"X of association_shares must be the label matrix that was fitted, of {len(self.labels_)} objects. "
-                f"Got {len(codes)}. Give that one."
+                f"Got {len(codes)}. Give the matrix that was given to fit."
             )
         chosen = np.arange(len(codes))[slice(None) if objects is None else objects]
         counted = np.where(np.isnan(self.confidence_), -1, self.labels_)[chosen]  # the others are in no cluster's count
@@ -451,7 +451,8 @@ class BaseConsensus(Model, ClusterMixin, MemoryLimited):
         check_is_fitted(self)
         if not hasattr(self, "_coding"):
             raise ValueError(
-                f"{type(self).__name__} must be fitted on labels to read others. Got a fit on similarities. Call fit."
+                f"{type(self).__name__} must be fitted to labels before it takes other labels. Got a fit to "
+                f"similarities. Call fit(labels)."
             )
         named = None if self._names is None else in_order(X, self._names, type(self).__name__)
         X = X if named is None else named

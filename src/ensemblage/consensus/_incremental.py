@@ -66,13 +66,13 @@ class IncrementalConsensus(BaseConsensus):
         (seen, plain), name = self.__dict__.get("_seen", (None, True)), type(self).__name__
         if seen is None and hasattr(self, "labels_"):
             raise ValueError(
-                f"{name} must begin with add_partitions where more partitions are to arrive: fit keeps no labels. Got "
-                "a fit. Clone it, and give the first partitions to add_partitions."
+                f"{name} must get its first partitions by add_partitions, since fit keeps no labels. Got a model "
+                f"that was fitted. Clone it, and give all partitions to add_partitions."
             )
         if not (self.weights is None or isinstance(self.weights, str)):
             raise ValueError(
-                f"weights of {name} must be None or 'agreement' with add_partitions, whose partitions are not known "
-                f"before. Got {format_value(self.weights)}. Use fit on all of them."
+                f"weights of {name} must be None or 'agreement' with add_partitions, since the later partitions are "
+                f"not known. Got {format_value(self.weights)}. Give all partitions to fit."
             )
         new = self._ensemble_of(X)
         everything = new if seen is None else join_ensembles(seen, new, name)
@@ -93,6 +93,6 @@ def join_ensembles(seen: Any, new: Any, owner: str) -> Any:
     except ValueError:
         raise ValueError(
             f"X of add_partitions of {owner} must be partitions of the same {len(seen):,} objects, all of labels or "
-            f"all of memberships. Got {new!r} after {seen!r}. Give others to an estimator of their own."
+            f"all of memberships. Got {new!r} after {seen!r}. Use another estimator for other objects."
         ) from None
     return seen.append_partitions(new)

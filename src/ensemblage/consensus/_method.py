@@ -110,6 +110,6 @@ def check_finds_k(estimator: BaseConsensus) -> None:
     name = type(estimator).__name__ + (f" ({', '.join(known)})" if known else "")
     able = ", ".join(name for name, method in METHODS.items() if method.finds_k)
     raise ValueError(
-        f"n_clusters of {name} must be given: it has no rule to find it. Got None. Give the number of clusters that "
-        f"you want, or use a method that finds it: {able}."
+        f"n_clusters of {name} must be given: it cannot estimate the number. Got None. Give a number of clusters, "
+        f"or use a method that estimates it: {able}."
     )

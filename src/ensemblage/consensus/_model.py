@@ -130,8 +130,8 @@ class Model:
         for given, length in (("X", n if X is None else n_rows(X)), ("ids", n if names is None else len(names))):
             if length != n:
                 raise ValueError(
-                    f"{given} of to_frame must be of the {n:,} objects that were fitted. Got {length:,}. Give these; "
-                    "assign tells of new ones."
+                    f"{given} of to_frame must have a row for each of the {n:,} objects that were fitted. Got "
+                    f"{length:,}. Give these objects, or use assign for new ones."
                 )
         runner_up = numbers[self.runner_up_]
         columns = {

@@ -86,8 +86,8 @@ class SimilarityConsensus(BaseConsensus):
         """What is said of label rows is refused."""
         if self.weights is not None:
             raise ValueError(
-                f"weights of {type(self).__name__} must be None where similarities are given: there are no partitions. "
-                "Leave them out."
+                f"weights of {type(self).__name__} must be None if similarities are given: there are no partitions. "
+                f"Leave the weights out."
             )
 
     def _check_n_objects(self, n: int) -> None:
@@ -133,7 +133,7 @@ def number_given(threshold: Any, name: str) -> float:
     """A threshold that is a number: a rule finds one from labels."""
     if isinstance(threshold, str):
         raise ValueError(
-            f"{name} must be a number where similarities are given: the rules find one from labels. Got {threshold!r}. "
+            f"{name} must be a number if similarities are given: its rules need labels. Got {threshold!r}. "
             "Give a number."
         )
     return float(threshold)

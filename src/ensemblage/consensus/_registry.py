@@ -435,7 +435,7 @@ PUBLISHED: Mapping[str, Mapping[str, Any]] = MappingProxyType(
 def make_consensus(
     name: str, n_clusters: int | None = None, *, published: bool = False, **parameters: Any
 ) -> BaseConsensus:
-    """Make a consensus estimator by the name its method has in the literature.
+    """Use it to select a consensus method by its name in the literature: an estimator with its parameters.
 
     Parameters
     ----------
@@ -467,7 +467,7 @@ def make_consensus(
     >>> make_consensus("mcla", 3, published=True)
     MCLA(n_clusters=3, vertex_weights='equal')
     """
-    method = METHODS[check_choice(name, "The name of a consensus method", METHODS)]
+    method = METHODS[check_choice(name, "The name of a consensus method", METHODS, "METHODS")]
     make: Callable[..., BaseConsensus] = method.estimator
     if not check_flag(published, "published of make_consensus"):
         return make(n_clusters, **{**method.parameters, **parameters})

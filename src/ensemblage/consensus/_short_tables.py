@@ -21,7 +21,7 @@ def whole_lanes(table: NDArray[Floats], filled_with: float) -> NDArray[Floats]:
     if not np.isfinite(table).all():
         raise ValueError(
             f"Distances and votes must be finite in {table.dtype}. Got {table[~np.isfinite(table)][0]}. "
-            "Give weights and parameters (exponent, smoothing) that are less extreme."
+            "Give weights and parameters (exponent, smoothing) of a less extreme size."
         )
     d, k = table.shape
     wide = np.full((d, k + -k % LANES), filled_with, dtype=table.dtype)

@@ -24,7 +24,7 @@ SUFFIXES = (".csv.gz", ".csv")
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """Objects with their features, and their classes where they are known."""
+    """Objects with their features, and their classes if they are known."""
 
     name: str
     X: NDArray[np.float64]
@@ -43,11 +43,11 @@ class Dataset:
 
 
 class UnavailableError(ValueError):
-    """A data set that is nowhere to be had."""
+    """A data set that is in no folder and cannot be downloaded."""
 
 
 def load_dataset(name: str, data_home: str | PathLike[str] | None = None, *, download: bool = True) -> Dataset:
-    """Load a data set by its name, or by the name a paper prints for it.
+    """Use it to load a data set of the papers, by its name or by the name in print.
 
     Looked for in this order: a file ``<name>.csv.gz`` or ``<name>.csv`` in the folder, scikit-learn's own sets, the
     generators of the papers, OpenML.
@@ -84,7 +84,7 @@ def load_dataset(name: str, data_home: str | PathLike[str] | None = None, *, dow
     'generated'
     """
     if not isinstance(name, str) or not name.strip():
-        raise TypeError(f"name of a data set must be text. Got {format_value(name)}. dataset_names() lists them.")
+        raise TypeError(f"name of a data set must be text. Got {format_value(name)}. dataset_names() lists the names.")
     folder = _folder(data_home)
     known = canonical_name(name)
     path = _file(folder, name) or _file(folder, known)
@@ -100,7 +100,7 @@ def load_dataset(name: str, data_home: str | PathLike[str] | None = None, *, dow
 
 
 def dataset_names() -> list[str]:
-    """The data sets that the papers use, by the names of their files.
+    """Use it to list the data sets of the papers, by the names of their files.
 
     Returns
     -------
@@ -157,7 +157,7 @@ def _folder(data_home: str | PathLike[str] | None) -> Path | None:
         return None
     folder = check_path(named, "data_home")
     if not folder.is_dir():
-        raise ValueError(f"The folder of the data sets must exist. Got {folder}. Name another, or none.")
+        raise ValueError(f"The folder of the data sets must exist. Got {folder}. Name another folder, or leave it out.")
     return folder
 
 
@@ -175,7 +175,7 @@ def _read(path: Path) -> tuple[NDArray[np.float64], NDArray[np.int64] | None]:
     if not features or text is not None or len(features) == len(table.columns):
         got = f"text in column {text}" if text is not None else f"the columns {', '.join(table.names[:5])}"
         raise ValueError(
-            f"{path.name} must have columns of numbers and one named label. Got {got}. Bring it to that form."
+            f"{path.name} must have columns of numbers and one named label. Got {got}. Change the file to that form."
         )
     X = np.column_stack([column.numbers for column in features if column.numbers is not None])
     return X, _classes(table)
@@ -190,7 +190,7 @@ def _classes(table: Table) -> NDArray[np.int64]:
 def _number_classes(classes: NDArray[Any], subject: str) -> NDArray[np.int64]:
     """(n,) the place of each class among the sorted ones."""
     if _gaps(classes).any():
-        raise ValueError(f"{subject} must be complete. It has gaps. Fill them.")
+        raise ValueError(f"{subject} must be complete. It has missing values. Fill them.")
     return np.unique(classes, return_inverse=True)[1].astype(np.int64)
 
 
@@ -211,18 +211,22 @@ def _fetch(name: str, known: str, folder: Path | None, download: bool) -> tuple[
     if known not in OPENML:
         known_names = "" if known in printed_names() else f" Known are {', '.join(printed_names())}."
         raise UnavailableError(
-            f"Data set {name} must be in the folder of data sets. It is not there, and nowhere else to be had; "
+            f"Data set {name} must be in the folder of data sets. It is not there, and it cannot be downloaded; "
             f"{place}.{known_names}"
         )
     if not download:
-        raise UnavailableError(f"Data set {name} must be at hand or fetched. Got neither; {place}, or allow downloads.")
+        raise UnavailableError(
+            f"Data set {name} must be in a folder, or be downloaded. Got neither; {place}, or allow downloads."
+        )
     from sklearn.datasets import fetch_openml
 
     try:
         X, y = fetch_openml(OPENML[known], version=1, as_frame=False, parser="liac-arff", return_X_y=True)
     except Exception as error:
         reason = " ".join(str(error).split())
-        raise UnavailableError(f"Data set {name} must be fetched from OpenML. It cannot: {reason}; {place}.") from error
+        raise UnavailableError(
+            f"Data set {name} must be downloaded from OpenML. It cannot: {reason}; {place}."
+        ) from error
     return _numbers(X), _number_classes(np.asarray(y), f"The class of {name} on OpenML")
 
 

@@ -125,7 +125,7 @@ def make_hub_partitions(
     _check_sizes("make_hub_partitions", n_samples, n_clusters, n_partitions)
     if not isinstance(hubs, Sequence | np.ndarray) or np.shape(hubs)[:1] != (2,):
         raise ValueError(
-            f"hubs of make_hub_partitions must be two shares. Got {format_value(hubs)}. Give (0.2, 0.9), say."
+            f"hubs of make_hub_partitions must be two shares. Got {format_value(hubs)}. Give (0.2, 0.9), for example."
         )
     for name, share in (("bad_share", bad_share), ("hubs[0]", hubs[0]), ("hubs[1]", hubs[1])):
         _check_share(f"{name} of make_hub_partitions", share, 0.0, 1.0)

@@ -46,7 +46,7 @@ class World(NamedTuple):
 
 
 def make_world(kind: str | None = None, *, n_samples: int | None = None, random_state: Any = None) -> World:
-    """A synthetic set with known clusters, of a kind that real data have.
+    """Use it to test a method: a synthetic set with known clusters, of a kind that real data have.
 
     Parameters
     ----------

@@ -45,7 +45,7 @@ def check_missing(missing: Any) -> int | None:
         return int(missing)
     raise ValueError(
         f"missing must be a whole number or None. Got {format_value(missing)}. "
-        "NaN, None and NA are missing in any case; leave missing out."
+        "NaN, None and NA are always missing: leave missing out."
     )
 
 
@@ -59,8 +59,8 @@ def check_beside(other: Any, kind: type[Sized], n: int) -> None:
     """Refuse what is no ensemble, of this kind, of the same n objects."""
     if not isinstance(other, kind) or len(other) != n:
         raise ValueError(
-            f"Partitions beside others must be of the same {n:,} objects, of class {kind.__name__}. Got "
-            f"{format_value(other)}. Make one of them."
+            f"Partitions that are joined must be of the same {n:,} objects, of class {kind.__name__}. Got "
+            f"{format_value(other)}. Convert them to one class."
         )
 
 
@@ -69,7 +69,7 @@ def check_labelled(categories: Sequence[NDArray[Any]], names: Sequence[str]) -> 
     if not any(map(len, categories)):
         raise ValueError(
             "A partition of an ensemble must label at least one object. Got nothing but missing labels in "
-            f"{names[0]!r}{' and the others' * (len(names) > 1)}. Take objects that have labels."
+            f"{names[0]!r}{' and the others' * (len(names) > 1)}. Select objects that have labels."
         )
 
 

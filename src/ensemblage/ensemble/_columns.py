@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemblage.base.options import Message, Option
 from ensemblage.base.validation import format_value
 from ensemblage.ensemble._checks import check_size
 from ensemblage.ensemble._coding import CodedColumn, CodedColumns, code_dtype, stack_columns
@@ -130,9 +131,14 @@ def code_numbers(values: NDArray[Any], absent: NDArray[np.bool_], title: str, mi
     fractions = present[present != np.floor(present)]
     if len(fractions):
         raise ValueError(
-            "Labels must be whole numbers or text: these look like features; use ConsensusClustering (ensemblage run) "
-            "or a generator such as DiversePartitions on them. "
-            f"Got {float(fractions[0]):g} in partition {title!r}. If they are labels, number them."
+            Message(
+                "Labels must be whole numbers or text: these look like features. "
+                f"Got {float(fractions[0]):g} in partition {title!r}. Cluster features with ",
+                Option("ConsensusClustering"),
+                ", or make clusterings of them with ",
+                Option("DiversePartitions"),
+                "; if these are labels, number them.",
+            )
         )
     if (np.abs(present) >= 2**53).any():
         return _code_by_sorting(values, absent, missing)

@@ -17,10 +17,10 @@ RESULTS = ("cluster", "confidence")
 
 
 class CountedEnsemble:
-    """Distinct label rows, each with the number of objects that have it; `Ensemble.from_counts` makes it.
+    """Use it if many objects have the same labels: distinct label rows with counts; made by `Ensemble.from_counts`.
 
-    Every consensus method takes it as X, and learns what it learns of all objects, bit by bit. What it tells of the
-    objects, such as ``labels_``, has an entry per row here. `clusters` has these beside the labels, and `join_sql` and
+    Every consensus method takes it as X. The result is bitwise identical to that for all objects. Attributes of the
+    objects, such as ``labels_``, have an entry per row here. `clusters` has these beside the labels, and `join_sql` and
     `join_polars` say how a database or Polars gives them to the objects.
 
     Parameters
@@ -195,7 +195,7 @@ def with_counts(X: ArrayLike | Any, sample_weight: Any) -> tuple[Any, Any]:
         return without_stream(X), sample_weight
     if sample_weight is not None:
         raise ValueError(
-            f"sample_weight must be None where X is a CountedEnsemble, whose rows have counts. Got "
+            f"sample_weight must be None for a CountedEnsemble, whose rows have counts. Got "
             f"{format_value(sample_weight)}. Leave it out, or fit X.ensemble."
         )
     return X.ensemble, X.counts

@@ -47,7 +47,7 @@ ensemble_of_counts: Registered[[Any, Any, int | None], CountedEnsemble] = Regist
 
 
 class Ensemble:
-    """Several clusterings (partitions) of the same n objects, coded as small integers.
+    """Use it to combine or rank clusterings that you have: partitions of the same n objects, as small integer codes.
 
     Every function and estimator of ensemblage that takes a label matrix takes an ``Ensemble``, and makes one of
     whatever else it is given. Making it once saves that work, and keeps the distinct rows.
@@ -135,8 +135,8 @@ class Ensemble:
             self._set(labels.coded, names, labels.missing)
         else:
             raise ValueError(
-                "noise of an Ensemble must be 'missing' where it is made of another one, whose noise is missing. "
-                f"Got {format_value(noise)}. Give the labels."
+                "noise of an Ensemble must be 'missing' if it is made from another Ensemble, which has no noise "
+                f"labels. Got {format_value(noise)}. Give the labels themselves."
             )
 
     def _set(self, coded: CodedColumns, names: Sequence[str] | None, missing: int | None, is_new: bool = False) -> None:
@@ -400,8 +400,8 @@ class Ensemble:
     ) -> Ensemble:
         """Open a label matrix that is too large for the memory; it stays on disk.
 
-        What works on it gives the same result as in memory, bit by bit: see docs/SCALE.md for what does. Some objects
-        in memory are ``ensemble[rows]``. The matrix is read twice, block by block; O(n p) time.
+        Results are bitwise identical to those in memory: docs/SCALE.md lists the methods that work on disk.
+        ``ensemble[rows]`` loads some objects into memory. The matrix is read twice, block by block; O(n p) time.
 
         Parameters
         ----------
@@ -478,7 +478,7 @@ class Ensemble:
     def from_counts(cls, rows: Any, counts: Any = None, *, missing: int | None = -1) -> CountedEnsemble:
         """Make an ensemble of distinct label rows and how many objects have each.
 
-        What is fitted to it is fitted to all objects, bit by bit, in the memory and the time of the distinct rows.
+        A fit is bitwise identical to one on all objects, in the memory and the time of the distinct rows.
 
         Parameters
         ----------
@@ -524,8 +524,9 @@ class Ensemble:
     ) -> Ensemble:
         """Make an ensemble of a label matrix on a Dask cluster; it stays there.
 
-        What works on it gives the same result as in memory, bit by bit: see docs/SCALE.md for what does, and for what
-        is moved. Close the client yourself, when you need neither the ensemble nor what was fitted to it any more.
+        Results are bitwise identical to those in memory: docs/SCALE.md lists the methods that work on Dask, and which
+        data are moved. Close the client yourself, when you need neither the ensemble nor what was fitted to it any
+        more.
 
         Parameters
         ----------

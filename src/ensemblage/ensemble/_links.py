@@ -141,7 +141,7 @@ def check_pairs(pairs: Any, name: str, n_objects: int) -> NDArray[np.int64]:
     try:
         checked = np.asarray([] if pairs is None else pairs)
     except ValueError:  # lists of unequal length
-        raise ValueError(f"{rule}. Got {format_value(pairs)}. Give two numbers each.") from None
+        raise ValueError(f"{rule}. Got {format_value(pairs)}. Give two row numbers per pair.") from None
     if checked.size == 0:
         return np.empty((0, 2), dtype=np.int64)
     if checked.dtype.kind not in "iu" or checked.ndim != 2 or checked.shape[1] != 2:
@@ -151,7 +151,7 @@ def check_pairs(pairs: Any, name: str, n_objects: int) -> NDArray[np.int64]:
         )
     outside = checked[(checked < 0) | (checked >= n_objects)]
     if len(outside):
-        raise ValueError(f"{rule}. Got object {outside[0]}. Number the objects by their row.")
+        raise ValueError(f"{rule}. Got object {outside[0]}. Use row numbers, counted from 0.")
     itself = checked[checked[:, 0] == checked[:, 1]]
     if len(itself):
         raise ValueError(f"{rule}. Got the pair ({itself[0, 0]}, {itself[0, 1]}). Leave it out.")

@@ -31,12 +31,13 @@ def code_labels(labels: Any, missing: int | None) -> CodedColumns:
     check_in_memory(labels)
     if getattr(labels, "is_soft", False):
         raise ValueError(
-            f"An ensemble must have labels here. Got {labels!r}. Give soft.to_labels(), the likeliest cluster of each."
+            f"The ensemble must be one of labels. Got {labels!r}. Give soft.to_labels(), which takes the likeliest "
+            f"cluster."
         )
     if getattr(labels, "is_counted", False):
         raise ValueError(
-            f"Label rows must count once each here. Got {labels!r}. Give its ensemble, in which they do, or fit a "
-            "consensus method to it, which counts them."
+            f"Label rows must have no counts here. Got {labels!r}. Give its attribute ensemble, or fit a consensus "
+            f"method to it."
         )
     labels = without_stream(labels)
     frame = as_frame(labels)
@@ -66,7 +67,7 @@ def in_order(labels: Any, names: Sequence[str], owner: str) -> Any:
         shown_names = ", ".join(lost[:MOST_NAMED]) + f" or {len(lost) - MOST_NAMED} more" * (len(lost) > MOST_NAMED)
         raise ValueError(
             f"New label rows must have the {len(names)} partitions of {owner}, by their names. Got none named "
-            f"{shown_names}. Name the columns so, or give an array in the order of the partitions."
+            f"{shown_names}. Rename the columns, or give an array in the order of the partitions."
         )
     places = [given.index(name) for name in names]
     if places == list(range(len(given))):

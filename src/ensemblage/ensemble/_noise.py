@@ -25,7 +25,7 @@ def noise_voted(code: Callable[[int | None], CodedColumns], missing: int | None,
         return code(missing)
     if missing is None:
         raise ValueError(
-            "missing must be the label of noise, a whole number, for noise='vote'. Got None. Give -1, or "
+            "missing must be a whole number, the label of noise, if noise='vote'. Got None. Give -1, or "
             "noise='missing'."
         )
     return vote_noise(code(None), missing)

@@ -26,7 +26,7 @@ LEAST = 1e-100
 
 
 class SoftEnsemble:
-    """Several soft clusterings of the same n objects: memberships instead of labels.
+    """Use it to combine soft clusterings of the same n objects: memberships instead of labels.
 
     What takes it are the methods that can count by memberships: `CumulativeVoting`, `BipartiteVoting`,
     `MajorityVoting`, `EuclideanMedian`, `ComembershipMedian` and `HBGF`, and `metrics.coassociation`,
@@ -222,7 +222,7 @@ class SoftEnsemble:
         """Refuse a method, or parameters, with which memberships cannot be counted."""
         if not method._capabilities.memberships:
             raise ValueError(
-                f"X of {type(method).__name__} must be labels: it does not count by memberships. Got {self!r}. Give "
+                f"X of {type(method).__name__} must be labels: it cannot use memberships. Got {self!r}. Give "
                 "soft.to_labels(), or use CumulativeVoting, BipartiteVoting, MajorityVoting, EuclideanMedian, "
                 "ComembershipMedian or HBGF."
             )
@@ -297,7 +297,9 @@ def _read_memberships(block: Any, j: int) -> NDArray[np.float64]:
             return _one_hot(Ensemble.from_partitions([block]))
         given = given.astype(np.float64)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"{rule}. Got {format_value(block)}. Give the predict_proba of a mixture, say.") from error
+        raise ValueError(
+            f"{rule}. Got {format_value(block)}. Give the predict_proba of a mixture, for example."
+        ) from error
     if given.ndim != 2:
         raise ValueError(f"{rule}. Got shape {given.shape}. Give a row per object and a column per cluster.")
     absent = (np.isnan(given) | (given == 0)).all(axis=1)
@@ -314,8 +316,8 @@ def _read_memberships(block: Any, j: int) -> NDArray[np.float64]:
     known[known < LEAST] = 0
     if absent.all():
         raise ValueError(
-            f"Every partition must say something of at least one object. Got nothing in memberships[{j}]. Leave that "
-            "block out."
+            f"Every partition must have memberships of at least one object. Got none in memberships[{j}]. Leave "
+            f"that block out."
         )
     return np.column_stack([known, absent])
 

@@ -80,8 +80,8 @@ class Units:
             hard = np.sort(self.objects[units[core]])
             raise ImpossiblePairs(
                 lambda name: (
-                    f"The clusters of {owner} must be enough to keep apart the objects that cannot_link says. Got {k}, "
-                    f"and no way in {MOST_STEPS:,} steps for {objects_text(hard, name)}. Ask for more clusters, by "
+                    f"The clusters of {owner} must be enough for the cannot_link pairs. Got {k}, and no solution in "
+                    f"{MOST_STEPS:,} steps for {objects_text(hard, name)}. Ask for more clusters, by "
                     "n_clusters, or leave pairs out."
                 )
             ) from None
@@ -89,7 +89,7 @@ class Units:
             wrong = np.sort(self.objects[units[core[impossible_core(inside, len(core), k)]]])
             raise ImpossiblePairs(
                 lambda name: (
-                    f"The clusters of {owner} must be enough to keep apart the objects that cannot_link says: "
+                    f"The clusters of {owner} must be enough to keep the cannot_link objects apart: "
                     f"{objects_text(wrong, name)}. Got {k}. Ask for more clusters, by n_clusters, or leave pairs out."
                 )
             )

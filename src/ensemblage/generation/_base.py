@@ -278,7 +278,7 @@ class BasePartitions(LabelTransformer):
         names = ", ".join(dict.fromkeys(class_name(clusterer) for clusterer in others))
         if len(others) == len(clusterers):
             raise ValueError(
-                f"sample_weight of {name} must be None: none of its base clusterers takes it ({names}). Got some. "
+                f"sample_weight of {name} must be None: none of its base clusterers takes weights ({names}). Got some. "
                 "Leave it out, or use RandomKPartitions."
             )
         if others:

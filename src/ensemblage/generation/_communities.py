@@ -90,7 +90,7 @@ def import_leiden() -> Any:
         return importlib.import_module("graspologic_native")
     except ImportError as error:
         raise ImportError(
-            "Leiden must have graspologic-native. Got none that can be imported. Run `pip install ensemblage[graphs]`, "
+            "Leiden needs graspologic-native. It cannot be imported. Run `pip install ensemblage[graphs]`, "
             "or give algorithm='louvain', which needs nothing."
         ) from error
 

@@ -125,7 +125,7 @@ def import_networkx(subject: str) -> Any:
         import networkx
     except ImportError as error:
         raise ImportError(
-            f"{subject} must have networkx to read GraphML. Got none that can be imported. Run "
+            f"{subject} needs networkx to read GraphML. It cannot be imported. Run "
             "`pip install ensemblage[graphs]`, or write the edges as CSV."
         ) from error
     return networkx
@@ -145,7 +145,10 @@ def _edge_list(edges: Any, subject: str, has_header: bool | None) -> EdgeList:
     frame = as_frame(edges)
     columns = list(np.asarray(edges).T) if frame is None else [frame[name].to_numpy() for name in frame.columns[:3]]
     if len(columns) < 2:
-        raise ValueError(f"{subject} must have the columns node, node and perhaps weight. Got one. Give both nodes.")
+        raise ValueError(
+            f"{subject} must have the columns node, node and perhaps weight. Got one column. Give both "
+            f"nodes of each edge."
+        )
     return EdgeList(columns[0], columns[1], _weights(columns[2], subject) if len(columns) == 3 else None, None)
 
 
@@ -155,7 +158,7 @@ def _edges_of_file(path: Path, subject: str, has_header: bool | None) -> EdgeLis
         try:
             return _edges_of_networkx(networkx.read_graphml(BytesIO(read_bytes(path))), subject)
         except (networkx.NetworkXError, SyntaxError) as error:  # the latter from the parser of XML
-            raise ValueError(f"{path.name} must be GraphML. Got {error}. Write it again.") from None
+            raise ValueError(f"{path.name} must be GraphML. Got {error}. Save the graph again.") from None
     content, name = read_bytes(path), base_name(path)
     table = read_table(content, name=name, has_header=has_header)
     if has_header is not None or table.index is not None or table_format(name).cells == "typed":
@@ -187,16 +190,16 @@ def _edges_of_table(table: Table) -> EdgeList:
     columns = [column for column in table.columns if column.name != table.index]
     if len(columns) < 2:
         raise ValueError(
-            f"{table.source} must have the columns node, node and perhaps weight. Got {len(columns)} column. "
-            "Write them so."
+            f"{table.source} must have the columns node, node and perhaps weight. Got {len(columns)} column. Save "
+            f"both nodes of each edge."
         )
     weights = None
     for column in columns[2:3]:
         if column.numbers is None:
             wrong = column.cells()[int(column.not_numbers[0])]
             raise ValueError(
-                f"The third column of {table.source}, {column.name}, must be weights. Got {format_value(wrong)}. Put "
-                "the weights third, or leave all but the nodes out."
+                f"The third column of {table.source}, {column.name}, must be weights. Got {format_value(wrong)}. "
+                f"Put the weights into the third column, or keep only the columns of nodes."
             )
         weights = np.asarray(column.numbers)
     notes = [f"row names not read: {table.index}"] if table.index is not None else []

@@ -295,12 +295,13 @@ def check_greedy(estimator: Any, X: NDArray[np.float64], name: str) -> int:
         )
     if (largest := float(np.abs(X).max())) > MOST:
         raise ValueError(
-            f"X of {name} must be between -{MOST:g} and {MOST:g}, for distances are squared. Got {largest:g}. "
+            f"X of {name} must be between -{MOST:g} and {MOST:g}, since distances are squared. Got {largest:g}. "
             "Divide the features by a constant."
         )
     if weight > MOST:
         raise ValueError(
-            f"partition_weight of {name} must be ≤ {MOST:g}, for distances add up. Got {weight:g}. Give a smaller one."
+            f"partition_weight of {name} must be ≤ {MOST:g}, since distances add up. Got {weight:g}. Give a smaller "
+            f"number."
         )
     return k
 

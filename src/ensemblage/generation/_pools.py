@@ -43,7 +43,7 @@ def make_pool(
     n_jobs: int | None = None,
     random_state: Any = None,
 ) -> Pool:
-    """Cluster features by many algorithms, as Ohl & Lindsten do to see which ranking finds the best.
+    """Use it to compare rankers as Ohl & Lindsten do: features clustered by many algorithms and settings.
 
     Parameters
     ----------
@@ -169,7 +169,8 @@ def _drop_degenerate(members: list[Member]) -> Pool:
     dropped = [name for name, labels in members if labels.min() == labels.max()]
     if not kept:
         raise ValueError(
-            f"A pool must have a member with more than one cluster. All {len(dropped)} have one. Scale the features."
+            f"A pool must have a member with more than one cluster. All {len(dropped)} members have one. Scale the "
+            f"features."
         )
     columns = np.column_stack([labels for _, labels in kept])
     return Pool(Ensemble(columns, names=[name for name, _ in kept], missing=None), dropped)

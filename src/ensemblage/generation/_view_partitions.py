@@ -158,8 +158,8 @@ class ScaledPartitions(LabelTransformer):
         pool = candidate_pool(X, ks, pairs, *how)
         if not len(pool.labels):
             raise ValueError(
-                f"X of {type(self).__name__} must have rows that differ. No partition of two clusters could be made. "
-                "Give others."
+                f"X of {type(self).__name__} must have different rows. No partition of two clusters could be made. "
+                f"Give other features."
             )
         self._candidates, self._labels = pool.candidates, label_matrix(list(pool.labels))
         self._scales = {name: space.scales for name, space in pool.spaces.items()}
@@ -180,7 +180,7 @@ class ScaledPartitions(LabelTransformer):
         if units.shape != (m,) or not (units > 0).all():
             raise ValueError(
                 f"units of {type(self).__name__} must be {m} numbers above 0, one per feature. Got an array of shape "
-                f"{units.shape}. Give what each column was divided by."
+                f"{units.shape}. Give the number that each column was divided by."
             )
         return units
 

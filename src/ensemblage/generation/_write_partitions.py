@@ -39,7 +39,7 @@ def write_partitions(
     overwrite: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[str]:
-    """Make the partitions of a generator one by one, straight into a .npy file.
+    """Use it if partitions do not fit into memory: they are written one by one into a .npy file.
 
     The file is bitwise identical to what ``generator.fit_transform(X)`` returns. If Ctrl-C, a crash or a full disk
     stops the work, the same call continues with the partitions that are not finished. The generator itself stays
@@ -124,13 +124,13 @@ def _check_generator(generator: Any) -> BasePartitions:
     if not isinstance(generator, BasePartitions) or type(generator)._partitions is not BasePartitions._partitions:
         raise TypeError(
             "generator of write_partitions must make partitions that do not depend on each other. "
-            f"Got {name}. Use for example RandomKPartitions."
+            f"Got {name}. Use RandomKPartitions, for example."
         )
     seed = getattr(generator, "random_state", None)
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer):
         raise ValueError(
-            f"random_state of {name} must be a whole number for write_partitions, which may have to go on another day. "
-            f"Got {seed!r}. Give one, as random_state=0."
+            f"random_state of {name} must be a whole number for write_partitions, so that a stopped call can "
+            f"continue. Got {seed!r}. Give random_state=0, for example."
         )
     check_parameters(generator)
     unfitted: BasePartitions = clone(generator)
@@ -214,15 +214,15 @@ class _Files(NamedTuple):
         before, names = self._read_json()
         if before is None:
             raise ValueError(
-                f"Nothing that exists is overwritten unasked. {there[0]} is not what write_partitions wrote. "
+                f"Existing files must not be overwritten unasked. {there[0]} is not what write_partitions wrote. "
                 "Name another file, or allow it to be overwritten."
             )
         other = sorted(name for name, _ in before.items() ^ made_of.items())
         if other:
             old, new = (of.get(other[0], "nothing") for of in (before, made_of))
             raise ValueError(
-                f"A file of labels goes on with what it was begun with. {self.labels} was with {other[0]} = {old}, not "
-                f"{new}. Name another file, or allow it to be overwritten."
+                f"A file of labels must be continued with the settings of its beginning. {self.labels} was written "
+                f"with {other[0]} = {old}, not {new}. Name another file, or allow it to be overwritten."
             )
         return names if names is not None and _shape(self.labels) == (n_rows, len(names)) else None
 

@@ -38,17 +38,17 @@ def matrix_of(adata: Any, use: str | None = None) -> Matrix:
     """The matrix ``.obsm[use]``, or ``.X`` for "X". None: ``.obsm["X_pca"]`` if there is one, else ``.X``."""
     keys, source = list(adata.obsm), name_of(adata)
     if use is not None and not isinstance(use, str):
-        raise TypeError(f"use must be the name of a matrix in .obsm, X, or None. Got {format_value(use)}.")
+        raise TypeError(
+            f"use must be the name of a matrix in .obsm, X, or None. Got {format_value(use)}. Leave it out for X_pca."
+        )
     chosen = use if use is not None else PCA if PCA in keys else X
     if chosen != X and chosen not in keys:
-        raise ValueError(
-            f"use must name a matrix in .obsm of {source}, or be X. Got {chosen!r}. In .obsm there is {some(keys)}."
-        )
+        rule = f" must name a matrix in .obsm of {source}, or be X. Got {chosen!r}. In .obsm there is {some(keys)}."
+        raise ValueError(Message(Option("use"), rule))
     found = adata.X if chosen == X else adata.obsm[chosen]
     if found is None:
-        raise ValueError(
-            f"{source} must hold what is clustered. It has neither .X nor .obsm['{PCA}']. Name another with use."
-        )
+        got = f"{source} must have a matrix to cluster. It has neither .X nor .obsm['{PCA}']. Name another with "
+        raise ValueError(Message(got, Option("use"), "."))
     names = list(map(str, adata.var_names)) if chosen == X else [str(name) for name in getattr(found, "columns", [])]
     values = _dense(found, chosen, source)
     names = names or [f"{chosen}_{j}" for j in range(1, values.shape[1] + 1)]
@@ -62,14 +62,15 @@ def _dense(found: Any, chosen: str, source: str) -> NDArray[np.float64]:
     n, m = found.shape if len(found.shape) == 2 else (len(found), 1)
     if n * m > MOST_ENTRIES:
         raise ValueError(
-            f"What is clustered must have at most {MOST_ENTRIES:,} entries. {chosen} of {source} has {n:,} × {m:,}. "
+            f"A matrix to cluster must have at most {MOST_ENTRIES:,} entries. {chosen} of {source} has {n:,} × {m:,}. "
             "Make principal components first (scanpy.pp.pca), and use X_pca."
         )
     values = found.toarray() if sparse.issparse(found) else found
     try:
         numbers = np.asarray(values, dtype=np.float64).reshape(n, m)
     except (TypeError, ValueError):
-        raise ValueError(f"{chosen} of {source} must hold numbers. It holds text. Name another with use.") from None
+        got = f"{chosen} of {source} must hold numbers. It holds text. Name another with "
+        raise ValueError(Message(got, Option("use"), ".")) from None
     return np.ascontiguousarray(numbers)
 
 
@@ -93,7 +94,7 @@ def table_of(adata: Any, use: str | None = None, truth_column: str | None = None
     if count > 1:
         raise ValueError(
             f"The variables of {source} must have different names. Got {double!r} more than once. "
-            "Make them so: adata.var_names_make_unique()."
+            "Call adata.var_names_make_unique() first."
         )
     table = Table(source, columns, lambda: range(1, len(ids) + 1), "row", NAMES, (matrix.note,))
     roles = {column.name: Role("number") for column in columns[1:]}

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemblage.base.options import Message, Option
+from ensemblage.base.suggestions import suggestion
 from ensemblage.base.text import some
 from ensemblage.base.validation import format_value
 from ensemblage.ensemble._checks import check_missing
@@ -38,7 +40,7 @@ def matching_columns(adata: Any, columns: str | Sequence[str]) -> list[str]:
     if not isinstance(asked, Sequence) or not asked or not all(isinstance(name, str) for name in asked):
         raise TypeError(
             "columns must be the name of a column of .obs, a pattern such as 'leiden_*', or a list of such. "
-            f"Got {format_value(columns)}."
+            f"Got {format_value(columns)}. Give 'leiden_*', for example."
         )
     present = [str(name) for name in adata.obs.columns]
     found: dict[str, None] = {}
@@ -46,10 +48,8 @@ def matching_columns(adata: Any, columns: str | Sequence[str]) -> list[str]:
         matched = [pattern] if pattern in present else [name for name in present if fnmatchcase(name, pattern)]
         if not matched:
             rule = "match" if any(sign in pattern for sign in "*?[") else "name"
-            raise ValueError(
-                f"columns must {rule} columns of .obs of {name_of(adata)}. Got {pattern!r}. Its columns are "
-                f"{some(present)}."
-            )
+            got = f"Got {pattern!r}. {suggestion(pattern, present) or f'Its columns are {some(present)}.'}"
+            raise ValueError(Message(Option("columns"), f" must {rule} columns of .obs of {name_of(adata)}. {got}"))
         found |= dict.fromkeys(matched)
     return list(found)
 
@@ -61,7 +61,8 @@ def _number_labels(column: Any, name: str, source: str) -> tuple[NDArray[np.int3
     """
     if getattr(column, "ndim", 1) != 1:
         raise ValueError(
-            f"The columns of .obs of {source} must have different names. Got {name!r} more than once. Rename one."
+            f"The columns of .obs of {source} must have different names. Got {name!r} more than once. Rename one of "
+            f"them."
         )
     categories = column.astype("category").cat.remove_unused_categories()
     codes, values = categories.cat.codes.to_numpy(), categories.cat.categories
@@ -76,7 +77,7 @@ def _number_labels(column: Any, name: str, source: str) -> tuple[NDArray[np.int3
     texts = [str(value) for value in values]
     if len(column) > 2 and len(texts) == len(column):
         raise ValueError(
-            f"A member must put some objects together. Got a different value for every object in .obs {name!r} of "
+            f"A clustering must put some objects together. Got a different value for every object in .obs {name!r} of "
             f"{source}. Name only columns of clusterings."
         )
     return np.where(codes < 0, len(texts), codes).astype(np.int32), texts

@@ -21,8 +21,8 @@ def library() -> ModuleType:
         return importlib.import_module("anndata")
     except ImportError:
         raise ValueError(
-            "AnnData objects and .h5ad files must have the package anndata. It is not installed. "
-            "pip install 'ensemblage[anndata]'."
+            "AnnData objects and .h5ad files need the package anndata. It is not installed. Install it with pip "
+            "install 'ensemblage[anndata]'."
         ) from None
 
 
@@ -56,7 +56,8 @@ def open_file(path: Path) -> Any:
         is_whole = False
     if not is_whole:
         raise ValueError(
-            f"{path.name} must be a .h5ad file that AnnData wrote. It is none, or is damaged. Write it again."
+            f"{path.name} must be a .h5ad file that AnnData wrote. It is another kind of file, or damaged. Save it "
+            f"again."
         )
     if not is_old:
         return File(path)
@@ -75,8 +76,8 @@ def explain_damage(path: Path) -> Iterator[None]:
     except Exception as error:
         why = str(error).strip().partition("\n")[0].rstrip(".")[:300]
         raise ValueError(
-            f"{path.name} must be a .h5ad file whose parts AnnData can read. It is not: {why}. Write it again, with "
-            "the anndata that is installed here."
+            f"{path.name} must be a .h5ad file whose parts AnnData can read. It is not: {why}. Save it again with "
+            f"the installed version of anndata."
         ) from error
 
 

@@ -22,7 +22,7 @@ def read_typed(content: bytes, name: str, form: Format) -> tuple[Any, str | None
         if not is_damage(error):
             raise
         raise ValueError(
-            f"{name} must be what its name says. It is not a (whole) {form.name} file. Save the table again."
+            f"{name} must be of the format of its name. It is not a complete {form.name} file. Save the table again."
         ) from None
     return table, PANDAS_INDEX if PANDAS_INDEX in table.column_names else None
 

@@ -45,7 +45,7 @@ def read_bytes(path: Path) -> bytes:
     if packing != PACKINGS.get(packed or ""):
         right = path.name.removesuffix(path.suffix) if packing else f"{path.name}{packed}"
         raise ValueError(
-            f"{path.name} must be what its name says. Got {found or f'a file that is not {packing}'}. "
+            f"{path.name} must be of the format of its name. Got {found or f'a file that is not {packing}'}. "
             f"Rename it to {right}."
         )
     return content if packing is None else _unpack(content, path.name, packing)
@@ -64,7 +64,9 @@ def _stored_bytes(path: Path) -> bytes:
     except IsADirectoryError:
         raise ValueError(f"The input must be a file. {path} is a folder. Name a file in it.") from None
     except OSError as error:
-        raise ValueError(f"The input must be readable. {path} is not: {error.strerror}. Check its rights.") from None
+        raise ValueError(
+            f"The input must be readable. {path} is not: {error.strerror}. Check its permissions."
+        ) from None
     if not content:
         raise ValueError(f"The input must hold a table. {path.name} is empty. Save the table again.")
     return content
@@ -80,7 +82,9 @@ def _unpack(content: bytes, name: str, packing: str) -> bytes:
             unpacked: bytes = stream.read()
             return unpacked
     except (OSError, EOFError, zlib.error):
-        raise ValueError(f"{name} must be a whole {packing} file. It is cut short or damaged. Copy it again.") from None
+        raise ValueError(
+            f"{name} must be a complete {packing} file. It is cut short or damaged. Copy it again."
+        ) from None
 
 
 def signature(content: bytes) -> str | None:
@@ -117,9 +121,8 @@ def _decode(content: bytes, name: str, encoding: str | None) -> str:
         return content.decode(codec)
     except (LookupError, ValueError) as error:
         if not isinstance(error, UnicodeDecodeError):
-            raise ValueError(
-                f"encoding must be the name of a text encoding. Got {codec!r}. Try utf-8, latin-1 or cp1252."
-            ) from None
+            rule = f" must be the name of a text encoding. Got {codec!r}. Try utf-8, latin-1 or cp1252."
+            raise ValueError(Message(Option("encoding"), rule)) from None
         line = content.count(b"\n", 0, error.start) + 1
         windows, latin = (Option("encoding", name) for name in ("cp1252", "latin-1"))
         named = (", or name its encoding: ", windows, " or ", latin) if codec == "utf-8" else ()

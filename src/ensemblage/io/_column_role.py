@@ -68,7 +68,7 @@ OPEN_END = re.compile(
 class Role(NamedTuple):
     name: str
     reason: str = ""
-    """What is worth telling of why."""
+    """Why it has that role, if this is not obvious."""
 
 
 def given_role(column: Column, given: str) -> Role:
@@ -109,7 +109,7 @@ def ordered_levels(column: Column, given: str, source: str) -> list[str]:
         return in_order
     got = f"Got {', '.join(map(repr, levels[:4]))} in column {column.name!r} of {source}"
     order = Option("roles", {column.name: f"ordered:{'<'.join(levels[:4])}"})
-    raise ValueError(Message(f"Ordered categories must have a known order. {got}. Say it: ", order, "."))
+    raise ValueError(Message(f"Ordered categories must have a known order. {got}. Name the order: ", order, "."))
 
 
 def role_of(column: Column) -> Role:

@@ -27,7 +27,7 @@ def ensemble_of_counts(rows: Any, counts: Any, missing: int | None) -> CountedEn
     labels, counted = _grouped(rows, counts)
     check_size(*labels.shape)
     if not 0 < int(counted.sum()) <= MOST_OBJECTS:
-        raise ValueError(f"{RULE}. Got a sum of {int(counted.sum()):,}. Give the rows of other objects.")
+        raise ValueError(f"{RULE}. Got a sum of {int(counted.sum()):,}. Give rows with counts above 0.")
     return CountedEnsemble(Ensemble(labels, missing=missing), counted, labels)
 
 

@@ -51,19 +51,19 @@ def _check_comes_back(name: str, labels: list[str], *, is_first: bool) -> None:
     odd = next(filter(is_missing, labels), odd) if odd is None else odd
     if odd is not None or (is_first and not name):
         raise ValueError(
-            "A .csv file must give back what it holds: no label NA, no spaces around a text, no empty first name. "
+            "A .csv file must be read back unchanged: no label NA, no spaces around a text, no empty first name. "
             f"Got {format_value(odd or name)} in partition {format_value(name)}. Use .npz, or give it another name."
         )
     text_of: dict[Any, str] = {}
     for value, text in zip(label_values(labels), labels, strict=True):
         if isinstance(value, float) and not value.is_integer():
             raise ValueError(
-                "A .csv file must give back what it holds: no labels that are numbers with fractions, which look like "
+                "A .csv file must be read back unchanged: no labels that are numbers with fractions, which look like "
                 f"features. Got {format_value(text)} in partition {format_value(name)}. Use .npz, or number the labels."
             )
         if text_of.setdefault(value, text) != text:
             raise ValueError(
-                "A .csv file must give back what it holds: no two labels that are the same whole number. "
+                "A .csv file must be read back unchanged: no two labels that are the same whole number. "
                 f"Got {format_value(text_of[value])} and {format_value(text)} in partition {format_value(name)}. Use "
                 ".npz, or give one of them another name."
             )

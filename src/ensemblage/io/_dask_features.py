@@ -81,7 +81,7 @@ def features_on_cluster(parts: Any, client: Any) -> RemoteFeatures:
         _check_kind(kind, first, i)
     used = [(part, kind.n_rows) for part, kind in zip(given, kinds, strict=True) if kind.n_rows]
     if not used or not first.types:
-        raise ValueError("Features must have objects and columns. Got none of one of them. Give a row per object.")
+        raise ValueError("Features must have rows and columns. Got no rows or no columns. Give a row per object.")
     edges = np.concatenate([[0], np.cumsum([n for _, n in used], dtype=np.int64)])
     blocks = Blocks(client, [], edges)
     dtype = "float32" if set(first.types) == {"float32"} else "float64"
@@ -122,7 +122,7 @@ def _check_kind(kind: Kind | None, first: Kind | None, i: int) -> None:
         if not got.startswith(("int", "uint", "float", "bool", "Int", "UInt", "Float")):
             raise ValueError(
                 f"Columns of features that are not in memory must be numbers. Got {got} in column {title} of part {i}. "
-                "Leave it out, or make numbers of it first."
+                "Leave it out, or convert it to numbers first."
             )
 
 

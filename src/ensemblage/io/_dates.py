@@ -59,8 +59,8 @@ def _day_first(name: str, found: list[re.Match[str]], source: str) -> tuple[bool
     month_first = any(int(match["second"]) > 12 for match in pairs)
     if day_first and month_first:
         raise ValueError(
-            f"The dates of column {name!r} of {source} must be written alike. Some have the day first, some the month. "
-            "Write them as 2024-12-31."
+            f"The dates of column {name!r} of {source} must have one format. Some begin with the day, some with the "
+            "month. Write them as 2024-12-31."
         )
     if day_first or month_first:
         return day_first, ()

@@ -33,7 +33,7 @@ def with_decimal_mark(table: Table, delimiter: str, wanted: str | None, may_have
         rule = f"The numbers of {table.source} must have one decimal mark."
         got = f"Got {comma.cell} in {table.where(comma.row)} and {point.cell} in {table.where(point.row)}."
         either = Option("decimal", ","), " or ", Option("decimal", ".")
-        raise ValueError(Message(f"{rule} {got} Write them alike, or say it: ", *either)) from None
+        raise ValueError(Message(f"{rule} {got} Use one mark, or name it: ", *either)) from None
     columns = [replace(column, decimal=mark) for column in table.columns]
     return replace(table, columns=columns, notes=(*table.notes, *_mark_notes(columns, mark, doubt)))
 

@@ -63,12 +63,12 @@ class Options(NamedTuple):
 
 
 class ColumnUse(NamedTuple):
-    """What was done with one column of a table."""
+    """How one column of a table was used."""
 
     column: str
     role: str
     reason: str
-    """Why it has that role, where that is worth telling."""
+    """Why it has that role, if this is not obvious."""
     use: str
 
 
@@ -202,7 +202,7 @@ def fit_encoding(
     if not used:
         kind = "numbers that vary" if any(c.is_numeric for c in columns) else "numbers or categories"
         got = f"{table.source} must have a column of {kind} beside its id and its truth. It has none"
-        raise ValueError(Message(f"{got}. Say what a column is: ", Option("roles", {"NAME": "number"}), "."))
+        raise ValueError(Message(f"{got}. Give a column a role: ", Option("roles", {"NAME": "number"}), "."))
     notes += [note for c in used if c.kind in ("days", "parts") for note in table.dates(c.name).notes]
     notes += _notes_of_units([table[column.name] for column in used if column.kind == "number"])
     features = [column for column in used if column.kind != "member"]

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.base.docs import fill_docstrings
+from ensemblage.base.options import Message, Option
 from ensemblage.base.registered import Registered
 from ensemblage.base.text import some
 from ensemblage.base.validation import check_bytes, check_path
@@ -38,11 +39,11 @@ SAMPLE_BYTES = 250_000_000
 
 
 class FeatureBlocks:
-    """Features of many objects that stay where they are: on disk, or on the workers of a Dask cluster.
+    """Use it for features that do not fit into memory: they stay on disk, or on the workers of a Dask cluster.
 
-    `open` and `from_dask` make it, and ``ConsensusClustering.fit`` takes it. What is found is what the fit of the same
-    array in memory finds, bit by bit, with the same seed. The fitted model has an entry for each of the objects that
-    were drawn and clustered; `clusters`, `write_clusters` and `profile` are of all.
+    `open` and `from_dask` make it, and ``ConsensusClustering.fit`` takes it. The result is bitwise identical to that of
+    the same array in memory, with the same seed. The fitted model has an entry for each of the objects that were drawn
+    and clustered; `clusters`, `write_clusters` and `profile` are of all.
 
     Attributes
     ----------
@@ -162,7 +163,7 @@ class FeatureBlocks:
         return clusters_of_blocks(self, model)
 
     def write_clusters(self, model: Any, folder: str | PathLike[str]) -> None:
-        """Write the cluster of every object and how sure it is, and what describes the clusters, as Parquet.
+        """Write the cluster and the confidence of every object, and the profile of the clusters, as Parquet.
 
         Parameters
         ----------
@@ -271,10 +272,11 @@ def check_memory(memory: int, n_objects: int, n_features: int) -> int:
     rows = (memory - others) // per_row // SUM_ROWS * SUM_ROWS
     if rows < SUM_ROWS:
         least = -(-(others + per_row * SUM_ROWS) // 10**8) / 10
-        raise ValueError(
-            f"memory must be ≥ {least:g} GB for {n_objects:,} objects of {n_features:,} features: {PER_OBJECT} bytes "
-            f"per object, blocks of rows, and the libraries. Got {memory / 1e9:.3g} GB. Give more, or fewer objects."
+        rule = (
+            f" must be ≥ {least:g} GB for {n_objects:,} objects of {n_features:,} features: {PER_OBJECT} bytes per "
+            f"object, blocks of rows, and the libraries. Got {memory / 1e9:.3g} GB. Give more, or fewer objects."
         )
+        raise ValueError(Message(Option("memory"), rule))
     return int(min(rows, MOST_ROWS))
 
 
@@ -284,7 +286,8 @@ def _npy_rows(path: Path) -> StoredRows:
     if path.suffix.lower() != ".npy":
         path.stat()
         raise ValueError(
-            f"Features on disk must be a .npy file or a folder of .parquet files. Got {str(path)!r}. Save them so."
+            f"Features on disk must be a .npy file or a folder of .parquet files. Got {str(path)!r}. Save them in "
+            f"one of these formats."
         )
     try:
         with open(path, "rb") as file:
@@ -348,7 +351,7 @@ def check_schemas(schemas: Sequence[Any], titles: Sequence[str]) -> list[str]:
             if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)):
                 raise ValueError(
                     f"Columns of features that are not in memory must be numbers. Got {kind} in column {name!r} of "
-                    f"{title}. Leave it out, or make numbers of it first."
+                    f"{title}. Leave it out, or convert it to numbers first."
                 )
     return list(map(str, first.names))
 

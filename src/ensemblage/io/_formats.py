@@ -114,6 +114,6 @@ def _format_for(file: Path, use: Literal["load", "save"]) -> Format:
         read = [suffix for suffix in first_suffixes("load") if suffix not in both]
         raise ValueError(
             f"The name of an ensemble's file must end in {' or '.join(both)} ({' or '.join(read)} to load one). "
-            f"Got {str(file)!r}. Use .npz to keep everything exactly, .csv to read it elsewhere."
+            f"Got {str(file)!r}. Use .npz to keep everything exactly, or .csv for other programs."
         )
     return found

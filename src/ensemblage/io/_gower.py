@@ -35,7 +35,7 @@ def gower_distances(
     if 8 * n * n > MOST_BYTES:
         raise ValueError(
             f"Distances of all pairs must fit into {MOST_BYTES / 1e9:.0f} GB: at most {int((MOST_BYTES / 8) ** 0.5):,} "
-            f"rows. {source} has {n:,}. Use base clusterings that take features."
+            f"rows. {source} has {n:,}. Use another generator, which needs no distances."
         )
     with np.errstate(invalid="ignore"):
         spans = np.fmax.reduce(numbers, initial=-np.inf) - np.fmin.reduce(numbers, initial=np.inf)
@@ -68,8 +68,8 @@ def _check_comparable(numbers: NDArray[np.float64], categories: NDArray[np.int32
             alike = np.flatnonzero((known == one).all(axis=1))
             i, j = sorted(map(int, (row, alike[-1] if row in others else others[0])))
             raise ValueError(
-                f"Any two rows of {source} must both have a value in some column for Gower's distances. Rows {i + 1} "
-                f"and {j + 1} have none. Fill missing values, or leave such rows out."
+                f"Any two rows of {source} must share a column in which both have a value, for Gower's distances. Rows "
+                f"{i + 1} and {j + 1} share none. Fill missing values, or leave such rows out."
             )
 
 

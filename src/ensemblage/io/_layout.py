@@ -67,7 +67,7 @@ def split_rows(lines: Iterable[str], delimiter: str, name: str, strict: bool = T
         except csv.Error as error:
             raise ValueError(
                 f"{name} must be a table with a {DELIMITERS.get(delimiter, delimiter)} between its cells. "
-                f"Line {skipped + reader.line_num} is not: {error}. Correct its quotes."
+                f"Line {skipped + reader.line_num} is not: {error}. Correct the quotes of that line."
             ) from None
         finally:
             csv.field_size_limit(most)

@@ -52,14 +52,15 @@ def members_of(
     roles = assign_roles(table, id_column, truth_column, drop_columns, guess_id=False)
     if not roles.rest:
         raise ValueError(
-            f"{table.source} must have a column of labels beside its id and its truth. It has none. Add one."
+            f"{table.source} must have a column of labels besides its ids and known classes. It has none. Add a "
+            f"column of labels."
         )
     for column in roles.rest:
         if len(table) > 2 and _differs_everywhere(column):
             rule = "A member must put some objects together."
             got = f"Column {column.name!r} of {table.source} has a different value in every row, like an id."
             is_id, is_none = (Option("roles", {column.name: role}) for role in ("id", "drop"))
-            raise ValueError(Message(f"{rule} {got} Say what it is: ", is_id, ", or ", is_none, "."))
+            raise ValueError(Message(f"{rule} {got} Give it a role: ", is_id, ", or ", is_none, "."))
     coded = noise_voted(partial(code_columns, roles.rest), check_missing(missing), noise)
     ensemble = Ensemble._of(coded, missing, is_new=True)
     uses = column_uses(table, [ColumnUse(c.name, "labels", "", "partition") for c in roles.rest], roles, truth_column)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemblage.base.options import Message, Option
 from ensemblage.base.validation import check_bytes, check_path, format_value
 from ensemblage.ensemble._checks import check_missing, check_names, check_size
 from ensemblage.ensemble._coding import CodedColumns, Coding, code_dtype
@@ -36,7 +37,7 @@ class StoredEnsemble(Ensemble):
     """An ensemble whose labels lie on disk as codes, in a temporary folder that goes with it.
 
     Made by `Ensemble.open`. ``codes`` gives blocks of rows, or a few rows. Metrics, rankers and estimators that work by
-    blocks of rows give the same result as in memory, bit by bit; others say that they cannot. Methods on distinct
+    blocks of rows give results bitwise identical to those in memory; others raise an error. Methods on distinct
     label rows run in any case if those fit into an eighth of ``memory``.
     """
 
@@ -81,8 +82,7 @@ def _batches(source: Source, rows_at_once: int) -> Iterator[Any]:
         yield batch
     if n_read != source.shape[0]:
         raise ValueError(
-            f"{str(source.path)!r} must hold the {source.shape[0]:,} rows that it announces. Got {n_read:,}. "
-            "Save it again."
+            f"{str(source.path)!r} must hold the {source.shape[0]:,} rows of its header. Got {n_read:,}. Save it again."
         )
 
 
@@ -91,10 +91,11 @@ def check_memory(memory: int, n_objects: int) -> int:
     room = memory - LIBRARIES - STATE * n_objects
     if room < LEAST_ROOM:
         least = -(-(LIBRARIES + STATE * n_objects + LEAST_ROOM) // 10**8) / 10
-        raise ValueError(
-            f"memory must be ≥ {least:g} GB for {n_objects:,} objects: about {STATE} bytes each, and the libraries. "
+        rule = (
+            f" must be ≥ {least:g} GB for {n_objects:,} objects: about {STATE} bytes each, and the libraries. "
             f"Got {memory / 1e9:.3g} GB. Give more, or fewer objects."
         )
+        raise ValueError(Message(Option("memory"), rule))
     return room
 
 
@@ -138,8 +139,8 @@ def futures_of(parts: Any, client: Any, what: str = "labels") -> list[Any]:
         parts = delayed.ravel().tolist()
     if not isinstance(parts, Iterable):
         raise TypeError(
-            f"Parts of {NAMED[what]} must be a Dask array or a list of matrices. Got {format_value(parts)}. Give one "
-            "of them."
+            f"Parts of {NAMED[what]} must be a Dask array or a list of matrices. Got {format_value(parts)}. Give a "
+            f"Dask array or a list of matrices."
         )
     parts = list(parts)
     if not parts:

@@ -47,7 +47,7 @@ from ensemblage.io._table import Table
 
 @dataclass(eq=False, repr=False)
 class Preprocessor(TransformerMixin, BaseEstimator):
-    """Bring a table, a data frame or an array to the numbers that are clustered.
+    """Use it to turn a table, a data frame or an array into numbers for clustering: scales, categories, missing values.
 
     The columns of a table or data frame are used by their roles (see `read_table`): numbers as they are, categories as
     ``categories`` says, dates as ``dates`` says; ids, free text, columns that hold one value or almost none, and
@@ -58,8 +58,8 @@ class Preprocessor(TransformerMixin, BaseEstimator):
     ----------
     standardize : bool or "auto", default "auto"
         Bring numbers to mean 0 and standard deviation 1. "auto": unless all standard deviations are within a factor of
-        20 and all that is clustered are numbers; these are centred, and all divided by one number, so that a column
-        that varies more counts more. ``notes_`` names the column that would have outweighed the others. Ordered
+        20 and every clustered column is numeric. Such columns are centred and divided by one number, so that a column
+        with more variance has more weight. ``notes_`` names the column that would have outweighed the others. Ordered
         categories, as ranks, are always standardised, and so are sparse matrices.
     impute : {"median", "mean", "most-frequent", "knn"}, optional
         What a missing number becomes: that of its column, or the mean of the five nearest objects that have it. Without
@@ -132,7 +132,7 @@ class Preprocessor(TransformerMixin, BaseEstimator):
         "dates": [Words(DATES)],
         "category_scale": [Words(("column", "famd"))],
         "member_weight": [Number(above=0)],
-        "roles": [Mapped("a mapping of columns to roles", "Give {'zip': 'category'}, say."), None],
+        "roles": [Mapped("a mapping of columns to roles", "Give {'zip': 'category'}, for example."), None],
         "missing": [Codes(), None],
     }
 
@@ -295,7 +295,7 @@ class Preprocessor(TransformerMixin, BaseEstimator):
         if self._encoding is None:
             if isinstance(X, Table):
                 raise ValueError(
-                    f"X of {type(self).__name__} must be numbers, as the array that it was fitted to. Got a Table. "
+                    f"X of {type(self).__name__} must be an array of numbers, as in fit. Got a Table. "
                     "Give X.features().X, or fit it to a table."
                 )
             return None  # scikit-learn's check warns of a frame's names

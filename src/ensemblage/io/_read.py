@@ -39,7 +39,7 @@ def read_table(
     missing: Sequence[str | float] | None = None,
     keep_empty: bool = False,
 ) -> Table:
-    """Read the table that the commands of the shell work on.
+    """Use it to read a file or a data frame as the command line does, with roles of the columns.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ def _frame(source: Any) -> Any:
     if frame is None:
         raise TypeError(
             f"source must be a path, the bytes of a file, or a data frame. Got {format_value(source)}. "
-            "Collect a lazy frame, save anything else as a file."
+            "Collect a lazy frame, or save other data as a file."
         )
     return frame
 
@@ -143,7 +143,8 @@ def _typed_table(frame: Any, index: str | None, name: str) -> Table:
     for field in frame.schema:
         if pa.types.is_nested(field.type):
             raise ValueError(
-                f"The columns of {name} must hold one value per cell. Got {field.type} in {field.name!r}. Flatten it."
+                f"The columns of {name} must hold one value per cell. Got {field.type} in {field.name!r}. Flatten "
+                f"that column."
             )
     columns = [_column(column, frame.column(j)) for j, column in enumerate(frame.column_names)]
     return Table(name, columns, lambda: range(1, frame.num_rows + 1), "row", index)

@@ -36,7 +36,7 @@ def assign_roles(
     said = next((name for name, role in given.items() if role == "id"), None)
     if id_column is not None and said not in (None, id_column):
         both = Option("id_column", id_column), " and ", Option("roles", {str(said): "id"})
-        raise ValueError(Message("One column must be the id. Got ", *both, ". Drop one."))
+        raise ValueError(Message("One column must be the id. Got ", *both, ". Drop one of them."))
     id_column = said if id_column is None else id_column
     for option, name in [("id_column", id_column), ("truth_column", truth_column)]:
         check_column(table, option, name)
@@ -46,7 +46,11 @@ def assign_roles(
     if id_column in taken - {None}:
         got = f"Got {id_column!r} for "
         raise ValueError(
-            Message(f"A column must have one role. {got}", Option("id_column"), " and another option. Name it once.")
+            Message(
+                f"A column must have one role. {got}",
+                Option("id_column"),
+                " and another option. Use one of these options.",
+            )
         )
     notes: tuple[str, ...] = ()
     if id_column is None:

@@ -26,7 +26,7 @@ KEPT = Message(
 
 
 class BlockScaler(StandardScaler):  # type: ignore[misc]
-    """Mean 0, deviation 1. The rows go in fixed blocks, added in order, wherever they lie: the same bits."""
+    """Mean 0, deviation 1. Sums over fixed blocks of rows, added in order: bitwise identical in memory and on disk."""
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         first, *others = row_blocks(len(X), SUM_ROWS)
@@ -54,7 +54,7 @@ def extremes(block: NDArray[Any], names: Sequence[str] | None) -> tuple[NDArray[
         j = int(np.flatnonzero(~np.isfinite(block).all(axis=0))[0])
         column = repr(f"x{j}" if names is None else names[j])
         raise ValueError(
-            f"Features must have no missing and no infinite numbers where they are not in memory. Got some in column "
+            f"Features must have no missing and no infinite numbers if they are not in memory. Got some in column "
             f"{column}. Fill them first, or leave these objects out."
         )
     return np.fmin.reduce(block), np.fmax.reduce(block)
@@ -99,7 +99,7 @@ def scaling_of(is_cells: bool, standardize: bool | Literal["auto"]) -> bool | Li
 
 
 def scaler_of(standardize: bool | str, only_numbers: bool) -> Any:
-    """What scales numbers, not fitted; "auto" keeps scales only where all that is clustered are numbers."""
+    """What scales numbers, not fitted; "auto" keeps scales only if every clustered column is numeric."""
     if standardize == AUTO and only_numbers:
         return AlikeScaler()
     return BlockScaler() if standardize else FunctionTransformer()

@@ -87,7 +87,7 @@ def npy_rows(path: Path) -> StoredRows:
     size, needed = path.stat().st_size, offset + shape[0] * shape[1] * dtype.itemsize
     if size < needed:
         raise ValueError(
-            f"A .npy file must be whole. Got {size:,} of {needed:,} bytes in {str(path)!r}. Copy or save it again."
+            f"A .npy file must be complete. Got {size:,} of {needed:,} bytes in {str(path)!r}. Copy or save it again."
         )
     return StoredRows(path, shape, dtype, offset=offset, fortran=fortran)
 
@@ -149,6 +149,6 @@ def whole(path: Path) -> Iterator[None]:
         if not is_damage(error):
             raise
         raise ValueError(
-            f"A .parquet file must be what its name says. Got {str(path)!r}, which is not a (whole) Parquet file. "
-            "Save it again."
+            f"A .parquet file must be of the format of its name. Got {str(path)!r}, which is not a complete Parquet "
+            "file. Save it again."
         ) from None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 from ensemblage.base.cached import once
 from ensemblage.base.options import Message, Option
 from ensemblage.base.registered import Registered
+from ensemblage.base.suggestions import suggestion
 from ensemblage.base.text import some
 from ensemblage.io._column import Column
 from ensemblage.io._column_role import GIVEN, Role, given_role, is_given_role, role_of
@@ -26,7 +26,7 @@ features_of: Registered[..., Features] = Registered("features_of")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Table:
-    """The columns of a file, what each is for, and what was found out about the file.
+    """The columns of a file with their roles, and the notes on the file.
 
     Examples
     --------
@@ -169,11 +169,11 @@ def check_given(table: Table) -> Mapping[str, str]:
     for name, role in table.given_roles.items():
         check_column(table, "roles", name)
         if not is_given_role(role):
-            got = f" must be one of {', '.join(GIVEN)}. Got {role!r} for {name!r}. Choose of these."
+            got = f" must be one of {', '.join(GIVEN)}. Got {role!r} for {name!r}. Choose among these."
             raise ValueError(Message(Option("roles"), got))
     ids = [name for name, role in table.given_roles.items() if role == "id"]
     if len(ids) > 1:
-        raise ValueError(f"One column must be the id. Got the role id for {ids[0]!r} and {ids[1]!r}. Drop one.")
+        raise ValueError(f"One column must be the id. Got the role id for {ids[0]!r} and {ids[1]!r}. Drop one of them.")
     return table.given_roles
 
 
@@ -181,6 +181,5 @@ def check_column(table: Table, option: str, name: str | None) -> None:
     """A name that the user gave for this option is one of a column."""
     if name is None or name in table.names:
         return
-    near = difflib.get_close_matches(name, table.names, n=1)
-    advice = f"Did you mean {near[0]!r}?" if near else f"Its columns are {some(table.names)}."
+    advice = suggestion(name, table.names) or f"Its columns are {some(table.names)}."
     raise ValueError(Message(Option(option), f" must name a column of {table.source}. Got {name!r}. {advice}"))

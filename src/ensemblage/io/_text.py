@@ -97,7 +97,7 @@ def _split(body: bytes, layout: Layout, name: str, content: bytes, typed: bool) 
     if "block size" in reason:
         raise _long_row(name)
     _check_rows(content, layout, name)
-    raise ValueError(f"{name} must be a text table. It cannot be split into cells ({reason}). Save the table again.")
+    raise ValueError(f"{name} must be a text table. It could not be split into cells ({reason}). Save the table again.")
 
 
 def _has_leading_zeros(body: bytes, delimiter: str) -> bool:

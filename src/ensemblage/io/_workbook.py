@@ -31,7 +31,7 @@ def _sheet(content: bytes, name: str, sheet: str | None) -> Any:
     import fastexcel
 
     if _is_encrypted(content):
-        raise ValueError(f"{name} must open without a password. It is protected by one. Save it without.")
+        raise ValueError(f"{name} must open without a password. It needs one. Save it without a password.")
     try:
         book = fastexcel.read_excel(content)
         sheets = {
@@ -41,7 +41,8 @@ def _sheet(content: bytes, name: str, sheet: str | None) -> Any:
         if not is_damage(error):
             raise
         raise ValueError(
-            f"{name} must be a workbook of Excel or OpenDocument. It is none, or is damaged. Save the table again."
+            f"{name} must be a workbook of Excel or OpenDocument. It is another kind of file, or damaged. Save the "
+            f"table again."
         ) from None
     filled = [s for s, cells in sheets.items() if cells.total_height] if sheet is None else [sheet]
     if len(filled) != 1 or filled[0] not in sheets:
@@ -84,5 +85,5 @@ def _check_formulas(content: bytes, name: str, sheet: str) -> None:
     if empty:
         raise ValueError(
             f"The formulas of {name} must have results. Got none in cell {empty[1].decode()}. "
-            "Open the workbook in a spreadsheet, and save it there."
+            "Open the workbook in a spreadsheet program and save it again."
         )

@@ -231,7 +231,7 @@ def fill_quantiles(knots: Any, values: Any, table: Any, places: Any) -> None:
 
 @jit
 def draw_columns(shares: Any, table: Any, places: Any, ends: Any, drawn: Any) -> None:
-    """Quantiles of each column, `numpy.interp` between its knots with the same bits; O(1) time for each number.
+    """Quantiles of each column, bitwise identical to `numpy.interp` between its knots; O(1) time for each number.
 
     shares : IN (n, r) in [0, 1)
     table, places : IN (ends[r], 4), (ends[r],) of column after column, as `fill_quantiles` makes them

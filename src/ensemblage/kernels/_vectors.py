@@ -1,4 +1,4 @@
-"""What the compiler does not make well of a loop, written as vectors of LLVM; each has a plain loop with the same bits.
+"""Loops that the compiler vectorises badly, written as LLVM vectors; each has a plain loop, bitwise identical.
 
 From a loop over columns the compiler makes code that keeps no sums in registers, with two to four times the run time.
 The vectors are of LLVM, of no one processor: it makes of them what the processor has. Nothing is checked.

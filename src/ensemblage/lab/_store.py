@@ -68,7 +68,9 @@ class Store:
 
     def __init__(self, path: Path, version: str, *, must_exist: bool = False) -> None:
         if must_exist and not path.exists():
-            raise ValueError(f"A folder with results must hold {path.name}. {path.parent} does not. Run it first.")
+            raise ValueError(
+                f"A folder with results must hold {path.name}. {path.parent} does not. Run the command first."
+            )
         self.path = path
         self.version = version
         self._lock = threading.Lock()
@@ -105,7 +107,7 @@ class Store:
         except (sqlite3.DatabaseError, json.JSONDecodeError) as error:
             raise ValueError(
                 f"{self.path} must be a results file that can be written. It cannot: {error}. "
-                "End what else uses it, or name another folder with -o."
+                "End the process that uses it, or name another folder with -o."
             ) from None
 
     def close(self) -> None:

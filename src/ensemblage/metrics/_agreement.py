@@ -38,7 +38,7 @@ def ensemble_nmi(
     average_method: str = "arithmetic",
     weights: ArrayLike | None = None,
 ) -> float:
-    """Mean normalised mutual information of a clustering with the partitions of an ensemble (Candel, Sec. 5.4.2).
+    """Use it to score a consensus without classes: its mean NMI with the members (Candel, Sec. 5.4.2).
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def ensemble_nmi(
 
 
 def ensemble_ari(labels: ArrayLike | Any, clustering: ArrayLike | Any, *, weights: ArrayLike | None = None) -> float:
-    """Mean adjusted Rand index of a clustering with the partitions of an ensemble.
+    """Use it to score a consensus without classes: its mean adjusted Rand index with the members.
 
     Parameters
     ----------

@@ -16,7 +16,7 @@ BETA = 2.0
 
 
 def agreement_weights(labels: ArrayLike | Any, beta: float = BETA, *, n_jobs: int | None = None) -> NDArray[np.float64]:
-    """Weights of partitions by their mean agreement with the others: those that stand alone count less.
+    """Use it to give outlying partitions less weight: weights by the mean agreement with the others.
 
     The mean normalised mutual information of each partition with the others, over the larger of the two entropies, is
     divided by the largest of them and raised to the power ``beta`` [1]_.

@@ -57,7 +57,8 @@ def align_numbers(labels: Any, reference: Any, ids: Any, reference_ids: Any) -> 
     new, old = Coded.of(labels, "labels"), Coded.of(reference, "reference")
     if old.labels.dtype.kind not in "iu":
         raise ValueError(
-            f"reference of align_labels must hold the numbers of clusters. Got {old.labels[0].item()!r}. Number them."
+            f"reference of align_labels must hold numbers of clusters. Got {old.labels[0].item()!r}. Number the "
+            f"clusters."
         )
     here, there = shared_objects(ids, reference_ids, len(new.clusters), len(old.clusters))
     found = match_rows(overlaps(Coded(new.clusters[here], new.labels), Coded(old.clusters[there], old.labels)))
@@ -74,7 +75,9 @@ def shared_objects(
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Places of the objects that stand in both lists; without ids they are the same objects in the same order."""
     if (ids is None) != (reference_ids is None):
-        raise ValueError("Objects must have ids in both clusterings, or in none. Got those of one. Give both.")
+        raise ValueError(
+            "Objects must have ids in both clusterings, or in none. Got ids of one only. Give both or none."
+        )
     if ids is None or reference_ids is None:
         if n != n_reference:
             raise ValueError(
@@ -106,7 +109,7 @@ def align_labels(
     ids: Sequence[Any] | None = None,
     reference_ids: Sequence[Any] | None = None,
 ) -> NDArray[np.int64]:
-    """Number clusters as an earlier clustering does, so that a cluster keeps its number from run to run.
+    """Use it to keep the numbers of clusters between runs: new clusters get the numbers of those that they match.
 
     Each cluster gets the number of one of the reference, no two the same, so that as many objects as possible have the
     same number in both (the Hungarian method, of the objects that both have). Clusters that share no object with one
@@ -189,7 +192,7 @@ def compare_labels(
     first_ids: Sequence[Any] | None = None,
     second_ids: Sequence[Any] | None = None,
 ) -> LabelComparison:
-    """How far two clusterings agree, which of their clusters are the same, and which objects moved.
+    """Use it to compare two clusterings: their agreement, the matching clusters, and the objects that moved.
 
     Parameters
     ----------

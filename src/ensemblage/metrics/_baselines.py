@@ -20,7 +20,7 @@ def ensemble_baselines(
     average_method: str = "arithmetic",
     weights: ArrayLike | None = None,
 ) -> tuple[float, float]:
-    """What a member of the ensemble scores without any effort: the mean over the members, and the best member.
+    """Use it to judge a consensus: the scores of the mean member and of the best member.
 
     Parameters
     ----------

@@ -58,7 +58,7 @@ class Certainty:
 
 
 def verdicts(confidence: ArrayLike) -> NDArray[Any]:
-    """Confidence in words.
+    """Use it to report confidence in words: core, border or undecided.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def verdicts(confidence: ArrayLike) -> NDArray[Any]:
 
 
 def certainty(labels: ArrayLike | Any, clustering: ArrayLike | Any, *, weights: ArrayLike | None = None) -> Certainty:
-    """Certainty of each object of a clustering, from an ensemble.
+    """Use it for the certainty of any clustering: confidence, next best cluster and cohesion of each object.
 
     Parameters
     ----------

@@ -89,7 +89,7 @@ def chips(
     n_jobs: int | None = None,
     random_state: Any = None,
 ) -> PartialPartition:
-    """Find the largest set of objects that a share of the draws from a posterior partitions alike (CHIPS).
+    """Use it for the certain part of a posterior: the largest set of objects that most draws partition alike (CHIPS).
 
     Parameters
     ----------

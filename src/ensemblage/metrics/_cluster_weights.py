@@ -30,7 +30,7 @@ CLUSTER_WEIGHTS: Sequence[Constraint | None] = (
 def cluster_weights(
     labels: ArrayLike | Any, *, theta: float = THETA, weights: ArrayLike | None = None, n_jobs: int | None = None
 ) -> list[NDArray[np.float64]]:
-    """Ensemble-driven cluster index (ECI): a weight for each cluster that falls the more the partitions break it up.
+    """Use it to weight clusters: the ensemble-driven cluster index (ECI), lower if other members split the cluster.
 
     ECI(C) = exp(-H(C) / (θ p)), where H(C) sums over all p partitions the entropy, in bits, of how they distribute the
     members of C. What takes ``cluster_weights`` takes this list.

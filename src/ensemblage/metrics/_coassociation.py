@@ -38,7 +38,7 @@ def coassociation(
     objects: Any = None,
     max_bytes: int | str = MAX_BYTES,
 ) -> NDArray[np.float64]:
-    """Share of the partitions that put two objects into one cluster, for every pair of objects (Candel, Eq. 1).
+    """Use it for up to some thousand objects: the share of partitions that join each pair (Candel, Eq. 1).
 
     No method of ensemblage needs this matrix: it is for pictures and for small data.
 
@@ -90,7 +90,7 @@ def coassociation(
         if cluster_weights is not None:
             raise ValueError(
                 "cluster_weights of coassociation must be None with a SoftEnsemble: clusters have no labels to weigh. "
-                "Got some. Leave them out."
+                "Got weights. Leave them out."
             )
         n, d = len(chosen), int(ensemble.offsets[-1])
         check_fits(24 * n * n + 16 * n * d, max_bytes, "coassociation", f"the matrix of {n:,} objects", _ADVICE)
@@ -270,7 +270,7 @@ def compact_associations(
 
 
 def association_counts(labels: ArrayLike | Any, *, n_jobs: int | None = None) -> NDArray[np.int64]:
-    """Count the pairs of objects by the number of partitions that join them: the exact histogram of co-association.
+    """Use it for all pairs without an n × n matrix: the exact histogram of the co-association.
 
     Parameters
     ----------

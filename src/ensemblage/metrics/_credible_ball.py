@@ -45,7 +45,7 @@ def credible_ball(
     weights: ArrayLike | None = None,
     n_jobs: int | None = None,
 ) -> CredibleBall:
-    """Find the ball around an estimate that holds a share of the draws from a posterior, and its bounds.
+    """Use it for the uncertainty of a point estimate: the ball that holds a share of the posterior draws, with bounds.
 
     Parameters
     ----------

@@ -19,7 +19,7 @@ from ensemblage.rows.protocol import LabelRows
 
 
 def density(labels: ArrayLike | Any, clustering: ArrayLike | Any, *, weights: ArrayLike | None = None) -> float:
-    """Mean co-association inside the clusters, weighted by their size: Candel's S(π), Eqs. 7 and 15.
+    """Use it to score a consensus without classes: mean co-association inside clusters (Candel, Eqs. 7 and 15).
 
     0 means that no partition joins objects of one cluster, 1 that every partition joins all of them. Do not compare
     clusterings with different numbers of clusters by it (Candel, Sec. 3.5).
@@ -117,7 +117,7 @@ def labelled_members(profile: NDArray[np.int64], offsets: NDArray[np.int64]) -> 
 def cluster_density(
     labels: ArrayLike | Any, clustering: ArrayLike | Any, *, weights: ArrayLike | None = None
 ) -> NDArray[np.float64]:
-    """Mean co-association within each cluster and between each two.
+    """Use it to see which clusters overlap: mean co-association within each cluster and between each two.
 
     Parameters
     ----------
@@ -172,7 +172,7 @@ def _pairs(counts: NDArray[np.int64], members: NDArray[np.int64]) -> NDArray[np.
 
 
 def kmeans_loss(labels: ArrayLike | Any, clustering: ArrayLike | Any, *, weights: ArrayLike | None = None) -> float:
-    """Sum of squared distances of the one-hot label rows to the mean row of their cluster (Candel, Eqs. 16 and 19).
+    """Use it to compare results of k-means methods: squared distances of label rows to their centres (Candel, Eq. 16).
 
     Parameters
     ----------

@@ -18,7 +18,7 @@ BLOCKS = 16
 
 
 def element_similarity(first: ArrayLike, second: ArrayLike) -> NDArray[np.float64]:
-    """How alike the clusters of each object are in two partitions (element-centric similarity).
+    """Use it to see where two partitions differ: agreement of the clusters of each object (element-centric).
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def element_similarity(first: ArrayLike, second: ArrayLike) -> NDArray[np.float6
 def element_consistency(
     labels: ArrayLike | Any, *, weights: ArrayLike | None = None, n_jobs: int | None = None
 ) -> NDArray[np.float64]:
-    """How alike the clusters of each object are over all pairs of partitions (element-centric consistency).
+    """Use it to find unstable objects: agreement of their clusters over all pairs of partitions (element-centric).
 
     Parameters
     ----------
@@ -130,8 +130,8 @@ def _check_copies(weights: Any, p: int) -> NDArray[np.float64]:
     copies = check_weights(weights, p, "element_consistency") * weight_unit(weights)
     if (copies != np.rint(copies)).any() or copies.sum() < 2:
         raise ValueError(
-            "weights of element_consistency must be whole numbers ≥ 0, two or more in all. Got "
-            f"{copies.sum():g} in all. Say how often each partition counts, of two partitions or more."
+            "weights of element_consistency must be whole numbers ≥ 0 with a sum of at least 2. Got "
+            f"{copies.sum():g} as their sum. Give the count of each partition."
         )
     return copies
 

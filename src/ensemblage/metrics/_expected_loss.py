@@ -107,8 +107,8 @@ def check_loss(loss: Any, a: Any, owner: str) -> None:
     check_value(a, f"a of {owner}", [Number(least=0, most=2)])
     if a != 1 and loss not in PRICED:
         raise ValueError(
-            f"a of {owner} must be 1 with loss={loss!r}, which has no price of parting. Got {format_value(a)}. "
-            "Leave it out, or take loss='gvi' or 'binder'."
+            f"a of {owner} must be 1 with loss={loss!r}, which has no such parameter. Got {format_value(a)}. "
+            "Leave it out, or use loss='gvi' or 'binder'."
         )
 
 
@@ -142,7 +142,7 @@ def expected_loss(
     weights: ArrayLike | None = None,
     n_jobs: int | None = None,
 ) -> float:
-    """Expected loss of a clustering under draws from a posterior of partitions.
+    """Use it to score a clustering against a posterior: its expected loss under the draws.
 
     Parameters
     ----------

@@ -9,7 +9,7 @@ from ensemblage.base.validation import check_numbers
 
 
 def membership_entropy(membership: ArrayLike) -> NDArray[np.float64]:
-    """Entropy of each object's membership, relative to that of equal memberships.
+    """Use it to find objects between clusters: the entropy of each membership, from 0 to 1.
 
     Parameters
     ----------

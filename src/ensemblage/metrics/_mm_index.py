@@ -26,7 +26,7 @@ def mm_index(
     weights: ArrayLike | None = None,
     max_bytes: int | str = MAX_BYTES,
 ) -> float:
-    """Cohesion of the clusters with the others over their stability: small where they are dense and far apart.
+    """Use it to compare cuts of a consensus graph: the MM index, small for dense and distant clusters.
 
     Parameters
     ----------

@@ -19,7 +19,7 @@ _N_BINS = 100
 
 
 def consensus_cdf(labels: ArrayLike | Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Distribution of the consensus values: the shares of the partitions that join the pairs of objects.
+    """Use it to see how clear an ensemble is: the distribution of the co-associations of all pairs.
 
     Of a stable number of clusters nearly all values are 0 or 1, so the curve is flat between.
 
@@ -67,8 +67,8 @@ def consensus_cdf(labels: ArrayLike | Any) -> tuple[NDArray[np.float64], NDArray
     chosen = known & (table > 0)
     if not chosen.any():
         raise ValueError(
-            "The consensus of pairs must be known for at least one pair of objects. Got no partition that labels two "
-            "of them. Give larger subsamples or more objects."
+            "At least one pair of objects must be labelled by the same partition. Got no such pair. Give larger "
+            "subsamples or more objects."
         )
     values, index = np.unique(np.concatenate([shares[chosen], [0.0, 1.0]]), return_inverse=True)
     counts = np.zeros(len(values), dtype=np.int64)
@@ -77,7 +77,7 @@ def consensus_cdf(labels: ArrayLike | Any) -> tuple[NDArray[np.float64], NDArray
 
 
 def pac(labels: ArrayLike | Any, *, lower: float = 0.1, upper: float = 0.9) -> float:
-    """Proportion of ambiguous clustering: the share of pairs whose consensus is neither near 0 nor near 1.
+    """Use it to compare numbers of clusters: the proportion of ambiguous clustering, pairs neither near 0 nor near 1.
 
     Small is stable. It does not choose the number of clusters by itself: it falls as k grows, for small clusters are
     hardly ever joined, and is small wherever true clusters merge the same way every time. `choose_k` compares it with
@@ -160,7 +160,7 @@ AREAS: Mapping[str, Callable[[NDArray[np.float64], NDArray[np.float64]], float]]
 
 
 def delta_area(ensembles: Mapping[int, ArrayLike | Any], *, variant: str = "exact") -> dict[int, float]:
-    """Relative growth of the area under the consensus distribution from one number of clusters to the next.
+    """Use it for the area criterion of Monti: growth of the area under the consensus distribution with k.
 
     The number of clusters is where it stops growing, read by eye from the curve. Its largest value is no rule: that is
     the smallest k by construction, and often on data without any clusters too.
@@ -207,11 +207,14 @@ def delta_area(ensembles: Mapping[int, ArrayLike | Any], *, variant: str = "exac
     if not isinstance(ensembles, Mapping):
         raise TypeError(
             f"ensembles of delta_area must be a dict of label matrices by k. Got {type(ensembles).__name__}. "
-            "Give {2: labels, 3: labels}, say."
+            "Give {2: labels, 3: labels}, for example."
         )
     area = AREAS[check_choice(variant, "variant of delta_area", tuple(AREAS))]
     if not ensembles:
-        raise ValueError("delta_area must get at least one ensemble. Got none. Give one per number of clusters.")
+        raise ValueError(
+            "ensembles of delta_area must hold at least one ensemble. Got none. Give one ensemble per "
+            "number of clusters."
+        )
     return delta_of_areas({k: area(*consensus_cdf(ensembles[k])) for k in sorted(ensembles)})
 
 
@@ -225,7 +228,7 @@ def delta_of_areas(areas: Mapping[int, float]) -> dict[int, float]:
 
 
 def item_consensus(labels: ArrayLike | Any, clustering: ArrayLike | Any) -> NDArray[np.float64]:
-    """Mean consensus of each object with the other members of each cluster.
+    """Use it to see where each object belongs: its mean consensus with the members of each cluster.
 
     Parameters
     ----------
@@ -282,7 +285,7 @@ def _consensus_with(ensemble: Ensemble, clusters: NDArray[Any], profile: NDArray
 
 
 def cluster_consensus(labels: ArrayLike | Any, clustering: ArrayLike | Any) -> NDArray[np.float64]:
-    """Mean consensus of the pairs of members of each cluster: the diagonal of `cluster_density`.
+    """Use it to compare clusters: mean consensus of the pairs within each, the diagonal of `cluster_density`.
 
     Parameters
     ----------

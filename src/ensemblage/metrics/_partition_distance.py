@@ -93,7 +93,7 @@ DISTANCES = (*OF_TABLES, *OF_PAIRS, *OF_ENTROPIES)
 
 
 def partition_distance(first: ArrayLike, second: ArrayLike, measure: str = "vi") -> float:
-    """How far two partitions of the same objects are from each other.
+    """Use it for the distance between two partitions of the same objects.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ def partition_distance(first: ArrayLike, second: ArrayLike, measure: str = "vi")
 def partition_distances(
     labels: ArrayLike | Any, measure: str = "vi", *, n_jobs: int | None = None
 ) -> NDArray[np.float64]:
-    """How far every two partitions of an ensemble are from each other.
+    """Use it for the distances between all partitions of an ensemble.
 
     Parameters
     ----------

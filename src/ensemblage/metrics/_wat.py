@@ -81,7 +81,7 @@ def weak_association_threshold(
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> float | tuple[float, float]:
-    """Largest association that counts as weak: the positive co-associations fall into two groups, which it parts.
+    """Use it to separate weak associations from strong ones: the largest co-association that counts as weak.
 
     Parameters
     ----------

@@ -19,7 +19,7 @@ _MOST_BINS = 100
 def association_histogram(
     counts: ArrayLike, *, thresholds: Mapping[str, float] | None = None, ax: Axes | None = None
 ) -> Axes:
-    """Bars: how many pairs of objects have which positive association, and where thresholds lie on them.
+    """Bars: the number of pairs of objects with each positive co-association, and thresholds.
 
     O(p²) time and memory.
 
@@ -45,7 +45,7 @@ def association_histogram(
     if thresholds is not None and not isinstance(thresholds, Mapping):
         raise TypeError(
             f"thresholds of association_histogram must be a dict of numbers by name. Got {format_value(thresholds)}. "
-            "Give {'kmeans': 0.3}, say."
+            "Give {'kmeans': 0.3}, for example."
         )
     for i, (name, given) in enumerate((thresholds or {}).items()):
         value = check_number(given, f"Threshold {name} of association_histogram", least=0)

@@ -15,7 +15,9 @@ def whole_numbers(values: Any, subject: str, shape: Shape, least: int = 0) -> ND
     array = np.asarray(values) if isinstance(values, np.ndarray) and values.dtype.kind in "iu" else None
     checked = check_numbers(values, subject, shape, least)
     if array is None and not (np.isfinite(checked).all() and (checked == np.rint(checked)).all()):
-        raise ValueError(f"{subject} must be whole numbers. Got {format_value(values)}. Negative ones stand for none.")
+        raise ValueError(
+            f"{subject} must be whole numbers. Got {format_value(values)}. Use -1 for objects without a cluster."
+        )
     return (checked if array is None else array).astype(np.int64)
 
 
@@ -32,7 +34,9 @@ def check_sizes(sizes: Any, n: int, subject: str) -> NDArray[np.float64]:
     """How many objects each of n rows stands for: one, if nothing is said."""
     checked = check_numbers(np.ones(n) if sizes is None else sizes, subject, (n,))
     if not (np.isfinite(checked).all() and (checked >= 0).all() and (n == 0 or checked.any())):
-        raise ValueError(f"{subject} must be numbers ≥ 0, not all 0. Got {format_value(sizes)}. Count objects.")
+        raise ValueError(
+            f"{subject} must be numbers ≥ 0, not all 0. Got {format_value(sizes)}. Give the numbers of objects."
+        )
     return checked
 
 

@@ -148,7 +148,7 @@ def confidence_boxes(quantiles: Sequence[dict[str, Any]], *, ax: Axes | None = N
     ):
         raise TypeError(
             f"quantiles of confidence_boxes must be what confidence_quantiles returns. Got {format_value(quantiles)}. "
-            "Call it."
+            "Call confidence_quantiles first."
         )
     boxes = [q for q in quantiles if q["values"] is None]
     x = np.array([q["cluster"] for q in boxes], dtype=np.int64)

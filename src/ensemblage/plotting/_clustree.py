@@ -26,7 +26,7 @@ def clustree(
     color: Mapping[Any, ArrayLike] | ArrayLike | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """From one number of clusters to the next: a row per number, a dot per cluster, lines where its objects come from.
+    """Tree over numbers of clusters: a row per number, a dot per cluster, lines for the objects that they share.
 
     The width of a line is the share of the lower cluster that comes from the upper one; a cluster with one thick line
     is a part of one cluster, one with several takes parts of several.
@@ -104,7 +104,9 @@ def _values_of_clusters(color: Any, columns: Mapping[Any, np.ndarray]) -> dict[A
     subject = "color of clustree"
     if isinstance(color, Mapping):
         if missing := [k for k in columns if k not in color]:
-            raise ValueError(f"{subject} must have the numbers of the labels. Got none for {missing[0]:g}. Add it.")
+            raise ValueError(
+                f"{subject} must have the numbers of the labels. Got none for {missing[0]:g}. Add that clustering."
+            )
         return {k: check_numbers(color[k], subject, (max(1, int(z.max()) + 1),)) for k, z in columns.items()}
     n = len(next(iter(columns.values())))
     given = check_numbers(color, subject, (n,))

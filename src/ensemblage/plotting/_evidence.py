@@ -19,7 +19,7 @@ from ._memberships import membership
 
 
 def evidence(record: records.Evidence, *, ax: Axes | None = None) -> Axes:
-    """Draw a record of the evidence of a consensus, as its kind asks for.
+    """Draw the intermediate results of a consensus.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def evidence(record: records.Evidence, *, ax: Axes | None = None) -> Axes:
 @singledispatch
 def _draw(record: Any, ax: Axes | None) -> Axes:
     raise TypeError(
-        f"A record of evidence must be one that a consensus gave. Got {format_value(record)}. "
+        f"A record of evidence must come from a fitted consensus. Got {format_value(record)}. "
         "Give one of consensus.evidence(labels)."
     )
 

@@ -116,7 +116,7 @@ def curves_by_number(
 
 
 def lifetimes(lives: Mapping[int, float], *, n_clusters: int | None = None, ax: Axes | None = None) -> Axes:
-    """Bars: how long each number of clusters lives in a hierarchy. One long bar is a clear choice.
+    """Bars: the lifetime of each number of clusters in a hierarchy. One long bar is a clear choice.
 
     Parameters
     ----------
@@ -185,7 +185,7 @@ def estimated_clusters(counts: ArrayLike, *, share: float = 0.95, ax: Axes | Non
 
 
 def split_losses(losses: ArrayLike, *, ax: Axes | None = None) -> Axes:
-    """Curve: the k-means loss that is left after each split of a tree. Where it bends, further splits tell less.
+    """Curve of the k-means loss after each split of a tree. After a bend, further splits add little.
 
     Parameters
     ----------
@@ -214,7 +214,7 @@ def evidence_by_number(
     n_clusters: int | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """How far the objects are from their centres, against single clouds of the same shape, by the number of clusters.
+    """Separation of the clusters against single clouds of the same shape, by the number of clusters.
 
     Parameters
     ----------

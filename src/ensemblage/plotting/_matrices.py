@@ -111,7 +111,7 @@ def consensus_matrix(
     cmap: Any = "Blues",
     ax: Axes | None = None,
 ) -> Axes:
-    """Co-association of objects ordered by cluster: dark blocks on the diagonal are clusters the partitions agree on.
+    """Co-association of objects ordered by cluster. Dark blocks on the diagonal are clusters of high agreement.
 
     The rows of a cluster stay in the order given. O(r² + 600²) time and memory for r rows.
 

@@ -24,7 +24,7 @@ def membership(
     names: Sequence[object] | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Heat map of soft memberships: a row per object, ordered by cluster and, in it, from sure to unsure.
+    """Heat map of soft memberships: a row per object, ordered by cluster and then by certainty.
 
     O(r k + 600 k) time and memory for r rows.
 

@@ -21,7 +21,7 @@ KINDS = ("clusters", "certainty", "sizes", "coassociation", "dendrogram")
 
 
 def model(model: Any, X: Any = None, kind: str | None = None, *, ax: Axes | None = None) -> Axes:
-    """A picture of a fitted model.
+    """Draw a fitted model: the kind chooses the picture.
 
     Parameters
     ----------
@@ -70,8 +70,8 @@ def model(model: Any, X: Any = None, kind: str | None = None, *, ax: Axes | None
     found = [r for r in consensus_of(model).evidence(ensemble, sample_rows(model.labels_)) if isinstance(r, Dendrogram)]
     if not found or len(found[0].merges) < 1:
         raise ValueError(
-            f"A dendrogram must be of a method that makes a hierarchy. Got {type(consensus_of(model)).__name__}, which "
-            "makes none. Draw kind='coassociation'."
+            f"A dendrogram must be of a method that makes a hierarchy. Got {type(consensus_of(model)).__name__}, "
+            f"which makes none. Use kind='coassociation'."
         )
     return evidence(found[0], ax=ax)
 
@@ -97,7 +97,7 @@ def labels_of(model: Any, X: Any) -> Ensemble:
     """The label matrix that a consensus was fitted to."""
     if X is None:
         raise ValueError(
-            f"X of plot must be the label matrix that {type(model).__name__} was fitted to. Got none. Give it."
+            f"X of plot must be the label matrix that {type(model).__name__} was fitted to. Got none. Pass that matrix."
         )
     return as_ensemble(X)
 

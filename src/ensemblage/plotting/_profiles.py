@@ -110,7 +110,8 @@ def variable_panel(panel: Mapping[str, Any], *, ax: Axes | None = None) -> Axes:
     """
     if not isinstance(panel, Mapping) or not {"variable", "clusters", "quantiles", "shares"} & panel.keys():
         raise TypeError(
-            f"panel of variable_panel must be a dict of one variable. Got {format_value(panel)}. See its docstring."
+            f"panel of variable_panel must be a dict that describes one variable. Got {format_value(panel)}. See "
+            f"its docstring."
         )
     clusters, k = panel["clusters"], np.size(panel["clusters"])
     check_length(clusters, k, "clusters of variable_panel")

@@ -21,7 +21,7 @@ _OF_RESAMPLES = {0.7: "doubtful", 0.85: "stable"}
 
 
 def cluster_jaccards(jaccard: ArrayLike, *, names: Sequence[object] | None = None, ax: Axes | None = None) -> Axes:
-    """Jaccard similarities of each cluster with what was found again, and the bounds of its verdict.
+    """Jaccard similarities of each cluster with its matches in resamples, and the bounds of its verdict.
 
     Boxes are those of `confidence_by_cluster`; a diamond is the mean, which decides on the verdict.
 
@@ -59,7 +59,7 @@ def prediction_strengths(
     n_clusters: int | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Prediction strength by the number of clusters. What reaches above the line with its error is supported.
+    """Prediction strength by the number of clusters. Values above the line, with their error, are supported.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def stability_by_resolution(
     best: int | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """How alike the clusterings of resamples are at each resolution, and over which resolutions the clusters last.
+    """Agreement of the clusterings of resamples at each resolution, and the range of resolutions of each cluster.
 
     Parameters
     ----------

@@ -104,7 +104,7 @@ class HonestMarkers:
 def thin_counts(
     X: ArrayLike | Any, *, first_share: float = 0.5, dispersion: ArrayLike | None = None, random_state: Any = None
 ) -> tuple[Any, Any]:
-    """Split every count into two independent ones: cluster the objects by the first, test markers on the second.
+    """Use it before testing markers of counts: splits each count into two independent ones, to cluster and to test.
 
     ``first + second`` is X. Clusters that are made from ``first`` alone, by any method, know nothing of the noise in
     ``second``: ``profile(labels, X, honest=True, thinned=second)`` has valid p-values.
@@ -192,7 +192,7 @@ def _check_counts(X: Any) -> Any:
     values = counts.data
     wrong = ~((values >= 0) & (values == np.floor(values)) & (values < 2**53))
     if wrong.any():
-        raise ValueError(f"{rule}. Got {values[wrong][0]}. Give them as they were counted, without any transformation.")
+        raise ValueError(f"{rule}. Got {values[wrong][0]}. Give raw counts, without a transformation.")
     return counts
 
 
@@ -212,7 +212,9 @@ def _check_dispersion(dispersion: Any, counts: Any) -> NDArray[np.float64]:
         else:
             given = check_numbers(dispersion, rule, (m,))
             if not (np.isfinite(given).all() and (given >= 0).all()):
-                raise ValueError(f"{rule} must be numbers ≥ 0. Got {format_value(dispersion)}. Give one per variable.")
+                raise ValueError(
+                    f"{rule} must be numbers ≥ 0. Got {format_value(dispersion)}. Give one number per variable."
+                )
         return np.asarray(np.clip(given, 0.0, MOST_DISPERSION))
 
 

@@ -39,7 +39,7 @@ def profile(
     honest: bool = False,
     thinned: ArrayLike | None = None,
 ) -> Profile:
-    """Say what describes each cluster: which variables are higher, lower, more or less often there than in the rest.
+    """Use it to describe clusters: the variables that are higher, lower, more or less frequent than in the rest.
 
     Parameters
     ----------
@@ -136,7 +136,9 @@ def profile(
     labels = _labels_of(model_or_labels)
     check_flag(honest, "honest of profile")
     if thinned is not None and not honest:
-        raise ValueError("thinned of profile must go with honest=True. Got honest=False. Add it, or leave thinned out.")
+        raise ValueError(
+            "thinned of profile must go with honest=True. Got honest=False. Add honest=True, or leave thinned out."
+        )
     check_whole(n_drivers, "n_drivers of profile", 1)
     check_whole(max_depth, "max_depth of profile", 0, 3)
     seed = seed_of(random_state, "random_state of profile")
@@ -218,8 +220,8 @@ def _labels_of(model_or_labels: Any) -> Any:
     """The labels of a fitted estimator, by the numbers that people know its clusters by, or those that were given."""
     if hasattr(model_or_labels, "fit") and not hasattr(model_or_labels, "labels_"):
         raise TypeError(
-            f"model_or_labels of profile must be fitted, or labels. Got {format_value(model_or_labels)}. Call its fit "
-            "first."
+            f"model_or_labels of profile must be a fitted model, or labels. Got {format_value(model_or_labels)}. "
+            f"Fit the model first."
         )
     labels = getattr(model_or_labels, "labels_", model_or_labels)
     numbers = getattr(model_or_labels, "cluster_numbers_", None)
@@ -232,7 +234,7 @@ def _encode_labels(labels: Any, n: int) -> tuple[list[Any], NDArray[np.intp]]:
     if len(coded) != n:
         raise ValueError(
             f"labels of profile must be one for each of the {n:,} rows of X. Got {len(coded):,}. "
-            "Give what belongs to the same objects, in the same order."
+            "Give labels of the same objects, in the same order."
         )
     names = coded.categories[0].tolist()
     whole = [int(name) if isinstance(name, float) and name == int(name) else name for name in names]
@@ -253,7 +255,7 @@ def _names(ids: Any, n: int) -> list[str]:
     names = _texts(ids, "ids")
     if len(names) != n:
         raise ValueError(
-            f"ids of profile must be one for each of the {n:,} rows of X. Got {len(names):,}. Name each object once."
+            f"ids of profile must be one for each of the {n:,} rows of X. Got {len(names):,}. Give one id per row."
         )
     return names
 
@@ -285,8 +287,8 @@ def _coordinates(model: Any, X: Any, features: Any, given: VariableTable, n: int
         checked = check_numbers(features, "features of profile", (n, "d"))
         if not (checked.shape[1] and np.isfinite(checked).all()):
             raise ValueError(
-                f"features of profile must be finite numbers in a column or more. Got {format_value(features)}. Fill "
-                "the gaps."
+                f"features of profile must be finite numbers in a column or more. Got {format_value(features)}. "
+                f"Fill missing values first."
             )
         return checked
     variables: list[Variable] = [v for v in given.variables if v.clustered]

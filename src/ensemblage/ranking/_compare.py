@@ -81,7 +81,7 @@ def compare(
     cannot_link: ArrayLike | None = None,
     known_labels: ArrayLike | None = None,
 ) -> Comparison:
-    """Rank the members of an ensemble in several ways, and see which way agrees with the truth.
+    """Use it to compare rankers: the order of the members by each, and the agreement with known classes.
 
     Parameters
     ----------

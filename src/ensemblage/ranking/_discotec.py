@@ -217,7 +217,7 @@ class Discotec(BaseRanker):
         p = ensemble.shape[1]
         if p < 3:
             warnings.warn(
-                f"Discotec needs at least 3 partitions to find a consensus. Got {p}. Its order says little.",
+                f"Discotec needs at least 3 partitions to find a consensus. Got {p}. The order is unreliable.",
                 UserWarning,
                 stacklevel=3,
             )

@@ -93,7 +93,7 @@ class InternalIndex(BaseRanker):
 
 def _check_features(features: Any, n_objects: int) -> NDArray[np.float64]:
     if features is None:
-        raise ValueError("InternalIndex must have the features of the objects. Got none. Call fit(labels, features=X).")
+        raise ValueError("features of InternalIndex must be given. Got None. Call fit(labels, features=X).")
     X = check_features(features)
     if len(X) != n_objects:
         raise ValueError(

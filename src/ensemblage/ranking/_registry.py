@@ -29,7 +29,7 @@ them, the internal indices."""
 
 
 def make_ranker(name: str) -> BaseRanker:
-    """Make a ranker by its name.
+    """Use it to select a ranker by its name.
 
     Parameters
     ----------

@@ -162,8 +162,8 @@ class SelectMembers(TransformerMixin, BaseEstimator):
             return AverageAgreement("nmi", average_method="geometric")
         if not isinstance(self.ranker, AverageAgreement):
             raise ValueError(
-                f"ranker of SelectMembers must be an AverageAgreement for rule={self.rule!r}, which goes by its "
-                f"agreements. Got {type(self.ranker).__name__}. Leave it out, or take rule='best'."
+                f"ranker of SelectMembers must be an AverageAgreement for rule={self.rule!r}, which uses its "
+                f"agreements. Got {type(self.ranker).__name__}. Leave it out, or use rule='best'."
             )
         return clone(self.ranker)
 

@@ -1,4 +1,4 @@
-"""The answer in two sentences, its certainty in words; and the clusters: how large, and how sure each is."""
+"""The answer in two sentences, its certainty in words; and the clusters with their sizes and certainty."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -42,7 +42,7 @@ _MOST_UNDECIDED = (0.05, 0.15, 0.4)
 _LEAST_CORE = 0.75
 """Least share of core objects of an answer that is certain."""
 _LEVEL_OF_CLUSTER = {"doubtful": 2, "unstable": 3}
-"""What a cluster that is not found again makes of the answer at most."""
+"""The best verdict of an answer with a cluster that is not reproduced."""
 _LEVEL_OF_EVIDENCE = {"clear": 0, "likely": 1, "ambiguous": 2, "none": 3}
 """What the test for structure and the criteria make of the answer at most."""
 _UNTESTED, _ANOTHER_NUMBER = 1, 2
@@ -61,7 +61,8 @@ TERMS = (
         "Certainty (confidence)",
         (
             "Of an object: how far the clusterings that separate its cluster from another one place it in its own. 1: "
-            "no clustering speaks for another cluster. ½: torn between two. Clusterings that split clusters or join "
+            "no clustering supports another cluster. ½: two clusters have equal support. Clusterings that split "
+            "clusters or join "
             "whole ones do not lower it. It is no probability of being right."
         ),
     ),
@@ -284,7 +285,7 @@ def _recovery_clause(summary: Summary) -> Iterator[str]:
     if again:
         n, stable = len(again["table"]), sum(row["verdict"] in ("very stable", "stable") for row in again["table"])
         found = f"all {n} clusters" if stable == n else "no cluster" if not stable else f"{stable} of the {n} clusters"
-        yield f"; when the analysis was repeated on {again['n']} other draws of the objects, {found} came back"
+        yield f"; {again['n']} repeats of the analysis on other draws of the objects reproduced {found}"
 
 
 def _members_sentence(summary: Summary) -> str:
@@ -330,8 +331,8 @@ def is_finer(summary: Summary) -> bool:
 
 
 def clusters_section(summary: Summary) -> Section:
-    """What describes each cluster, if that is known; how large and how sure each is."""
-    sizes = Section("How large and how sure they are", [_largest_and_smallest(summary)], tables=[_clusters(summary)])
+    """What describes each cluster, if that is known; size and certainty of each."""
+    sizes = Section("Sizes and certainty", [_largest_and_smallest(summary)], tables=[_clusters(summary)])
     described = profile_section(summary)
     if described is None:
         return replace(sizes, title="The clusters", name="clusters")
@@ -374,7 +375,7 @@ def confidence_picture(summary: Summary) -> Picture:
     lines = [(CORE, "core"), (BORDER, "border")] if has_verdicts else []
     svg = boxes_svg(rows, 0.0, 1.0, lines, "certainty" if has_verdicts else "confidence")
     files = {"confidence": partial(_confidence_figure, quantiles, has_verdicts)}
-    return Picture("How sure each cluster is", svg, sentences, name="confidence", figures=files)
+    return Picture("Certainty of each cluster", svg, sentences, name="confidence", figures=files)
 
 
 def _confidence_figure(quantiles: Sequence[dict[str, Any]], has_verdicts: bool) -> Any:

@@ -31,7 +31,7 @@ def build(
     include_objects: bool = True,
     **details: Any,
 ) -> Path:
-    """Write an analysis as one HTML file: the answer first, figures inside, nothing loaded from elsewhere.
+    """Use it to share an analysis: one HTML file with the answer, figures and all numbers, which loads nothing.
 
     Parameters
     ----------
@@ -81,7 +81,9 @@ def build(
             raise TypeError(f"{name} of report.build must be a path. Got {value!r}. Give a name as 'report.html'.")
     if isinstance(ensemble, Mapping):
         if model is not None or details:
-            raise TypeError("A summary must be the only description of an analysis. Got more. Leave the rest out.")
+            raise TypeError(
+                "A summary must be given alone. Got other descriptions of the analysis, too. Leave these out."
+            )
         summary: Mapping[str, Any] = ensemble
     elif model is None:
         raise TypeError("model of report.build must be a fitted estimator. Got None. Fit one to the ensemble.")
@@ -99,7 +101,7 @@ def build(
 
 
 def render(summary: Mapping[str, Any]) -> str:
-    """The page of a summary, as HTML.
+    """Use it to get the page of a summary as HTML text.
 
     Parameters
     ----------
@@ -138,7 +140,7 @@ def save_figures(
     *,
     overwrite: bool = True,
 ) -> list[Path]:
-    """Each figure of the page of a summary as files of their own.
+    """Use it to save each figure of the page of a summary as files.
 
     Parameters
     ----------
@@ -176,7 +178,7 @@ def save_figures(
     """
     if unknown := [name for name in formats if name not in FORMATS]:
         raise ValueError(
-            f"formats must be among {', '.join(FORMATS)}. Got {format_value(unknown[0])}. Choose of these."
+            f"formats must be among {', '.join(FORMATS)}. Got {format_value(unknown[0])}. Choose among these."
         )
     summary = _upgrade_summary(summary)
     with figure_style():
@@ -199,11 +201,13 @@ def save_figures(
 def _upgrade_summary(summary: Mapping[str, Any]) -> Mapping[str, Any]:
     """A summary of this version's keys."""
     if not isinstance(summary, Mapping):
-        raise TypeError(f"A summary must be one that report.summarize made. Got {format_value(summary)}. Make one.")
+        raise TypeError(
+            f"A summary must be one that report.summarize made. Got {format_value(summary)}. Call report.summarize."
+        )
     if summary.get("format") != FORMAT:
         raise ValueError(
             f"A summary must be one that report.summarize made, of format {FORMAT}. Got format "
-            f"{summary.get('format')!r}. Make it again with this version."
+            f"{summary.get('format')!r}. Call report.summarize of this version."
         )
     if summary.get("schema", 1) > SCHEMA:
         raise ValueError(

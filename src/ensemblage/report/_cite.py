@@ -87,7 +87,7 @@ class Citation:
 
 
 def cite(of: Any) -> Citation:
-    """The papers to cite for a method, a ranker or a generator.
+    """Use it to write references: the papers behind a method, a ranker, a generator or a fitted model.
 
     Parameters
     ----------
@@ -126,8 +126,8 @@ def cite(of: Any) -> Citation:
     keys = _keys_of_name(of) if isinstance(of, str) else tuple(_keys_of(of))
     if not keys:
         raise ValueError(
-            f"cite must be given something with a paper behind it. Got {type(of).__name__}. Give a method, a ranker, a "
-            "generator or a model of them."
+            f"The argument of cite must have a paper behind it. Got {type(of).__name__}. Give a method, a ranker, a "
+            f"generator, or a fitted model of these."
         )
     name = of if isinstance(of, str) else type(of).__name__
     return Citation(name, tuple(references()[key] if isinstance(key, str) else key for key in dict.fromkeys(keys)))
@@ -139,7 +139,7 @@ def names() -> list[str]:
 
 
 def _keys_of_name(name: str) -> tuple[str | Reference, ...]:
-    check_choice(name, "The name to cite", names())
+    check_choice(name, "The name to cite", names(), "METHODS")
     if name in METHODS:
         return METHODS[name].references
     return OF_RANKERS.get(name, _INDEX) if name in RANKERS else OF_CLASSES[name]

@@ -109,7 +109,7 @@ def _shared_error_clause(summary: Summary) -> Iterator[str]:
 
 
 def partitions_section(summary: Summary) -> Section:
-    """What was combined, how far it agrees, and what the method found on its way."""
+    """What was combined, how far it agrees, and intermediate results of the method."""
     n = plural(summary["data"]["n_partitions"], "clustering")
     sentence = f"The answer was combined from {n} of the same objects (partitions)."
     shown = [weights_section(summary), modes_section(summary), agreement_section(summary), ranking_section(summary)]

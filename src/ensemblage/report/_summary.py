@@ -94,7 +94,7 @@ def summarize(
     n_refits: int = 0,
     random_state: Any = 0,
 ) -> dict[str, Any]:
-    """Every number that the page of `build` shows, as a dict that JSON can hold.
+    """Use it to get every number of the page as a dict that JSON can hold.
 
     Parameters
     ----------

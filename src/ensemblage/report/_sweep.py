@@ -268,9 +268,9 @@ def _certainty(summary: Summary) -> list[Section]:
             f"{len(p['resolutions'])} of all. Each object has a cluster, a certainty and a next best cluster."
         )
     ]
-    drawn = picture("How sure the objects are", ax, "confidence", "Boxes: half of the objects; lines: nine of ten.")
+    drawn = picture("Confidence of the objects", ax, "confidence", "Boxes: half of the objects; lines: nine of ten.")
     table = Table("Clusters", columns, rows, text=(0, 6), wide=True)
-    return [Section("How sure is each object?", sentences, [drawn], [table], name="certainty")]
+    return [Section("Certainty of each object", sentences, [drawn], [table], name="certainty")]
 
 
 def _provenance(summary: Summary) -> Section:

@@ -43,10 +43,10 @@ class ScatteredRows:
 
 @contextmanager
 def parallel_backend(client: Any) -> Iterator[None]:
-    """Let the workers of a Dask cluster do the work of the consensus estimators that are fitted in the block.
+    """Use it to run consensus methods on a Dask cluster: the workers do the passes of the fits inside the block.
 
     For label matrices that fit the memory here. Their distinct rows are found here and sent to the workers once; then
-    every pass over them runs there. The result is the same, bit by bit, and ``n_jobs`` has no effect. Labels that do
+    every pass over them runs there. The result is bitwise identical, and ``n_jobs`` has no effect. Labels that do
     not fit the memory, or lie on the cluster already, are for `Ensemble.from_dask`.
 
     Parameters
@@ -89,7 +89,7 @@ def check_client(client: Any, name: str) -> Any:
     """What has the methods of a `distributed.Client` that are used."""
     if isinstance(client, type) or not all(hasattr(client, m) for m in ("submit", "scatter", "gather", "nthreads")):
         raise ValueError(
-            f"client of {name} must be a Client of dask.distributed. Got {format_value(client)}. Give the one you work "
-            "with."
+            f"client of {name} must be a Client of dask.distributed. Got {format_value(client)}. Give the client of "
+            f"your cluster."
         )
     return client

@@ -46,7 +46,7 @@ def _loss_told(*also: type[Exception]) -> Iterator[None]:
         if type(error).__name__ not in LOST and not isinstance(error, also):
             raise
         raise LostWorkersError(
-            "Workers of the Dask cluster must stay while they hold label rows. "
+            "Workers of the Dask cluster must keep running while they hold label rows. "
             f"Got {type(error).__name__}: one was lost or ran out of memory. Fit again, with more memory per worker."
         ) from None
 

@@ -193,8 +193,7 @@ class StoredRows(BlockRows):
                     buffer = buffer[n_read:]
                 if len(buffer):
                     raise ValueError(
-                        f"{str(self.path)!r} must stay as it is while it is used. Got shorter than it was. "
-                        "Open it again."
+                        f"{str(self.path)!r} must not change while it is used. It became shorter. Open it again."
                     )
 
 

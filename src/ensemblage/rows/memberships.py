@@ -51,7 +51,7 @@ class MembershipRows(LabelRows):
         return MembershipRows(np.hstack([self.H, more.H]), offsets)
 
     def behind(self, first: Any) -> LabelRows:
-        raise TypeError("Memberships stand beside memberships.")
+        raise TypeError("Memberships must be combined with memberships only. Got labels. Give a SoftEnsemble.")
 
     def recode(self, tables: Sequence[NDArray[Any]], dtype: np.dtype[Any]) -> LabelRows:
         raise TypeError("Memberships have no codes.")

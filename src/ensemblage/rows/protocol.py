@@ -202,7 +202,7 @@ class LabelRows(ABC):
         if not self.random_access:
             raise ValueError(
                 f"{name} must hold all label rows in memory{because}. Got {len(self):,} rows of {self.shape[1]} labels "
-                f"{self.where}. Use {instead}, or some of the objects: ensemble[rows]."
+                f"{self.where}. Use {instead}, or select objects with ensemble[rows]."
             )
         array: NDArray[Any] = self[:]
         return array

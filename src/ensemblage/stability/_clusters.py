@@ -73,7 +73,7 @@ def cluster_stability(
     random_state: Any = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> ClusterStability:
-    """Tell which clusters are found again when the data are resampled or perturbed (Hennig's clusterboot).
+    """Use it to check the clusters of a clusterer: how well resamples reproduce each one (Hennig's clusterboot).
 
     The estimator clusters every resample. A cluster, restricted to the objects that were drawn, is compared with the
     cluster of the resample that is most like it: the largest Jaccard similarity, |both| / |either|.
@@ -181,7 +181,7 @@ def cluster_stability(
     data = check_data(X, estimator, name)
     if resamples is not None and (tuning is not None or scheme != "bootstrap"):
         raise ValueError(
-            f"resamples of {name} must be None where scheme or tuning is given. Got resamples with "
+            f"resamples of {name} must be None if scheme or tuning is given. Got resamples with "
             f"scheme={scheme!r} and tuning={tuning}. Leave these out."
         )
     drawn = Scheme(scheme, data, tuning, keep_duplicates)
@@ -214,7 +214,7 @@ def cluster_stability(
 def member_stability(
     clustering: Any, labels: ArrayLike | Any = None, *, weights: ArrayLike | None = None
 ) -> ClusterStability:
-    """Tell how often a member of an ensemble has each cluster: the similarity of the clusters that are most like it.
+    """Use it to check clusters without new fits: how often the members of an ensemble reproduce each one.
 
     Parameters
     ----------
@@ -299,7 +299,7 @@ def _fit_reference(estimator: Any, data: Data, seed: int) -> Reference:
         labels = labels_of(fresh(estimator, seed), data.whole, len(data))
     except Exception as error:
         raise ValueError(
-            f"The estimator of cluster_stability must cluster X. Got {error_text(error)}. Change one of them."
+            f"The estimator of cluster_stability must cluster X. Got {error_text(error)}. Change the estimator or X."
         ) from error
     names, clusters = np.unique(labels[labels >= 0], return_inverse=True)
     placed = np.full(len(labels), len(names), dtype=np.int32)
@@ -332,11 +332,11 @@ def _drop_failures(outcomes: Sequence[Any], n: int, on_error: str) -> list[NDArr
     if failed and on_error == "raise":
         raise ValueError(
             f"cluster_stability must cluster every resample. Got an error for {told}. "
-            "Change the estimator, or leave such resamples out by on_error='warn'."
+            "Change the estimator, or leave such resamples out with on_error='warn'."
         ) from failed[0].error
     if failed and len(failed) == len(outcomes):
         raise ValueError(
-            f"cluster_stability must cluster one resample at least. Got errors for all {n}: {told}. "
+            f"cluster_stability must cluster at least one resample. Got errors for all {n}: {told}. "
             "Change the estimator."
         ) from failed[0].error
     if failed:

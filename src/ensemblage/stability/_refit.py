@@ -67,7 +67,7 @@ def check_data(X: Any, estimator: Any, subject: str) -> Data:
     else:
         data = Data(_check_numbers(X if frame is None else frame.to_numpy(), subject), False, pairwise, subject)
     if len(data) < 2:
-        raise ValueError(f"X of {subject} must have 2 rows or more. Got {len(data)}. Give more objects.")
+        raise ValueError(f"X of {subject} must have at least 2 rows. Got {len(data)}. Give more objects.")
     if pairwise and data.X.shape[0] != data.X.shape[1]:
         raise ValueError(
             f"X of {subject} must be square for an estimator that takes distances of all pairs. "
@@ -98,7 +98,7 @@ def _check_numbers(X: Any, subject: str, allow_nan: bool = True) -> Any:
         raise ValueError(f"{rule}. Got shape {numbers.shape}. Give such a matrix.")
     wrong = np.isinf(numbers) if allow_nan else ~np.isfinite(numbers)
     if wrong.any():
-        raise ValueError(f"{rule}. Got {numbers[wrong][0]}. Leave such objects out, or replace what is missing.")
+        raise ValueError(f"{rule}. Got {numbers[wrong][0]}. Leave such objects out, or fill missing values.")
     return numbers
 
 
@@ -110,7 +110,9 @@ class Clusterer(Estimator):
         return not isinstance(value, type) and callable(getattr(value, self.method, None))
 
 
-CLUSTERER = Clusterer("a clusterer (an object with fit_predict)", "fit_predict", "Give KMeans(3, n_init=10), say.")
+CLUSTERER = Clusterer(
+    "a clusterer (an object with fit_predict)", "fit_predict", "Give KMeans(3, n_init=10), for example."
+)
 
 
 def fresh(estimator: Any, seed: int, **parameters: Any) -> Any:

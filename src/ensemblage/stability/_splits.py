@@ -67,7 +67,7 @@ def split_support(
     null: Literal["unimodal", "gaussian"] = "unimodal",
     random_state: Any = None,
 ) -> SplitSupport:
-    """Tell which splits between clusters a linear test supports, from the coarsest to the finest.
+    """Use it to test each split between clusters by a linear test, from the coarsest to the finest.
 
     The clusters are joined to a tree by Ward's rule on their means. Each split of the tree is tested along the line
     between the means of its two sides: are the objects unimodal along it? Where one cloud was cut, they are.
@@ -152,7 +152,7 @@ def merge_unsupported(
     null: Literal["unimodal", "gaussian"] = "unimodal",
     random_state: Any = None,
 ) -> MergedClusters:
-    """Merge the clusters between which no split is supported by a linear test.
+    """Use it to avoid false splits: merges clusters between which a linear test supports no split.
 
     `split_support` says what is tested and what that cannot do: clusters of any shape that no straight line separates
     are merged, too. Look at both, the clusters before and after.

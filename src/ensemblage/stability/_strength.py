@@ -70,7 +70,7 @@ def prediction_strength(
     random_state: Any = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> PredictionStrength:
-    """Tell which numbers of clusters are supported: those whose clusters in one half of the objects predict the others.
+    """Use it to choose k: numbers whose clusters in one half of the objects predict those in the other half.
 
     Both halves are clustered; each is then given to the clusters of the other. The strength of a split is the share of
     the pairs in a cluster that stay together so, in the worst cluster.
@@ -267,13 +267,13 @@ def _check_k_range(k_range: Iterable[int], most: int) -> list[int]:
         given = list(k_range)
     except TypeError:
         raise TypeError(
-            f"k_range of prediction_strength must be several numbers. Got {format_value(k_range)}. Give range(2, 11), "
-            "say."
+            f"k_range of prediction_strength must be several numbers. Got {format_value(k_range)}. Give range(2, "
+            f"11), for example."
         ) from None
     ks = sorted({check_whole(k, "Every k in k_range of prediction_strength", 1, most) for k in given})
     if not ks:
         raise ValueError(
-            "k_range of prediction_strength must hold at least one number. Got none. Give range(2, 11), say."
+            "k_range of prediction_strength must hold at least one number. Got none. Give range(2, 11), for example."
         )
     return ks
 

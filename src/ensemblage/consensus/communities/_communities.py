@@ -251,13 +251,13 @@ class CommunityConsensus(BaseConsensus):
         """
         if must_link is not None or cannot_link is not None:
             raise ValueError(
-                "must_link and cannot_link of CommunityConsensus must be None: communities follow the edges. Got some. "
-                "Leave them out, or use KMeansConsensus."
+                "must_link and cannot_link of CommunityConsensus must be None: communities follow the edges. Got "
+                "pairs. Leave them out, or use KMeansConsensus."
             )
         if edges is None:
             raise ValueError(
-                "edges of CommunityConsensus must be given to fit: communities follow them. Got None. Give the graph "
-                "whose nodes the labels are of, as fit(labels, edges=graph)."
+                "edges of CommunityConsensus must be given to fit: communities follow them. Got None. Give the "
+                "graph of the labelled nodes: fit(labels, edges=graph)."
             )
         check_value(edges, EDGES, [Edges()])
         check_value(nodes, "nodes of CommunityConsensus", [NODES, None])
@@ -312,8 +312,8 @@ class CommunityConsensus(BaseConsensus):
         """Its nodes are the objects."""
         if n_objects < 2:
             raise ValueError(
-                "X of CommunityConsensus must have 2 objects or more, for an edge joins two (n_samples=1). Got 1. Give "
-                "the labels of every node."
+                "X of CommunityConsensus must have at least 2 objects, since an edge joins two (n_samples=1). Got 1. "
+                "Give the labels of every node."
             )
         edges, given, named = self._given_graph
         # A list has a method of that name, and most frames of pandas an index that only counts the rows.

@@ -139,7 +139,7 @@ class HBGF(ObjectGraph, LocallyWeighted):
         for name, rule in self._against_memberships():
             raise ValueError(
                 f"{name} of HBGF must be {rule} with a SoftEnsemble. Got {format_value(getattr(self, name))}. "
-                "Change that, or give soft.to_labels()."
+                "Change this parameter, or give soft.to_labels()."
             )
 
     def _parts(self, rows: Rows, k: int) -> NDArray[np.int64]:

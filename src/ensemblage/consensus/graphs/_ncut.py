@@ -185,7 +185,7 @@ def leading_eigenvectors(
                 check_more(dense_bytes(m, k))
             return _leading_of_dense(matrix @ np.eye(m), k)
         raise ValueError(
-            f"A spectral cut needs {k} eigenvectors of a graph of {m:,} vertices. Got no convergence. "
+            f"The {k} eigenvectors of a spectral cut must converge. They did not, for a graph of {m:,} vertices. "
             "Ask for fewer clusters, or remove fewer edges."
         ) from error
 

@@ -87,8 +87,8 @@ class ObjectGraph(GraphConsensus):
             return rows
         if rows.sample_weight is not None:
             raise ValueError(
-                f"{type(self).__name__} must have distinct=True, or the normalised cut, where it is given "
-                "sample_weight. Got distinct=False, with which every object is a vertex. Change that, or repeat the "
+                f"{type(self).__name__} must have distinct=True, or the normalised cut, with sample_weight. Got "
+                f"distinct=False, in which every object is a vertex. Set distinct=True, or repeat the "
                 "rows of X: np.repeat(X, sample_weight, axis=0)."
             )
         return object_rows(rows)
@@ -191,7 +191,7 @@ def import_partitioner(module: str, owner: str, install: str) -> Any:
         return importlib.import_module(module)
     except ImportError as error:
         raise ImportError(
-            f"{owner} must have {module} for the partitioner that it was given. Got none that can be imported. Run "
+            f"{owner} needs {module} for this partitioner. It cannot be imported. Run "
             f"`{install}`, if there is a wheel for your platform, or give partitioner='spectral'."
         ) from error
 

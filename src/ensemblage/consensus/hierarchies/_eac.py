@@ -200,8 +200,8 @@ class EvidenceAccumulation(HierarchicalConsensus, ThresholdedConsensus, LocallyW
             return rows
         if rows.sample_weight is not None:
             raise ValueError(
-                "EvidenceAccumulation must have distinct=True where it is given sample_weight. Got distinct=False, "
-                "with which every object is a row. Change that, or repeat the rows of X: "
+                "EvidenceAccumulation must have distinct=True with sample_weight. Got distinct=False, in which "
+                "every object is a row. Set distinct=True, or repeat the rows of X: "
                 "np.repeat(X, sample_weight, axis=0)."
             )
         return object_rows(rows)
@@ -268,8 +268,8 @@ class EvidenceAccumulation(HierarchicalConsensus, ThresholdedConsensus, LocallyW
         for name, plain in (("similarity", "coassociation"), ("cluster_weights", None)):
             if (given := getattr(self, name)) is not plain and given != plain:
                 raise ValueError(
-                    f"{name} of EvidenceAccumulation must be {plain!r} where similarities are given. "
-                    f"Got {format_value(given)}. Leave it out."
+                    f"{name} of EvidenceAccumulation must be {plain!r} if similarities are given. Got "
+                    f"{format_value(given)}. Leave it out."
                 )
 
     def _check_parameters(self) -> None:
@@ -277,7 +277,7 @@ class EvidenceAccumulation(HierarchicalConsensus, ThresholdedConsensus, LocallyW
         plain = self.similarity == "coassociation"
         if self.cluster_weights is not None and not plain:
             raise ValueError(
-                "cluster_weights of EvidenceAccumulation must be None where similarity is not 'coassociation'. Got "
+                "cluster_weights of EvidenceAccumulation must be None unless similarity is 'coassociation'. Got "
                 f"similarity={self.similarity!r}. Leave one of them out."
             )
         if isinstance(self.association_threshold, str) and not (plain and self.cluster_weights is None):

@@ -243,8 +243,8 @@ class KMeansConsensus(BaseKMeans[CategoryUtility], LocallyWeighted, IncrementalC
         given = [f"{name}={getattr(self, name)!r}" for name, value in others.items() if getattr(self, name) != value]
         if self.cluster_weights is not None and given:
             raise ValueError(
-                "cluster_weights of KMeansConsensus must be None with another utility than 'category', normalize or "
-                f"refined. Got {', '.join(given)}. Leave one of them out."
+                "cluster_weights of KMeansConsensus must be None unless utility is 'category', without normalize "
+                f"and refine. Got {', '.join(given)}. Leave one of them out."
             )
 
     def _best_start(self, rows: Rows, k: int) -> Start:
@@ -267,7 +267,7 @@ class KMeansConsensus(BaseKMeans[CategoryUtility], LocallyWeighted, IncrementalC
     def _check_links(self) -> None:
         if self.refine is not None:
             raise ValueError(
-                "refine of KMeansConsensus must be None with must_link or cannot_link: it moves single rows. Got "
+                "refine of KMeansConsensus must be None with must_link or cannot_link: refining moves single rows. Got "
                 f"{self.refine!r}. Leave one of them out."
             )
 

@@ -114,7 +114,7 @@ class Clusterings:
 
 @dataclass(eq=False, repr=False)
 class Dune(BaseEstimator):
-    """Use it if clusterings differ in how finely they divide: merges clusters as long as the mean agreement rises.
+    """Use it if clusterings differ in resolution: it merges clusters as long as the mean agreement rises (Dune).
 
     Clusterings of the same objects by different algorithms or settings often differ in how finely they divide. Each
     step merges the two clusters of one of them with which the mean agreement of all pairs of partitions rises most.

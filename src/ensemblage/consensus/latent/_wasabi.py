@@ -115,7 +115,7 @@ class KMeansOfPartitions:
 
 @dataclass(eq=False, repr=False)
 class WasabiModes(BaseEstimator):
-    """Use it if one partition cannot stand for draws from a posterior: several, with weights (WASABI).
+    """Use it if one partition cannot represent draws from a posterior: several partitions with weights (WASABI).
 
     Where the posterior has several modes, no single estimate is near all draws. This finds as many partitions as are
     asked for so that the draws are as near to them as can be: the Wasserstein distance by variation of information.

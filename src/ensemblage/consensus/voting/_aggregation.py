@@ -82,8 +82,8 @@ def check_cells(cells: int) -> None:
     """Refuse a table that does not fit, before it is made."""
     if cells > _MOST_CELLS:
         raise ValueError(
-            f"Voting needs tables of labels by labels, of at most {_MOST_CELLS:,} cells. Got {cells:,}. "
-            "Leave out the partitions with the most clusters (names or numbers of the objects?)."
+            f"Voting must keep its contingency tables below {_MOST_CELLS:,} cells. Got {cells:,}. "
+            "Leave out the partitions with the most clusters: perhaps they are names of the objects."
         )
 
 

@@ -62,7 +62,8 @@ class VotingConsensus(SoftConsensus, IncrementalConsensus):
         if len(rows.weights) < 2:
             one = " (n_features=1)" if self.n_features_in_ == 1 else " with a weight above 0"
             raise ValueError(
-                f"{name} needs at least 2 partitions that vote. Got 1{one}. Add partitions, or use that one as it is."
+                f"{name} must have at least 2 partitions that vote. Got 1{one}. Add partitions, or use that "
+                f"partition unchanged."
             )
         if self.n_clusters is None:
             return None

@@ -55,7 +55,7 @@ class Row(NamedTuple):
 
 
 class Scope(NamedTuple):
-    """What is compared with each other: who is told k, or who is not, on some pools."""
+    """Entries that are compared with each other: those with k given, or with k unknown, on some pools."""
 
     setting: str
     """ "k known" or "k found"."""

@@ -48,7 +48,7 @@ class Entry:
     """Gets features: "baseline", of the user "clusterer"; gets a pool: "consensus", "pipeline", "selector", of the user
     "combiner"."""
     knows_k: bool
-    """Whether it is told the number of classes."""
+    """Whether the number of classes is given."""
 
     @property
     def column(self) -> str:
@@ -120,7 +120,7 @@ def solve(
         labels = estimator.fit_predict(X) if hasattr(estimator, "fit_predict") else estimator.fit(X).labels_
         return np.asarray(labels, dtype=np.int64)
     if members is None:
-        raise ValueError(f"{entry.name} must get a pool. Got none. Name one.")
+        raise ValueError(f"{entry.name} must be run on a pool. Got none. Name a pool.")
     if entry.kind == "selector":
         # Rankers of labels ignore the features.
         ranker = _with(make_ranker(entry.name), random_state=0).fit(members, features=X)

@@ -334,7 +334,7 @@ def _rank_picture(board: Board, scope: Scope, name: str) -> list[Picture]:
         return []
     shown = dict(sorted(ranks.items(), key=lambda pair: pair[1])[:MOST_RANKED])
     ax = draw_ranking(shown, "mean rank, 1 is best", [PALETTE[0]] * len(shown), band=difference)
-    sentence = f"Grey: within Nemenyi's critical difference of the first, {difference:.2f} at 5 %: not told from it."
+    sentence = f"Grey: within Nemenyi's critical difference of the first, {difference:.2f} at 5 %."
     return [Picture(f"Mean ranks, {scope.title}", to_svg(ax, f"ranks-{name}"), [sentence], wide=True)]
 
 

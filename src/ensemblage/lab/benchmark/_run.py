@@ -77,7 +77,7 @@ class Request:
     limits : Limits
         Of one cell; a pool may take five times as long.
     minutes : float, optional
-        After these no more begins; tables and page are of what is there, and the same request goes on.
+        After these no cell begins; tables and page show the finished cells, and the same request continues.
     n_jobs : int
         Processes that work.
     retry : bool
@@ -108,7 +108,7 @@ class Request:
         check_whole(self.n_jobs, "n_jobs of a benchmark", 1, 64)
         unknown = [pool for pool in self.pools if pool not in POOLS]
         if unknown:
-            got = f" must be among {', '.join(POOLS)}. Got {unknown[0]!r}. Choose of these."
+            got = f" must be among {', '.join(POOLS)}. Got {unknown[0]!r}. Choose among these."
             raise ValueError(Message(Option("pools"), got))
         for option, names in (("methods", self.methods), ("consensus", self.consensus)):
             for name in names:

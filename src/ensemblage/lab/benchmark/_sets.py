@@ -118,7 +118,7 @@ def find_sets(suite: Path | None, data: Sequence[Path] = ()) -> list[BenchmarkSe
     if not sets:
         raise ValueError(
             Message(
-                "There must be sets to score on: ",
+                "A benchmark must have data sets: ",
                 Option("suite"),
                 " with <battery>/<set>.data.gz, or ",
                 Option("data"),
@@ -171,7 +171,7 @@ def _class_column(path: Path, table: Table) -> str:
         if name in table.names:
             return name
     some = " or ".join(map(repr, CLASSES))
-    raise ValueError(f"{path.name} must have a column {some} of known classes. It has none. Name it so.")
+    raise ValueError(f"{path.name} must have a column {some} of known classes. It has none. Give the column that name.")
 
 
 def _check_references(
@@ -179,10 +179,10 @@ def _check_references(
 ) -> list[NDArray[np.int64]]:
     if not references or any(reference.shape != (len(X),) for reference in references):
         raise ValueError(
-            f"{path.name} must have one class per object. It has none, or of another number. Leave it out."
+            f"{path.name} must have one class per object. It has none, or another number of them. Leave the set out."
         )
     if min(len(np.unique(reference[reference > 0])) for reference in references) < 2:
-        raise ValueError(f"{path.name} must have two classes at least. It has one. Leave it out.")
+        raise ValueError(f"{path.name} must have at least two classes. It has one. Leave the set out.")
     return references
 
 

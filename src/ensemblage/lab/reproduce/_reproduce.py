@@ -105,7 +105,7 @@ def _check(request: Request) -> None:
     papers: object = request.papers
     if isinstance(papers, str) or not papers:
         raise ValueError(
-            f"papers of a Request must be names of papers. Got {format_value(papers)}. Give ('ayad',), say."
+            f"papers of a Request must be names of papers. Got {format_value(papers)}. Give ('ayad',), for example."
         )
     for name, value in (("output", request.output), ("data", request.data)):
         if not isinstance(value, Path) and (name == "output" or value is not None):
@@ -114,7 +114,8 @@ def _check(request: Request) -> None:
             )
     if request.method is not None and not isinstance(request.method, str):
         raise TypeError(
-            f"method of a Request must be package.module:Class as text. Got {format_value(request.method)}. Name one."
+            f"method of a Request must be package.module:Class as text. Got {format_value(request.method)}. Name "
+            f"one class."
         )
     if request.runs is not None:
         check_whole(request.runs, "runs of a Request", 1)

@@ -123,7 +123,7 @@ INTERNAL_INDICES: Mapping[str, InternalIndexInfo] = MappingProxyType(
 def internal_index(
     features: ArrayLike, clustering: ArrayLike, measure: str = "silhouette", *, variant: str = "published"
 ) -> float:
-    """Quality of a clustering judged by the features of the objects alone.
+    """Use it to score a clustering by the features alone, such as by the silhouette.
 
     Parameters
     ----------
@@ -185,7 +185,7 @@ def check_features(features: Any) -> NDArray[np.float64]:
     if X.ndim != 2 or X.size == 0:
         raise ValueError(f"{rule}. Got shape {X.shape}. Give such a matrix.")
     if not np.isfinite(X).all():
-        raise ValueError(f"{rule}. Got {X[~np.isfinite(X)][0]}. Leave such objects out, or replace what is missing.")
+        raise ValueError(f"{rule}. Got {X[~np.isfinite(X)][0]}. Leave such objects out, or fill missing values.")
     return np.ascontiguousarray(X)
 
 

@@ -39,6 +39,7 @@ from ensemblage.answer._execution import (
 from ensemblage.answer._k_choice import KChoice
 from ensemblage.answer._of_blocks import check_learned, cluster_blocks
 from ensemblage.answer._plan import Plan
+from ensemblage.answer._second_sample import SecondSample, take_second_sample
 from ensemblage.base.parameters import Constraints, Function, Jobs, Seed
 from ensemblage.base.random import seed_of
 from ensemblage.base.selections import DEFAULT_SELECTION, LEARNED
@@ -193,6 +194,7 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
     consensus_: Any = field(init=False)
     n_features_in_: int = field(init=False)
     feature_names_in_: NDArray[Any] = field(init=False)
+    _second: SecondSample | None = field(init=False, default=None)
 
     def fit(
         self,
@@ -251,7 +253,9 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
         set_weights(consensus, self._weights(ensemble.shape[1]))
         given = {"sample_weight": sample_weight, "must_link": must_link, "cannot_link": cannot_link}
         given = {name: value for name, value in given.items() if value is not None}
-        self._take_consensus(ensemble, consensus.fit(ensemble, **given))
+        consensus.fit(ensemble, **given)
+        second = take_second_sample(consensus, ensemble, self.generator_, self.chosen_, prepared.features)
+        self._take_consensus(ensemble, consensus, second)
         return self
 
     def _fit_blocks(self, X: FeatureBlocks, **others: Any) -> Self:
@@ -306,9 +310,9 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
             return None
         return weights_of_members(n_partitions - n_members, n_members, of.n_columns_, of.member_weight)
 
-    def _take_consensus(self, ensemble: Ensemble, consensus: Any) -> None:
+    def _take_consensus(self, ensemble: Ensemble, consensus: Any, second: SecondSample | None = None) -> None:
         """Take what a fitted consensus has found."""
-        self.ensemble_, self.consensus_ = ensemble, consensus
+        self.ensemble_, self.consensus_, self._second = ensemble, consensus, second
         self._take(consensus)
 
     @classmethod
@@ -321,14 +325,19 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
         return made
 
     def _set_consensus(
-        self, ensemble: Ensemble, consensus: Any, choice: KChoice | None, chosen: Chosen | None = None
+        self,
+        ensemble: Ensemble,
+        consensus: Any,
+        choice: KChoice | None,
+        chosen: Chosen | None = None,
+        second: SecondSample | None = None,
     ) -> Self:
         """The fitted model of what was generated and a fitted consensus of it.
 
         Where the weights of the partitions are learned, it learns them again when it is fitted again.
         """
         self.choice_, self.chosen_ = choice, chosen
-        self._take_consensus(ensemble, consensus)
+        self._take_consensus(ensemble, consensus, second)
         if chosen is not None:
             learned = {"generator": None, "selection": LEARNED, "n_clusters": self.plan_.k}
             self.set_params(**learned, allow_one=self.plan_.allow_one)
@@ -339,6 +348,7 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
     def _renumber(self, places: NDArray[np.int64]) -> None:
         self.consensus_._renumber(places)
         self._take(self.consensus_)
+        self._second = None if self._second is None else self._second.reorder(places)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -419,7 +429,11 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
         >>> model.assign(X[1::2]).verdict[:3].tolist()
         ['core', 'core', 'core']
         """
-        return self._assign_labels(self._labels_of(X))
+        labels = self._labels_of(X)
+        found = self._assign_labels(labels)
+        if self._second is None:
+            return found
+        return self._second.assign(found, self.consensus_._encode(labels), self.preprocessor_.transform(as_table(X)))
 
     @available_where(_can_predict)
     def score(self, X: Any, y: Any = None) -> float:

@@ -148,12 +148,13 @@ def test_parquet_parts(expected, tmp_path):
 def test_profile(X, expected, tmp_path):
     features = FeatureBlocks.open(write_parts(tmp_path / "X"))
     model = ConsensusClustering(3, random_state=1).fit(features)
-    found = features.profile(model).to_pandas().set_index(["cluster", "feature"])
+    found = features.profile(model).to_pandas().set_index(["cluster", "variable"])
     for cluster in range(3):
         own = X[expected.labels_ == cluster]
-        for j, name in enumerate("abc"):
+        for j, name in enumerate("ab"):
             row, values = found.loc[cluster, name], own[:, j]
             assert (row.n_objects, row.least, row.largest) == (len(own), values.min(), values.max())
+            assert (row["median"], row.q25) == (np.median(values), np.quantile(values, 0.25))
             np.testing.assert_allclose([row["mean"], row.deviation], [values.mean(), values.std()], atol=1e-9)
             spread = X[:, j].std() or 1
             np.testing.assert_allclose(row.difference, (values.mean() - X[:, j].mean()) / spread, atol=1e-9)
@@ -313,7 +314,6 @@ def test_what_is_no_features(X, tmp_path):
 PARQUET = {
     "columns": ({"a": [1.0], "c": [1.0]}, "same columns. Got a, c in part-9.parquet, and a, b, c in part-0.parquet."),
     "types": ({"a": [1], "b": [1.0], "c": [1.0]}, "same types. Got int64 in column 'a' of part-9.parquet, and double"),
-    "gaps": ({"a": [None, 1.0], "b": [1.0, 1], "c": [1.0, 1]}, "no missing numbers. Got 1 in column 'a' of part-9"),
 }
 
 
@@ -328,11 +328,8 @@ def test_parts_that_differ(case, tmp_path):
     assert list(scratch.iterdir()) == []
 
 
-def test_text_and_damage_in_parts(tmp_path):
+def test_damage_in_parts(tmp_path):
     (tmp_path / "X").mkdir()
-    pq.write_table(pa.table({"a": ["x"]}), tmp_path / "X" / "part.parquet")
-    with pytest.raises(ValueError, match=r"must be numbers\. Got string in column 'a' of part\.parquet"):
-        FeatureBlocks.open(tmp_path / "X")
     (tmp_path / "X" / "part.parquet").write_bytes(b"PAR1")
     with pytest.raises(ValueError, match="which is not a \\(whole\\) Parquet file"):
         FeatureBlocks.open(tmp_path / "X")

@@ -283,7 +283,7 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
         if self.preprocessor is None:
             return Preprocessor(standardize=self.standardize, impute=self.impute)
         if isinstance(self.preprocessor, Preprocessor):
-            return clone(self.preprocessor)
+            return cast(Preprocessor, clone(self.preprocessor))
         raise TypeError(
             f"preprocessor of {type(self).__name__} must be a Preprocessor for Parquet parts that are not in memory. "
             f"Got {format_value(self.preprocessor)}. Give one, or fit an array."

@@ -327,7 +327,7 @@ class Preprocessor(TransformerMixin, BaseEstimator):
         validate_data(self, cells, reset=False, skip_check_array=True)
         return pa.table([_arrow_column(column.tolist()) for column in cells.T], names=list(self.feature_names_in_))
 
-    def _fit_table(self, X: Any, table: Table) -> NDArray[np.float64]:
+    def _fit_table(self, X: Any, table: Table) -> Any:
         roles = assign_roles(table, None, None, (), guess_id=True)
         options = Options(self.standardize, self.impute, self.categories, self.dates, self.category_scale)
         encoding, features = fit_encoding(table, roles.rest, options)
@@ -457,6 +457,7 @@ class Preprocessor(TransformerMixin, BaseEstimator):
         encoding, blocks = fit_encoding(table, named.rest, options, cells_of=cells_of)
         notes = *encoding.set_aside, *table.notes, *named.notes, *encoding.notes
         self._set(encoding, table.names, encoding.uses, notes)
+        features.notes = notes
         for note in self._codes:
             warnings.warn(note, NoteWarning, stacklevel=2)
         if not len(encoding.names):

@@ -31,6 +31,7 @@ class TableFeatures(FeatureBlocks):
         self.shape = len(self.table), len(self.table.columns)
         self._memory, self._scratch = memory, scratch
         self._written: tuple[Any, list[Encoded], StoredCells] | None = None
+        self.notes: tuple[Any, ...] = ()
 
     def __getitem__(self, rows: Any) -> Table:
         return self.table.take(np.asarray(rows))
@@ -114,8 +115,8 @@ class StoredCells(Cells):
         return np.asarray(self.rows[:, self.places[place]])
 
     def keep(self, places: Sequence[int], of: list[int]) -> StoredCells:
-        names, kinds, kept = ([each[place] for place in places] for each in (self.names, self.kinds, self.places))
-        return StoredCells(self.rows, names, of, kinds, kept, self.memory)
+        names, kinds = ([each[place] for place in places] for each in (self.names, self.kinds))
+        return StoredCells(self.rows, names, of, kinds, [self.places[place] for place in places], self.memory)
 
     @property
     def _summaries(self) -> list[tuple[float, float, int]]:
@@ -130,25 +131,33 @@ class StoredCells(Cells):
         return found
 
     @property
-    def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:  # type: ignore[override]
+    def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         low, high, _ = zip(*self._summaries, strict=True) if self.names else ((), (), ())
         return np.array(low, dtype=np.float64), np.array(high, dtype=np.float64)
 
     @property
-    def n_missing(self) -> NDArray[np.int64]:  # type: ignore[override]
+    def n_missing(self) -> NDArray[np.int64]:
         return np.array([n for _, _, n in self._summaries], dtype=np.int64)
 
     def check_size(self, columns: Sequence[Encoded], source: str) -> None:
         check_memory(self.memory, len(self), sum(len(column.names()) for column in columns))
 
     def fit(self, transformer: Any) -> FeatureBlocks:
-        """Fit a ColumnTransformer: to two rows first, then each of its steps to all cells, as to those in memory."""
-        transformer.fit(np.vstack(self.bounds))
+        """Fit a ColumnTransformer: to a few rows first, then each of its steps to all cells, as to those in memory."""
+        transformer.fit(self._few_rows())
         for i, (name, step, places) in enumerate(transformer.transformers_):
             if name != "remainder":
                 columns = np.arange(len(self.names))[places].tolist()
                 transformer.transformers_[i] = name, self._fit_step(step, columns), places
         return self.blocks(transformer)
+
+    def _few_rows(self) -> NDArray[np.float64]:
+        """Some rows in which the least and the largest value of each column occur, and every category."""
+        low, high = self.bounds
+        codes = [high[j] for j, kind in enumerate(self.kinds) if kind == "category"]
+        row = np.arange(2 + int(max(codes, default=0)))[:, None]
+        is_category = np.array(self.kinds) == "category"
+        return np.where(is_category, np.minimum(row, high), np.where(row % 2, high, low))
 
     def _fit_step(self, step: Any, columns: list[int]) -> Any:
         """What fills the gaps of some columns and what scales them, or one of these."""
@@ -175,7 +184,7 @@ class StoredCells(Cells):
 
     def blocks(self, transformer: Any) -> FeatureBlocks:
         """The features that a fitted ColumnTransformer makes of the cells, read block by block."""
-        m = transformer.transform(np.vstack(self.bounds)).shape[1]
+        m = transformer.transform(self._few_rows()).shape[1]
         return StoredFeatures(self.rows, None, self.memory, _Transformed(self.places, transformer), m)
 
 

@@ -146,12 +146,12 @@ class StoredColumn(Column):
         return held
 
     @property
-    def values(self) -> Any:  # type: ignore[override]
+    def values(self) -> Any:
         """(n,) Arrow array."""
         return self._held.values
 
     @property
-    def categories(self) -> list[str] | None:  # type: ignore[override]
+    def categories(self) -> list[str] | None:
         """The values in their order, if the table's type says that they are ordered."""
         return self._held.categories
 

@@ -27,8 +27,10 @@ class Description(NamedTuple):
     """pyarrow.Table with a record for each cluster and variable."""
     sizes: list[int]
     """(k,) objects of each cluster."""
+    drivers: list[str]
+    """(k,) what describes each cluster, "" if nothing does ..."""
     sentences: list[str]
-    """(k,)"""
+    """(k,) ... and as a sentence."""
 
 
 def describe_blocks(features: FeatureBlocks, model: Any) -> Description:
@@ -38,9 +40,10 @@ def describe_blocks(features: FeatureBlocks, model: Any) -> Description:
     sizes = np.bincount(found.labels, of_kept, k).astype(int).tolist()
     compared = _profile_of_some(features, model, found)
     rows = [row for c in range(len(compared.clusters)) for row in compared._rows(c)]
-    drivers = {cluster.cluster: cluster.drivers for cluster in compared.clusters}
-    sentences = [sentence_of(c, size, size / n, drivers.get(c, ""), k) for c, size in enumerate(sizes)]
-    return Description(_table_of(rows, sizes, _moments(features, model, found)), sizes, sentences)
+    drivers_of = {cluster.cluster: cluster.drivers for cluster in compared.clusters}  # of those that were drawn
+    drivers = [drivers_of.get(c, "") for c in range(k)]
+    sentences = [sentence_of(c, size, size / n, drivers[c], k) for c, size in enumerate(sizes)]
+    return Description(_table_of(rows, sizes, _moments(features, model, found)), sizes, drivers, sentences)
 
 
 def _profile_of_some(features: FeatureBlocks, model: Any, found: Found) -> Profile:
@@ -138,7 +141,7 @@ def _add_block(
     centre: NDArray[np.float64],
 ) -> Sums:
     """The sums with those of a block of rows; ``nearest`` are their places among those that were clustered."""
-    n, sums, least, largest = (values.copy() for values in state)
+    n, sums, least, largest = state.n.copy(), state.sums.copy(), state.least.copy(), state.largest.copy()
     for rows in row_blocks(len(block), SUM_ROWS):
         labels = of_kept[nearest[rows][:, 0].astype(np.intp)]
         values = block[rows].astype(np.float64)

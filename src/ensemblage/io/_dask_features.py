@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.base.text import some
+from ensemblage.base.text import one_line, some
 from ensemblage.io._feature_blocks import MOST_ROWS, FeatureBlocks, R, S, as_floats
 from ensemblage.io._out_of_core import futures_of
 from ensemblage.rows.backend import check_client
@@ -83,7 +84,8 @@ def features_on_cluster(parts: Any, client: Any) -> RemoteFeatures:
     """Do what `FeatureBlocks.from_dask` does."""
     client = check_client(client, "from_dask")
     given = futures_of(parts, client, "features")
-    kinds = gather(client, [client.submit(kind_of, part, pure=False) for part in given])
+    with _failures_told():
+        kinds = gather(client, [client.submit(kind_of, part, pure=False) for part in given])
     first = kinds[0]
     for i, kind in enumerate(kinds):
         _check_kind(kind, first, i)
@@ -97,6 +99,20 @@ def features_on_cluster(parts: Any, client: Any) -> RemoteFeatures:
     cut = Blocks(client, futures, edges).rechunk(MOST_ROWS)
     rows = RemoteRows(cut, len(first.types), np.dtype(dtype))
     return RemoteFeatures(rows, None if first.names is None else list(first.names))
+
+
+@contextmanager
+def _failures_told() -> Iterator[None]:
+    """Say in one sentence that a task of the user failed, whatever it raised."""
+    try:
+        yield
+    except LostWorkersError:
+        raise
+    except Exception as error:
+        raise ValueError(
+            f"Parts of features must be made without an error. Got {type(error).__name__}: {one_line(str(error), 100)}. "
+            "Mend the tasks that make them."
+        ) from error
 
 
 class Kind(NamedTuple):

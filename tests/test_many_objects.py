@@ -84,6 +84,13 @@ def test_other_sizes_are_refused(size):
         ScaledPartitions(3, sample_size=size).fit(BLOBS)
 
 
+@pytest.mark.parametrize(("size", "k"), [(5, 10), (9, [10, 12]), (2, None), (2, 3)])
+def test_a_sample_below_the_number_of_clusters(size, k):
+    with pytest.raises(ValueError, match=rf"sample_size of ScaledPartitions must leave .*\. Got {size}, and"):
+        ScaledPartitions(k, sample_size=size).fit(BLOBS)
+    assert ScaledPartitions(10, sample_size=10).fit_transform(BLOBS).max() == 9
+
+
 # -- the default -------------------------------------------------------------------------------------------------------
 
 

@@ -56,6 +56,7 @@ from ensemblage.generation._dense_rows import MOST_WHOLE
 from ensemblage.io import Preprocessor
 from ensemblage.io._anndata_features import as_table
 from ensemblage.io._feature_blocks import FeatureBlocks
+from ensemblage.io._stored_cells import TableFeatures
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -260,7 +261,8 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
 
     def _fit_blocks(self, X: FeatureBlocks, **others: Any) -> Self:
         """Fit to features that are not in memory."""
-        for name, value in {"impute": self.impute, "preprocessor": self.preprocessor, **others}.items():
+        others |= {} if isinstance(X, TableFeatures) else {"impute": self.impute, "preprocessor": self.preprocessor}
+        for name, value in others.items():
             if value is not None:
                 raise ValueError(
                     f"{name} of {type(self).__name__} must be None for features that are not in memory. Got "
@@ -268,16 +270,28 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
                 )
         if len(X) <= MOST_WHOLE:
             return self.fit(X[np.arange(len(X))])
-        preprocessor = Preprocessor(standardize=self.standardize)
+        preprocessor = self._own_preprocessor()
         features = preprocessor._fit_blocks(X)
         self._take_preprocessor(preprocessor)
         wishes = self._wishes(False, False)
         plan = plan_of(features, preprocessor, wishes)
         check_learned(plan, largest_asked(wishes))
         found = cluster_blocks(plan, features, seed_of(self.random_state), self.n_jobs, self.progress)
+        X._nearest = found.generator._fit_X, found.nearest
         self.plan_, self.choice_, self.chosen_, self.generator_ = plan, None, found.chosen, found.generator
         self._take_consensus(found.ensemble, found.consensus)
         return self
+
+    def _own_preprocessor(self) -> Preprocessor:
+        """The one that was given, unfitted, or one with the parameters."""
+        if self.preprocessor is None:
+            return Preprocessor(standardize=self.standardize, impute=self.impute)
+        if isinstance(self.preprocessor, Preprocessor):
+            return cast(Preprocessor, clone(self.preprocessor))
+        raise TypeError(
+            f"preprocessor of {type(self).__name__} must be a Preprocessor for Parquet parts that are not in memory. "
+            f"Got {format_value(self.preprocessor)}. Give one, or fit an array."
+        )
 
     def _take_preprocessor(self, preprocessor: Any) -> None:
         """Take a fitted preprocessor, and what it knows of the columns."""

@@ -277,9 +277,9 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
         plan = plan_of(features, preprocessor, wishes)
         check_learned(plan, largest_asked(wishes))
         found = cluster_blocks(plan, features, seed_of(self.random_state), self.n_jobs, self.progress)
-        X._nearest = found.generator._fit_X, found.nearest
+        X._nearest = found.kept, found.nearest
         self.plan_, self.choice_, self.chosen_, self.generator_ = plan, None, found.chosen, found.generator
-        self._take_consensus(found.ensemble, found.consensus)
+        self._take_consensus(found.ensemble, found.consensus, found.second)
         return self
 
     def _own_preprocessor(self) -> Preprocessor:

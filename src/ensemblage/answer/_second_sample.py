@@ -42,6 +42,20 @@ class SecondSample(NamedTuple):
         """(n, p + q) codes of objects in the partitions of both, from those of the first and the features."""
         return rows.with_columns(MemoryRows(self.codes[nearest_rows(self.kept, features)]))
 
+    def tell(self, consensus: Any, rows: LabelRows, features: Matrix) -> None:
+        """Give a consensus of the first sample, (n,) clusters, the certainty of both."""
+        codes = self.beside(rows, features)
+        consensus._take_certainty(certainty_of_rows(codes, consensus.labels_, self.association, consensus.n_jobs))
+
+    def certainty(
+        self, codes: NDArray[Any], nearest: NDArray[np.intp], clusters: NDArray[np.int32]
+    ) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
+        """(n,) confidence and runner-up of objects whose codes in the first and whose nearest kept ones are known."""
+        certainty = certainty_of_rows(
+            MemoryRows(np.column_stack([codes, self.codes[nearest]])), clusters, self.association, n_jobs=1
+        )
+        return certainty.confidence, certainty.runner_up
+
     def assign(self, found: Assignment, rows: LabelRows, features: Matrix) -> Assignment:
         """The assignment of new objects with the certainty that both samples give it."""
         codes = self.beside(rows, features)[:]
@@ -65,26 +79,32 @@ def take_second_sample(
         return None
     again = second_generator(generator)
     again._fit_kept(features[dense_rows(features, again.sample_size, again.random_state)])
-    table = count_clusters(features, consensus.labels_, again._fit_X, consensus.n_clusters_)
-    second = second_of_counts(consensus, again, chosen, table)
-    codes = second.beside(ensemble.rows, features)
-    consensus._take_certainty(certainty_of_rows(codes, consensus.labels_, second.association, consensus.n_jobs))
+    nearest, k = nearest_rows(again._fit_X, features), consensus.n_clusters_
+    second = second_of_counts(consensus, again, chosen, count_places(consensus.labels_, nearest, k, len(again._fit_X)))
+    second.tell(consensus, ensemble.rows, features)
     return second
+
+
+def second_seed(seed: int) -> int:
+    """Of the second sample, where this one draws the first."""
+    return int(task_seeds(seed, 1)[0])
 
 
 def second_generator(generator: Any) -> Any:
     """What makes the same partitions of another sample, unfitted."""
-    return clone(generator).set_params(random_state=int(task_seeds(generator.random_state, 1)[0]))
+    return clone(generator).set_params(random_state=second_seed(generator.random_state))
 
 
-def count_clusters(features: Matrix, clusters: NDArray[np.int32], kept: Matrix, n_clusters: int) -> NDArray[np.int64]:
-    """(k, m) objects of each cluster to which each of the kept rows is nearest."""
-    cells = clusters * len(kept) + nearest_rows(kept, features)
-    return np.bincount(cells, minlength=n_clusters * len(kept)).reshape(n_clusters, len(kept))
+def count_places(
+    clusters: NDArray[np.int32], nearest: NDArray[np.intp], n_clusters: int, n_kept: int
+) -> NDArray[np.int64]:
+    """(k, m) objects of each cluster to which each of the kept objects is nearest; both (n,)."""
+    counts = np.bincount(clusters.astype(np.intp) * n_kept + nearest, minlength=n_clusters * n_kept)
+    return counts.reshape(n_clusters, n_kept)
 
 
 def second_of_counts(consensus: Any, again: Any, chosen: Chosen, table: NDArray[np.int64]) -> SecondSample:
-    """The sample that a generator was fitted to, beside a consensus of the first; ``table`` as of `count_clusters`."""
+    """The sample that a generator was fitted to, beside a consensus of the first; ``table`` as of `count_places`."""
     labels = Ensemble(again._labels)
     codes = labels.rows[:]
     clusters, kept = np.nonzero(table)

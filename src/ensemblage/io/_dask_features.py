@@ -67,10 +67,10 @@ class RemoteFeatures(FeatureBlocks):
     def _transformed(self, function: Callable[[NDArray[Any]], NDArray[Any]], n_features: int) -> FeatureBlocks:
         return RemoteFeatures(self._rows, self.names, function, n_features)
 
-    def _kept(self, function: Callable[..., NDArray[Any]], dtype: Any, *arguments: Any) -> FeatureBlocks:
+    def _kept(self, function: Callable[..., NDArray[Any]], dtype: Any, width: int, *arguments: Any) -> FeatureBlocks:
         blocks = Blocks(self._blocks.client, self._tasks(function, *arguments), self._blocks.edges)
         blocks = Blocks(blocks.client, blocks.map(astype, blocks.futures, dtype), blocks.edges)
-        return RemoteFeatures(RemoteRows(blocks, 1, np.dtype(dtype)), None)
+        return RemoteFeatures(RemoteRows(blocks, width, np.dtype(dtype)), None)
 
     def _tasks(self, function: Callable[..., R], *arguments: Any) -> list[Any]:
         """Futures of ``function(block, start, *arguments)``."""

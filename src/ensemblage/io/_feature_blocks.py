@@ -72,8 +72,8 @@ class FeatureBlocks:
     are_blocks: ClassVar[bool] = True
     shape: tuple[int, int]
     names: list[str] | None
-    _nearest: tuple[NDArray[np.float64], FeatureBlocks] | None = None
-    """Which objects were clustered last, and for each object which of them is nearest to it."""
+    _nearest: tuple[list[NDArray[np.float64]], FeatureBlocks] | None = None
+    """The objects of each sample that were clustered last, and for each object which of each is nearest to it."""
 
     @classmethod
     def open(
@@ -223,8 +223,8 @@ class FeatureBlocks:
         """The features that a function of rows makes of these."""
         raise NotImplementedError
 
-    def _kept(self, function: Callable[..., NDArray[Any]], dtype: Any, *arguments: Any) -> FeatureBlocks:
-        """``function(block, start, *arguments)`` of every block, (rows, 1) of this type, kept where these are."""
+    def _kept(self, function: Callable[..., NDArray[Any]], dtype: Any, width: int, *arguments: Any) -> FeatureBlocks:
+        """``function(block, start, *arguments)`` of every block, (rows, width) of this type, kept where these are."""
         raise NotImplementedError
 
 
@@ -276,13 +276,13 @@ class StoredFeatures(FeatureBlocks):
     def _transformed(self, function: Callable[[NDArray[Any]], NDArray[Any]], n_features: int) -> FeatureBlocks:
         return StoredFeatures(self._rows, self.names, self._memory, function, n_features, self._scratch)
 
-    def _kept(self, function: Callable[..., NDArray[Any]], dtype: Any, *arguments: Any) -> FeatureBlocks:
+    def _kept(self, function: Callable[..., NDArray[Any]], dtype: Any, width: int, *arguments: Any) -> FeatureBlocks:
         with Scratch(self._scratch, self._memory).or_removed() as place:
-            place.check_room(len(self) * np.dtype(dtype).itemsize)
+            place.check_room(len(self) * width * np.dtype(dtype).itemsize)
             with place.writing("kept") as file:
                 for block in self._each(function, *arguments):
                     write_array(file, block.astype(dtype))
-            rows = StoredRows(place.file("kept"), (len(self), 1), np.dtype(dtype), scratch=place)
+            rows = StoredRows(place.file("kept"), (len(self), width), np.dtype(dtype), scratch=place)
         return StoredFeatures(rows, None, self._memory)
 
     def _slices(self) -> list[slice]:

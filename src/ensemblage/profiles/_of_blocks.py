@@ -36,8 +36,8 @@ class Description(NamedTuple):
 def describe_blocks(features: FeatureBlocks, model: Any) -> Description:
     """Do what `FeatureBlocks.profile` does, with a sentence for each cluster."""
     found, k, n = Found.of(features, model), model.n_clusters_, len(features)
-    of_kept = found.nearest._reduce(counts_of, np.add, len(found.labels))
-    sizes = np.bincount(found.labels, of_kept, k).astype(int).tolist()
+    of_kept = found.nearest._reduce(counts_of, np.add, len(found.of_kept.labels))
+    sizes = np.bincount(found.of_kept.labels, of_kept, k).astype(int).tolist()
     compared = _profile_of_some(features, model, found)
     rows = [row for c in range(len(compared.clusters)) for row in compared._rows(c)]
     drivers_of = {cluster.cluster: cluster.drivers for cluster in compared.clusters}  # of those that were drawn
@@ -50,15 +50,15 @@ def _profile_of_some(features: FeatureBlocks, model: Any, found: Found) -> Profi
     """The profile of all objects, or of some of more that are drawn."""
     n, m = features.shape
     rows = sample_rows(n, max(SUM_ROWS, min(MOST_COMPARED, MOST_CELLS // m)), 0)
-    nearest = found.nearest[rows][:, 0].astype(np.intp)
+    labels, confidence, _ = found.of_kept.at(found.nearest[rows])
     used = {use.column for use in model.preprocessor_.columns_ if use.use.startswith("used")}
     return profile(
-        found.labels[nearest],
+        labels,
         _values_of(features, model, rows),
         ids=list(map(str, rows.tolist())),
         features=model.preprocessor_._of_blocks(features)[rows],
         clustered=used,
-        confidence=found.confidence[nearest],
+        confidence=confidence,
         max_depth=0,
     )
 
@@ -113,7 +113,7 @@ def _moments(features: FeatureBlocks, model: Any, found: Found) -> dict[tuple[in
     k, m = model.n_clusters_, numbers.shape[1]
     centre = np.nan_to_num(_means(numbers[np.arange(min(len(numbers), SUM_ROWS))]))
     state = Sums(np.zeros((k, m), np.int64), np.zeros((2, k, m)), np.full((k, m), np.inf), np.full((k, m), -np.inf))
-    n, (sums, squares), least, largest = numbers._fold(_add_block, state, found.labels, centre, beside=found.nearest)
+    n, (sums, squares), least, largest = numbers._fold(_add_block, state, found.of_kept.labels, centre, beside=found.nearest)
     with np.errstate(invalid="ignore", divide="ignore"):
         means, total = sums / n, sums.sum(axis=0) / n.sum(axis=0)
         deviations = np.sqrt(np.maximum(squares / n - means**2, 0))

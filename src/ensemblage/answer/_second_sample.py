@@ -108,7 +108,9 @@ def second_of_counts(consensus: Any, again: Any, chosen: Chosen, table: NDArray[
     labels = Ensemble(again._labels)
     codes = labels.rows[:]
     clusters, kept = np.nonzero(table)
-    weights = np.ones(labels.shape[1]) if consensus.weights is None else np.array(learned_weights(again, chosen))
+    weights, first = np.ones(labels.shape[1]), consensus._association
+    if consensus.weights is not None:  # which it counts in a unit of its own
+        weights = np.array(learned_weights(again, chosen)) * (first.weights.max() / max(consensus.weights))
     rows, counts = MemoryRows(codes[kept]), table[clusters, kept]
     association = Association.of(rows, counts, clusters, len(table), labels.offsets, weights)
-    return SecondSample(again._fit_X, codes, consensus._association.beside(association))
+    return SecondSample(again._fit_X, codes, first.beside(association))

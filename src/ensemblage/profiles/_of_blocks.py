@@ -113,7 +113,9 @@ def _moments(features: FeatureBlocks, model: Any, found: Found) -> dict[tuple[in
     k, m = model.n_clusters_, numbers.shape[1]
     centre = np.nan_to_num(_means(numbers[np.arange(min(len(numbers), SUM_ROWS))]))
     state = Sums(np.zeros((k, m), np.int64), np.zeros((2, k, m)), np.full((k, m), np.inf), np.full((k, m), -np.inf))
-    n, (sums, squares), least, largest = numbers._fold(_add_block, state, found.of_kept.labels, centre, beside=found.nearest)
+    n, (sums, squares), least, largest = numbers._fold(
+        _add_block, state, found.of_kept.labels, centre, beside=found.nearest
+    )
     with np.errstate(invalid="ignore", divide="ignore"):
         means, total = sums / n, sums.sum(axis=0) / n.sum(axis=0)
         deviations = np.sqrt(np.maximum(squares / n - means**2, 0))

@@ -322,7 +322,7 @@ def run(folder, output, *more):
             ["--role", "children=category", "--drop-column", "city"],
             Preprocessor(roles={"children": "category", "city": "drop"}),
         ),
-        (["--missing", "3", "--standardize"], Preprocessor(missing=["3"], standardize=True)),
+        (["--missing", "Rom", "--standardize"], Preprocessor(missing=["Rom"], standardize=True)),
         (["--categories", "drop", "--dates", "days"], Preprocessor(categories="drop", dates="days")),
         (["--id-column", "person"], Preprocessor(roles={"person": "id"})),
     ],

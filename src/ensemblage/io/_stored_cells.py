@@ -39,7 +39,7 @@ class TableFeatures(FeatureBlocks):
     def cells(self, columns: Sequence[Encoded], table: Table, missing: Any) -> StoredCells:
         """The cells of the columns of the table, whose codes ``missing`` are gaps; they are kept for `encoded`."""
         with Scratch(self._scratch, self._memory).or_removed() as place:
-            cells = StoredCells.write(columns, table, place)
+            cells = StoredCells.write(columns, table, place, self._scratch)
         self._written = missing, _features_among(columns), cells
         return cells
 
@@ -73,16 +73,24 @@ class StoredCells(Cells):
     kinds : (c,) of the columns that are encoded
     places : (c,) which columns of the file are used
     memory : bytes that the process may take
+    scratch : where what is found of each object is kept
     """
 
     def __init__(
-        self, rows: StoredRows, names: list[str], of: list[int], kinds: list[str], places: list[int], memory: int
+        self,
+        rows: StoredRows,
+        names: list[str],
+        of: list[int],
+        kinds: list[str],
+        places: list[int],
+        memory: int,
+        scratch: str | PathLike[str] | None,
     ) -> None:
         super().__init__(np.empty((0, 0)), names, of)
-        self.rows, self.kinds, self.places, self.memory = rows, kinds, places, memory
+        self.rows, self.kinds, self.places, self.memory, self.scratch = rows, kinds, places, memory, scratch
 
     @classmethod
-    def write(cls, columns: Sequence[Encoded], table: Table, place: Scratch) -> StoredCells:
+    def write(cls, columns: Sequence[Encoded], table: Table, place: Scratch, scratch: Any) -> StoredCells:
         """Those of the columns that are no members, written to a new file."""
         features = _features_among(columns)
         names, of, n_written = list[str](), list[int](), 0
@@ -97,7 +105,7 @@ class StoredCells(Cells):
         rows = StoredRows(
             place.file("cells"), (len(table), n_written), np.dtype(np.float64), fortran=True, scratch=place
         )
-        return cls(rows, names, of, [features[j].kind for j in of], list(range(n_written)), place.memory)
+        return cls(rows, names, of, [features[j].kind for j in of], list(range(n_written)), place.memory, scratch)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -116,7 +124,8 @@ class StoredCells(Cells):
 
     def keep(self, places: Sequence[int], of: list[int]) -> StoredCells:
         names, kinds = ([each[place] for place in places] for each in (self.names, self.kinds))
-        return StoredCells(self.rows, names, of, kinds, [self.places[place] for place in places], self.memory)
+        kept = [self.places[place] for place in places]
+        return StoredCells(self.rows, names, of, kinds, kept, self.memory, self.scratch)
 
     @property
     def _summaries(self) -> list[tuple[float, float, int]]:
@@ -185,7 +194,7 @@ class StoredCells(Cells):
     def blocks(self, transformer: Any) -> FeatureBlocks:
         """The features that a fitted ColumnTransformer makes of the cells, read block by block."""
         m = transformer.transform(self._few_rows()).shape[1]
-        return StoredFeatures(self.rows, None, self.memory, _Transformed(self.places, transformer), m)
+        return StoredFeatures(self.rows, None, self.memory, _Transformed(self.places, transformer), m, self.scratch)
 
 
 def _filled(values: NDArray[np.float64], value: float | None) -> NDArray[np.float64]:

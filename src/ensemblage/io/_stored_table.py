@@ -73,9 +73,9 @@ class Parts:
             with whole(part), pq.ParquetFile(part) as file:
                 read = file.read(columns=[name]).column(0)
                 read.validate(full=True)
-                chunks += read.chunks
-                n_bytes += read.nbytes
-                self._check_room(name, read.type, n_bytes)
+            chunks += read.chunks
+            n_bytes += read.nbytes
+            self._check_room(name, read.type, n_bytes)
         return pa.chunked_array(chunks)
 
     def _check_room(self, name: str, kind: Any, n_bytes: int) -> None:

@@ -2,6 +2,7 @@
 
 python docs/make_sizes.py --suite DIR           measures what docs/sizes/candidates.jsonl has not: the reductions
 python docs/make_sizes.py --suite DIR --built   the same of docs/sizes/built.jsonl: what the library does
+python docs/make_sizes.py --suite DIR --second  the same of docs/sizes/second.jsonl: the certainty with a second sample
 python docs/make_sizes.py                       writes the tables into docs/SCALE.md and draws docs/sizes.png
 """
 
@@ -20,15 +21,18 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 from sklearn.datasets import make_moons
-from sklearn.metrics import adjusted_rand_score
+from sklearn.metrics import adjusted_rand_score, roc_auc_score
+from sklearn.metrics.cluster import contingency_matrix
 from sklearn.neighbors import NearestNeighbors
 
 from ensemblage import ConsensusClustering, Preprocessor
 from ensemblage.generation import _diverse
+from ensemblage.metrics import certainty
 
 DOCS = Path(__file__).parent
 PAGE = DOCS / "SCALE.md"
 CANDIDATES, BUILT = DOCS / "sizes" / "candidates.jsonl", DOCS / "sizes" / "built.jsonl"
+SECOND = DOCS / "sizes" / "second.jsonl"
 N_CELLS, LEAST_OF_CELL, SHARE, NTH = 50, 20, 0.8, 15
 Points = NDArray[np.float64]
 
@@ -206,6 +210,26 @@ def measure(suite: Path, cells: Iterator[tuple[str, int, int, str]], file: Path)
             lines.write(json.dumps(record) + "\n")
 
 
+def measure_second(suite: Path, file: Path) -> None:
+    """Append what the confidence of one sample and of two says of each set that the file has not."""
+    done = {(r["set"], r["n"], r["draw"]) for r in records(file)}
+    for name, n, draw in product(SETS, (30_000, 100_000), range(2)):
+        if (name, n, draw) in done:
+            continue
+        of = drawn(suite, name, n, draw)
+        model = ConsensusClustering(int(of.labels.max()) + 1, random_state=draw, n_jobs=1).fit(of.X)
+        one = certainty(model.ensemble_, model.labels_, weights=model.consensus_.weights).confidence
+        table = contingency_matrix(of.labels, model.labels_)
+        is_right = table.argmax(axis=0)[model.labels_] == of.labels  # in the class that is most of its cluster
+        record: dict[str, Any] = {"set": name, "n": n, "draw": draw, "right": round(float(is_right.mean()), 4)}
+        for key, confidence in (("one", one), ("two", model.confidence_)):
+            auc = float("nan") if is_right.all() else float(roc_auc_score(is_right, confidence))
+            brier = float(np.mean((confidence - is_right) ** 2))
+            record[key] = {"auc": round(auc, 4), "brier": round(brier, 5)}
+        with file.open("a", encoding="utf-8") as lines:
+            lines.write(json.dumps(record) + "\n")
+
+
 # -- the page ----------------------------------------------------------------------------------------------------------
 
 SIZES = (3_000, 10_000, 20_000, 30_000, 100_000, 1_000_000)
@@ -228,6 +252,8 @@ def table(header: list[str], rows: list[list[str]]) -> str:
 
 
 def index(value: float) -> str:
+    if np.isnan(value):
+        return "–"
     return f"{value:.3f}".replace("0.", ".", 1) if value < 1 else "1.000"
 
 
@@ -274,6 +300,23 @@ def built_table(of: Means, before: Means) -> str:
     return table(["set", *(f"{n:,}" for n in SIZES), "until now, 30,000 and 100,000"], rows)
 
 
+def second_table() -> str:
+    """Area under the curve and Brier score of the confidence by set and size, mean of draws."""
+    rows, columns = [], []
+    for name in SETS:
+        cells = []
+        for n in (30_000, 100_000):
+            of = [r for r in records(SECOND) if (r["set"], r["n"]) == (name, n)]
+            pairs = [[np.mean([r[key][score] for r in of]) for key in ("one", "two")] for score in ("auc", "brier")]
+            cells += pairs
+        columns.append(cells)
+        rows.append([name, *(" → ".join(map(index, pair)) for pair in cells)])
+    means = np.nanmean(np.array(columns), axis=0)
+    rows.append(["mean", *(" → ".join(map(index, pair)) for pair in means)])
+    header = [f"{score}, {n}" for n in ("30,000", "100,000") for score in ("AUC", "Brier")]
+    return table(["set", *header], rows)
+
+
 def draw(of: Means, before: Means) -> None:
     """docs/sizes.png: ARI and seconds by n, a line for each set, and today's fast in grey."""
     figure = Figure(figsize=(11, 4), layout="constrained")
@@ -298,6 +341,7 @@ def with_tables(text: str) -> str:
         "candidates": candidates_table(of_candidates),
         "begin": begin_table(of_candidates),
         "built": built_table(of_built, of_candidates),
+        "second": second_table(),
     }
     for name, of in made.items():
         begin, end = f"<!-- sizes: {name} -->", f"<!-- end of {name} -->"
@@ -314,9 +358,12 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--suite", type=Path)
     parser.add_argument("--built", action="store_true")
+    parser.add_argument("--second", action="store_true")
     given = parser.parse_args()
     cells, file = (cells_of_built(), BUILT) if given.built else (cells_of_candidates(), CANDIDATES)
-    if given.suite is not None:
+    if given.suite is not None and given.second:
+        measure_second(given.suite, SECOND)
+    elif given.suite is not None:
         _diverse.MOST_DIVERSE = _diverse.MOST_DIVERSE if given.built else 20_000
         measure(given.suite, cells, file)
     else:

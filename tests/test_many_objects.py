@@ -6,15 +6,19 @@ import pytest
 from click.testing import CliRunner
 from limits import limit
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.datasets import make_blobs, make_moons
 from sklearn.metrics import adjusted_rand_score
 from sklearn.neighbors import NearestNeighbors
 
 from ensemblage import ConsensusClustering, default_plan, load
+from ensemblage.answer._execution import learned_weights
+from ensemblage.answer._second_sample import second_seed
 from ensemblage.base.random import sample_rows
 from ensemblage.cli import main
 from ensemblage.generation import ScaledPartitions
 from ensemblage.generation._dense_rows import LEAST_OF_CELL, dense_rows, size_of_sample
+from ensemblage.metrics import certainty
 
 BLOBS, Y = make_blobs(1_200, 2, centers=[(0, 0), (0, 9), (9, 0)], random_state=0)
 THREE = {"n_clusters": 3, "random_state": 0}
@@ -84,6 +88,13 @@ def test_other_sizes_are_refused(size):
         ScaledPartitions(3, sample_size=size).fit(BLOBS)
 
 
+@pytest.mark.parametrize(("size", "k"), [(5, 10), (9, [10, 12]), (2, None), (2, 3)])
+def test_a_sample_below_the_number_of_clusters(size, k):
+    with pytest.raises(ValueError, match=rf"sample_size of ScaledPartitions must leave .*\. Got {size}, and"):
+        ScaledPartitions(k, sample_size=size).fit(BLOBS)
+    assert ScaledPartitions(10, sample_size=10).fit_transform(BLOBS).max() == 9
+
+
 # -- the default -------------------------------------------------------------------------------------------------------
 
 
@@ -127,11 +138,77 @@ def test_new_objects_and_a_saved_model(small, tmp_path):
     assert str(again.plan_) == str(model.plan_)
 
 
+# -- a second sample ---------------------------------------------------------------------------------------------------
+
+OVERLAPPING, _ = make_blobs(1_200, 2, centers=[(0, 0), (0, 4), (4, 0)], random_state=0)
+
+
+def test_the_certainty_is_that_of_the_partitions_of_two_samples(small):
+    model = ConsensusClustering(**THREE).fit(OVERLAPPING)
+    again = (
+        clone(model.generator_).set_params(random_state=second_seed(0)).fit(model.preprocessor_.transform(OVERLAPPING))
+    )
+    labels = np.column_stack([np.asarray(model.ensemble_), again.transform(model.preprocessor_.transform(OVERLAPPING))])
+    weights = [*model.consensus_.weights, *learned_weights(again, model.chosen_)]
+    expected = certainty(labels, model.labels_, weights=weights)
+    np.testing.assert_allclose(model.confidence_, expected.confidence, rtol=1e-12)
+    np.testing.assert_array_equal(model.runner_up_, expected.runner_up)
+    np.testing.assert_allclose(model.cohesion_, expected.cohesion, rtol=1e-12)
+    of_one = certainty(model.ensemble_, model.labels_, weights=model.consensus_.weights)
+    assert (abs(of_one.confidence - model.confidence_) > 0.01).any()
+
+
+def test_the_second_sample_changes_no_cluster(small, monkeypatch):
+    model = ConsensusClustering(**THREE).fit(OVERLAPPING)
+    monkeypatch.setattr("ensemblage.answer._consensus_clustering.take_second_sample", lambda *_: None)
+    without = ConsensusClustering(**THREE).fit(OVERLAPPING)
+    np.testing.assert_array_equal(model.labels_, without.labels_)
+    np.testing.assert_array_equal(model.predict(OVERLAPPING), without.predict(OVERLAPPING))
+    assert (model.confidence_ != without.confidence_).any()
+
+
+def test_new_objects_are_as_certain_as_the_same_ones_were(small, tmp_path):
+    model = ConsensusClustering(**THREE).fit(OVERLAPPING)
+    found = model.assign(OVERLAPPING)
+    np.testing.assert_allclose(found.confidence, model.confidence_, atol=0.05)  # one object more beside them
+    assert np.corrcoef(found.confidence, model.confidence_)[0, 1] > 0.999
+    model.save(tmp_path / "model.npz")
+    np.testing.assert_array_equal(load(tmp_path / "model.npz").assign(OVERLAPPING).confidence, found.confidence)
+    before = model.runner_up_.copy()
+    model._renumber(np.array([2, 0, 1]))
+    renumbered = model.assign(OVERLAPPING)
+    np.testing.assert_array_equal(renumbered.confidence, found.confidence)
+    np.testing.assert_array_equal(renumbered.runner_up, np.array([2, 0, 1])[found.runner_up])
+    np.testing.assert_array_equal(model.runner_up_, np.array([2, 0, 1])[before])
+
+
+def test_no_second_sample_of_few_objects_or_one_cluster(small):
+    assert ConsensusClustering(**THREE).fit(BLOBS[:900])._second is None
+    noise = np.random.default_rng(0).normal(size=(1_200, 2))
+    model = ConsensusClustering(allow_one=True, random_state=0).fit(noise)
+    assert model.n_clusters_ == 1
+    assert model._second is None
+    assert (model.confidence_ == 1).all()
+
+
+def test_the_shell_has_the_certainty_of_both(small, tmp_path):
+    pd.DataFrame(OVERLAPPING, columns=["x", "y"]).to_csv(tmp_path / "x.csv", index=False)
+    arguments = ["run", str(tmp_path / "x.csv"), "-k", "3", "--seed", "0", "-o", str(tmp_path / "out")]
+    result = CliRunner().invoke(main, arguments)
+    assert result.exit_code == 0, result.output
+    found, model = pd.read_csv(tmp_path / "out" / "labels.csv"), ConsensusClustering(**THREE).fit(OVERLAPPING)
+    np.testing.assert_allclose(found["confidence"], model.confidence_, atol=1e-6)
+    saved = load(tmp_path / "out" / "model.npz")
+    of_saved = saved.assign(pd.DataFrame(OVERLAPPING, columns=["x", "y"]))
+    np.testing.assert_array_equal(of_saved.confidence, model.assign(OVERLAPPING).confidence)
+
+
 def test_the_plan_says_it(small):
     plan = default_plan(BLOBS, 3)
     assert plan.members.value == "ScaledPartitions(sample_size=400)"
     assert plan.samples.value == {"the partitions": 400}
     assert plan.samples.reason.startswith("Of 1,200 objects 400 are drawn.")
+    assert "of another 400 say with these how certain each object is" in plan.samples.reason
     assert default_plan(BLOBS[:1_000], 3).samples.value == {}
     assert default_plan(BLOBS, 3, quality="best").members == plan.members
 

@@ -39,6 +39,7 @@ from ensemblage.answer._execution import (
 from ensemblage.answer._k_choice import KChoice
 from ensemblage.answer._of_blocks import check_learned, cluster_blocks
 from ensemblage.answer._plan import Plan
+from ensemblage.answer._second_sample import SecondSample, take_second_sample
 from ensemblage.base.parameters import Constraints, Function, Jobs, Seed
 from ensemblage.base.random import seed_of
 from ensemblage.base.selections import DEFAULT_SELECTION, LEARNED
@@ -55,6 +56,7 @@ from ensemblage.generation._dense_rows import MOST_WHOLE
 from ensemblage.io import Preprocessor
 from ensemblage.io._anndata_features import as_table
 from ensemblage.io._feature_blocks import FeatureBlocks
+from ensemblage.io._stored_cells import TableFeatures
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -193,6 +195,7 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
     consensus_: Any = field(init=False)
     n_features_in_: int = field(init=False)
     feature_names_in_: NDArray[Any] = field(init=False)
+    _second: SecondSample | None = field(init=False, default=None)
 
     def fit(
         self,
@@ -251,12 +254,15 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
         set_weights(consensus, self._weights(ensemble.shape[1]))
         given = {"sample_weight": sample_weight, "must_link": must_link, "cannot_link": cannot_link}
         given = {name: value for name, value in given.items() if value is not None}
-        self._take_consensus(ensemble, consensus.fit(ensemble, **given))
+        consensus.fit(ensemble, **given)
+        second = take_second_sample(consensus, ensemble, self.generator_, self.chosen_, prepared.features)
+        self._take_consensus(ensemble, consensus, second)
         return self
 
     def _fit_blocks(self, X: FeatureBlocks, **others: Any) -> Self:
         """Fit to features that are not in memory."""
-        for name, value in {"impute": self.impute, "preprocessor": self.preprocessor, **others}.items():
+        others |= {} if isinstance(X, TableFeatures) else {"impute": self.impute, "preprocessor": self.preprocessor}
+        for name, value in others.items():
             if value is not None:
                 raise ValueError(
                     f"{name} of {type(self).__name__} must be None for features that are not in memory. Got "
@@ -264,16 +270,28 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
                 )
         if len(X) <= MOST_WHOLE:
             return self.fit(X[np.arange(len(X))])
-        preprocessor = Preprocessor(standardize=self.standardize)
+        preprocessor = self._own_preprocessor()
         features = preprocessor._fit_blocks(X)
         self._take_preprocessor(preprocessor)
         wishes = self._wishes(False, False)
         plan = plan_of(features, preprocessor, wishes)
         check_learned(plan, largest_asked(wishes))
         found = cluster_blocks(plan, features, seed_of(self.random_state), self.n_jobs, self.progress)
+        X._nearest = found.kept, found.nearest
         self.plan_, self.choice_, self.chosen_, self.generator_ = plan, None, found.chosen, found.generator
-        self._take_consensus(found.ensemble, found.consensus)
+        self._take_consensus(found.ensemble, found.consensus, found.second)
         return self
+
+    def _own_preprocessor(self) -> Preprocessor:
+        """The one that was given, unfitted, or one with the parameters."""
+        if self.preprocessor is None:
+            return Preprocessor(standardize=self.standardize, impute=self.impute)
+        if isinstance(self.preprocessor, Preprocessor):
+            return cast(Preprocessor, clone(self.preprocessor))
+        raise TypeError(
+            f"preprocessor of {type(self).__name__} must be a Preprocessor for Parquet parts that are not in memory. "
+            f"Got {format_value(self.preprocessor)}. Give one, or fit an array."
+        )
 
     def _take_preprocessor(self, preprocessor: Any) -> None:
         """Take a fitted preprocessor, and what it knows of the columns."""
@@ -306,9 +324,9 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
             return None
         return weights_of_members(n_partitions - n_members, n_members, of.n_columns_, of.member_weight)
 
-    def _take_consensus(self, ensemble: Ensemble, consensus: Any) -> None:
+    def _take_consensus(self, ensemble: Ensemble, consensus: Any, second: SecondSample | None = None) -> None:
         """Take what a fitted consensus has found."""
-        self.ensemble_, self.consensus_ = ensemble, consensus
+        self.ensemble_, self.consensus_, self._second = ensemble, consensus, second
         self._take(consensus)
 
     @classmethod
@@ -321,14 +339,19 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
         return made
 
     def _set_consensus(
-        self, ensemble: Ensemble, consensus: Any, choice: KChoice | None, chosen: Chosen | None = None
+        self,
+        ensemble: Ensemble,
+        consensus: Any,
+        choice: KChoice | None,
+        chosen: Chosen | None = None,
+        second: SecondSample | None = None,
     ) -> Self:
         """The fitted model of what was generated and a fitted consensus of it.
 
         Where the weights of the partitions are learned, it learns them again when it is fitted again.
         """
         self.choice_, self.chosen_ = choice, chosen
-        self._take_consensus(ensemble, consensus)
+        self._take_consensus(ensemble, consensus, second)
         if chosen is not None:
             learned = {"generator": None, "selection": LEARNED, "n_clusters": self.plan_.k}
             self.set_params(**learned, allow_one=self.plan_.allow_one)
@@ -339,6 +362,7 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
     def _renumber(self, places: NDArray[np.int64]) -> None:
         self.consensus_._renumber(places)
         self._take(self.consensus_)
+        self._second = None if self._second is None else self._second.reorder(places)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -419,7 +443,11 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
         >>> model.assign(X[1::2]).verdict[:3].tolist()
         ['core', 'core', 'core']
         """
-        return self._assign_labels(self._labels_of(X))
+        labels = self._labels_of(X)
+        found = self._assign_labels(labels)
+        if self._second is None:
+            return found
+        return self._second.assign(found, self.consensus_._encode(labels), self.preprocessor_.transform(as_table(X)))
 
     @available_where(_can_predict)
     def score(self, X: Any, y: Any = None) -> float:

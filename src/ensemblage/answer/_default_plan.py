@@ -502,6 +502,8 @@ def _samples(features: Any, generator: Any, n_clusters: Any, is_learned: bool) -
             f"neighbours, by the distance to the {NTH}th nearest, are clustered; every object gets the labels of the "
             "nearest of these."
         )
+        if is_learned:
+            reasons.append(f"The same partitions of another {size:,} say with these how certain each object is.")
     if is_learned and n > MOST_CHOSEN_ON:
         samples["the weights of the partitions"] = MOST_CHOSEN_ON
         reasons.append(f"The trees compare candidate partitions of {MOST_CHOSEN_ON:,} objects.")

@@ -7,6 +7,7 @@ rows alone, sums go in fixed blocks, counts are whole numbers.
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,20 +19,29 @@ from sklearn.utils.validation import check_is_fitted
 from ensemblage.answer._chooser import choose_candidate
 from ensemblage.answer._execution import consensus_of, generator_of, learned_weights, number_of_clusters, set_weights
 from ensemblage.answer._plan import Plan
+from ensemblage.answer._second_sample import (
+    SecondSample,
+    count_places,
+    second_generator,
+    second_of_counts,
+    second_seed,
+)
 from ensemblage.base.atomic import new_folder
 from ensemblage.base.random import sample_rows
 from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.generation._clusterers import nearest_rows
 from ensemblage.generation._dense_rows import MOST_OF_SAMPLE, MOST_WHOLE, are_dense, near_distances, nearest_of_both
-from ensemblage.io._feature_blocks import FeatureBlocks
+from ensemblage.io._feature_blocks import FeatureBlocks, describe_blocks
+from ensemblage.io._stored_cells import TableFeatures
 from ensemblage.metrics import verdicts
-from ensemblage.rows.blocks import SUM_ROWS, row_blocks
 from ensemblage.rows.threads import one_native_thread
 
 logger = logging.getLogger(__name__)
 
 COLUMNS = ("cluster", "confidence", "verdict", "runner_up", "runner_up_share")
-"""Of a part, as of labels.csv."""
+"""Of a part, as of labels.csv; before them the id, if there is one."""
+PLACES = np.uint16
+"""Holds the place of an object among those that are clustered."""
 
 
 class OfBlocks(NamedTuple):
@@ -44,25 +54,47 @@ class OfBlocks(NamedTuple):
     """Their labels."""
     consensus: Any
     """Fitted to these, each as often as objects are nearest to it."""
+    second: SecondSample | None
+    """Another sample, which the certainty of the consensus knows; None where there is one cluster."""
+    nearest: FeatureBlocks
+    """(n, 2) which of those that are clustered, of either sample, each object is nearest to."""
+
+    @property
+    def kept(self) -> list[NDArray[np.float64]]:
+        """(m, n_features) of each sample."""
+        return [self.generator._fit_X, *([] if self.second is None else [self.second.kept])]
 
 
 def cluster_blocks(plan: Plan, features: FeatureBlocks, seed: int, n_jobs: int | None, progress: Any) -> OfBlocks:
     """The steps of the plan on features as they are clustered."""
-    size = plan.generator.sample_size
-    drawn = features[sample_rows(len(features), size, seed)]
-    logger.info("%d of %d objects drawn", len(drawn), len(features))
-    far = features._reduce(_near_distances, nearest_of_both, drawn)[:, -1]
-    kept = drawn[are_dense(drawn, far, seed)]
-    logger.info("%d of them are clustered", len(kept))
+    kept, other = _dense_rows(features, plan.generator.sample_size, (seed, second_seed(seed)))
     how = {"units": plan.generator.units, "seed": seed, "n_jobs": n_jobs, "progress": progress}
     chosen = choose_candidate(kept, plan.k, ks=plan.k_range, **how)
     k = number_of_clusters(plan, None, chosen)
     generator = generator_of(plan, k, seed, n_jobs, progress, chosen)
     generator._fit_kept(kept)
-    counts = features._reduce(_count_nearest, np.add, kept)
+    nearest = features._kept(_places_of_nearest, PLACES, 2, [kept, other])
+    counts = nearest._reduce(counts_of, np.add, len(kept))
     ensemble = Ensemble(generator._labels, names=[str(name) for name in generator.get_feature_names_out()])
     consensus = set_weights(consensus_of(plan, k, seed, n_jobs), learned_weights(generator, chosen))
-    return OfBlocks(chosen, generator, ensemble, consensus.fit(ensemble, sample_weight=counts))
+    consensus.fit(ensemble, sample_weight=counts)
+    second = None
+    if consensus.n_clusters_ > 1:
+        again = second_generator(generator)
+        again._fit_kept(other)
+        table = nearest._reduce(_count_clusters, np.add, consensus.labels_, consensus.n_clusters_, len(other))
+        second = second_of_counts(consensus, again, chosen, table)
+        second.tell(consensus, consensus._encode(ensemble), kept)
+    return OfBlocks(chosen, generator, ensemble, consensus, second, nearest)
+
+
+def _dense_rows(features: FeatureBlocks, size: int, seeds: Sequence[int]) -> list[NDArray[np.float64]]:
+    """`dense_rows` that each seed draws, by one look at all objects."""
+    drawn = [features[sample_rows(len(features), size, seed)] for seed in seeds]
+    logger.info("%d of %d objects drawn, %d times", size, len(features), len(seeds))
+    far = features._reduce(_near_distances, nearest_of_both, np.vstack(drawn))[:, -1]
+    parts = zip(drawn, np.split(far, len(seeds)), seeds, strict=True)
+    return [rows[are_dense(rows, distances, seed)] for rows, distances, seed in parts]
 
 
 def check_learned(plan: Plan, n_clusters: int) -> None:
@@ -84,43 +116,67 @@ def check_learned(plan: Plan, n_clusters: int) -> None:
 
 
 class Found(NamedTuple):
-    """What an object gets of the one that is nearest among those that were clustered."""
+    """What every object gets of those that are nearest among those that were clustered."""
 
-    kept: NDArray[np.float64]
-    """(m, n_features) those, as they are clustered."""
-    labels: NDArray[np.int32]
-    confidence: NDArray[np.float64]
-    runner_up: NDArray[np.int32]
-    """(m,) each."""
-    are_all: bool
-    """Whether these are all objects, so few that none were drawn."""
+    nearest: FeatureBlocks
+    """(n, 1) the place of the nearest; (n, 2) of that and of the nearest of the second sample."""
+    of_kept: OfKept
+    """Of each that was clustered."""
 
     @classmethod
     def of(cls, features: FeatureBlocks, model: Any) -> Found:
-        check_is_fitted(model)
-        are_all, n_features = len(features) <= MOST_WHOLE, getattr(model, "n_features_in_", None)
-        generator, kept = getattr(model, "generator_", None), np.empty((len(features), 0))
-        if not are_all:
-            kept = getattr(generator, "_fit_X", kept)
-        is_fitted = hasattr(model, "plan_") and model.plan_.n_objects == len(features)
-        if not is_fitted or n_features != features.shape[1] or len(kept) != len(model.labels_):
-            raise ValueError(
-                f"The model must be a ConsensusClustering that was fitted to these {len(features):,} objects. Got a "
-                f"{type(model).__name__} of others. Call model.fit with them first."
-            )
-        return cls(kept, model.labels_, model.confidence_, model.runner_up_, are_all)
+        kept = _check_model(features, model)
+        known = features._nearest
+        if known is None or len(known[0]) < len(kept) or not all(map(np.array_equal, known[0], kept)):
+            scaled = model.preprocessor_._of_blocks(features)
+            places = (_places_of_nearest, PLACES, len(kept), kept) if kept else (_own_places, PLACES, 1)
+            features._nearest = known = kept, scaled._kept(*places)
+        codes = None if model._second is None else model.consensus_._encode(model.ensemble_)[:]
+        of_kept = OfKept(model.labels_, model.confidence_, model.runner_up_, codes, model._second)
+        return cls(known[1], of_kept)
 
-    def nearest(self, block: NDArray[Any], start: int) -> NDArray[np.intp]:
-        """(n,) which of these each row of a block is nearest to."""
-        return np.arange(start, start + len(block)) if self.are_all else _nearest(block, self.kept)
+
+class OfKept(NamedTuple):
+    """What is known of the objects that were clustered, (m,) each."""
+
+    labels: NDArray[np.int32]
+    confidence: NDArray[np.float64]
+    runner_up: NDArray[np.int32]
+    codes: NDArray[Any] | None
+    """(m, p) in the partitions, where there is a second sample."""
+    second: SecondSample | None
+
+    def at(self, places: NDArray[Any]) -> tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.int32]]:
+        """(n,) labels, confidence and runner-up of objects, from the (n, 1) or (n, 2) `Found.nearest`."""
+        first = places[:, 0].astype(np.intp)
+        labels = self.labels[first]
+        if self.codes is None or self.second is None:
+            return labels, self.confidence[first], self.runner_up[first]
+        confidence, runner_up = self.second.certainty(self.codes[first], places[:, 1].astype(np.intp), labels)
+        return labels, confidence, runner_up
+
+
+def _check_model(features: FeatureBlocks, model: Any) -> list[NDArray[np.float64]]:
+    """The rows of each sample that a model clustered of these features, as it scales them; none where it clustered
+    all."""
+    check_is_fitted(model)
+    are_all, n_features = len(features) <= MOST_WHOLE, getattr(model, "n_features_in_", None)
+    kept = [] if are_all else [getattr(getattr(model, "generator_", None), "_fit_X", np.empty((0, 0)))]
+    is_fitted = hasattr(model, "plan_") and model.plan_.n_objects == len(features)
+    n_clustered = len(features) if are_all else len(kept[0])
+    if not is_fitted or n_features != features.shape[1] or n_clustered != len(model.labels_):
+        raise ValueError(
+            f"The model must be a ConsensusClustering that was fitted to these {len(features):,} objects. Got a "
+            f"{type(model).__name__} of others. Call model.fit with them first."
+        )
+    return kept if are_all or model._second is None else [*kept, model._second.kept]
 
 
 def clusters_of_blocks(features: FeatureBlocks, model: Any) -> NDArray[np.int32]:
     """Do what `FeatureBlocks.clusters` does."""
     found = Found.of(features, model)
-    scaled = model.preprocessor_._of_blocks(features)
     labels, start = np.empty(len(features), dtype=np.int32), 0
-    for part in scaled._each(_labels_of, found):
+    for part in found.nearest._each(_labels_of, found.of_kept.labels):
         labels[start : start + len(part)] = part
         start += len(part)
     return labels
@@ -133,61 +189,24 @@ def write_blocks(features: FeatureBlocks, model: Any, folder: str | PathLike[str
         write_into(features, model, new)
 
 
-def write_into(features: FeatureBlocks, model: Any, folder: Path) -> None:
-    """Write parts and profile into a folder that is there."""
+def write_into(features: FeatureBlocks, model: Any, folder: Path) -> Any:
+    """Write parts and profile into a folder that is there; what describes the clusters."""
     import pyarrow.parquet as pq
 
     found, parts = Found.of(features, model), folder / "clusters"
     parts.mkdir()
-    scaled = model.preprocessor_._of_blocks(features)
-    n_written = sum(scaled._each(_write_part, found, str(parts.absolute())))
+    ids = model.preprocessor_._id_column(features) if isinstance(features, TableFeatures) else None
+    names = None if ids is None else ids.text
+    n_written = sum(found.nearest._each(_write_part, found.of_kept, str(parts.absolute()), names))
     n_found = sum(pq.read_metadata(part).num_rows for part in parts.iterdir())
     if n_found != n_written:
         raise ValueError(
             f"The folder must be one that all workers write to. Got {n_found:,} of {n_written:,} rows there. Name a "
             "folder on a disk that they share."
         )
-    pq.write_table(profile_of_blocks(features, model), folder / "profile.parquet")
-
-
-def profile_of_blocks(features: FeatureBlocks, model: Any) -> Any:
-    """Do what `FeatureBlocks.profile` does: sums around the means of all, of fixed blocks, added in order."""
-    import pyarrow as pa
-
-    found, m, k = Found.of(features, model), features.shape[1], model.n_clusters_
-    centre = features[np.arange(min(len(features), SUM_ROWS))].mean(axis=0, dtype=np.float64)
-    state = Sums(0, np.zeros(k, np.int64), np.zeros((2, k, m)), np.full((k, m), np.inf), np.full((k, m), -np.inf))
-    _, n, (sums, squares), least, largest = features._fold(_add_block, state, found, centre, model.preprocessor_)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        means = sums / n[:, None]
-        deviations = np.sqrt(np.maximum(squares / n[:, None] - means**2, 0))
-        total = sums.sum(axis=0) / n.sum()
-        spread = np.sqrt(np.maximum(squares.sum(axis=0) / n.sum() - total**2, 0))
-        differences = np.where(spread > 0, (means - total) / spread, 0.0)
-    names = features.names or [f"x{j}" for j in range(m)]
-    return pa.table(
-        {
-            "cluster": np.repeat(np.arange(k, dtype=np.int32), m),
-            "feature": names * k,
-            "n_objects": np.repeat(n, m),
-            "mean": (means + centre).ravel(),
-            "deviation": deviations.ravel(),
-            "least": least.ravel(),
-            "largest": largest.ravel(),
-            "difference": differences.ravel(),
-        }
-    )
-
-
-class Sums(NamedTuple):
-    """Of the objects of each cluster."""
-
-    n_seen: int
-    n: NDArray[np.int64]
-    sums: NDArray[np.float64]
-    """(2, k, m) of the values less a centre, and of their squares."""
-    least: NDArray[np.float64]
-    largest: NDArray[np.float64]
+    described = describe_blocks(features, model)
+    pq.write_table(described.table, folder / "profile.parquet")
+    return described
 
 
 # -- of a block, here or on a worker -----------------------------------------------------------------------------------
@@ -198,46 +217,42 @@ def _near_distances(block: NDArray[Any], drawn: NDArray[Any]) -> NDArray[np.floa
         return near_distances(block, drawn)
 
 
-def _count_nearest(block: NDArray[Any], kept: NDArray[Any]) -> NDArray[np.int64]:
-    return np.bincount(_nearest(block, kept), minlength=len(kept))
+def counts_of(nearest: NDArray[Any], n_kept: int) -> NDArray[np.int64]:
+    """(n_kept,) how many rows of a block are nearest to each of those that were clustered."""
+    return np.bincount(nearest[:, 0].astype(np.intp), minlength=n_kept)
 
 
-def _nearest(block: NDArray[Any], kept: NDArray[Any]) -> NDArray[np.intp]:
+def _count_clusters(
+    nearest: NDArray[Any], of_kept: NDArray[np.int32], n_clusters: int, n_others: int
+) -> NDArray[np.int64]:
+    """`count_clusters` of a block."""
+    places = nearest.astype(np.intp)
+    return count_places(of_kept[places[:, 0]], places[:, 1], n_clusters, n_others)
+
+
+def _places_of_nearest(block: NDArray[Any], start: int, samples: list[NDArray[Any]]) -> NDArray[np.intp]:
     with one_native_thread():
-        return nearest_rows(kept, block)
+        return np.column_stack([nearest_rows(kept, block) for kept in samples])
 
 
-def _labels_of(block: NDArray[Any], start: int, found: Found) -> NDArray[np.int32]:
-    labels: NDArray[np.int32] = found.labels[found.nearest(block, start)]
+def _own_places(block: NDArray[Any], start: int) -> NDArray[np.intp]:
+    return np.arange(start, start + len(block))[:, None]
+
+
+def _labels_of(nearest: NDArray[Any], start: int, of_kept: NDArray[np.int32]) -> NDArray[np.int32]:
+    labels: NDArray[np.int32] = of_kept[nearest[:, 0].astype(np.intp)]
     return labels
 
 
-def _write_part(block: NDArray[Any], start: int, found: Found, folder: str) -> int:
+def _write_part(nearest: NDArray[Any], start: int, of_kept: OfKept, folder: str, ids: Any) -> int:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    nearest = found.nearest(block, start)
-    confidence = found.confidence[nearest]
-    columns = [found.labels[nearest], confidence, verdicts(confidence), found.runner_up[nearest], 1 - confidence]
+    labels, confidence, runner_up = of_kept.at(nearest)
+    columns = [labels, confidence, verdicts(confidence), runner_up, 1 - confidence]
+    named = {} if ids is None else {"id": ids.slice(start, len(labels))}
     path = Path(folder) / f"part-{start:012}.parquet"
     unfinished = path.with_suffix(".unfinished")
-    pq.write_table(pa.table(dict(zip(COLUMNS, columns, strict=True))), unfinished)
+    pq.write_table(pa.table({**named, **dict(zip(COLUMNS, columns, strict=True))}), unfinished)
     unfinished.replace(path)
-    return len(block)
-
-
-def _add_block(state: Sums, block: NDArray[Any], found: Found, centre: NDArray[np.float64], preprocessor: Any) -> Sums:
-    n_seen, n, sums = state.n_seen, state.n.copy(), state.sums.copy()
-    least, largest = state.least.copy(), state.largest.copy()
-    for rows in row_blocks(len(block), SUM_ROWS):
-        labels = found.labels[found.nearest(preprocessor._features_of(block[rows]), n_seen + rows.start)]
-        values = block[rows].astype(np.float64)
-        for cluster in np.unique(labels[labels >= 0]).tolist():
-            own = values[labels == cluster]
-            n[cluster] += len(own)
-            least[cluster] = np.minimum(least[cluster], own.min(axis=0))
-            largest[cluster] = np.maximum(largest[cluster], own.max(axis=0))
-            own -= centre
-            sums[0, cluster] += own.sum(axis=0)
-            sums[1, cluster] += (own**2).sum(axis=0)
-    return Sums(n_seen + len(block), n, sums, least, largest)
+    return len(labels)

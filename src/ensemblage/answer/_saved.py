@@ -40,6 +40,7 @@ PARTS = {
         ("_k_choice", "KRow"),
         ("_plan", "Decision"),
         ("_plan", "Plan"),
+        ("_second_sample", "SecondSample"),
     ),
     "ensemblage.generation": (
         ("_base", "Recipe"),

@@ -25,6 +25,7 @@ from ensemblage.answer import KChoice, MethodComparison, Plan, compare_methods
 from ensemblage.answer._chooser import Chosen
 from ensemblage.answer._consensus_clustering import ConsensusClustering
 from ensemblage.answer._saved import save_model
+from ensemblage.answer._second_sample import SecondSample, take_second_sample
 from ensemblage.cli._annotate import check_copy, is_annotated_copy, write_cells
 from ensemblage.cli._compare import LabelTable, align, check_align, identity_of, read_labels
 from ensemblage.cli._consensus import Consensus
@@ -252,13 +253,15 @@ def _finish(folder: Folder, request: AnalysisRequest, given: ConsensusInput, sec
     with seconds.spent_on("consensus"), errors_with_ids(given.objects.ids):
         consensus = given.estimator.fit(given.ensemble, **given.pairs)
     align(consensus, request.options.old, given.objects.ids)
+    with seconds.spent_on("second sample"):
+        second = _second_sample(given, consensus)
     with seconds.spent_on("ranking"):
         # Of fewer than three members there is no consensus to measure them by.
         rankers = [Discotec(random_state=0), AverageAgreement()][given.ensemble.shape[1] < 3 :]
         ranking = [ranker.fit(given.ensemble) for ranker in rankers]
     merged = merged_clusters(given.objects, consensus, request.consensus.seed, seconds) if given.merges else None
     with seconds.spent_on(WRITE):
-        _save(folder, given, consensus, merged)
+        _save(folder, given, consensus, merged, second)
     more = {**_more_of_page(request, given, consensus, seconds), "merged": merged}
     settings = _settings_of_page(folder, given) | request.options.pair_files.descriptions(given.pairs)
     with seconds.spent_on("report"):
@@ -271,13 +274,26 @@ def _finish(folder: Folder, request: AnalysisRequest, given: ConsensusInput, sec
     return folder.summary
 
 
-def _save(folder: Folder, given: ConsensusInput, consensus: Any, merged: MergedClusters | None) -> None:
+def _second_sample(given: ConsensusInput, consensus: Any) -> SecondSample | None:
+    """What gives the consensus the certainty of two samples where the partitions are of one."""
+    if given.model is None or not isinstance(given.objects, Features):
+        return None
+    return take_second_sample(consensus, given.ensemble, given.model.generator_, given.chosen, given.objects.X)
+
+
+def _save(
+    folder: Folder,
+    given: ConsensusInput,
+    consensus: Any,
+    merged: MergedClusters | None,
+    second: SecondSample | None,
+) -> None:
     """The ensemble, the model and the labels."""
     if not folder.has(ENSEMBLE):
         folder.put(ENSEMBLE, given.ensemble.save)
     model = consensus
     if given.model is not None:
-        model = given.model._set_consensus(given.ensemble, consensus, given.k_choice, given.chosen)
+        model = given.model._set_consensus(given.ensemble, consensus, given.k_choice, given.chosen, second)
     folder.put(MODEL, partial(save_model, clone_without_threads(model)))
     folder.put(LABELS, lambda path: write_labels(path, given.objects.ids, consensus, merged))
 

@@ -87,16 +87,20 @@ def _number_of_clusters(found: Mapping[str, Any] | None) -> Iterable[tuple[str, 
 
 def _cluster_descriptions(found: Mapping[str, Any] | None) -> Iterable[tuple[str, str]]:
     """What describes the first clusters, a line each."""
-    from ensemblage.profiles._words import NOTHING
-
     if found and found["n_clusters"] > 1 and found["n_variables"]:
         for cluster in found["clusters"][:MOST_DESCRIBED]:
-            drivers = cluster["in_short"]
-            yield f"cluster {cluster['cluster']}", f"{drivers[:1].upper()}{drivers[1:]}." if drivers else NOTHING
+            yield f"cluster {cluster['cluster']}", drivers_text(cluster["in_short"])
         if found["same_as"]:
             yield "the same", found["same_as"]
         if found["n_clusters"] > MOST_DESCRIBED:
             yield "", f"... of the other {found['n_clusters'] - MOST_DESCRIBED:,} the page tells"
+
+
+def drivers_text(drivers: str) -> str:
+    """What describes a cluster, as a sentence without a subject."""
+    from ensemblage.profiles._words import NOTHING
+
+    return f"{drivers[:1].upper()}{drivers[1:]}." if drivers else NOTHING
 
 
 def _asked_k(summary: Mapping[str, Any]) -> int | None:

@@ -8,21 +8,22 @@ from pathlib import Path
 from typing import Any
 
 import click
-import pyarrow.parquet as pq
 
-from ensemblage import ConsensusClustering, FeatureBlocks
+from ensemblage import ConsensusClustering, FeatureBlocks, Preprocessor
 from ensemblage.answer._of_blocks import write_into
 from ensemblage.answer._saved import save_model
 from ensemblage.base.atomic import new_folder
-from ensemblage.cli._answer import clusters_text, show_lines
+from ensemblage.cli._answer import MOST_DESCRIBED, clusters_text, drivers_text, show_lines
 from ensemblage.cli._combine_disk import DEFAULT_MEMORY
 from ensemblage.cli._errors import INTERRUPTED, Interrupted
 from ensemblage.cli._folder import MODEL
-from ensemblage.cli._options import option_name
-from ensemblage.cli._progress import progress_bar, tell
+from ensemblage.cli._options import option_name, shell_text
+from ensemblage.cli._progress import progress_bar, tell, tell_notes
 
 TAKEN = ("data", "output", "k", "memory", "seed", "n_jobs", "standardize", "allow_one")
-"""Parameters of the command that count."""
+"""Parameters of the command that count for every input that stays on disk ..."""
+OF_PARTS = ("impute", "categories", "dates", "missing_codes", "given_roles", "drop_columns", "id_column")
+"""... and for Parquet parts."""
 
 
 def stays_on_disk(data: Path) -> bool:
@@ -30,20 +31,37 @@ def stays_on_disk(data: Path) -> bool:
     return data.is_dir() or data.suffix.lower() == ".npy"
 
 
-def check_options(data: Path) -> None:
+def check_options(data: Path, settings: dict[str, Any]) -> None:
     """Refuse options that were given and count for tables in memory alone."""
-    context = click.get_current_context()
+    context, taken = click.get_current_context(), (*TAKEN, *(OF_PARTS if data.is_dir() else ()))
     for name in context.params:
-        if name not in TAKEN and context.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT:
+        if name not in taken and context.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT:
             raise ValueError(
                 f"{option_name(name)} is for tables that fit into memory. {data} stays on disk. Leave it out, or give "
                 "a .csv or .parquet file."
             )
+    if settings["impute"] == "drop":
+        raise ValueError(
+            f"--impute must be median or most-frequent for what stays on disk, as {data} does. Got drop. Choose one of "
+            "these, or write parts without those rows."
+        )
+
+
+def preprocessor_of(data: Path, settings: dict[str, Any]) -> Preprocessor | None:
+    """What makes features of the columns of Parquet parts, as the options say; None of a matrix."""
+    if not data.is_dir():
+        return None
+    roles = {**(settings["given_roles"] or {}), **dict.fromkeys(settings["drop_columns"] or (), "drop")}
+    roles |= {} if settings["id_column"] is None else {settings["id_column"]: "id"}
+    names = ("standardize", "impute", "categories", "dates")
+    return Preprocessor(
+        **{name: settings[name] for name in names}, roles=roles or None, missing=settings["missing_codes"] or None
+    )
 
 
 def run_stored(data: Path, output: Path, **settings: Any) -> None:
     """Cluster features on disk by the default; a new folder with clusters, profile, model and summary."""
-    check_options(data)
+    check_options(data, settings)
     start = time.perf_counter()
     try:
         with new_folder(output) as new:
@@ -51,24 +69,33 @@ def run_stored(data: Path, output: Path, **settings: Any) -> None:
             features = FeatureBlocks.open(data, memory=settings["memory"] or DEFAULT_MEMORY)
             names = {"k": "n_clusters", "seed": "random_state"}
             asked = {names.get(name, name): settings[name] for name in TAKEN[2:] if name != "memory"}
+            asked |= {"preprocessor": preprocessor_of(data, settings)}
+            if asked["preprocessor"] is not None:
+                del asked["standardize"]
             line = f"{len(features):,} objects; several algorithms cluster some of them"
             with progress_bar("base clusterings", 100, line) as callback:
                 model = ConsensusClustering(**asked, progress=callback).fit(features)
+            notes = getattr(features, "notes", ()) or model.preprocessor_.notes_
+            tell_notes(data.name, notes)
             tell(f"{len(features):,} objects: each gets the cluster of the nearest of these ...")
-            write_into(features, model, new)
+            described = write_into(features, model, new)
             model.set_params(progress=None)
             save_model(model, new / MODEL)
-            profile = pq.read_table(new / "profile.parquet")
-            sizes = profile["n_objects"].to_pylist()[:: features.shape[1]]
-            summary = {"n_objects": len(features), "n_features": features.shape[1], "cluster_sizes": sizes}
-            summary |= {"seed": settings["seed"], "plan": model.plan_.to_dict()}
+            clusters = [
+                {"cluster": c, "size": size, "sentence": sentence}
+                for c, (size, sentence) in enumerate(zip(described.sizes, described.sentences, strict=True))
+            ]
+            summary = {"n_objects": len(features), "n_features": features.shape[1], "clusters": clusters}
+            summary |= {"columns": [use._asdict() for use in model.preprocessor_.columns_]}
+            summary |= {"notes": list(map(shell_text, notes)), "seed": settings["seed"], "plan": model.plan_.to_dict()}
             (new / "summary.json").write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
     except KeyboardInterrupt:
         raise Interrupted(INTERRUPTED) from None
     show_lines(
         [
             ("features", repr(features)),
-            ("consensus", clusters_text(sizes, settings["k"])),
+            ("consensus", clusters_text(described.sizes, settings["k"])),
+            *((f"cluster {c}", drivers_text(text)) for c, text in enumerate(described.drivers[:MOST_DESCRIBED])),
             ("seconds", f"{time.perf_counter() - start:.1f}"),
             ("written", str(output)),
         ]

@@ -204,6 +204,10 @@ class Model:
     def _keep(self, n_clusters: int, labels: NDArray[np.int32], certainty: Certainty) -> None:
         """What ``fit`` found of each object; the clusters go by their own numbers."""
         self.n_clusters_, self._cluster_numbers, self.labels_ = n_clusters, None, labels
+        self._take_certainty(certainty)
+
+    def _take_certainty(self, certainty: Certainty) -> None:
+        """How sure each object's cluster is."""
         self.confidence_, self.runner_up_ = certainty.confidence, certainty.runner_up
         self.cohesion_ = certainty.cohesion
 

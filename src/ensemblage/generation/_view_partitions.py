@@ -151,6 +151,12 @@ class ScaledPartitions(LabelTransformer):
     def _cluster_sample(self, X: NDArray[np.float64], is_of_sample: bool, seed: int) -> None:
         """Make the partitions of the objects that are clustered, which may be some of all."""
         n, m = X.shape
+        least = 4 if self.n_clusters is None else max(int(np.min(self.n_clusters)), 2)  # up to √n are made
+        if is_of_sample and n < least:
+            raise ValueError(
+                f"sample_size of {type(self).__name__} must leave at least as many objects as clusters, and 4. Got "
+                f"{n:,}, and n_clusters={self.n_clusters}. Draw more objects, or ask for fewer clusters."
+            )
         ks = numbers_asked(self.n_clusters, n, numbers_of_clusters(n))
         names = self.algorithms
         pairs = pairs_of(m) if names is None else tuple(PAIR_NAMED[name] for name in dict.fromkeys(names))

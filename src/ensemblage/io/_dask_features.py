@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.base.text import some
+from ensemblage.base.text import one_line, some
 from ensemblage.io._feature_blocks import MOST_ROWS, FeatureBlocks, R, S, as_floats
 from ensemblage.io._out_of_core import futures_of
 from ensemblage.rows.backend import check_client
@@ -41,10 +42,11 @@ class RemoteFeatures(FeatureBlocks):
         self._check_client()
         return made(self._make, self._rows[np.asarray(rows)])
 
-    def _fold(self, function: Callable[..., S], state: S, *arguments: Any) -> S:
+    def _fold(self, function: Callable[..., S], state: S, *arguments: Any, beside: FeatureBlocks | None = None) -> S:
         future: Any = state
-        for block in self._blocks.futures:
-            future = self._blocks.submit(fold_made, self._make, function, future, block, *arguments)
+        more = [()] * len(self._blocks.futures) if beside is None else [(block,) for block in beside._blocks.futures]  # type: ignore[attr-defined]
+        for block, others in zip(self._blocks.futures, more, strict=True):
+            future = self._blocks.submit(fold_made, self._make, function, future, block, *others, *arguments)
         found: S = gather(self._blocks.client, future)
         return found
 
@@ -59,23 +61,31 @@ class RemoteFeatures(FeatureBlocks):
         return result
 
     def _each(self, function: Callable[..., R], *arguments: Any) -> Iterator[R]:
-        starts = self._blocks.edges.tolist()
-        tasks = [
-            self._blocks.submit(of_made, self._make, function, block, start, *arguments)
-            for block, start in zip(self._blocks.futures, starts, strict=False)
-        ]
-        for task in tasks:
+        for task in self._tasks(function, *arguments):
             yield gather(self._blocks.client, task)
 
     def _transformed(self, function: Callable[[NDArray[Any]], NDArray[Any]], n_features: int) -> FeatureBlocks:
         return RemoteFeatures(self._rows, self.names, function, n_features)
+
+    def _kept(self, function: Callable[..., NDArray[Any]], dtype: Any, width: int, *arguments: Any) -> FeatureBlocks:
+        blocks = Blocks(self._blocks.client, self._tasks(function, *arguments), self._blocks.edges)
+        blocks = Blocks(blocks.client, blocks.map(astype, blocks.futures, dtype), blocks.edges)
+        return RemoteFeatures(RemoteRows(blocks, width, np.dtype(dtype)), None)
+
+    def _tasks(self, function: Callable[..., R], *arguments: Any) -> list[Any]:
+        """Futures of ``function(block, start, *arguments)``."""
+        return [
+            self._blocks.submit(of_made, self._make, function, block, start, *arguments)
+            for block, start in zip(self._blocks.futures, self._blocks.edges.tolist(), strict=False)
+        ]
 
 
 def features_on_cluster(parts: Any, client: Any) -> RemoteFeatures:
     """Do what `FeatureBlocks.from_dask` does."""
     client = check_client(client, "from_dask")
     given = futures_of(parts, client, "features")
-    kinds = gather(client, [client.submit(kind_of, part, pure=False) for part in given])
+    with _failures_told():
+        kinds = gather(client, [client.submit(kind_of, part, pure=False) for part in given])
     first = kinds[0]
     for i, kind in enumerate(kinds):
         _check_kind(kind, first, i)
@@ -89,6 +99,20 @@ def features_on_cluster(parts: Any, client: Any) -> RemoteFeatures:
     cut = Blocks(client, futures, edges).rechunk(MOST_ROWS)
     rows = RemoteRows(cut, len(first.types), np.dtype(dtype))
     return RemoteFeatures(rows, None if first.names is None else list(first.names))
+
+
+@contextmanager
+def _failures_told() -> Iterator[None]:
+    """Say in one sentence that a task of the user failed, whatever it raised."""
+    try:
+        yield
+    except LostWorkersError:
+        raise
+    except Exception as error:
+        raise ValueError(
+            f"Parts of features must be made without an error. Got {type(error).__name__}: "
+            f"{one_line(str(error), 100)}. Mend the tasks that make them."
+        ) from error
 
 
 class Kind(NamedTuple):
@@ -140,6 +164,10 @@ def kind_of(part: Any) -> Kind | None:
 def matrix_of_part(part: Any, dtype: str) -> NDArray[Any]:
     values = part.to_numpy(dtype=dtype, na_value=np.nan) if hasattr(part, "columns") else part
     return np.ascontiguousarray(values, dtype=dtype)
+
+
+def astype(block: NDArray[Any], dtype: Any) -> NDArray[Any]:
+    return block.astype(dtype)
 
 
 def made(make: Any, block: NDArray[Any]) -> NDArray[Any]:

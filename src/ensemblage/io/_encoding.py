@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
@@ -29,7 +29,7 @@ from ensemblage.io._column_role import (
 from ensemblage.io._dates import date_parts
 from ensemblage.io._missing import notes_of_codes
 from ensemblage.io._roles import Roles
-from ensemblage.io._scaling import scaler_of, scaling_note
+from ensemblage.io._scaling import BlockScaler, scaler_of, scaling_note
 from ensemblage.io._table import Table
 
 SHOWN = 20
@@ -119,21 +119,55 @@ class Encoded:
         return {"number": "used", "days": "used: number of days"}[self.kind]
 
 
-@dataclass(frozen=True)
 class Cells:
-    """The used columns as numbers, before missing values are filled and scales changed."""
+    """The used columns as numbers, before missing values are filled and scales changed.
 
-    X: NDArray[np.float64]
-    """(n, c)"""
-    names: list[str]
-    """(c,) for messages"""
-    of: list[int]
-    """(c,) the place of each one's column among those encoded."""
+    Parameters
+    ----------
+    X : (n, c)
+    names : (c,) for messages
+    of : (c,) the place of each one's column among those encoded
+    """
+
+    def __init__(self, X: NDArray[np.float64], names: list[str], of: list[int]) -> None:
+        self.X, self.names, self.of = X, names, of
+
+    def __len__(self) -> int:
+        return len(self.X)
+
+    def column(self, place: int) -> NDArray[np.float64]:
+        """(n,) the values of a column, NaN where one is missing."""
+        return self.X[:, place]
+
+    def keep(self, places: Sequence[int], of: list[int]) -> Cells:
+        """Some of the columns, of columns with these places."""
+        return Cells(np.take(self.X, places, axis=1), [self.names[place] for place in places], of)
 
     @once
     def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """(c,) least and largest values that are there, NaN if there is none."""
         return np.fmin.reduce(self.X, initial=np.nan), np.fmax.reduce(self.X, initial=np.nan)
+
+    @once
+    def n_missing(self) -> NDArray[np.int64]:
+        """(c,) how many values are missing."""
+        counts: NDArray[np.int64] = np.isnan(self.X).sum(axis=0)
+        return counts
+
+    def rows_with_gaps(self, places: Iterable[int]) -> NDArray[np.intp]:
+        """The rows in which a value of these columns is missing."""
+        missing = np.zeros(len(self), dtype=bool)
+        for place in places:
+            missing |= np.isnan(self.column(place))
+        return np.flatnonzero(missing)
+
+    def check_size(self, columns: Sequence[Encoded], source: str) -> None:
+        """Refuse more features than the memory has room for."""
+        _check_size(columns, len(self), source)
+
+    def fit(self, transformer: Any) -> Any:
+        """Fit a ColumnTransformer to the cells; (n, m) features."""
+        return np.ascontiguousarray(transformer.fit_transform(self.X))
 
 
 @dataclass(frozen=True)
@@ -173,7 +207,7 @@ class Encoding:
         """(n, m) features."""
         if self.transformer is None:
             return np.empty((len(table), 0))
-        cells = _cells(self.columns, table)
+        cells = cells_in_memory(self.columns, table)
         _check_complete(cells, self.columns, table, "median" if self.fills_few else self.options.impute)
         check_sizes(*cells.bounds, cells.names)
         return np.ascontiguousarray(self.transformer.transform(cells.X))
@@ -186,9 +220,15 @@ class Encoding:
 
 
 def fit_encoding(
-    table: Table, columns: Sequence[Column], options: Options, by_distance: bool = False
-) -> tuple[Encoding, NDArray[np.float64]]:
-    """Decide what is done with each of these columns; the features of the table.
+    table: Table,
+    columns: Sequence[Column],
+    options: Options,
+    by_distance: bool = False,
+    cells_of: Callable[[Sequence[Encoded], Table], Cells] | None = None,
+) -> tuple[Encoding, Any]:
+    """Decide what is done with each of these columns; the features of the table, as the cells' ``fit`` returns them.
+
+    ``cells_of`` makes the cells; None: in memory.
 
     Raises
     ------
@@ -197,8 +237,8 @@ def fit_encoding(
     """
     planned = plan_columns(table, columns, options)
     used = [encoded for encoded in planned.values() if isinstance(encoded, Encoded)]
-    cells, used = _varying(used, table)
-    uses, notes, set_aside = _uses(columns, planned, used, table.found_roles)
+    cells, used = _varying(used, (cells_of or cells_in_memory)(used, table))
+    uses, notes, set_aside = _uses(planned, used, table.found_roles)
     if not used:
         kind = "numbers that vary" if any(c.is_numeric for c in columns) else "numbers or categories"
         got = f"{table.source} must have a column of {kind} beside its id and its truth. It has none"
@@ -207,7 +247,7 @@ def fit_encoding(
     notes += _notes_of_units([table[column.name] for column in used if column.kind == "number"])
     features = [column for column in used if column.kind != "member"]
     numbers = [place for place, j in enumerate(cells.of) if features[j].kind == "number"]
-    codes = notes_of_codes((cells.names[place], cells.X[:, place]) for place in numbers)
+    codes = notes_of_codes((cells.names[place], cells.column(place)) for place in numbers)
     notes += codes
     fills_few = options.impute is None and _has_few_gaps(cells, used)
     filled = _note_of_few(cells, used) if fills_few else _check_complete(cells, used, table, options.impute)
@@ -215,12 +255,12 @@ def fit_encoding(
     notes += [f"{without}{note}" for note in filled] if by_distance else filled
     if not features:
         return Encoding(used, uses, tuple(notes), None, options, set_aside, codes), np.empty((len(table), 0))
-    _check_size(features, len(table), table.source)
+    cells.check_size(features, table.source)
     parts = [j for j in cells.of if features[j].kind == "parts"]
     n_parts = len(parts) // len(set(parts)) if parts else 1
     transformer = transformer_of([features[j].kind for j in cells.of], options, n_parts, fills_few)
     check_sizes(*cells.bounds, cells.names)
-    X = np.ascontiguousarray(transformer.fit_transform(cells.X))
+    X = cells.fit(transformer)
     notes += filter(None, [scaling_note(transformer, cells.names)]) if options.standardize else []
     uses = _uses_with_gaps(uses, cells, features, transformer)
     return Encoding(used, uses, tuple(notes), transformer, options, set_aside, codes, fills_few), X
@@ -230,25 +270,25 @@ def _missing_numbers(cells: Cells, columns: Sequence[Encoded]) -> NDArray[np.int
     """(c,) missing cells of each of the cells' columns; 0 of categories, which lie at the mean."""
     features = [column for column in columns if column.kind != "member"]
     is_category = np.array([features[j].kind == "category" for j in cells.of], dtype=bool)
-    return np.where(is_category, 0, np.isnan(cells.X).sum(axis=0))
+    return np.where(is_category, 0, cells.n_missing)
 
 
 def _has_few_gaps(cells: Cells, columns: Sequence[Encoded]) -> bool:
     """Whether numbers are missing, and of no column more than `FEW_GAPS`."""
     counts = _missing_numbers(cells, columns)
-    return bool(counts.any()) and bool((counts <= FEW_GAPS * len(cells.X)).all())
+    return bool(counts.any()) and bool((counts <= FEW_GAPS * len(cells)).all())
 
 
 def _note_of_few(cells: Cells, columns: Sequence[Encoded]) -> list[Message]:
     """What is told of few gaps that were filled, though nothing said how."""
     counts = _missing_numbers(cells, columns)
-    n_columns, n_rows = int((counts > 0).sum()), int(np.isnan(cells.X[:, counts > 0]).any(axis=1).sum())
+    n_columns, n_rows = int((counts > 0).sum()), len(cells.rows_with_gaps(np.flatnonzero(counts)))
     total = int(counts.sum())
     missing = f"{total:,} missing value{'s' * (total != 1)}"
     place = f"{n_columns:,} column{'s' * (n_columns != 1)} and {n_rows:,} row{'s' * (n_rows != 1)}"
     rule = "each with the median (ordered: the most frequent) of its column"
     said = f"filled: {missing} in {place}, at most {FEW_GAPS:.0%} of a column, {rule}"
-    n_categories = int(np.isnan(cells.X).sum()) - total
+    n_categories = int(cells.n_missing.sum()) - total
     notes = [Message(f"{said} (else: ", Option("impute", "drop"), ")")]
     return notes + [Message(f"missing categories: {n_categories}, count as the mean of all")] * (n_categories > 0)
 
@@ -260,11 +300,11 @@ def _uses_with_gaps(
     fills = _fills(transformer, len(cells.of))
     told = {}
     for place, j in enumerate(cells.of):
-        n = int(np.isnan(cells.X[:, place]).sum())
+        n = int(cells.n_missing[place])
         if n and place in fills and features[j].kind in ("number", "ordered"):
             value, levels = fills[place], features[j].levels
             name = levels[round(value)] if levels else f"{value:.4g}"
-            told[features[j].name] = f"; {n:,} missing ({n / len(cells.X):.1%}) filled with {name}"
+            told[features[j].name] = f"; {n:,} missing ({n / len(cells):.1%}) filled with {name}"
     return [use._replace(use=use.use + told.get(use.column, "")) for use in uses]
 
 
@@ -292,8 +332,8 @@ def _notes_of_units(columns: Sequence[Column]) -> list[Message]:
 def plan_columns(table: Table, columns: Sequence[Column], options: Options) -> dict[str, Encoded | str]:
     """By name how a column becomes numbers, or why it is left out."""
     roles = table.found_roles
-    dated = [c for c in columns if roles[c.name].name == "date" and options.dates == "parts"]
-    with_hour = any(table.dates(c.name).has_times for c in dated)
+    dated = [c.name for c in columns if roles[c.name].name == "date" and options.dates == "parts"]
+    with_hour = any(table.dates(name).has_times for name in dated)
     return {c.name: _plan_column(c, roles[c.name], table, options, with_hour) for c in columns}
 
 
@@ -320,7 +360,7 @@ def _plan_column(column: Column, role: Role, table: Table, options: Options, wit
     return Encoded(column.name, "member" if options.categories == "member" else "category", tuple(levels))
 
 
-def _cells(columns: Sequence[Encoded], table: Table) -> Cells:
+def cells_in_memory(columns: Sequence[Encoded], table: Table) -> Cells:
     """The columns that are no members, as numbers."""
     features = [column for column in columns if column.kind != "member"]
     values = [column.values(table) for column in features]
@@ -339,23 +379,20 @@ def complete_rows(table: Table, columns: Iterable[Encoded]) -> NDArray[np.intp]:
     return np.flatnonzero(~missing)
 
 
-def _varying(columns: Sequence[Encoded], table: Table) -> tuple[Cells, list[Encoded]]:
+def _varying(columns: Sequence[Encoded], cells: Cells) -> tuple[Cells, list[Encoded]]:
     """The cells of the columns that do not hold one value only; those columns."""
-    cells = _cells(columns, table)
-    constant: set[str] = set()
-    if cells.X.size:
-        low, high = cells.bounds
-        features = [column for column in columns if column.kind != "member"]
-        varies: dict[str, bool] = {}
-        for j, is_varying in zip(cells.of, (high > low).tolist(), strict=True):
-            varies[features[j].name] = varies.get(features[j].name, False) or is_varying
-        constant = {name for name, is_varying in varies.items() if not is_varying}
-    left = [c for c in columns if c.name not in constant and (c.kind != "member" or len(c.levels) > 1)]
-    return (cells if not constant else _cells(left, table)), left
+    features = [column for column in columns if column.kind != "member"]
+    low, high = cells.bounds
+    varying = {features[j].name for j, is_varying in zip(cells.of, (high > low).tolist(), strict=True) if is_varying}
+    left = [c for c in columns if (len(c.levels) > 1 if c.kind == "member" else c.name in varying or not len(cells))]
+    place_of = {c.name: j for j, c in enumerate(c for c in left if c.kind != "member")}
+    if len(place_of) == len(features):
+        return cells, left
+    kept = [place for place, j in enumerate(cells.of) if features[j].name in place_of]
+    return cells.keep(kept, [place_of[features[cells.of[place]].name] for place in kept]), left
 
 
 def _uses(
-    columns: Sequence[Column],
     planned: dict[str, Encoded | str],
     used: Sequence[Encoded],
     roles: dict[str, Role],
@@ -363,8 +400,8 @@ def _uses(
     """What is done with each column, in a few sentences, and which of them comes first."""
     kept = {column.name for column in used}
     uses, told = [], dict[str, list[str]]()
-    for column in columns:
-        plan, (role, reason) = planned[column.name], roles[column.name]
+    for name, plan in planned.items():
+        role, reason = roles[name]
         if isinstance(plan, Encoded) and plan.name in kept:
             use = plan.use()
             if reason == OPEN_ENDS and plan.kind == "ordered":
@@ -374,8 +411,8 @@ def _uses(
         else:
             why = "constant" if isinstance(plan, Encoded) else plan
             use = "left out" if why == role else f"left out: {why}"
-            told.setdefault(f"left out, {why}", []).append(column.name)
-        uses.append(ColumnUse(column.name, role, reason, use))
+            told.setdefault(f"left out, {why}", []).append(name)
+        uses.append(ColumnUse(name, role, reason, use))
     notes = {use: Message(f"{use}: {shorten(names)}", *_change(use, names[0])) for use, names in told.items()}
     first = notes.pop(f"left out, {KNOWN_CLASSES}", None)
     return uses, list(notes.values()), () if first is None else (first,)
@@ -434,13 +471,12 @@ def transformer_of(kinds: Sequence[str], options: Options, n_parts: int = 1, fil
     """
     from sklearn.compose import ColumnTransformer
     from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
 
     scalers = {
         "numbers": scaler_of(options.standardize, set(kinds) == {"number"}),
-        "ordered": StandardScaler(),
+        "ordered": BlockScaler(),
         "categories": CategoryEncoder(options.category_scale),  # type: ignore[arg-type]  # checked
-        "parts": StandardScaler(),
+        "parts": BlockScaler(),
     }
     steps = []
     for block, scaler in scalers.items():
@@ -486,11 +522,11 @@ def _check_complete(cells: Cells, columns: Sequence[Encoded], table: Table, impu
     """What is done about missing values, in sentences."""
     features = [column for column in columns if column.kind != "member"]
     is_category = np.array([features[j].kind == "category" for j in cells.of], dtype=bool)
-    missing = np.isnan(cells.X)
-    counts = missing.sum(axis=0)
-    n_numbers, n_categories = int(counts[~is_category].sum()), int(counts[is_category].sum())
+    n_numbers, n_categories = (int(cells.n_missing[which].sum()) for which in (~is_category, is_category))
     if n_numbers and impute is None:
-        i, j = (int(v) for v in np.argwhere(missing & ~is_category)[0])
+        places = np.flatnonzero(~is_category).tolist()
+        i = int(cells.rows_with_gaps(places)[0])
+        j = next(place for place in places if np.isnan(cells.column(place)[i]))
         got = f"Got {n_numbers}, the first in {table.where(i)}, column {cells.names[j]!r}"
         fill, drop = (Option("impute", rule) for rule in ("median", "drop"))
         raise ValueError(

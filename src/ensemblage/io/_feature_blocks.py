@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from os import PathLike
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
@@ -13,17 +13,16 @@ from numpy.typing import NDArray
 from ensemblage.base.docs import fill_docstrings
 from ensemblage.base.options import Message, Option
 from ensemblage.base.registered import Registered
-from ensemblage.base.text import some
 from ensemblage.base.validation import check_bytes, check_path
 from ensemblage.io._archive import read_header
-from ensemblage.io._stored_labels import batches, whole
 from ensemblage.rows.blocks import SUM_ROWS, row_blocks
 from ensemblage.rows.disk import LIBRARIES, StoredRows
 from ensemblage.rows.scratch import Scratch, write_array
 
 clusters_of_blocks: Registered[[Any, Any], NDArray[np.int32]] = Registered("clusters_of_blocks")
 write_blocks: Registered[[Any, Any, Any], None] = Registered("write_blocks")
-profile_of_blocks: Registered[[Any, Any], Any] = Registered("profile_of_blocks")
+describe_blocks: Registered[[Any, Any], Any] = Registered("describe_blocks")
+features_of_parts: Registered[[Any, Any, Any], Any] = Registered("features_of_parts")
 features_on_workers: Registered[[Any, Any], Any] = Registered("features_on_workers")
 
 S = TypeVar("S")
@@ -74,6 +73,8 @@ class FeatureBlocks:
     are_blocks: ClassVar[bool] = True
     shape: tuple[int, int]
     names: list[str] | None
+    _nearest: tuple[list[NDArray[np.float64]], FeatureBlocks] | None = None
+    """The objects of each sample that were clustered last, and for each object which of each is nearest to it."""
 
     @classmethod
     def open(
@@ -106,8 +107,9 @@ class FeatureBlocks:
             the objects, or the disk is full.
         """
         n_bytes, where = check_bytes(memory, "memory"), check_path(path, "path")
-        if where.is_dir():
-            return _of_parts(where, n_bytes, scratch)
+        if where.is_dir() or where.suffix.lower() == ".parquet":
+            found: FeatureBlocks = features_of_parts(where, n_bytes, scratch)
+            return found
         return StoredFeatures(_npy_rows(where), None, n_bytes)
 
     @classmethod
@@ -195,16 +197,19 @@ class FeatureBlocks:
             ``cluster``, ``feature``, ``n_objects``, ``mean``, ``deviation``, ``least``, ``largest``, and
             ``difference``, that of the mean from the mean of all objects, in deviations of all.
         """
-        return profile_of_blocks(self, model)
+        return describe_blocks(self, model).table
 
     # -- what the steps of a fit ask for ---------------------------------------------------------------------------
 
-    def __getitem__(self, rows: Any) -> NDArray[Any]:
+    def __getitem__(self, rows: Any) -> Any:
         """(m, n_features) some objects, by their numbers, in memory."""
         raise NotImplementedError
 
-    def _fold(self, function: Callable[..., S], state: S, *arguments: Any) -> S:
-        """``state = function(state, block, *arguments)`` for every block, in order."""
+    def _fold(self, function: Callable[..., S], state: S, *arguments: Any, beside: FeatureBlocks | None = None) -> S:
+        """``state = function(state, block, *arguments)`` for every block, in order.
+
+        ``beside`` are features of the same objects in blocks of as many rows: its blocks follow those of these.
+        """
         raise NotImplementedError
 
     def _reduce(self, function: Callable[..., R], merge: Callable[[R, R], R], *arguments: Any) -> R:
@@ -219,41 +224,73 @@ class FeatureBlocks:
         """The features that a function of rows makes of these."""
         raise NotImplementedError
 
+    def _kept(self, function: Callable[..., NDArray[Any]], dtype: Any, width: int, *arguments: Any) -> FeatureBlocks:
+        """``function(block, start, *arguments)`` of every block, (rows, width) of this type, kept where these are."""
+        raise NotImplementedError
+
 
 class StoredFeatures(FeatureBlocks):
-    """Features in a file."""
+    """Features in a file.
 
-    def __init__(self, rows: StoredRows, names: list[str] | None, memory: int, make: Any = None, m: int = 0) -> None:
-        self._rows, self.names, self._memory, self._make = rows, names, memory, make
+    Parameters
+    ----------
+    rows : the file
+    names : of its columns
+    memory : bytes that the process may take
+    make : function of a block of rows to m features; None: they are the rows
+    scratch : where what is found of each object is kept
+    """
+
+    def __init__(
+        self,
+        rows: StoredRows,
+        names: list[str] | None,
+        memory: int,
+        make: Any = None,
+        m: int = 0,
+        scratch: str | PathLike[str] | None = None,
+    ) -> None:
+        self._rows, self.names, self._memory, self._make, self._scratch = rows, names, memory, make, scratch
         self.shape = len(rows), m or rows.shape[1]
-        self._rows_at_once = check_memory(memory, *rows.shape)
+        self._rows_at_once = check_memory(memory, len(rows), max(self.shape[1], rows.shape[1]))
 
     def __getitem__(self, rows: Any) -> NDArray[Any]:
         return self._made(self._rows[np.asarray(rows)])
 
-    def _fold(self, function: Callable[..., S], state: S, *arguments: Any) -> S:
-        for block in self._blocks():
-            state = function(state, block, *arguments)
+    def _fold(self, function: Callable[..., S], state: S, *arguments: Any, beside: FeatureBlocks | None = None) -> S:
+        for rows in self._slices():
+            more = () if beside is None else (beside._rows[rows],)  # type: ignore[attr-defined]  # a file, too
+            state = function(state, self._block(rows), *more, *arguments)
         return state
 
     def _reduce(self, function: Callable[..., R], merge: Callable[[R, R], R], *arguments: Any) -> R:
-        blocks = self._blocks()
-        found = function(next(blocks), *arguments)
-        for block in blocks:
-            found = merge(found, function(block, *arguments))
+        first, *others = self._slices()
+        found = function(self._block(first), *arguments)
+        for rows in others:
+            found = merge(found, function(self._block(rows), *arguments))
         return found
 
     def _each(self, function: Callable[..., R], *arguments: Any) -> Iterator[R]:
-        start = 0
-        for block in self._blocks():
-            yield function(block, start, *arguments)
-            start += len(block)
+        for rows in self._slices():
+            yield function(self._block(rows), rows.start, *arguments)
 
     def _transformed(self, function: Callable[[NDArray[Any]], NDArray[Any]], n_features: int) -> FeatureBlocks:
-        return StoredFeatures(self._rows, self.names, self._memory, function, n_features)
+        return StoredFeatures(self._rows, self.names, self._memory, function, n_features, self._scratch)
 
-    def _blocks(self) -> Iterator[NDArray[Any]]:
-        return (self._made(self._rows[rows]) for rows in row_blocks(len(self), self._rows_at_once))
+    def _kept(self, function: Callable[..., NDArray[Any]], dtype: Any, width: int, *arguments: Any) -> FeatureBlocks:
+        with Scratch(self._scratch, self._memory).or_removed() as place:
+            place.check_room(len(self) * width * np.dtype(dtype).itemsize)
+            with place.writing("kept") as file:
+                for block in self._each(function, *arguments):
+                    write_array(file, block.astype(dtype))
+            rows = StoredRows(place.file("kept"), (len(self), width), np.dtype(dtype), scratch=place)
+        return StoredFeatures(rows, None, self._memory)
+
+    def _slices(self) -> list[slice]:
+        return row_blocks(len(self), self._rows_at_once)
+
+    def _block(self, rows: slice) -> NDArray[Any]:
+        return self._made(self._rows[rows])
 
     def _made(self, block: NDArray[Any]) -> NDArray[Any]:
         block = as_floats(block)
@@ -301,71 +338,6 @@ def _npy_rows(path: Path) -> StoredRows:
     if size < needed:
         raise ValueError(f"{subject} Got {size:,} of {needed:,} bytes in {str(path)!r}. Copy or save it again.")
     return StoredRows(path, shape, dtype, offset=offset, fortran=fortran)
-
-
-def _of_parts(folder: Path, memory: int, scratch: str | PathLike[str] | None) -> StoredFeatures:
-    """The rows of Parquet parts, written as one matrix of float64."""
-    import pyarrow.parquet as pq
-
-    parts = sorted(part for part in folder.iterdir() if part.suffix == ".parquet")
-    if not parts:
-        raise ValueError(
-            f"A folder of features must hold .parquet files. Got none in {str(folder)!r}. Write one per part."
-        )
-    schemas, n = [], 0
-    for part in parts:
-        with whole(part), pq.ParquetFile(part) as file:
-            schemas.append(file.schema_arrow)
-            n += file.metadata.num_rows
-    names = check_schemas(schemas, [part.name for part in parts])
-    if not n:
-        raise ValueError(f"Features must have objects. Got no rows in {str(folder)!r}. Give one row per object.")
-    at_once = check_memory(memory, n, len(names))
-    with Scratch(scratch, memory).or_removed() as place:
-        place.check_room(8 * n * len(names))
-        with place.writing("features") as file:
-            for part in parts:
-                for table in batches(part, at_once):
-                    write_array(file, matrix_of(table, part.name))
-        rows = StoredRows(place.file("features"), (n, len(names)), np.dtype(np.float64), scratch=place)
-    return StoredFeatures(rows, names, memory)
-
-
-def check_schemas(schemas: Sequence[Any], titles: Sequence[str]) -> list[str]:
-    """Names of the columns, of numbers, that all parts have."""
-    import pyarrow as pa
-
-    first = schemas[0]
-    for schema, title in zip(schemas, titles, strict=True):
-        if schema.names != first.names:
-            raise ValueError(
-                f"Parts of features must have the same columns. Got {some(schema.names, 5)} in {title}, and "
-                f"{some(first.names, 5)} in {titles[0]}. Select the same in each part."
-            )
-        for name, kind, known in zip(schema.names, schema.types, first.types, strict=True):
-            if kind != known:
-                raise ValueError(
-                    f"Parts of features must have the same types. Got {kind} in column {name!r} of {title}, and "
-                    f"{known} in {titles[0]}. Cast that column in every part."
-                )
-            if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)):
-                raise ValueError(
-                    f"Columns of features that are not in memory must be numbers. Got {kind} in column {name!r} of "
-                    f"{title}. Leave it out, or convert it to numbers first."
-                )
-    return list(map(str, first.names))
-
-
-def matrix_of(table: Any, title: str) -> NDArray[np.float64]:
-    """(n, m) the columns of an Arrow table of numbers without gaps."""
-    for name, column in zip(table.schema.names, table.columns, strict=True):
-        if column.null_count:
-            raise ValueError(
-                f"Features must have no missing numbers. Got {column.null_count:,} in column {name!r} of {title}. Fill "
-                "them first, or leave these objects out."
-            )
-    columns = [np.asarray(column.to_numpy(), dtype=np.float64) for column in table.columns]
-    return np.column_stack(columns) if columns else np.empty((table.num_rows, 0))
 
 
 fill_docstrings([FeatureBlocks])

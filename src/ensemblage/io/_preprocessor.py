@@ -5,7 +5,8 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
-from typing import Any, ClassVar, Literal, Self
+from functools import partial
+from typing import Any, ClassVar, Literal, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,7 @@ from ensemblage.base.sklearn import BaseEstimator, TransformerMixin
 from ensemblage.base.validation import FILL, check_parameters, features_checked
 from ensemblage.ensemble._arrays import as_frame
 from ensemblage.io._categories import levels_of
+from ensemblage.io._column import Column
 from ensemblage.io._encoding import (
     CATEGORIES,
     DATES,
@@ -40,8 +42,10 @@ from ensemblage.io._features import Features
 from ensemblage.io._gower import gower_distances
 from ensemblage.io._missing import Gaps, notes_of_codes, with_gaps
 from ensemblage.io._read import read_table
-from ensemblage.io._roles import assign_roles
+from ensemblage.io._roles import assign_roles, name_columns
 from ensemblage.io._scaling import AUTO, BlockScaler, add_rows, extremes, extremes_of_both, scaling_note
+from ensemblage.io._stored_cells import StoredCells, TableFeatures
+from ensemblage.io._stored_table import StoredTable
 from ensemblage.io._table import Table
 
 
@@ -323,7 +327,7 @@ class Preprocessor(TransformerMixin, BaseEstimator):
         validate_data(self, cells, reset=False, skip_check_array=True)
         return pa.table([_arrow_column(column.tolist()) for column in cells.T], names=list(self.feature_names_in_))
 
-    def _fit_table(self, X: Any, table: Table) -> NDArray[np.float64]:
+    def _fit_table(self, X: Any, table: Table) -> Any:
         roles = assign_roles(table, None, None, (), guess_id=True)
         options = Options(self.standardize, self.impute, self.categories, self.dates, self.category_scale)
         encoding, features = fit_encoding(table, roles.rest, options)
@@ -411,9 +415,11 @@ class Preprocessor(TransformerMixin, BaseEstimator):
     def _fit_blocks(self, features: FeatureBlocks) -> FeatureBlocks:
         """Fit to numbers that are read block by block, as to the array of them; the features.
 
-        Codes that may mean missing are not looked for.
+        Codes that may mean missing are not looked for in matrices.
         """
         check_parameters(self)
+        if isinstance(features, TableFeatures):
+            return self._fit_stored_table(features)
         self.n_features_in_ = features.shape[1]
         if features.names is not None:
             self.feature_names_in_ = np.array(features.names, dtype=object)
@@ -432,9 +438,53 @@ class Preprocessor(TransformerMixin, BaseEstimator):
         self.notes_ += (str(scaling_note(self.transformer_, self._names)),) if self.standardize == AUTO else ()
         return self._of_blocks(features)
 
+    def _fit_stored_table(self, features: TableFeatures) -> FeatureBlocks:
+        """Fit to the columns of Parquet parts, as to the table of them; the features."""
+        if self.impute in ("mean", "knn"):
+            raise ValueError(
+                Message(
+                    Option("impute"),
+                    f' must be "median" or "most-frequent" for Parquet parts that are not in memory. Got '
+                    f"{self.impute!r}. Choose one of these.",
+                )
+            )
+        table = cast(StoredTable, self._table(features.table))
+        named = name_columns(table, None, None, (), guess_id=True)
+        if named.id_column is not None:
+            table.check_ids(named.id_column)
+        options = Options(self.standardize, self.impute, self.categories, self.dates, self.category_scale)
+        cells_of = partial(features.cells, missing=self.missing)
+        encoding, blocks = fit_encoding(table, named.rest, options, cells_of=cells_of)
+        notes = *encoding.set_aside, *table.notes, *named.notes, *encoding.notes
+        self._set(encoding, table.names, encoding.uses, notes)
+        features.notes = notes
+        for note in self._codes:
+            warnings.warn(note, NoteWarning, stacklevel=2)
+        if not len(encoding.names):
+            raise ValueError(
+                f"{table.source} must have a column that is a feature, as categories are that are no members. Got "
+                "members alone. Encode them."
+            )
+        return cast(FeatureBlocks, blocks)
+
+    def _id_column(self, features: TableFeatures) -> Column | None:
+        """The column of ids of Parquet parts, if there is one."""
+        table = cast(StoredTable, self._table(features.table))
+        name = name_columns(table, None, None, (), guess_id=True).id_column
+        return None if name is None else table[name]
+
     def _of_blocks(self, features: FeatureBlocks) -> FeatureBlocks:
-        """The features of numbers that are read block by block, as float64."""
+        """The features of numbers or of columns that are read block by block, as float64."""
+        if isinstance(features, TableFeatures) and self._encoding is not None:
+            return self._cells_of(features).blocks(self.transformer_)
         return features._transformed(self._features_of, len(self._varying))
+
+    def _cells_of(self, features: TableFeatures) -> StoredCells:
+        """The cells of Parquet parts, as they were fitted."""
+        table = self._known_table(features.table)
+        if table is None or self._encoding is None:
+            raise TypeError("The preprocessor must be fitted to a table.")
+        return features.cells_of(self._encoding, table, self.missing)
 
     def _features_of(self, block: NDArray[Any]) -> NDArray[np.float64]:
         """(n, n_features_out) the features of rows of numbers."""

@@ -146,7 +146,7 @@ def _typed_table(frame: Any, index: str | None, name: str) -> Table:
                 f"The columns of {name} must hold one value per cell. Got {field.type} in {field.name!r}. Flatten "
                 f"that column."
             )
-    columns = [_column(column, frame.column(j)) for j, column in enumerate(frame.column_names)]
+    columns = [column_of(column, frame.column(j)) for j, column in enumerate(frame.column_names)]
     return Table(name, columns, lambda: range(1, frame.num_rows + 1), "row", index)
 
 
@@ -168,14 +168,14 @@ def _text_table(
     _check_names(names, name)
 
     def read_again(j: int) -> Any:
-        return _column(names[j], all_text().column(j), has_spaces).values
+        return column_of(names[j], all_text().column(j), has_spaces).values
 
-    columns = [_column(column, cells.column(j), has_spaces or bool(layout.numbers)) for j, column in enumerate(names)]
+    columns = [column_of(column, cells.column(j), has_spaces or bool(layout.numbers)) for j, column in enumerate(names)]
     columns = [c if c.is_text else replace(c, read_again=partial(read_again, j)) for j, c in enumerate(columns)]
     return Table(name, columns, places, unit, None if layout.header[0] else ROW_NAMES, layout.notes())
 
 
-def _column(name: str, values: Any, may_be_blank: bool = True) -> Column:
+def column_of(name: str, values: Any, may_be_blank: bool = True) -> Column:
     """A column of one Arrow array; text without spaces around it, null where empty."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -200,14 +200,14 @@ def _transpose(cells: Any, layout: Layout, name: str, places: Callable[[], Seque
     """A table whose columns stand in rows: the first field of each is its name, the header names the objects."""
     import pyarrow as pa
 
-    first = _column("", cells.column(0))
+    first = column_of("", cells.column(0))
     named = not layout.header[0] or first.numbers is None
     names = first.cells() if named else [f"row_{place}" for place in places()]
     _check_names(names, name)
     rows = zip(*(cells.column(j).to_pylist() for j in range(int(named), layout.width)), strict=True)
-    columns = [_column(column, pa.chunked_array([row], pa.string())) for column, row in zip(names, rows, strict=True)]
+    columns = [column_of(column, pa.chunked_array([row], pa.string())) for column, row in zip(names, rows, strict=True)]
     header = pa.chunked_array([layout.header[named:]], pa.string())
-    index = [_column(ROW_NAMES, header)] if layout.has_header else []
+    index = [column_of(ROW_NAMES, header)] if layout.has_header else []
     objects = range(1 + named, 1 + layout.width)
     return Table(name, index + columns, lambda: objects, "column", ROW_NAMES if index else None, layout.notes())
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,10 +28,33 @@ class Roles:
     notes: tuple[str, ...]
 
 
+class Named(NamedTuple):
+    """Which columns have which role."""
+
+    id_column: str | None
+    rest: list[Column]
+    """Those that are no id and no known classes, and are not left out."""
+    notes: tuple[str, ...]
+
+
 def assign_roles(
     table: Table, id_column: str | None, truth_column: str | None, drop_columns: Sequence[str], *, guess_id: bool
 ) -> Roles:
     """Find the columns that the user named; an id that nobody named only where the layout or ``guess_id`` says so."""
+    id_column, others, notes = name_columns(table, id_column, truth_column, drop_columns, guess_id=guess_id)
+    if id_column is None:
+        ids = list(map(str, range(1, len(table) + 1)))
+    else:
+        ids = table[id_column].cells()
+        _check_ids(ids, id_column, table)
+    truth = None if truth_column is None else _classes(table[truth_column])
+    return Roles(ids, id_column, truth, others, notes)
+
+
+def name_columns(
+    table: Table, id_column: str | None, truth_column: str | None, drop_columns: Sequence[str], *, guess_id: bool
+) -> Named:
+    """`assign_roles` without a look at ids and classes themselves."""
     given = check_given(table)
     drop_columns = [*drop_columns, *(name for name, role in given.items() if role == "drop")]
     said = next((name for name, role in given.items() if role == "id"), None)
@@ -55,14 +79,8 @@ def assign_roles(
     notes: tuple[str, ...] = ()
     if id_column is None:
         id_column, notes = _find_id(table, taken, guess_id)
-    if id_column is None:
-        ids = list(map(str, range(1, len(table) + 1)))
-    else:
-        ids = table[id_column].cells()
-        _check_ids(ids, id_column, table)
-    others = [c for c in table.columns if c.name not in taken | {id_column, table.index}]
-    truth = None if truth_column is None else _classes(table[truth_column])
-    return Roles(ids, id_column, truth, others, notes)
+    rest = [c for c in table.columns if c.name not in taken | {id_column, table.index}]
+    return Named(id_column, rest, notes)
 
 
 def _find_id(table: Table, taken: set[str | None], guess: bool) -> tuple[str | None, tuple[str, ...]]:
@@ -81,9 +99,14 @@ def _check_ids(ids: list[str], name: str, table: Table) -> None:
     for row, cell in enumerate(ids):
         other = row_of.setdefault(cell, row)
         if not cell or other != row:
-            got = f"{cell!r} in {table.where(other)} and {table.where(row)}" if cell else f"none in {table.where(row)}"
-            rule, other_id = f"The ids of {table.source} ({name}) must differ.", Option("roles", {"NAME": "id"})
-            raise ValueError(Message(f"{rule} Got {got}. Correct it, or name another column: ", other_id, "."))
+            raise ids_must_differ(table, name, cell, other, row)
+
+
+def ids_must_differ(table: Table, name: str, cell: str, first: int, second: int) -> ValueError:
+    """What is said of an id that is empty, or that two rows have."""
+    got = f"{cell!r} in {table.where(first)} and {table.where(second)}" if cell else f"none in {table.where(second)}"
+    rule, other_id = f"The ids of {table.source} ({name}) must differ.", Option("roles", {"NAME": "id"})
+    return ValueError(Message(f"{rule} Got {got}. Correct it, or name another column: ", other_id, "."))
 
 
 def _classes(column: Column) -> NDArray[np.object_]:

@@ -213,6 +213,18 @@ class Association(NamedTuple):
         profile, labelled = (np.ascontiguousarray(table[:, order]) for table in (self.profile, self.labelled))
         return self._replace(profile=profile, labelled=labelled, sizes=self.sizes[order])
 
+    def beside(self, other: Association) -> Association:
+        """Of the same clusters, with the partitions of both; their weights are on one scale."""
+        scale = other.weights.max() / self.weights.max()  # a lift is of weights whose largest is 1
+        return self._replace(
+            profile=np.vstack([self.profile, other.profile]),
+            labelled=np.vstack([self.labelled, other.labelled]),
+            offsets=np.append(self.offsets, self.offsets[-1] + other.offsets[1:]),
+            weights=np.append(self.weights, other.weights),
+            lift=np.append(self.lift, scale * other.lift),
+            alone=np.append(self.alone, other.alone),
+        )
+
     @property
     def complete(self) -> bool:
         """Whether every partition labels all members of the clusters."""

@@ -182,6 +182,13 @@ class StoredRows(BlockRows):
         self._fill(columns, [(j * n + start, columns[j]) for j in range(p)])
         return np.ascontiguousarray(columns.T)
 
+    def _column(self, rows: Any, column: int) -> NDArray[Any]:
+        if not (self._fortran and isinstance(rows, slice) and rows == slice(None)):
+            return super()._column(rows, column)
+        values = np.empty(len(self), dtype=self.dtype)
+        self._fill(values, [(range(self.shape[1])[column] * len(self), values)])
+        return values
+
     def _fill(self, block: NDArray[Any], pieces: list[tuple[int, NDArray[Any]]]) -> None:
         if not block.size:
             return

@@ -207,7 +207,7 @@ class Model:
         self._take_certainty(certainty)
 
     def _take_certainty(self, certainty: Certainty) -> None:
-        """How sure each object's cluster is."""
+        """Confidence, runner-up and cohesion of each object."""
         self.confidence_, self.runner_up_ = certainty.confidence, certainty.runner_up
         self.cohesion_ = certainty.cohesion
 

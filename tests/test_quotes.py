@@ -44,7 +44,7 @@ def certainty():
     auc = [short(cells("CERTAINTY.md", kind)[1]) for kind in ("random-k", "diverse")]
     yield "theory/certainty.md", f"is {auc[0]} to {auc[1]} (.5 would"
     runs, sets = (re.search(rf"(\d+) {what}", text_of("CERTAINTY.md"))[1] for what in ("runs", "sets of the suite"))
-    yield "theory/certainty.md", f"Over {runs} runs on {sets} public sets"
+    yield "theory/certainty.md", f"over {runs} runs on {sets} public sets"
     right = {}
     for word in ("core", "border", "undecided"):
         objects, share = cells("DEFAULT.md", word, after="## The words of certainty with the first default")

@@ -27,7 +27,7 @@ MORE = {
     "howto/reticulate": "reticulate, call from R",
     "howto/speed": "slow, speed, threads, compile, how long, running time",
     "howto/splits": "merge clusters, outliers, noise objects, markers, p-values, significance",
-    "howto/tables": "pandas, decimal comma, missing values, categories, categorical, CSV, Excel, dates, encoding, delimiter",
+    "howto/tables": "pandas, decimal comma, missing values, categories, categorical, CSV, Excel, dates, encoding",
     "need": "alternatives, state of the field, comparison",
     "support": "help, bug, support",
     "tutorials/leiden": "Leiden, Louvain",

@@ -26,7 +26,7 @@ MORE = {
     "howto/python": "save, load, predict, new objects, semi-supervised, constraints, compare clusterings, profile",
     "howto/reticulate": "reticulate, call from R",
     "howto/speed": "slow, speed, threads, compile, how long, running time",
-    "howto/splits": "merge clusters, outliers, noise objects, markers, p-values, significance",
+    "howto/splits": "merge clusters, outliers, noise objects, markers, p-values",
     "howto/tables": "pandas, decimal comma, missing values, categories, categorical, CSV, Excel, dates, encoding",
     "need": "alternatives, state of the field, comparison",
     "support": "help, bug, support",

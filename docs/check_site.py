@@ -161,9 +161,7 @@ def main() -> None:
     site, wrong = Path(sys.argv[1]), []
     with browser() as tab:
         right = [asked(site, questions, tab) for questions in (QUESTIONS, STRANGERS, OTHERS, HELD)]
-        print(
-            "first hits that are right, of 20 each: {}, {}; of questions that were asked afterwards: {}, {}".format(*right)
-        )
+        print("first hits that are right, of 20 each: {}, {}; of questions asked afterwards: {}, {}".format(*right))
         tab.open(site / "index.html", width=LAPTOP)
         height = tab.run("document.querySelector('.bd-header').offsetHeight")
         print(f"header at {LAPTOP} px: {height} px high")

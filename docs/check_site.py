@@ -62,7 +62,59 @@ OTHERS = {
     "method comparison": ("which", "evidence/leaderboard", "need"),
     "soft clustering": ("which", "howto/python", "theory/voting", "glossary"),
 }
-"""Questions that were written down after the index and asked then; nothing was changed by them."""
+"""Questions that were written down after the index and asked then. Two entries were added for them later."""
+STRANGERS = {
+    "what is consensus clustering": ("index", "start", "need", "theory/index", "faq"),
+    "compare two clusterings": ("howto/python", "howto/commands", "api/made/ensemblage.metrics.compare_labels"),
+    "outliers": ("howto/splits", "from_sklearn", "theory/certainty", "howto/tables"),
+    "decimal comma": ("howto/tables",),
+    "how long does it take": ("howto/speed", "evidence/benchmarks", "faq"),
+    "bayesian mcmc samples": ("tutorials/posterior",),
+    "which features separate the clusters": (
+        "howto/python",
+        "howto/splits",
+        "howto/page",
+        "tutorials/customers",
+        "gallery/members",
+    ),
+    "is there any structure": ("theory/number", "howto/choose_k", "faq"),
+    "is my data sent anywhere": ("faq", "howto/page"),
+    "use my own algorithm": ("howto/add_method", "tutorials/labels"),
+    "consensus matrix heatmap": ("gallery/objects", "howto/page"),
+    "pandas dataframe": ("howto/python", "howto/tables", "start"),
+    "sql database": ("tutorials/duckdb",),
+    "call from R": ("howto/reticulate", "from_r"),
+    "uncertain objects": ("theory/certainty", "gallery/objects", "faq"),
+    "merge clusters": ("howto/splits",),
+    "combine several algorithms": ("tutorials/labels", "which", "faq", "start", "howto/python"),
+    "gap statistic elbow": ("howto/choose_k", "theory/number"),
+    "python version": ("start",),
+    "label switching": ("tutorials/posterior", "theory/voting", "faq"),
+}
+"""Questions of November 2026, written before headings, first paragraphs, index and scorer.js were changed for them."""
+HELD = {
+    "install on windows": ("start",),
+    "what does undecided mean": ("theory/certainty", "glossary", "howto/page"),
+    "group similar patients": ("tutorials/patients",),
+    "network communities": ("theory/communities", "howto/python"),
+    "labels with missing objects": ("tutorials/labels",),
+    "choose resolution scanpy": ("tutorials/single_cells", "tutorials/leiden"),
+    "export results to csv": ("howto/commands", "start", "cheatsheet"),
+    "memory error large dataset": ("howto/disk", "howto/speed", "tutorials/ten_million"),
+    "significance test of clusters": ("howto/splits", "theory/number"),
+    "which algorithm should i choose": ("which", "faq"),
+    "save model and predict": ("howto/python",),
+    "columns with numbers and text": ("tutorials/customers", "howto/tables"),
+    "license commercial use": ("support", "review", "need", "about"),
+    "report a bug": ("support",),
+    "how are weights of members computed": ("theory/members", "evidence/default"),
+    "bootstrap stability": ("theory/number", "howto/choose_k", "howto/python"),
+    "date columns": ("howto/tables",),
+    "accuracy on real data": ("evidence/index", "evidence/default", "evidence/leaderboard", "evidence/verdict"),
+    "cspa hgpa mcla": ("theory/graphs", "which"),
+    "figures for publication": ("howto/page", "gallery/index", "gallery/objects"),
+}
+"""Questions that were written with those, and asked only afterwards; nothing was changed by them."""
 
 
 def wide_pages(site: Path, browser: Any) -> list[str]:
@@ -108,14 +160,14 @@ def main() -> None:
 
     site, wrong = Path(sys.argv[1]), []
     with browser() as tab:
-        right, others = (asked(site, questions, tab) for questions in (QUESTIONS, OTHERS))
-        print(f"first hit right: {right} of {len(QUESTIONS)}; of others {others} of {len(OTHERS)}")
+        right = [asked(site, questions, tab) for questions in (QUESTIONS, STRANGERS, OTHERS, HELD)]
+        print("first hits that are right, of 20 each: {}, {}; of questions asked afterwards: {}, {}".format(*right))
         tab.open(site / "index.html", width=LAPTOP)
         height = tab.run("document.querySelector('.bd-header').offsetHeight")
         print(f"header at {LAPTOP} px: {height} px high")
         wrong += wide_pages(site, tab)
     print(f"pages wider than {TELEPHONE} px: {wrong or 'none'}")
-    if right < LEAST or height > ROW or wrong:
+    if min(right[:2]) < LEAST or height > ROW or wrong:
         sys.exit(1)
 
 

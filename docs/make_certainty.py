@@ -20,87 +20,97 @@ PAGE = ROOT / "docs" / "CERTAINTY.md"
 
 HEAD = """# Certainty
 
-What the words are worth that ensemblage says about objects, clusters and their number. Written by
-`python docs/make_certainty.py` from the records of the sessions named below; every number was measured.
+This page measures how reliable the verdicts on objects, on clusters and on the number of clusters are.
+`python docs/make_certainty.py` writes it from the records of the sessions below. Every number was measured.
 
 """
 WORDS = ("very stable", "stable", "doubtful", "unstable")
-CLUSTERS = """How often a word is said of a cluster, by what the cluster is. `python benchmarks/bench_stability.py`
-draws {members} objects around each of 3 or 6 centres, normally with a standard deviation of 1 in 2 or 10 features, the
-nearest centres 6 or 4 apart; {seeds} sets of each kind. Each is clustered into one cluster less than were planted, as
-many, and one more. A cluster is *planted* if nine tenths of one planted cluster are nine tenths of it, *merged* if
-several are, *part of one* if nine tenths of it are from one planted cluster, else a *mixture*: at a distance of 4,
-clusters overlap. Verdicts of `stability.cluster_stability` on k-means of 5 starts, {resamples} bootstraps.
+CLUSTERS = """The first table has the share of each verdict, by the kind of cluster. `python
+benchmarks/bench_stability.py` draws {members} normal objects around each of 3 or 6 centres. The standard deviation
+is 1, in 2 or 10 features, and the nearest centres are 6 or 4 apart. There are {seeds} sets of each kind. Each set is
+clustered into the planted number of clusters, one less and one more. The verdicts are those of
+`stability.cluster_stability` on k-means of 5 starts, with {resamples} bootstraps. At a distance of 4, clusters
+overlap. There are four kinds of clusters:
 
-Read: a planted cluster should be "stable" or "very stable", the others should not. Where all centres are equally far
-apart, which of them are merged is chance. Where they lie at random, two are nearer than all others, and merging them is
-what every resample does again: clusters of clusters are stable too.
+- *planted*: nine tenths of the cluster are nine tenths of one planted cluster;
+- *merged*: the same with several planted clusters;
+- *part of one*: nine tenths of the cluster are from one planted cluster;
+- *mixture*: all others.
+
+A planted cluster should be "stable" or "very stable", and the others should not. If all centres have equal
+distances, chance decides which of them are merged. If centres are random, two are nearer than all others, and every
+resample merges these. So clusters of clusters are stable, too.
 
 """
 SCHEMES = """
 
-By method and scheme, all designs: share of the clusters that are called "stable" or "very stable". Jitter moves objects
-by less than the distances between them, with the default of fpc, which is ours: whatever was found is found again.
+The next table has the share of clusters called "stable" or "very stable", by method and scheme, over all designs. Our
+default of jitter is that of fpc. It moves objects by less than the distances between them, so every cluster is
+reproduced.
 
 """
 CLOUD = """
 
-What it cannot see: one Gaussian, three times as long as wide, {seeds} sets of 200 objects, cut by k-means. A cut across
-an elongated cloud is found again. Whether there is any structure is another question.
+Stability cannot detect the lack of structure. The example is one Gaussian, three times as long as wide, cut by
+k-means, in {seeds} sets of 200 objects. Resamples reproduce a cut across an elongated cloud.
 
 """
 STRENGTH = """
 
-How many: `stability.prediction_strength`, k-means of 10 starts, {splits} random halves, 2 to 8 clusters. "Named" is the
-largest number that is supported.
+For the number of clusters, `stability.prediction_strength` uses k-means of 10 starts, {splits} random halves and 2 to 8
+clusters. "Named" is the largest supported number.
 
 """
 
 
-OBJECTS = """Does the certainty of an object tell whether its place is right? `python benchmarks/bench_certainty.py
---suite DIR` takes the {sets} sets of the suite with at most 1,500 objects, ensembles of 50 k-means with random
-numbers of clusters and of 13 diverse members at the true number, {seeds} seeds, and km, negmm-wat-kmeans, hbgf and
-acv at the true number: {runs} runs. An object is right if its cluster is the one that is matched with its class.
+OBJECTS = """Does the certainty of an object predict whether it is in the right cluster? `python
+benchmarks/bench_certainty.py --suite DIR` uses the {sets} sets of the suite with at most 1,500 objects. There are
+two ensembles: 50 k-means with random numbers of clusters, and 13 diverse members at the true number. With {seeds}
+seeds and the methods km, negmm-wat-kmeans, hbgf and acv at the true number, these are {runs} runs. An object is
+right if its cluster is matched with its class.
 
-AUC: the chance that an object that is right has a higher number than one that is not, mean over the runs with both.
-The last column: `confidence_` less `cohesion_` (the mean co-association, which `confidence_` was before), mean over
-sets with its 95 % bootstrap interval.
+The AUC is the probability that a right object has a higher number than a wrong one. It is a mean over the runs with
+both kinds. The last column is the difference of `confidence_` and `cohesion_`, as a mean over sets with its 95 %
+bootstrap interval. `cohesion_` is the mean co-association, the earlier definition of `confidence_`.
 
 """
 WORDS_OF_OBJECTS = """
 
-How often the words are right (every run counts the same):
+The next table has the share of right objects for each verdict. All runs have the same weight.
 
 """
 OBJECTS_READ = """
 
-How the definition was chosen among three, by which rule, and where it falls short of the rule:
-docs/certainty/definition.md.
+docs/certainty/definition.md says how the definition was chosen among three, by which rule, and where it misses the
+rule.
 
-Read: core promises that the partitions agree. It is no probability: most errors are whole clusters that all
-partitions cut or merge alike, and no number made of them can see that. Over runs, the correlation of the mean
-confidence with the share that is right is {r_confidence}, that of the mean cohesion {r_cohesion}.
+Core means that the partitions agree. It is not a probability. Most errors are whole clusters that all partitions
+split or merge in the same way, and no number from the partitions can detect such an error. Over runs, the mean
+confidence has a correlation of {r_confidence} with the share of right objects. That of the mean cohesion is
+{r_cohesion}.
 """
-NUMBER = """How many clusters: `choose_k`, whose test compares the data with single clouds of the same shape before
-five criteria vote. `python benchmarks/bench_choose_k.py null|designs|sets` with 99 references, numbers from 2 to 10.
+NUMBER = """`choose_k` compares the data with single clouds of the same shape. Then five criteria vote on the number
+of clusters. `python benchmarks/bench_choose_k.py null|designs|sets` uses 99 references and numbers from 2 to 10.
 
-**Clouds without clusters**, 100 to 500 objects, 2 to 50 features: how often structure is found where there is none (p
-≤ .05), with 95 % intervals (Clopper-Pearson). The test ends after 19 references, or every 5 more, once it cannot find
-structure (Besag & Clifford 1991). {again} of these clouds were measured with it, after {mean} references on average,
-the others with all 99, which finds structure no less often.
+**Clouds without clusters** have 100 to 500 objects in 2 to 50 features. The table has the share in which structure
+is found although there is none (p ≤ .05), with 95 % intervals of Clopper and Pearson. The test ends after 19
+references, or every 5 more, once it cannot find structure (Besag & Clifford 1991). {again} of these clouds were
+measured in this way, after {mean} references on average. The others used all 99, which finds structure no less
+often.
 
 """
 DESIGNS = """
 
-**Gaussians**, 30 to 80 objects each, unit variance, the nearest two centres so many deviations apart, {draws} sets of
-each kind: how often structure is found, and the number that is named.
+**Gaussians** have 30 to 80 objects each and unit variance, and the column has the distance of the nearest two
+centres in standard deviations. There are {draws} sets of each kind. The table has how often structure is found, and
+which number is named.
 
 """
 SETS = """
 
-**Public sets** with 2 to 10 classes of at least 30 objects each, scaled as by default: how often the number of classes
-is the one that most criteria name, among those named, and where the answer is called clear. Classes need not be
-clusters.
+**Public sets** have 2 to 10 classes of at least 30 objects each, with the default scaling. The table has how often
+the number of classes is the first suggestion, one of the suggestions, and the answer if it is called clear. Classes
+need not be clusters.
 
 """
 

@@ -26,71 +26,73 @@ Runs = list[dict[str, Any]]
 
 HEAD = """# Splits and markers
 
-What `stability.merge_unsupported` and honest markers are worth. Written by `python docs/make_splits.py` from the
-records of `python benchmarks/bench_splits.py`; every number was measured, with the seeds of that script, on one thread.
+This page measures `stability.merge_unsupported` and honest markers. `python docs/make_splits.py` writes it from the
+records of `python benchmarks/bench_splits.py`. Every number was measured with the seeds of that script, on one thread.
 
 """
 NULL = """## Cuts of single clouds
 
-The {n} clouds of [certainty](CERTAINTY.md), 100 to 500 objects in 2 to 50 features, cut into 2, 3, 4 and 6 clusters. A
-test at α = .05 is wrong if more than one cluster is left. Shares with 95 % intervals (Clopper-Pearson; the four cuts of
-a cloud are not independent).
+The {n} clouds of [certainty](CERTAINTY.md) have 100 to 500 objects in 2 to 50 features. They are cut into 2, 3, 4 and 6
+clusters. A test at α = .05 is wrong if more than one cluster is left. The intervals of the shares are those of Clopper
+and Pearson, at 95 %. The four cuts of a cloud are not independent.
 
 """
 DEFAULT = """
 
-The clusters that `ConsensusClustering` finds with its default and with `selection="consensus"`, which choose the number
-themselves, on some of the clouds, in a random order: as many as there was
-time for. So few would show large errors only.
+`ConsensusClustering` chooses the number of clusters itself, with its default and with `selection="consensus"`. The
+table has its clusters on some of the clouds, in a random order, as many as time allowed. So few clouds show only
+large errors.
 
 """
 POWER = """## Two clusters
 
-Two Gaussians of equal size and unit variance so many standard deviations apart, 200 and 1,000 objects in 2, 10 and 50
-features, cut into 2 and 4 clusters. *Found*: more than one cluster is left; *exact*: two are. `null="gaussian"` on
-three of the ten sets of each kind.
+The data are two Gaussians of equal size and unit variance. The column *distance* is in standard deviations. There
+are 200 and 1,000 objects in 2, 10 and 50 features, cut into 2 and 4 clusters. *Found*: more than one cluster is
+left. *Exact*: two are left. `null="gaussian"` ran on three of the ten sets of each kind.
 
 """
 POWER_READ = """
 
-Read: at 2 standard deviations two equal Gaussians have one mode, and no test of modes splits them. At 3, 200 objects
-are too few.
+At 2 standard deviations two equal Gaussians have one mode, and no test of modes splits them. At 3, 200 objects are too
+few.
 """
 MARKERS = """## Markers
 
-**One cloud**, the same clouds cut into 2 and 4 clusters by k-means and Ward: the share of p-values up to .05, by the
-dip of `profile(honest=True)` and by the rank-sum test that describes.
+**One cloud.** The same clouds are cut into 2 and 4 clusters by k-means and Ward. The table has the share of p-values up
+to .05, by the dip test of `profile(honest=True)` and by the descriptive rank-sum test.
 
 """
 PLANTED = """
 
-**Planted**: two Gaussians in 10 features, of which one separates them, cut by 2-means, 20 sets each: how often the
-feature is a marker (adjusted p ≤ .05), and how many of the nine others are.
+**Planted.** Two Gaussians in 10 features are cut by 2-means, in 20 sets each. One feature separates them. The table has
+how often this feature is a marker (adjusted p ≤ .05), and how many of the nine others are.
 
 """
 COUNTS = """
 
-**Counts**: clouds of 200 objects and 20 variables of mean 5, Poisson or negative binomial of size 2, thinned, cut by
-2-means of the first part, tested on the second; two variables of each cloud. KS: against uniform p-values.
+**Counts.** The clouds have 200 objects and 20 variables of mean 5, Poisson or negative binomial of size 2. The
+counts are thinned. 2-means cuts the first part, and the second part tests two variables of each cloud. KS is the
+test against uniform p-values.
 
 """
 COUNTS_PLANTED = """
 
-**Planted counts**: 5 of 20 variables have three times the mean in half of 200 objects, negative binomial of size 2. How
-many of the five have p ≤ .01 and how many of the others, of {n} sets, by the dispersion that thinning is given.
+**Planted counts.** Counts are negative binomial of size 2. In half of 200 objects, 5 of 20 variables have three
+times the mean. For {n} sets, the table has how many of the five and of the others have p ≤ .01, by the dispersion
+given to thinning.
 
 """
 SETS = """## Sets of expression and cells
 
-Ward's clusters of the gene-expression sets, as many as there are classes and twice as many; and scanpy's Louvain
-clusters of 700 blood cells on 30 principal components. ARI with the known types, before and after.
+The gene-expression sets have Ward's clusters: as many as there are classes, and twice as many. The 700 blood cells have
+scanpy's Louvain clusters on 30 principal components. The table has the ARI with the known types, before and after.
 
 """
 SETS_READ = """
 
-Read: with 40 to 250 patients and 1,000 or more genes, half of the objects fix the direction badly, and nearly nothing
-is supported, known types included. That is no reason to give up types that are known otherwise: on sets of this size
-look at the clusters before merging.
+There are 40 to 250 patients and at least 1,000 genes. Half of the objects are then too few to determine the direction,
+and nearly no split is supported, not even between known types. Known types remain valid. On sets of this size, look at
+the clusters before merging.
 
 """
 
@@ -205,9 +207,9 @@ def blood(run: dict[str, Any]) -> str:
 
 {lines}
 
-Markers of 8 clusters of k-means on the first part of the thinned counts (as they can be had from the logarithms in the
-file), tested on the second, both by depth: {honest} comparisons show a difference, at a false discovery rate of .05.
-The rank-sum test of clusters of all counts, which describes, calls {naive} significant.
+The counts were recovered from the logarithms in the file, thinned, and divided by the depth. k-means made 8 clusters of
+the first part, and the second part tests their markers. {honest} comparisons show a difference, at a false discovery
+rate of .05. The descriptive rank-sum test, on clusters of all counts, calls {naive} significant.
 
 {best}
 """

@@ -429,7 +429,7 @@ def test_page(which, request, blobs, noise):
     assert shown["number"]["votes"] == found.votes
     assert [row["mean_jaccard"] for row in shown["found_again"]["table"]] == again.mean_jaccard.tolist()
     page = report.render(shown)
-    for title in ("How many clusters are there?", "Against single clouds", "What each criterion names", "Found again"):
+    for title in ("How many clusters are there?", "Against single clouds", "What each criterion names", "Reproduced"):
         assert title in page
     if which == "no_choice":
         assert page.index("No clear structure was found") < page.index("combined 12 partitions")
@@ -457,7 +457,7 @@ def test_shell_and_python_find_the_same_number(tables, blobs, tmp_path):
     result = run(tables / "blobs.csv", tmp_path / "out")
     assert result.exit_code == 0, result.stderr
     assert "how many    4 clusters: " in result.stdout
-    assert "found again 4 clusters in " in result.stdout
+    assert "reproduced  4 clusters in " in result.stdout
     model = ConsensusClustering(generator=RandomKPartitions(12), random_state=0).fit(blobs)
     assert model.choice_.best == model.n_clusters_ == 4
     with open(tmp_path / "out" / "labels.csv", encoding="utf-8", newline="") as file:
@@ -467,7 +467,7 @@ def test_shell_and_python_find_the_same_number(tables, blobs, tmp_path):
 def test_noise_is_said_first_and_one_cluster_is_an_answer_where_it_is_allowed(tables, noise, tmp_path):
     result = run(tables / "noise.csv", tmp_path / "out", "--stability", "0")
     assert result.stdout.splitlines()[0].startswith("structure   No clear structure was found")
-    assert "found again" not in result.stdout
+    assert "reproduced" not in result.stdout
     summary = json.loads((tmp_path / "out" / "summary.json").read_text(encoding="utf-8"))
     assert summary["consensus"]["n_clusters"] == summary["number"]["best"] >= 2
     result = run(tables / "noise.csv", tmp_path / "one", "--allow-one", "--stability", "0")
@@ -482,7 +482,7 @@ def test_noise_is_said_first_and_one_cluster_is_an_answer_where_it_is_allowed(ta
 
 def test_stability_as_often_as_asked(tables, tmp_path):
     result = run(tables / "blobs.csv", tmp_path / "out", "-k", "4", "--stability", "3")
-    assert "found again 4 clusters in 3 bootstraps: 0, 1, 2 and 3 very stable." in result.stdout
+    assert "reproduced  4 clusters in 3 bootstraps: 0, 1, 2 and 3 very stable." in result.stdout
     refused = run(tables / "blobs.csv", tmp_path / "no", "-k", "4", "--generator", "mixed", "--stability", "3")
     assert refused.exit_code == 2
     assert "--stability must go with features" in refused.stderr

@@ -624,7 +624,7 @@ def test_another_set_keeps_the_ensemble(finished, tmp_path, no_generation):
         ),
         (["n_clusters=3"], r"--set must name a parameter without an option of its own\. Got n_clusters\. Use -k\."),
         (["random_state=3"], r"Use --seed\."),
-        (["n_init=many"], r"n_init of KMeansConsensus must be a whole number from 1 to 1000000\. Got 'many'\."),
+        (["n_init=many"], r"n_init of KMeansConsensus must be a whole number from 1 to 1,000,000\. Got 'many'\."),
         (["n_init=0"], r"n_init of KMeansConsensus must be .* Got 0\."),
         (["tol=nan"], r"tol of KMeansConsensus must be a number ≥ 0\. Got nan\."),
         (["refine=true"], r"refine of KMeansConsensus must be 'density', or None\. Got True\."),

@@ -76,7 +76,7 @@ def test_compiling_is_told_once(tmp_path, ensemble, monkeypatch):
     succeed("combine", ensemble, "-k", 3, "-o", tmp_path / "out")
     assert "compiling" not in succeed("combine", ensemble, "-k", 3, "-o", tmp_path / "out2").stderr
     monkeypatch.setattr(_analysis, "_finish", compiling)
-    assert succeed("combine", ensemble, "-k", 3, "-o", tmp_path / "out3").stderr.count("compiling, once") == 1
+    assert succeed("combine", ensemble, "-k", 3, "-o", tmp_path / "out3").stderr.count("compiling once") == 1
 
 
 # -- A folder has one user ---------------------------------------------------------------------------------------------

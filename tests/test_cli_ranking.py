@@ -79,7 +79,7 @@ def test_members_without_a_score_have_a_dash(files):
     [
         (["--by", "silhouette"], "--by silhouette must have the features of the objects. Got none. Add --features"),
         (["--by", "aari,aari"], "--by must name each criterion once"),
-        (["--must-link", "X.csv"], "X.csv must have two objects of ensemble.csv in every line"),
+        (["--must-link", "X.csv"], "X.csv must name two objects of ensemble.csv in every line"),
         (["--must-link", "wrong.csv"], "Got 'plant 150' in pair 1"),
         (
             ["--features", "few.csv", "--by", "dunn"],

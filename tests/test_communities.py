@@ -390,7 +390,7 @@ def test_tables_that_are_refused(text, message, tmp_path):
         ([[0, 1e300]], "Nodes of X must be whole numbers or text. Got 1e+300. "),
         ([["a", "b", "c"]], "Weights of X must be finite numbers ≥ 0. Got "),
         (3, "X must be a graph: a square sparse matrix, columns of node, node and perhaps weight"),
-        (pd.DataFrame({"u": [1, 2]}), "X must have the columns node, node and perhaps weight. Got one. "),
+        (pd.DataFrame({"u": [1, 2]}), "X must have the columns node, node and perhaps weight. Got one column. "),
         ([[0, 1, 2, 3]], "X must be a graph: a square sparse matrix, columns of node, node and perhaps weight"),
         (csr_array((2, 3)), "X must be a square matrix, with a row and a column per node. Got shape (2, 3). "),
         (csr_array((4, 4)), "X must have an edge between two nodes. Got 0 edges"),

@@ -327,7 +327,7 @@ def test_refused(edges, options, message):
 
 
 def test_weights_of_objects_are_refused():
-    with pytest.raises(ValueError, match=r"must be fitted without sample_weight.* Leave it out"):
+    with pytest.raises(ValueError, match=r"must be fitted without sample_weight.* Leave sample_weight out"):
         CommunityConsensus().fit(LOUVAIN, sample_weight=np.ones(34, dtype=int), edges=A)
     for pairs in ("must_link", "cannot_link"):
         with pytest.raises(ValueError, match=r"must be None: communities follow the edges.* Leave them out"):

@@ -314,7 +314,7 @@ def test_pools_are_seeded_and_threads_do_not_matter(iris):
         (lambda X: make_pool(X, "ward"), "pool of make_pool must be one of 'kmeans', .* Got 'ward'"),
         (lambda X: make_pool(X[:15]), "as many objects as clusters, 20. Got 15 objects"),
         (lambda X: make_pool(X, n_clusters=1), "n_clusters of make_pool must be a whole number ≥ 2"),
-        (lambda X: make_pool(np.ones((30, 2)), "dbscan"), "All 100 have one"),
+        (lambda X: make_pool(np.ones((30, 2)), "dbscan"), "All 100 members have one"),
     ],
 )
 def test_bad_pools(call, message, iris):

@@ -114,7 +114,9 @@ def test_a_file_of_another_form_is_refused(tmp_path, text, told):
 
 @pytest.mark.usefixtures("no_folder")
 def test_unknown_names_list_the_known():
-    with pytest.raises(datasets.UnavailableError, match=r"Data set irys .* Known are 2d2k, .*, yeoh-2002-v2\."):
+    with pytest.raises(datasets.UnavailableError, match=r"Data set magic .* Known are 2d2k, .*, yeoh-2002-v2\."):
+        datasets.load_dataset("magic")
+    with pytest.raises(datasets.UnavailableError, match=r"Data set irys .* Did you mean 'iris'\?"):
         datasets.load_dataset("irys")
 
 

@@ -241,7 +241,7 @@ def test_pickle_and_a_consensus_beside_the_members():
     [
         ({"measure": "euclid"}, r"measure of Discotec must be one of 'binary', .* Got 'euclid'"),
         ({"max_pairs": -1}, "max_pairs of Discotec must be a whole number ≥ 0. Got -1"),
-        ({"n_sampled_pairs": 1}, "n_sampled_pairs of Discotec must be a whole number from 2 to 1000000000"),
+        ({"n_sampled_pairs": 1}, "n_sampled_pairs of Discotec must be a whole number from 2 to 1,000,000,000"),
         ({"n_jobs": 0}, "n_jobs of Discotec must be"),
     ],
 )

@@ -386,7 +386,7 @@ def test_parts_that_differ(case, tmp_path):
 def test_damage_in_parts(tmp_path):
     (tmp_path / "X").mkdir()
     (tmp_path / "X" / "part.parquet").write_bytes(b"PAR1")
-    with pytest.raises(ValueError, match="which is not a \\(whole\\) Parquet file"):
+    with pytest.raises(ValueError, match="which is not a complete Parquet file"):
         FeatureBlocks.open(tmp_path / "X")
 
 

@@ -364,14 +364,14 @@ def test_gower_says_what_is_filled_and_refuses_first(tmp_path):
         done = shell(command[0], apart, *command[1:], "-o", tmp_path / "no.npz")
         assert done.exit_code == 2
         assert done.stderr == (
-            "error: Any two rows of apart.csv must both have a value in some column for Gower's distances. "
-            "Rows 1 and 3 have none. Fill missing values, or leave such rows out.\n"
+            "error: Any two rows of apart.csv must share a column in which both have a value, for Gower's distances. "
+            "Rows 1 and 3 share none. Fill missing values, or leave such rows out.\n"
         )
 
 
 def test_two_rows_without_any_value_have_no_distance():
     X = np.array([[1.0, 2], [nan, nan], [3, 4], [nan, nan]])
-    with pytest.raises(ValueError, match="Rows 2 and 4 have none"):
+    with pytest.raises(ValueError, match="Rows 2 and 4 share none"):
         Preprocessor().distances(X)
-    with pytest.raises(ValueError, match="Rows 1 and 2 have none"):
+    with pytest.raises(ValueError, match="Rows 1 and 2 share none"):
         Preprocessor().distances(X[:3])

@@ -709,7 +709,7 @@ def test_init_only_stores(make):
         (
             RandomKPartitions(0),
             ValueError,
-            r"n_partitions of RandomKPartitions must be a whole number from 1 to 1000000\. Got 0\.",
+            r"n_partitions of RandomKPartitions must be a whole number from 1 to 1,000,000\. Got 0\.",
         ),
         (
             RandomKPartitions(2.5),
@@ -738,7 +738,7 @@ def test_init_only_stores(make):
         (
             ResampledPartitions(0),
             ValueError,
-            "n_partitions of ResampledPartitions must be a whole number from 1 to 1000000",
+            "n_partitions of ResampledPartitions must be a whole number from 1 to 1,000,000",
         ),
         (
             ResampledPartitions(fraction=0),

@@ -123,7 +123,7 @@ def test_more_clusters_than_there_are_in_all_partitions(model):
 def test_a_missing_partitioner_is_said_with_the_way_out(model, monkeypatch):
     monkeypatch.setitem(sys.modules, "pymetis", None)
     monkeypatch.setitem(sys.modules, "mtkahypar", None)
-    with pytest.raises(ImportError, match=r"must have (pymetis|mtkahypar) .* give partitioner='spectral'"):
+    with pytest.raises(ImportError, match=r"needs (pymetis|mtkahypar) .* give partitioner='spectral'"):
         model.fit(STREHL)
     assert model.set_params(partitioner="spectral").fit(STREHL).n_clusters_ == 2
 
@@ -134,8 +134,8 @@ def test_a_missing_partitioner_is_said_with_the_way_out(model, monkeypatch):
         (MCLA(2, partitioner="hmetis"), "partitioner of MCLA must be one of 'metis', 'spectral'"),
         (MCLA(2, imbalance=0), "imbalance of MCLA must be a number > 0, or None"),
         (MCLA(2, imbalance=10**400), "imbalance of MCLA must be a number > 0, or None. Got 1000"),
-        (CSPA(2, n_init=0), "n_init of CSPA must be a whole number from 1 to 1000. Got 0"),
-        (CSPA(2, n_init=2**63), "n_init of CSPA must be a whole number from 1 to 1000"),
+        (CSPA(2, n_init=0), "n_init of CSPA must be a whole number from 1 to 1,000. Got 0"),
+        (CSPA(2, n_init=2**63), "n_init of CSPA must be a whole number from 1 to 1,000"),
         (CSPA(2, max_bytes="2 gallons"), "max_bytes of CSPA must be a number of bytes"),
         (NegMM(2, max_bytes="much"), "max_bytes of NegMM must be a number of bytes"),
         (MCLA(2, max_bytes=-1), "max_bytes of MCLA must be a number of bytes"),

@@ -121,7 +121,7 @@ def test_where_it_is_not_possible(name, act, message):
 
 def test_voting_begins_with_two_and_a_failure_changes_nothing():
     labels = labels_of()
-    with pytest.raises(ValueError, match="needs at least 2 partitions that vote"):
+    with pytest.raises(ValueError, match="must have at least 2 partitions that vote"):
         method("acv").add_partitions(labels[:, :1])
     model = method("acv").add_partitions(labels[:, :3])
     before = model.labels_

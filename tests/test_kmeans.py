@@ -333,7 +333,7 @@ def test_given_start_with_unassigned_objects_is_kept_where_it_is_best():
         ({"smoothing": 1.0}, r"smoothing of KMeansConsensus must be a number > 0 and < 1"),
         ({"tol": -1}, r"tol of KMeansConsensus must be a number ≥ 0"),
         ({"tol": np.nan}, r"tol of KMeansConsensus must be a number ≥ 0"),
-        ({"n_init": 0}, r"n_init of KMeansConsensus must be a whole number from 1 to 1000000"),
+        ({"n_init": 0}, r"n_init of KMeansConsensus must be a whole number from 1 to 1,000,000"),
         ({"max_iter": 0}, r"max_iter of KMeansConsensus must be a whole number ≥ 1"),
         ({"refine": "loss"}, r"refine of KMeansConsensus must be 'density', or None. Got 'loss'"),
         ({"n_clusters": 6}, r"n_clusters of KMeansConsensus must be ≤ the 5 distinct label rows. Got 6. Ask for fewer"),

@@ -292,7 +292,7 @@ def test_what_pairs_exclude():
     labels = few(0, n=8)
     with pytest.raises(ValueError, match="refine of KMeansConsensus must be None with must_link or cannot_link"):
         KMeansConsensus(2, refine="density").fit(labels, must_link=[[0, 1]])
-    with pytest.raises(ValueError, match="CSPA must have distinct=True where it is given must_link"):
+    with pytest.raises(ValueError, match="CSPA must have distinct=True with must_link"):
         make_consensus("cspa", 2, distinct=False, partitioner="spectral").fit(labels, must_link=[[0, 1]])
     with pytest.raises(ValueError, match=r"must be ≤ the 2 groups of rows that must_link joins. Got 3"):
         KMeansConsensus(3).fit([[0, 0], [0, 1], [1, 1], [1, 2]], must_link=[[0, 1], [2, 3]])
@@ -523,7 +523,7 @@ def test_files_of_pairs_as_spreadsheets_write_them(tmp_path, text, encoding):
 def test_a_first_pair_that_is_unknown_is_no_header_where_objects_are_numbers(tmp_path, capsys):
     path = tmp_path / "pairs.csv"
     files = PairFiles.of({"must_link": path.write_text("8,9\n1,2\n") and path, "cannot_link": None})
-    with pytest.raises(ValueError, match=r"Got '8' in pair 1\. Correct it\."):
+    with pytest.raises(ValueError, match=r"Got '8' in pair 1\. Correct that line\."):
         files.pairs(["1", "2", "3"], "t.csv")
     assert not capsys.readouterr().err
     assert files.pairs(["1", "2", "ann"], "t.csv")["must_link"].tolist() == [[0, 1]]

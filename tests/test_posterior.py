@@ -325,7 +325,9 @@ def test_element_consistency_with_missing_labels():
 
 def test_wrong_weights_of_element_consistency():
     for labels, weights in ((F, [0.5] * 12), (F[:, :1], None)):
-        with pytest.raises(ValueError, match="weights of element_consistency must be whole numbers ≥ 0, two or more"):
+        with pytest.raises(
+            ValueError, match="weights of element_consistency must be whole numbers ≥ 0 with a sum of at least 2"
+        ):
             element_consistency(labels, weights=weights)
 
 

@@ -372,7 +372,7 @@ def test_gower_distances_are_the_naive_ones():
 
 
 def test_rows_without_a_common_column_are_refused():
-    with pytest.raises(ValueError, match="Rows 1 and 2 have none"):
+    with pytest.raises(ValueError, match="Rows 1 and 2 share none"):
         Preprocessor().distances([[1.0, np.nan], [np.nan, 2], [3, 3]])
     with pytest.raises(ValueError, match="at most 15,811 rows"):
         Preprocessor().distances(np.random.default_rng(0).normal(size=(16_000, 1)))

@@ -44,7 +44,7 @@ def certainty():
     auc = [short(cells("CERTAINTY.md", kind)[1]) for kind in ("random-k", "diverse")]
     yield "theory/certainty.md", f"is {auc[0]} to {auc[1]} (.5 would"
     runs, sets = (re.search(rf"(\d+) {what}", text_of("CERTAINTY.md"))[1] for what in ("runs", "sets of the suite"))
-    yield "theory/certainty.md", f"Over {runs} runs on {sets} public sets"
+    yield "theory/certainty.md", f"over {runs} runs on {sets} public sets"
     right = {}
     for word in ("core", "border", "undecided"):
         objects, share = cells("DEFAULT.md", word, after="## The words of certainty with the first default")
@@ -60,8 +60,8 @@ def number_of_clusters():
     yield "theory/number.md", f"On {int(clouds):,} clouds without clusters structure was found in {share}"
     near = cells("CERTAINTY.md", "4", "all", after="**Gaussians**")
     two = cells("CERTAINTY.md", "4", "2", after="**Gaussians**")
-    found = f"are found in {per_cent(near[1])} of the cases (two clusters alone in {per_cent(two[1])})"
-    yield "theory/number.md", f"{found}, and the right number is named first in {per_cent(near[2])}"
+    found = f"structure is found in {per_cent(near[1])} of the cases (two clusters alone in {per_cent(two[1])})"
+    yield "theory/number.md", f"{found}. The right number is the first suggestion in {per_cent(near[2])}"
     assert float(two[1]) == 0.25
     yield "faq.md", "two normal clouds 4 deviations apart are called structure in a quarter of the cases"
     sets, right, _ = cells("CERTAINTY.md", "all", after="**Public sets**")
@@ -80,10 +80,10 @@ def number_of_clusters():
 def communities():
     louvain, modularity, ecg, fast, lancichinetti = (cell.split()[0] for cell in cells("BENCHMARKS.md", ".69"))
     said = (
-        f"one Louvain run has a mutual information, adjusted for chance, of {short(louvain)}, the best modularity of 50"
+        f"adjusted for chance, is {short(louvain)} for one Louvain run and {short(modularity)} for the best modularity"
     )
-    rest = f"ECG {short(ecg)}, Lancichinetti and Fortunato {short(lancichinetti)}, FastEnsemble {short(fast)}"
-    yield "theory/communities.md", f"{said} runs {short(modularity)}, {rest}"
+    rest = f"ECG has {short(ecg)}, Lancichinetti and Fortunato {short(lancichinetti)}, FastEnsemble {short(fast)}"
+    yield "theory/communities.md", f"{said} of 50 runs. {rest}"
     many, planted = re.search(r"FastEnsemble makes (\d+) of (\d+)", text_of("BENCHMARKS.md")).groups()
     yield "theory/communities.md", f"{many} communities where {planted} were planted"
     edges = cells("BENCHMARKS.md", '`CommunityConsensus("ecg")`')
@@ -204,7 +204,7 @@ def ten_million():
         yield page, f"| {shown} {row}"
     seconds, megabytes = re.search(r"\(ten starts\) at n = 10⁷: (\d+) s, (\d+) MB", said).groups()
     yield page, f"| the command above, ten starts | {seconds} s | {megabytes} MB |"
-    libraries = re.search(r"; (\d+) MB are the libraries", said)[1]
+    libraries = re.search(r"Libraries take (\d+) MB", said)[1]
     for name, rest in (("write_partitions", f", {libraries} of them libraries"), ("fit_transform", "")):
         peak, processor, _ = cells("SCALE.md", f"`{name}`, X memory-mapped")
         yield page, f"| `{name}`, table mapped | {peak}{rest} | {processor} |"
@@ -242,8 +242,8 @@ def leaderboard():
     yield "which.md", "equalled the number of classes on a third of the sets at best"
     fewer = sorted(-float(found["discotec", pool]["k_error"]) for pool in ("random-k", "diverse"))
     more = float(found["anmi", "random-k"]["k_error"])
-    said = f"has on average {fewer[0]:.1f} to {fewer[1]:.1f} clusters fewer than the classes"
-    yield "theory/ranking.md", f"{said}, that of `anmi` on k-means {more:.0f} more"
+    said = f"has {fewer[0]:.1f} to {fewer[1]:.1f} clusters fewer than there are classes"
+    yield "theory/ranking.md", f"{said}. That of `anmi` on k-means has {more:.0f} more"
 
 
 def test_what_pages_say_of_places():

@@ -20,13 +20,13 @@ def test_a_run_says_what_it_is_going_to_do(tmp_path):
     told = succeed(*command, "-o", tmp_path / "out").stderr
     assert (
         "178 objects × 13 features; trees that learned on synthetic sets rate candidate partitions; base clusterings "
-        "by several algorithms in several scales; eac-average combines them; all that again for 2 resamples; some "
-        "seconds\n"
+        "by several algorithms in several scales; eac-average combines them; all of this is repeated for 2 resamples; "
+        "some seconds\n"
     ) in told
     told = succeed(*command, "--selection", "consensus", "-o", tmp_path / "consensus").stderr
     assert (
         "178 objects × 13 features; base clusterings by mixtures, spectral clustering and Genie; eac-average combines "
-        "them; all that again for 2 resamples; some seconds\n"
+        "them; all of this is repeated for 2 resamples; some seconds\n"
     ) in told
     command = ("run", WINE, "-k", 3, "--generator", "random-k", "--partitions", 4, "--stability", 0, "--method", "acv")
     told = succeed(*command, "-o", tmp_path / "other").stderr

@@ -41,7 +41,10 @@ def test_the_plan_says_it():
 def test_none_ignores_weights_in_silence():
     for generator, message in [
         (GeniePartitions(5), "sample_weight must be None with GeniePartitions, which clusters every row once"),
-        (DiversePartitions(3), "sample_weight of DiversePartitions must be None: none of its base clusterers takes it"),
+        (
+            DiversePartitions(3),
+            "sample_weight of DiversePartitions must be None: none of its base clusterers takes weights",
+        ),
     ]:
         with pytest.raises(ValueError, match=message):
             ConsensusClustering(3, generator=generator).fit(X, sample_weight=WEIGHTS)

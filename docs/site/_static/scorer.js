@@ -21,9 +21,10 @@ var Scorer = {
   partialTerm: 2,
 };
 
-const INDEXED = 4, HEADING = 3, TEXT = 1; /* what a word counts by its place */
+const INDEXED = 4, TITLE = 4, HEADING = 2.5, TEXT = 1; /* what a word counts by its place */
 const BEST = 60; /* the score of a page with all words in its entries of the index; an entry that is the question has 100 */
-const IGNORED = new Set(["use", "get", "make", "want", "need", "tell", "work", "way", "thing", "ensemblag"]);
+const IGNORED = new Set(["use", "get", "make", "want", "need", "tell", "work", "way", "thing", "take", "ensemblag"]);
+const KINDS = { api: 0.5, evidence: 0.7, gallery: 0.8, changelog: 0.5, index: 0.7, about: 0.5, glossary: 0.8 };
 
 const files = (found) => (found === undefined ? [] : Array.isArray(found) ? found : [found]);
 
@@ -43,6 +44,15 @@ function indexedWords(index) {
   return found;
 }
 
+/* Words of the titles of pages: stem → pages. */
+function titleWords(index) {
+  const stemmer = new Stemmer(), found = {};
+  index.titles.forEach((title, file) => {
+    for (const word of splitQuery(title.toLowerCase())) (found[stemmer.stemWord(word)] ??= []).push(file);
+  });
+  return found;
+}
+
 /* The number of different words of each page, divided by the mean. */
 function lengths(index) {
   const count = new Array(index.docnames.length).fill(0);
@@ -55,27 +65,31 @@ function searchPages(words) {
   const index = Search._index, n = index.docnames.length;
   const kept = [...words].filter((word) => !IGNORED.has(word));
   const asked = kept.length ? kept : [...words];
-  const indexed = indexedWords(index), length = lengths(index);
-  const scores = new Map();
-  let most = 0;
+  const indexed = indexedWords(index), titled = titleWords(index), length = lengths(index);
+  const scores = new Map(), covered = new Map();
+  let all = 0;
   for (const word of asked) {
     const places = [
       [pagesWith(indexed, word), INDEXED],
+      [pagesWith(titled, word), TITLE],
       [pagesWith(index.titleterms, word), HEADING],
       [pagesWith(index.terms, word), TEXT],
     ];
     const pages = new Set(places.flatMap(([found]) => [...found]));
     const rarity = Math.log(1 + n / Math.max(pages.size, 1));
-    most += rarity * INDEXED;
+    all += rarity;
     for (const file of pages) {
       const place = places.find(([found]) => found.has(file))[1];
       const part = place === TEXT ? TEXT / (0.4 + 0.6 * length[file]) : place;
       scores.set(file, (scores.get(file) || 0) + rarity * part);
+      covered.set(file, (covered.get(file) || 0) + rarity);
     }
   }
-  return [...scores].map(([file, score]) => [
-    index.docnames[file], index.titles[file], "", null, (BEST * score) / most, index.filenames[file], SearchResultKind.text,
-  ]);
+  return [...scores].map(([file, sum]) => {
+    const kind = KINDS[index.docnames[file].split("/")[0]] ?? 1;
+    const score = (BEST * kind * sum * (1 + covered.get(file) / all)) / (2 * INDEXED * all);
+    return [index.docnames[file], index.titles[file], "", null, score, index.filenames[file], SearchResultKind.text];
+  });
 }
 
 /* Sphinx loads this file after its own, and searches when the page is complete. */

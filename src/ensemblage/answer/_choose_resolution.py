@@ -1,4 +1,4 @@
-"""Which resolution to cluster a graph at: what is found again in resamples, the plateaus, their consensus."""
+"""Choose the resolution of graph communities: reproducible clusters in resamples, plateaus, their consensus."""
 
 from __future__ import annotations
 
@@ -131,10 +131,10 @@ def choose_resolution(
     Notes
     -----
     **Stability** of a resolution is the mean adjusted Rand index of two resamples, on the objects that are in both.
-    From .85 it is called stable, if nine of ten objects are in clusters that are found again, too (a mean Jaccard
+    From .85 it is called stable, if nine of ten objects are in reproduced clusters, too (a mean Jaccard
     similarity of .75 with the cluster of a resample that is most like it); from .7 doubtful. One cloud in many
     dimensions has .5 or less; a cloud in two, and a line, up to .8: what is doubtful may cut a continuum. One cluster
-    is always found again and never the answer.
+    is always reproduced and never the answer.
 
     ``inconsistency`` of the result has by resolution the inconsistency coefficient of scICE, of the same clusterings:
     1 / the mean element-centric similarity of every two, each with itself included. It decides nothing here. scICE

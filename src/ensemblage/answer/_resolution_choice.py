@@ -18,7 +18,7 @@ STABLE, DOUBTFUL = 0.85, 0.7
 """Least stability that is called so. Of single clouds it is .5 and less in many dimensions, up to .8 in one and two."""
 
 LEAST_JACCARD, LEAST_SHARE = 0.75, 0.9
-"""Least mean similarity of a cluster that is found again, and least share of the objects that must be in such."""
+"""Least mean similarity of a reproduced cluster, and least share of the objects in such clusters."""
 LEAST_WEIGHT = 0.1
 """Of a story that is told."""
 
@@ -145,17 +145,18 @@ class ResolutionChoice:
     def _sentences(self) -> Iterator[str]:
         chosen = self.plateau
         if chosen is None:
-            yield "There is one cluster at all of these resolutions: higher ones may have more."
+            yield "There is one cluster at all of these resolutions. Higher resolutions may have more."
             return
         found = f"{chosen.n_clusters} clusters at resolution {chosen.interval}"
         number = f"mean ARI of two resamples {chosen.stability:.2f}"
         if chosen.verdict == "stable":
-            yield f"{found} are found again in resamples ({number})."
+            yield f"{found} are reproduced in resamples ({number})."
         elif chosen.verdict == "doubtful":
-            yield f"No resolution is stable. {found} come nearest ({number}): who is in which is open."
+            yield f"No resolution is stable. {found} are nearest to it ({number}); the assignment of objects is "
+            "uncertain."
         else:
-            yield "At no resolution are clusters found again: they may cut a continuum."
-            yield f"If there must be some: {found} ({number})."
+            yield "At no resolution are clusters reproduced: they may cut a continuum."
+            yield f"If clusters are needed: {found} ({number})."
         others = [p for p in self.plateaus if p is not chosen and p.verdict == "stable"]
         if others:
             yield f"Also stable: {listing([f'{p.n_clusters} clusters at {p.interval}' for p in others])}."
@@ -185,7 +186,7 @@ class ResolutionChoice:
         return figure("clustree", self.labels, color=self.cluster_stability, n_clusters=self.resolution, ax=ax)
 
     def __repr__(self) -> str:
-        head = ("resolution", "clusters", "stability", "lowest", "found again", "as before", "plateau", "")
+        head = ("resolution", "clusters", "stability", "lowest", "reproduced", "as before", "plateau", "")
         lines = [
             (
                 f"{row.resolution:g}", str(row.n_clusters), f"{row.stability:.2f}", f"{row.lowest:.2f}",

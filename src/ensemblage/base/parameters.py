@@ -68,7 +68,7 @@ class Whole(Constraint):
     advice = "Give a number in this range."
 
     def rule(self) -> str:
-        return f"a whole number {f'≥ {self.least}' if self.most is None else f'from {self.least} to {self.most}'}"
+        return f"a whole number {f'≥ {self.least:,}' if self.most is None else f'from {self.least:,} to {self.most:,}'}"
 
     def fits(self, value: Any) -> bool:
         whole = isinstance(value, int | np.integer) and not is_flag(value)
@@ -158,7 +158,7 @@ class Seed(Constraint):
     advice = "Give such a seed."
 
     def rule(self) -> str:
-        return "None, a whole number from 0 to 4294967295 or a numpy RandomState or Generator"
+        return "None, a whole number from 0 to 4,294,967,295 or a numpy RandomState or Generator"
 
     def fits(self, value: Any) -> bool:
         is_source = (

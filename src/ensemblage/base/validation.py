@@ -123,6 +123,11 @@ def features_checked(subject: str, X: Any, otherwise: Sequence[str | Option] | N
     """Where scikit-learn's checks of features X fail, say it in a sentence: of whole numbers that no float holds, of
     AnnData, and of gaps, which may be there if ``otherwise``, the advice, is None.
     """
+    if isinstance(X, str | os.PathLike):
+        raise TypeError(
+            f"X of {subject} must be numbers of shape (objects, features). Got {format_value(X)}. Read a file with "
+            "ensemblage.read_table first."
+        )
     if hasattr(X, "obsm"):
         raise TypeError(
             f"X of {subject} must be numbers of shape (objects, features). Got {type(X).__name__}. Give a matrix of "
@@ -180,7 +185,8 @@ def check_numbers(values: Any, subject: str, shape: Shape, least: int = 0) -> ND
         array = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
         raise ValueError(
-            f"{subject} must be numbers of shape {_shape_text(shape)}. Got {format_value(values)}. Give such an array."
+            f"{subject} must be numbers of shape {_shape_text(shape)}. Got {format_value(values)}. "
+            "Give an array of this shape."
         ) from None
     lengths: dict[int | str, int] = {}
     fits = array.ndim == len(shape) and all(
@@ -191,7 +197,7 @@ def check_numbers(values: Any, subject: str, shape: Shape, least: int = 0) -> ND
         at_least = f" with {least} or more rows" if fits else ""
         raise ValueError(
             f"{subject} must be numbers of shape {_shape_text(shape)}{at_least}. Got shape {_shape_text(array.shape)}. "
-            "Give such an array."
+            "Give an array of this shape."
         )
     return array
 

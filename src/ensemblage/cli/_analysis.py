@@ -179,7 +179,7 @@ def analyse(
     content = b"" if is_copy else source.read()
     made_of = {"command": request.command, "ensemblage": __version__, **source.identity(content)}
     identity = {**made_of, **asked, **wanted.identity()}
-    said = told_of_compiling(lambda: tell("compiling, once: later commands find it done"))
+    said = told_of_compiling(lambda: tell("compiling once; later commands reuse the result"))
     place = temporary_folder(output, identity) if is_copy else output_folder(output, identity, overwrite)
     with said, place as folder, _interruptible(folder):
         if folder.has(*FILES[:-1]):

@@ -55,7 +55,7 @@ def _lines(summary: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
     if found := summary.get("methods"):
         yield "methods", found["sentence"]
     if summary.get("found_again"):
-        yield "found again", summary["found_again"]["sentence"]
+        yield "reproduced", summary["found_again"]["sentence"]
     if "mean_cohesion" in consensus:  # not in a folder of an older version
         yield "certainty", certainty_text([cluster["verdicts"] for cluster in summary["clusters"]])
     cohesion = _number_text(consensus.get("mean_cohesion", consensus["mean_confidence"]))

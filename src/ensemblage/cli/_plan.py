@@ -32,7 +32,7 @@ def plan_text(plan: Plan, generation: Generation) -> str:
         steps.append(_members_text(generation))
     steps.append(f"{plan.combiner.value} combines them")
     if n_resamples:
-        steps.append(f"all that again for {n_resamples} resamples")
+        steps.append(f"all of this is repeated for {n_resamples} resamples")
     if m and (generation.generator, plan.combiner.value) in KNOWN:
         numbers = plan.n_clusters.value
         looked_for = (numbers[0], numbers[-1]) if isinstance(numbers, tuple) else None

@@ -1,4 +1,4 @@
-"""The whole analysis again, of resamples of the objects: which clusters are found again."""
+"""Repeat the analysis on resamples of the objects: which clusters are reproduced."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class ResamplingPlan:
             return None
         given = self.generation
         settings: dict[str, Any] = {"n_resamples": n, "n_jobs": given.n_jobs, "random_state": given.seed}
-        with self.seconds.spent_on("stability"), progress_bar("found again in resamples", n) as callback:
+        with self.seconds.spent_on("stability"), progress_bar("resamples", n) as callback:
             try:
                 return cluster_stability(self.again(), self.features.X, labels, progress=callback, **settings)
             except ValueError as error:  # too few different rows, say: the analysis itself is done

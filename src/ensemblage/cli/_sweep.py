@@ -192,7 +192,7 @@ def _show(summary: Mapping[str, Any], written: list[Path]) -> None:
     if found.get("best") is not None and (ari := found["plateaus"][found["best"]]["ari"]) is not None:
         show_lines([("ARI", f"{ari:.3f} with the truth")])
     click.echo()
-    header = ["resolution", "clusters", "stability", "found again", "plateau", ""]
+    header = ["resolution", "clusters", "stability", "reproduced", "plateau", ""]
     rows = [
         [
             f"{row['resolution']:g}",

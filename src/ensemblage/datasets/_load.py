@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemblage.base.suggestions import suggestion
 from ensemblage.base.validation import check_path, format_value
 from ensemblage.datasets._ayad import make_2d2k, make_8d5k, make_two_gauss
 from ensemblage.datasets._printed import canonical_name, compare_with_papers, printed_names
@@ -209,7 +210,8 @@ def _load_bundled(loader: str) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
 def _fetch(name: str, known: str, folder: Path | None, download: bool) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     place = f"put {known}.csv.gz into {folder or 'a folder and name that'}"
     if known not in OPENML:
-        known_names = "" if known in printed_names() else f" Known are {', '.join(printed_names())}."
+        others = suggestion(name, printed_names()) or f"Known are {', '.join(printed_names())}."
+        known_names = "" if known in printed_names() else f" {others}"
         raise UnavailableError(
             f"Data set {name} must be in the folder of data sets. It is not there, and it cannot be downloaded; "
             f"{place}.{known_names}"

@@ -106,7 +106,7 @@ def stability_by_resolution(
     stability : mapping of float to float
         Mean adjusted Rand index of two resamples at each resolution.
     found_again : mapping of float to float, optional
-        Share of the objects in clusters that are found again.
+        Share of the objects in reproduced clusters.
     plateaus : sequence of (low, high), optional
         The resolutions from which to which the clusters are about the same: a bar each.
     best : int, optional
@@ -123,7 +123,7 @@ def stability_by_resolution(
     ax = axes_or_new(ax)
     check_mapping(stability, "stability of stability_by_resolution")
     check_numbers([list(ends) for ends in plateaus] or [[1, 1]], "plateaus of stability_by_resolution", ("n", 2))
-    curves = {"mean ARI of two resamples": stability, "objects in clusters found again": found_again or {}}
+    curves = {"mean ARI of two resamples": stability, "objects in reproduced clusters": found_again or {}}
     for i, (name, by_resolution) in enumerate(curves.items()):
         known = sorted(by_resolution)
         values = check_numbers([by_resolution[r] for r in known], f"{name} of stability_by_resolution", ("n",))

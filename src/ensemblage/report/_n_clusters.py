@@ -120,7 +120,7 @@ def _pictures(found: Mapping[str, Any]) -> Iterator[Picture]:
     )
     yield picture("Against single clouds", ax, "number", sentence)
     curves = {
-        "found again in halves": {row["k"]: row["stability"] for row in rows},
+        "reproduced in halves": {row["k"]: row["stability"] for row in rows},
         "prediction strength": {row["k"]: row["strength"] for row in rows},
         "agrees with Ward": {row["k"]: row["ward"] for row in rows},
         "agrees with average linkage": {row["k"]: row["average"] for row in rows},
@@ -128,10 +128,10 @@ def _pictures(found: Mapping[str, Any]) -> Iterator[Picture]:
     }
     ax = plotting.criteria_by_number(curves, n_clusters=best)
     sentence = (
-        "Clusters that are there are found again in halves of the objects and by other methods. Prediction strength "
+        "Real clusters are reproduced in halves of the objects and by other methods. Prediction strength "
         "above .8 supports a number; the agreements are adjusted Rand indices."
     )
-    yield picture("What is found again", ax, "criteria", sentence)
+    yield picture("What is reproduced", ax, "criteria", sentence)
     labels = {int(k): np.array(z) for k, z in found["labels"].items()}
     sentence = (
         "A row per number of clusters, a dot per cluster of k-means, its size by its objects. Lines show where the "
@@ -186,7 +186,7 @@ def _table(found: Mapping[str, Any]) -> Table:
 
 
 def cluster_stability_section(summary: Summary) -> Section | None:
-    """Which clusters are found again when the objects are drawn anew."""
+    """Which clusters are reproduced in resamples of the objects."""
     found = summary.get("found_again")
     if not found:
         return None
@@ -202,21 +202,23 @@ def cluster_stability_section(summary: Summary) -> Section | None:
         for row in found["table"]
     ]
     columns = ["Cluster", "Verdict", "Mean Jaccard", "Recovered", "Dissolved", "Not drawn"]
-    table = Table("Is each cluster found again?", columns, rows, text=(0, 1))
+    table = Table("Is each cluster reproduced?", columns, rows, text=(0, 1))
     kept = " with the same algorithms, weights and number of clusters" if summary.get("chosen") else ""
     sentence = (
-        f"The whole analysis was made again{kept} of {found['n']} {found['compared_with']} of the objects. The Jaccard "
-        "similarity of a cluster with the one that is most like it: recovered above ¾, dissolved up to ½. What is "
-        "stable is found again; it need not be apart from the rest."
+        f"The whole analysis was repeated{kept} on {found['n']} {found['compared_with']} of the objects. The figure "
+        f"shows "
+        "the Jaccard similarity of each cluster with the one most like it. Above ¾ it is recovered, up to ½ "
+        "dissolved. A "
+        "stable cluster is reproduced; it need not be separate from the rest."
     )
     shown = Picture(
-        "Found again",
+        "Reproduced",
         _jaccards_svg(found),
         [sentence],
         name="again",
         figures={"again": partial(_jaccards_figure, found)},
     )
-    return Section("Are the clusters found again?", [found["sentence"]], [shown], [table])
+    return Section("Are the clusters reproduced?", [found["sentence"]], [shown], [table])
 
 
 def _jaccards_svg(found: Mapping[str, Any]) -> Markup:

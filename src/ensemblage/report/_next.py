@@ -44,7 +44,7 @@ def _about_structure(summary: Summary) -> Iterator[str]:
 
 
 def _more_objects(summary: Summary) -> Iterator[str]:
-    """More data, where a cluster is not found again."""
+    """More data, if a cluster is not reproduced."""
     again = summary.get("found_again")
     if not again:
         return

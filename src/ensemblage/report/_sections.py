@@ -80,7 +80,7 @@ def sections_of(summary: Summary) -> list[Section]:
 
 
 def trust_section(summary: Summary) -> Section:
-    """Whether the answer can be trusted: how many clusters, found again or not, against classes that are known."""
+    """Whether the answer can be trusted: how many clusters, reproduced or not, against classes that are known."""
     how_many = [k_choice_section(summary), rated_numbers_section(summary), *evidence_sections(summary, how_many=True)]
     parts = [
         *(*how_many, other_numbers_section(summary), cluster_stability_section(summary)),

@@ -36,7 +36,7 @@ SWEEP_TERMS = (
         ),
     ),
     (
-        "Found again",
+        "Reproduced",
         "A cluster whose mean Jaccard similarity with the cluster of a part that is most like it is .75 or more.",
     ),
     (
@@ -163,8 +163,9 @@ def _answer(summary: Summary) -> Section:
         best=summary["best"],
     )
     sentence = (
-        "Clusters that are there are found again in parts of the objects. The bars below are the plateaus; the green "
-        "one is taken. One cluster is always found again, and is no answer."
+        "Real clusters are reproduced in parts of the objects. The bars below are the plateaus; the green one is "
+        "chosen. "
+        "One cluster is always reproduced, and is no answer."
     )
     tables = [_table_of_plateaus(summary["plateaus"])] if summary["plateaus"] else []
     return Section(
@@ -191,7 +192,7 @@ def _table_of_plateaus(plateaus: Sequence[Mapping[str, Any]]) -> Table:
         ]
         for p in plateaus
     ]
-    columns = ["Resolutions", "Clusters", "Stability", "Found again", "Verdict", "Core", "Undecided", "Stories"]
+    columns = ["Resolutions", "Clusters", "Stability", "Reproduced", "Verdict", "Core", "Undecided", "Stories"]
     if plateaus[0]["ari"] is not None:
         columns.append("ARI with known classes")
         rows = [[*row, number(p["ari"], 2)] for row, p in zip(rows, plateaus, strict=True)]
@@ -216,7 +217,7 @@ def _table_of_resolutions(rows: Sequence[Mapping[str, Any]]) -> Table:
         ]
         for row in rows
     ]
-    columns = ["Resolution", "Clusters", "Stability", "Lowest", "Found again", "As before", "Plateau", ""]
+    columns = ["Resolution", "Clusters", "Stability", "Lowest", "Reproduced", "As before", "Plateau", ""]
     note = (
         "Lowest: of the part that agrees least with the others. As before: adjusted Rand index with the clustering of "
         "all objects at the resolution above."

@@ -1,4 +1,4 @@
-"""Is every cluster found again: in resamples of the data (Hennig's clusterboot), or by the members of an ensemble?"""
+"""Which clusters are reproduced, in resamples of the data (Hennig's clusterboot) or by the members of an ensemble."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def cluster_stability(
     -----
     A mean of .85 or more is "very stable", of .75 "stable", from .6 to .75 "doubtful": there is a pattern, but which
     objects belong to it is open. The bounds are conventions. Stability is necessary and not sufficient: two halves of
-    an elongated cloud are found again, too; and of two clusters that are merged in a resample, the larger looks stable.
+    an elongated cloud are reproduced, too; and of two clusters that are merged in a resample, the larger looks stable.
     On Gaussian designs, bootstrap and subsamples called 97 % or more of the planted clusters stable, 15 to 30 % of the
     parts of one (docs/CERTAINTY.md). "jitter" with its default ``tuning`` is too little noise to tell.
 

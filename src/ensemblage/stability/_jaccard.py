@@ -1,4 +1,4 @@
-"""How well each cluster of one partition is found again in another: the largest Jaccard similarity of the sets."""
+"""How well another partition reproduces each cluster: the largest Jaccard similarity of the sets."""
 
 from __future__ import annotations
 

@@ -93,9 +93,9 @@ def _check_numbers(X: Any, subject: str, allow_nan: bool = True) -> Any:
         if numbers.dtype != np.float32:
             numbers = numbers.astype(np.float64, casting="unsafe" if numbers.dtype == object else "same_kind")
     except (TypeError, ValueError, OverflowError):
-        raise ValueError(f"{rule}. Got {format_value(X)}. Give such a matrix.") from None
+        raise ValueError(f"{rule}. Got {format_value(X)}. Give a matrix of this form.") from None
     if numbers.ndim != 2 or numbers.size == 0:
-        raise ValueError(f"{rule}. Got shape {numbers.shape}. Give such a matrix.")
+        raise ValueError(f"{rule}. Got shape {numbers.shape}. Give a matrix of this form.")
     wrong = np.isinf(numbers) if allow_nan else ~np.isfinite(numbers)
     if wrong.any():
         raise ValueError(f"{rule}. Got {numbers[wrong][0]}. Leave such objects out, or fill missing values.")

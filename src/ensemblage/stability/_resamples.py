@@ -111,7 +111,7 @@ def check_rows(rows: Any, n: int, subject: str) -> NDArray[np.intp]:
     if not len(index):
         raise ValueError(
             f"{subject} must be one or more row numbers below {n}, or a mask of {n} truth values. Got "
-            f"{format_value(rows)}. Give such an array."
+            f"{format_value(rows)}. Give an array of this form."
         )
     return index
 

@@ -103,7 +103,7 @@ def split_support(
     See Also
     --------
     merge_unsupported : The clusters that are left.
-    cluster_stability : Whether each cluster is found again.
+    cluster_stability : Whether each cluster is reproduced.
     ensemblage.choose_k : Whether there is any structure, and how many clusters.
 
     Notes

@@ -121,7 +121,7 @@ def prediction_strength(
 
     See Also
     --------
-    cluster_stability : Which clusters are found again.
+    cluster_stability : Which clusters are reproduced.
 
     Notes
     -----

@@ -181,9 +181,9 @@ def check_features(features: Any) -> NDArray[np.float64]:
         # NumPy drops imaginary parts with a mere warning.
         X = np.asarray(features if np.isrealobj(features) else None, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
-        raise ValueError(f"{rule}. Got {format_value(features)}. Give such a matrix.") from None
+        raise ValueError(f"{rule}. Got {format_value(features)}. Give a matrix of this form.") from None
     if X.ndim != 2 or X.size == 0:
-        raise ValueError(f"{rule}. Got shape {X.shape}. Give such a matrix.")
+        raise ValueError(f"{rule}. Got shape {X.shape}. Give a matrix of this form.")
     if not np.isfinite(X).all():
         raise ValueError(f"{rule}. Got {X[~np.isfinite(X)][0]}. Leave such objects out, or fill missing values.")
     return np.ascontiguousarray(X)

@@ -195,7 +195,7 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
     consensus_: Any = field(init=False)
     n_features_in_: int = field(init=False)
     feature_names_in_: NDArray[Any] = field(init=False)
-    _second: SecondSample | None = field(init=False, default=None)
+    _second = cast("SecondSample | None", None)  # files of earlier versions have none
 
     def fit(
         self,

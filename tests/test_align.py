@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from representatives import of_families
 from sklearn.datasets import load_iris
 from sklearn.metrics import adjusted_rand_score
 from strategies import planted_labels
@@ -94,7 +95,7 @@ def assert_renumbered(model, before, order, labels):
             assert_array_equal(one.membership[:, : len(order)], two.membership[:, : len(order)][:, inverse])
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", of_families(METHODS))
 def test_every_method(name, tmp_path):
     labels, _ = planted_labels(90, 8, 3, 0.15, seed=1)
     path = tmp_path / "model.npz"

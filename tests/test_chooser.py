@@ -141,6 +141,7 @@ def test_seeds_units_and_the_order_of_rows_change_little():
     assert adjusted_rand_score(first[order], moved) > 0.95
 
 
+@pytest.mark.slow
 def test_of_many_objects_a_sample_is_compared():
     X, y = make_blobs(1_700, 3, centers=5, random_state=5)
     model = ConsensusClustering(selection="learned", random_state=0).fit(X)

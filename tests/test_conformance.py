@@ -22,6 +22,7 @@ from conformance import (
 )
 from estimators import ESTIMATORS
 from numpy.testing import assert_array_equal
+from representatives import METHODS_OF_FAMILIES, RANKERS_OF_FAMILIES
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from strategies import FRACTIONS, ON_FRACTIONS
 
@@ -62,9 +63,14 @@ def label_consensus():
     return [method_of(name, 2) for name in distinct.values()]
 
 
+def first_of_classes(estimators):
+    """One of each class."""
+    return list({type(estimator): estimator for estimator in reversed(estimators)}.values())
+
+
 @parametrize_with_checks(
     [
-        *label_consensus(),
+        *first_of_classes(label_consensus()),
         AverageDistance(),
         ConsensusClustering(2),
         ConsensusModes(),
@@ -78,6 +84,13 @@ def label_consensus():
 )
 @pytest.mark.filterwarnings("ignore:.* not seen in fit count")  # its objects of weight 0 have labels of their own
 def test_scikit_learn(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@parametrize_with_checks(label_consensus(), expected_failed_checks=expected_failures)
+@pytest.mark.filterwarnings("ignore:.* not seen in fit count")
+def test_scikit_learn_of_every_setting(estimator, check):
     check(estimator)
 
 
@@ -101,9 +114,11 @@ def setting(tmp_path_factory):
 
 
 def cells(names, checks):
-    """A test for each cell of a table; the columns that take long are marked."""
+    """A test for each cell of a table; those of columns that take long, and of methods that others stand for, are
+    slow."""
+    others = {name for name in names if checks is not OF_GENERATORS} - {*METHODS_OF_FAMILIES, *RANKERS_OF_FAMILIES}
     return [
-        pytest.param(name, check, id=f"{name}-{title}", marks=[pytest.mark.slow] * (title in SLOW))
+        pytest.param(name, check, id=f"{name}-{title}", marks=[pytest.mark.slow] * (title in SLOW or name in others))
         for title, check in checks.items()
         if title not in BY_COMMAND_ONLY
         for name in names

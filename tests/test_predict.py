@@ -10,6 +10,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from numpy.testing import assert_array_equal
+from representatives import of_families
 from strategies import random_labels
 
 from ensemblage import (
@@ -53,7 +54,7 @@ ENSEMBLES = [
 
 
 @pytest.mark.filterwarnings("ignore:Only .* clusters were made")
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", of_families(MODELS))
 def test_tie_heavy_ensembles(name):
     weights = np.random.default_rng(0).choice([0.1, 0.3, 1, 2], size=5)
     for seed, labels in enumerate(ENSEMBLES):

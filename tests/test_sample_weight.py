@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
+from representatives import of_families
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from strategies import few_starts, planted_labels, random_labels, twins
@@ -320,7 +321,7 @@ def test_coarser_clusterings_of_the_tree():
 
 
 @pytest.mark.filterwarnings("ignore:Only .* clusters were made")
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", of_families(MODELS))
 def test_the_largest_total(name):
     """Counts of objects, and of pairs of them, hold the largest sum that is allowed."""
     labels = matrix("missing")

@@ -63,6 +63,7 @@ def scanpy(request, monkeypatch):
         plt.close("all")
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # scanpy and its friends
 def test_the_page_runs(scanpy, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -1,0 +1,30 @@
+"""Cases that stand for the others where a test is of what all share; the others are slow, and run at night."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+
+METHODS_OF_FAMILIES = (
+    "acv", "cspa", "eac-average", "gv3", "h-km", "hbgf", "km", "lca", "majority", "mcla", "negmm", "salso-vi", "sec",
+)  # fmt: skip
+"""Of voting, graphs, hierarchies, medians, k-means and models, with and without a rule for new objects."""
+RANKERS_OF_FAMILIES = ("aari", "discotec-tv", "silhouette")
+
+
+def of_families(names: Iterable[str]) -> list[Any]:
+    """Parameters of a test: the methods that stand for their families, and the others for the night."""
+    return [
+        name
+        if name in METHODS_OF_FAMILIES or name in RANKERS_OF_FAMILIES
+        else pytest.param(name, marks=pytest.mark.slow)
+        for name in names
+    ]
+
+
+def first_of(values: Iterable[Any], n: int = 1) -> list[Any]:
+    """Parameters of a test: the first n, and the others for the night."""
+    return [
+        value if i < n else pytest.param(*(value if isinstance(value, tuple) else (value,)), marks=pytest.mark.slow)
+        for i, value in enumerate(values)
+    ]

@@ -56,8 +56,8 @@ from ensemblage.generation import ResampledPartitions as ResampledPartitions
 from ensemblage.generation import SubspacePartitions as SubspacePartitions
 from ensemblage.generation import USpec as USpec
 from ensemblage.generation import USpecPartitions as USpecPartitions
-from ensemblage.io import Preprocessor as Preprocessor
 from ensemblage.io import PosteriorDraws as PosteriorDraws
+from ensemblage.io import Preprocessor as Preprocessor
 from ensemblage.io import read_draws as read_draws
 from ensemblage.io import read_table as read_table
 from ensemblage.io._feature_blocks import FeatureBlocks as FeatureBlocks

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.stats import f as f_distribution
 
 from ensemblage.base.parameters import Whole
 from ensemblage.base.random import task_seeds
@@ -37,12 +38,13 @@ class ChainAgreement(NamedTuple):
     n_draws: int
     """Draws of each half of a chain."""
 
-    @property
-    def worst(self) -> float:
-        """The largest of all; NaN if nothing changes."""
-        found = np.array([self.loss, self.n_clusters, *self.of_pairs])
-        known = found[~np.isnan(found)]
-        return float(known.max()) if len(known) else float("nan")
+    def expected_share(self, limit: float) -> float:
+        """Share of pairs whose R-hat would be ``limit`` or more by chance, were all draws independent.
+
+        With h halves of N draws, N (R-hat² - 1) + 1 is then about as F with h - 1 and h (N - 1) degrees of freedom.
+        """
+        halves, N = 2 * self.n_chains, self.n_draws
+        return float(f_distribution.sf(N * (limit**2 - 1) + 1, halves - 1, halves * (N - 1)))
 
 
 def split_rhat(values: ArrayLike, chains: ArrayLike | None = None) -> float:
@@ -149,7 +151,7 @@ def chain_agreement(
     Returns
     -------
     ChainAgreement
-        ``loss``, ``n_clusters``, ``pairs``, ``of_pairs``, and the ``worst`` of all.
+        ``loss``, ``n_clusters``, ``pairs`` and ``of_pairs``.
 
     Raises
     ------
@@ -164,6 +166,8 @@ def chain_agreement(
     -----
     O(n p + q p) time for n objects, p draws and q pairs; memory n p bytes for the draws and 8 MB beside them. A pair
     in a draw that does not label both objects is as if it were apart.
+
+    Of many pairs some are large by chance: ``expected_share(1.01)`` says how many, were the draws independent.
 
     References
     ----------

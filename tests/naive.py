@@ -1504,3 +1504,21 @@ def ward_tree(means, sizes):
         groups[a] = (sorted(left + right), (m * x + n * y) / (m + n), m + n)
         del groups[b]
     return joins[::-1]
+
+
+def split_rhat(values, chains):
+    """Gelman et al. 2013, Section 11.4: equations of B, W and the estimate of the variance, of halves of chains."""
+    values, chains = np.asarray(values, dtype=float), np.asarray(chains)
+    half = min(np.sum(chains == c) for c in set(chains.tolist())) // 2
+    parts = []
+    for c in sorted(set(chains.tolist())):
+        own = [v for v, of in zip(values.tolist(), chains.tolist(), strict=True) if of == c][-2 * half :]
+        parts += [own[:half], own[half:]]
+    means = [sum(part) / half for part in parts]
+    overall = sum(means) / len(means)
+    between = half / (len(parts) - 1) * sum((mean - overall) ** 2 for mean in means)
+    within = np.mean(
+        [sum((v - mean) ** 2 for v in part) / (half - 1) for part, mean in zip(parts, means, strict=True)]
+    )
+    estimate = (half - 1) / half * within + between / half
+    return float(np.sqrt(estimate / within)) if within > 0 else float("nan")

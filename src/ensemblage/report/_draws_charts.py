@@ -19,7 +19,7 @@ _N_BARS = 30
 
 def strips_svg(strips: NDArray[np.int64], names: Sequence[str]) -> Markup:
     """Partitions as `plotting.partition_strips`: (r, n) numbers of clusters, negative for none."""
-    shown = [printable(name, 32) for name in names]
+    shown = [printable(name, 44) for name in names]
     left = LETTER * max(map(len, shown)) + 10
     unit, parts = (_WIDTH - left) / strips.shape[1], list[Markup]()
     for i, (row, name) in enumerate(zip(strips, shown, strict=True)):

@@ -1517,8 +1517,6 @@ def split_rhat(values, chains):
     means = [sum(part) / half for part in parts]
     overall = sum(means) / len(means)
     between = half / (len(parts) - 1) * sum((mean - overall) ** 2 for mean in means)
-    within = np.mean(
-        [sum((v - mean) ** 2 for v in part) / (half - 1) for part, mean in zip(parts, means, strict=True)]
-    )
+    within = np.mean([sum((v - mean) ** 2 for v in part) / (half - 1) for part, mean in zip(parts, means, strict=True)])
     estimate = (half - 1) / half * within + between / half
     return float(np.sqrt(estimate / within)) if within > 0 else float("nan")

@@ -72,8 +72,7 @@ def summarize_draws(
         Number of starts of the search for the estimate.
     n_pairs : int, default 500
         Pairs of objects of which the chains are compared.
-    max_bytes : int or str, default "2GB"
-        Most memory of the fit, as in `SalsoConsensus`.
+    {max_bytes}
     {n_jobs}
     random_state : int, RandomState, Generator or None
         Seed of the search and of the pairs.
@@ -115,13 +114,13 @@ def summarize_draws(
         raise TypeError(
             f"draws of summarize_draws must be what read_draws returned. Got {format_value(draws)}. Read them."
         )
-    given = {"loss": loss, "a": a, "n_init": n_init, "max_bytes": max_bytes, "n_jobs": n_jobs}
-    estimate = SalsoConsensus(n_clusters, **given, random_state=random_state).fit(draws.ensemble)
+    limits: dict[str, Any] = {"max_bytes": max_bytes, "n_jobs": n_jobs, "random_state": random_state}
+    estimate = SalsoConsensus(n_clusters, loss=loss, a=a, n_init=n_init, **limits).fit(draws.ensemble)
     ball = credible_ball(draws.ensemble, estimate.labels_, level, loss, n_jobs=n_jobs)
     agreement = None
     if np.bincount(draws.chains).min() >= 4:
-        asked = {"n_pairs": n_pairs, "n_jobs": n_jobs, "random_state": random_state}
-        agreement = chain_agreement(draws.ensemble, estimate.labels_, draws.chains, loss, **asked)
+        given = draws.ensemble, estimate.labels_, draws.chains, loss
+        agreement = chain_agreement(*given, n_pairs=n_pairs, n_jobs=n_jobs, random_state=random_state)
     return DrawsSummary(draws, estimate, ball, agreement, *_probabilities(draws.ensemble, estimate.labels_))
 
 

@@ -111,10 +111,8 @@ def read_draws(
     Raises
     ------
     ValueError
-        If it is not known which axis holds the draws, a label is no whole number, chains have other objects, or no
-        draw is left.
-    ImportError
-        If a NetCDF file is to be read without xarray.
+        If it is not known which axis holds the draws, a label is no whole number, chains have other objects, no draw
+        is left, or a NetCDF file is to be read without xarray (``pip install ensemblage[arviz]``).
 
     See Also
     --------

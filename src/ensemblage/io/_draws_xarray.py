@@ -47,8 +47,8 @@ def draws_of_netcdf(file: Path, variable: str | None, missing: int | None) -> Gi
     try:
         import xarray
     except ImportError:
-        raise ImportError(
-            f"{file.name} must be read by xarray, which is not installed. Use pip install 'ensemblage[arviz]'."
+        raise ValueError(
+            f"{file.name} must be read by the package xarray. It is not installed. pip install 'ensemblage[arviz]'."
         ) from None
     file.open("rb").close()  # an error of the system is said as such
     for group in (POSTERIOR, None):

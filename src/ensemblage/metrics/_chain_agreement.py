@@ -18,6 +18,8 @@ from ensemblage.metrics._expected_loss import check_loss, draw_losses
 LEAST_DRAWS = 4
 """Of each chain: two for each half."""
 MOST_PAIRS = 100_000
+LARGE = 1.01
+"""Vehtari et al. (2021) ask for less."""
 AT_ONCE = 2**20
 """Labels of pairs that are compared at once."""
 
@@ -37,14 +39,8 @@ class ChainAgreement(NamedTuple):
     """Chains before they are split."""
     n_draws: int
     """Draws of each half of a chain."""
-
-    def expected_share(self, limit: float) -> float:
-        """Share of pairs whose R-hat would be ``limit`` or more by chance, were all draws independent.
-
-        With h halves of N draws, N (R-hat² - 1) + 1 is then about as F with h - 1 and h (N - 1) degrees of freedom.
-        """
-        halves, N = 2 * self.n_chains, self.n_draws
-        return float(f_distribution.sf(N * (limit**2 - 1) + 1, halves - 1, halves * (N - 1)))
+    by_chance: float
+    """Share of pairs that would have R-hat of 1.01 or more by chance, were all draws independent."""
 
 
 def split_rhat(values: ArrayLike, chains: ArrayLike | None = None) -> float:
@@ -151,7 +147,7 @@ def chain_agreement(
     Returns
     -------
     ChainAgreement
-        ``loss``, ``n_clusters``, ``pairs`` and ``of_pairs``.
+        ``loss``, ``n_clusters``, ``pairs``, ``of_pairs`` and ``by_chance``.
 
     Raises
     ------
@@ -167,7 +163,8 @@ def chain_agreement(
     O(n p + q p) time for n objects, p draws and q pairs; memory n p bytes for the draws and 8 MB beside them. A pair
     in a draw that does not label both objects is as if it were apart.
 
-    Of many pairs some are large by chance: ``expected_share(1.01)`` says how many, were the draws independent.
+    Of many pairs some are large by chance. With h halves of N independent draws, N (R-hat² - 1) + 1 is about as F with
+    h - 1 and h (N - 1) degrees of freedom: the source of ``by_chance``.
 
     References
     ----------
@@ -202,8 +199,13 @@ def chain_agreement(
     numbers = ensemble.n_clusters.astype(np.float64)
     return ChainAgreement(
         *(float(_rhat(losses[halves])), float(_rhat(numbers[halves])), pairs, of_pairs),
-        *(len(halves) // 2, halves.shape[1]),
+        *(len(halves) // 2, halves.shape[1], _large_by_chance(*halves.shape)),
     )
+
+
+def _large_by_chance(n_halves: int, N: int) -> float:
+    """Probability of `LARGE` for independent draws: N (R-hat² - 1) + 1 is about as F."""
+    return float(f_distribution.sf(N * (LARGE**2 - 1) + 1, n_halves - 1, n_halves * (N - 1)))
 
 
 def _random_pairs(n: int, q: int, random: np.random.RandomState) -> NDArray[np.intp]:

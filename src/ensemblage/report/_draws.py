@@ -14,6 +14,7 @@ from ensemblage import plotting
 from ensemblage.answer import DrawsSummary
 from ensemblage.metrics import ChainAgreement
 from ensemblage.metrics._align import Coded, match_rows, overlaps
+from ensemblage.metrics._chain_agreement import LARGE
 from ensemblage.plotting import PALETTE
 from ensemblage.plotting._partitions import aligned_strips
 from ensemblage.report._charts import association_svg
@@ -27,8 +28,6 @@ Summary = Mapping[str, Any]
 
 MOST_DOUBTED, MOST_DRAWN, MOST_POINTS, MOST_BOUNDS = 200, 2_000, 400, 3
 """Objects of the table, of the strips; draws of a trace; partitions of each bound."""
-GOOD = 1.01
-"""Split R-hat that Vehtari et al. (2021) ask for."""
 LOSSES = {
     "vi": ("variation of information", "bits"),
     "gvi": ("generalised variation of information", "bits"),
@@ -218,8 +217,8 @@ def _agreement(found: ChainAgreement) -> dict[str, Any]:
             "n_constant": int(len(found.pairs) - len(known)),
             "median": _finite(float(np.median(known))) if len(known) else None,
             "worst": _finite(float(known.max())) if len(known) else None,
-            "above": int((known >= GOOD).sum()),
-            "by_chance": round(found.expected_share(GOOD) * len(known)),
+            "above": int((known >= LARGE).sum()),
+            "by_chance": round(found.by_chance * len(known)),
         },
     }
 
@@ -424,9 +423,9 @@ def agreement_sentence(summary: Summary) -> str:
     of_each = ("distance from the estimate", "number of clusters", "median pair of objects")
     told = ", ".join(f"{_rhat_text(value)} of the {name}" for name, value in zip(of_each, values, strict=True))
     sentence = f"Split R-hat of {how}: {told}"
-    if all(value is None or value < GOOD for value in values):
-        return f"{sentence}; less than {GOOD} is asked for."
-    return f"{sentence}, and less than {GOOD} is asked for: sample longer before you trust the rest."
+    if all(value is None or value < LARGE for value in values):
+        return f"{sentence}; less than {LARGE} is asked for."
+    return f"{sentence}, and less than {LARGE} is asked for: sample longer before you trust the rest."
 
 
 def _chains(summary: Summary) -> Section:
@@ -459,7 +458,7 @@ def _table_of_rhat(found: Mapping[str, Any]) -> Table:
         ["number of clusters", _rhat_text(found["n_clusters"])],
         [f"largest of {plural(pairs['n'], 'pair')} of objects", _rhat_text(pairs["worst"])],
         ["median of the pairs", _rhat_text(pairs["median"])],
-        [f"pairs of {GOOD} or more", f"{pairs['above']:,}"],
+        [f"pairs of {LARGE} or more", f"{pairs['above']:,}"],
         ["as many by chance, were all draws independent", f"{pairs['by_chance']:,}"],
         ["pairs on which all draws agree, left out", f"{pairs['n_constant']:,}"],
     ]

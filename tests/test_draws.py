@@ -1,4 +1,4 @@
-"""Draws from a posterior as users have them: files, chains, ArviZ; split R-hat; `summarize` in Python and in the shell."""
+"""Draws from a posterior as users have them: files, chains, ArviZ; split R-hat; `summarize_draws` and the command."""
 
 import csv
 import json
@@ -259,10 +259,10 @@ def test_inference_data(posterior):
 def test_variables(posterior):
     _, data, _ = posterior
     twice = data.assign(y=data["z"])
-    with pytest.raises(ValueError, match="one variable of whole numbers with draws and objects. Got z, y"):
+    with pytest.raises(ValueError, match=r"one variable of whole numbers with draws and objects\. Got z, y"):
         read_draws(twice)
     assert read_draws(twice, variable="y").ensemble.shape == (24, 20)
-    with pytest.raises(ValueError, match="variable must name a variable of Dataset. Got 'q'"):
+    with pytest.raises(ValueError, match=r"variable must name a variable of Dataset\. Got 'q'"):
         read_draws(twice, variable="q")
     with pytest.raises(ValueError, match="Labels must have the dimensions chain, draw"):
         read_draws(data["z"].isel(draw=0, drop=True))
@@ -294,7 +294,7 @@ def test_split_rhat_of_what_never_changes():
     assert np.isnan(split_rhat([1] * 8))
     assert split_rhat([1] * 4 + [2] * 4, [0] * 4 + [1] * 4) == np.inf
     assert np.isnan(split_rhat([1, 2, np.nan, 3]))
-    with pytest.raises(ValueError, match="must have 4 draws or more. Got one of 3"):
+    with pytest.raises(ValueError, match=r"must have 4 draws or more\. Got one of 3"):
         split_rhat([1, 2, 3, 4, 5, 6, 7], [0, 0, 0, 0, 1, 1, 1])
     with pytest.raises(ValueError, match="one entry for each of the 4 draws"):
         split_rhat([1, 2, 3, 4], [0, 1])

@@ -57,7 +57,6 @@ class Draws:
         self.tabulated = self.n_objects <= MOST_TABULATED
         x = np.arange(max(2, min(self.n_objects, MOST_TABULATED)) + 1, dtype=np.float64)
         self.g = x * x if loss in OF_PAIRS else x * np.log2(np.maximum(x, 1))
-        self.steps = np.diff(self.g)
         n = float(self.n_objects)
         noise = ROUNDING * (n * n if loss in OF_PAIRS else n * np.log2(max(n, 1)))
         gain = max(LEAST_GAIN, noise) if loss in POOLED else RATIO_GAIN
@@ -79,6 +78,8 @@ class Search:
         self.labels = np.full(len(draws.counts), -1, dtype=np.int32)
         self.n_rows = np.zeros(n_clusters, dtype=np.int64)
         self.table = np.zeros((int(draws.rows.offsets[-1]), last), dtype=np.int32)
+        self.gains = np.empty((len(self.table) if draws.kind == PLAIN and draws.tabulated else 0, n_clusters))
+        self.gains[:] = draws.g[1]
         self.totals = np.zeros((1 if draws.complete else p, last), dtype=np.int64)
         self.sums = np.zeros((0 if draws.kind == PLAIN else p, 3))
         self._rows_per_call = rows_per_call(2 * p * last, len(draws.counts))
@@ -95,13 +96,13 @@ class Search:
                 draws.rows.offsets,
                 draws.rows.weights,
                 draws.g,
-                draws.steps,
                 draws.kind,
                 float(draws.a),
                 draws.margin,
                 self.labels,
                 self.n_rows,
                 self.table,
+                self.gains,
                 self.totals,
                 self.sums,
             )
@@ -110,13 +111,14 @@ class Search:
     def _count(self, order: NDArray[np.int64], sign: int) -> None:
         """Count the rows in their clusters, or take them out."""
         draws = self.draws
-        state = (self.labels, self.n_rows, self.table, self.totals, self.sums)
+        state = (self.labels, self.n_rows, self.table, self.gains, self.totals, self.sums)
         count_rows(order, sign * draws.counts, draws.codes, draws.rows.offsets, draws.g, *state)
 
     def set_labels(self, labels: NDArray[Any]) -> None:
         """Start from clusters of the rows, -1 for none."""
         for array in (self.n_rows, self.table, self.totals, self.sums):
             array[:] = 0
+        self.gains[:] = self.draws.g[1]
         self.labels[:] = labels
         self._count(np.arange(len(labels)), 1)
 
@@ -196,7 +198,10 @@ class Search:
         found = self.loss()
         if found < least - LOWER:
             return found
-        self.set_labels(before)
+        changed = np.flatnonzero(self.labels != before)
+        self._count(changed, -1)
+        self.labels[changed] = before[changed]
+        self._count(changed, 1)
         return least
 
 
@@ -239,8 +244,9 @@ class SalsoConsensus(BaseConsensus, MemoryLimited):
         Number of starts, the one with the least loss wins: the expected one.
     max_zealous : int, default 10
         Most clusters of a start that are emptied and allocated again.
-    n_perturbations : int, default 48
-        How often the best two starts are perturbed, unless two starts end with the same least loss.
+    n_perturbations : int, default 3
+        How often each of the best two starts is perturbed, times ``n_init``; not if two starts end with the same least
+        loss.
     max_iter : int, default 100
         Most iterations per start: sweeps over all rows, and as many after each step that allocates rows again.
     {partition_weights}
@@ -282,7 +288,7 @@ class SalsoConsensus(BaseConsensus, MemoryLimited):
     local search follows, which SALSO does not have: 40 % of the rows, chosen at random, are allocated again, then
     sweeps, from the best two starts. What does not lower the loss is undone.
 
-    O(m p k) time for a sweep of m distinct label rows of p draws; bytes: m p for the rows, and 4 Σk (k + 1) for each
+    O(m p k) time for a sweep of m distinct label rows of p draws; bytes: m p for the rows, and 12 Σk (k + 1) for each
     start that runs at the same time, where Σk are the clusters of all draws and k is the most of the estimate. Nothing
     has the size of pairs of objects. Objects with equal rows stay together. For "vi", "gvi" and "binder" some best
     partition keeps them so; for the others that is a conjecture, to which no counterexample is known.
@@ -329,7 +335,7 @@ class SalsoConsensus(BaseConsensus, MemoryLimited):
     a: float = 1.0
     n_init: int = 16
     max_zealous: int = 10
-    n_perturbations: int = 48
+    n_perturbations: int = 3
     max_iter: int = 100
     weights: Any = None
     max_bytes: int | str = MAX_BYTES
@@ -358,7 +364,7 @@ class SalsoConsensus(BaseConsensus, MemoryLimited):
         def perturb(run: Run) -> Run:
             search = Search(draws, K, run.random)
             search.set_labels(run.labels)
-            return Run.of(search, run.n_iter + search.perturb(self.n_perturbations, self.max_iter))
+            return Run.of(search, run.n_iter + search.perturb(self.n_perturbations * self.n_init, self.max_iter))
 
         runs = parallel_map(run, range(self.n_init), self.n_jobs)
         best = np.argsort([run.loss for run in runs], kind="stable")[:N_PERTURBED]
@@ -377,7 +383,7 @@ class SalsoConsensus(BaseConsensus, MemoryLimited):
     def _bytes(self, rows: Rows, k: int, n_entries: int | None = None, more: int = 0) -> Need:
         """Of the rows and of the tables of every start that runs at the same time."""
         (m, p), K = rows.codes.shape, self._most_clusters(rows, k)
-        of_start = (4 * int(rows.offsets[-1]) + 8 * p) * (K + 1) + 48 * p + 40 * m
+        of_start = (12 * int(rows.offsets[-1]) + 8 * p) * (K + 1) + 48 * p + 40 * m
         of_rows = m * p * rows.codes.dtype.itemsize + 16 * min(int(rows.counts.sum()), MOST_TABULATED)
         n_bytes = OVERHEAD + of_rows + min(thread_count(self.n_jobs), self.n_init) * of_start
         advice = "Raise max_bytes, ask for fewer clusters with n_clusters, lower n_jobs, or thin the draws."

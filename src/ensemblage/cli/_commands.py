@@ -639,19 +639,19 @@ def sweep(**settings: Any) -> None:
 @click.argument("draws", type=INPUT, nargs=-1, required=True)
 @click.option(
     "--draws-axis",
-    type=click.Choice(["rows", "columns"]),
+    type=OneOf(["rows", "columns"]),
     help="Whether each row or each column of a table is a draw. A table does not say; NetCDF and .npz do.",
 )
 @click.option(
     "--burn-in",
-    type=click.IntRange(0),
+    type=WholeNumber(0),
     default=0,
     show_default=True,
     help="Draws at the beginning of each chain that are left out.",
 )
 @click.option(
     "--thin",
-    type=click.IntRange(1),
+    type=WholeNumber(1),
     default=1,
     show_default=True,
     metavar="N",
@@ -674,7 +674,7 @@ def sweep(**settings: Any) -> None:
 )
 @click.option(
     "--loss",
-    type=click.Choice(["vi", "gvi", "binder", "omari", "nvi", "id", "nid"]),
+    type=OneOf(["vi", "gvi", "binder", "omari", "nvi", "id", "nid"]),
     default="vi",
     show_default=True,
     help="The loss of a partition and a draw: variation of information, its generalisation, Binder's, 1 − adjusted "
@@ -682,17 +682,15 @@ def sweep(**settings: Any) -> None:
 )
 @click.option(
     "--a",
-    type=click.FloatRange(0, 2),
+    type=Number(least=0, most=2),
     default=1.0,
     show_default=True,
     help="Of gvi and binder: price of parting objects that a draw joins. The larger, the fewer clusters.",
 )
-@click.option(
-    "-k", "--n-clusters", "n_clusters", type=click.IntRange(1, MOST_CLUSTERS), help="Most clusters of the estimate."
-)
+@click.option("-k", "--n-clusters", "n_clusters", type=WholeNumber(1), help="Most clusters of the estimate.")
 @click.option(
     "--level",
-    type=click.FloatRange(0, 1, min_open=True),
+    type=Number(above=0, most=1),
     default=0.95,
     show_default=True,
     help="Share of the draws that the credible ball holds.",
@@ -700,7 +698,7 @@ def sweep(**settings: Any) -> None:
 @click.option(
     "--starts",
     "n_init",
-    type=click.IntRange(1, MOST_RUNS),
+    type=WholeNumber(1, MOST_RUNS),
     default=16,
     show_default=True,
     help="Starts of the search for the estimate.",
@@ -708,7 +706,7 @@ def sweep(**settings: Any) -> None:
 @click.option(
     "--pairs",
     "n_pairs",
-    type=click.IntRange(1, 100_000),
+    type=WholeNumber(1, 100_000),
     default=500,
     show_default=True,
     help="Pairs of objects, drawn at random, of which the chains are compared.",

@@ -101,7 +101,7 @@ def parse_missing_label(ctx: click.Context, param: click.Parameter, value: str) 
     """A whole number, or none."""
     label = parse_whole(value)
     if label is None and value != "none":
-        raise click.BadParameter(f"{quote(value)} is neither a whole number nor none.", ctx, param)
+        refuse("a whole number, or none", value, "Give the label that means “not labelled”.")
     return label
 
 

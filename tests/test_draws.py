@@ -420,7 +420,7 @@ def test_summarize(r_file, tmp_path):
     assert load(out / "model.npz").objective_ == found.estimate.objective_
     sections = sections_of((out / "report.html").read_text())
     assert [section.title for section in sections][:4] == [
-        *("What is the estimate?", "How sure is the whole?"),
+        *("What is the estimate?", "How certain is the estimate?"),
         *("Which objects are in doubt?", "Do the chains agree?"),
     ]
     assert "halves of the one chain" in (out / "report.html").read_text()
@@ -433,7 +433,7 @@ def test_summarize_again_and_over(r_file, tmp_path):
     before = {path.name: path.read_bytes() for path in out.iterdir()}
     assert "finished by an earlier run" in succeed(*command).stderr
     assert {path.name: path.read_bytes() for path in out.iterdir()} == before
-    assert "A folder holds one analysis" in fail(*command, "--loss", "binder")
+    assert "holds one with loss vi instead of binder" in fail(*command, "--loss", "binder")
     (out / "ball.csv").write_text("mine")
     assert "ball.csv is not (or no longer) what an earlier run wrote" in fail(*command)
     assert (out / "ball.csv").read_text() == "mine"

@@ -58,7 +58,7 @@ class TableWishes:
                 )
 
     def axis(self, name: str, shape: tuple[int, ...]) -> str:
-        """The axis of the draws, which must be said."""
+        """The axis of the draws, which must be given."""
         if self.draws_axis is None:
             size = " × ".join(f"{length:,}" for length in shape)
             raise ValueError(

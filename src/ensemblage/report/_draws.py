@@ -353,7 +353,7 @@ def _ball(summary: Summary) -> Section:
         "The bounds of the ball", strips_svg(strips, ball["strip_names"]), "ball", draw, *sentences, wide=True
     )
     return Section(
-        "How sure is the whole?",
+        "How certain is the estimate?",
         [ball_sentence(summary)],
         [picture, distances],
         [_table_of_bounds(summary)],

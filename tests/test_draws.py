@@ -142,6 +142,16 @@ def test_chains_of_several_lengths_and_files(tmp_path):
         assert_array_equal(labels_of(draws), np.concatenate([chain[1:] for chain in chains]))
 
 
+def test_files_of_other_objects_are_refused(tmp_path):
+    one = write_r(tmp_path / "one.csv", DRAWS)
+    other = write_r(tmp_path / "other.csv", DRAWS, [f"V{j}" for j in range(24, 0, -1)])
+    with pytest.raises(ValueError, match=r"the same objects in the same order\. Got other names"):
+        read_draws([one, other], draws_axis="rows")
+    frame = pd.DataFrame(DRAWS).assign(chain=[1.0, *[np.nan] * 39])
+    with pytest.raises(ValueError, match=r"Every draw must have a chain\. Got 39"):
+        read_draws(frame, draws_axis="rows", chain_column="chain")
+
+
 def test_chains_in_a_column(tmp_path):
     frame = pd.DataFrame(DRAWS, columns=[f"z[{j}]" for j in range(24)])
     mixed = frame.assign(**{".chain": [2, 1] * 20, ".iteration": range(40), ".draw": range(40)})

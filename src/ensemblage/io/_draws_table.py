@@ -149,8 +149,12 @@ def _draws_of_columns(
     matrix, ids = _whole_matrix(table, names, labels, wishes, source), [names[j] for j in labels]
     if chain is None:
         return GivenDraws([matrix], ids, wishes.missing, tuple(notes))
-    codes = table.column(place[chain]).combine_chunks().dictionary_encode().indices
-    numbers = codes.fill_null(-1).to_numpy(zero_copy_only=False)
+    column = table.column(place[chain]).combine_chunks()
+    if column.null_count:
+        raise ValueError(
+            f"Every draw must have a chain. Got {column.null_count:,} without one in {chain!r} of {source}. Fill them in."
+        )
+    numbers = column.dictionary_encode().indices.to_numpy()
     notes.append(f"chains by {chain}")
     chains = [matrix[numbers == c] for c in np.unique(numbers)]
     return GivenDraws(chains, ids, wishes.missing, tuple(notes))
@@ -170,7 +174,7 @@ def _whole_matrix(
     matrix = np.empty((table.num_rows, len(columns)), dtype=np.int32)
     for j, column in enumerate(columns):
         values = table.column(column)
-        if str(values.type) in ("string", "large_string", "string_view") or values.type in ("dictionary",):
+        if str(values.type).startswith(("string", "large_string", "dictionary")):
             option = "id_column" if wishes.draws_axis == "columns" else "chain_column"
             raise ValueError(
                 Message(

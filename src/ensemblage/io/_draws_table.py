@@ -152,7 +152,8 @@ def _draws_of_columns(
     column = table.column(place[chain]).combine_chunks()
     if column.null_count:
         raise ValueError(
-            f"Every draw must have a chain. Got {column.null_count:,} without one in {chain!r} of {source}. Fill them in."
+            f"Every draw must have a chain. Got {column.null_count:,} without one in {chain!r} of {source}. Fill the "
+            "column."
         )
     numbers = column.dictionary_encode().indices.to_numpy()
     notes.append(f"chains by {chain}")

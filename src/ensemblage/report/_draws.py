@@ -347,7 +347,6 @@ def _ball(summary: Summary) -> Section:
         "How far the draws are",
         distances_svg(ball["counts"], ball["edges"], ball["radius"], label),
         ["A bar counts the draws at a distance; those up to the line are in the ball."],
-        wide=True,
     )
     picture = hand_drawn(
         "The bounds of the ball", strips_svg(strips, ball["strip_names"]), "ball", draw, *sentences, wide=True
@@ -439,7 +438,6 @@ def _chains(summary: Summary) -> Section:
         "The chains",
         traces_svg(summary["traces"], "distance from the estimate"),
         [f"A line per chain: the {name} of each draw and the estimate. Lines that agree mix."],
-        wide=True,
     )
     tables = [] if found is None else [_table_of_rhat(found)]
     if summary["n_chains"] > 1:

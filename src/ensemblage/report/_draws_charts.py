@@ -13,7 +13,7 @@ from ensemblage.plotting._colors import UNLABELLED_COLOR
 from ensemblage.report._charts import Frame
 from ensemblage.report._drawn import INK, LETTER, SOFT, line, rect, svg, text
 
-_WIDTH, _HEIGHT, _STRIP, _GAP = 760.0, 250.0, 26.0, 6.0
+_WIDTH, _STRIP, _GAP = 760.0, 26.0, 6.0
 _N_BARS = 30
 
 
@@ -30,7 +30,7 @@ def strips_svg(strips: NDArray[np.int64], names: Sequence[str]) -> Markup:
             cluster = int(row[start])
             color = UNLABELLED_COLOR if cluster < 0 else PALETTE[cluster % len(PALETTE)]
             parts.append(rect(left + start * unit, y, (stop - start) * unit, _STRIP, color))
-    return svg(_WIDTH, len(strips) * (_STRIP + _GAP), parts)
+    return svg(_WIDTH, len(strips) * (_STRIP + _GAP), parts, least=_WIDTH)
 
 
 def traces_svg(chains: Sequence[Mapping[str, Any]], label: str) -> Markup:
@@ -38,20 +38,22 @@ def traces_svg(chains: Sequence[Mapping[str, Any]], label: str) -> Markup:
     values = [value for chain in chains for value in chain["values"] if value is not None]
     last = max(max(chain["draws"]) for chain in chains)
     room = 0.05 * ((max(values) - min(values)) or 1)
-    frame = Frame((0, last), (min(values) - room, max(values) + room), _WIDTH, _HEIGHT)
+    frame = Frame((0, last), (min(values) - room, max(values) + room))
     path = '<path d="M{}" fill="none" stroke="{}" stroke-width="1" stroke-opacity=".8"/>'
     lines = []
     for c, chain in enumerate(chains):
         known = [(x, y) for x, y in zip(chain["draws"], chain["values"], strict=True) if y is not None]
         at = "L".join(f"{frame.across(x):.1f} {frame.up(y):.1f}" for x, y in known)
         lines.append(Markup(path).format(at, PALETTE[c % len(PALETTE)]))
-    return svg(_WIDTH, _HEIGHT, [*frame.axes("draw that is kept", label), *lines])
+    return svg(frame.width, frame.height, [*frame.axes("draw that is kept", label), *lines])
 
 
 def distances_svg(counts: Sequence[float], edges: Sequence[float], radius: float, label: str) -> Markup:
     """A histogram of the distances of the draws, with a line at the radius of the ball."""
-    frame = Frame((edges[0], edges[-1]), (0.0, max(counts) * 1.05 or 1.0), _WIDTH, _HEIGHT)
-    return svg(_WIDTH, _HEIGHT, [*frame.axes(label, "draws"), *_bars(frame, counts, edges), *_radius(frame, radius)])
+    frame = Frame((edges[0], edges[-1]), (0.0, max(counts) * 1.05 or 1.0))
+    return svg(
+        frame.width, frame.height, [*frame.axes(label, "draws"), *_bars(frame, counts, edges), *_radius(frame, radius)]
+    )
 
 
 def _bars(frame: Frame, counts: Sequence[float], edges: Sequence[float]) -> Iterator[Markup]:

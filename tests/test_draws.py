@@ -489,6 +489,8 @@ def test_what_the_shell_refuses(r_file, tmp_path):
     out = ("-o", tmp_path / "out")
     assert "--draws-axis must say which axis of draws.csv holds the draws" in fail("summarize", r_file, *out)
     assert "--burn-in must leave draws" in fail("summarize", r_file, "--draws-axis", "rows", "--burn-in", 99, *out)
+    message = fail("summarize", r_file, "--draws-axis", "rows", "--loss", "nvi", "--a", 1.5, *out)
+    assert "--a must go with --loss gvi or binder. Got 1.5 with --loss nvi" in message
     (tmp_path / "text.csv").write_text("a,b\nx,1\ny,2\n")
     message = fail("summarize", tmp_path / "text.csv", "--draws-axis", "rows", *out)
     assert "Got the column 'a' of text. Leave it out, or name it with --chain-column" in message

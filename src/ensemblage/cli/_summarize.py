@@ -20,6 +20,7 @@ from ensemblage.cli._labels import write_labels
 from ensemblage.cli._options import shell_text
 from ensemblage.cli._progress import progress_bar, tell, tell_notes
 from ensemblage.cli._seconds import WRITE, Seconds
+from ensemblage.metrics._expected_loss import PRICED
 from ensemblage.report._draws import (
     BOUNDS,
     agreement_sentence,
@@ -58,6 +59,9 @@ def summarize(
     **settings: Any,
 ) -> None:
     """Do what ``ensemblage summarize`` does."""
+    if settings["a"] != 1 and settings["loss"] not in PRICED:
+        got = f"Got {settings['a']:g} with --loss {settings['loss']}"
+        raise ValueError(f"--a must go with --loss gvi or binder. {got}. Leave it out.")
     identity = {
         "command": "summarize",
         "ensemblage": __version__,

@@ -1504,3 +1504,81 @@ def ward_tree(means, sizes):
         groups[a] = (sorted(left + right), (m * x + n * y) / (m + n), m + n)
         del groups[b]
     return joins[::-1]
+
+
+def split_rhat(values, chains):
+    """Gelman et al. 2013, Section 11.4: equations of B, W and the estimate of the variance, of halves of chains."""
+    values, chains = np.asarray(values, dtype=float), np.asarray(chains)
+    half = min(np.sum(chains == c) for c in set(chains.tolist())) // 2
+    parts = []
+    for c in sorted(set(chains.tolist())):
+        own = [v for v, of in zip(values.tolist(), chains.tolist(), strict=True) if of == c][-2 * half :]
+        parts += [own[:half], own[half:]]
+    means = [sum(part) / half for part in parts]
+    overall = sum(means) / len(means)
+    between = half / (len(parts) - 1) * sum((mean - overall) ** 2 for mean in means)
+    within = np.mean([sum((v - mean) ** 2 for v in part) / (half - 1) for part, mean in zip(parts, means, strict=True)])
+    estimate = (half - 1) / half * within + between / half
+    return float(np.sqrt(estimate / within)) if within > 0 else float("nan")
+
+
+def chips(labels, least, random, weights=None):
+    """One greedy start of Barrientos et al. 2024, without missing labels: labels, -1 for objects that are not placed.
+
+    Cluster 0 is a new one, the others are numbered as they began; ties by ``random.randint`` of all that tie, in the
+    order of objects and clusters.
+    """
+    n, p = labels.shape
+    weights = np.ones(p) if weights is None else np.asarray(weights, dtype=float)
+    active, placed = set(range(p)), {}
+    while True:
+        scores = {}
+        for i in (i for i in range(n) if i not in placed):
+            for c in range(max(placed.values(), default=0) + 1):
+                scores[i, c] = sum(weights[j] for j in active if _places(labels[:, j], placed, i, c))
+        most = max(scores.values(), default=-1)
+        if most < least:
+            break
+        tied = [key for key, score in scores.items() if score >= most - 1e-9 * weights.sum()]
+        i, c = tied[random.randint(len(tied))]
+        active = {j for j in active if _places(labels[:, j], placed, i, c)}
+        placed[i] = max(placed.values(), default=0) + 1 if c == 0 else c
+    return np.array([placed.get(i, 0) - 1 for i in range(n)]), sum(weights[j] for j in active) / weights.sum()
+
+
+def _places(draw, placed, i, c):
+    """Whether a draw that agrees with all placed objects would put another one into a cluster."""
+    together = {placed[other] for other in placed if draw[other] == draw[i]}
+    return together == (set() if c == 0 else {c})
+
+
+def wasserstein_of_partitions(labels, n_modes, weights=None):
+    """Balocchi & Wade 2025: the least mean VI of the draws to the nearest of so many partitions, of all there are."""
+    n, p = labels.shape
+    weights = np.ones(p) / p if weights is None else np.asarray(weights) / np.sum(weights)
+    partitions = all_partitions(n)
+    loss = np.stack([expected_losses(labels[:, [j]], partitions)["vi"] for j in range(p)], axis=1) * weights
+    return min(
+        sum(loss[:, [j for j in range(p) if of[j] == one]].sum(axis=1).min() for one in set(of))
+        for of in product(range(n_modes), repeat=p)
+    )
+
+
+def kmeans_of_starts(X, uniforms, max_iter):
+    """Lloyd's iterations from k-means++ starts, by the means themselves: the least sum of squares, and its labels."""
+    best = np.inf, None
+    for start in uniforms:
+        chosen, least = [], np.ones(len(X))
+        for u in start:
+            chosen.append(int(np.argmax(np.cumsum(least) > u * least.sum())))
+            least = ((X[:, None] - X[chosen]) ** 2).sum(axis=2).min(axis=1)
+        means, labels = X[chosen], None
+        for _ in range(max_iter):
+            squares = ((X[:, None] - means) ** 2).sum(axis=2)
+            before, labels = labels, squares.argmin(axis=1)
+            if before is not None and (before == labels).all():
+                break
+            means = np.stack([X[labels == c].mean(axis=0) for c in range(len(means))])  # none is empty
+        if squares.min(axis=1).sum() < best[0]:
+            best = squares.min(axis=1).sum(), labels
+    return best

@@ -12,7 +12,7 @@ import ensemblage
 
 PAGE = Path(ensemblage.__file__).parents[2] / "docs" / "API.md"
 PACKAGES = ["ensemblage", *(f"ensemblage.{name}" for name in ensemblage._PACKAGES)]
-MOST = 184
+MOST = 192
 """Public names: what is not for users is private, and a new name asks whether another can go."""
 ROW = re.compile(r"^\| `([^`]+)` \|(.*)\|$", flags=re.MULTILINE)
 

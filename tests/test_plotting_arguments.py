@@ -20,6 +20,7 @@ FIGURES = {
     "confidence_boxes": lambda ax: _clusters.confidence_boxes(_clusters.confidence_quantiles([0.5], [0]), ax=ax),
     "evidence": lambda ax: plotting.evidence(Trace("density", np.array([0.5, 0.6])), ax=ax),
     "model": lambda ax: plotting.model(KMeansConsensus(2, random_state=0).fit([[0, 0], [0, 0], [1, 1]]), ax=ax),
+    "partition_strips": lambda ax: plotting.partition_strips([[0, 1], [1, 1]], ax=ax),
     "split_losses": lambda ax: plotting.split_losses([8.0, 2.0], ax=ax),
     "threshold_search": lambda ax: plotting.threshold_search([0.0, 0.1], [2.0, 1.5], ax=ax),
 }
@@ -54,6 +55,7 @@ MERGES = [[0, 1, 0.1, 2], [2, 3, 0.6, 3]]
 @pytest.mark.parametrize(
     ("draw", "arguments", "message"),
     [
+        ("partition_strips", ([0, 1],), r"labels of partition_strips must be numbers of shape \(n, r\)"),
         ("agreement", (5,), r"matrix of agreement must be numbers of shape \(p, p\)\. Got shape \(\)"),
         ("agreement", ([[1, 2]],), r"Got shape \(1, 2\)"),
         ("agreement", (np.empty((0, 0)),), r"with 1 or more rows"),

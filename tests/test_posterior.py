@@ -8,11 +8,13 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 from strategies import random_labels
 
-from ensemblage import SalsoConsensus, make_consensus
+from ensemblage import Ensemble, SalsoConsensus, make_consensus
+from ensemblage.base.random import task_seeds
 from ensemblage.consensus import Dune, WasabiModes
 from ensemblage.consensus.latent import _salso
 from ensemblage.metrics import (
     certainty,
+    chain_agreement,
     chips,
     coassociation,
     credible_ball,
@@ -176,6 +178,13 @@ def test_tables_are_kept_up_to_date(loss, missing):
         assert_allclose(search.sums, before, rtol=1e-9, atol=1e-9)
         search.update_zealously(10, 100)
         assert_allclose(search.loss(), draws.expected_loss(search.labels), rtol=1e-11)
+        search.perturb(3, 100)
+        assert_allclose(search.loss(), draws.expected_loss(search.labels), rtol=1e-11)
+        if len(search.gains):
+            of_all = draws.n_objects
+            cells = search.table[:, :-1]
+            more = draws.g[np.minimum(cells + 1, of_all)] - draws.g[cells]
+            assert_array_equal(search.gains, np.where(cells < of_all, more, 0))
         # No row has a better cluster.
         labels_, least = search.labels.copy(), search.loss()
         for i in range(len(labels_)):
@@ -201,6 +210,22 @@ def test_weights_are_copies():
     model = SalsoConsensus(9, weights=FW, random_state=0).fit(F)
     copies = SalsoConsensus(9, random_state=0).fit(np.repeat(F, FW, axis=1))
     assert_allclose(model.objective_, copies.objective_)
+
+
+@pytest.mark.parametrize(("loss", "a"), [("gvi", 0.5), ("nid", 1)])
+def test_perturbations_lower_the_loss_where_no_two_starts_agree(loss, a):
+    without, some = (SalsoConsensus(loss=loss, a=a, n_perturbations=n, random_state=0).fit(PL) for n in (0, 3))
+    assert some.objective_ < without.objective_
+    changed = some.losses_ != without.losses_
+    assert changed.sum() <= 2
+    assert (some.losses_ <= without.losses_).all()
+    assert changed[np.argsort(without.losses_)[2:]].sum() == 0
+
+
+def test_starts_that_agree_are_not_perturbed():
+    without, some = (SalsoConsensus(n_perturbations=n, random_state=0).fit(PL) for n in (0, 3))
+    assert_array_equal(without.losses_, some.losses_)
+    assert np.sum(some.losses_ <= some.losses_.min() + 1e-9) > 1
 
 
 def test_any_number_of_threads_gives_the_same():
@@ -374,6 +399,79 @@ def test_chips_repeats_and_its_parameters_count():
         chips(E_MISS)
     with pytest.raises(ValueError, match="level of chips must be a number > 0 and ≤ 1"):
         chips(E, 1.5)
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("level", [0.2, 0.6])
+def test_chips_as_the_naive_twin(seed, level):
+    labels = np.unique(random_labels(n=9, p=7, k=3, seed=seed), axis=0)
+    weights = np.random.default_rng(seed).integers(1, 4, size=7)
+    found = chips(labels, level, n_init=1, weights=weights, random_state=seed)
+    random = np.random.RandomState(task_seeds(seed, 1)[0])
+    expected, probability = naive.chips(labels, (level - 1e-9) * weights.sum(), random, weights)
+    assert_array_equal(found.labels >= 0, expected >= 0)
+    assert_array_equal(found.labels[:, None] == found.labels, expected[:, None] == expected)
+    assert_allclose(found.probability, probability)
+
+
+def test_weights_of_chips_are_copies():
+    copies = np.repeat(F, FW, axis=1)
+    for level in (0.4, 0.5, 0.9):
+        found, same = chips(F, level, weights=FW, random_state=0), chips(copies, level, random_state=0)
+        assert (found.n_placed, round(found.probability, 12)) == (same.n_placed, round(same.probability, 12))
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("weighted", [False, True])
+def test_wasabi_as_the_naive_twin(seed, weighted):
+    labels = random_labels(n=5, p=6, k=3, seed=seed)
+    weights = np.random.default_rng(seed).integers(1, 5, size=6) if weighted else None
+    for n_modes in (1, 2, 3):
+        model = WasabiModes(n_modes, n_clusters=len(np.unique(labels, axis=0)), n_init=30, weights=weights)
+        found = model.set_params(random_state=0).fit(labels).objective_
+        assert_allclose(found, naive.wasserstein_of_partitions(labels, n_modes, weights), rtol=1e-9, atol=1e-12)
+
+
+def test_weights_of_wasabi_are_copies_and_those_without_have_no_say():
+    model = WasabiModes(2, weights=FW, random_state=0).fit(F)
+    same = WasabiModes(2, random_state=0).fit(np.repeat(F, FW, axis=1))
+    assert_allclose([model.objective_, *model.weights_], [same.objective_, *same.weights_])
+    without = WasabiModes(2, weights=[0, *[1] * 11], random_state=0).fit(F)
+    assert without.modes_[0] == -1
+    assert_allclose(without.objective_, WasabiModes(2, random_state=0).fit(F[:, 1:]).objective_)
+
+
+def test_partitions_of_dune_count_alike():
+    """It has no weights: a partition counts as often as it is there."""
+    assert "weights" not in Dune().get_params()
+    with pytest.raises(TypeError, match="weights"):
+        Dune(weights=FW)
+    assert Dune().fit(np.repeat(E, [1, 2, 1, 1], axis=1)).agreements_[0] != Dune().fit(E).agreements_[0]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        lambda labels, n_jobs: [*chips(labels, 0.3, n_init=4, n_jobs=n_jobs, random_state=0)],
+        lambda labels, n_jobs: [*credible_ball(labels, TRUTH[::2], n_jobs=n_jobs)],
+        lambda labels, n_jobs: [*chain_agreement(labels, TRUTH[::2], n_jobs=n_jobs, random_state=0)],
+        lambda labels, n_jobs: vars_of(WasabiModes(2, n_init=2, n_jobs=n_jobs, random_state=0).fit(labels)),
+        lambda labels, n_jobs: vars_of(Dune(n_jobs=n_jobs).fit(labels)),
+    ],
+    ids=["chips", "ball", "chains", "wasabi", "dune"],
+)
+def test_threads_and_disk_change_nothing(answer, tmp_path):
+    labels = PL[::2, :20].astype(np.int16)
+    np.save(tmp_path / "draws.npy", labels)
+    expected = answer(labels, 1)
+    for given, n_jobs in ((labels, 2), (Ensemble.open(tmp_path / "draws.npy"), 1)):
+        for one, other in zip(answer(given, n_jobs), expected, strict=True):
+            assert_array_equal(one, other)
+
+
+def vars_of(model):
+    """What a fit has found."""
+    return [value for name, value in vars(model).items() if name.endswith("_") and "names" not in name]
 
 
 DISTANCES = [

@@ -246,6 +246,14 @@ def test_k_means_by_squared_distances(seed):
     assert_array_equal(ours, theirs)
 
 
+def test_k_means_by_squared_distances_as_the_naive_twin():
+    X = make_blobs(60, n_features=45, centers=3, random_state=0)[0]
+    uniforms, labels = rng(0).random((4, 3)), np.empty(60, dtype=np.int32)
+    total, expected = naive.kmeans_of_starts(X, uniforms, 300)
+    assert best_of_starts_by_squares(squares_of_pairs(X), uniforms, 300, labels) == pytest.approx(total)
+    assert_array_equal(labels, expected)
+
+
 def test_squared_distances_of_all_pairs():
     X = 1e3 + rng(0).normal(size=(60, 41))
     X[7] = X[3]

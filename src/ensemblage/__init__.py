@@ -67,7 +67,10 @@ _HOME = {
     "SelectMembers": "ensemblage.ranking",
     "profile": "ensemblage.profiles",
     "Preprocessor": "ensemblage.io",
+    "PosteriorDraws": "ensemblage.io",
+    "read_draws": "ensemblage.io",
     "read_table": "ensemblage.io",
+    "summarize_draws": "ensemblage.answer",
     "to_anndata": "ensemblage.answer",
 }
 _PACKAGES = (

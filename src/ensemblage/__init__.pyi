@@ -14,6 +14,7 @@ from ensemblage.answer import choose_k as choose_k
 from ensemblage.answer import choose_resolution as choose_resolution
 from ensemblage.answer import default_plan as default_plan
 from ensemblage.answer import load as load
+from ensemblage.answer import summarize_draws as summarize_draws
 from ensemblage.answer import to_anndata as to_anndata
 from ensemblage.consensus import CSPA as CSPA
 from ensemblage.consensus import HBGF as HBGF
@@ -55,7 +56,9 @@ from ensemblage.generation import ResampledPartitions as ResampledPartitions
 from ensemblage.generation import SubspacePartitions as SubspacePartitions
 from ensemblage.generation import USpec as USpec
 from ensemblage.generation import USpecPartitions as USpecPartitions
+from ensemblage.io import PosteriorDraws as PosteriorDraws
 from ensemblage.io import Preprocessor as Preprocessor
+from ensemblage.io import read_draws as read_draws
 from ensemblage.io import read_table as read_table
 from ensemblage.io._feature_blocks import FeatureBlocks as FeatureBlocks
 from ensemblage.metrics import align_labels as align_labels

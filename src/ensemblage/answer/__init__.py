@@ -6,6 +6,7 @@ from ensemblage.answer._chooser import Chosen
 from ensemblage.answer._consensus_clustering import ConsensusClustering
 from ensemblage.answer._default_plan import default_plan
 from ensemblage.answer._docs import PARTS
+from ensemblage.answer._draws_summary import DrawsSummary, summarize_draws
 from ensemblage.answer._k_choice import KChoice
 from ensemblage.answer._method_comparison import MethodComparison, compare_methods
 from ensemblage.answer._monti_choice import MontiChoice, choose_k_monti
@@ -18,6 +19,7 @@ from ensemblage.base.docs import fill_docstrings
 __all__ = [
     "Chosen",
     "ConsensusClustering",
+    "DrawsSummary",
     "KChoice",
     "MethodComparison",
     "MontiChoice",
@@ -29,6 +31,7 @@ __all__ = [
     "compare_methods",
     "default_plan",
     "load",
+    "summarize_draws",
     "to_anndata",
 ]
 

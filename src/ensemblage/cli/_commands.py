@@ -25,6 +25,7 @@ from ensemblage.cli._options import (
     parse_jobs,
     parse_k_range,
     parse_missing,
+    parse_missing_label,
     parse_resolutions,
     parse_roles,
 )
@@ -632,6 +633,119 @@ def sweep(**settings: Any) -> None:
     from ensemblage.cli._sweep import sweep_resolutions
 
     sweep_resolutions(**settings)
+
+
+@main.command(cls=GroupedCommand)
+@click.argument("draws", type=INPUT, nargs=-1, required=True)
+@click.option(
+    "--draws-axis",
+    type=OneOf(["rows", "columns"]),
+    help="Whether each row or each column of a table is a draw. A table does not say; NetCDF and .npz do.",
+)
+@click.option(
+    "--burn-in",
+    type=WholeNumber(0),
+    default=0,
+    show_default=True,
+    help="Draws at the beginning of each chain that are left out.",
+)
+@click.option(
+    "--thin",
+    type=WholeNumber(1),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Of the other draws, every Nth one is kept.",
+)
+@click.option(
+    "--chain-column",
+    type=TEXT,
+    metavar="NAME",
+    help="With a draw in each row: the column that says its chain. [default: .chain, or one chain per file]",
+)
+@click.option(
+    "--id-column", type=TEXT, metavar="NAME", help="With a draw in each column: the column that names the objects."
+)
+@click.option(
+    "--variable",
+    type=TEXT,
+    metavar="NAME",
+    help="Of NetCDF: the labels. [default: the only variable of whole numbers with draws and objects]",
+)
+@click.option(
+    "--loss",
+    type=OneOf(["vi", "gvi", "binder", "omari", "nvi", "id", "nid"]),
+    default="vi",
+    show_default=True,
+    help="The loss of a partition and a draw: variation of information, its generalisation, Binder's, 1 − adjusted "
+    "Rand, normalised VI, information distance, normalised ID.",
+)
+@click.option(
+    "--a",
+    type=Number(least=0, most=2),
+    default=1.0,
+    show_default=True,
+    help="Of gvi and binder: price of parting objects that a draw joins. The larger, the fewer clusters.",
+)
+@click.option("-k", "--n-clusters", "n_clusters", type=WholeNumber(1), help="Most clusters of the estimate.")
+@click.option(
+    "--level",
+    type=Number(above=0, most=1),
+    default=0.95,
+    show_default=True,
+    help="Share of the draws that the credible ball holds.",
+)
+@click.option(
+    "--starts",
+    "n_init",
+    type=WholeNumber(1, MOST_RUNS),
+    default=16,
+    show_default=True,
+    help="Starts of the search for the estimate.",
+)
+@click.option(
+    "--pairs",
+    "n_pairs",
+    type=WholeNumber(1, 100_000),
+    default=500,
+    show_default=True,
+    help="Pairs of objects, drawn at random, of which the chains are compared.",
+)
+@click.option(
+    "--missing",
+    callback=parse_missing_label,
+    metavar="LABEL|none",
+    default="-1",
+    show_default=True,
+    help="The label that means “not labelled”, or none if every label is one. Empty cells are missing always.",
+)
+@header_option
+@click.option(
+    "--delimiter",
+    callback=parse_delimiter,
+    metavar="CHARACTER|tab",
+    help="What stands between the cells of a text file. [default: found out]",
+)
+@repeat_options
+@click.option(
+    "--memory", metavar="SIZE", callback=check_size, help="Most memory of the search, such as 4GB. [default: 2GB]"
+)
+@click.option("--no-objects", is_flag=True, help="Leave ids of single objects out of the page and of summary.json.")
+@click.option("--open", "open_page", is_flag=True, help="Show the page in the browser when it is done.")
+@folder_option
+@overwrite_option
+def summarize(draws: tuple[Path, ...], **settings: Any) -> None:
+    """Summarise partitions drawn from a posterior.
+
+    DRAWS are files of cluster labels, one chain each or all: CSV as R's write.csv makes it, Parquet or .npy with
+    --draws-axis; NetCDF of ArviZ; an ensemble as .npz. Told are the partition with the least expected loss, the
+    credible ball around it, the probability of each object to be with its cluster, and whether the chains agree (split
+    R-hat). The folder gets labels.csv, probabilities.csv (lowest first), ball.csv (the bounds of the ball), report.html
+    (the page to look at), ensemble.npz, model.npz and summary.json.
+    """
+    from ensemblage.cli._summarize import summarize as summarize_files
+
+    summarize_files(draws, **settings)
 
 
 @main.command()

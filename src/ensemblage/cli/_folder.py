@@ -25,8 +25,9 @@ from ensemblage.report._summary import SCHEMA
 
 MODEL, ENSEMBLE, LABELS, REPORT, SUMMARY = "model.npz", "ensemble.npz", "labels.csv", "report.html", "summary.json"
 FILES = (MODEL, ENSEMBLE, LABELS, REPORT, SUMMARY)
-SWEEP = "sweep.csv"
-"""What "sweep" writes beside them."""
+SWEEP, PROBABILITIES, BALL = "sweep.csv", "probabilities.csv", "ball.csv"
+"""What "sweep" writes beside them, and what "summarize" does."""
+MORE = (SWEEP, PROBABILITIES, BALL)
 GENERATED = frozenset({MODEL, ENSEMBLE})
 """Files that exist before the clusterings are combined: the model has no consensus yet."""
 NEW = ".new-"
@@ -68,7 +69,7 @@ class Folder:
             write(new)
             written = _hash(new)
             kept = {known for known in self.hashes if known != name or self.hashes[name] == written}
-            for stale in {*FILES, SWEEP, name} - {*kept, SUMMARY}:
+            for stale in {*FILES, *MORE, name} - {*kept, SUMMARY}:
                 self._place(stale).path.unlink(missing_ok=True)
             self.hashes[name] = written
             self.put_summary()
@@ -156,12 +157,12 @@ def _lock_folder(path: Path) -> Iterator[None]:
 
 def _is_half_written(path: Path) -> bool:
     """Whether a file has a name of ours, or one that `atomic_write` gives it meanwhile."""
-    is_ours = any(path.name == name or path.name.startswith(f".{name}.") for name in (*FILES, SWEEP))
+    is_ours = any(path.name == name or path.name.startswith(f".{name}.") for name in (*FILES, *MORE))
     return is_ours and path.is_file()
 
 
 def _open_folder(path: Path, identity: Mapping[str, Any], overwrite: bool) -> Folder:
-    present = [name for name in (*FILES, SWEEP) if (path / name).exists()]
+    present = [name for name in (*FILES, *MORE) if (path / name).exists()]
     summary = read_summary(path)
     record = summary.pop("run", {})
     recorded = record.pop("files", {})
@@ -207,8 +208,10 @@ def read_finished_summary(path: Path) -> dict[str, Any]:
             f"{path} must be the folder of a finished run. It has no complete {SUMMARY}. Run first, or "
             f"name another folder."
         )
-    if summary["run"].get("command") == "sweep":
-        raise ValueError(f"{path} must be the folder of run or combine. It is one of sweep, whose page is {REPORT}.")
+    if (command := summary["run"].get("command")) in ("sweep", "summarize"):
+        raise ValueError(
+            f"{path} must be the folder of run or combine. It is one of {command}, whose page is {REPORT}."
+        )
     return summary
 
 

@@ -16,6 +16,8 @@ GROUPS = {
         "--stability",
         "--merge-unsupported",
     ),
+    "Draws": ("--draws-axis", "--burn-in", "--thin", "--chain-column", "--variable"),
+    "Estimate": ("--loss", "--a", "--level", "--starts", "--pairs"),
     "Base clusterings": ("--generator", "--partitions", "--fit-on", "--member-weight"),
     "Constraints and earlier runs": ("--must-link", "--cannot-link", "--align"),
     "Columns": ("--id-column", "--drop-column", "--role", "--columns", "--use", "--key", "--transpose"),

@@ -97,6 +97,14 @@ def parse_missing(ctx: click.Context, param: click.Parameter, value: str) -> int
     return None if label == "none" else parse_whole(label)
 
 
+def parse_missing_label(ctx: click.Context, param: click.Parameter, value: str) -> int | None:
+    """A whole number, or none."""
+    label = parse_whole(value)
+    if label is None and value != "none":
+        refuse("a whole number, or none", value, "Give the label that means “not labelled”.")
+    return label
+
+
 def parse_codes(ctx: click.Context, param: click.Parameter, value: str | None) -> list[str] | None:
     """Values with commas between."""
     codes = [code.strip() for code in value.split(",")] if value is not None else None

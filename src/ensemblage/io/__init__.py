@@ -1,6 +1,7 @@
 """Tables from files (CSV and its relatives, Parquet, workbooks): features to cluster, or labels to combine."""
 
 from ensemblage.io._column import Column
+from ensemblage.io._draws import PosteriorDraws, read_draws
 from ensemblage.io._encoding import ColumnUse
 from ensemblage.io._preprocessor import Preprocessor
 from ensemblage.io._read import read_table
@@ -9,7 +10,9 @@ from ensemblage.io._table import Table
 __all__ = [
     "Column",
     "ColumnUse",
+    "PosteriorDraws",
     "Preprocessor",
     "Table",
+    "read_draws",
     "read_table",
 ]

@@ -44,15 +44,25 @@ def loss_of_draw(kind: int, u: float, v: float, t: float, n: float, g_n: float) 
 
 @inner_jit
 def add_row(
-    i: int, k: int, q: int, codes: Any, offsets: Any, g: Any, cluster_in: int, table: Any, totals: Any, sums: Any
+    i: int,
+    k: int,
+    q: int,
+    codes: Any,
+    offsets: Any,
+    g: Any,
+    cluster_in: int,
+    table: Any,
+    gains: Any,
+    totals: Any,
+    sums: Any,
 ) -> None:
     """i, q : IN row, and its objects: negative ones are taken out
     k : IN column
     cluster_in : IN column of ``sums`` that the totals of column k are in: 0 of all rows, 1 of clusters
-    table, totals : IN/OUT as in `place_rows`
+    table, gains, totals : IN/OUT as in `place_rows`
     sums : IN/OUT (p, 3) u, v, t; (0, 3) if nobody wants them
     """
-    complete, wanted = totals.shape[0] == 1, len(sums) > 0
+    complete, wanted, has_gains = totals.shape[0] == 1, len(sums) > 0, len(gains) > 0 and cluster_in == 1
     if complete:
         totals[0, k] += q
     for j in range(codes.shape[1]):
@@ -61,6 +71,8 @@ def add_row(
             continue
         own, total = table[row, k], totals[0, k] - q
         table[row, k] = own + q
+        if has_gains:
+            gains[row, k] = g[own + q + 1] - g[own + q] if own + q + 1 < len(g) else 0.0
         if not complete:
             total = totals[j, k]
             totals[j, k] = total + q
@@ -81,19 +93,18 @@ def add_plain_costs(
     offsets: Any,
     weights: Any,
     g: Any,
-    steps: Any,
     a: float,
     table: Any,
+    gains: Any,
     totals: Any,
     costs: Any,
 ) -> None:
     """i, q, own : IN row, its objects and its cluster, -1 if it has none
-    steps : IN differences of g
     costs : OUT (K',) by how much each cluster raises the loss, times its denominator, when the row comes to it
     """
     n_targets, complete = len(costs), totals.shape[0] == 1
     of_own, weight = 0.0, 0.0
-    one = q == 1 and totals[:, -1].max() < len(steps)
+    one = q == 1 and len(gains) > 0
     for k in range(n_targets):
         costs[k] = 0.0
     for j in range(codes.shape[1]):
@@ -103,7 +114,7 @@ def add_plain_costs(
         weight += w
         if one:
             for k in range(n_targets):
-                costs[k] -= w * steps[table[row, k]]
+                costs[k] -= w * gains[row, k]
         else:
             for k in range(n_targets):
                 costs[k] -= w * (g_of(g, table[row, k] + q) - g_of(g, table[row, k]))
@@ -172,13 +183,13 @@ def place_rows(
     offsets: Any,
     weights: Any,
     g: Any,
-    steps: Any,
     kind: int,
     a: float,
     margin: float,
     labels: Any,
     n_rows: Any,
     table: Any,
+    gains: Any,
     totals: Any,
     sums: Any,
 ) -> int:
@@ -190,12 +201,13 @@ def place_rows(
     offsets : IN (p + 1,)
     weights : IN (p,)
     g : IN (≥ 3,) as in `g_of`
-    steps : IN differences of g
     kind, a : IN the loss
     margin : IN by how much a move must lower the loss
     labels : IN/OUT (m,) cluster of each row, -1 if it has none yet
     n_rows : IN/OUT (K,) rows of each cluster
     table : IN/OUT (offsets[p], K + 1) int32, objects by (label, cluster); the last column: of all clusters
+    gains : IN/OUT (offsets[p], K) g(x + 1) - g(x) of each x of ``table``, 0 of all objects; (0, K) if g is no table of
+        all objects, or the loss is no plain one
     totals : IN/OUT (p, K + 1) objects of each cluster that each draw labels; (1, K + 1) where all label all
     sums : IN/OUT (p, 3) u, v, t of the loss; (0, 3) for a plain one
     """
@@ -215,7 +227,7 @@ def place_rows(
             found = g[:1].repeat(min(K, 2 * n_targets))
         costs = found[:n_targets]
         if kind == PLAIN:
-            add_plain_costs(i, q, own, codes, offsets, weights, g, steps, a, table, totals, costs)
+            add_plain_costs(i, q, own, codes, offsets, weights, g, a, table, gains, totals, costs)
         else:
             add_costs_of_draws(i, q, own, codes, offsets, weights, g, kind, table, totals, sums, costs)
         best = own
@@ -227,11 +239,11 @@ def place_rows(
         if best == own:
             continue
         if own < 0:
-            add_row(i, K, q, codes, offsets, g, 0, table, totals, sums)
+            add_row(i, K, q, codes, offsets, g, 0, table, gains, totals, sums)
         else:
-            add_row(i, own, -q, codes, offsets, g, 1, table, totals, sums)
+            add_row(i, own, -q, codes, offsets, g, 1, table, gains, totals, sums)
             n_rows[own] -= 1
-        add_row(i, best, q, codes, offsets, g, 1, table, totals, sums)
+        add_row(i, best, q, codes, offsets, g, 1, table, gains, totals, sums)
         n_rows[best] += 1
         labels[i] = best
         n_moved += 1
@@ -248,6 +260,7 @@ def count_rows(
     labels: Any,
     n_rows: Any,
     table: Any,
+    gains: Any,
     totals: Any,
     sums: Any,
 ) -> None:
@@ -263,8 +276,8 @@ def count_rows(
         k, q = labels[i], signed[i]
         if k < 0:
             continue
-        add_row(i, K, q, codes, offsets, g, 0, table, totals, sums)
-        add_row(i, k, q, codes, offsets, g, 1, table, totals, sums)
+        add_row(i, K, q, codes, offsets, g, 0, table, gains, totals, sums)
+        add_row(i, k, q, codes, offsets, g, 1, table, gains, totals, sums)
         n_rows[k] += 1 if q > 0 else -1
         if q < 0:
             labels[i] = -1

@@ -6,6 +6,7 @@ from ensemblage.metrics._agreement_weights import agreement_weights
 from ensemblage.metrics._align import LabelComparison, align_labels, compare_labels
 from ensemblage.metrics._baselines import ensemble_baselines
 from ensemblage.metrics._certainty import Certainty, certainty, verdicts
+from ensemblage.metrics._chain_agreement import ChainAgreement, chain_agreement, split_rhat
 from ensemblage.metrics._chips import PartialPartition, chips
 from ensemblage.metrics._cluster_weights import cluster_weights
 from ensemblage.metrics._coassociation import association_counts, coassociation
@@ -24,6 +25,7 @@ from ensemblage.metrics._wat import weak_association_threshold
 __all__ = [
     "INTERNAL_INDICES",
     "Certainty",
+    "ChainAgreement",
     "CredibleBall",
     "LabelComparison",
     "PartialPartition",
@@ -31,6 +33,7 @@ __all__ = [
     "align_labels",
     "association_counts",
     "certainty",
+    "chain_agreement",
     "chips",
     "cluster_consensus",
     "cluster_density",
@@ -55,6 +58,7 @@ __all__ = [
     "pac",
     "partition_distance",
     "partition_distances",
+    "split_rhat",
     "verdicts",
     "weak_association_threshold",
 ]

@@ -28,6 +28,7 @@ from ._k_curves import (
 from ._matrices import agreement, consensus_matrix, thresholded_matrices
 from ._memberships import item_consensus_bars, membership
 from ._models import model
+from ._partitions import partition_strips
 from ._profiles import profile_heat_map
 from ._ranking import ranking_scores
 from ._scatter import entropy_scatter, scatter
@@ -56,6 +57,7 @@ __all__ = [
     "lifetimes",
     "membership",
     "model",
+    "partition_strips",
     "prediction_strengths",
     "profile_heat_map",
     "ranking_scores",

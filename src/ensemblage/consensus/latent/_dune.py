@@ -147,7 +147,8 @@ class Dune(BaseEstimator):
 
     Notes
     -----
-    It ends when no merge raises the agreement, or some partition has one cluster. Two partitions that share no object
+    There are no weights: a partition counts as often as it is there. It ends when no merge raises the agreement, or
+    some partition has one cluster. Two partitions that share no object
     agree perfectly, so that they do not count. O(p² n) time for the tables of p partitions, O(p k³) for a merge
     and its update; memory 16 bytes per cell of the tables and per pair of clusters of each pair of partitions.
 

@@ -56,8 +56,8 @@ POWER_READ = """
 found there.
 
 At 2 standard deviations two equal Gaussians have one mode, and no test of modes splits them. At 3, 200 objects are too
-few. At 3 and 4, nearly as much is found as with known clusters. The prototype of this test found {prototype}, in 36 cuts
-for each distance.
+few. At 3 and 4, nearly as much is found as with known clusters. In 36 cuts for each distance, the prototype of this
+test found {prototype}.
 """
 PROTOTYPE = {2: 0.0, 3: 0.33, 4: 1.0, 6: 1.0}
 MARKERS = """## Markers

@@ -1,9 +1,11 @@
 """What `merge_unsupported` and honest markers are worth: false splits of single clouds, power, and public sets.
 
     python benchmarks/bench_splits.py null --draws 1000      cuts of single clouds by k-means and Ward
-    python benchmarks/bench_splits.py default --draws 150    the same for the clusters of ConsensusClustering
+    python benchmarks/bench_splits.py default --draws 1000   the same for the clusters of ConsensusClustering
     python benchmarks/bench_splits.py power                  two Gaussians
+    python benchmarks/bench_splits.py known                  two Gaussians whose clusters and line are known
     python benchmarks/bench_splits.py markers                p-values of markers of cut clouds, and their power
+    python benchmarks/bench_splits.py speed                  time of merging
     python benchmarks/bench_splits.py sets --data DIR --cells FILE        gene expression and blood cells
 
 Each appends one line per data set to docs/certainty/splits.jsonl and goes on where it was stopped; `python
@@ -26,6 +28,7 @@ from typing import Any
 import numpy as np
 from bench_choose_k import null_sets
 from numpy.typing import NDArray
+from scipy.stats import norm, poisson
 from sklearn.cluster import AgglomerativeClustering, KMeans
 from sklearn.decomposition import PCA
 from sklearn.metrics import adjusted_rand_score
@@ -35,11 +38,26 @@ from threadpoolctl import threadpool_limits
 from ensemblage import profile
 from ensemblage.io import Preprocessor
 from ensemblage.profiles import thin_counts
+from ensemblage.profiles._effects import benjamini_hochberg
 from ensemblage.stability import merge_unsupported
 
 RECORD = Path(__file__).parents[1] / "docs" / "certainty" / "splits.jsonl"
 NUMBERS = (2, 3, 4, 6)
 """Numbers of clusters that single clouds are cut into."""
+FACTORS, DISPERSIONS = (1.5, 2, 3), {"moments": None, "true": 0.5, "Poisson": 0.0}
+"""How many times the mean of other objects planted counts have; by name, what thinning is given."""
+VALUES: dict[str, Callable[[NDArray[np.float64]], NDArray[np.float64]]] = {
+    "as drawn": lambda X: X,
+    "one decimal": lambda X: X.round(1),
+    "whole numbers": lambda X: X.round(),
+    "five answers": lambda X: np.clip(X.round(), -2, 2),
+    "5 % at a limit": lambda X: np.maximum(X, np.quantile(X, 0.05, axis=0)),
+    "20 % at a limit": lambda X: np.maximum(X, np.quantile(X, 0.2, axis=0)),
+    "counts of mean 2": lambda X: poisson.ppf(norm.cdf(X), 2),
+    "logarithms of counts": lambda X: np.log1p(poisson.ppf(norm.cdf(X), 2)),
+    "a third at tens": lambda X: np.where(X % 0.03 < 0.01, (20 * X).round(-1), (20 * X).round()),
+}
+"""What is made of normal values, by name."""
 Work = tuple[str, dict[str, Any], Callable[[], dict[str, Any]]]
 """A name, what it is, and what is measured."""
 
@@ -71,20 +89,20 @@ def null_work(draws: int) -> Iterator[Work]:
 
 
 def default_work(draws: int) -> Iterator[Work]:
-    """The clouds in a random order, so that any number of them is fair; learned weights for a fifth."""
+    """The clusters of the default, one cloud of each kind in turn, so that any number of them is fair."""
     from ensemblage import ConsensusClustering
 
     clouds = list(null_sets(draws))
-    for place, i in enumerate(np.random.default_rng(0).permutation(len(clouds)).tolist()):
-        key, about, X = clouds[i]
-        for selection in ("consensus", "learned")[: 1 + (place % 5 == 0)]:
+    shapes = list(product((100, 200, 500), (2, 5, 10, 20, 50)))
+    place = dict(zip(shapes, np.random.default_rng(0).permutation(len(shapes)).tolist(), strict=True))
+    for key, about, X in sorted(clouds, key=lambda one: (one[1]["seed"], place[one[1]["n"], one[1]["d"]])):
 
-            def measured(X: Any = X, selection: Any = selection) -> dict[str, Any]:
-                model = ConsensusClustering(selection=selection, random_state=0).fit(X)
-                scaled = Preprocessor().fit_transform(X)
-                return {"k": model.n_clusters_, "left": left(model.labels_, np.asarray(scaled), 0)}
+        def measured(X: Any = X) -> dict[str, Any]:
+            model = ConsensusClustering(random_state=0).fit(X)
+            scaled = np.asarray(Preprocessor().fit_transform(X))
+            return {"k": model.n_clusters_, "left": left(model.labels_, scaled, 0)}
 
-            yield f"default {selection} {key}", {**about, "selection": selection}, measured
+        yield f"default {key}", about, measured
 
 
 def power_work() -> Iterator[Work]:
@@ -109,6 +127,21 @@ def power_work() -> Iterator[Work]:
         yield f"power {distance} {n} {d} {seed}", {"distance": distance, "n": n, "d": d, "seed": seed}, measured
 
 
+def known_work() -> Iterator[Work]:
+    """How often the same test finds two Gaussians where clusters and line are known: 500 draws of one feature."""
+    for distance, n in product((2, 3, 4, 6), (200, 1000)):
+
+        def measured(distance: int = distance, n: int = n) -> dict[str, Any]:
+            rng, truth, found = np.random.default_rng([distance, n]), np.arange(n) < n // 2, 0
+            for seed in range(500):
+                X = rng.normal(size=(n, 1))
+                X[truth] += distance
+                found += left(truth.astype(int), X, seed) > 1
+            return {"found": [found, 500]}
+
+        yield f"known {distance} {n}", {"distance": distance, "n": n}, measured
+
+
 def p_values(found: Any) -> NDArray[np.float64]:
     return np.array([row.p_value for row in found.table])
 
@@ -128,6 +161,20 @@ def markers_work(draws: int) -> Iterator[Work]:
             return found
 
         yield f"dip {key}", {**about, "of": "dip"}, dips
+    for seed, n, kind in product(range(20), (200, 1000), VALUES):
+
+        def of_values(seed: int = seed, n: int = n, kind: str = kind) -> dict[str, Any]:
+            X = VALUES[kind](np.random.default_rng([seed, n]).normal(size=(n, 5)))
+            scaled = StandardScaler().fit_transform(X)
+            made = profile(cut(scaled, 3, seed)["k-means"], X, honest=True, max_depth=0)
+            p, some = p_values(made.honest), {d: scaled[:, :d] for d in (1, 2, 5)}
+            return {
+                "honest": [int((p <= 0.05).sum()), len(p)],
+                "left_out": len(made.honest.left_out),
+                "left": {d: left(cut(Z, 3, seed)["k-means"], Z, seed) for d, Z in some.items()},
+            }
+
+        yield f"values {kind} {n} {seed}", {"of": "values", "kind": kind, "n": n, "seed": seed}, of_values
     for seed, distance, n in product(range(20), (2, 3, 4, 6), (200, 1000)):
         rng = np.random.default_rng([seed, distance, n])
         X = rng.normal(size=(n, 10))
@@ -151,23 +198,22 @@ def markers_work(draws: int) -> Iterator[Work]:
             rng = np.random.default_rng([seed, kind == "Poisson"])
             size = (200, 20)
             counts = rng.poisson(5, size) if kind == "Poisson" else rng.negative_binomial(2, 2 / 7, size)
-            return {"p": [round(p, 5) for p in thinned_p(counts, None, seed)[:2]]}
+            p = {"p": thinned_p(counts, None, seed), "naive": naive_p(counts, seed)}
+            return {name: [round(one, 5) for one in values[:2].tolist()] for name, values in p.items()}
 
         yield f"counts {kind} {seed}", {"of": "counts", "kind": kind, "seed": seed}, counted
-    for seed in range(40):
+    for seed, factor in product(range(40), FACTORS):
 
-        def markers(seed: int = seed) -> dict[str, Any]:
-            """5 of 20 genes have three times the mean in half of the objects."""
+        def markers(seed: int = seed, factor: float = factor) -> dict[str, Any]:
+            """5 of 20 genes have so many times the mean in half of the objects."""
             rng = np.random.default_rng([seed, 7])
-            mean = np.where((np.arange(200) < 100)[:, None] & (np.arange(20) < 5), 15.0, 5.0)
+            mean = np.where((np.arange(200) < 100)[:, None] & (np.arange(20) < 5), 5.0 * factor, 5.0)
             counts = rng.negative_binomial(2, 2 / (2 + mean))
-            found = {}
-            for name, dispersion in (("moments", None), ("true", 0.5), ("Poisson", 0.0)):
-                p = thinned_p(counts, dispersion, seed)
-                found[name] = [int((p[:5] <= 0.01).sum()), int((p[5:] <= 0.01).sum())]
-            return found
+            p = {name: thinned_p(counts, d, seed) for name, d in DISPERSIONS.items()} | {"naive": naive_p(counts, seed)}
+            are_found = {name: benjamini_hochberg(values[:, None])[:, 0] <= 0.05 for name, values in p.items()}
+            return {name: [int(found[:5].sum()), int(found[5:].sum())] for name, found in are_found.items()}
 
-        yield f"counts planted {seed}", {"of": "counts planted", "seed": seed}, markers
+        yield f"counts planted {factor} {seed}", {"of": "counts planted", "factor": factor, "seed": seed}, markers
 
 
 def thinned_p(counts: NDArray[np.int64], dispersion: Any, seed: int) -> NDArray[np.float64]:
@@ -176,6 +222,14 @@ def thinned_p(counts: NDArray[np.int64], dispersion: Any, seed: int) -> NDArray[
     labels = KMeans(2, n_init=3, random_state=seed).fit_predict(np.log1p(first))
     found = profile(labels, counts, honest=True, thinned=second, max_depth=0).honest
     p = {row.variable: row.p_value for row in found.table if row.cluster == 0}
+    return np.array([p[f"x{j}"] for j in range(counts.shape[1])])
+
+
+def naive_p(counts: NDArray[np.int64], seed: int) -> NDArray[np.float64]:
+    """(m,) p-values of rank sums in one cluster of 2-means of all counts, in the order of the variables."""
+    logs = np.log1p(counts)
+    found = profile(KMeans(2, n_init=3, random_state=seed).fit_predict(logs), logs, max_depth=0)
+    p = {row.variable: row.p_value for row in found._rows(0)}
     return np.array([p[f"x{j}"] for j in range(counts.shape[1])])
 
 
@@ -196,7 +250,36 @@ def merged_record(labels: Any, X: Any, classes: Any) -> dict[str, Any]:
         "ari": [round(float(adjusted_rand_score(classes, found)), 3) for found in (labels, merged.labels)],
         "before": types_of(labels, classes),
         "after": types_of(merged.labels, classes),
+        "groups": [np.searchsorted(np.unique(labels), group).tolist() for group in merged.groups],
     }
+
+
+def markers_record(labels: Any, X: NDArray[np.float64]) -> dict[str, Any]:
+    """Comparisons of a variable that show a difference and all of them, by the dip and by rank sums."""
+    made = profile(labels, X, honest=True, max_depth=0)
+    naive = np.asarray(made.to_frame()["p_adjusted"], dtype=np.float64)
+    return {
+        "markers": [len(made.honest.markers), len(made.honest.table)],
+        "naive": [int((naive <= 0.05).sum()), int((~np.isnan(naive)).sum())],
+    }
+
+
+def speed_work() -> Iterator[Work]:
+    """What is paid for 10 Gaussians cut into more clusters, in processor seconds, the labels given."""
+    for n, d, k in ((10_000, 20, 15), (100_000, 20, 15), (100_000, 50, 15), (100_000, 20, 100), (1_000_000, 20, 15)):
+
+        def timed(n: int = n, d: int = d, k: int = k) -> dict[str, Any]:
+            rng = np.random.default_rng(0)
+            X = rng.normal(size=(10, d))[rng.integers(10, size=n)] * 4 + rng.normal(size=(n, d))
+            labels = KMeans(k, n_init=1, random_state=0).fit(X[:20_000]).predict(X)
+            found: dict[str, Any] = {}
+            for null in ("unimodal", "gaussian"):
+                left(labels[:500], X[:500], 0, null)  # compiled
+                start = time.process_time()
+                found[null] = [left(labels, X, 0, null), round(time.process_time() - start, 2)]
+            return found
+
+        yield f"speed {n} {d} {k}", {"n": n, "d": d, "k": k}, timed
 
 
 def sets_work(data: Path, cells: Path) -> Iterator[Work]:
@@ -216,7 +299,8 @@ def sets_work(data: Path, cells: Path) -> Iterator[Work]:
                 if X.min() > 0:  # intensities; the others are logarithms of ratios
                     X = np.log2(X)
                 X = StandardScaler().fit_transform(X)
-                return merged_record(AgglomerativeClustering(len(names) * factor).fit_predict(X), X, classes)
+                labels = AgglomerativeClustering(len(names) * factor).fit_predict(X)
+                return merged_record(labels, X, classes) | markers_record(labels, X)
 
             yield f"set {row['name']} {factor}", {"set": row["name"], "factor": factor}, expression
 
@@ -257,7 +341,7 @@ def sets_work(data: Path, cells: Path) -> Iterator[Work]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("part", choices=["null", "default", "power", "markers", "sets"])
+    parser.add_argument("part", choices=["null", "default", "power", "known", "markers", "speed", "sets"])
     parser.add_argument("--draws", type=int, default=1000)
     parser.add_argument("--data", type=Path)
     parser.add_argument("--cells", type=Path, help="scanpy's 10x_pbmc68k_reduced.h5ad")
@@ -266,7 +350,9 @@ def main() -> None:
         "null": lambda: null_work(given.draws),
         "default": lambda: default_work(given.draws),
         "power": power_work,
+        "known": known_work,
         "markers": lambda: markers_work(given.draws),
+        "speed": speed_work,
         "sets": lambda: sets_work(given.data, given.cells),
     }
     lines = RECORD.read_text(encoding="utf-8").splitlines() if RECORD.exists() else []

@@ -1,15 +1,22 @@
 """Honest markers: p-values that hold although the clusters were made from the same objects."""
 
+import csv
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
+from click.testing import CliRunner
+from pages import find
 from scipy.sparse import csr_array, issparse
-from scipy.stats import kstest, ttest_ind
+from scipy.stats import kstest, norm, poisson, ttest_ind
 from sklearn.cluster import KMeans
 
 import ensemblage
+from ensemblage import Ensemble, KMeansConsensus, report
+from ensemblage.cli import main
 from ensemblage.profiles import HonestMarkers, thin_counts
-from ensemblage.profiles._honest import nearest_clusters, welch_p_values
+from ensemblage.profiles._honest import has_mode_of_one_value, nearest_clusters, welch_p_values
 from ensemblage.stability._dip import unimodality_p_value
 
 
@@ -146,10 +153,53 @@ def test_what_has_no_unimodal_values_in_one_cloud_is_left_out():
     )
     found = ensemblage.profile(np.arange(100) % 2, frame, honest=True).honest
     assert found.left_out == {
-        "gene": "one value is too frequent: thin counts instead",
+        "gene": "one value is too frequent, as 0 in counts or the limit of what was measured",
         "colour": "a category, which has no order",
     }
     assert {row.variable for row in found.table} == {"x"}
+
+
+FINE = {
+    "one decimal": lambda X: X.round(1),
+    "whole numbers": lambda X: X.round(),
+    "five answers": lambda X: np.clip(X.round(), -2, 2),
+    "counts": lambda X: poisson.ppf(norm.cdf(X), 2),
+}
+PILED = {
+    "a limit": lambda X: np.maximum(X, np.quantile(X, 0.1, axis=0)),
+    "a limit on a grid": lambda X: np.maximum(X.round(2), np.quantile(X, 0.1, axis=0).round(2)),
+    "logarithms of counts": lambda X: np.log1p(poisson.ppf(norm.cdf(X), 2)),
+    "round numbers": lambda X: np.where(X % 0.03 < 0.01, (20 * X).round(-1), (20 * X).round()),
+}
+
+
+@pytest.mark.parametrize("kind", [*FINE, *PILED])
+def test_values_that_many_objects_share_are_no_difference(kind):
+    """Of one cloud: those that are a mode are not tested, the others have no second mode."""
+    p, left_out = [], 0
+    for seed in range(5):
+        X = (FINE | PILED)[kind](np.random.default_rng(seed).normal(size=(500, 4)))
+        found = ensemblage.profile(cut(X, 3, seed), X, honest=True, max_depth=0).honest
+        p += [row.p_value for row in found.table]
+        left_out += len(found.left_out)
+    assert np.sum(np.array(p) <= 0.05) <= 1
+    assert left_out == 0 if kind in FINE else left_out > 10
+
+
+def test_two_modes_of_a_grid_are_a_difference():
+    answers = np.r_[np.repeat([1, 2], [20, 40]), np.repeat([4, 5], [40, 20])]
+    found = ensemblage.profile(np.repeat([0, 1], 60), answers[:, None], honest=True).honest
+    assert [row.variable for row in found.markers] == ["x0", "x0"]
+
+
+def test_a_value_is_too_frequent_beside_its_neighbours_alone():
+    grid = np.arange(100)
+    assert not has_mode_of_one_value(np.repeat(grid, 3))
+    assert has_mode_of_one_value(np.r_[np.repeat(grid, 3), np.full(20, 50)])
+    assert not has_mode_of_one_value(np.r_[np.repeat(grid, 3), np.full(8, 50)])  # of 308: less than √308 / 2 = 8.8 more
+    assert not has_mode_of_one_value(np.r_[np.repeat(grid, 3), np.repeat([48, 49, 50, 51], 20)])
+    assert has_mode_of_one_value(np.r_[np.repeat(grid, 3), np.full(20, 50.5), [0.25]])  # on no grid
+    assert not has_mode_of_one_value(np.repeat([0.0, 1.0], [90, 3]))
 
 
 def test_missing_values_and_objects_in_no_cluster_are_left_out():
@@ -182,6 +232,103 @@ def test_the_record_says_that_the_rest_is_description():
     assert list(found.to_frame().columns) == list(found.table[0]._fields)
     one = ensemblage.profile(np.zeros(40, dtype=int), X, honest=True).honest
     assert one.table == []
+
+
+# ---- shell and page ------------------------------------------------------------------------------------------------
+
+TABLE = "Variables that differ, by tests that hold"
+
+
+def run(folder, *args, output="out"):
+    """Two clusters that x separates and y and "kind" do not."""
+    X = np.random.default_rng(0).normal(size=(120, 2))
+    X[60:, 0] += 12
+    frame = pd.DataFrame(X, columns=["x", "y"]).assign(kind=np.resize(["a", "b", "c"], 120))
+    frame.to_csv(folder / "t.csv", index_label="id")
+    options = ["--generator", "random-k", "--partitions", "20", "--stability", "0", "--drop-column", "kind"]
+    return CliRunner().invoke(
+        main, ["run", str(folder / "t.csv"), "-k", "2", *options, "-o", str(folder / output), *args]
+    )
+
+
+def test_tests_stand_in_a_file_and_on_the_page(tmp_path):
+    result = run(tmp_path, "--honest-markers")
+    assert result.exit_code == 0, result.stderr
+    with open(tmp_path / "out" / "profile.csv", newline="", encoding="utf-8") as file:
+        rows = {(row["cluster"], row["variable"]): row for row in csv.DictReader(file)}
+    assert {variable for _, variable in rows} >= {"x", "y"}
+    for cluster, other in (("0", "1"), ("1", "0")):
+        x, y = rows[cluster, "x"], rows[cluster, "y"]
+        assert (x["other"], x["test"]) == (other, "dip")
+        assert float(x["p_adjusted"]) <= 0.05 < float(y["p_adjusted"])
+        assert float(x["effect"]) * float(x["difference"]) > 0
+    found = json.loads((tmp_path / "out" / "summary.json").read_text(encoding="utf-8"))["profile"]["honest"]
+    assert [(row["cluster"], row["other"], row["variable"]) for row in found["rows"]] == [(0, 1, "x"), (1, 0, "x")]
+    assert found["sentence"] in result.stderr
+    section = find(
+        (tmp_path / "out" / "report.html").read_text(encoding="utf-8"), "The clusters and what describes them"
+    )
+    assert found["sentence"] in section.sentences
+    assert [row[2] for row in rows_of_tests(section)] == ["x", "x"]
+    assert str(tmp_path / "out" / "profile.csv") in result.stdout
+
+
+def test_a_file_that_went_is_made_again(tmp_path):
+    assert run(tmp_path, "--honest-markers").exit_code == 0
+    made = (tmp_path / "out" / "profile.csv").read_bytes()
+    (tmp_path / "out" / "profile.csv").unlink()
+    assert run(tmp_path, "--honest-markers").exit_code == 0
+    assert (tmp_path / "out" / "profile.csv").read_bytes() == made
+    again = run(tmp_path, "--honest-markers")
+    assert "finished by an earlier run" in again.stderr
+    other = run(tmp_path)
+    assert other.exit_code == 2
+    assert "honest_markers" in other.stderr
+    assert run(tmp_path, "--overwrite").exit_code == 0
+    assert not (tmp_path / "out" / "profile.csv").exists()
+
+
+def test_unasked_the_page_has_no_tests(tmp_path):
+    assert run(tmp_path).exit_code == 0
+    assert not (tmp_path / "out" / "profile.csv").exists()
+    assert "honest" not in json.loads((tmp_path / "out" / "summary.json").read_text(encoding="utf-8"))["profile"]
+    assert TABLE not in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+
+
+def test_a_copy_of_the_input_has_no_tests(tmp_path):
+    result = run(tmp_path, "--honest-markers", output="x.h5ad")
+    assert result.exit_code == 2
+    assert "error: --honest-markers must go with a folder. Got -o " in result.stderr
+
+
+def rows_of_tests(section):
+    """The cells of the table of tests; none without it."""
+    return next((table.rows for table in section.tables if table.title == TABLE), [])
+
+
+def page_of(labels, X, **options):
+    """The section of clusters on a page with a profile."""
+    ensemble = Ensemble(np.column_stack([labels] * 3))
+    consensus = KMeansConsensus(len(np.unique(labels)), random_state=0).fit(ensemble)
+    tested = ensemblage.profile(consensus.labels_, X, honest=True, **options)
+    summary = report.summarize(ensemble, consensus, profile=tested)
+    return find(report.render(summary), "The clusters and what describes them")
+
+
+def test_the_page_of_thinned_counts():
+    random = np.random.default_rng(0)
+    mean = np.where((np.arange(200) < 100)[:, None] & (np.arange(6) < 2), 40.0, 5.0)
+    counts = random.poisson(mean)
+    first, second = thin_counts(counts, dispersion=0, random_state=0)
+    section = page_of(cut(np.log1p(first), 2), counts, thinned=second)
+    assert {row[1] for row in rows_of_tests(section)} == {"rest"}
+    assert {"x0", "x1"} <= {row[2] for row in rows_of_tests(section)}
+
+
+def test_a_page_without_markers_says_so():
+    section = page_of(np.arange(60) % 2, np.random.default_rng(0).normal(size=(60, 2)))
+    assert any(sentence.startswith("0 of 4 comparisons") for sentence in section.sentences)
+    assert not rows_of_tests(section)
 
 
 # ---- bad input -----------------------------------------------------------------------------------------------------

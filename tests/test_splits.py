@@ -2,8 +2,10 @@
 
 import naive
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.sparse import csr_array
+from scipy.stats import norm, poisson
 from sklearn.cluster import AgglomerativeClustering, KMeans
 from sklearn.datasets import load_iris
 from sklearn.metrics import adjusted_rand_score
@@ -11,7 +13,7 @@ from sklearn.metrics import adjusted_rand_score
 from ensemblage.stability import MergedClusters, SplitSupport, merge_unsupported, split_support
 from ensemblage.stability._clusters import check_reference
 from ensemblage.stability._dip import dip, unimodality_p_value
-from ensemblage.stability._splits import gaussian_test, tree_of, windowed_values
+from ensemblage.stability._splits import drawn_from_cells, gaussian_test, tree_of, windowed_values
 
 IRIS = load_iris().data
 
@@ -234,6 +236,74 @@ def test_sides_of_few_objects_are_not_supported():
 def test_equal_objects_are_one_cloud():
     assert len(merge_unsupported(np.arange(100) % 2, np.ones((100, 3)), random_state=0).groups) == 1
     assert len(merge_unsupported(np.arange(100) % 2, np.ones((100, 3)), null="gaussian", random_state=0).groups) == 1
+
+
+COARSE = {
+    "whole numbers": lambda X: X.round(),
+    "five answers": lambda X: np.clip(X.round(), -2, 2),
+    "counts": lambda X: poisson.ppf(norm.cdf(X), 2),
+    "logarithms of counts": lambda X: np.log1p(poisson.ppf(norm.cdf(X), 2)),
+}
+
+
+@pytest.mark.parametrize("kind", COARSE)
+def test_values_that_many_objects_share_are_no_modes(kind):
+    """On a line across two grids they would be."""
+    left = []
+    for seed in range(5):
+        X = COARSE[kind](np.random.default_rng(seed).normal(size=(600, 2)))
+        labels = KMeans(3, n_init=3, random_state=seed).fit_predict(X)
+        left.append(len(merge_unsupported(labels, X, random_state=seed).groups))
+    assert left == [1] * 5
+
+
+def test_clusters_of_coarse_values_stay():
+    X = np.random.default_rng(0).normal(size=(400, 2))
+    X[200:] += 5
+    assert len(merge_unsupported(np.repeat([0, 1], 200), X.round(), random_state=0).groups) == 2
+
+
+def test_each_value_is_drawn_from_its_cell():
+    random = np.random.default_rng(0)
+    X = np.c_[random.integers(0, 5, size=300), random.normal(size=300), np.full(300, 2.0)]
+    drawn = drawn_from_cells(X, np.arange(300), 0)
+    assert (np.round(drawn[:, 0]) == X[:, 0]).all()
+    assert len(np.unique(drawn[:, 0])) == 300
+    assert drawn[:, 0].min() < -0.4
+    assert drawn[:, 0].max() > 4.4
+    assert (drawn[:, 1:] == X[:, 1:]).all()
+    assert (drawn == drawn_from_cells(X, np.arange(300), 0)).all()
+    assert (drawn != drawn_from_cells(X, np.arange(300), 1)).any()
+    uneven = np.repeat([[0.0], [1.0], [10.0]], 50, axis=0)
+    found = drawn_from_cells(uneven, np.arange(150), 0).reshape(3, 50)
+    assert found[0].min() >= -0.5
+    assert found[1].min() >= 0.5
+    assert 4 < found[1].max() <= 5.5
+    assert found[2].min() >= 5.5
+    assert 13 < found[2].max() <= 14.5
+    normal = X[:, [1]]
+    assert drawn_from_cells(normal, np.arange(300), 0) is normal  # no copy
+
+
+def test_objects_in_no_cluster_have_no_part_in_the_cells():
+    X = np.random.default_rng(0).normal(size=(200, 2)).round()
+    labels = KMeans(3, n_init=3, random_state=0).fit_predict(X)
+    expected = split_support(labels, X, random_state=0).table
+    more = split_support(np.r_[labels, np.full(50, -1)], np.r_[X, np.full((50, 2), 0.25)], random_state=0).table
+    assert [row.p_value for row in more] == [row.p_value for row in expected]
+
+
+def test_components_of_anndata():
+    anndata = pytest.importorskip("anndata")
+    X, labels = planted(np.random.default_rng(0), 0, 8, 16)
+    adata = anndata.AnnData(np.zeros((len(X), 1)))
+    adata.obs["leiden"] = pd.Categorical((2 * labels + np.arange(len(X)) % 2).astype(str))
+    adata.obsm["X_pca"] = X.astype(np.float32)
+    merged = merge_unsupported(adata.obs["leiden"], adata.obsm["X_pca"], random_state=0)
+    assert merged.groups == [["0", "1"], ["2", "3"], ["4", "5"]]
+    assert adjusted_rand_score(labels, merged.labels) == 1
+    frame = pd.DataFrame(adata.obsm["X_pca"], index=adata.obs.index).add_prefix("PC")
+    assert (merge_unsupported(adata.obs["leiden"], frame, random_state=0).labels == merged.labels).all()
 
 
 # ---- records -------------------------------------------------------------------------------------------------------

@@ -26,6 +26,7 @@ from ensemblage.answer._default_plan import (
     takes_distances,
 )
 from ensemblage.answer._execution import (
+    check_votes,
     choice_of,
     chosen_of,
     consensus_of,
@@ -40,7 +41,7 @@ from ensemblage.answer._k_choice import KChoice
 from ensemblage.answer._of_blocks import check_learned, cluster_blocks
 from ensemblage.answer._plan import Plan
 from ensemblage.answer._second_sample import SecondSample, take_second_sample
-from ensemblage.base.parameters import Constraints, Function, Jobs, Seed
+from ensemblage.base.parameters import Constraints, Function, Jobs, Seed, Words
 from ensemblage.base.random import seed_of
 from ensemblage.base.selections import DEFAULT_SELECTION, LEARNED
 from ensemblage.base.sklearn import BaseEstimator, ClusterMixin
@@ -51,6 +52,7 @@ from ensemblage.ensemble._checks import check_sample_weight
 from ensemblage.ensemble._coding import Coding
 from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.ensemble._matrices import code_labels
+from ensemblage.ensemble._noise import MISSING, NOISE_RULES, VOTE, most_call_noise
 from ensemblage.generation import RandomKPartitions
 from ensemblage.generation._dense_rows import MOST_WHOLE
 from ensemblage.io import Preprocessor
@@ -112,6 +114,10 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
         Whether one cluster is the answer where no candidate partition is rated above what single clouds reach or,
         without learned weights, `choose_k` finds no structure; else it is the number that is rated highest, or that
         most criteria name.
+    noise : {"missing", "vote"}, default "missing"
+        What -1 of the partitions of ``generator`` says of an object: nothing, or, as of DBSCAN and HDBSCAN, that it is
+        in no cluster. "vote": an object, fitted or new, that more than half of them call noise gets the cluster -1, as
+        in `Ensemble`. The partitions of the default leave no object out.
     n_jobs : int, optional
         Threads of the generator and the consensus, where their own parameter is None. -1: every core that this process
         may use; None: what a ``joblib.parallel_config`` says; without one every core, or 1 inside a parallel loop of
@@ -167,6 +173,7 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
 
     _parameter_constraints: ClassVar[Constraints] = {
         **PARAMETERS,
+        "noise": [Words(NOISE_RULES)],
         "n_jobs": [Jobs()],
         "random_state": [Seed()],
         "progress": [Function(), None],
@@ -182,6 +189,7 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
     impute: str | None = None
     preprocessor: Any = None
     allow_one: bool = False
+    noise: Literal["missing", "vote"] = MISSING
     n_jobs: int | None = None
     random_state: Any = None
     progress: Any = None
@@ -239,6 +247,8 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
             return self._fit_blocks(X, sample_weight=sample_weight, must_link=must_link, cannot_link=cannot_link)
         prepared = prepare(X, self.generator, self.standardize, self.impute, self.preprocessor)
         self._take_preprocessor(prepared.preprocessor)
+        if self.noise == VOTE:
+            check_votes(self.generator, getattr(self.preprocessor_, "members_", []))
         if sample_weight is not None:
             sample_weight = check_sample_weight(sample_weight, prepared.features.shape[0])
         wishes = self._wishes(prepared.is_anndata, sample_weight is not None)
@@ -313,7 +323,7 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
         if takes_distances(self.generator):
             features = self.preprocessor_.distances(X)
         made_of = features if features.shape[1] else None
-        return generated(self.generator_, made_of, self._members(X), sample_weight)
+        return generated(self.generator_, made_of, self._members(X), sample_weight, self.noise)
 
     def _weights(self, n_partitions: int) -> list[float] | None:
         """Of so many partitions, None if they are alike."""
@@ -413,6 +423,10 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
         X = as_table(X)
         features = self.preprocessor_.transform(X)
         made = [np.asarray(self.generator_.transform(features))] if features.shape[1] else []
+        if self.noise == VOTE:
+            labels = made[0].copy()
+            labels[most_call_noise(labels < 0, labels.shape[1])] = -1
+            return labels
         return np.column_stack([*made, *self._members(X).values()])
 
     @available_where(_can_predict)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,11 +15,16 @@ from ensemblage.answer._k_choice import KChoice
 from ensemblage.answer._plan import Plan
 from ensemblage.base.options import Message, Option
 from ensemblage.base.random import task_seeds
+from ensemblage.base.text import some
 from ensemblage.ensemble._ensemble import Ensemble
+from ensemblage.ensemble._noise import MISSING
 from ensemblage.generation import DiversePartitions
 from ensemblage.generation._base import ensemble_of
 from ensemblage.generation._dense_rows import dense_rows
 from ensemblage.generation._diverse import numbers_near
+
+MOST_NAMED = 5
+"""Columns that an error names."""
 
 
 def choice_of(
@@ -99,12 +104,13 @@ def generated(
     X: NDArray[Any] | None,
     members: Mapping[str, NDArray[np.int32]],
     sample_weight: NDArray[np.int64] | None = None,
+    noise: Literal["missing", "vote"] = MISSING,
 ) -> Ensemble:
     """The partitions of X, (n, m) features or (n, n) distances, and then those that categories are.
 
-    Without X the categories alone. The generator is fitted.
+    Without X the categories alone. The generator is fitted. ``noise`` is what −1 of its partitions says of an object.
     """
-    made = None if X is None else ensemble_of(generator, X, sample_weight)
+    made = None if X is None else ensemble_of(generator, X, sample_weight, noise)
     if members:
         return append_members(made, members)
     if made is None:
@@ -112,6 +118,20 @@ def generated(
             "The features must have at least one column. Got none. Give a table with a column of numbers or categories."
         )
     return made
+
+
+def check_votes(generator: Any, members: Collection[str]) -> None:
+    """Refuse votes on noise where −1 means something else, or categories label every object."""
+    if getattr(generator, "_draws_rows", False):
+        raise ValueError(
+            "noise must be 'missing' with a generator that clusters some of the objects, for -1 means that one was not "
+            f"drawn. Got 'vote' and {type(generator).__name__}. Give fraction=1 and bootstrap=False."
+        )
+    if members:
+        raise ValueError(
+            "noise must be 'missing' where categories are members, which call nothing noise. Got 'vote' and "
+            f"{some(list(members), MOST_NAMED)}. Encode categories as features, or leave these columns out."
+        )
 
 
 def append_members(ensemble: Ensemble | None, members: Mapping[str, NDArray[np.int32]]) -> Ensemble:

@@ -36,6 +36,7 @@ from ensemblage.cli._folder import (
     LABELS,
     MODEL,
     NO_OBJECTS,
+    PROFILE,
     REPORT,
     Folder,
     output_folder,
@@ -45,7 +46,7 @@ from ensemblage.cli._labels import numbers_of, write_labels
 from ensemblage.cli._merging import merged_clusters
 from ensemblage.cli._pages import repeated_command
 from ensemblage.cli._pairs import KINDS, PairFiles, errors_with_ids
-from ensemblage.cli._profile import profile_of_features
+from ensemblage.cli._profile import profile_of_features, write_profile
 from ensemblage.cli._progress import progress_bar, tell, tell_notes
 from ensemblage.cli._resampling import ResamplingPlan
 from ensemblage.cli._seconds import WRITE, Seconds
@@ -72,6 +73,8 @@ class CommonOptions:
     """Whether all methods are compared."""
     without_columns: bool
     """Whether columns are left out in turn."""
+    honest_markers: bool
+    """Whether variables are tested with p-values that hold."""
     old: LabelTable | None
     """Clusters whose numbers are kept."""
     pair_files: PairFiles
@@ -84,14 +87,15 @@ class CommonOptions:
             settings["method"] = None
         path = settings.pop("align")
         old = None if path is None else read_labels(path)
-        without = settings.pop("without_columns", False)
-        return cls(settings.pop("no_objects"), others, without, old, PairFiles.of(settings))
+        of_run = settings.pop("without_columns", False), settings.pop("honest_markers", False)
+        return cls(settings.pop("no_objects"), others, *of_run, old, PairFiles.of(settings))
 
     def identity(self) -> dict[str, Any]:
         """What the results depend on of them."""
         of_page: dict[str, Any] = {NO_OBJECTS: True} if self.no_objects else {}
         of_page |= {"methods": ALL} if self.others else {}
         of_page |= {"without-columns": True} if self.without_columns else {}
+        of_page |= {"honest_markers": True} if self.honest_markers else {}
         return {**of_page, **identity_of(self.old), **self.pair_files.identity()}
 
     def check_pairs(self, estimator: Any) -> None:
@@ -182,7 +186,7 @@ def analyse(
     said = told_of_compiling(lambda: tell("compiling once; later commands reuse the result"))
     place = temporary_folder(output, identity) if is_copy else output_folder(output, identity, overwrite)
     with said, place as folder, _interruptible(folder):
-        if folder.has(*FILES[:-1]):
+        if folder.has(*FILES[:-1], *[PROFILE] * request.options.honest_markers):
             tell(f"{folder.path}: finished by an earlier run with the same settings")
             return folder.summary
         seconds.started(folder.summary.get("seconds", {}))
@@ -263,6 +267,9 @@ def _finish(folder: Folder, request: AnalysisRequest, given: ConsensusInput, sec
     with seconds.spent_on(WRITE):
         _save(folder, given, consensus, merged, second)
     more = {**_more_of_page(request, given, consensus, seconds), "merged": merged}
+    if request.options.honest_markers and more["profile"] is not None:
+        with seconds.spent_on(WRITE):
+            folder.put(PROFILE, partial(write_profile, found=more["profile"]))
     settings = _settings_of_page(folder, given) | request.options.pair_files.descriptions(given.pairs)
     with seconds.spent_on("report"):
         more |= {"ranking": ranking, "seconds": seconds, "modes": _modes(request, given.ensemble)}
@@ -307,7 +314,10 @@ def _more_of_page(request: AnalysisRequest, given: ConsensusInput, consensus: An
         compared = _compare_methods(given.ensemble, consensus, request.consensus, seconds)
     if isinstance(given.objects, Features):
         with seconds.spent_on("profile"):
-            profile = profile_of_features(given.objects, consensus, request.source)
+            honest = request.options.honest_markers
+            profile = profile_of_features(given.objects, consensus, request.source, honest)
+        if profile is not None and profile.honest is not None:
+            tell(profile.honest.sentence)
         if request.options.without_columns and given.resampling is not None:
             without = indices_without_columns(given.resampling, profile, consensus.labels_)
     more = {"cluster_stability": again, "method_comparison": compared, "profile": profile}

@@ -34,6 +34,12 @@ def is_annotated_copy(output: Path) -> bool:
     return format_of(output) is CELLS
 
 
+def check_folder(output: Path, option: str) -> None:
+    """Refuse a copy of the input as output where an option has its results in further files and on the page."""
+    if is_annotated_copy(output):
+        raise ValueError(f"{option} must go with a folder. Got -o {output}. Name a folder.")
+
+
 def check_copy(source: Source, output: Path, overwrite: bool) -> None:
     """Whether the input can be copied there, with columns beside."""
     if not isinstance(source, CellSource):

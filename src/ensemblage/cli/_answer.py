@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from ensemblage.cli._folder import FILES, check_summary_unchanged
+from ensemblage.cli._folder import FILES, PROFILE, check_summary_unchanged
 from ensemblage.io._formats import CELLS, format_of
 from ensemblage.metrics._certainty import VERDICTS
 from ensemblage.report._layout import percent, plural
@@ -22,7 +22,8 @@ def show_analysis(summary: Mapping[str, Any], output: Path) -> None:
     """A few lines about a finished analysis."""
     with check_summary_unchanged(output):
         lines = list(_lines(summary))
-    written = [output] if format_of(output) is CELLS else [output / name for name in FILES]
+    files = [*FILES, *[PROFILE] * ((summary.get("profile") or {}).get("honest") is not None)]
+    written = [output] if format_of(output) is CELLS else [output / name for name in files]
     show_lines([*lines, ("written", ", ".join(map(str, written)))])
 
 

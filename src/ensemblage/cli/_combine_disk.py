@@ -44,12 +44,15 @@ def is_on_disk(path: Path, memory: str | None, scratch: Path | None) -> bool:
 def open_ensemble(path: Path, memory: str | None, scratch: Path | None, settings: Mapping[str, Any]) -> Ensemble:
     """The ensemble; options about tables in memory are refused."""
     for name, value in settings.items():
-        if name != "missing" and value not in (None, ()):
+        if name not in ("missing", "noise") and value not in (None, ()):
             raise ValueError(
                 f"{option_name(name)} is for tables that fit into memory. {path} stays on disk. "
                 "Leave it out, or give a .csv file."
             )
-    return Ensemble.open(path, missing=settings["missing"], memory=memory or DEFAULT_MEMORY, scratch=scratch)
+    noise = settings.get("noise", "missing")
+    return Ensemble.open(
+        path, missing=settings["missing"], noise=noise, memory=memory or DEFAULT_MEMORY, scratch=scratch
+    )
 
 
 def combine_stored(path: Path, output: Path, overwrite: bool, *, scratch: Path | None, **settings: Any) -> None:

@@ -383,6 +383,12 @@ def look(data: Path, **settings: Any) -> None:
     help="Add a column to labels.csv, and a section to the page, in which clusters are merged if a linear test "
     "supports no split between them. Clusters of other shapes, such as rings, are merged, too: compare both.",
 )
+@click.option(
+    "--honest-markers",
+    is_flag=True,
+    help="Test on the page and in profile.csv which variables differ between clusters, with p-values that hold "
+    "although the clusters were made from them: by the dip of each variable in a cluster and the nearest other one.",
+)
 @generation_options
 @table_options
 @feature_options
@@ -487,8 +493,6 @@ def combine(ensemble: Path, scratch: Path | None, **settings: Any) -> None:
         PageWishes.of(settings).refuse(settings.pop("no_objects"))
         if settings.pop("align") is not None:
             raise ValueError("--align is for labels that fit into memory, with ids. Leave it out, or give a .csv file.")
-        if settings.pop("noise") != "missing":
-            raise ValueError("--noise vote is for labels that fit into memory. Leave it out, or give a .csv file.")
         combine_stored(ensemble, scratch=scratch, **settings)
         return
     from ensemblage.cli._analysis import combine_analysis

@@ -25,9 +25,9 @@ from ensemblage.report._summary import SCHEMA
 
 MODEL, ENSEMBLE, LABELS, REPORT, SUMMARY = "model.npz", "ensemble.npz", "labels.csv", "report.html", "summary.json"
 FILES = (MODEL, ENSEMBLE, LABELS, REPORT, SUMMARY)
-SWEEP, PROBABILITIES, BALL = "sweep.csv", "probabilities.csv", "ball.csv"
-"""What "sweep" writes beside them, and what "summarize" does."""
-MORE = (SWEEP, PROBABILITIES, BALL)
+SWEEP, PROFILE, PROBABILITIES, BALL = "sweep.csv", "profile.csv", "probabilities.csv", "ball.csv"
+"""What "sweep", ``--honest-markers`` and "summarize" write beside them."""
+ALL_FILES = (*FILES, SWEEP, PROFILE, PROBABILITIES, BALL)
 GENERATED = frozenset({MODEL, ENSEMBLE})
 """Files that exist before the clusterings are combined: the model has no consensus yet."""
 NEW = ".new-"
@@ -35,7 +35,7 @@ NO_OBJECTS = "no_objects"
 AFTER_ENSEMBLE = frozenset(
     {
         *("k", "k_range", "method", "methods", "set", "allow_one", "stability", "align"),
-        *("must_link", "cannot_link", NO_OBJECTS),
+        *("must_link", "cannot_link", "merge_unsupported", "honest_markers", NO_OBJECTS),
     }
 )
 """Of what a run depends on: what its ensemble does not."""
@@ -69,7 +69,7 @@ class Folder:
             write(new)
             written = _hash(new)
             kept = {known for known in self.hashes if known != name or self.hashes[name] == written}
-            for stale in {*FILES, *MORE, name} - {*kept, SUMMARY}:
+            for stale in {*ALL_FILES, name} - {*kept, SUMMARY}:
                 self._place(stale).path.unlink(missing_ok=True)
             self.hashes[name] = written
             self.put_summary()
@@ -157,12 +157,12 @@ def _lock_folder(path: Path) -> Iterator[None]:
 
 def _is_half_written(path: Path) -> bool:
     """Whether a file has a name of ours, or one that `atomic_write` gives it meanwhile."""
-    is_ours = any(path.name == name or path.name.startswith(f".{name}.") for name in (*FILES, *MORE))
+    is_ours = any(path.name == name or path.name.startswith(f".{name}.") for name in ALL_FILES)
     return is_ours and path.is_file()
 
 
 def _open_folder(path: Path, identity: Mapping[str, Any], overwrite: bool) -> Folder:
-    present = [name for name in (*FILES, *MORE) if (path / name).exists()]
+    present = [name for name in ALL_FILES if (path / name).exists()]
     summary = read_summary(path)
     record = summary.pop("run", {})
     recorded = record.pop("files", {})

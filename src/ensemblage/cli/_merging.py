@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
-from ensemblage.cli._annotate import is_annotated_copy
 from ensemblage.cli._labels import numbers_of
 from ensemblage.cli._progress import tell
 from ensemblage.cli._seconds import Seconds
 from ensemblage.io._features import Features
 from ensemblage.stability import MergedClusters, merge_unsupported
-
-
-def check_folder(output: Path) -> None:
-    """Refuse a copy of the input as output: what was merged stands in labels.csv and on the page."""
-    if is_annotated_copy(output):
-        raise ValueError(f"--merge-unsupported must go with a folder. Got -o {output}. Name a folder.")
 
 
 def check_mergeable(features: Features, name: str) -> None:

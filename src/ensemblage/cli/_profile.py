@@ -2,28 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import math
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from ensemblage.base.text import write_csv
 from ensemblage.cli._source import Source, rows_of_members
 from ensemblage.io import Table, read_table
 from ensemblage.io._features import Features
 from ensemblage.io._members import Members
 from ensemblage.io._roles import assign_roles
 from ensemblage.profiles import Profile, profile
+from ensemblage.profiles._record import VariableRow
+
+TESTED = ("other", "test", "difference", "p_value", "p_adjusted")
+"""What `write_profile` has of a test that holds."""
+DESCRIBED = tuple(name for name in VariableRow._fields if name not in TESTED)
 
 
-def profile_of_features(features: Features, consensus: Any, source: Source) -> Profile | None:
-    """From the values as they stand in the table that was clustered, or those that it was made of."""
+def profile_of_features(features: Features, consensus: Any, source: Source, honest: bool = False) -> Profile | None:
+    """From the values as they stand in the table that was clustered, or those that it was made of.
+
+    honest : whether variables are tested
+    """
     original = source.described_by()
     if original is not None:
         rows = original if features.rows is None else original.take(features.rows)
         genes = _drop_columns(rows, {original.columns[0].name})
-        return profile(consensus, genes, ids=features.ids, features=features.X, clustered=genes.names)
+        return profile(consensus, genes, ids=features.ids, features=features.X, clustered=genes.names, honest=honest)
     if features.table is None:
         return None
     used = {use.column for use in features.columns if use.use.startswith("used")}
@@ -37,7 +47,30 @@ def profile_of_features(features: Features, consensus: Any, source: Source) -> P
         ids=features.ids,
         features=features.X if features.X.shape[1] else None,
         clustered=used,
+        honest=honest,
     )
+
+
+def write_profile(path: Path, found: Profile) -> None:
+    """One line per cluster and variable: what describes it and, where it was tested, the p-values that hold."""
+    honest = [] if found.honest is None else found.honest.table
+    tested = {(row.cluster, row.variable): row for row in honest}
+
+    def lines() -> Iterator[list[Any]]:
+        for c in range(len(found.clusters)):
+            for row in found._rows(c):
+                of_test = tested.get((row.cluster, row.variable))
+                test = [None if of_test is None else getattr(of_test, name) for name in TESTED]
+                yield [_cell(value) for value in [*(getattr(row, name) for name in DESCRIBED), *test]]
+
+    write_csv(path, [*DESCRIBED, *TESTED], lines())
+
+
+def _cell(value: Any) -> Any:
+    """A number with six digits, nothing for NaN."""
+    if not isinstance(value, float):
+        return value
+    return None if math.isnan(value) else f"{value:.6g}"
 
 
 def profile_of_table(path: Path, members: Members, source: Source, consensus: Any) -> Profile:

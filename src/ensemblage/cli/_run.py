@@ -30,7 +30,7 @@ from ensemblage.base.options import Option
 from ensemblage.base.selections import BY_CONSENSUS, LEARNED
 from ensemblage.base.validation import n_distinct_rows
 from ensemblage.cli._analysis import AnalysisRequest, CommonOptions, ConsensusInput, analyse, clone_without_threads
-from ensemblage.cli._annotate import check_annotated, write_annotated
+from ensemblage.cli._annotate import check_annotated, check_folder, write_annotated
 from ensemblage.cli._compare import check_align
 from ensemblage.cli._consensus import Consensus
 from ensemblage.cli._folder import ENSEMBLE, MODEL, Folder
@@ -43,7 +43,7 @@ from ensemblage.cli._generation import (
     Generation,
     learned_beside,
 )
-from ensemblage.cli._merging import check_folder, check_mergeable
+from ensemblage.cli._merging import check_mergeable
 from ensemblage.cli._plan import plan_text
 from ensemblage.cli._progress import progress_bar, tell, tell_notes
 from ensemblage.cli._resampling import ResamplingPlan, check_resampling
@@ -64,7 +64,9 @@ def run_analysis(data: Path, output: Path, overwrite: bool, annotate: bool, **se
     if annotate:
         check_annotated(request.source, output)
     if request.merges:
-        check_folder(output)
+        check_folder(output, "--merge-unsupported")
+    if request.options.honest_markers:
+        check_folder(output, "--honest-markers")
     request.check_pairs()
     summary = analyse(
         AnalysisRequest("run", request.source, request.consensus, request.options),

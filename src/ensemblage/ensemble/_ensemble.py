@@ -38,12 +38,12 @@ if TYPE_CHECKING:
 
     from ensemblage.ensemble._counted_ensemble import CountedEnsemble
 
-load_labels: Registered[[Any, int | None], tuple[CodedColumns, int | None]] = Registered("load_labels")
+load_labels: Registered[[Any, int | None, str], tuple[CodedColumns, int | None]] = Registered("load_labels")
 save_labels: Registered[[CodedColumns, int | None, Any], None] = Registered("save_labels")
 open_ensemble: Registered[..., Ensemble] = Registered("open_ensemble")
 ensemble_on_cluster: Registered[..., Ensemble] = Registered("ensemble_on_cluster")
-ensemble_of_anndata: Registered[[Any, Any, int | None], Ensemble] = Registered("ensemble_of_anndata")
-ensemble_of_counts: Registered[[Any, Any, int | None], CountedEnsemble] = Registered("ensemble_of_counts")
+ensemble_of_anndata: Registered[[Any, Any, int | None, str], Ensemble] = Registered("ensemble_of_anndata")
+ensemble_of_counts: Registered[[Any, Any, int | None, str], CountedEnsemble] = Registered("ensemble_of_counts")
 
 
 class Ensemble:
@@ -67,7 +67,8 @@ class Ensemble:
         What the number ``missing`` says of an object: nothing, or, as of HDBSCAN, DBSCAN and BERTopic, that it is in no
         cluster. "vote": an object that more than half of the partitions that label it call noise is in no cluster of
         the ensemble, and so of any consensus; elsewhere noise is missing. NaN, None and NA are no votes. The weights of
-        partitions do not count.
+        partitions do not count. The ensemble keeps no rule for noise: new rows that a model shall ``predict`` vote if
+        they are made an Ensemble with ``noise="vote"`` first.
 
     Attributes
     ----------
@@ -171,7 +172,12 @@ class Ensemble:
 
     @classmethod
     def from_partitions(
-        cls, partitions: Iterable[ArrayLike], *, names: Sequence[str] | None = None, missing: int | None = -1
+        cls,
+        partitions: Iterable[ArrayLike],
+        *,
+        names: Sequence[str] | None = None,
+        missing: int | None = -1,
+        noise: Literal["missing", "vote"] = "missing",
     ) -> Ensemble:
         """Make an ensemble of label vectors, one per partition.
 
@@ -183,6 +189,8 @@ class Ensemble:
             As in `Ensemble`.
         missing : int or None, default -1
             As in `Ensemble`.
+        noise : {"missing", "vote"}, default "missing"
+            As in `Ensemble`.
 
         Examples
         --------
@@ -190,7 +198,8 @@ class Ensemble:
         (3, 2)
         """
         missing = check_missing(missing)
-        return cls._of(code_partitions(partitions, missing), missing, names, is_new=True)
+        coded = noise_voted(partial(code_partitions, partitions), missing, noise)
+        return cls._of(coded, missing, names, is_new=True)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -367,7 +376,13 @@ class Ensemble:
         save_labels(self.coded, self.missing, path)
 
     @classmethod
-    def load(cls, path: str | PathLike[str], *, missing: int | None = -1) -> Ensemble:
+    def load(
+        cls,
+        path: str | PathLike[str],
+        *,
+        missing: int | None = -1,
+        noise: Literal["missing", "vote"] = "missing",
+    ) -> Ensemble:
         """Read an ensemble from a file that `save` wrote, or a table: a header, and one partition per column.
 
         A column of a CSV file holds whole numbers if all its fields are, else numbers if they are ("nan" is missing),
@@ -380,13 +395,15 @@ class Ensemble:
             What to read.
         missing : int or None, default -1
             As in `Ensemble`; a .npz file has its own.
+        noise : {"missing", "vote"}, default "missing"
+            As in `Ensemble`; "missing" for a .npz file, in which noise is missing already.
 
         Raises
         ------
         ValueError
             If the file is not what its suffix says. Nothing in it is ever executed (no pickle).
         """
-        return Ensemble._of(*load_labels(path, missing))
+        return Ensemble._of(*load_labels(path, missing, noise))
 
     @classmethod
     def open(
@@ -395,6 +412,7 @@ class Ensemble:
         *,
         names: Sequence[str] | None = None,
         missing: int | None = -1,
+        noise: Literal["missing", "vote"] = "missing",
         memory: int | str = "1GB",
         scratch: str | PathLike[str] | None = None,
     ) -> Ensemble:
@@ -411,6 +429,8 @@ class Ensemble:
         names : sequence of str, optional
             As in `Ensemble`.
         missing : int or None, default -1
+            As in `Ensemble`.
+        noise : {"missing", "vote"}, default "missing"
             As in `Ensemble`.
         memory : int or str, default "1GB"
             Bytes that the process may take, or text such as "500MB".
@@ -438,11 +458,16 @@ class Ensemble:
         >>> E[[0, 2]].n_clusters
         array([2, 1])
         """
-        return open_ensemble(path, names, missing, memory, scratch)
+        return open_ensemble(path, names, missing, noise, memory, scratch)
 
     @classmethod
     def from_anndata(
-        cls, adata: Any, columns: str | Sequence[str] = "leiden_*", *, missing: int | None = -1
+        cls,
+        adata: Any,
+        columns: str | Sequence[str] = "leiden_*",
+        *,
+        missing: int | None = -1,
+        noise: Literal["missing", "vote"] = "missing",
     ) -> Ensemble:
         """Make an ensemble of clusterings in ``.obs`` of an AnnData object.
 
@@ -455,6 +480,8 @@ class Ensemble:
         columns : str or sequence of str, default "leiden_*"
             A column of ``.obs``, a pattern with ``*`` and ``?``, or a list of such: categories, text, or whole numbers.
         missing : int or None, default -1
+            As in `Ensemble`.
+        noise : {"missing", "vote"}, default "missing"
             As in `Ensemble`.
 
         Returns
@@ -472,10 +499,17 @@ class Ensemble:
         -----
         O(n p) time; 4 n bytes on top of the codes for each column. To write what was found back: `to_anndata`.
         """
-        return ensemble_of_anndata(adata, columns, missing)
+        return ensemble_of_anndata(adata, columns, missing, noise)
 
     @classmethod
-    def from_counts(cls, rows: Any, counts: Any = None, *, missing: int | None = -1) -> CountedEnsemble:
+    def from_counts(
+        cls,
+        rows: Any,
+        counts: Any = None,
+        *,
+        missing: int | None = -1,
+        noise: Literal["missing", "vote"] = "missing",
+    ) -> CountedEnsemble:
         """Make an ensemble of distinct label rows and how many objects have each.
 
         A fit is bitwise identical to one on all objects, in the memory and the time of the distinct rows.
@@ -491,6 +525,8 @@ class Ensemble:
             relation or a lazy frame themselves.
         missing : int or None, default -1
             As in `Ensemble`.
+        noise : {"missing", "vote"}, default "missing"
+            As in `Ensemble`; an object's vote is that of its row.
 
         Returns
         -------
@@ -516,11 +552,17 @@ class Ensemble:
         >>> E, E.counts
         (CountedEnsemble(3 rows of 5 objects, 2 partitions), array([3, 1, 1]))
         """
-        return ensemble_of_counts(rows, counts, missing)
+        return ensemble_of_counts(rows, counts, missing, noise)
 
     @classmethod
     def from_dask(
-        cls, parts: Any, *, client: Any, names: Sequence[str] | None = None, missing: int | None = -1
+        cls,
+        parts: Any,
+        *,
+        client: Any,
+        names: Sequence[str] | None = None,
+        missing: int | None = -1,
+        noise: Literal["missing", "vote"] = "missing",
     ) -> Ensemble:
         """Make an ensemble of a label matrix on a Dask cluster; it stays there.
 
@@ -538,6 +580,8 @@ class Ensemble:
             As in `Ensemble`.
         missing : int or None, default -1
             As in `Ensemble`.
+        noise : {"missing", "vote"}, default "missing"
+            As in `Ensemble`.
 
         Raises
         ------
@@ -549,7 +593,7 @@ class Ensemble:
         Workers hold the codes, n p bytes while every partition has at most 255 clusters, their distinct rows, and 16
         bytes per distinct row while k-means runs. The client holds about 40 bytes per object.
         """
-        return ensemble_on_cluster(parts, client, names, missing)
+        return ensemble_on_cluster(parts, client, names, missing, noise)
 
 
 def coded_labels(labels: ArrayLike | Any, missing: int | None) -> CodedColumns:

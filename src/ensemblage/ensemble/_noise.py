@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,8 +13,21 @@ from ensemblage.ensemble._coding import CodedColumns
 from ensemblage.ensemble._columns import drop_unused_labels
 from ensemblage.rows.memory import MemoryRows
 
-MISSING, VOTE = "missing", "vote"
+MISSING: Final = "missing"
+VOTE: Final = "vote"
 NOISE_RULES = (MISSING, VOTE)
+
+
+def check_noise(noise: str, missing: int | None) -> int | None:
+    """The label on which partitions vote; None where they do not."""
+    if check_choice(noise, "noise", NOISE_RULES) == MISSING:
+        return None
+    if missing is None:
+        raise ValueError(
+            "missing must be a whole number, the label of noise, if noise='vote'. Got None. Give -1, or "
+            "noise='missing'."
+        )
+    return missing
 
 
 def noise_voted(code: Callable[[int | None], CodedColumns], missing: int | None, noise: str) -> CodedColumns:
@@ -21,14 +35,8 @@ def noise_voted(code: Callable[[int | None], CodedColumns], missing: int | None,
 
     code : to codes, from the label that means missing; None: every label is one
     """
-    if check_choice(noise, "noise", NOISE_RULES) == MISSING:
-        return code(missing)
-    if missing is None:
-        raise ValueError(
-            "missing must be a whole number, the label of noise, if noise='vote'. Got None. Give -1, or "
-            "noise='missing'."
-        )
-    return vote_noise(code(None), missing)
+    voted = check_noise(noise, missing)
+    return code(missing) if voted is None else vote_noise(code(None), voted)
 
 
 def vote_noise(coded: CodedColumns, noise: int) -> CodedColumns:
@@ -40,10 +48,17 @@ def vote_noise(coded: CodedColumns, noise: int) -> CodedColumns:
     codes = np.array(coded.codes[:])
     absent = np.array([len(c) for c in coded.categories])
     is_noise = codes == [_code_of(noise, categories) for categories in coded.categories]
-    votes, said = is_noise.sum(axis=1), (codes != absent).sum(axis=1)
-    lost = is_noise | (2 * votes > said)[:, None]
+    lost = is_noise | most_call_noise(is_noise, (codes != absent).sum(axis=1))[:, None]
     codes = np.where(lost, absent.astype(codes.dtype), codes)
     return drop_unused_labels(coded._replace(codes=MemoryRows(codes)))
+
+
+def most_call_noise(is_noise: NDArray[np.bool_], n_said: NDArray[np.int64] | int) -> NDArray[np.bool_]:
+    """(n,) objects that more than half of the partitions that say something of them, ``n_said``, call noise.
+
+    is_noise : (n, p)
+    """
+    return np.asarray(2 * is_noise.sum(axis=1) > n_said)
 
 
 def _code_of(noise: int, categories: NDArray[np.generic]) -> int:

@@ -7,7 +7,7 @@ import numbers
 import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,6 +20,7 @@ from ensemblage.base.sklearn import BaseEstimator, TransformerMixin
 from ensemblage.base.validation import check_parameters, features_checked
 from ensemblage.ensemble._checks import check_sample_weight
 from ensemblage.ensemble._ensemble import Ensemble
+from ensemblage.ensemble._noise import MISSING
 from ensemblage.generation._clusterers import (
     Labels,
     check_labels,
@@ -226,6 +227,11 @@ class BasePartitions(LabelTransformer):
     def _recipes(self, n_rows: int, n_features: int) -> list[Recipe]:
         raise NotImplementedError
 
+    @property
+    def _draws_rows(self) -> bool:
+        """Whether a partition is made from some of the rows, so that −1 may mean that a row was not drawn."""
+        return False
+
     def _prepare(self, X: Any) -> Any:
         return X
 
@@ -370,8 +376,13 @@ def label_matrix(columns: Sequence[Labels]) -> Labels:
     return labels
 
 
-def ensemble_of(generator: Any, X: Any, sample_weight: NDArray[np.int64] | None = None) -> Ensemble:
-    """The partitions that a generator makes, by its names for them; row i stands for sample_weight[i] objects."""
+def ensemble_of(
+    generator: Any, X: Any, sample_weight: NDArray[np.int64] | None = None, noise: Literal["missing", "vote"] = MISSING
+) -> Ensemble:
+    """The partitions that a generator makes, by its names for them; row i stands for sample_weight[i] objects.
+
+    noise : what −1 says of an object, as in `Ensemble`
+    """
     if sample_weight is None:
         labels = np.asarray(generator.fit_transform(X))
     elif isinstance(generator, BasePartitions):
@@ -381,4 +392,4 @@ def ensemble_of(generator: Any, X: Any, sample_weight: NDArray[np.int64] | None 
             f"sample_weight must be None with {type(generator).__name__}, which clusters every row once. Got some. "
             "Leave it out, or use RandomKPartitions."
         )
-    return Ensemble(labels, names=[str(name) for name in generator.get_feature_names_out()])
+    return Ensemble(labels, names=[str(name) for name in generator.get_feature_names_out()], noise=noise)

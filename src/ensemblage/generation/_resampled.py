@@ -110,6 +110,10 @@ class ResampledPartitions(BasePartitions):
         """Features of each partition, drawn again from its seed."""
         return [sample.columns for sample in self._samples()]
 
+    @property
+    def _draws_rows(self) -> bool:
+        return self.fraction < 1 or self.bootstrap
+
     def _clusterers(self) -> list[Any]:
         return [KMeans(n_init=1) if self.estimator is None else self.estimator]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from ensemblage.ensemble._arrays import as_frame, as_matrix
 from ensemblage.ensemble._checks import check_missing, check_size
 from ensemblage.ensemble._counted_ensemble import CountedEnsemble
 from ensemblage.ensemble._ensemble import Ensemble
+from ensemblage.ensemble._noise import check_noise
 from ensemblage.io._arrow import arrow_array
 
 ROWS_AT_ONCE = 1 << 20
@@ -21,14 +22,17 @@ ROWS_AT_ONCE = 1 << 20
 RULE = f"counts must be whole numbers ≥ 0, one per row of labels, with a sum from 1 to {MOST_OBJECTS:,}"
 
 
-def ensemble_of_counts(rows: Any, counts: Any, missing: int | None) -> CountedEnsemble:
+def ensemble_of_counts(
+    rows: Any, counts: Any, missing: int | None, noise: Literal["missing", "vote"]
+) -> CountedEnsemble:
     """Do what `Ensemble.from_counts` does."""
     missing = check_missing(missing)
+    check_noise(noise, missing)
     labels, counted = _grouped(rows, counts)
     check_size(*labels.shape)
     if not 0 < int(counted.sum()) <= MOST_OBJECTS:
         raise ValueError(f"{RULE}. Got a sum of {int(counted.sum()):,}. Give rows with counts above 0.")
-    return CountedEnsemble(Ensemble(labels, missing=missing), counted, labels)
+    return CountedEnsemble(Ensemble(labels, missing=missing, noise=noise), counted, labels)
 
 
 def _grouped(rows: Any, counts: Any) -> tuple[Any, NDArray[np.int64]]:

@@ -12,6 +12,7 @@ from typing import Any, Literal, NamedTuple
 from ensemblage.base.validation import check_path
 from ensemblage.ensemble._checks import check_missing
 from ensemblage.ensemble._coding import CodedColumns
+from ensemblage.ensemble._noise import check_noise, vote_noise
 
 
 class Format(NamedTuple):
@@ -99,11 +100,19 @@ def save_labels(coded: CodedColumns, missing: int | None, path: str | PathLike[s
     _format_for(file, "save").function("save")(coded, missing, file)
 
 
-def load_labels(path: str | PathLike[str], missing: int | None) -> tuple[CodedColumns, int | None]:
+def load_labels(path: str | PathLike[str], missing: int | None, noise: str) -> tuple[CodedColumns, int | None]:
     """The columns of a file and the number that means missing: its own in .npz, the one given in all others."""
     file, missing = check_path(path, "path"), check_missing(missing)
-    coded: tuple[CodedColumns, int | None] = _format_for(file, "load").function("load")(file, missing)
-    return coded
+    load: Callable[[Path, int | None], tuple[CodedColumns, int | None]] = _format_for(file, "load").function("load")
+    voted = check_noise(noise, missing)
+    if voted is None:
+        return load(file, missing)
+    if is_label_file(file):
+        raise ValueError(
+            "noise of Ensemble.load must be 'missing' for a file that keeps an ensemble, whose noise is missing. "
+            f"Got {noise!r} and {str(file)!r}. Make the ensemble with noise={noise!r}, then save it."
+        )
+    return vote_noise(load(file, None)[0], voted), missing
 
 
 def _format_for(file: Path, use: Literal["load", "save"]) -> Format:

@@ -15,6 +15,7 @@ from ensemblage.ensemble._checks import check_missing, check_names, check_size
 from ensemblage.ensemble._coding import CodedColumns, Coding, code_dtype
 from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.ensemble._matrices import code_labels
+from ensemblage.ensemble._noise import check_noise, vote_noise
 from ensemblage.io._stored_labels import Source, source_of
 from ensemblage.rows.backend import check_client
 from ensemblage.rows.dask import Blocks, RemoteRows, gather, send
@@ -53,23 +54,26 @@ def open_ensemble(
     path: str | PathLike[str],
     names: Sequence[str] | None,
     missing: int | None,
+    noise: str,
     memory: int | str,
     scratch: str | PathLike[str] | None,
 ) -> Ensemble:
     """Do what `Ensemble.open` does: two passes over the file, ``rows_at_once`` rows at a time."""
     missing, n_bytes = check_missing(missing), check_bytes(memory, "memory")
+    voted = check_noise(noise, missing)
     source = source_of(check_path(path, "path"))
     n, p = source.shape
     names = source.names if names is None else check_names(names, p)
     rows_at_once = max(1, min(BATCH_ROWS, check_memory(n_bytes, n) // (40 * p)))
     with Scratch(scratch, n_bytes).or_removed() as folder:
         titles = [f"{name!r} of {str(source.path)!r}" for name in source.names or range(p)]
-        categories = union_of_parts(map(categories_of_part, _batches(source, rows_at_once)), titles, missing)
+        of_batches = (categories_of_part(batch, voted) for batch in _batches(source, rows_at_once))
+        categories = union_of_parts(of_batches, titles, missing)
         dtype = code_dtype(categories)
         folder.check_room(n * p * dtype.itemsize)
         with folder.writing("codes") as file:
             for batch in _batches(source, rows_at_once):
-                write_array(file, codes_of_part(batch, categories))
+                write_array(file, codes_of_part(batch, categories, voted))
     rows = StoredRows(folder.file("codes"), (n, p), dtype, scratch=folder)
     return StoredEnsemble._of(CodedColumns(rows, categories, None), missing, names, is_new=True)
 
@@ -99,9 +103,12 @@ def check_memory(memory: int, n_objects: int) -> int:
     return room
 
 
-def ensemble_on_cluster(parts: Any, client: Any, names: Sequence[str] | None, missing: int | None) -> Ensemble:
+def ensemble_on_cluster(
+    parts: Any, client: Any, names: Sequence[str] | None, missing: int | None, noise: str
+) -> Ensemble:
     """Do what `Ensemble.from_dask` does."""
     missing, client = check_missing(missing), check_client(client, "from_dask")
+    voted = check_noise(noise, missing)
     given = futures_of(parts, client)
     shapes = gather(client, [client.submit(shape_of, part, pure=False) for part in given])
     widths = sorted({len(shape) > 1 and shape[1] for shape in shapes})
@@ -116,9 +123,9 @@ def ensemble_on_cluster(parts: Any, client: Any, names: Sequence[str] | None, mi
     check_size(len(lengths), p)
     futures = [part for part, shape in zip(given, shapes, strict=True) if shape[0]]
     parts = Blocks(client, futures, np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]))
-    found = parts.gather(categories_of_part, futures)
+    found = parts.gather(categories_of_part, futures, voted)
     categories = union_of_parts(found, [str(j) for j in range(p)], missing)
-    codes = Blocks(client, parts.map(codes_of_part, futures, categories), parts.edges)
+    codes = Blocks(client, parts.map(codes_of_part, futures, categories, voted), parts.edges)
     rows = RemoteRows(codes, p, code_dtype(categories))
     return DaskEnsemble._of(CodedColumns(rows, categories, None), missing, names, is_new=True)
 
@@ -156,9 +163,12 @@ def _future(part: Any, client: Any, keeps_frames: bool) -> Any:
     return send(client, part if keeps_frames and hasattr(part, "columns") else np.asarray(part))
 
 
-def categories_of_part(part: Any) -> tuple[NDArray[Any], ...]:
-    """The labels in each column of a part; a number that means "missing" is still one of them."""
-    return code_labels(part, None).categories
+def categories_of_part(part: Any, noise: int | None = None) -> tuple[NDArray[Any], ...]:
+    """The labels in each column of a part; a number that means "missing" is still one of them, unless it is voted on.
+
+    noise : label of the objects in no cluster on which partitions vote; None: they do not
+    """
+    return _code_part(part, noise).categories
 
 
 def union_of_parts(
@@ -172,10 +182,16 @@ def union_of_parts(
     return tuple(_without_missing(labels, missing) for labels in found)
 
 
-def codes_of_part(part: Any, categories: tuple[NDArray[Any], ...]) -> NDArray[Any]:
+def codes_of_part(part: Any, categories: tuple[NDArray[Any], ...], noise: int | None = None) -> NDArray[Any]:
     """(n, p) codes of a part; those that the whole matrix would have."""
-    codes: NDArray[Any] = Coding(categories, None).encode(code_labels(part, None), warn=False)[:]
+    codes: NDArray[Any] = Coding(categories, None).encode(_code_part(part, noise), warn=False)[:]
     return codes
+
+
+def _code_part(part: Any, noise: int | None) -> CodedColumns:
+    """The rows of a part as codes of their own; votes are of one row each, so that a part has those of the whole."""
+    coded = code_labels(part, None)
+    return coded if noise is None else vote_noise(coded, noise)
 
 
 def _union(known: NDArray[Any], new: NDArray[Any], title: str) -> NDArray[Any]:

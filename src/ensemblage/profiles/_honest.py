@@ -19,14 +19,17 @@ from ensemblage.base.validation import check_number, check_numbers, check_value,
 from ensemblage.generation._sampled_kmeans import member_sums
 from ensemblage.profiles._effects import benjamini_hochberg
 from ensemblage.profiles._variables import NUMBERS, Variable
-from ensemblage.stability._dip import unimodality_p_value
+from ensemblage.stability._dip import are_frequent, unimodality_p_value
 
 LEVEL = 0.05
 """False discovery rate of the markers that a sentence counts."""
 LEAST_OBJECTS = 8
 """A cluster in which fewer objects have a value is not tested."""
-MOST_OFTEN, FEW_VALUES = 0.1, 50
-"""Of more different values than these, none may be that of a larger share of the objects: it would be a mode itself."""
+FEW_STEPS, MOST_BESIDE, OFF_GRID = 20, 3, 1e-3
+"""A grid of so many steps is a histogram; on a finer one no value may have so many times the objects of its
+neighbours and one; a value is on a grid if it is at most this part of a step beside.
+"""
+TOO_FREQUENT = "one value is too frequent, as 0 in counts or the limit of what was measured"
 LEAST_DISPERSION, MOST_DISPERSION = 1e-9, 1e6
 """Less is Poisson; with more, each count goes to one part as a whole."""
 DESCRIPTION = (
@@ -232,23 +235,26 @@ def dip_markers(
 
     Clusters that are farther apart have others between them: where these are left out, one cloud has a gap.
     """
-    others, tested, left_out = nearest_clusters(coordinates, clusters, len(names)), [], {}
-    for v in variables:
-        if v.kind not in NUMBERS:
-            left_out[v.name] = "a category, which has no order"
-        elif has_mode_of_one_value(v.values[clusters < len(names)]):
-            left_out[v.name] = "one value is too frequent: thin counts instead"
-        else:
-            tested.append(v)
+    others = nearest_clusters(coordinates, clusters, len(names))
+    tested = [v for v in variables if v.kind in NUMBERS]
     k = len(names) if len(names) > 1 else 0
     p, difference = np.full((2, len(tested), k), np.nan)
+    is_piled = np.zeros(len(tested), dtype=bool)
     for c in range(k):
         inside, outside = clusters == c, clusters == others[c]
         for j, v in enumerate(tested):
             a, b = (part[~np.isnan(part)] for part in (v.values[inside], v.values[outside]))
-            if min(len(a), len(b)) >= LEAST_OBJECTS:
-                p[j, c] = unimodality_p_value(np.concatenate([a, b]))
+            if min(len(a), len(b)) < LEAST_OBJECTS:
+                continue
+            both = np.concatenate([a, b])
+            if has_mode_of_one_value(both):
+                is_piled[j] = True
+            else:
+                p[j, c] = unimodality_p_value(both)
                 difference[j, c] = _difference(a[:, None], b[:, None])[0]
+    left_out = {v.name: "a category, which has no order" for v in variables if v.kind not in NUMBERS}
+    is_piled &= np.isnan(p).all(axis=1)
+    left_out |= {v.name: TOO_FREQUENT for v, piled in zip(tested, is_piled, strict=True) if piled}
     return _markers(
         p, difference, [v.name for v in tested], names, [names[d] for d in others], "dip", left_out, backend
     )
@@ -304,10 +310,23 @@ def nearest_clusters(X: NDArray[np.float64], clusters: NDArray[np.intp], k: int)
 
 
 def has_mode_of_one_value(values: NDArray[np.float64]) -> bool:
-    """Whether one of many different values is that of many objects, as 0 among the logarithms of counts."""
-    known = values[~np.isnan(values)]
-    distinct, counts = np.unique(known, return_counts=True)
-    return len(distinct) > FEW_VALUES and bool(counts.max() > MOST_OFTEN * len(known))
+    """Whether a value is so frequent that it is a mode itself, as 0 among the logarithms of counts.
+
+    Frequent values are no mode on a grid of `FEW_STEPS` or of even steps, unless they are a pile: at the limit of what
+    was measured, or at round numbers.
+    """
+    distinct, counts = np.unique(values, return_counts=True)
+    is_frequent = are_frequent(counts)
+    if len(distinct) < 3 or not is_frequent.any():
+        return False
+    steps = np.diff(distinct) / np.diff(distinct).min()
+    if np.abs(steps - np.round(steps)).max() > OFF_GRID:
+        return True
+    if steps.sum() <= FEW_STEPS:
+        return False
+    beside = np.where(steps < 1 + OFF_GRID, 1, 0)
+    below, above = np.append(0, counts[:-1] * beside), np.append(counts[1:] * beside, 0)
+    return bool((is_frequent & (counts > MOST_BESIDE * (1 + np.maximum(below, above)))).any())
 
 
 def welch_p_values(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:

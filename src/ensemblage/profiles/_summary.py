@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 from ensemblage.profiles._comparison import json_number, label_of
 from ensemblage.profiles._figure_data import heat_map_of, panels_of
+from ensemblage.profiles._honest import HonestMarkers
 from ensemblage.profiles._record import Profile, VariableRow, same_as_sentence
 from ensemblage.profiles._separation import separation_summary
 from ensemblage.profiles._words import LEAST_DELTA, LEAST_V, SINGLE
@@ -43,6 +45,7 @@ def profile_summary(profile: Profile) -> dict[str, Any]:
         "not_clustered": [v.name for v in profile._compared.variables if not v.clustered],
         "border_by": profile.border_by,
         "same_as": same_as_sentence(profile),
+        **({} if profile.honest is None else {"honest": _honest(profile.honest)}),
         "least": {"delta": LEAST_DELTA, "v": LEAST_V},
         "separation": separation_summary(profile._compared) if len(labels) > 1 else None,
         "heat_map": heat_map_of(profile._compared, labels),
@@ -53,6 +56,25 @@ def profile_summary(profile: Profile) -> dict[str, Any]:
             **{name: json_number(value) for name, value in vars(rules).items() if name != "rules"},
             "rules": [{**rule._asdict(), "cluster": label_of(rule.cluster)} for rule in rules.rules],
         },
+    }
+
+
+def _honest(found: HonestMarkers) -> dict[str, Any]:
+    """The markers of each cluster, the smallest p-value first, and why variables were not tested."""
+    shown: dict[Any, list[dict[str, Any]]] = {}
+    for row in found.markers:
+        of_cluster = shown.setdefault(row.cluster, [])
+        if len(of_cluster) < MOST_MARKERS and len(shown) <= MOST_CLUSTERS_TABLED:
+            labels = {"cluster": label_of(row.cluster), "other": label_of(row.other)}
+            numbers = {name: json_number(getattr(row, name)) for name in ("difference", "p_value", "p_adjusted")}
+            of_cluster.append({**labels, "variable": row.variable, **numbers})
+    return {
+        "sentence": found.sentence,
+        "test": found.table[0].test if found.table else None,
+        "n_markers": len(found.markers),
+        "n_tested": len(found.table),
+        "rows": [row for rows in shown.values() for row in rows],
+        "left_out": dict(Counter(found.left_out.values())),
     }
 
 

@@ -33,6 +33,13 @@ _PANELS = Markup(
 )
 """As many figures side by side as there is room for."""
 
+TESTS_IN_WORDS = {
+    "dip": "The dip of the variable in a cluster and the nearest other one: two modes are a difference, the two sides "
+    "of a cut are none. The p-values hold although the clusters were made from these variables.",
+    "thinned counts": "Welch’s test of the logarithms of a part of the counts that the clusters were not made from.",
+}
+"""By the test of honest markers."""
+
 
 def profile_for_page(given: Any, consensus: Any, features: Any, ids: Any) -> dict[str, Any] | None:
     """What the page shows of a profile that was given, or made from the features; None without either.
@@ -57,7 +64,7 @@ def profile_section(summary: Summary) -> Section | None:
     if not found or not found["n_variables"]:
         return None
     several = found["n_clusters"] > 1
-    tables = [*_words(found), *([_numbers(found)] * several), *_markers(found), *_rules(found)]
+    tables = [*_words(found), *([_numbers(found)] * several), *_markers(found), *_tested(found), *_rules(found)]
     return Section("The clusters and what describes them", list(_sentences(found)), list(_pictures(found)), tables)
 
 
@@ -76,6 +83,8 @@ def _sentences(found: Mapping[str, Any]) -> Iterator[str]:
             f"Not used to find the clusters: {listing(names)}. Differences there are findings; in the other variables "
             "they are what the clusters were made by."
         )
+    if honest := found.get("honest"):
+        yield honest["sentence"]
     if len(found["clusters"]) <= _MOST_SENTENCES:
         yield from (c["sentence"] for c in found["clusters"])
 
@@ -182,6 +191,28 @@ def _markers(found: Mapping[str, Any]) -> Iterator[Table]:
         )
         columns = ["Cluster", "Variable", "Median", "In the rest", "Cliff’s delta", "Adjusted p"]
         yield Table("Markers", columns, rows, note, shown=20, text=(0, 1), wide=True)
+
+
+def _tested(found: Mapping[str, Any]) -> Iterator[Table]:
+    """Variables that differ by tests that hold although the clusters were made from them."""
+    honest = found.get("honest")
+    if not honest or not honest["rows"]:
+        return
+    rows = [
+        [
+            _cell(row["cluster"]),
+            _cell(row["other"]),
+            printable(row["variable"], _NAMED),
+            number(row["difference"], 2).replace("-", "−"),
+            *(f"{row[name]:.2g}" for name in ("p_value", "p_adjusted")),
+        ]
+        for row in honest["rows"]
+    ]
+    shown = "" if len(rows) == honest["n_markers"] else f" Shown are {len(rows)} of {honest['n_markers']:,}."
+    left_out = "".join(f" Not tested: {plural(n, 'variable')} ({why})." for why, n in honest["left_out"].items())
+    note = f"{TESTS_IN_WORDS[honest['test']]} Difference: of the means, in standard deviations.{shown}{left_out}"
+    columns = ["Cluster", "Compared with", "Variable", "Difference", "p", "Adjusted p"]
+    yield Table("Variables that differ, by tests that hold", columns, rows, note, text=(0, 1, 2), wide=True)
 
 
 def _rules(found: Mapping[str, Any]) -> Iterator[Table]:

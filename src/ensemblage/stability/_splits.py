@@ -18,7 +18,7 @@ from ensemblage.base.validation import check_choice, check_number
 from ensemblage.generation._sampled_kmeans import member_sums
 from ensemblage.kernels._points import best_of_starts
 from ensemblage.stability._clusters import Reference, check_reference
-from ensemblage.stability._dip import unimodality_p_value
+from ensemblage.stability._dip import are_frequent, unimodality_p_value
 from ensemblage.stability._gap import MAX_ITER
 from ensemblage.stability._refit import check_data
 from ensemblage.stability._split_records import MergedClusters, SplitRow, SplitSupport
@@ -86,7 +86,7 @@ def split_support(
         objects, tested by the sum of squares that 2-means leaves (SHC). "gaussian" finds more where clusters are 3
         standard deviations apart, and supports false splits of whatever is flatter than a Gaussian, as a uniform cloud.
     random_state : int, RandomState, Generator or None, default=None
-        Deals each cluster out into two halves; for "gaussian", draws the samples.
+        Deals each cluster out into two halves and draws values that many share; for "gaussian", draws the samples.
 
     Returns
     -------
@@ -117,11 +117,15 @@ def split_support(
     What it cannot do. Clusters that no straight line separates, as a ring around another, are not supported: give an
     embedding in which they are apart, as a spectral one. Two equal Gaussians are unimodal up to a distance of 2
     standard deviations. The halves are drawn, so that p depends on the seed. A side of fewer than 8 objects is never
-    supported; nor is a split whose level is below 2 · 10⁻⁵, the least p-value of the table. Values with one frequent
-    value, as counts with zeros, have a mode there: transform and reduce them first.
+    supported; nor is a split whose level is below 2 · 10⁻⁵, the least p-value of the table.
 
-    O(n d) time per level of the tree and O(k³) for the tree, k clusters; 10⁵ objects in a second. "gaussian": 99 times
-    2-means of up to 2,000 objects for each split. O(n) memory beside X, with a copy of half of it.
+    Where more than √n / 2 objects share a value of a feature, as whole numbers and answers on a scale, each is drawn
+    from its cell, half way to the next values, so that a grid is no mode. What stays a mode is a pile at the limit of
+    what was measured, or at round numbers, where clusters lie along this feature alone. Sparse features are taken as
+    they are: reduce counts first.
+
+    O(n d log n) time, O(n d) per level of the tree and O(k³) for the tree, k clusters; 10⁵ objects in a second or two.
+    "gaussian": 99 times 2-means of up to 2,000 objects for each split. Memory: two copies of X.
 
     References
     ----------
@@ -168,7 +172,7 @@ def merge_unsupported(
     null : {"unimodal", "gaussian"}, default "unimodal"
         What a single cloud is, as of `split_support`.
     random_state : int, RandomState, Generator or None, default=None
-        Deals each cluster out into two halves; for "gaussian", draws the samples.
+        Deals each cluster out into two halves and draws values that many share; for "gaussian", draws the samples.
 
     Returns
     -------
@@ -232,12 +236,14 @@ def _support_of(
         features = features / largest
     sizes = np.bincount(reference.clusters, minlength=k + 1)
     members = np.split(np.argsort(reference.clusters, kind="stable"), np.cumsum(sizes)[:-1])[:k]
-    seeds = task_seeds(random_state, k).tolist()
+    tree = tree_of(features, reference, sizes[:k])
+    *seeds, seed_of_cells = task_seeds(random_state, k + 1).tolist()
     if null == "unimodal":
-        test: Test = partial(dip_test, features, random_halves(members, len(data), seeds[0]))
+        values = features if issparse(features) else drawn_from_cells(features, np.concatenate(members), seed_of_cells)
+        test: Test = partial(dip_test, values, random_halves(members, len(data), seeds[0]))
     else:
         test = partial(gaussian_test, features)
-    rows, groups = splits_from_root(tree_of(features, reference, sizes[:k]), members, test, alpha, seeds[1:])
+    rows, groups = splits_from_root(tree, members, test, alpha, seeds[1:])
     names = reference.names
     table = [
         SplitRow.of([names[c] for c in row.left], [names[c] for c in row.right], row.n, row.p, row.level)
@@ -326,6 +332,26 @@ def random_halves(members: list[Objects], n: int, seed: int) -> NDArray[np.bool_
     for rows in members:
         halves[random.permutation(rows)[: (len(rows) + random.randint(2)) // 2]] = True
     return halves
+
+
+def drawn_from_cells(X: NDArray[Any], rows: Objects, seed: int) -> NDArray[Any]:
+    """(n, d) the features; where many of the ``rows`` share a value, each is drawn from its cell. X itself if none do.
+
+    The cell of a value reaches half way to the next ones. On a line a grid has a mode at each of its points, and a sum
+    of grids is no grid; drawn from their cells, the values of one cloud have one mode (docs/SPLITS.md). O(n d log n)
+    time, a copy of X.
+    """
+    random, drawn = np.random.RandomState(seed), X
+    for j in range(X.shape[1]):
+        distinct, place, counts = np.unique(X[rows, j], return_inverse=True, return_counts=True)
+        if len(distinct) < 2 or not are_frequent(counts).any():
+            continue
+        if drawn is X:
+            drawn = X.astype(np.float64)
+        between = (distinct[:-1] + distinct[1:]) / 2
+        edges = np.concatenate([[2 * distinct[0] - between[0]], between, [2 * distinct[-1] - between[-1]]])
+        drawn[rows, j] = edges[place] + random.random_sample(len(rows)) * np.diff(edges)[place]
+    return drawn
 
 
 def dip_test(X: Any, halves: NDArray[np.bool_], left: Objects, right: Objects, seed: int) -> float:

@@ -11,16 +11,9 @@ from test_cli import fail, succeed
 from ensemblage import METHODS, ConsensusClustering, CumulativeVoting, cite, generation, make_consensus, ranking
 from ensemblage.answer import compare_methods
 from ensemblage.metrics import INTERNAL_INDICES
+from ensemblage.report._cite import names
 
-
-def citable():
-    """All names that `cite` knows, as it tells them."""
-    with pytest.raises(ValueError, match="The name to cite must be one of") as refused:
-        cite("?")
-    return re.findall("'([^']+)'", str(refused.value))[:-1]
-
-
-NAMES = citable()
+NAMES = names()
 REFERENCES = {paper.key: paper for name in NAMES for paper in cite(name).references}
 
 

@@ -80,7 +80,7 @@ def test_figures_beside_the_page(table, finished, tmp_path):
     succeed("report", out, "--figures", "svg", "--overwrite")
     succeed("report", finished, "-o", tmp_path / "p.html", "--figures", "png")
     assert (tmp_path / "figures" / "matrix.png").exists()
-    assert "'gif' is not among svg, png, pdf" in fail(*combine(table, out, "--figures", "svg,gif"))
+    assert "one or more of svg, png, pdf, with commas. Got 'gif'" in fail(*combine(table, out, "--figures", "svg,gif"))
 
 
 def test_the_page_is_opened(finished, tmp_path, monkeypatch):

@@ -484,7 +484,7 @@ def test_many_that_are_all_kept_apart_are_refused_at_once_and_only_they_are_name
     labels = planted_labels(n=200, p=8, k=12, noise=0.2, seed=0)[0]
     clique = list(combinations(range(50, 63), 2))
     others = [(50, i) for i in range(100, 140)]
-    with pytest.raises(ValueError, match=r"says: 50, 51, 52, .* and 3 more\. Got 12"):
+    with pytest.raises(ValueError, match=r"apart: 50, 51, 52, .* and 3 more\. Got 12"):
         method(name, 12).fit(labels, cannot_link=[*clique, *others])
     found = method(name, 12).fit(labels, cannot_link=[*list(combinations(range(50, 62), 2)), *others]).labels_
     assert len(set(found[50:62])) == 12

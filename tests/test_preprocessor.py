@@ -153,7 +153,7 @@ def test_order_of_categories():
         X = preprocessor.fit_transform(frame)
         np.testing.assert_allclose(X[:, 1], StandardScaler().fit_transform([[1], [2], [0], [1]]).ravel())
         assert columns_of(preprocessor)["s"].role == "ordered"
-    with pytest.raises(ValueError, match=r"Say it: roles=\{\"s\": \"ordered:a<b<c\"\}"):
+    with pytest.raises(ValueError, match=r"Name the order: roles=\{\"s\": \"ordered:a<b<c\"\}"):
         Preprocessor(roles={"s": "ordered"}).fit(said)
     numbers = Preprocessor(roles={"n": "ordered"})
     X = numbers.fit_transform(pd.DataFrame({"x": x, "n": [100, 5, 7, 5]}))

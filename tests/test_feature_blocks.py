@@ -455,7 +455,7 @@ def test_run_on_disk(X, expected, tmp_path):
     assert result.exit_code == 0, result.output
     assert_array_equal(pq.read_table(tmp_path / "out" / "clusters")["cluster"], expected.labels_)
     summary = json.loads((tmp_path / "out" / "summary.json").read_text(encoding="utf-8"))
-    assert summary["cluster_sizes"] == np.bincount(expected.labels_).tolist()
+    assert [cluster["size"] for cluster in summary["clusters"]] == np.bincount(expected.labels_).tolist()
     assert_array_equal(load(tmp_path / "out" / "model.npz").predict(X[:50]), expected.predict(X[:50]))
     assert "written" in result.output
 

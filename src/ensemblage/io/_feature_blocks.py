@@ -126,8 +126,8 @@ class FeatureBlocks:
         Parameters
         ----------
         parts : Dask array or frame of shape (n_objects, n_features), or sequence of delayed parts, futures or arrays
-            Cut by rows, columns of numbers or truth values. What a task made can be made again when a worker is lost; arrays are sent
-            to the workers once.
+            Cut by rows, columns of numbers or truth values. What a task made can be made again when a worker is lost;
+            arrays are sent to the workers once.
         client : distributed.Client
             Where the parts are, or shall be. You close it.
 

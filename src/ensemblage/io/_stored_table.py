@@ -94,7 +94,7 @@ class Parts:
             least = -(-(LIBRARIES + needed) // 10**8) / 10
             raise ValueError(
                 f"memory must be ≥ {least:g} GB for column {name!r} of {self.title}: one column at a time is read. Got "
-                f"{self.memory / 1e9:.3g} GB for {self.n_rows:,} objects. Give more, or write parts without this column."
+                f"{self.memory / 1e9:.3g} GB for {self.n_rows:,} objects. Give more, or write parts without it."
             )
 
 

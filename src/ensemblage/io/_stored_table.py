@@ -68,7 +68,6 @@ class Parts:
     def _chunks(self, name: str) -> Any:
         """The (n,) Arrow values of a column, refused where they and what is made of them have no room."""
         import pyarrow as pa
-        import pyarrow.compute as pc
         import pyarrow.parquet as pq
 
         chunks, n_bytes, n_texts = [], 0, 0
@@ -79,7 +78,7 @@ class Parts:
             chunks += read.chunks
             n_bytes += read.nbytes
             is_number = pa.types.is_floating(read.type) or pa.types.is_integer(read.type)
-            n_texts += 0 if is_number else pc.count_distinct(read).as_py()
+            n_texts += 0 if is_number else _n_different(read)
             as_text = TEXT_COPIES * max(n_bytes, SHORT_TEXT * self.n_rows) + OF_A_TEXT * n_texts
             self._check_room(name, NUMBER_COPIES * 8 * self.n_rows if is_number else as_text)
             if n_bytes >= MOST_TEXT and not is_number:
@@ -96,6 +95,19 @@ class Parts:
                 f"memory must be ≥ {least:g} GB for column {name!r} of {self.title}: one column at a time is read. Got "
                 f"{self.memory / 1e9:.3g} GB for {self.n_rows:,} objects. Give more, or write parts without it."
             )
+
+
+def _n_different(values: Any) -> int:
+    """How many different values an Arrow column has, at most."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_dictionary(values.type):
+        return sum(len(chunk.dictionary) for chunk in values.chunks)
+    try:
+        return int(pc.count_distinct(values).as_py())
+    except pa.ArrowNotImplementedError:
+        return len(values)
 
 
 def check_schemas(schemas: Sequence[Any], titles: Sequence[str]) -> list[str]:

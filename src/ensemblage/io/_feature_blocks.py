@@ -53,8 +53,8 @@ class FeatureBlocks:
     Notes
     -----
     Passes over the features: two to scale them, one that looks for copies, one for the drawn objects, one for the
-    neighbours of these, and one that finds which of the clustered objects is nearest to each. That is kept, 2 bytes per
-    object; `clusters` and `write_clusters` need no further pass, `profile` needs one.
+    neighbours of these, and one that finds which of the clustered objects are nearest to each. They are kept, 4 bytes
+    per object; `clusters` and `write_clusters` need no further search, `profile` needs one more pass.
 
     Columns of Parquet parts are used by their roles, as those of a table in memory; all other features are numbers.
 
@@ -92,7 +92,7 @@ class FeatureBlocks:
         memory : int or str, default "1GB"
             Bytes that the process may take, or text such as "500MB".
         scratch : path of a folder, optional
-            Where a temporary folder holds what is found of each object, 2 bytes each, and the used columns of Parquet
+            Where a temporary folder holds what is found of each object, 4 bytes each, and the used columns of Parquet
             parts, 8 bytes per value. It goes with the object. Default: the system's folder for temporary files.
 
         Returns

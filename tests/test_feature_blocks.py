@@ -289,7 +289,7 @@ def test_a_cluster_that_dies_leaves_nothing(during, tmp_path):
     command = [sys.executable, str(tmp_path / "cluster.py")]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True) as process:
         client = distributed.Client(process.stdout.readline().strip())
-        features = FeatureBlocks.from_dask([client.submit(part, i) for i in range(PARTS)], client=client)
+        features = FeatureBlocks.from_dask([part(i) for i in range(PARTS)], client=client)
         model = ConsensusClustering(3, random_state=1)
         name, method = ("_reduce", type(features)._reduce) if during == "fit" else ("_each", type(features)._each)
 

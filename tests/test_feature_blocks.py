@@ -289,7 +289,7 @@ def test_a_cluster_that_dies_leaves_nothing(during, tmp_path):
     command = [sys.executable, str(tmp_path / "cluster.py")]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True) as process:
         client = distributed.Client(process.stdout.readline().strip())
-        features = FeatureBlocks.from_dask([client.submit(part, i) for i in range(PARTS)], client=client)
+        features = FeatureBlocks.from_dask([part(i) for i in range(PARTS)], client=client)
         model = ConsensusClustering(3, random_state=1)
         name, method = ("_reduce", type(features)._reduce) if during == "fit" else ("_each", type(features)._each)
 
@@ -301,7 +301,7 @@ def test_a_cluster_that_dies_leaves_nothing(during, tmp_path):
             model.fit(features)
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(type(features), name, dying)
-            with pytest.raises(LostWorkersError, match=r"Got \w+: one was lost or ran out of memory\. Fit again"):
+            with pytest.raises(LostWorkersError, match=r"one was lost or ran out of memory\. Fit again|must stay open"):
                 model.fit(features) if during == "fit" else features.write_clusters(model, tmp_path / "out")
         client.close()
     assert [path.name for path in tmp_path.iterdir()] == ["cluster.py"]
@@ -455,7 +455,7 @@ def test_run_on_disk(X, expected, tmp_path):
     assert result.exit_code == 0, result.output
     assert_array_equal(pq.read_table(tmp_path / "out" / "clusters")["cluster"], expected.labels_)
     summary = json.loads((tmp_path / "out" / "summary.json").read_text(encoding="utf-8"))
-    assert summary["cluster_sizes"] == np.bincount(expected.labels_).tolist()
+    assert [cluster["size"] for cluster in summary["clusters"]] == np.bincount(expected.labels_).tolist()
     assert_array_equal(load(tmp_path / "out" / "model.npz").predict(X[:50]), expected.predict(X[:50]))
     assert "written" in result.output
 

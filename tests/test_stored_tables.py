@@ -275,7 +275,7 @@ def test_a_column_that_has_no_room(tmp_path):
     (tmp_path / "X").mkdir()
     values = pa.array(["a" * 200 + str(i) for i in range(300_000)])
     pq.write_table(pa.table({"text": values, "x": np.arange(300_000) % 7}), tmp_path / "X" / "part.parquet")
-    with pytest.raises(ValueError, match=r"Column 'text' of X must fit into the memory: .* Got 0\.65 GB for 300,000"):
+    with pytest.raises(ValueError, match=r"memory must be ≥ 0\.8 GB for column 'text' of X: .* Got 0\.65 GB"):
         FeatureBlocks.open(tmp_path / "X", memory="650MB")
 
 

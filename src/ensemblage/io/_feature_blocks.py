@@ -53,8 +53,10 @@ class FeatureBlocks:
     Notes
     -----
     Passes over the features: two to scale them, one that looks for copies, one for the drawn objects, one for the
-    neighbours of these, one for the counts; one more for each of the methods below, two for `write_clusters`. Every
-    value is a number: there are no categories here.
+    neighbours of these, and one that finds which of the clustered objects are nearest to each. They are kept, 4 bytes
+    per object; `clusters` and `write_clusters` need no further search, `profile` needs one more pass.
+
+    Columns of Parquet parts are used by their roles, as those of a table in memory; all other features are numbers.
 
     Examples
     --------
@@ -84,14 +86,14 @@ class FeatureBlocks:
 
         Parameters
         ----------
-        path : path of a .npy file, or of a folder of .parquet files
-            Objects by features: numbers, in C or Fortran order, in a .npy file; columns of numbers in Parquet parts, in
-            the order of their names.
+        path : path of a .npy file, of a .parquet file, or of a folder of .parquet files
+            Objects by features: numbers, in C or Fortran order, in a .npy file; a table in Parquet parts, in the order
+            of their names.
         memory : int or str, default "1GB"
             Bytes that the process may take, or text such as "500MB".
         scratch : path of a folder, optional
-            Where Parquet parts are written as one matrix, 8 bytes per value, in a temporary folder that goes with the
-            object. Default: the system's folder for temporary files. A .npy file is read where it is.
+            Where a temporary folder holds what is found of each object, 4 bytes each, and the used columns of Parquet
+            parts, 8 bytes per value. It goes with the object. Default: the system's folder for temporary files.
 
         Returns
         -------
@@ -104,7 +106,12 @@ class FeatureBlocks:
             If there is nothing at ``path``.
         ValueError
             If a file is broken or holds no numbers, if parts differ in columns or types, if ``memory`` is too small for
-            the objects, or the disk is full.
+            the objects or for a column of Parquet, or the disk is full.
+
+        Notes
+        -----
+        Parquet: a column at a time is in memory. It takes up to 56 bytes per object of numbers, six times its size of
+        text, or 96 bytes per object, and 160 for each different text. Medians that fill gaps are those of all objects.
         """
         n_bytes, where = check_bytes(memory, "memory"), check_path(path, "path")
         if where.is_dir() or where.suffix.lower() == ".parquet":
@@ -119,8 +126,8 @@ class FeatureBlocks:
         Parameters
         ----------
         parts : Dask array or frame of shape (n_objects, n_features), or sequence of delayed parts, futures or arrays
-            Cut by rows, columns of numbers. What a task made can be made again when a worker is lost; arrays are sent
-            to the workers once.
+            Cut by rows, columns of numbers or truth values. What a task made can be made again when a worker is lost;
+            arrays are sent to the workers once.
         client : distributed.Client
             Where the parts are, or shall be. You close it.
 
@@ -132,7 +139,7 @@ class FeatureBlocks:
         Raises
         ------
         ValueError
-            If parts differ in columns or types, or hold other than numbers.
+            If parts differ in columns or types, hold other than numbers, or a task that makes one fails.
 
         Notes
         -----
@@ -173,8 +180,9 @@ class FeatureBlocks:
             Fitted to these features.
         folder : path of a new folder
             It appears when all is written: ``clusters/part-000000000000.parquet`` and so on, each with the number of
-            its first object, with the columns of labels.csv but the id, and ``profile.parquet``. Workers write the
-            parts, so that the folder must be one that they see, too.
+            its first object, with the columns of labels.csv (of Parquet parts without a column of ids, and of other
+            features, all but the id), and ``profile.parquet``. Workers write the parts, so that the folder must be one
+            that they see, too.
 
         Raises
         ------
@@ -184,7 +192,7 @@ class FeatureBlocks:
         write_blocks(self, model, folder)
 
     def profile(self, model: Any) -> Any:
-        """What each cluster is like: a record for each cluster and feature.
+        """What each cluster is like: a record for each cluster and variable.
 
         Parameters
         ----------
@@ -194,8 +202,10 @@ class FeatureBlocks:
         Returns
         -------
         pyarrow.Table
-            ``cluster``, ``feature``, ``n_objects``, ``mean``, ``deviation``, ``least``, ``largest``, and
-            ``difference``, that of the mean from the mean of all objects, in deviations of all.
+            The columns of `ensemblage.profile`'s ``to_frame()``, the strongest effects of each cluster first: they
+            compare all objects, or of more than 262,144, or 4,194,304 values, so many that are drawn. Of all objects
+            are ``n_objects``, those of the cluster, and for numbers ``mean``, ``deviation``, ``least``, ``largest`` and
+            ``difference``, that of the mean from the mean of all, in deviations of all.
         """
         return describe_blocks(self, model).table
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from ensemblage.base.cached import once
 from ensemblage.io._categories import CategoryEncoder
 from ensemblage.io._encoding import Cells, Encoded, Encoding
 from ensemblage.io._feature_blocks import FeatureBlocks, StoredFeatures, check_memory
@@ -37,7 +38,7 @@ class TableFeatures(FeatureBlocks):
         return self.table.take(np.asarray(rows))
 
     def cells(self, columns: Sequence[Encoded], table: Table, missing: Any) -> StoredCells:
-        """The cells of the columns of the table, whose codes ``missing`` are gaps; they are kept for `encoded`."""
+        """The cells of the columns of the table, whose codes ``missing`` are gaps; `cells_of` knows them then."""
         with Scratch(self._scratch, self._memory).or_removed() as place:
             cells = StoredCells.write(columns, table, place, self._scratch)
         self._written = missing, _features_among(columns), cells
@@ -90,7 +91,9 @@ class StoredCells(Cells):
         self.rows, self.kinds, self.places, self.memory, self.scratch = rows, kinds, places, memory, scratch
 
     @classmethod
-    def write(cls, columns: Sequence[Encoded], table: Table, place: Scratch, scratch: Any) -> StoredCells:
+    def write(
+        cls, columns: Sequence[Encoded], table: Table, place: Scratch, scratch: str | PathLike[str] | None
+    ) -> StoredCells:
         """Those of the columns that are no members, written to a new file."""
         features = _features_among(columns)
         names, of, n_written = list[str](), list[int](), 0
@@ -127,17 +130,14 @@ class StoredCells(Cells):
         kept = [self.places[place] for place in places]
         return StoredCells(self.rows, names, of, kinds, kept, self.memory, self.scratch)
 
-    @property
+    @once
     def _summaries(self) -> list[tuple[float, float, int]]:
         """(c,) least and largest value of each column, and how many are missing."""
-        if "summaries" not in self.__dict__:
-            columns = map(self.column, range(len(self.names)))
-            self.__dict__["summaries"] = [
-                (np.fmin.reduce(v, initial=np.nan), np.fmax.reduce(v, initial=np.nan), int(np.isnan(v).sum()))
-                for v in columns
-            ]
-        found: list[tuple[float, float, int]] = self.__dict__["summaries"]
-        return found
+        columns = map(self.column, range(len(self.names)))
+        return [
+            (np.fmin.reduce(v, initial=np.nan), np.fmax.reduce(v, initial=np.nan), int(np.isnan(v).sum()))
+            for v in columns
+        ]
 
     @property
     def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

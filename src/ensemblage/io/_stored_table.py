@@ -24,8 +24,10 @@ from ensemblage.io._table import Table
 from ensemblage.rows.disk import LIBRARIES
 
 TEXT_COPIES, NUMBER_COPIES = 6, 7
-"""Copies of a column that are made of it at most while it is looked at."""
-OF_A_TEXT = 80
+"""Copies of a column that are made of it at most while it is looked at (measured)."""
+SHORT_TEXT = 16
+"""Bytes of a cell as text, at least."""
+OF_A_TEXT = 160
 """Bytes of a different text, as Python holds it."""
 STAYS = ("name", "decimal", "read_again", "parts", "empty", "n_filled", "unit")
 """What is kept of a column when the next one is read."""
@@ -68,30 +70,44 @@ class Parts:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        chunks, n_bytes = [], 0
+        chunks, n_bytes, n_texts = [], 0, 0
         for part in self.paths:
             with whole(part), pq.ParquetFile(part) as file:
                 read = file.read(columns=[name]).column(0)
                 read.validate(full=True)
             chunks += read.chunks
             n_bytes += read.nbytes
-            self._check_room(name, read.type, n_bytes)
+            is_number = pa.types.is_floating(read.type) or pa.types.is_integer(read.type)
+            n_texts += 0 if is_number else _n_different(read)
+            as_text = TEXT_COPIES * max(n_bytes, SHORT_TEXT * self.n_rows) + OF_A_TEXT * n_texts
+            self._check_room(name, NUMBER_COPIES * 8 * self.n_rows if is_number else as_text)
+            if n_bytes >= MOST_TEXT and not is_number:
+                raise ValueError(
+                    f"A column of text must be at most {MOST_TEXT / 1e9:.0f} GB. Got more in {name!r} of {self.title}. "
+                    "Write parts without this column."
+                )
         return pa.chunked_array(chunks)
 
-    def _check_room(self, name: str, kind: Any, n_bytes: int) -> None:
-        import pyarrow as pa
+    def _check_room(self, name: str, needed: int) -> None:
+        if LIBRARIES + needed > self.memory:
+            least = -(-(LIBRARIES + needed) // 10**8) / 10
+            raise ValueError(
+                f"memory must be ≥ {least:g} GB for column {name!r} of {self.title}: one column at a time is read. Got "
+                f"{self.memory / 1e9:.3g} GB for {self.n_rows:,} objects. Give more, or write parts without it."
+            )
 
-        is_number = pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_boolean(kind)
-        needed = NUMBER_COPIES * 8 * self.n_rows if is_number else TEXT_COPIES * n_bytes
-        if LIBRARIES + needed <= self.memory and (is_number or n_bytes < MOST_TEXT):
-            return
-        least = -(-(LIBRARIES + needed) // 10**8) / 10
-        got = f"Got {self.memory / 1e9:.3g} GB for {self.n_rows:,} objects" if n_bytes < MOST_TEXT else "Got more"
-        raise ValueError(
-            f"Column {name!r} of {self.title} must fit into the memory: one column at a time is read, at least "
-            f"{least:g} GB with the libraries{'' if n_bytes < MOST_TEXT else ', and at most 2 GB of text'}. {got}. "
-            "Give more memory, or write parts without this column."
-        )
+
+def _n_different(values: Any) -> int:
+    """How many different values an Arrow column has, at most."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_dictionary(values.type):
+        return sum(len(chunk.dictionary) for chunk in values.chunks)
+    try:
+        return int(pc.count_distinct(values).as_py())
+    except pa.ArrowNotImplementedError:
+        return len(values)
 
 
 def check_schemas(schemas: Sequence[Any], titles: Sequence[str]) -> list[str]:

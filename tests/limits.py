@@ -19,6 +19,7 @@ PLACES = {
     "rows of a method that compares pairs": "ensemblage.answer._method_comparison.MOST_PAIRED",
     "rows of a sample for each cluster": "ensemblage.generation._sampled_kmeans.ROWS_OF_CLUSTER",
     "rows of a sample for k-means": "ensemblage.generation._sampled_kmeans.ROWS_OF_SAMPLE",
+    "values among which neighbours are sought": "ensemblage.generation._dense_rows.MOST_VALUES",
     "values compared at once": "ensemblage.profiles._effects._CELLS",
     "variables of the rules": "ensemblage.profiles._tree.MOST_VARIABLES",
 }

@@ -140,7 +140,7 @@ def test_parquet_parts(expected, tmp_path):
     model = ConsensusClustering(3, random_state=1).fit(features)
     assert model.feature_names_in_.tolist() == ["a", "b", "c"]
     assert_array_equal(features.clusters(model), expected.labels_)
-    assert len(list(scratch.iterdir())) == 1
+    assert len(list(scratch.iterdir())) == 2  # the cells, and the nearest of each object
     del features, model
     assert list(scratch.iterdir()) == []
 

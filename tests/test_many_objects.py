@@ -17,7 +17,7 @@ from ensemblage.answer._second_sample import second_seed
 from ensemblage.base.random import sample_rows
 from ensemblage.cli import main
 from ensemblage.generation import ScaledPartitions
-from ensemblage.generation._dense_rows import LEAST_OF_CELL, dense_rows, size_of_sample
+from ensemblage.generation._dense_rows import LEAST_OF_CELL, are_dense, dense_rows, drawn_rows, size_of_sample
 from ensemblage.metrics import certainty
 
 BLOBS, Y = make_blobs(1_200, 2, centers=[(0, 0), (0, 9), (9, 0)], random_state=0)
@@ -62,6 +62,25 @@ def test_a_sparse_cluster_stays():
 def test_equal_rows_and_few_rows_have_a_sample_too():
     assert len(dense_rows(np.zeros((90, 2)), 60, seed=0)) == 48
     assert len(dense_rows(BLOBS[:10], 4, seed=0)) == 4
+
+
+def test_neighbours_are_sought_among_some_of_very_many():
+    rows, others = drawn_rows(50_000, 1_000, 5_000, seed=2)
+    assert (len(rows), len(others)) == (5_000, 20_000)  # 10⁷ / 1,000 would be fewer
+    assert set(rows) < set(others)
+    np.testing.assert_array_equal(rows, sample_rows(50_000, 5_000, seed=2))
+    rows, others = drawn_rows(50_000, 250, 5_000, seed=2)
+    assert len(others) == 40_000
+    np.testing.assert_array_equal(drawn_rows(50_000, 200, 5_000, seed=2)[1], np.arange(50_000))
+
+
+def test_the_neighbours_of_some_say_what_is_sparse(monkeypatch):
+    limit(monkeypatch, "objects all of which are clustered", 400)
+    limit(monkeypatch, "values among which neighbours are sought", 1_000)
+    rows, others = drawn_rows(1_200, 2, 400, seed=0)
+    kept = rows[are_dense(BLOBS[rows], BLOBS[others], seed=0)]
+    np.testing.assert_array_equal(dense_rows(BLOBS, 400, seed=0), kept)
+    assert len(others) == 500
 
 
 # -- the generator -----------------------------------------------------------------------------------------------------

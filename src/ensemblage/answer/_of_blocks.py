@@ -7,7 +7,6 @@ rows alone, sums go in fixed blocks, counts are whole numbers.
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -27,10 +26,9 @@ from ensemblage.answer._second_sample import (
     second_seed,
 )
 from ensemblage.base.atomic import new_folder
-from ensemblage.base.random import sample_rows
 from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.generation._clusterers import nearest_rows
-from ensemblage.generation._dense_rows import MOST_OF_SAMPLE, MOST_WHOLE, are_dense, near_distances, nearest_of_both
+from ensemblage.generation._dense_rows import MOST_OF_SAMPLE, MOST_WHOLE, are_dense, drawn_rows
 from ensemblage.io._feature_blocks import FeatureBlocks, describe_blocks
 from ensemblage.io._stored_cells import TableFeatures
 from ensemblage.metrics import verdicts
@@ -67,7 +65,8 @@ class OfBlocks(NamedTuple):
 
 def cluster_blocks(plan: Plan, features: FeatureBlocks, seed: int, n_jobs: int | None, progress: Any) -> OfBlocks:
     """The steps of the plan on features as they are clustered."""
-    kept, other = _dense_rows(features, plan.generator.sample_size, (seed, second_seed(seed)))
+    size = plan.generator.sample_size
+    kept, other = (_dense_rows(features, size, of) for of in (seed, second_seed(seed)))
     how = {"units": plan.generator.units, "seed": seed, "n_jobs": n_jobs, "progress": progress}
     chosen = choose_candidate(kept, plan.k, ks=plan.k_range, **how)
     k = number_of_clusters(plan, None, chosen)
@@ -88,13 +87,14 @@ def cluster_blocks(plan: Plan, features: FeatureBlocks, seed: int, n_jobs: int |
     return OfBlocks(chosen, generator, ensemble, consensus, second, nearest)
 
 
-def _dense_rows(features: FeatureBlocks, size: int, seeds: Sequence[int]) -> list[NDArray[np.float64]]:
-    """`dense_rows` that each seed draws, by one look at all objects."""
-    drawn = [features[sample_rows(len(features), size, seed)] for seed in seeds]
-    logger.info("%d of %d objects drawn, %d times", size, len(features), len(seeds))
-    far = features._reduce(_near_distances, nearest_of_both, np.vstack(drawn))[:, -1]
-    parts = zip(drawn, np.split(far, len(seeds)), seeds, strict=True)
-    return [rows[are_dense(rows, distances, seed)] for rows, distances, seed in parts]
+def _dense_rows(features: FeatureBlocks, size: int, seed: int) -> NDArray[np.float64]:
+    """The objects that a seed draws without those between clusters: `dense_rows`."""
+    rows, others = drawn_rows(len(features), features.shape[1], size, seed)
+    looked_at = features[others]
+    drawn = looked_at[np.searchsorted(others, rows)]
+    kept: NDArray[np.float64] = drawn[are_dense(drawn, looked_at, seed)]
+    logger.info("%d of %d objects drawn, %d of them are clustered", len(drawn), len(features), len(kept))
+    return kept
 
 
 def check_learned(plan: Plan, n_clusters: int) -> None:
@@ -210,11 +210,6 @@ def write_into(features: FeatureBlocks, model: Any, folder: Path) -> Any:
 
 
 # -- of a block, here or on a worker -----------------------------------------------------------------------------------
-
-
-def _near_distances(block: NDArray[Any], drawn: NDArray[Any]) -> NDArray[np.float64]:
-    with one_native_thread():
-        return near_distances(block, drawn)
 
 
 def counts_of(nearest: NDArray[Any], n_kept: int) -> NDArray[np.int64]:

@@ -10,7 +10,6 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import NearestNeighbors
 
-from ensemblage.base.random import sample_rows
 from ensemblage.rows.threads import one_native_thread
 
 Matrix = NDArray[np.float64]
@@ -22,6 +21,8 @@ NTH = 15
 """Which neighbour's distance says how sparse a place is, and of how many neighbours the median of it is taken."""
 MOST_OF_TREE = 15
 """Features up to which neighbours are found by a tree, as scikit-learn decides it, too."""
+MOST_VALUES = 10**7
+"""Values of the objects among which the neighbours of drawn rows are sought: of more, so many are drawn."""
 KEPT = 0.8
 """Part of the drawn rows that is clustered."""
 ROWS_OF_CELL, LEAST_OF_CELL = 100, 20
@@ -39,45 +40,39 @@ def dense_rows(X: Matrix, sample_size: int, seed: int) -> NDArray[np.intp]:
     So many are drawn by the seed, and the fifth in places that are sparse beside those of their neighbours is left out:
     it lies between clusters or at their edges more often than in them. A cluster that is sparse as a whole stays; in
     each of the cells of the drawn rows, 100 rows each on average, 20 stay at least. O(n m log n) time in few
-    dimensions, O(n m) for each drawn row in many.
+    dimensions, O(n m) for each drawn row in many; n is at most 10⁷ / m, and 20,000 at least.
     """
     if len(X) <= sample_size:
         return np.arange(len(X))
-    rows = sample_rows(len(X), sample_size, seed)
-    with one_native_thread():
-        far = near_distances(X, X[rows])[:, min(NTH, len(X) - 1)]
-    kept: NDArray[np.intp] = rows[are_dense(X[rows], far, seed)]
-    return kept
+    rows, others = drawn_rows(len(X), X.shape[1], sample_size, seed)
+    return rows[are_dense(X[rows], X if len(others) == len(X) else X[others], seed)]
 
 
-def near_distances(X: Matrix, drawn: Matrix) -> Matrix:
-    """(m, 16) distances of drawn rows to the nearest of some rows, ascending: to itself, 0, and to 15 others.
-
-    Infinite where there are fewer. They depend on the two rows alone; of more than 15 features only if a multiple of
-    256 rows stands before X, because scikit-learn multiplies matrices of so many rows.
-    """
-    size = min(NTH + 1, len(X))
-    distances = np.full((len(drawn), NTH + 1), np.inf)
-    rule = "brute" if X.shape[1] > MOST_OF_TREE else "kd_tree"
-    distances[:, :size] = NearestNeighbors(n_neighbors=size, algorithm=rule).fit(X).kneighbors(drawn)[0]
-    return distances
+def drawn_rows(n: int, m: int, sample_size: int, seed: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """The rows that are drawn of n with m features, and those among which their neighbours are sought; ascending."""
+    order = np.random.RandomState(seed).permutation(n)
+    most = max(MOST_WHOLE, sample_size, MOST_VALUES // m)
+    return np.sort(order[:sample_size]), np.sort(order[:most])
 
 
-def nearest_of_both(first: Matrix, second: Matrix) -> Matrix:
-    """(m, 16) the least of the distances to the rows of two blocks."""
-    return np.sort(np.hstack([first, second]), axis=1)[:, : NTH + 1]
-
-
-def are_dense(drawn: Matrix, far: Matrix, seed: int) -> NDArray[np.bool_]:
-    """(m,) which of the drawn rows are clustered; ``far`` are their distances to the 15th nearest other of all."""
+def are_dense(drawn: Matrix, others: Matrix, seed: int) -> NDArray[np.bool_]:
+    """(m,) which of the drawn rows are clustered, by their neighbours among other rows, of which they are some."""
     with one_native_thread():  # sums of k-means depend on the number of threads
-        order = np.argsort(_sparsity(drawn, far), kind="stable")
+        order = np.argsort(_sparsity(drawn, _far(drawn, others)), kind="stable")
         cells = _cells(drawn, seed)
     is_kept = np.zeros(len(drawn), dtype=bool)
     is_kept[order[: int(KEPT * len(drawn))]] = True
     for cell in np.unique(cells):
         is_kept[order[cells[order] == cell][:LEAST_OF_CELL]] = True
     return is_kept
+
+
+def _far(drawn: Matrix, others: Matrix) -> Matrix:
+    """(m,) distance of drawn rows to the 15th nearest other row, or the farthest of fewer."""
+    size = min(NTH + 1, len(others))
+    rule = "brute" if others.shape[1] > MOST_OF_TREE else "kd_tree"
+    distances: Matrix = NearestNeighbors(n_neighbors=size, algorithm=rule).fit(others).kneighbors(drawn)[0]
+    return distances[:, -1]
 
 
 def _sparsity(drawn: Matrix, far: Matrix) -> Matrix:

@@ -25,13 +25,14 @@ from ensemblage.answer._candidate_features import (
     feature_names,
 )
 from ensemblage.answer._candidate_pool import all_candidates, numbers_beside
+from ensemblage.answer._partition_features import NAMES
 from ensemblage.generation import ScaledPartitions
 from ensemblage.generation._candidates import FAMILIES as POOL_FAMILIES
 from ensemblage.generation._candidates import WIDE, Space, candidate_pool, numbers_of_clusters
 from ensemblage.generation._lumbermark import lumbermark
 from ensemblage.generation._views import VIEWS, Scales, n_signals, principal_components
 from ensemblage.kernels._mixtures import FULL, LATENT, fit_mixture
-from ensemblage.kernels._partition_features import NAMES, pair_agreement
+from ensemblage.kernels._partition_features import pair_agreement
 
 IRIS, WINE = load_iris().data, load_wine().data
 BLOBS, _ = make_blobs(200, 4, centers=4, cluster_std=2.0, random_state=3)

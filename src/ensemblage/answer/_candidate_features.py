@@ -12,15 +12,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemblage.answer._partition_features import NAMES, measure_partitions
 from ensemblage.generation._candidates import Origin, Pool, Space
 from ensemblage.generation._diverse import MOST_FULL
 from ensemblage.generation._views import MOST_COMPONENTS, VIEWS, Matrix, principal_components
-from ensemblage.kernels._partition_features import (
-    NAMES,
-    longest_edges,
-    measure_partitions,
-    pair_agreement,
-)
+from ensemblage.kernels._partition_features import longest_edges, pair_agreement
 from ensemblage.kernels._spanning_trees import mutual_reachability_tree
 from ensemblage.kernels._squares import nearest_of_rows
 
@@ -155,13 +151,6 @@ class Geometry(NamedTuple):
             values,
         )
 
-    def measure(self, labels: NDArray[np.int32]) -> Matrix:
-        """(p, len(NAMES)) of partitions (p, n)."""
-        out = np.zeros((len(labels), len(NAMES)))
-        if len(labels):
-            measure_partitions(labels, labels.max(axis=1) + 1, *self[:-1], out)
-        return out
-
 
 def _distances(A: Matrix, B: Matrix) -> Matrix:
     squares = (A**2).sum(axis=1)[:, None] + (B**2).sum(axis=1) - 2 * A @ B.T
@@ -243,7 +232,7 @@ def describe(pool: Pool, features: Matrix, units: Matrix | None = None) -> Descr
     measured = np.empty((p, len(NAMES)))
     for name, of_view in geometry.items():
         here = view == VIEWS.index(name)
-        measured[here] = of_view.measure(np.ascontiguousarray(labels[here]))
+        measured[here] = measure_partitions(labels[here], of_view)
     found = labels.max(axis=1) + 1
     ari, shared = np.empty((p, p)), np.empty((p, p))
     pair_agreement(labels, found, labels, found, ari, shared)

@@ -30,8 +30,8 @@ from ensemblage.generation import ScaledPartitions
 from ensemblage.generation._candidates import FAMILIES as POOL_FAMILIES
 from ensemblage.generation._candidates import WIDE, Space, candidate_pool, numbers_of_clusters
 from ensemblage.generation._lumbermark import lumbermark
+from ensemblage.generation._mixtures import FULL, LATENT, fit_mixture
 from ensemblage.generation._views import VIEWS, Scales, n_signals, principal_components
-from ensemblage.kernels._mixtures import FULL, LATENT, fit_mixture
 from ensemblage.kernels._partition_features import pair_agreement
 
 IRIS, WINE = load_iris().data, load_wine().data

@@ -17,7 +17,7 @@ from ensemblage.generation._candidates import Origin, Pool, Space
 from ensemblage.generation._diverse import MOST_FULL
 from ensemblage.generation._views import MOST_COMPONENTS, VIEWS, Matrix, principal_components
 from ensemblage.kernels._partition_features import longest_edges, pair_agreement
-from ensemblage.kernels._spanning_trees import mutual_reachability_tree
+from ensemblage.kernels._spanning_trees import mutual_reachability_tree, state_of_tree
 from ensemblage.kernels._squares import nearest_of_rows
 
 MOST_ROWS = 300
@@ -128,7 +128,8 @@ class Geometry(NamedTuple):
         nearest, distances = _nearest(Z, min(N_NEIGHBOURS, n - 1))
         core = np.ascontiguousarray(distances[:, min(CORE, distances.shape[1]) - 1])
         pairs, lengths = np.empty((n - 1, 2), dtype=np.int64), np.empty(n - 1)
-        mutual_reachability_tree(Z, core**2, pairs, lengths, np.empty(n - 1))
+        edges = pairs, lengths, np.empty(n - 1)
+        mutual_reachability_tree(np.ascontiguousarray(Z.T), core**2, np.empty(n), *state_of_tree(n), *edges)
         lengths = np.sqrt(lengths)
         rows = np.unique(np.linspace(0, n - 1, min(n, MOST_ROWS)).astype(np.int64))
         paths = np.empty((len(rows), n), dtype=np.float32)

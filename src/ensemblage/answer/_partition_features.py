@@ -120,7 +120,7 @@ class Clusters(NamedTuple):
 
     @property
     def n(self) -> int:
-        return self.ids.shape[1]
+        return int(self.ids.shape[1])
 
     @property
     def shares(self) -> Matrix:

@@ -36,8 +36,8 @@ def lumbermark(
     mutual_reachability_tree(columns, core, np.empty(n), *state_of_tree(n), pairs, reach, plain)
     pairs = pairs[np.lexsort((plain, reach))]
     clusters = np.empty((max(most_clusters - 1, 0), n), dtype=np.int32)
-    state = *np.zeros((3, n), dtype=np.int64), np.zeros(n, dtype=np.bool_)
-    made = cut_long_edges(pairs, *_rooted(pairs), SHARE, LEAST, *state, clusters)
+    (degree, sizes, top), is_top = np.zeros((3, n), dtype=np.int64), np.zeros(n, dtype=np.bool_)
+    made = cut_long_edges(pairs, *_rooted(pairs), SHARE, LEAST, degree, sizes, top, is_top, clusters)
     renumbered = [np.unique(labels, return_inverse=True)[1] for labels in clusters[:made]]
     return np.array(renumbered, dtype=np.int32).reshape(made, n)
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -35,18 +38,20 @@ def fit_mixture(
     R, logarithms = np.zeros((n, k)), np.empty((n, k))
     R[np.arange(n), labels] = 1.0
     weights, means, columns = np.empty(k), np.empty((k, m)), np.ascontiguousarray(X.T)
+    step: Callable[[], None]
     if shape == LATENT:
-        work = (np.empty((k, m)), np.empty((k, m)), np.empty((k, m)))
+        spread, first, second = np.empty((3, k, m))
+        step = partial(latent_step, X, R, ridge, is_binary, degrees, weights, means, spread, first, second, logarithms)
     else:
-        block = max(m, BLOCK)
-        work = (*np.empty((3, m, m)), np.zeros((m, BLOCK)), np.empty(block), np.empty(BLOCK))
+        (S, L, W), centred = np.empty((3, m, m)), np.zeros((m, BLOCK))
+        work = np.empty(max(m, BLOCK)), np.empty(BLOCK)
+        step = partial(
+            gaussian_step, X, columns, R, ridge, degrees, weights, means, S, L, W, centred, *work, logarithms
+        )
     before = likelihood = -np.inf
     for _ in range(steps):
         add_means(X, R, weights, means)
-        if shape == LATENT:
-            latent_step(X, R, ridge, is_binary, degrees, weights, means, *work, logarithms)
-        else:
-            gaussian_step(X, columns, R, ridge, degrees, weights, means, *work, logarithms)
+        step()
         likelihood = memberships_of(logarithms, R)
         if likelihood - before < tolerance:
             break

@@ -86,7 +86,10 @@ compiling = Compiling()
 
 @contextmanager
 def told_of_compiling(tell: Callable[[], None]) -> Iterator[None]:
-    """Call ``tell`` once, when a kernel is compiled here that the cache on the disk does not have; `compiling` counts."""
+    """Call ``tell`` once, when a kernel is compiled here that the cache on the disk does not have.
+
+    How long that takes is counted by `compiling`.
+    """
     from numba.core import event
 
     class Told(event.Listener):

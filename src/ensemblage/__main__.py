@@ -1,7 +1,6 @@
 """``python -m ensemblage`` is the command ``ensemblage``."""
 
 import gc
-import sys
 
 MANY = 100_000
 """New objects between two searches for unused cycles; imports make hundreds of thousands that all stay."""

@@ -387,7 +387,8 @@ def _borders(
     axis = means - means[other]
     length = np.maximum(np.sqrt((axis**2).sum(axis=1)), 1e-12)
     axis = axis / length[:, None]
-    spread = sum(np.sqrt(np.maximum(np.einsum("cf,cfh,ch->c", axis, S[of_], axis), 1e-12)) for of_ in (clusters, other))
+    squares = [np.einsum("cf,cfh,ch->c", axis, S[side], axis) for side in (clusters, other)]
+    spread = np.sqrt(np.maximum(squares, 1e-12)).sum(axis=0)
     rise = sparsity / np.maximum(2 * n_pairs, 1) - 0.5 * (density + density[other])
     touches = n_pairs > 0
     return (

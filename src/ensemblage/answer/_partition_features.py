@@ -67,7 +67,7 @@ NAMES = (
 TINY = 3
 NEAREST = 10
 """Neighbours that conductance counts."""
-MOST_LABELS = 2**16
+MOST_LABELS = 2**15
 """Of the partitions that are measured at once."""
 LEAST_CUT = 8
 """Objects of a cluster that is cut into two parts."""

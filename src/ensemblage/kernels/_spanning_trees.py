@@ -438,10 +438,14 @@ def mutual_reachability_tree(
     for edge in range(n - 1):
         for i in range(n):
             squares[i] = 0.0
-        for f in range(d):
-            own = columns[f, current]
+        for f in range(0, d - 1, 2):  # two at a time, added in their order
+            own, other = columns[f, current], columns[f + 1, current]
             for i in range(n):
-                squares[i] += (columns[f, i] - own) ** 2
+                squares[i] = squares[i] + (columns[f, i] - own) ** 2 + (columns[f + 1, i] - other) ** 2
+        if d % 2:
+            own = columns[d - 1, current]
+            for i in range(n):
+                squares[i] += (columns[d - 1, i] - own) ** 2
         current = join_nearest(current, squares, core, far, close, near, is_in)
         pairs[edge, 0], pairs[edge, 1] = near[current], current
         reach[edge], plain[edge] = far[current], close[current]

@@ -1582,6 +1582,8 @@ def kmeans_of_starts(X, uniforms, max_iter):
         if squares.min(axis=1).sum() < best[0]:
             best = squares.min(axis=1).sum(), labels
     return best
+
+
 def sums_by_label(row, labels):
     """The sums of a row over the objects of each cluster."""
     return np.array([row[labels == c].sum() for c in range(labels.max() + 1)])

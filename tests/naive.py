@@ -1582,3 +1582,127 @@ def kmeans_of_starts(X, uniforms, max_iter):
         if squares.min(axis=1).sum() < best[0]:
             best = squares.min(axis=1).sum(), labels
     return best
+
+
+def sums_by_label(row, labels):
+    """The sums of a row over the objects of each cluster."""
+    return np.array([row[labels == c].sum() for c in range(labels.max() + 1)])
+
+
+def silhouette_features(distances, rows, labels):
+    """Mean, least mean of a cluster, share below 0 of the silhouettes of some rows."""
+    sizes, values = np.bincount(labels), np.zeros(len(rows))
+    for a, i in enumerate(rows):
+        c, sums = labels[i], sums_by_label(distances[a].astype(float), labels)
+        if sizes[c] == 1:
+            continue
+        inside, outside = sums[c] / (sizes[c] - 1), min((sums / sizes)[q] for q in range(len(sizes)) if q != c)
+        values[a] = (outside - inside) / max(inside, outside) if max(inside, outside) > 0 else 0
+    means = [values[labels[rows] == c].mean() for c in np.unique(labels[rows])]
+    return [values.mean(), min(1.0, *means), (values < 0).mean()]
+
+
+def neighbour_features(nearest, sparsity, labels):
+    """Least cluster of the nearest ten, conductance, largest, modularity; cut and sparsity of pairs of clusters."""
+    k, sizes, n = labels.max() + 1, np.bincount(labels), len(labels)
+    own, cut, valley = np.zeros(k), np.zeros((k, k)), np.zeros((k, k))
+    ten = min(10, nearest.shape[1])
+    for i in range(n):
+        for j in nearest[i, :ten]:
+            a, b = labels[i], labels[j]
+            if a == b:
+                own[a] += 1
+                continue
+            for x, y in ((a, b), (b, a)):
+                cut[x, y] += 1
+                valley[x, y] += sparsity[i] + sparsity[j]
+    volume, total = 2 * own + cut.sum(axis=1), 2 * n * ten
+    share = [cut[c].sum() / max(min(volume[c], total - volume[c]), 1) for c in range(k)]
+    modularity = sum(2 * own[c] / total - (volume[c] / total) ** 2 for c in range(k))
+    least = min(1.0, *(own / (sizes * ten)))
+    return [least, np.dot(share, sizes) / n, max(share), modularity], cut, valley
+
+
+def tree_features(pairs, lengths, labels):
+    """Pieces, main pieces, log ratio of cut edges, density validity, its least, log of the least separation."""
+    n, k, sizes = len(labels), labels.max() + 1, np.bincount(labels)
+    piece = list(range(n))
+    inner = [labels[i] == labels[j] for i, j in pairs]
+    for (i, j), same in zip(pairs, inner, strict=True):
+        if same:
+            piece = [piece[i] if q == piece[j] else q for q in piece]
+    largest = [max(piece.count(q) for q in {piece[i] for i in range(n) if labels[i] == c}) for c in range(k)]
+    logarithms, inner = np.log(lengths + 1e-9), np.array(inner)
+    inside = logarithms[inner].sum() / max(inner.sum(), 1)
+    between = logarithms[~inner].sum() / max((~inner).sum(), 1)
+    validity, nearest = [], []
+    for c in range(k):
+        touches = np.array([c in (labels[i], labels[j]) for i, j in pairs])
+        widest = max((lengths[touches & inner]).tolist(), default=0.0)
+        separation = min((lengths[touches & ~inner]).tolist(), default=np.inf)
+        validity.append((separation - widest) / max(separation, widest, 1e-12))
+        nearest.append(separation)
+    ratio = (k - 1) / max((~inner).sum(), 1)
+    return [
+        ratio,
+        sum(largest) / n,
+        between - inside,
+        np.dot(validity, sizes) / n,
+        min(1.0, *validity),
+        np.log(min(nearest) + 1e-9) - inside,
+    ]
+
+
+def two_parts(values):
+    """Share of the variance that the best cut into two parts of a twelfth at least explains."""
+    values = np.sort(values)
+    total, best = ((values - values.mean()) ** 2).sum(), 0.0
+    least = max(2, len(values) // 12)
+    for q in range(least, len(values) - least + 1):
+        within = sum(((part - part.mean()) ** 2).sum() for part in (values[:q], values[q:]))
+        best = max(best, total - within)
+    return best / max(total, 1e-12)
+
+
+def gaussian_features(G, sparsity, labels, cut, valley):
+    """Likelihoods, two parts, distances and valleys, as `answer/_partition_features.py` names them."""
+    (n, g), k, sizes = G.shape, labels.max() + 1, np.bincount(labels)
+    total = np.cov(G.T, bias=True).reshape(g, g)
+    ridge = 1e-3 * np.trace(total) / g * np.eye(g)
+    scatter = [np.cov(G[labels == c].T, bias=True).reshape(g, g) * sizes[c] for c in range(k)]
+    S = [(s + (g + 1) * sum(scatter) / n) / (m + g + 1) + ridge for s, m in zip(scatter, sizes, strict=True)]
+    p, means = sizes / n, np.array([G[labels == c].mean(axis=0) for c in range(k)])
+    density = [sparsity[labels == c].mean() for c in range(k)]
+    full = sum(p[c] * (np.log(p[c]) - 0.5 * np.log(np.linalg.det(S[c]))) for c in range(k))
+    full += 0.5 * np.log(np.linalg.det(total + ridge))
+    diagonal = sum(p[c] * (np.log(p[c]) - 0.5 * np.log(np.diag(S[c])).sum()) for c in range(k))
+    diagonal += 0.5 * np.log(np.diag(total + ridge)).sum()
+    parts, distance, rise = [], [], []
+    for c in range(k):
+        axis = np.diag(S[c]).copy()
+        for _ in range(12):
+            axis = S[c] @ axis / np.linalg.norm(S[c] @ axis)
+        parts.append(two_parts(G[labels == c] @ axis) if sizes[c] >= 8 else 0.64)
+        b = int(cut[c].argmax())
+        if cut[c, b] == 0:
+            distance.append(5.0)
+            rise.append(3.0)
+            continue
+        between = means[c] - means[b]
+        axis = between / np.linalg.norm(between)
+        spread = np.sqrt(axis @ S[c] @ axis) + np.sqrt(axis @ S[b] @ axis)
+        distance.append(min(5.0, np.linalg.norm(between) / spread))
+        rise.append(min(3.0, valley[c, b] / (2 * cut[c, b]) - (density[c] + density[b]) / 2))
+    price = 0.5 * np.log(n) / n * (k - 1)
+    return [
+        full,
+        full - price * (1 + g + g * (g + 1) / 2),
+        diagonal - price * (1 + 2 * g),
+        p @ parts,
+        max((v for v, m in zip(parts, sizes, strict=True) if m >= 8), default=0.0),
+        min(distance),
+        p @ distance,
+        p @ (np.array(distance) < 1.2),
+        p @ rise,
+        min(rise),
+    ]

@@ -16,6 +16,7 @@ from sklearn.metrics import (
 from sklearn.mixture import GaussianMixture
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from ensemblage.answer import _partition_features
 from ensemblage.answer._candidate_features import (
     AGREEMENT,
     FAMILIES,
@@ -25,13 +26,21 @@ from ensemblage.answer._candidate_features import (
     feature_names,
 )
 from ensemblage.answer._candidate_pool import all_candidates, numbers_beside
+from ensemblage.answer._partition_features import (
+    NAMES,
+    OF_GAUSSIANS,
+    OF_NEIGHBOURS,
+    OF_SILHOUETTES,
+    OF_TREE,
+    measure_partitions,
+)
 from ensemblage.generation import ScaledPartitions
 from ensemblage.generation._candidates import FAMILIES as POOL_FAMILIES
 from ensemblage.generation._candidates import WIDE, Space, candidate_pool, numbers_of_clusters
 from ensemblage.generation._lumbermark import lumbermark
+from ensemblage.generation._mixtures import FULL, LATENT, fit_mixture
 from ensemblage.generation._views import VIEWS, Scales, n_signals, principal_components
-from ensemblage.kernels._mixtures import FULL, LATENT, fit_mixture
-from ensemblage.kernels._partition_features import NAMES, pair_agreement
+from ensemblage.kernels._partition_features import pair_agreement
 
 IRIS, WINE = load_iris().data, load_wine().data
 BLOBS, _ = make_blobs(200, 4, centers=4, cluster_std=2.0, random_state=3)
@@ -365,6 +374,36 @@ def test_neighbours_sizes_columns_and_tree_by_their_definitions(described):
     }
     for name, value in expected.items():
         assert column(described, name)[i] == pytest.approx(value, abs=2e-4), name
+
+
+@pytest.mark.parametrize("X", [BLOBS[:70], IRIS[::2], np.random.default_rng(0).normal(size=(40, 1))])
+def test_what_is_measured_of_partitions_as_by_their_slow_twins(X):
+    space = Space("own", X, 6)
+    labels = np.array([np.unique(space.kmeans(k), return_inverse=True)[1] for k in (2, 3, 6)], dtype=np.int32)
+    labels[0, 0] = 2  # an object alone
+    of = Geometry.of(space)
+    made = dict(zip(NAMES, measure_partitions(labels, of).T, strict=True))
+    for i, one in enumerate(labels):
+        by_neighbours, cut, valley = naive.neighbour_features(of.nearest, of.sparsity, one)
+        expected = [
+            (OF_SILHOUETTES, naive.silhouette_features(of.distances, of.rows, one)),
+            ([f"path {OF_SILHOUETTES[0]}"], naive.silhouette_features(of.paths, of.rows, one)[:1]),
+            (OF_NEIGHBOURS[4:], by_neighbours),
+            (OF_TREE, naive.tree_features(of.pairs, of.lengths, one)),
+            (OF_GAUSSIANS, naive.gaussian_features(of.G, of.sparsity, one, cut, valley)),
+        ]
+        for names, values in expected:
+            for name, value in zip(names, values, strict=True):
+                assert made[name][i] == pytest.approx(value, abs=1e-9), name
+
+
+def test_partitions_are_measured_alike_alone_and_together(described, monkeypatch):
+    of = Geometry.of(described[0].spaces["own"])
+    labels = described[0].labels[:12]
+    together = measure_partitions(labels, of)
+    monkeypatch.setattr(_partition_features, "MOST_LABELS", 5 * labels.shape[1])
+    np.testing.assert_allclose(measure_partitions(labels, of), together, rtol=1e-13, atol=1e-13)
+    assert measure_partitions(labels[:0], of).shape == (0, len(NAMES))
 
 
 def test_ranks_and_what_is_known_of_the_set(described):

@@ -10,7 +10,7 @@ from sklearn.cluster import AgglomerativeClustering, KMeans
 from sklearn.datasets import load_iris, make_blobs
 
 from ensemblage.base.random import task_seeds
-from ensemblage.kernels._points import best_of_starts, iterate, spread_seeds
+from ensemblage.kernels._points import BLOCK, best_of_starts, iterate, spread_seeds
 from ensemblage.kernels._squares import best_of_starts_by_squares, cores_by_squares, cores_of_points, nearest_of_rows
 from ensemblage.stability._gap import Gaps, first_that_lasts, gaps, log_within, log_within_by_k
 from ensemblage.stability._persistence import count_components, pad_persistences, persistences
@@ -199,6 +199,10 @@ def test_within_by_k():
     assert log_within_by_k(X[:3], [5], 1, 0)[0] == -np.inf
 
 
+def work_of_iterate(n, k):
+    return np.empty(n), np.empty(k, dtype=np.int64), np.empty(k * BLOCK), np.empty(BLOCK, dtype=np.int32)
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_iterations_as_of_scikit_learn(seed):
     X = rng(seed).normal(size=(80, 3 + seed))
@@ -206,7 +210,7 @@ def test_iterations_as_of_scikit_learn(seed):
     centres = X[rng(seed).choice(80, k, replace=False)].copy()
     model = KMeans(k, init=centres.copy(), n_init=1, tol=0).fit(X)
     labels = np.empty(80, dtype=np.int32)
-    within = iterate(X, np.ascontiguousarray(X.T), centres, labels, np.empty(80), np.empty(k, dtype=np.int64), 300)
+    within = iterate(X, np.ascontiguousarray(X.T), centres, labels, *work_of_iterate(80, k), 300)
     assert within == pytest.approx(model.inertia_)
     assert_array_equal(labels, model.labels_)
     assert_allclose(centres, model.cluster_centers_)
@@ -215,7 +219,7 @@ def test_iterations_as_of_scikit_learn(seed):
 def test_a_cluster_without_objects_begins_again():
     X = np.array([[0.0], [1.0], [10.0]])
     centres, labels = np.array([[0.0], [500.0], [600.0]]), np.empty(3, dtype=np.int32)
-    assert iterate(X, np.ascontiguousarray(X.T), centres, labels, np.empty(3), np.empty(3, dtype=np.int64), 300) == 0
+    assert iterate(X, np.ascontiguousarray(X.T), centres, labels, *work_of_iterate(3, 3), 300) == 0
     assert len(set(labels.tolist())) == 3
     equal = np.ones((4, 1))
     assert best_of_starts(equal, np.full((2, 3), 0.5), 300, np.empty(4, dtype=np.int32)) == 0

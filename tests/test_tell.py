@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-from dataclasses import replace
 
 import click
 import pytest
@@ -11,8 +10,8 @@ from test_cli import WINE, succeed
 
 from ensemblage.cli import _progress
 from ensemblage.cli._errors import color_choice, say
-from ensemblage.cli._generation import Generation
 from ensemblage.cli._plan import duration_range_text, estimate_seconds
+from ensemblage.kernels._jit import compiling
 
 
 def test_a_run_says_what_it_is_going_to_do(tmp_path):
@@ -26,38 +25,55 @@ def test_a_run_says_what_it_is_going_to_do(tmp_path):
     told = succeed(*command, "--selection", "consensus", "-o", tmp_path / "consensus").stderr
     assert (
         "178 objects × 13 features; base clusterings by mixtures, spectral clustering and Genie; eac-average combines "
-        "them; all of this is repeated for 2 resamples; some seconds\n"
+        "them; all of this is repeated for 2 resamples\n"
     ) in told
     command = ("run", WINE, "-k", 3, "--generator", "random-k", "--partitions", 4, "--stability", 0, "--method", "acv")
     told = succeed(*command, "-o", tmp_path / "other").stderr
     assert "; 4 base clusterings by random-k; acv combines them\n" in told
 
 
-def test_how_long_the_rest_may_take(monkeypatch):
+def test_how_long_the_rest_takes(monkeypatch):
     now, told = [100.0], []
     monkeypatch.setattr(_progress.time, "perf_counter", lambda: now[0])
     monkeypatch.setattr(_progress, "tell", told.append)
     remaining = _progress.RemainingTime("base clusterings")
-    for seconds, done in ((0, 0), (5, 1), (20, 2), (200, 7)):
+    for seconds, done in ((0, 0), (5, 1), (20, 2), (35, 3), (200, 7)):
         now[0] = 100.0 + seconds
         remaining(done, 12)
-    # Once, judged by what is done after the first step: four times 150 s, for later steps may be longer.
-    assert told == ["base clusterings: 2 of 12 done in 20 s, the rest takes up to about 10 min"]
+    assert told == ["base clusterings: 3 of 12 done in 35 s, the rest takes about 2 min"]  # judged after the first step
     quick = _progress.RemainingTime("quick")
     now[0] += 30
     quick(5, 5)
     assert len(told) == 1
 
 
-def test_what_compiles_before_the_first_step_is_no_part_of_the_pace(monkeypatch):
+def test_compiling_is_no_part_of_the_pace(monkeypatch):
     now, told = [0.0], []
     monkeypatch.setattr(_progress.time, "perf_counter", lambda: now[0])
     monkeypatch.setattr(_progress, "tell", told.append)
-    remaining = _progress.RemainingTime("number of clusters")
-    for seconds, done in ((15, 1), (16, 11), (17, 21)):
+    remaining = _progress.RemainingTime("base clusterings")
+    for seconds, done in ((15, 1), (16, 11), (17, 31)):
         now[0] = seconds
         remaining(done, 101)
-    assert told == ["number of clusters: 21 of 101 done in 17 s, the rest takes up to about 32 s"]
+    assert told.pop() == "base clusterings: 31 of 101 done in 17 s, the rest takes about 5 s"
+    remaining = _progress.RemainingTime("base clusterings")
+    for seconds, done in ((20, 1), (60, 31)):
+        now[0] = seconds
+        remaining(done, 61)
+        compiling.begin()
+        compiling.begin()
+        now[0] += 30
+        compiling.end()
+        compiling.end()
+    assert told == ["base clusterings: 31 of 61 done in 43 s, the rest takes about 10 s"]
+
+
+def test_steps_that_are_not_alike_promise_nothing(monkeypatch):
+    monkeypatch.setattr(_progress, "tell", lambda text: None)
+    for are_alike in (True, False):
+        with _progress.progress_bar("steps", 10, are_alike=are_alike) as called:
+            assert isinstance(called, _progress.RemainingTime) == are_alike
+            called(5, 10)
 
 
 @pytest.mark.parametrize(("seconds", "text"), [(0.2, "1 s"), (89, "89 s"), (100, "2 min"), (7200, "2.0 h")])
@@ -87,10 +103,10 @@ def test_no_color_reaches_the_commands():
     [
         (3, "some seconds"),
         (6, "some seconds"),
-        (14, "up to 45 seconds"),
-        (30, "15 to 90 seconds"),
+        (14, "up to 30 seconds"),
+        (30, "15 to 60 seconds"),
         (100, "45 seconds to 5 minutes"),
-        (300, "2 to 15 minutes"),
+        (300, "2 to 10 minutes"),
         (3_000, "20 minutes or more"),
         (9_000, "60 minutes or more"),
     ],
@@ -100,16 +116,10 @@ def test_time_is_said_in_round_numbers(seconds, words):
 
 
 def test_time_grows_with_what_is_done():
-    diverse = Generation("diverse", 50, None, seed=0, n_jobs=1)
-    fast = replace(diverse, generator="random-k")
-    least = estimate_seconds(1_000, 10, diverse, None, 0)
-    assert least < estimate_seconds(10_000, 10, diverse, None, 0)
-    assert least < estimate_seconds(1_000, 500, diverse, None, 0)
-    assert least < estimate_seconds(1_000, 10, diverse, None, 20)
-    assert least < estimate_seconds(1_000, 10, diverse, (2, 10), 0) < estimate_seconds(1_000, 10, diverse, (2, 30), 0)
-    assert estimate_seconds(10**6, 10, fast, None, 0) < estimate_seconds(
-        10**6, 10, replace(fast, partitions=500), None, 0
-    )
+    least = estimate_seconds(1_000, 10, 0)
+    for more in ((10_000, 10, 0), (1_000, 500, 0), (1_000, 10, 20)):
+        assert least < estimate_seconds(*more)
+    assert estimate_seconds(10**5, 10, 0) < estimate_seconds(10**6, 10, 0)
 
 
 @pytest.mark.filterwarnings("ignore:Number of distinct clusters")

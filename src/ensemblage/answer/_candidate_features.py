@@ -12,16 +12,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemblage.answer._partition_features import NAMES, measure_partitions
 from ensemblage.generation._candidates import Origin, Pool, Space
 from ensemblage.generation._diverse import MOST_FULL
 from ensemblage.generation._views import MOST_COMPONENTS, VIEWS, Matrix, principal_components
-from ensemblage.kernels._partition_features import (
-    NAMES,
-    longest_edges,
-    measure_partitions,
-    pair_agreement,
-)
-from ensemblage.kernels._spanning_trees import mutual_reachability_tree
+from ensemblage.kernels._partition_features import longest_edges, pair_agreement
+from ensemblage.kernels._spanning_trees import mutual_reachability_tree, state_of_tree
 from ensemblage.kernels._squares import nearest_of_rows
 
 MOST_ROWS = 300
@@ -132,7 +128,8 @@ class Geometry(NamedTuple):
         nearest, distances = _nearest(Z, min(N_NEIGHBOURS, n - 1))
         core = np.ascontiguousarray(distances[:, min(CORE, distances.shape[1]) - 1])
         pairs, lengths = np.empty((n - 1, 2), dtype=np.int64), np.empty(n - 1)
-        mutual_reachability_tree(Z, core**2, pairs, lengths, np.empty(n - 1))
+        edges = pairs, lengths, np.empty(n - 1)
+        mutual_reachability_tree(np.ascontiguousarray(Z.T), core**2, np.empty(n), *state_of_tree(n), *edges)
         lengths = np.sqrt(lengths)
         rows = np.unique(np.linspace(0, n - 1, min(n, MOST_ROWS)).astype(np.int64))
         paths = np.empty((len(rows), n), dtype=np.float32)
@@ -154,13 +151,6 @@ class Geometry(NamedTuple):
             np.ascontiguousarray(scaled),
             values,
         )
-
-    def measure(self, labels: NDArray[np.int32]) -> Matrix:
-        """(p, len(NAMES)) of partitions (p, n)."""
-        out = np.zeros((len(labels), len(NAMES)))
-        if len(labels):
-            measure_partitions(labels, labels.max(axis=1) + 1, *self[:-1], out)
-        return out
 
 
 def _distances(A: Matrix, B: Matrix) -> Matrix:
@@ -243,7 +233,7 @@ def describe(pool: Pool, features: Matrix, units: Matrix | None = None) -> Descr
     measured = np.empty((p, len(NAMES)))
     for name, of_view in geometry.items():
         here = view == VIEWS.index(name)
-        measured[here] = of_view.measure(np.ascontiguousarray(labels[here]))
+        measured[here] = measure_partitions(labels[here], of_view)
     found = labels.max(axis=1) + 1
     ari, shared = np.empty((p, p)), np.empty((p, p))
     pair_agreement(labels, found, labels, found, ari, shared)

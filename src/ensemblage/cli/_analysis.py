@@ -206,7 +206,8 @@ for: a few seconds, and far less than `ConsensusModes` refuses."""
 def _compare_methods(ensemble: Ensemble, consensus: Any, wanted: Consensus, seconds: Seconds) -> MethodComparison:
     """What every method makes of the partitions, asked for as many clusters as the answer has."""
     limit: dict[str, Any] = {} if wanted.memory is None else {"max_bytes": wanted.memory}
-    with seconds.spent_on("methods"), progress_bar("methods", len(METHODS), "on the same partitions") as callback:
+    line = "on the same partitions"
+    with seconds.spent_on("methods"), progress_bar("methods", len(METHODS), line, are_alike=False) as callback:
         return compare_methods(
             ensemble,
             consensus.n_clusters_,

@@ -240,7 +240,8 @@ class Generation:
         if self.generator == GREEDY:
             tell(f"base clusterings: greedy k-means to {self.k} clusters ...")
             return generated(generator, X, features.members), generator
-        with progress_bar("base clusterings", self._n_steps(generator, X)) as callback:
+        are_alike = self.generator in INDEPENDENT
+        with progress_bar("base clusterings", self._n_steps(generator, X), are_alike=are_alike) as callback:
             ensemble = generated(generator.set_params(progress=callback), X, features.members)
         return ensemble, generator.set_params(progress=None)
 

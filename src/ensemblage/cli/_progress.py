@@ -11,6 +11,7 @@ import click
 
 from ensemblage.cli._errors import one_line, say
 from ensemblage.cli._options import shell_text
+from ensemblage.kernels._jit import compiling
 
 
 def tell(text: str) -> None:
@@ -24,17 +25,14 @@ def tell_notes(name: str, notes: Iterable[str]) -> None:
 
 LONG = 10.0
 """Seconds of work after which it is told how long the rest may take."""
-LEAST_SHARE = 0.15
+LEAST_SHARE = 0.25
 """Of the work that must be done before."""
-SLOWER = 4
-"""What the rest took was never more than so many times what the pace before says (seven runs of all kinds): later steps
-can be longer, and further ones turn out to be needed."""
 
 
 class RemainingTime:
-    """Called with what is done of all that is to do: says once how long the rest takes at most.
+    """Called with what is done of all that is to do: says once about how long the rest takes, if the steps are alike.
 
-    The pace is that after the first call in which something is done: what comes before may be compiling.
+    The pace is that after the first call in which something is done, without the time in which kernels were compiled.
     """
 
     def __init__(self, label: str) -> None:
@@ -44,17 +42,17 @@ class RemainingTime:
 
     def __call__(self, done: int, total: int) -> None:
         now = time.perf_counter()
+        worked = now - compiling.seconds
         if self._first is None:
-            self._first = (done, now) if done else None
+            self._first = (done, worked) if done else None
             return
         before, since = self._first
         enough = done > before and done >= LEAST_SHARE * total and now - self._start >= LONG
         if self._is_told or not enough or done >= total:
             return
         self._is_told = True
-        most = duration(SLOWER * (now - since) * (total - done) / (done - before))
-        spent = duration(now - self._start)
-        tell(f"{self._label}: {done} of {total} done in {spent}, the rest takes up to about {most}")
+        rest, spent = duration((worked - since) * (total - done) / (done - before)), duration(now - self._start)
+        tell(f"{self._label}: {done} of {total} done in {spent}, the rest takes about {rest}")
 
 
 def duration(seconds: float) -> str:
@@ -65,11 +63,20 @@ def duration(seconds: float) -> str:
 
 
 @contextmanager
-def progress_bar(label: str, length: int, line: str | None = None) -> Iterator[Callable[[int, int], None]]:
-    """A bar on a terminal; elsewhere one line when the work begins."""
+def progress_bar(
+    label: str, length: int, line: str | None = None, are_alike: bool = True
+) -> Iterator[Callable[[int, int], None]]:
+    """A bar on a terminal; elsewhere one line when the work begins, and another how long the rest takes.
+
+    Nothing is said of the rest where the steps are not alike.
+    """
     if not sys.stderr.isatty():
         tell(f"{label}: {length if line is None else line} ...")
-        yield RemainingTime(label)
+        yield RemainingTime(label) if are_alike else _say_nothing
         return
     with click.progressbar(length=length, label=label, file=sys.stderr, show_pos=True) as bar:
         yield lambda done, total: bar.update(length * done // total - bar.pos)
+
+
+def _say_nothing(done: int, total: int) -> None:
+    """Called with what is done of all that is to do."""

@@ -326,11 +326,17 @@ def _choose(decisions: Decisions, seconds: Seconds) -> FoundNumber:
     choice, chosen = None, None
     if plan.chooses_k:
         line = "against single clouds of the same shape, and in halves of the objects"
-        with seconds.spent_on("number of clusters"), progress_bar("number of clusters", 100, line) as callback:
+        with (
+            seconds.spent_on("number of clusters"),
+            progress_bar("number of clusters", 100, line, are_alike=False) as callback,
+        ):
             choice = choice_of(plan, X, asked.seed, asked.n_jobs, callback)
     if plan.is_learned:
         line = "by several algorithms in several scales, rated by trees that learned on synthetic sets"
-        with seconds.spent_on("candidates"), progress_bar("candidate partitions", 100, line) as callback:
+        with (
+            seconds.spent_on("candidates"),
+            progress_bar("candidate partitions", 100, line, are_alike=False) as callback,
+        ):
             chosen = chosen_of(plan, X, asked.seed, asked.n_jobs, callback)
     if (found := choice or chosen) is not None:
         tell(found.sentence)

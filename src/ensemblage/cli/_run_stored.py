@@ -73,7 +73,7 @@ def run_stored(data: Path, output: Path, **settings: Any) -> None:
             if asked["preprocessor"] is not None:
                 del asked["standardize"]
             line = f"{len(features):,} objects; several algorithms cluster some of them"
-            with progress_bar("base clusterings", 100, line) as callback:
+            with progress_bar("base clusterings", 100, line, are_alike=False) as callback:
                 model = ConsensusClustering(**asked, progress=callback).fit(features)
             notes = getattr(features, "notes", ()) or model.preprocessor_.notes_
             tell_notes(data.name, notes)

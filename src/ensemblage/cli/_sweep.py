@@ -114,7 +114,7 @@ def _choose(
     tell_notes(data.name, given.notes)
     known = {name: value for name, value in asked.items() if value is not None}
     line = f"{known['n_resamples']} resamples, and every resolution"
-    with seconds.spent_on("sweep"), progress_bar("sweep", 100, line) as callback:
+    with seconds.spent_on("sweep"), progress_bar("sweep", 100, line, are_alike=False) as callback:
         choice = choose_resolution(given.X, **known, **given.options, n_jobs=n_jobs, progress=callback)
     tell_notes(data.name, choice.notes)
     return choice, given

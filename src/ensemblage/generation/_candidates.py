@@ -18,12 +18,12 @@ from ensemblage.base.random import sample_rows
 from ensemblage.generation._diverse import GINI_THRESHOLD, MOST_FULL, RIDGE, Embedding, Objects
 from ensemblage.generation._genie import Merges
 from ensemblage.generation._lumbermark import N_NEIGHBOURS, lumbermark
+from ensemblage.generation._mixtures import FULL, LATENT, fit_mixture
 from ensemblage.generation._parallel import fold_warnings, run_all
 from ensemblage.generation._sampled_kmeans import member_sums
 from ensemblage.generation._views import MOST_COMPONENTS, Matrix, Scales, n_signals, principal_components
 from ensemblage.kernels._dendrogram import cut_merges
-from ensemblage.kernels._mixtures import FULL, LATENT, fit_mixture
-from ensemblage.kernels._points import iterate
+from ensemblage.kernels._points import BLOCK, iterate
 
 Labels = NDArray[np.int32]
 STEPS, TOLERANCE = 60, 1e-3
@@ -136,7 +136,8 @@ class Space:
     def kmeans(self, k: int) -> Labels:
         n, labels = len(self.X), self.ward(k)
         columns, centres = np.ascontiguousarray(self.X.T), centres_of(self.X, labels)
-        iterate(self.X, columns, centres, labels, np.empty(n), np.empty(k, dtype=np.int64), STEPS)
+        work = np.empty(n), np.empty(k, dtype=np.int64), np.empty(k * BLOCK), np.empty(BLOCK, dtype=np.int32)
+        iterate(self.X, columns, centres, labels, *work, STEPS)
         return labels
 
     @once

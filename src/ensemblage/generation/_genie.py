@@ -19,7 +19,7 @@ from ensemblage.generation._clusterers import Labels, nearest_rows
 from ensemblage.generation._random_k import k_range
 from ensemblage.kernels._boruvka import POINTS_OF_LEAF, join_components, sort_into_tree
 from ensemblage.kernels._dendrogram import cut_merges, genie_merges, number_merges
-from ensemblage.kernels._spanning_trees import spanning_tree_of_points
+from ensemblage.kernels._spanning_trees import POINTS_OF_BLOCK, spanning_tree_of_points
 from ensemblage.rows.interrupts import run_interruptibly
 
 logger = logging.getLogger(__name__)
@@ -54,8 +54,10 @@ class Tree(NamedTuple):
     def merges(self, gini_threshold: float) -> Merges:
         """Genie's, down to one cluster."""
         n = len(self.pairs) + 1
-        order, gini = np.empty(n - 1, dtype=np.int64), np.empty(n - 1)
-        genie_merges(self.pairs, gini_threshold, np.arange(n), np.ones(n, dtype=np.int64), order, gini)
+        order, gini, ones = np.empty(n - 1, dtype=np.int64), np.empty(n - 1), np.ones(n, dtype=np.int64)
+        distinct, number = ones.copy(), np.full(n, n)
+        edges = np.zeros(n - 1, dtype=np.bool_), np.arange(n - 1)
+        genie_merges(self.pairs, gini_threshold, np.arange(n), ones, distinct, number, *edges, order, gini)
         return Merges(self.pairs[order], self.lengths[order], gini)
 
 
@@ -65,7 +67,9 @@ def by_prim(X: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.float
     columns, keys = np.ascontiguousarray(X[1:].T), np.full(n - 1, np.inf)
     pairs, squares = np.empty((n - 1, 2), dtype=np.int64), np.empty(n - 1)
     state = np.arange(1, n), keys, keys.view(np.int64), np.zeros(n - 1, dtype=np.int64), X[0].copy()
-    run_interruptibly(spanning_tree_of_points, columns, *state, np.zeros(2, dtype=np.int64), pairs, squares)
+    run_interruptibly(
+        spanning_tree_of_points, columns, *state, np.empty(POINTS_OF_BLOCK), np.zeros(2, dtype=np.int64), pairs, squares
+    )
     return pairs, squares
 
 

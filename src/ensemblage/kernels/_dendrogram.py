@@ -38,7 +38,9 @@ def number_merges(pairs: Any, parent: Any, number: Any, size: Any, progress: Any
     first, last = next_rows(pairs.shape[0], 64, budget, progress)
     for s in range(first, last):
         a, b = root_of(parent, pairs[s, 0]), root_of(parent, pairs[s, 1])
-        merged[s, 0], merged[s, 1] = min(number[a], number[b]), max(number[a], number[b])
+        if number[a] > number[b]:
+            a, b = b, a
+        merged[s, 0], merged[s, 1] = number[a], number[b]
         if size[a] < size[b]:
             a, b = b, a
         parent[b] = a
@@ -55,50 +57,34 @@ def cut_merges(pairs: Any, clusters: Any) -> int:
     pairs : IN the merges to make, one row of either cluster
     clusters : OUT (m,) clusters numbered by their first row
     """
-    m = clusters.shape[0]
-    parent = np.arange(m)
-    for s in range(pairs.shape[0]):
-        a, b = root_of(parent, pairs[s, 0]), root_of(parent, pairs[s, 1])
-        parent[max(a, b)] = min(a, b)
-    n_clusters = 0
+    m, n_clusters = clusters.shape[0], 0
     for i in range(m):
-        r = root_of(parent, i)
-        if r == i:
+        clusters[i] = i  # at first a parent, none of them larger than its child
+    for s in range(pairs.shape[0]):
+        a, b = root_of(clusters, pairs[s, 0]), root_of(clusters, pairs[s, 1])
+        if a < b:
+            clusters[b] = a
+        else:
+            clusters[a] = b
+    for i in range(m):
+        if clusters[i] == i:
             clusters[i] = n_clusters
             n_clusters += 1
         else:
-            clusters[i] = clusters[r]
+            clusters[i] = clusters[clusters[i]]
     return n_clusters
 
 
 @jit
-def raise_heights(pairs: Any, heights: Any) -> None:
+def raise_heights(pairs: Any, lowest: Any, heights: Any) -> None:
     """pairs : IN (m - 1, 2) first rows of the two clusters, the smaller first; a cluster after its parts
+    lowest : WORK (m,) zeros
     heights : IN/OUT (m - 1,) afterwards none below those of its parts
     """
-    lowest = np.zeros(pairs.shape[0] + 1)
     for s in range(pairs.shape[0]):
         a, b = pairs[s, 0], pairs[s, 1]
         heights[s] = max(heights[s], lowest[a], lowest[b])
         lowest[a] = heights[s]
-
-
-@jit
-def children_first(pairs: Any, order: Any) -> bool:
-    """Whether every cluster comes after its parts in that order.
-
-    pairs : IN as above
-    order : IN (m - 1,) another order of the merges
-    """
-    place, latest = np.empty(order.shape[0], np.int64), np.full(order.shape[0] + 1, -1)
-    for s in range(order.shape[0]):
-        place[order[s]] = s
-    for s in range(order.shape[0]):
-        a, b = pairs[s, 0], pairs[s, 1]
-        if place[s] < max(latest[a], latest[b]):
-            return False
-        latest[a] = place[s]
-    return True
 
 
 ROUNDING = 1e-12
@@ -106,7 +92,18 @@ ROUNDING = 1e-12
 
 
 @jit
-def genie_merges(pairs: Any, threshold: float, parent: Any, sizes: Any, order: Any, gini: Any) -> None:
+def genie_merges(
+    pairs: Any,
+    threshold: float,
+    parent: Any,
+    sizes: Any,
+    distinct: Any,
+    number: Any,
+    used: Any,
+    unused: Any,
+    order: Any,
+    gini: Any,
+) -> None:
     """The edges of a spanning tree in the order in which Genie merges, down to one cluster.
 
     The next edge is the lightest one; where the Gini index of the sizes is above the threshold, the lightest one of a
@@ -117,17 +114,16 @@ def genie_merges(pairs: Any, threshold: float, parent: Any, sizes: Any, order: A
     threshold : IN of the Gini index
     parent : WORK (n,) int64 0 … n - 1
     sizes : WORK (n,) int64 ones, points of the cluster of each root
+    distinct : WORK (n,) int64, the sizes that occur, the smallest first; the first one is 1 ...
+    number : WORK (n,) int64 ... and how many clusters have each: n of the first
+    used : WORK (n - 1,) zeros, whether an edge is used
+    unused : WORK (n - 1,) int64 0 … n - 2
     order : OUT (n - 1,) int64 which edge each merge takes
     gini : OUT (n - 1,) Gini index of the sizes before it
     """
     n_edges = pairs.shape[0]
-    n = n_edges + 1
-    # The sizes that occur, the smallest first, and how many clusters have each; n clusters have √(2 n) sizes at most.
-    distinct, number = np.empty(n, np.int64), np.empty(n, np.int64)
-    distinct[0], number[0], n_distinct = 1, n, 1
-    used = np.zeros(n_edges, np.bool_)
-    lightest = 0  # edges before it are used
-    unused, n_unused = np.arange(n_edges), n_edges
+    n, n_distinct = n_edges + 1, distinct[0]  # one; later √(2 n) at most
+    lightest, n_unused = 0, n_edges  # edges before the lightest one are used
     smallest, looked_at = 1, 0  # of the smallest size: unused edges before it do not touch it
     for s in range(n_edges):
         gini[s] = gini_index(distinct[:n_distinct], number, n_edges + 1 - s, n)

@@ -1,6 +1,7 @@
 """The only place that calls numba's compiler."""
 
 import os
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from secrets import randbits
@@ -57,19 +58,49 @@ def _compiled(function: Callable[P, R], **options: Any) -> Callable[P, R]:
     return compiled
 
 
+class Compiling:
+    """How long kernels have been compiled in this process, as far as `told_of_compiling` listened."""
+
+    def __init__(self) -> None:
+        self._seconds, self._depth, self._since = 0.0, 0, 0.0
+
+    @property
+    def seconds(self) -> float:
+        """Wall seconds so far."""
+        return self._seconds + (time.perf_counter() - self._since if self._depth else 0.0)
+
+    def begin(self) -> None:
+        """A kernel is compiled, or one that a kernel calls: numba compiles one after another."""
+        if not self._depth:
+            self._since = time.perf_counter()
+        self._depth += 1
+
+    def end(self) -> None:
+        self._depth -= 1
+        if not self._depth:
+            self._seconds += time.perf_counter() - self._since
+
+
+compiling = Compiling()
+
+
 @contextmanager
 def told_of_compiling(tell: Callable[[], None]) -> Iterator[None]:
-    """Call ``tell`` once, when a kernel is compiled here that the cache on the disk does not have."""
+    """Call ``tell`` once, when a kernel is compiled here that the cache on the disk does not have.
+
+    How long that takes is counted by `compiling`.
+    """
     from numba.core import event
 
     class Told(event.Listener):
         def on_start(self, event: Any) -> None:
+            compiling.begin()
             if not told:
                 told.append(True)
                 tell()
 
         def on_end(self, event: Any) -> None:
-            pass
+            compiling.end()
 
     told: list[bool] = []
     with event.install_listener("numba:compile", Told()):

@@ -73,7 +73,9 @@ def spread_seeds(columns: Any, uniforms: Any, least: Any, centres: Any) -> None:
 
 
 @jit
-def iterate(X: Any, columns: Any, centres: Any, labels: Any, least: Any, sizes: Any, max_iter: int) -> float:
+def iterate(
+    X: Any, columns: Any, centres: Any, labels: Any, least: Any, sizes: Any, room: Any, nearest: Any, max_iter: int
+) -> float:
     """Lloyd's iterations until no label changes; returns the sum of squared distances to the means.
 
     A cluster that loses all its objects begins again at the object that is farthest from its mean.
@@ -84,9 +86,9 @@ def iterate(X: Any, columns: Any, centres: Any, labels: Any, least: Any, sizes: 
     labels : OUT (n,)
     least : WORK (n,)
     sizes : WORK (k,) int64
+    room, nearest : WORK (k * BLOCK,), (BLOCK,) int32
     """
     n, k = X.shape[0], centres.shape[0]
-    room, nearest = np.empty(k * min(BLOCK, n)), np.empty(BLOCK, dtype=np.int32)
     labels[:] = -1
     total = 0.0
     for _ in range(max_iter):
@@ -113,7 +115,10 @@ def iterate(X: Any, columns: Any, centres: Any, labels: Any, least: Any, sizes: 
             sizes[labels[i]] += 1
         for c in range(k):
             if sizes[c] == 0:
-                farthest = least.argmax()
+                farthest = 0
+                for i in range(n):
+                    if least[i] > least[farthest]:
+                        farthest = i
                 if least[farthest] > 0:
                     sizes[labels[farthest]] -= 1
                     labels[farthest], least[farthest], sizes[c] = c, 0.0, 1
@@ -124,7 +129,8 @@ def iterate(X: Any, columns: Any, centres: Any, labels: Any, least: Any, sizes: 
                 centre[f] += row[f]
         for c in range(k):
             for f in range(X.shape[1]):
-                centres[c, f] /= max(sizes[c], 1)
+                if sizes[c] > 0:
+                    centres[c, f] /= sizes[c]
     return total
 
 
@@ -138,10 +144,11 @@ def best_of_starts(X: Any, uniforms: Any, max_iter: int, labels: Any) -> float:
     """
     n, (n_init, k) = X.shape[0], uniforms.shape
     centres, least, sizes = np.empty((k, X.shape[1])), np.empty(n), np.empty(k, dtype=np.int64)
+    room, nearest = np.empty(k * BLOCK), np.empty(BLOCK, dtype=np.int32)
     columns, found, best = np.ascontiguousarray(X.T), np.empty_like(labels), np.inf
     for start in range(n_init):
         spread_seeds(columns, uniforms[start], least, centres)
-        total = iterate(X, columns, centres, found, least, sizes, max_iter)
+        total = iterate(X, columns, centres, found, least, sizes, room, nearest, max_iter)
         if total < best:
             best = total
             labels[:] = found

@@ -49,7 +49,8 @@ class Profiles(NamedTuple):
         m, p = codes.shape
         # Every search reads the labels: half the bytes are half the time where they do not fit into the cache.
         capacity = m * p + m * p // 4 + 2 * int(offsets[-1])
-        labels = np.empty((2, capacity), dtype=np.min_scalar_type(int(offsets[-1])))
+        # A single byte would be no faster, and all kernels would be compiled for it, too.
+        labels = np.empty((2, capacity), dtype=np.uint16 if offsets[-1] < 2**16 else np.uint32)
         exact: Any = np.float32 if counts.sum() < 2**24 else np.float64
         members = np.empty((2, capacity), dtype=exact)
         labels[0, : m * p] = (codes + offsets[:-1].astype(labels.dtype)).reshape(-1)

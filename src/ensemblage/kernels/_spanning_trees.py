@@ -21,7 +21,6 @@ from ensemblage.kernels._bitmaps import (
 from ensemblage.kernels._jit import inner_jit, jit
 from ensemblage.kernels._linkage import fill_row_tables, sums_of_pair
 from ensemblage.kernels._pairs import ROWS_AT_ONCE, count_joined, count_labelled
-from ensemblage.kernels._points import squared_distances
 from ensemblage.kernels._vectors import EIGHT
 
 
@@ -312,6 +311,7 @@ def spanning_tree_of_points(
     bits: Any,
     nearest: Any,
     at: Any,
+    distances: Any,
     progress: Any,
     pairs: Any,
     squares: Any,
@@ -327,6 +327,7 @@ def spanning_tree_of_points(
     bits : the memory of ``keys`` as int64: numbers ≥ 0 in the same order, whose least vectors find
     nearest : WORK (n - 1,) int64 zeros; point of the tree at that distance
     at : WORK (m,) the first point; that which came into the tree last
+    distances : WORK (POINTS_OF_BLOCK,)
     progress : WORK (2,) zeros; edges found, point that came last
     pairs : OUT (n - 1, 2) int64 points of each edge, the smaller first, in the order in which they are found
     squares : OUT (n - 1,) their squared lengths
@@ -334,11 +335,10 @@ def spanning_tree_of_points(
     """
     m, n_edges = columns.shape
     e, current = progress[0], progress[1]
-    distances = np.empty(POINTS_OF_BLOCK)
     while e < n_edges and budget > 0:
         q = n_edges - e
         budget -= q * (m + 1)
-        least = np.int64(np.iinfo(np.int64).max)
+        least = bits[0]
         for start in range(0, q, POINTS_OF_BLOCK):
             size = min(POINTS_OF_BLOCK, q - start)
             block = slice(start, start + size)
@@ -355,7 +355,7 @@ def spanning_tree_of_points(
                 near[i] = current if closer else near[i]
             for i in range(size):
                 least = min(least, key_bits[i])
-        best = first_edge_of_length(bits[:q], least, left, nearest)
+        best = first_edge_of_length(bits, q, least, left, nearest)
         current = left[best]
         pairs[e, 0], pairs[e, 1] = min(current, nearest[best]), max(current, nearest[best])
         squares[e] = keys[best]
@@ -368,38 +368,17 @@ def spanning_tree_of_points(
 
 
 @inner_jit
-def first_edge_of_length(bits: Any, least: Any, left: Any, nearest: Any) -> int:
-    """Place of the first edge, by its smaller point and then its larger one, among those of the least length."""
+def first_edge_of_length(bits: Any, q: int, least: int, left: Any, nearest: Any) -> int:
+    """Place of the first edge, by its smaller point and then its larger one, among the first q of the least length."""
     best, smaller, larger = -1, 0, 0
-    for i in range(bits.shape[0]):
+    for i in range(q):
         if bits[i] == least:
-            a, b = min(left[i], nearest[i]), max(left[i], nearest[i])
+            a, b = left[i], nearest[i]
+            if a > b:
+                a, b = b, a
             if best < 0 or a < smaller or (a == smaller and b < larger):
                 best, smaller, larger = i, a, b
     return best
-
-
-@jit
-def core_squares(X: Any, nearest: Any, core: Any) -> None:
-    """Squared distances to the farthest of the nearest other objects, summed as `squared_distances` does.
-
-    X : IN (n, d)
-    nearest : IN (n, q + 1) an object's nearest ones, mostly itself among them: else the farthest is left out
-    core : OUT (n,)
-    """
-    squares = np.empty(nearest.shape[1])
-    for i in range(len(X)):
-        is_there = False
-        for j in range(len(squares)):
-            squares[j] = 0.0
-            for f in range(X.shape[1]):
-                squares[j] += (X[i, f] - X[nearest[i, j], f]) ** 2
-            is_there |= nearest[i, j] == i
-        first, second = 0.0, 0.0  # the largest ones
-        for j in range(len(squares)):
-            second = max(second, min(first, squares[j]))
-            first = max(first, squares[j])
-        core[i] = first if is_there else second
 
 
 @inner_jit
@@ -426,99 +405,106 @@ def join_nearest(current: int, squares: Any, core: Any, far: Any, close: Any, ne
     return next_one
 
 
+def state_of_tree(n: int) -> tuple[Any, Any, Any, Any]:
+    """The arrays of `join_nearest` before the first object is in the tree."""
+    return np.full(n, np.inf), np.full(n, np.inf), np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.bool_)
+
+
 @jit
-def mutual_reachability_tree(X: Any, core: Any, pairs: Any, reach: Any, plain: Any) -> None:
+def mutual_reachability_tree(
+    columns: Any,
+    core: Any,
+    squares: Any,
+    far: Any,
+    close: Any,
+    near: Any,
+    is_in: Any,
+    pairs: Any,
+    reach: Any,
+    plain: Any,
+) -> None:
     """Minimum spanning tree of the mutual reachability by Prim, ties by the plain distance: O(n² d) time.
 
-    X : IN (n, d)
+    columns : IN (d, n)
     core : IN (n,) squared core distances
-    pairs : OUT (n - 1, 2) int64 objects of each edge, in the order in which they were joined
+    squares : WORK (n,)
+    far, close, near, is_in : WORK (n,) of `state_of_tree`
+    pairs : OUT (n - 1, 2) int64 objects of each edge, in the order in which they were joined: the second one is new
     reach : OUT (n - 1,) max(core of both, squared distance) ...
     plain : OUT (n - 1,) ... and the squared distance
     """
-    n = X.shape[0]
-    columns, squares = np.ascontiguousarray(X.T), np.empty((1, n))
-    far, close = np.full(n, np.inf), np.full(n, np.inf)
-    near, is_in = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.bool_)
-    current = 0
+    d, n = columns.shape
+    current = near[0]  # zero
     for edge in range(n - 1):
-        squared_distances(columns, np.int64(0), X[current : current + 1], squares)
-        current = join_nearest(current, squares[0], core, far, close, near, is_in)
+        for i in range(n):
+            squares[i] = 0.0
+        for f in range(0, d - 1, 2):  # two at a time, added in their order
+            own, other = columns[f, current], columns[f + 1, current]
+            for i in range(n):
+                squares[i] = squares[i] + (columns[f, i] - own) ** 2 + (columns[f + 1, i] - other) ** 2
+        if d % 2:
+            own = columns[d - 1, current]
+            for i in range(n):
+                squares[i] += (columns[d - 1, i] - own) ** 2
+        current = join_nearest(current, squares, core, far, close, near, is_in)
         pairs[edge, 0], pairs[edge, 1] = near[current], current
         reach[edge], plain[edge] = far[current], close[current]
 
 
 @jit
-def mutual_reachability_tree_of_squares(squares: Any, core: Any, pairs: Any, reach: Any, plain: Any) -> None:
+def mutual_reachability_tree_of_squares(
+    squares: Any, core: Any, far: Any, close: Any, near: Any, is_in: Any, pairs: Any, reach: Any, plain: Any
+) -> None:
     """`mutual_reachability_tree` of objects whose squared distances, (n, n), are given: O(n²) time."""
-    n = squares.shape[0]
-    far, close = np.full(n, np.inf), np.full(n, np.inf)
-    near, is_in = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.bool_)
-    current = 0
-    for edge in range(n - 1):
+    current = near[0]
+    for edge in range(squares.shape[0] - 1):
         current = join_nearest(current, squares[current], core, far, close, near, is_in)
         pairs[edge, 0], pairs[edge, 1] = near[current], current
         reach[edge], plain[edge] = far[current], close[current]
 
 
-@inner_jit
-def rooted_tree(pairs: Any, degree: Any) -> Any:
-    """The objects of a tree with parents first, (n,), the parent of each, and the number of the edge to it.
-
-    pairs : IN (n - 1, 2)
-    degree : IN (n,) edges of each object
-    """
-    n = len(degree)
-    start, filled = np.zeros(n + 1, dtype=np.int64), np.zeros(n, dtype=np.int64)
-    for v in range(n):
-        start[v + 1] = start[v] + degree[v]
-    edges = np.empty(2 * n - 2, dtype=np.int64)
-    for e in range(n - 1):
-        for side in range(2):
-            v = pairs[e, side]
-            edges[start[v] + filled[v]] = e
-            filled[v] += 1
-    order, parent, edge_up = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64), np.full(n, -1)
-    n_found = 1
-    for i in range(n):
-        v = order[i]
-        for at in range(start[v], start[v + 1]):
-            e = edges[at]
-            if e != edge_up[v]:
-                w = pairs[e, 0] + pairs[e, 1] - v
-                order[n_found], parent[w], edge_up[w] = w, v, e
-                n_found += 1
-    return order, parent, edge_up
-
-
 @jit
-def cut_long_edges(pairs: Any, share: float, least: int, clusters: Any) -> Any:
+def cut_long_edges(
+    pairs: Any,
+    order: Any,
+    parent: Any,
+    below: Any,
+    share: float,
+    least: int,
+    degree: Any,
+    sizes: Any,
+    top: Any,
+    is_top: Any,
+    clusters: Any,
+) -> Any:
     """Cut the longest edge that leaves no small part, again and again; leaves of the tree have no size.
 
     Returns the number of partitions that were made: fewer than were asked for where no edge is left.
 
     pairs : IN (n - 1, 2) edges of a tree, the shortest first
+    order : IN (n,) the objects with parents first ...
+    parent : IN (n,) ... the parent of each ...
+    below : IN (n - 1,) ... and the object that each edge joins to its parent
     share : IN with q clusters, a part has at least share / q of the objects that are no leaves ...
     least : IN ... and at least so many of them
+    degree : WORK (n,) int64 zeros, edges of each object
+    sizes, top, is_top : WORK (n,) int64 zeros, int64, False: objects below each that are no leaves; the first one of
+        the part of each; which these are
     clusters : OUT (K, n) partitions with 2, ..., K + 1 clusters; a cluster has the number of one of its objects
     """
-    n = pairs.shape[0] + 1
-    degree = np.zeros(n, dtype=np.int64)
+    n, n_inner = parent.shape[0], 0
     for e in range(n - 1):
         degree[pairs[e, 0]] += 1
         degree[pairs[e, 1]] += 1
-    order, parent, edge_up = rooted_tree(pairs, degree)
-    below, sizes, is_top, n_inner = np.empty(n - 1, dtype=np.int64), np.zeros(n, np.int64), np.zeros(n, np.bool_), 0
     for i in range(n - 1, -1, -1):
         v = order[i]
-        n_inner += degree[v] > 1
-        sizes[v] += degree[v] > 1
+        top[v] = order[0]
+        if degree[v] > 1:
+            n_inner += 1
+            sizes[v] += 1
         if i > 0:
             sizes[parent[v]] += sizes[v]
-            below[edge_up[v]] = v
     is_top[order[0]] = True
-    top = np.zeros(n, dtype=np.int64)
-    top[:] = order[0]
     for made in range(clusters.shape[0]):
         bound, cut = max(least, int(share * n_inner / (made + 2))), -1
         for e in range(n - 2, -1, -1):

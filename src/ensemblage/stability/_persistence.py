@@ -6,7 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.kernels._dendrogram import component_deaths
-from ensemblage.kernels._spanning_trees import mutual_reachability_tree, mutual_reachability_tree_of_squares
+from ensemblage.kernels._spanning_trees import (
+    mutual_reachability_tree,
+    mutual_reachability_tree_of_squares,
+    state_of_tree,
+)
 from ensemblage.kernels._squares import cores_by_squares, cores_of_points
 
 LEAST_NEIGHBOURS = 4
@@ -32,10 +36,11 @@ def persistences(X: NDArray[np.float64], squares: NDArray[np.float64] | None = N
     if squares is None:
         points = np.ascontiguousarray(X)
         cores_of_points(points, least, core)
-        mutual_reachability_tree(points, core, pairs, *edges)
+        columns = np.ascontiguousarray(points.T)
+        mutual_reachability_tree(columns, core, np.empty(n), *state_of_tree(n), pairs, *edges)
     else:
         cores_by_squares(squares, least, core)
-        mutual_reachability_tree_of_squares(squares, core, pairs, *edges)
+        mutual_reachability_tree_of_squares(squares, core, *state_of_tree(n), pairs, *edges)
     heights = np.sqrt(edges[0])
     order = np.argsort(heights, kind="stable")
     lives = np.empty((n - 1, 2))

@@ -26,7 +26,7 @@ from ensemblage.counting._bitmaps import MOST_BYTES, bytes_of_maps, maps_of
 from ensemblage.ensemble._rows import Rows
 from ensemblage.kernels._average_linkage import Clusters, Nearest, average_chain
 from ensemblage.kernels._bitmaps import BLOCK_BITS, WORDS, plane_count
-from ensemblage.kernels._dendrogram import children_first, cut_merges, number_merges, raise_heights
+from ensemblage.kernels._dendrogram import cut_merges, number_merges, raise_heights
 from ensemblage.kernels._jit import are_few
 from ensemblage.kernels._linkage import (
     AVERAGE,
@@ -319,12 +319,19 @@ def _merge_arrays(m: int, dtype: Any) -> tuple[NDArray[np.int64], NDArray[Any]]:
 def _sort_merges(pairs: NDArray[np.int64], similarities: NDArray[np.float64]) -> Merges:
     """Merges of a chain from the most similar pair on."""
     heights = 1 - np.minimum(similarities, 1)
-    # Rounding may put a merge below one that it contains.
-    raise_heights(pairs, heights)
+    if not _ascends(pairs, heights):  # by rounding
+        raise_heights(pairs, np.zeros(len(pairs) + 1), heights)
     order = np.lexsort((pairs[:, 1], pairs[:, 0], heights))
-    if not children_first(pairs, order):
+    if not _ascends(pairs, np.argsort(order)):
         order = np.argsort(heights, kind="stable")
     return Merges(pairs[order], heights[order])
+
+
+def _ascends(pairs: NDArray[np.int64], values: NDArray[Any]) -> bool:
+    """Whether of no merge the value, (m - 1,), is below those of its parts; a merge comes after its parts."""
+    merges = np.argsort(pairs.ravel(), kind="stable")  # of each row, one after another
+    rows, values = pairs.ravel()[merges], values[merges // 2]
+    return bool((values[1:] >= values[:-1])[rows[1:] == rows[:-1]].all())
 
 
 def cut(merges: Merges, n_clusters: int) -> NDArray[np.int64]:

@@ -112,7 +112,7 @@ def _find_partners(
                 lanes = slice(block.start + part.start, block.start + part.stop)
                 some = queries[lanes]
                 to_size = np.floor(most / profiles.sizes[some].max())
-                to_size = min(to_size, 1) if kind is np.uint8 else to_size
+                to_size = min(to_size, 1.0) if kind is np.uint8 else to_size
                 if done[part.start] < min(to_size, largest):
                     sizes, table = (done[part.start], to_size), np.zeros(len(adds) * width, dtype=kind)
                     find_nearest(some, whole, joins, unit, adds, sizes, plain, table, best[lanes], near[lanes])

@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
+from limits import limit
 from numpy.testing import assert_array_equal
 
 from ensemblage import ConsensusClustering, FeatureBlocks, load, profile
@@ -217,7 +218,9 @@ def test_nothing_of_the_size_of_the_objects_comes_here(client, monkeypatch):
         sizes.append(max((np.size(array) for array in (found if isinstance(found, list) else [found])), default=0))
         return found
 
-    monkeypatch.setattr("ensemblage.generation._diverse.MOST_DIVERSE", 500)  # objects that are looked for copies
+    limit(monkeypatch, "objects clustered by different algorithms", 500)  # that are looked for copies
+    limit(monkeypatch, "objects all of which are clustered", 500)
+    limit(monkeypatch, "values among which neighbours are sought", 1_500)
     monkeypatch.setattr(distributed.Client, "gather", measured)
     ConsensusClustering(3, random_state=1).fit(features)
     assert max(sizes) < 28_000

@@ -74,10 +74,8 @@ def report_pictures(frame):
     )
     from ensemblage.report._layout import pictures_of
     from ensemblage.report._sections import sections_of
-    from ensemblage.report._svg import figure_style
 
-    with figure_style():
-        return [p.figures for section in sections_of(summary) for p in pictures_of(section)]
+    return [p.figures for section in sections_of(summary) for p in pictures_of(section)]
 
 
 def test_boxes_are_at_their_places():

@@ -108,7 +108,7 @@ def rated_numbers_section(summary: Summary) -> Section | None:
         "The adjusted Rand index with the true clusters that the trees predict of the best partition with k clusters. "
         "The trees were trained on synthetic sets alone. It is not a probability, and not calibrated on real data."
     )
-    draw = partial(curves_by_number, None, {"": ratings}, what, k)
+    draw = partial(curves_by_number, {"": ratings}, what, k)
     shown = hand_drawn("How each number of clusters is rated", svg, "rated", draw, caption)
     doubt = [] if found["is_clear"] else [unclear_sentence(found)]
     return Section("How many clusters are there?", [*doubt, _number_sentence(found)], [shown])

@@ -9,11 +9,13 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from browser import browser, found
+from matplotlib.image import imread
 from sklearn.datasets import make_blobs
 from strategies import planted_labels
 
 from ensemblage import Ensemble, EvidenceAccumulation, KMeansConsensus, choose_k, report
 from ensemblage.metrics import verdicts
+from ensemblage.report._notebook import Report
 
 pytestmark = pytest.mark.skipif(
     found() is None or os.name != "posix",
@@ -401,6 +403,36 @@ CONTRASTS = """(() => {
   }
   return poor;
 })()"""
+
+
+GROUNDS = {"light": [1, 1, 1], "dark": [13 / 255, 17 / 255, 23 / 255]}
+"""Of the page."""
+
+
+@pytest.mark.parametrize("system", [False, True])
+@pytest.mark.parametrize(
+    ("theme", "scheme"),
+    [
+        ('data-jp-theme-light="false"', "dark"),
+        ('data-jp-theme-light="true"', "light"),
+        ('class="vscode-dark"', "dark"),
+        ("", None),
+    ],
+)
+def test_a_notebook_shows_the_page_in_its_own_colours(tab, analysis, tmp_path, theme, scheme, system):
+    """In a frame no higher than the window; where nothing is known, in the colours of the system."""
+    ensemble, consensus, X, ids = analysis
+    shown = Report(report.summarize(ensemble, consensus, features=X, ids=ids))._repr_html_()
+    path = tmp_path / "notebook.html"
+    path.write_text(f"<!DOCTYPE html><html><body {theme}>{shown}</body></html>", encoding="utf-8")
+    tab.open(path, height=900, dark=system)
+    box = tab.run(
+        "(() => { const b = document.querySelector('iframe').getBoundingClientRect(); return [b.x, b.height]; })()"
+    )
+    assert 480 <= box[1] <= 0.85 * 900 + 2
+    tab.picture(tmp_path / "seen.png", whole=False)
+    seen = imread(tmp_path / "seen.png")[int(box[1]) - 5, int(box[0]) + 4, :3]
+    assert seen == pytest.approx(GROUNDS[scheme or ("dark" if system else "light")], abs=0.05)
 
 
 @pytest.mark.parametrize("dark", [False, True])

@@ -197,8 +197,8 @@ def test_a_page(model, consensus, tmp_path):
     page = model.report(FRAME, path=tmp_path / "page.html")
     assert (tmp_path / "page.html").read_text(encoding="utf-8") == page.html
     assert page.save(tmp_path / "again.html").read_bytes() == (tmp_path / "page.html").read_bytes()
-    ((tag, attributes),) = Tags(page._repr_html_()).tags
-    assert tag == "iframe"
+    (style, _), (tag, attributes) = Tags(page._repr_html_()).tags
+    assert (style, tag) == ("style", "iframe")
     assert unescape(attributes["srcdoc"]) == page.html or attributes["srcdoc"] == page.html
     assert re.search(r"\biris 1?\d?\d\b", page.html)  # objects have their names
     assert repr(page) == "Report(3 clusters in 150 objects; the number was given; .save(path) writes the page)"

@@ -59,8 +59,11 @@ def keep_ticks(drawn: Any) -> None:
     ``drawn`` is an ax or several; all axes of their figures are set, but what a function chose itself stays.
     """
     from matplotlib import rcParams
+    from matplotlib.font_manager import FontProperties
 
-    settings: dict[str, Any] = dict(rcParams)
+    settings: dict[str, Any] = dict(zip(rcParams.keys(), rcParams.values(), strict=True))
+    for name in ("xtick.labelsize", "ytick.labelsize"):  # in points: "small" is that of the settings of the moment
+        settings[name] = FontProperties(size=settings[name]).get_size_in_points()
     some = drawn if isinstance(drawn, Iterable) else [drawn]
     for ax in {ax for one in some for ax in one.figure.axes}:
         for name, axis in (("x", ax.xaxis), ("y", ax.yaxis)):

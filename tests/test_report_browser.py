@@ -13,7 +13,7 @@ from matplotlib.image import imread
 from sklearn.datasets import make_blobs
 from strategies import planted_labels
 
-from ensemblage import Ensemble, EvidenceAccumulation, KMeansConsensus, choose_k, report
+from ensemblage import ConsensusModes, Ensemble, EvidenceAccumulation, KMeansConsensus, choose_k, report
 from ensemblage.metrics import verdicts
 from ensemblage.report._notebook import Report
 
@@ -362,6 +362,21 @@ def test_another_number_is_a_click_away(tab, tmp_path):
     assert tab.run(said) == "Coloured by the same hierarchy with 3 clusters: no part of the answer."
     choose(tab, "Colour by", "")
     assert tab.run(COLOURS) == 0
+    assert not any("Error" in text for text in tab.complaints())
+
+
+def test_another_story_is_a_click_away(tab, tmp_path):
+    area, diet = np.repeat([0, 1, 2], 80), np.tile([0, 1], 120)
+    labels = np.column_stack([area] * 6 + [diet] * 4)
+    model = EvidenceAccumulation(3, linkage="average").fit(labels)
+    modes = ConsensusModes(n_jobs=1).fit(labels)
+    X = make_blobs(N, 6, random_state=0)[0]
+    tab.open(report.build(labels, model, features=X, modes=modes, path=tmp_path / "r.html"))
+    buttons = "[...document.querySelectorAll('[data-table=stories] tbody button')]"
+    assert tab.run(f"{buttons}.map(b => b.textContent)") == ["story 1", "story 2"]
+    assert tab.run(f"{buttons}.map(b => b.ariaLabel)")[1] == "Show story 2 in the picture"
+    tab.run(f"{buttons}[1].click()")
+    assert tab.run(COLOURS) == 2
     assert not any("Error" in text for text in tab.complaints())
 
 

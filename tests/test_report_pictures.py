@@ -192,6 +192,24 @@ def test_what_splits_and_what_merges(hierarchy):
     assert 'font-weight="600">4<' in svg
 
 
+def test_numbers_that_were_compared_say_what_splits_too():
+    """Without a hierarchy of the answer: the k-means clusterings of `choose_k`, against the answer."""
+    X = np.concatenate([RNG.normal(size=(40, 2)) + place for place in ([0, 0], [12, 0], [0, 60])])
+    labels = np.column_stack([CLASSES] * 3)
+    model = KMeansConsensus(3, random_state=0).fit(labels)
+    choice = ensemblage.choose_k(X, range(2, 6), n_references=19, random_state=0)
+    summary = report.summarize(labels, model, features=X, k_choice=choice)
+    found = summary["other_numbers"]
+    assert [row["k"] for row in found["changes"]] == [2, 4, 5]
+    assert found["made_by"] == "k-means"
+    assert re.fullmatch(r"clusters \d and \d merge into one of 80\.", found["changes"][0]["sentence"])
+    assert re.fullmatch(r"cluster \d splits into \d+ and \d+\.", found["changes"][1]["sentence"])
+    assert "which were compared to find it" in report.render(summary)
+    by_hierarchy = ensemblage.EvidenceAccumulation(3, linkage="average").fit(labels)
+    points = report.summarize(labels, by_hierarchy, features=X, k_choice=choice)["figures"]["points"]
+    assert points["by_number_of"] == "the same hierarchy"
+
+
 def test_points_by_story():
     first, second = np.repeat([0, 1], 60), np.tile([0, 1], 60)
     labels = np.column_stack([first] * 5 + [second] * 5)

@@ -21,6 +21,8 @@ _CELL_WIDTH, _CELL_HEIGHT, _WIDEST_NAME, _STRONG = 46, 18, 24, 2.0
 """Of a heat map: its cells, letters of a name, and standard deviations at which the colour is full."""
 _LEAST_WRITTEN = 0.14
 """Share of a bar that has room for its number."""
+_LEAST_NUMBERED = 7
+"""Radius of a circle that has room for a number."""
 _ORANGE, _PURPLE = (179, 88, 6), (84, 39, 136)
 
 
@@ -261,12 +263,16 @@ def boxes_svg(
     return svg(_WIDTH, bottom + 36, parts)
 
 
-def tree_svg(labels: Mapping[int, Any], marked: int) -> Markup:
-    """A row for each number of clusters, a circle for each cluster, lines by where the objects go; ``marked`` in bold.
+def tree_svg(labels: Mapping[int, Any], marked: int, names: Mapping[int, str] | None = None) -> Markup:
+    """A row for each number of clusters, a circle for each cluster, lines by where the objects go; ``marked`` in bold,
+    with the numbers of its clusters.
 
-    ``labels`` are (n,) clusters of the same objects, by the numbers that give the colours; negative for none.
+    ``labels`` are (n,) clusters of the same objects, by the numbers that give the colours; negative for none. ``names``
+    are those of the rows, by default their numbers.
     """
-    ks, left, high, largest = sorted(labels), 34, 54, 19
+    ks, high, largest = sorted(labels), 54, 19
+    called = {k: str(k) for k in ks} if names is None else names
+    left = max(34.0, LETTER * max(map(len, called.values())) + 10)
     widest = max(len(np.unique(labels[k][labels[k] >= 0])) for k in ks)
     width = max(_WIDTH, left + 2 * largest * widest + 10)
     places, lines, circles = dict[int, dict[int, float]](), list[Markup](), list[Markup]()
@@ -280,13 +286,17 @@ def tree_svg(labels: Mapping[int, Any], marked: int) -> Markup:
         gap = (width - left) / max(len(order), 1)
         places[k] = {c: left + gap * (i + 0.5) for i, c in enumerate(order)}
         y = 26 + high * row
-        circles.append(text(14, y + 4, k, anchor="middle", color=INK if k == marked else SOFT, bold=k == marked))
+        ink, is_bold = INK if k == marked else SOFT, k == marked
+        circles.append(text((left - 6) / 2, y + 4, called[k], anchor="middle", color=ink, bold=is_bold))
         for c, size in zip(clusters.tolist(), sizes.tolist(), strict=True):
             for a, share in shares[c].items():
                 lines.append(line(above[a], y - high, places[k][c], y, "#8c959f", round(0.5 + 4 * share, 1)))
             radius = round(4 + (largest - 4) * float(np.sqrt(size / max(1, sizes.sum()))), 1)
             dot = Markup('<circle cx="{}" cy="{}" r="{}" fill="{}" stroke="#ffffff"/>')
             circles.append(dot.format(round(places[k][c], 1), y, radius, color_of(c, c)))
+            if k == marked and radius >= _LEAST_NUMBERED:
+                ink = ink_on(color_of(c, c))
+                circles.append(text(places[k][c], y + 4, c, anchor="middle", color=ink))
     return svg(width, 26 + high * (len(ks) - 1) + 26, [*lines, *circles], least=width if width > _WIDTH else None)
 
 

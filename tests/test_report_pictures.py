@@ -1,6 +1,7 @@
 """Figures that the page makes by hand, its projection of the objects, and the answer at other numbers of clusters."""
 
 import re
+import sys
 from xml.etree import ElementTree
 
 import numpy as np
@@ -127,6 +128,70 @@ def test_the_projection_that_shows_the_clusters_is_taken():
     wide = rng.normal(size=(30, 200))  # discriminants of so few objects part anything
     assert project(wide, np.arange(30) % 3).labels[0].startswith("component 1")
     assert project(np.zeros((5, 3)), np.zeros(5, dtype=int)) is None
+
+
+class Umap:
+    """What umap-learn is asked for: here the places are given."""
+
+    def __init__(self, xy):
+        self.xy, self.asked, self.__version__ = xy, [], "0.0"
+
+    def UMAP(self, **asked):
+        self.asked.append(asked)
+        return self
+
+    def fit_transform(self, scores):
+        return self.xy
+
+
+@pytest.fixture
+def with_umap(monkeypatch):
+    def install(xy):
+        found = Umap(np.asarray(xy, dtype=np.float32))
+        monkeypatch.setitem(sys.modules, "umap", found)
+        monkeypatch.setattr("ensemblage.report._projection.find_spec", lambda name: found)
+        return found
+
+    return install
+
+
+def test_umap_is_tried_where_two_linear_projections_do_not_show_the_clusters(with_umap):
+    """Clusters of five dimensions that no plane shows: taken if a twentieth better."""
+    signs = np.array(list(np.ndindex(2, 2, 2, 2, 2)))
+    clusters = np.tile(np.arange(32), 10)
+    X = 4.0 * signs[clusters] + np.random.default_rng(0).normal(size=(320, 5))
+    theirs = np.column_stack([clusters, clusters]) + np.random.default_rng(0).normal(size=(320, 2)) / 9
+    umap = with_umap(theirs)
+    found = project(X, clusters)
+    assert found.labels == ("UMAP 1", "UMAP 2")
+    assert found.xy.tolist() == np.asarray(theirs, dtype=np.float32).astype(float).tolist()
+    assert "umap-learn 0.0" in found.note
+    assert re.search(r"\d+% are of its cluster, on two principal components \d+% and on two linear", found.note)
+    assert len(umap.asked) == 1
+    assert umap.asked[0]["random_state"] == 0
+    assert umap.asked[0]["precomputed_knn"][0].shape == (320, 15)
+    with_umap(np.random.default_rng(1).normal(size=(320, 2)))
+    assert project(X, clusters).labels[0] != "UMAP 1"  # tried, and worse
+
+
+def test_umap_is_not_tried_where_it_is_not_needed(with_umap):
+    apart = np.column_stack([100 * CLASSES + RNG.normal(size=120), RNG.normal(size=(120, 3))])
+    noise = RNG.normal(size=(120, 4))
+    umap = with_umap(np.zeros((120, 2)))
+    for X, clusters in ((apart, CLASSES), (noise, np.zeros(120, dtype=int)), (noise[:40], np.arange(40) % 3)):
+        assert not project(X, clusters).labels[0].startswith("UMAP")
+    assert umap.asked == []
+
+
+@pytest.mark.slow
+def test_umap_itself():
+    pytest.importorskip("umap")
+    signs = np.array(list(np.ndindex(2, 2, 2, 2, 2)))
+    clusters = np.tile(np.arange(32), 10)
+    X = 4.0 * signs[clusters] + np.random.default_rng(0).normal(size=(320, 5))
+    found, again = project(X, clusters), project(X, clusters)
+    assert found.labels[0] == "UMAP 1"
+    assert found.xy.tolist() == again.xy.tolist()
 
 
 def test_single_objects_are_said_and_not_described():

@@ -4,7 +4,9 @@ import csv
 import io
 import os
 import time
+from importlib.util import find_spec
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,7 +15,7 @@ from matplotlib.image import imread
 from sklearn.datasets import make_blobs
 from strategies import planted_labels
 
-from ensemblage import ConsensusModes, Ensemble, EvidenceAccumulation, KMeansConsensus, choose_k, report
+from ensemblage import ConsensusModes, Ensemble, EvidenceAccumulation, KMeansConsensus, choose_k, profile, report
 from ensemblage.metrics import verdicts
 from ensemblage.report._notebook import Report
 
@@ -497,3 +499,51 @@ def test_wide_tables_say_that_they_scroll_on_a_phone(tab, page):
     wide = "[...document.querySelectorAll('.scroll')].filter(e => e.scrollWidth > e.clientWidth + 1)"
     assert tab.run(f"{wide}.length") > 0
     assert tab.run(f"{wide}.every(e => getComputedStyle(e).backgroundImage.includes('gradient') && e.tabIndex === 0)")
+
+
+def axe():
+    """The script of axe-core: that of ENSEMBLAGE_AXE, or of a package that carries it; None if there is none."""
+    if given := os.environ.get("ENSEMBLAGE_AXE"):
+        return Path(given)
+    for name in ("axe_playwright_python", "axe_core_python"):
+        if found_package := find_spec(name):
+            return Path(found_package.origin).parent / "axe.min.js"
+    return None
+
+
+VIOLATIONS = """(async () => {
+  document.querySelectorAll("details").forEach((d) => { d.open = OPEN; });
+  const { violations } = await axe.run(document);
+  return violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.html.slice(0, 120)).join(" ")}`);
+})()"""
+
+
+@pytest.fixture(scope="module")
+def page_of_stories(tmp_path_factory):
+    """A page with wide figures, other numbers, and two stories."""
+    area, diet = np.repeat([0, 1, 2], 80), np.tile([0, 1], 120)
+    labels = np.column_stack([area] * 6 + [diet] * 4)
+    labels[np.random.default_rng(0).random(labels.shape) < 0.1] = 1
+    model = EvidenceAccumulation(12, linkage="average").fit(labels)
+    X = make_blobs(N, 30, random_state=0)[0]
+    details = {"features": X, "modes": ConsensusModes(n_jobs=1).fit(labels), "profile": profile(model, X)}
+    return report.build(labels, model, path=tmp_path_factory.mktemp("stories") / "r.html", **details)
+
+
+@pytest.mark.skipif(axe() is None, reason="no axe-core was found: name its file in ENSEMBLAGE_AXE")
+@pytest.mark.parametrize(("width", "dark"), [(1280, False), (1280, True), (390, False)])
+@pytest.mark.parametrize("name", ["page", "by_number", "page_of_stories"])
+def test_axe_finds_no_violation(tab, request, name, width, dark):
+    """With details folded, and unfolded."""
+    made = request.getfixturevalue(name)
+    tab.open(made[0] if name == "by_number" else made, width=width, dark=dark)
+    tab.run(f"{axe().read_text(encoding='utf-8')};1")
+    for is_open in ("false", "true"):
+        assert tab.run(VIOLATIONS.replace("OPEN", is_open)) == []
+
+
+def test_wide_pictures_scroll_by_the_keyboard_too(tab, page_of_stories):
+    tab.open(page_of_stories, width=390)
+    wide = "[...document.querySelectorAll('.picture')].filter(e => e.scrollWidth > e.clientWidth + 1)"
+    assert tab.run(f"{wide}.length") > 0
+    assert tab.run(f"{wide}.every(e => e.tabIndex === 0 && e.getAttribute('aria-label'))")

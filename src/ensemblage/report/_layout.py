@@ -47,6 +47,11 @@ class Picture:
     figures: Mapping[str, Any] = field(default_factory=dict)
     """What was drawn, by the names of their files in other formats; or a function that draws it for one."""
 
+    @property
+    def scrolls(self) -> bool:
+        """Whether it has a least width: on a narrow screen it is scrolled, by the keyboard too."""
+        return "min-width" in self.svg[: self.svg.find(">")]
+
 
 def hand_drawn(
     title: str,

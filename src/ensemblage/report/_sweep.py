@@ -216,7 +216,7 @@ def _table_of_resolutions(rows: Sequence[Mapping[str, Any]]) -> Table:
         ]
         for row in rows
     ]
-    columns = ["Resolution", "Clusters", "Stability", "Lowest", "Reproduced", "As before", "Plateau", ""]
+    columns = ["Resolution", "Clusters", "Stability", "Lowest", "Reproduced", "As before", "Plateau", "Status"]
     note = (
         "Lowest: of the part that agrees least with the others. As before: adjusted Rand index with the clustering of "
         "all objects at the resolution above."

@@ -260,7 +260,7 @@
       }
     };
     if (picture) {
-      picture.removeAttribute("role");
+      picture.setAttribute("role", "group");
       picture.querySelector("svg").setAttribute("aria-hidden", "true");
       picture.append(canvas, tip);
       const at = (event) => { const box = canvas.getBoundingClientRect(); return [(event.clientX - box.left) / box.width * FULL, (event.clientY - box.top) / box.height * FULL]; };

@@ -40,6 +40,9 @@ def test_two_stories_stand_on_the_page(consensus):
     page = report.render(summary)
     assert "These partitions tell two stories: 5 of 8 the first, 3 the second." in page
     assert "a compromise that may be none of them" in page
+    assert summary["headline"] == "3 clusters in 12 objects; the partitions tell several stories"
+    assert "The answer is a compromise: see “Do they tell one story?” below." in find(page, "The answer").sentences[1]
+    assert find(page, "What next").sentences[0].startswith("Read the clusters of each story")
     assert "Do they tell one story?" not in report.render(report.summarize(GOLDEN, consensus))
 
 
@@ -107,6 +110,7 @@ def test_finer_ones_are_no_other_story():
             page = report.render(report.summarize(labels, model, modes=modes))
             assert ("They differ in how fine they are" in page) == nested
             assert ("The consensus is a compromise" in page) != nested
+            assert ("the partitions tell several stories" in page) != nested
 
 
 def test_what_is_no_mode_of_these_partitions(consensus):

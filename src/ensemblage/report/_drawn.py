@@ -21,6 +21,8 @@ _CELL_WIDTH, _CELL_HEIGHT, _WIDEST_NAME, _STRONG = 46, 18, 24, 2.0
 """Of a heat map: its cells, letters of a name, and standard deviations at which the colour is full."""
 _LEAST_WRITTEN = 0.14
 """Share of a bar that has room for its number."""
+_LARGEST = 1.3
+"""Pixels of a unit."""
 _LEAST_NUMBERED = 7
 """Radius of a circle that has room for a number."""
 _ORANGE, _PURPLE = (179, 88, 6), (84, 39, 136)
@@ -44,10 +46,16 @@ def line(x0: float, y0: float, x1: float, y1: float, color: str, width: float = 
 
 
 def svg(width: float, height: float, parts: Sequence[Markup], least: float | None = None) -> Markup:
-    """An element that is as wide as there is room; at least ``least`` units, and scrolled if need be."""
+    """An element that is as wide as there is room, at most `_LARGEST` pixels for a unit, so that texts are as large as
+    those of the page; at least ``least`` units wide, and scrolled if need be.
+    """
     style = Markup(' style="min-width: {}px"').format(round(least)) if least else ""
-    head = Markup('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {} {}"{}>')
-    return head.format(round(width, 1), round(height, 1), style) + Markup("").join(parts) + Markup("</svg>")
+    head = Markup('<svg xmlns="http://www.w3.org/2000/svg" width="{}" viewBox="0 0 {} {}"{}>')
+    return (
+        head.format(round(_LARGEST * width), round(width, 1), round(height, 1), style)
+        + Markup("").join(parts)
+        + Markup("</svg>")
+    )
 
 
 def color_of(cluster: Any, place: int) -> str:

@@ -146,7 +146,10 @@ def percent(share: float | None) -> str:
 
 def number(value: float | None, digits: int = 3) -> str:
     """A number with so many decimals, or a dash."""
-    return "–" if value is None else f"{value:.{digits}f}"
+    if value is None:
+        return "–"
+    text = f"{value:.{digits}f}"
+    return text.removeprefix("-") if float(text) == 0 else text
 
 
 def is_full(certainty: float | None) -> bool:

@@ -60,7 +60,7 @@ def test_each_story_says_what_splits_and_merges():
     assert second == f"{split}; {formed}; {formed}."
     page = report.render(summary)
     part = find(page, "Do they tell one story?")
-    table = next(t for t in part.tables if t.title == "What splits, what merges")
+    table = next(t for t in part.tables if t.title == "What each story splits and merges")
     assert [row[:2] for row in table.rows] == [["story 1", "3"], ["story 2", "2"]]
     assert table.rows[1][2].startswith("Cluster 0 splits into 20 and 20")
     assert [p.title for p in part.pictures] == ["From the answer to each story"]

@@ -127,7 +127,7 @@ def modes_section(summary: Summary) -> Section | None:
         for q, row in enumerate(table)
     ]
     columns = ["Story", "Clusters", "Against the answer"]
-    tables.insert(0, Table("What splits, what merges", columns, against, text=(0, 2), name="stories"))
+    tables.insert(0, Table("What each story splits and merges", columns, against, text=(0, 2), name="stories"))
     return Section("Do they tell one story?", sentences, [_stories_picture(found["labels"])], tables)
 
 

@@ -130,6 +130,19 @@ def test_the_projection_that_shows_the_clusters_is_taken():
     assert project(np.zeros((5, 3)), np.zeros(5, dtype=int)) is None
 
 
+def test_two_objects_apart_do_not_draw_the_others_as_one_line():
+    """A cluster of two, alone with a value of an indicator: discriminants are those of the large clusters."""
+    rng = np.random.default_rng(2)
+    X = np.column_stack([rng.normal(size=(122, 3)) * 5, np.append(5 * CLASSES, [0, 0]) + rng.normal(size=122)])
+    rare = np.zeros(122)
+    rare[-2:] = 8
+    X = np.column_stack([X, rare + 1e-4 * rng.normal(size=122)])
+    found = project(X, np.append(CLASSES, [3, 3]))
+    assert found.labels[0] == "discriminant 1"
+    spread = np.ptp(found.xy[:120], axis=0) / np.ptp(found.xy, axis=0)
+    assert spread.min() > 0.3
+
+
 class Umap:
     """What umap-learn is asked for: here the places are given."""
 

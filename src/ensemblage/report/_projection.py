@@ -2,8 +2,9 @@
 
 The rule, which was written before any table was tried. Of the nearest neighbours of a point in the plane a share is of
 its cluster. Discriminants are taken where that share is a twentieth more than on two principal components. UMAP, an
-optional package, is tried where the better of the two has less than nine tenths, and taken where it is a twentieth more
-than that one.
+optional package, is tried where the better of the two has less than nine tenths, and taken where it is a twentieth
+more than that one. Which clusters and directions make discriminants was narrowed after one table: two objects apart had
+drawn all others as one line.
 """
 
 import warnings
@@ -19,6 +20,8 @@ _OBJECTS_PER_COMPONENT = 10
 """Fewer, and discriminants part clusters that are not there."""
 _NEIGHBOURS, _MOST_COMPARED = 10, 1_000
 """By which projections are compared, and points that are asked for them."""
+_LEAST_SPREAD = 0.01
+"""Of a direction inside the clusters, as a share of the largest, for discriminants to use it."""
 _BETTER = 0.05
 """By how much the share of neighbours of the same cluster must be larger."""
 _CLEAR = 0.9
@@ -121,15 +124,19 @@ def _shares(ratios: NDArray[np.float64]) -> tuple[float, float, float]:
 def _discriminants(scores: NDArray[np.float64], clusters: NDArray[Any]) -> NDArray[np.float64] | None:
     """(n, 2) scores on the directions that part the clusters most, against the spread inside them (Fisher); with two
     clusters the second is the direction in which the rest varies most. None with one cluster.
+
+    Clusters of fewer than 10 objects are projected, but make no direction, and neither does one in which the clusters
+    hardly vary: a few objects apart in it would be so far away that all others are drawn as one line.
     """
-    known = clusters >= 0
+    named, counts = np.unique(clusters[clusters >= 0], return_counts=True)
+    known = np.isin(clusters, named[counts >= _NEIGHBOURS])
     numbers, of, sizes = np.unique(clusters[known], return_inverse=True, return_counts=True)
     if len(numbers) < 2:
         return None
     X = scores[known]
     means = np.stack([np.bincount(of, column, len(numbers)) / sizes for column in X.T], axis=1)
     _, spread, axes = np.linalg.svd(X - means[of], full_matrices=False)
-    kept = spread > 1e-9 * max(float(spread.max(initial=0)), 1e-300)
+    kept = spread > _LEAST_SPREAD * max(float(spread.max(initial=0)), 1e-300)
     if kept.sum() < 2:
         return None
     whiten = axes[kept].T / spread[kept] * np.sqrt(len(X))

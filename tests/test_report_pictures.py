@@ -268,6 +268,8 @@ def test_what_splits_and_what_merges(hierarchy):
     svg = tree_svg({int(k): np.array(z) for k, z in summary["other_numbers"]["labels"].items()}, 4)
     assert svg.count("<circle") == 2 + 3 + 4 + 5 + 6
     assert 'font-weight="600">4<' in svg
+    answer = {4: model.labels_, 3: merged}
+    assert {"7", "5", "12", "9"} <= set(texts(tree_svg(answer, 4, numbers=[7, 5, 12, 9])))
 
 
 def test_numbers_that_were_compared_say_what_splits_too():

@@ -51,11 +51,8 @@ def svg(width: float, height: float, parts: Sequence[Markup], least: float | Non
     """
     style = Markup(' style="min-width: {}px"').format(round(least)) if least else ""
     head = Markup('<svg xmlns="http://www.w3.org/2000/svg" width="{}" viewBox="0 0 {} {}"{}>')
-    return (
-        head.format(round(_LARGEST * width), round(width, 1), round(height, 1), style)
-        + Markup("").join(parts)
-        + Markup("</svg>")
-    )
+    opened = head.format(round(_LARGEST * width), round(width, 1), round(height, 1), style)
+    return opened + Markup("").join(parts) + Markup("</svg>")
 
 
 def color_of(cluster: Any, place: int) -> str:
@@ -271,13 +268,19 @@ def boxes_svg(
     return svg(_WIDTH, bottom + 36, parts)
 
 
-def tree_svg(labels: Mapping[int, Any], marked: int, names: Mapping[int, str] | None = None) -> Markup:
+def tree_svg(
+    labels: Mapping[int, Any],
+    marked: int,
+    names: Mapping[int, str] | None = None,
+    numbers: Sequence[int] | None = None,
+) -> Markup:
     """A row for each number of clusters, a circle for each cluster, lines by where the objects go; ``marked`` in bold,
     with the numbers of its clusters.
 
     ``labels`` are (n,) clusters of the same objects, by the numbers that give the colours; negative for none. ``names``
-    are those of the rows, by default their numbers.
+    are those of the rows, by default their numbers; ``numbers`` those that people know the clusters by.
     """
+    known = dict(enumerate(numbers or ()))
     ks, high, largest = sorted(labels), 54, 19
     called = {k: str(k) for k in ks} if names is None else names
     left = max(34.0, LETTER * max(map(len, called.values())) + 10)
@@ -301,10 +304,10 @@ def tree_svg(labels: Mapping[int, Any], marked: int, names: Mapping[int, str] | 
                 lines.append(line(above[a], y - high, places[k][c], y, "#8c959f", round(0.5 + 4 * share, 1)))
             radius = round(4 + (largest - 4) * float(np.sqrt(size / max(1, sizes.sum()))), 1)
             dot = Markup('<circle cx="{}" cy="{}" r="{}" fill="{}" stroke="#ffffff"/>')
-            circles.append(dot.format(round(places[k][c], 1), y, radius, color_of(c, c)))
+            color = color_of(known.get(c, c), c)
+            circles.append(dot.format(round(places[k][c], 1), y, radius, color))
             if k == marked and radius >= _LEAST_NUMBERED:
-                ink = ink_on(color_of(c, c))
-                circles.append(text(places[k][c], y + 4, c, anchor="middle", color=ink))
+                circles.append(text(places[k][c], y + 4, known.get(c, c), anchor="middle", color=ink_on(color)))
     return svg(width, 26 + high * (len(ks) - 1) + 26, [*lines, *circles], least=width if width > _WIDTH else None)
 
 

@@ -63,6 +63,7 @@ def mode_summary(
         "n_effective": modes.n_effective_,
         "table": table,
         "labels": [z[::step].tolist() for z in rows],
+        "numbers": numbers,
     }
 
 
@@ -128,11 +129,11 @@ def modes_section(summary: Summary) -> Section | None:
     ]
     columns = ["Story", "Clusters", "Against the answer"]
     tables.insert(0, Table("What each story splits and merges", columns, against, text=(0, 2), name="stories"))
-    return Section("Do they tell one story?", sentences, [_stories_picture(found["labels"])], tables)
+    return Section("Do they tell one story?", sentences, [_stories_picture(found["labels"], found["numbers"])], tables)
 
 
-def _stories_picture(labels: list[list[int]]) -> Picture:
-    """A row for the answer and for each story."""
+def _stories_picture(labels: list[list[int]], numbers: list[int] | None) -> Picture:
+    """A row for the answer and for each story; ``numbers`` are those that people know the clusters of the answer by."""
     rows = {q: np.array(z) for q, z in enumerate(labels)}
     names = {q: f"story {q}" if q else "answer" for q in rows}
     caption = (
@@ -140,7 +141,7 @@ def _stories_picture(labels: list[list[int]]) -> Picture:
         "the cluster of the answer that it shares most objects with. Lines show where the objects go from row to row."
     )
     draw = partial(_stories_axes, rows, names)
-    return hand_drawn("From the answer to each story", tree_svg(rows, 0, names), "stories", draw, caption)
+    return hand_drawn("From the answer to each story", tree_svg(rows, 0, names, numbers), "stories", draw, caption)
 
 
 def _stories_axes(rows: Mapping[int, NDArray[Any]], names: Mapping[int, str]) -> Any:

@@ -97,6 +97,7 @@ def other_numbers_summary(
     return {
         "n_clusters": k,
         "made_by": made_by,
+        "numbers": numbers,
         "labels": {str(q): z[::step].tolist() for q, z in found.items()},
         "changes": [{"k": q, "sentence": difference(z, labels, numbers, least)} for q, z in found.items() if q != k],
     }
@@ -168,7 +169,7 @@ def other_numbers_section(summary: Summary) -> Section | None:
     )
     shown = Picture(
         "From one number to the next",
-        tree_svg(labels, k),
+        tree_svg(labels, k, numbers=found.get("numbers")),
         [caption],
         name="other_numbers",
         figures={"other_numbers": partial(_tree_figure, labels, k)},

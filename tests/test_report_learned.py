@@ -73,7 +73,7 @@ def test_every_number_of_clusters_with_its_rating(summary):
     assert f"The best partition with 3 clusters is rated {summary['chosen']['rating']:.2f}" in section
     assert "that the trees predict of the best partition with k clusters" in section
     assert "It is not a probability, and not calibrated on real data." in section
-    assert "Of a partition: the adjusted Rand index with the true clusters that regression trees predict, 1 at most." in text
+    assert "true clusters that regression trees predict, 1 at most." in text
     assert "What each criterion names" not in text
 
 

@@ -129,7 +129,8 @@ def modes_section(summary: Summary) -> Section | None:
     ]
     columns = ["Story", "Clusters", "Against the answer"]
     tables.insert(0, Table("What each story splits and merges", columns, against, text=(0, 2), name="stories"))
-    return Section("Do they tell one story?", sentences, [_stories_picture(found["labels"], found.get("numbers"))], tables)
+    tree = _stories_picture(found["labels"], found.get("numbers"))
+    return Section("Do they tell one story?", sentences, [tree], tables)
 
 
 def _stories_picture(labels: list[list[int]], numbers: list[int] | None) -> Picture:

@@ -125,12 +125,19 @@ def test_lazy_names_and_stub_agree():
     assert named == set(ensemblage.__all__)
 
 
+class Examples(doctest.DocTestFinder):
+    """Those of decorated functions, too."""
+
+    def _from_module(self, module, object):
+        return super()._from_module(module, inspect.unwrap(object) if inspect.isfunction(object) else object)
+
+
 @pytest.mark.parametrize("module", MODULES)
 def test_examples_in_docstrings(module):
     if module == "ensemblage.answer._to_anndata":
         pytest.importorskip("anndata", reason="its example is of AnnData")
-    failed, _ = doctest.testmod(importlib.import_module(module), optionflags=doctest.NORMALIZE_WHITESPACE)
-    assert not failed
+    runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
+    assert not sum(runner.run(test).failed for test in Examples().find(importlib.import_module(module)))
 
 
 def test_import_is_lazy():

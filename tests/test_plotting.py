@@ -67,6 +67,62 @@ def test_makes_a_figure_of_its_own_that_pyplot_does_not_know(draw):
     assert dict(matplotlib.rcParams) == before
 
 
+UNUSUAL = {
+    "font.size": 22,
+    "axes.facecolor": "black",
+    "xtick.color": "yellow",
+    "lines.linewidth": 9,
+    "legend.frameon": True,
+}
+
+
+@pytest.mark.parametrize("draw", FIGURES.values(), ids=FIGURES)
+def test_figures_have_one_style_whatever_the_settings_are(draw):
+    """Ticks too, which are made only when a figure is rendered."""
+    usual = written(draw(None))
+    with matplotlib.rc_context(UNUSUAL):
+        assert written(draw(None)) == usual
+
+
+def test_an_ax_that_is_given_keeps_its_owners_style():
+    with matplotlib.rc_context(UNUSUAL):
+        ax = plotting.lifetimes({2: 0.5, 3: 0.1}, ax=Figure().subplots())
+        assert ax.xaxis.label.get_fontsize() == 22
+        assert ax.get_facecolor() == (0, 0, 0, 1)
+    assert plotting.lifetimes({2: 0.5, 3: 0.1}).xaxis.label.get_fontsize() == 10
+
+
+def test_the_style_is_a_sheet_that_users_can_have():
+    from matplotlib import style
+
+    with style.context("ensemblage.plotting.ensemblage"):
+        assert matplotlib.rcParams["svg.fonttype"] == "none"
+        cycle = matplotlib.rcParams["axes.prop_cycle"].by_key()["color"]
+    assert [color.lstrip("#") for color in cycle] == [color.lstrip("#") for color in plotting.PALETTE[:8]]
+
+
+NAMED = ("consensus_cdfs", "stability_curves", "criteria_by_number", "evidence_by_number", "stability_by_resolution")
+
+
+@pytest.mark.parametrize("name", ["association_histogram", *NAMED])
+def test_legends_stand_off_the_curves(name):
+    by_k = {k: 1 / k for k in range(2, 12)}
+    draw = {
+        "association_histogram": lambda: plotting.association_histogram([5, 4, 3], thresholds={"used": 0.4}),
+        "consensus_cdfs": lambda: plotting.consensus_cdfs({k: ([0, 1], [0.5, 1]) for k in by_k}),
+        "stability_curves": lambda: plotting.stability_curves(by_k, by_k),
+        "criteria_by_number": lambda: plotting.criteria_by_number({f"criterion {j}": by_k for j in range(5)}),
+        "evidence_by_number": lambda: plotting.evidence_by_number(by_k, dict.fromkeys(by_k, (0, 1, 2))),
+        "stability_by_resolution": lambda: plotting.stability_by_resolution({0.5: 0.9, 1.0: 0.4}, {0.5: 1, 1.0: 0.9}),
+    }
+    ax = draw[name]()
+    written(ax)
+    legend, box = ax.get_legend().get_window_extent(), ax.get_window_extent()
+    assert legend.y0 >= box.y1
+    assert 0 <= legend.x0 < legend.x1 <= ax.figure.bbox.x1
+    assert legend.y1 <= ax.figure.bbox.y1
+
+
 def test_importing_plotting_does_not_import_matplotlib():
     code = "import sys, ensemblage.plotting; sys.exit('matplotlib' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

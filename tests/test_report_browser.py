@@ -4,16 +4,20 @@ import csv
 import io
 import os
 import time
+from importlib.util import find_spec
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
 from browser import browser, found
+from matplotlib.image import imread
 from sklearn.datasets import make_blobs
 from strategies import planted_labels
 
-from ensemblage import Ensemble, EvidenceAccumulation, KMeansConsensus, choose_k, report
+from ensemblage import ConsensusModes, Ensemble, EvidenceAccumulation, KMeansConsensus, choose_k, profile, report
 from ensemblage.metrics import verdicts
+from ensemblage.report._notebook import Report
 
 pytestmark = pytest.mark.skipif(
     found() is None or os.name != "posix",
@@ -363,6 +367,21 @@ def test_another_number_is_a_click_away(tab, tmp_path):
     assert not any("Error" in text for text in tab.complaints())
 
 
+def test_another_story_is_a_click_away(tab, tmp_path):
+    area, diet = np.repeat([0, 1, 2], 80), np.tile([0, 1], 120)
+    labels = np.column_stack([area] * 6 + [diet] * 4)
+    model = EvidenceAccumulation(3, linkage="average").fit(labels)
+    modes = ConsensusModes(n_jobs=1).fit(labels)
+    X = make_blobs(N, 6, random_state=0)[0]
+    tab.open(report.build(labels, model, features=X, modes=modes, path=tmp_path / "r.html"))
+    buttons = "[...document.querySelectorAll('[data-table=stories] tbody button')]"
+    assert tab.run(f"{buttons}.map(b => b.textContent)") == ["story 1", "story 2"]
+    assert tab.run(f"{buttons}.map(b => b.ariaLabel)")[1] == "Show story 2 in the picture"
+    tab.run(f"{buttons}[1].click()")
+    assert tab.run(COLOURS) == 2
+    assert not any("Error" in text for text in tab.complaints())
+
+
 def test_a_selection_survives_another_colour(tab, by_number):
     page, _ = by_number
     tab.open(page)
@@ -401,6 +420,42 @@ CONTRASTS = """(() => {
   }
   return poor;
 })()"""
+
+
+GROUNDS = {"light": [1, 1, 1], "dark": [13 / 255, 17 / 255, 23 / 255]}
+"""Of the page."""
+
+
+@pytest.mark.parametrize("system", [False, True])
+@pytest.mark.parametrize(
+    ("theme", "scheme"),
+    [
+        ('data-jp-theme-light="false"', "dark"),
+        ('data-jp-theme-light="true"', "light"),
+        ('class="vscode-dark"', "dark"),
+        ("", None),
+    ],
+)
+def test_a_notebook_shows_the_page_in_its_own_colours(tab, analysis, tmp_path, theme, scheme, system):
+    """In a frame no higher than the window; where nothing is known, in the colours of the system."""
+    ensemble, consensus, X, ids = analysis
+    shown = Report(report.summarize(ensemble, consensus, features=X, ids=ids))._repr_html_()
+    path = tmp_path / "notebook.html"
+    path.write_text(f"<!DOCTYPE html><html><body {theme}>{shown}</body></html>", encoding="utf-8")
+    tab.open(path, height=900, dark=system)
+    box = tab.run(
+        "(() => { const b = document.querySelector('iframe').getBoundingClientRect(); return [b.x, b.height]; })()"
+    )
+    assert 480 <= box[1] <= 0.85 * 900 + 2
+    expected = pytest.approx(GROUNDS[scheme or ("dark" if system else "light")], abs=0.05)
+    limit = time.monotonic() + 20  # a frame is painted some time after its page is loaded
+    while True:
+        tab.picture(tmp_path / "seen.png", whole=False)
+        seen = imread(tmp_path / "seen.png")[int(box[1]) - 5, int(box[0]) + 4, :3]
+        if seen == expected or time.monotonic() > limit:
+            break
+        tab.run("new Promise(done => setTimeout(done, 100))")
+    assert seen == expected
 
 
 @pytest.mark.parametrize("dark", [False, True])
@@ -444,3 +499,51 @@ def test_wide_tables_say_that_they_scroll_on_a_phone(tab, page):
     wide = "[...document.querySelectorAll('.scroll')].filter(e => e.scrollWidth > e.clientWidth + 1)"
     assert tab.run(f"{wide}.length") > 0
     assert tab.run(f"{wide}.every(e => getComputedStyle(e).backgroundImage.includes('gradient') && e.tabIndex === 0)")
+
+
+def axe():
+    """The script of axe-core: that of ENSEMBLAGE_AXE, or of a package that carries it; None if there is none."""
+    if given := os.environ.get("ENSEMBLAGE_AXE"):
+        return Path(given)
+    for name in ("axe_playwright_python", "axe_core_python"):
+        if found_package := find_spec(name):
+            return Path(found_package.origin).parent / "axe.min.js"
+    return None
+
+
+VIOLATIONS = """(async () => {
+  document.querySelectorAll("details").forEach((d) => { d.open = OPEN; });
+  const { violations } = await axe.run(document);
+  return violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.html.slice(0, 120)).join(" ")}`);
+})()"""
+
+
+@pytest.fixture(scope="module")
+def page_of_stories(tmp_path_factory):
+    """A page with wide figures, other numbers, and two stories."""
+    area, diet = np.repeat([0, 1, 2], 80), np.tile([0, 1], 120)
+    labels = np.column_stack([area] * 6 + [diet] * 4)
+    labels[np.random.default_rng(0).random(labels.shape) < 0.1] = 1
+    model = EvidenceAccumulation(12, linkage="average").fit(labels)
+    X = make_blobs(N, 30, random_state=0)[0]
+    details = {"features": X, "modes": ConsensusModes(n_jobs=1).fit(labels), "profile": profile(model, X)}
+    return report.build(labels, model, path=tmp_path_factory.mktemp("stories") / "r.html", **details)
+
+
+@pytest.mark.skipif(axe() is None, reason="no axe-core was found: name its file in ENSEMBLAGE_AXE")
+@pytest.mark.parametrize(("width", "dark"), [(1280, False), (1280, True), (390, False)])
+@pytest.mark.parametrize("name", ["page", "by_number", "page_of_stories"])
+def test_axe_finds_no_violation(tab, request, name, width, dark):
+    """With details folded, and unfolded."""
+    made = request.getfixturevalue(name)
+    tab.open(made[0] if name == "by_number" else made, width=width, dark=dark)
+    tab.run(f"{axe().read_text(encoding='utf-8')};1")
+    for is_open in ("false", "true"):
+        assert tab.run(VIOLATIONS.replace("OPEN", is_open)) == []
+
+
+def test_wide_pictures_scroll_by_the_keyboard_too(tab, page_of_stories):
+    tab.open(page_of_stories, width=390)
+    wide = "[...document.querySelectorAll('.picture')].filter(e => e.scrollWidth > e.clientWidth + 1)"
+    assert tab.run(f"{wide}.length") > 0
+    assert tab.run(f"{wide}.every(e => e.tabIndex === 0 && e.getAttribute('aria-label'))")

@@ -7,10 +7,12 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from limits import limit
+from pages import find
 from test_modes import GOLDEN, planted
 
 from ensemblage import ConsensusModes, KMeansConsensus, report
 from ensemblage.cli import main
+from ensemblage.report._other_numbers import difference
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +40,49 @@ def test_two_stories_stand_on_the_page(consensus):
     page = report.render(summary)
     assert "These partitions tell two stories: 5 of 8 the first, 3 the second." in page
     assert "a compromise that may be none of them" in page
+    assert summary["headline"] == "3 clusters in 12 objects; the partitions tell several stories"
+    assert "The answer is a compromise: see “Do they tell one story?” below." in find(page, "The answer").sentences[1]
+    assert find(page, "What next").sentences[0].startswith("Read the clusters of each story")
     assert "Do they tell one story?" not in report.render(report.summarize(GOLDEN, consensus))
+
+
+def test_each_story_says_what_splits_and_merges():
+    """Against the answer, by its clusters, with a tree of the three."""
+    area, diet = np.repeat([0, 1, 2], 40), np.tile([0, 1], 60)
+    labels = np.column_stack([area] * 6 + [diet] * 3)
+    model = KMeansConsensus(3, random_state=0).fit(labels[:, :6])
+    modes = ConsensusModes(n_jobs=1).fit(labels)
+    summary = report.summarize(labels, model, modes=modes)
+    first, second = (row["against"] for row in summary["modes"]["table"])
+    assert first == "the same clusters."
+    split = "cluster 0 splits into 20 and 20; cluster 1 splits into 20 and 20; cluster 2 splits into 20 and 20"
+    formed = "parts of clusters 0, 1 and 2 form one of 60"
+    assert second == f"{split}; {formed}; {formed}."
+    page = report.render(summary)
+    part = find(page, "Do they tell one story?")
+    table = next(t for t in part.tables if t.title == "What each story splits and merges")
+    assert [row[:2] for row in table.rows] == [["story 1", "3"], ["story 2", "2"]]
+    assert table.rows[1][2].startswith("Cluster 0 splits into 20 and 20")
+    assert [p.title for p in part.pictures] == ["From the answer to each story"]
+    assert page.count(">story 2</text>") == 1
+    older = {**summary, "modes": {k: v for k, v in summary["modes"].items() if k != "labels"}}
+    assert "From the answer to each story" not in report.render(older)
+
+
+def test_small_parts_are_left_out_of_what_splits():
+    """Of clusterings that were not made of each other a twentieth of a cluster is no part, and a new one is."""
+    answer = np.repeat([0, 1, 2], [100, 100, 4])
+    other = answer.copy()
+    other[:5] = 1
+    assert difference(other, answer, None, 0.1) == "the same clusters, but for 5 objects."
+    other[5:8] = 3  # three objects of cluster 0 are one of their own
+    assert difference(other, answer, [7, 8, 9], 0.1) == "cluster 7 splits into 92 and 3."
+    other[-4:] = 1
+    other[5:8] = 0
+    assert difference(other, answer, None, 0.1) == "clusters 1 and 2 merge into one of 109."
+    assert difference(answer, answer, None) == "the same clusters."
+    apart = np.where(np.arange(204) < 1, -1, answer)
+    assert difference(apart, answer, None) == "the same clusters."
 
 
 def test_one_story_is_a_sentence_without_a_table():
@@ -66,6 +110,7 @@ def test_finer_ones_are_no_other_story():
             page = report.render(report.summarize(labels, model, modes=modes))
             assert ("They differ in how fine they are" in page) == nested
             assert ("The consensus is a compromise" in page) != nested
+            assert ("the partitions tell several stories" in page) != nested
 
 
 def test_what_is_no_mode_of_these_partitions(consensus):

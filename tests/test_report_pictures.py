@@ -1,6 +1,7 @@
 """Figures that the page makes by hand, its projection of the objects, and the answer at other numbers of clusters."""
 
 import re
+import sys
 from xml.etree import ElementTree
 
 import numpy as np
@@ -74,10 +75,8 @@ def report_pictures(frame):
     )
     from ensemblage.report._layout import pictures_of
     from ensemblage.report._sections import sections_of
-    from ensemblage.report._svg import figure_style
 
-    with figure_style():
-        return [p.figures for section in sections_of(summary) for p in pictures_of(section)]
+    return [p.figures for section in sections_of(summary) for p in pictures_of(section)]
 
 
 def test_boxes_are_at_their_places():
@@ -129,6 +128,83 @@ def test_the_projection_that_shows_the_clusters_is_taken():
     wide = rng.normal(size=(30, 200))  # discriminants of so few objects part anything
     assert project(wide, np.arange(30) % 3).labels[0].startswith("component 1")
     assert project(np.zeros((5, 3)), np.zeros(5, dtype=int)) is None
+
+
+def test_two_objects_apart_do_not_draw_the_others_as_one_line():
+    """A cluster of two, alone with a value of an indicator: discriminants are those of the large clusters."""
+    rng = np.random.default_rng(2)
+    X = np.column_stack([rng.normal(size=(122, 3)) * 5, np.append(5 * CLASSES, [0, 0]) + rng.normal(size=122)])
+    rare = np.zeros(122)
+    rare[-2:] = 8
+    X = np.column_stack([X, rare + 1e-4 * rng.normal(size=122)])
+    found = project(X, np.append(CLASSES, [3, 3]))
+    assert found.labels[0] == "discriminant 1"
+    spread = np.ptp(found.xy[:120], axis=0) / np.ptp(found.xy, axis=0)
+    assert spread.min() > 0.3
+
+
+class Umap:
+    """What umap-learn is asked for: here the places are given."""
+
+    def __init__(self, xy):
+        self.xy, self.asked, self.__version__ = xy, [], "0.0"
+
+    def UMAP(self, **asked):
+        self.asked.append(asked)
+        return self
+
+    def fit_transform(self, scores):
+        return self.xy
+
+
+@pytest.fixture
+def with_umap(monkeypatch):
+    def install(xy):
+        found = Umap(np.asarray(xy, dtype=np.float32))
+        monkeypatch.setitem(sys.modules, "umap", found)
+        monkeypatch.setattr("ensemblage.report._projection.find_spec", lambda name: found)
+        return found
+
+    return install
+
+
+def test_umap_is_tried_where_two_linear_projections_do_not_show_the_clusters(with_umap):
+    """Clusters of five dimensions that no plane shows: taken if a twentieth better."""
+    signs = np.array(list(np.ndindex(2, 2, 2, 2, 2)))
+    clusters = np.tile(np.arange(32), 10)
+    X = 4.0 * signs[clusters] + np.random.default_rng(0).normal(size=(320, 5))
+    theirs = np.column_stack([clusters, clusters]) + np.random.default_rng(0).normal(size=(320, 2)) / 9
+    umap = with_umap(theirs)
+    found = project(X, clusters)
+    assert found.labels == ("UMAP 1", "UMAP 2")
+    assert found.xy.tolist() == np.asarray(theirs, dtype=np.float32).astype(float).tolist()
+    assert "umap-learn 0.0" in found.note
+    assert re.search(r"\d+% are of its cluster, on two principal components \d+% and on two linear", found.note)
+    assert len(umap.asked) == 1
+    assert umap.asked[0]["random_state"] == 0
+    assert umap.asked[0]["precomputed_knn"][0].shape == (320, 15)
+    with_umap(np.random.default_rng(1).normal(size=(320, 2)))
+    assert project(X, clusters).labels[0] != "UMAP 1"  # tried, and worse
+
+
+def test_umap_is_not_tried_where_it_is_not_needed(with_umap):
+    apart = np.column_stack([100 * CLASSES + RNG.normal(size=120), RNG.normal(size=(120, 3))])
+    noise = RNG.normal(size=(120, 4))
+    umap = with_umap(np.zeros((120, 2)))
+    for X, clusters in ((apart, CLASSES), (noise, np.zeros(120, dtype=int)), (noise[:40], np.arange(40) % 3)):
+        assert not project(X, clusters).labels[0].startswith("UMAP")
+    assert umap.asked == []
+
+
+@pytest.mark.slow
+def test_umap_itself():
+    pytest.importorskip("umap")
+    signs = np.array(list(np.ndindex(2, 2, 2, 2, 2)))
+    clusters = np.tile(np.arange(32), 10)
+    X = 4.0 * signs[clusters] + np.random.default_rng(0).normal(size=(320, 5))
+    found, again = project(X, clusters), project(X, clusters)
+    assert found.labels[0] == "UMAP 1"
+    assert found.xy.tolist() == again.xy.tolist()
 
 
 def test_single_objects_are_said_and_not_described():
@@ -192,6 +268,26 @@ def test_what_splits_and_what_merges(hierarchy):
     svg = tree_svg({int(k): np.array(z) for k, z in summary["other_numbers"]["labels"].items()}, 4)
     assert svg.count("<circle") == 2 + 3 + 4 + 5 + 6
     assert 'font-weight="600">4<' in svg
+    answer = {4: model.labels_, 3: merged}
+    assert {"7", "5", "12", "9"} <= set(texts(tree_svg(answer, 4, numbers=[7, 5, 12, 9])))
+
+
+def test_numbers_that_were_compared_say_what_splits_too():
+    """Without a hierarchy of the answer: the k-means clusterings of `choose_k`, against the answer."""
+    X = np.concatenate([RNG.normal(size=(40, 2)) + place for place in ([0, 0], [12, 0], [0, 60])])
+    labels = np.column_stack([CLASSES] * 3)
+    model = KMeansConsensus(3, random_state=0).fit(labels)
+    choice = ensemblage.choose_k(X, range(2, 6), n_references=19, random_state=0)
+    summary = report.summarize(labels, model, features=X, k_choice=choice)
+    found = summary["other_numbers"]
+    assert [row["k"] for row in found["changes"]] == [2, 4, 5]
+    assert found["made_by"] == "k-means"
+    assert re.fullmatch(r"clusters \d and \d merge into one of 80\.", found["changes"][0]["sentence"])
+    assert re.fullmatch(r"cluster \d splits into \d+ and \d+\.", found["changes"][1]["sentence"])
+    assert "which were compared to find it" in report.render(summary)
+    by_hierarchy = ensemblage.EvidenceAccumulation(3, linkage="average").fit(labels)
+    points = report.summarize(labels, by_hierarchy, features=X, k_choice=choice)["figures"]["points"]
+    assert points["by_number_of"] == "the same hierarchy"
 
 
 def test_points_by_story():

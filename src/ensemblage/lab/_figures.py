@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.plotting import PALETTE
-from ensemblage.plotting._axes import label_ticks, new_axes, remove_frame
+from ensemblage.plotting._axes import label_ticks, legend_above, new_axes, remove_frame
 from ensemblage.plotting._colors import UNLABELLED_COLOR
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def lines(title: str, curves: Mapping[str, Mapping[float, Any]], labels: tuple[s
         ax.plot(x, mean, "o-", color=color, markersize=4, linewidth=1.5, label=name)
         ax.fill_between(x, mean - sd, mean + sd, color=color, alpha=0.12, linewidth=0)
         rows += [{"name": name, "x": at, "mean": points[at].mean, "sd": points[at].sd, "n": points[at].n} for at in x]
-    ax.legend(frameon=False, fontsize=8)
+    legend_above(ax)
     remove_frame(ax, xlabel=labels[0], ylabel=labels[1])
     return Panel(title, ax, rows, sentence)
 
@@ -78,7 +78,7 @@ def bars(title: str, groups: Mapping[str, Mapping[str, float]], ylabel: str, sen
     label_ticks(ax, "x", range(len(groups)), list(groups), most=40)
     ax.tick_params(axis="x", labelrotation=60 if len(groups) > 4 else 0)
     ax.axhline(0, color="#57606a", linewidth=0.8)
-    ax.legend(frameon=False, fontsize=8)
+    legend_above(ax)
     remove_frame(ax, ylabel=ylabel)
     rows = [{"group": g, "name": n, "value": v} for g, values in groups.items() for n, v in values.items()]
     return Panel(title, ax, rows, sentence)

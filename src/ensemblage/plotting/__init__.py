@@ -1,7 +1,9 @@
 """Figures of an ensemble and its consensus: numbers and an ax go in, the ax comes out.
 
 `model` draws a fitted model; `scatter`, `consensus_matrix`, `confidence_by_cluster` and `cluster_sizes` take one
-instead of its numbers. A new figure shows itself where a notebook's cell ends with its ax.
+instead of its numbers. A new figure shows itself, as SVG, where a notebook's cell ends with its ax. It has the style of
+the sheet ``ensemblage.plotting.ensemblage``, which ``plt.style.use`` knows by this name; an ax that is given keeps the
+style of its owner.
 
 Every function draws on ``ax``, or on a new ``matplotlib.figure.Figure`` when there is none, and never touches
 pyplot's global state. A cluster has the same colour in every figure (`cluster_colors`).

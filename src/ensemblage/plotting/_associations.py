@@ -9,13 +9,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from ensemblage.base.validation import check_number, check_numbers, format_value
 
-from ._axes import Axes, axes_or_new, curve, printable, remove_frame
+from ._axes import Axes, axes_or_new, curve, legend_above, printable, remove_frame
 from ._checks import axes_of, whole_numbers
 from ._colors import PALETTE, UNLABELLED_COLOR
+from ._style import in_style
 
 _MOST_BINS = 100
 
 
+@in_style
 def association_histogram(
     counts: ArrayLike, *, thresholds: Mapping[str, float] | None = None, ax: Axes | None = None
 ) -> Axes:
@@ -52,7 +54,7 @@ def association_histogram(
         style = ("-", "--", ":", "-.")[i % 4]
         ax.axvline(value, color=PALETTE[i % len(PALETTE)], linestyle=style, label=f"{printable(name)}: {value:.3g}")
     if thresholds:
-        ax.legend(frameon=False)
+        legend_above(ax)
     ax.yaxis.set_major_formatter("{x:,.0f}")
     return remove_frame(ax, xlabel="association", ylabel="pairs of objects", xlim=(0, edges[-1]))
 
@@ -72,6 +74,7 @@ def _bins(counts: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.in
     return edges, heights
 
 
+@in_style
 def threshold_search(thresholds: ArrayLike, indices: ArrayLike, *, ax: Axes | None = None) -> Axes:
     """The index of the consensus at each threshold on the associations; the least one is marked.
 

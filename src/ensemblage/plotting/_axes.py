@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextvars import ContextVar
+from collections.abc import Sequence
 from functools import cache
-from io import BytesIO
+from io import StringIO
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
@@ -15,32 +14,23 @@ from ensemblage.base.text import one_line
 from ensemblage.base.validation import check_whole, format_value
 
 from ._colors import PALETTE
+from ._style import NO_METADATA, figure_style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes as Axes
 else:
     Axes = "matplotlib.axes.Axes"  # takes its time, and is imported where something is drawn
 
-DOTS = 110
-"""Of a picture in a notebook, per inch."""
-
-
-before_drawing: ContextVar[Callable[[], None] | None] = ContextVar("before_drawing", default=None)
-"""Called before a figure is made: a page sets its style there, so that it loads no drawing library if it draws none."""
-
-
-def prepare_drawing() -> None:
-    """What is to be done before a figure is made."""
-    prepare = before_drawing.get()
-    if prepare is not None:
-        prepare()
+DOTS = 144
+"""Of images in a figure of a notebook, per inch; all else is vectors."""
+_LETTERS = 58
+"""Of a legend as wide as the axes; a line with its space is as wide as six."""
 
 
 def new_axes(width: float = 4.8, height: float = 3.6) -> Axes:
     """The ax of a new figure that belongs to nobody else (inches); a notebook shows it."""
     from matplotlib.figure import Figure
 
-    prepare_drawing()
     figure = Figure(figsize=(width, height), layout="constrained")
     return figure.subplots(subplot_kw={"axes_class": self_showing_axes()})
 
@@ -51,10 +41,12 @@ def self_showing_axes() -> Any:
     from matplotlib.axes import Axes
 
     class ShownAxes(Axes):
-        def _repr_png_(self) -> bytes:
-            file, figure = BytesIO(), cast(Any, self.figure)
-            figure.savefig(file, format="png", dpi=DOTS, metadata={"Software": None})
-            return file.getvalue()
+        def _repr_svg_(self) -> str:
+            file, figure = StringIO(), cast(Any, self.figure)
+            with figure_style():
+                figure.savefig(file, format="svg", dpi=DOTS, metadata=NO_METADATA)
+            text = file.getvalue()
+            return text[text.index("<svg") :]
 
     ShownAxes.__qualname__ = "ShownAxes"  # where pickle finds it
     return ShownAxes
@@ -83,6 +75,13 @@ def axes_or_new(ax: Axes | None, width: float = 4.8, height: float = 3.6) -> Axe
 def curve(ax: Axes, x: Any, y: Any) -> None:
     """A line through points."""
     ax.plot(x, y, color=PALETTE[0], marker="o", markersize=3.5, linewidth=1.2)
+
+
+def legend_above(ax: Axes) -> None:
+    """The names of what is drawn, above the axes: they hide no curve."""
+    names = ax.get_legend_handles_labels()[1]
+    columns = max(1, _LETTERS // (max(map(len, names), default=1) + 6))
+    ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=min(columns, len(names) or 1), borderaxespad=0.2)
 
 
 def heat_map(ax: Axes, shares: NDArray[np.float64], extent: Any, label: str, cmap: Any) -> None:

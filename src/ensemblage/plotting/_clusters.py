@@ -14,6 +14,7 @@ from ._axes import Axes, axes_or_new, label_ticks, remove_frame
 from ._checks import whole_numbers
 from ._colors import UNLABELLED_COLOR, cluster_colors
 from ._models import is_model
+from ._style import in_style
 
 _MOST_NUMBERS = 12
 _TINY = 10
@@ -21,6 +22,7 @@ _TINY = 10
 _QUANTILES = (5, 25, 50, 75, 95)
 
 
+@in_style
 def cluster_sizes(sizes: ArrayLike | Any, *, unlabelled: int = 0, ax: Axes | None = None) -> Axes:
     """Bars of the sizes of the clusters.
 
@@ -57,6 +59,7 @@ def cluster_sizes(sizes: ArrayLike | Any, *, unlabelled: int = 0, ax: Axes | Non
     return remove_frame(ax, xlabel="cluster", ylabel="objects")
 
 
+@in_style
 def confidence_by_cluster(
     confidence: ArrayLike | Any, clustering: ArrayLike | None = None, *, ax: Axes | None = None
 ) -> Axes:
@@ -127,6 +130,7 @@ def _quantiles(cluster: int, values: NDArray[np.float64]) -> dict[str, Any]:
     }
 
 
+@in_style
 def confidence_boxes(quantiles: Sequence[dict[str, Any]], *, ax: Axes | None = None) -> Axes:
     """Draw what `confidence_quantiles` returns.
 

@@ -13,12 +13,14 @@ from ensemblage.base.validation import check_numbers
 from ._axes import Axes, axes_or_new, remove_frame
 from ._checks import check_mapping, check_marked_k, whole_numbers
 from ._colors import PALETTE
+from ._style import in_style
 
 _LEAST_SHARE = 0.05
 """Of a cluster of the larger number, for its tie to one of the smaller number to be drawn."""
 _LARGEST_NODE = 420.0
 
 
+@in_style
 def clustree(
     labels: Mapping[Any, ArrayLike],
     *,

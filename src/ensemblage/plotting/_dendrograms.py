@@ -12,6 +12,7 @@ from ensemblage.base.validation import check_numbers
 from ._axes import Axes, axes_or_new, label_ticks, remove_frame
 from ._checks import whole_numbers
 from ._colors import cluster_colors
+from ._style import in_style
 
 
 class LastMerges(NamedTuple):
@@ -69,6 +70,7 @@ def last_merges(linkage_matrix: ArrayLike, clustering: ArrayLike, *, n_leaves: i
     return LastMerges(kept, sizes, labels[member])
 
 
+@in_style
 def dendrogram(merges: ArrayLike, sizes: ArrayLike, clusters: ArrayLike, *, ax: Axes | None = None) -> Axes:
     """A hierarchy of branches; the grey band is the lifetime of the number of clusters drawn.
 
@@ -97,6 +99,7 @@ def dendrogram(merges: ArrayLike, sizes: ArrayLike, clusters: ArrayLike, *, ax: 
     return ax
 
 
+@in_style
 def voting_dendrogram(linkage_matrix: ArrayLike, clusters: ArrayLike, *, ax: Axes | None = None) -> Axes:
     """The hierarchy of the reference's clusters; the grey band is the lifetime of the number of clusters drawn.
 

@@ -16,8 +16,10 @@ from ._colors import PALETTE, UNLABELLED_COLOR
 from ._dendrograms import dendrogram, last_merges, voting_dendrogram
 from ._k_curves import lifetimes, split_losses
 from ._memberships import membership
+from ._style import in_style
 
 
+@in_style
 def evidence(record: records.Evidence, *, ax: Axes | None = None) -> Axes:
     """Draw the intermediate results of a consensus.
 

@@ -10,13 +10,15 @@ from numpy.typing import ArrayLike
 from ensemblage.base.parameters import FRACTION
 from ensemblage.base.validation import check_numbers, check_value
 
-from ._axes import Axes, axes_or_new, curve, label_ticks, remove_frame
+from ._axes import Axes, axes_or_new, curve, label_ticks, legend_above, remove_frame
 from ._checks import check_mapping, check_marked_k, whole_numbers
 from ._colors import PALETTE, UNLABELLED_COLOR
+from ._style import in_style
 
 _MOST_BARS = 15
 
 
+@in_style
 def consensus_cdfs(
     distributions: Mapping[int, tuple[ArrayLike, ArrayLike]], *, n_clusters: int | None = None, ax: Axes | None = None
 ) -> Axes:
@@ -44,10 +46,11 @@ def consensus_cdfs(
         values, cdf = check_numbers(distribution, f"values and distribution of k = {k}", (2, "n"))
         width = 3 if k == n_clusters else 1.2
         ax.step(values, cdf, where="post", label=f"k = {k}", color=PALETTE[i % len(PALETTE)], linewidth=width)
-    ax.legend(frameon=False, fontsize="small")
+    legend_above(ax)
     return remove_frame(ax, xlabel="consensus", ylabel="share of the pairs", xlim=(0, 1), ylim=(0, 1.02))
 
 
+@in_style
 def delta_areas(growth: Mapping[int, float], *, n_clusters: int | None = None, ax: Axes | None = None) -> Axes:
     """Relative growth of the area under the consensus distribution, by the number of clusters.
 
@@ -64,9 +67,10 @@ def delta_areas(growth: Mapping[int, float], *, n_clusters: int | None = None, a
     >>> delta_areas({2: 0.5, 3: 0.3, 4: 0.02}, n_clusters=3).get_xlabel()
     'number of clusters'
     """
-    return curves_by_number(ax, {"": growth}, "growth of the area under the curve", n_clusters)
+    return curves_by_number({"": growth}, "growth of the area under the curve", n_clusters, ax=ax)
 
 
+@in_style
 def stability_curves(
     pac: Mapping[int, float],
     reference_pac: Mapping[int, float] | None = None,
@@ -92,11 +96,12 @@ def stability_curves(
     2
     """
     curves = {"these data": pac, **({} if reference_pac is None else {"data without clusters": reference_pac})}
-    return curves_by_number(ax, curves, "share of ambiguous pairs (PAC)", n_clusters)
+    return curves_by_number(curves, "share of ambiguous pairs (PAC)", n_clusters, ax=ax)
 
 
+@in_style
 def curves_by_number(
-    ax: Axes | None, curves: Mapping[str, Mapping[int, float]], title: str, n_clusters: int | None
+    curves: Mapping[str, Mapping[int, float]], title: str, n_clusters: int | None, *, ax: Axes | None = None
 ) -> Axes:
     """Lines by the number of clusters, named if there are several."""
     from matplotlib.ticker import MaxNLocator
@@ -110,11 +115,12 @@ def curves_by_number(
         ks = sorted(by_k)
         ax.plot(ks, [by_k[k] for k in ks], marker="o", markersize=4, color=color, label=name)
     if len(curves) > 1:
-        ax.legend(frameon=False)
+        legend_above(ax)
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     return remove_frame(ax, xlabel="number of clusters", ylabel=title)
 
 
+@in_style
 def lifetimes(lives: Mapping[int, float], *, n_clusters: int | None = None, ax: Axes | None = None) -> Axes:
     """Bars: the lifetime of each number of clusters in a hierarchy. One long bar is a clear choice.
 
@@ -142,6 +148,7 @@ def lifetimes(lives: Mapping[int, float], *, n_clusters: int | None = None, ax: 
     return remove_frame(ax, xlabel="number of clusters", ylabel="lifetime")
 
 
+@in_style
 def estimated_clusters(counts: ArrayLike, *, share: float = 0.95, ax: Axes | None = None) -> Axes:
     """Pareto chart of the number of clusters found over repeated runs (Ayad & Kamel, Figs. 1 and 2).
 
@@ -184,6 +191,7 @@ def estimated_clusters(counts: ArrayLike, *, share: float = 0.95, ax: Axes | Non
     return ax
 
 
+@in_style
 def split_losses(losses: ArrayLike, *, ax: Axes | None = None) -> Axes:
     """Curve of the k-means loss after each split of a tree. After a bend, further splits add little.
 
@@ -207,6 +215,7 @@ def split_losses(losses: ArrayLike, *, ax: Axes | None = None) -> Axes:
     return remove_frame(ax, xlabel="number of clusters", ylabel="loss left (%)", ylim=(0, 105))
 
 
+@in_style
 def evidence_by_number(
     log_within: Mapping[int, float],
     references: Mapping[int, ArrayLike],
@@ -238,10 +247,11 @@ def evidence_by_number(
     ax.fill_between(ks, bands[:, 0], bands[:, 2], color=UNLABELLED_COLOR, alpha=0.35, lw=0, label="single clouds, 90 %")
     means = dict(zip(ks, bands[:, 1].tolist(), strict=True))
     return curves_by_number(
-        ax, {"these data": log_within, "their mean": means}, "ln of the spread in clusters", n_clusters
+        {"these data": log_within, "their mean": means}, "ln of the spread in clusters", n_clusters, ax=ax
     )
 
 
+@in_style
 def criteria_by_number(
     criteria: Mapping[str, Mapping[int, float]], *, n_clusters: int | None = None, ax: Axes | None = None
 ) -> Axes:
@@ -273,7 +283,7 @@ def criteria_by_number(
         values = check_numbers([by_k[k] for k in sorted(by_k)], f"criteria of criteria_by_number, {name},", ("k",))
         marker, style = "osD^v<>"[i % 7], ("-", "--", ":", "-.")[i % 4]
         ax.plot(sorted(by_k), values, style, marker=marker, markersize=4, color=PALETTE[i % len(PALETTE)], label=name)
-    ax.legend(frameon=False, fontsize="small")
+    legend_above(ax)
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     ax.set_ylim(top=1.03)
     return remove_frame(ax, xlabel="number of clusters", ylabel="criterion")

@@ -10,10 +10,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from ensemblage.base.validation import check_number, check_numbers, format_value
 
-from ._axes import Axes, axes_or_new, heat_map, label_ticks, prepare_drawing
+from ._axes import Axes, axes_or_new, heat_map, label_ticks
 from ._checks import check_length, check_sizes, whole_numbers
 from ._colors import cluster_colors
 from ._models import association_of, is_model
+from ._style import in_style
 
 _PIXELS = 600
 _NARROWEST_NAMED = 0.035
@@ -21,6 +22,7 @@ _MOST_NAMES = 30
 _STEPS = [digit * 10**zeros for zeros in range(9) for digit in (1, 2, 5)]
 
 
+@in_style
 def agreement(
     matrix: ArrayLike,
     consensus_agreement: ArrayLike | None = None,
@@ -102,6 +104,7 @@ def _name_members(ax: Axes, p: int, names: Sequence[object] | None, consensus_at
     ax.tick_params(length=0)
 
 
+@in_style
 def consensus_matrix(
     matrix: ArrayLike | Any,
     clustering: ArrayLike | Any = None,
@@ -180,6 +183,7 @@ def _mark_clusters(ax: Axes, labels: NDArray[np.int64], ends: NDArray[np.float64
     ax.spines[:].set_visible(False)
 
 
+@in_style
 def thresholded_matrices(
     matrix: ArrayLike,
     clustering: ArrayLike,
@@ -242,6 +246,5 @@ def _check_pair(axes: Any) -> tuple[Axes, Axes]:
 def _pair_of_axes() -> tuple[Axes, Axes]:
     from matplotlib.figure import Figure
 
-    prepare_drawing()
     left, right = Figure(figsize=(9.6, 4.1), layout="constrained").subplots(1, 2)
     return left, right

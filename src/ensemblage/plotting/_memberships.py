@@ -12,10 +12,12 @@ from ensemblage.base.validation import check_numbers, check_whole
 from ._axes import Axes, axes_or_new, heat_map, label_ticks, remove_frame
 from ._checks import check_length, check_sizes, whole_numbers
 from ._colors import cluster_colors
+from ._style import in_style
 
 _PIXELS = 600
 
 
+@in_style
 def membership(
     membership: ArrayLike,
     clustering: ArrayLike,
@@ -67,6 +69,7 @@ def membership(
     return ax
 
 
+@in_style
 def item_consensus_bars(
     item_consensus: ArrayLike, clustering: ArrayLike, *, most: int = 200, ax: Axes | None = None
 ) -> Axes:

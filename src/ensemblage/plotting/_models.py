@@ -14,12 +14,14 @@ from ensemblage.ensemble._ensemble import Ensemble, as_ensemble
 from ensemblage.metrics import coassociation
 
 from ._axes import Axes
+from ._style import in_style
 
 MOST_ROWS = 600
 """Objects of a co-association matrix that is drawn."""
 KINDS = ("clusters", "certainty", "sizes", "coassociation", "dendrogram")
 
 
+@in_style
 def model(model: Any, X: Any = None, kind: str | None = None, *, ax: Axes | None = None) -> Axes:
     """Draw a fitted model: the kind chooses the picture.
 

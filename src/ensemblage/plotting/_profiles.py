@@ -10,10 +10,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from ensemblage.base.validation import check_numbers, format_value
 
-from ._axes import Axes, axes_or_new, label_ticks, prepare_drawing, printable, remove_frame
+from ._axes import Axes, axes_or_new, label_ticks, printable, remove_frame
 from ._checks import check_length
 from ._clusters import draw_boxes
 from ._colors import cluster_colors
+from ._style import in_style
 
 _STRONG = 2.0
 """Standard deviations at which the colour is full."""
@@ -29,6 +30,7 @@ _WIDTH, _HEIGHT, _MARGINS = 3.2, 2.2, (0.62, 0.42, 0.08, 0.3)
 """Of a small figure, in inches: left, bottom, right, top."""
 
 
+@in_style
 def profile_heat_map(
     z: ArrayLike, variables: Sequence[object], *, names: Sequence[object] | None = None, ax: Axes | None = None
 ) -> Axes:
@@ -86,6 +88,7 @@ def _cell_text(value: float, k: int) -> str:
     return "0" if f"{value:+.1f}" in ("+0.0", "-0.0") else f"{value:+.1f}".replace("-", "−")
 
 
+@in_style
 def variable_panel(panel: Mapping[str, Any], *, ax: Axes | None = None) -> Axes:
     """Distribution of one variable in each cluster: boxes of a number, bars of the share of a category.
 
@@ -162,7 +165,7 @@ def _draw_stack(ax: Axes, stack: Mapping[str, Any], k: int) -> None:
         below += np.nan_to_num(shares[:, j])
     ax.set_ylim(0, 1)
     ax.set_yticks([0, 0.5, 1], labels=["0%", "50%", "100%"])
-    ax.legend(loc="upper left", bbox_to_anchor=(1, 1), fontsize=7, frameon=False, handlelength=1, borderpad=0)
+    ax.legend(loc="upper left", bbox_to_anchor=(1, 1), fontsize=7, handlelength=1, borderpad=0)
 
 
 def _name_values(ax: Axes, panel: Mapping[str, Any]) -> None:
@@ -187,6 +190,7 @@ def _place(i: int, rows: int, columns: int) -> tuple[float, float, float, float]
     return x / wide, y / high, (_WIDTH - left - right) / wide, (_HEIGHT - bottom - top) / high
 
 
+@in_style
 def variable_panels(panels: Sequence[Mapping[str, Any]]) -> list[Axes]:
     """Distributions of several variables in each cluster, side by side: small multiples.
 
@@ -215,7 +219,6 @@ def variable_panels(panels: Sequence[Mapping[str, Any]]) -> list[Axes]:
         )
     columns = min(_COLUMNS, len(panels))
     rows = -(-len(panels) // columns)
-    prepare_drawing()
     figure = Figure(figsize=(_WIDTH * columns, _HEIGHT * rows))
     axes = [figure.add_axes(_place(i, rows, columns)) for i in range(len(panels))]
     drawn = [variable_panel(panel, ax=ax) for panel, ax in zip(panels, axes, strict=True)]

@@ -12,10 +12,12 @@ from ensemblage.base.validation import check_flag, check_numbers
 from ._axes import Axes, axes_or_new, label_ticks, remove_frame
 from ._checks import check_length
 from ._colors import PALETTE
+from ._style import in_style
 
 _MOST_NAMES = 30
 
 
+@in_style
 def ranking_scores(
     scores: ArrayLike,
     *,

@@ -13,12 +13,14 @@ from ._axes import Axes, axes_or_new, remove_frame
 from ._checks import whole_numbers
 from ._colors import UNLABELLED_COLOR, cluster_colors
 from ._models import is_model, two_components
+from ._style import in_style
 
 _FAINTEST = 0.12
 _NAME_DISTANCE = 0.06
 _MOST_NAMED = 60
 
 
+@in_style
 def scatter(
     points: ArrayLike, clustering: ArrayLike | Any, confidence: ArrayLike | None = None, *, ax: Axes | None = None
 ) -> Axes:
@@ -102,14 +104,14 @@ def _explain(ax: Axes, top: float | None, unlabelled: bool) -> None:
         ax.scatter([], [], s=30, color=color, alpha=alpha, linewidths=0, label=name)
     if entries:
         title = "confidence" if shares else None
-        style = {"frameon": False, "fontsize": "small", "title_fontsize": "small"}
-        ax.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=4, title=title, **style)
+        ax.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=4, title=title)
 
 
 def _opacity(share: ArrayLike) -> NDArray[np.float64]:
     return _FAINTEST + (1 - _FAINTEST) * np.clip(share, 0, 1)
 
 
+@in_style
 def entropy_scatter(points: ArrayLike, entropy: ArrayLike, *, ax: Axes | None = None) -> Axes:
     """Objects as points, coloured by the entropy of their membership: dark where they lie between clusters.
 

@@ -9,17 +9,19 @@ from numpy.typing import ArrayLike
 
 from ensemblage.base.validation import check_number, check_numbers
 
-from ._axes import Axes, axes_or_new, label_ticks, remove_frame
+from ._axes import Axes, axes_or_new, label_ticks, legend_above, remove_frame
 from ._checks import check_length, check_mapping
 from ._clusters import confidence_boxes, confidence_quantiles
 from ._colors import PALETTE
 from ._k_curves import curves_by_number
+from ._style import in_style
 
 _OF_JACCARD = {0.6: "doubtful", 0.75: "stable", 0.85: "very stable"}
 _OF_RESAMPLES = {0.7: "doubtful", 0.85: "stable"}
 """From which value on a word holds: of Jaccard similarities, of Rand indices of two resamples."""
 
 
+@in_style
 def cluster_jaccards(jaccard: ArrayLike, *, names: Sequence[object] | None = None, ax: Axes | None = None) -> Axes:
     """Jaccard similarities of each cluster with its matches in resamples, and the bounds of its verdict.
 
@@ -51,6 +53,7 @@ def cluster_jaccards(jaccard: ArrayLike, *, names: Sequence[object] | None = Non
     return remove_frame(ax, xlabel="cluster", ylabel="Jaccard similarity", ylim=(0, 1.02))
 
 
+@in_style
 def prediction_strengths(
     strengths: Mapping[int, float],
     errors: Mapping[int, float] | None = None,
@@ -79,7 +82,7 @@ def prediction_strengths(
     'prediction strength'
     """
     check_number(supported, "supported of prediction_strengths", least=0)
-    ax = curves_by_number(ax, {"": strengths}, "prediction strength", n_clusters)
+    ax = curves_by_number({"": strengths}, "prediction strength", n_clusters, ax=ax)
     if errors is not None:
         check_mapping(errors, "errors of prediction_strengths")
         ks = sorted(strengths)
@@ -91,6 +94,7 @@ def prediction_strengths(
     return ax
 
 
+@in_style
 def stability_by_resolution(
     stability: Mapping[float, float],
     found_again: Mapping[float, float] | None = None,
@@ -138,7 +142,7 @@ def stability_by_resolution(
     shown = ticks[:: -(-len(ticks) // 8)]
     ax.set_xticks(shown, labels=[f"{r:g}" for r in shown])
     ax.minorticks_off()
-    ax.legend(frameon=False, fontsize="small", loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
+    legend_above(ax)
     return remove_frame(ax, xlabel="resolution", ylabel="stability", ylim=(-0.1, 1.03))
 
 

@@ -75,6 +75,13 @@ TERMS = (
     ),
     ("Next best (runner-up)", "The other cluster that the clusterings speak for most."),
 )
+RATING = (
+    "Rating",
+    (
+        "Of a partition: the adjusted Rand index with the true clusters that regression trees predict, 1 at most. They "
+        "were trained on synthetic sets alone. It is not a probability."
+    ),
+)
 
 
 def headline(summary: Summary) -> str:
@@ -96,8 +103,10 @@ def _evidence_of_number(summary: Summary) -> str | None:
 
 
 def _doubt_of_number(summary: Summary) -> str:
-    """What the heading says of the number of clusters: who names it, or what was not looked at."""
+    """What the heading says of the number of clusters: who names it, or what was not looked at; stories come first."""
     tested, rated, k = summary.get("number"), rated_numbers(summary), len(summary["clusters"])
+    if has_stories(summary):
+        return "the partitions tell several stories"
     if tested:
         if tested["best"] != k:
             return f"the criteria name {tested['best']}"
@@ -111,6 +120,19 @@ def _doubt_of_number(summary: Summary) -> str:
         return ""
     asked = summary["settings"].get("k", summary["consensus"].get("parameters", {}).get("n_clusters"))
     return "the number was given" if str(asked) == str(k) else "structure was not tested"
+
+
+def has_stories(summary: Summary) -> bool:
+    """Whether the partitions tell several stories, and not only one in finer and coarser clusters."""
+    table = (summary.get("modes") or {}).get("table", [])
+    return len(table) > 1 and not all(row["nested"] for row in table[1:])
+
+
+def stories_sentence(summary: Summary) -> str | None:
+    """That the answer is a compromise of several stories, and where they stand."""
+    if not has_stories(summary):
+        return None
+    return f"{summary['modes']['sentence']} The answer is a compromise: see “Do they tell one story?” below."
 
 
 def is_without_structure(summary: Summary) -> bool:
@@ -133,7 +155,7 @@ def facts(summary: Summary) -> list[tuple[str, str]]:
     found = [("objects", f"{data['n_objects']:,}")]
     if data["n_features"]:
         found.append(("features", f"{data['n_features']:,}"))
-    clusters = "clusters, if there are any" if is_without_structure(summary) else "clusters"
+    clusters = "clusters, if any" if is_without_structure(summary) else "clusters"
     found += [(clusters, f"{len(summary['clusters']):,}"), *_shares_of_verdicts(summary)]
     return [*found, ("ARI with known classes", number(truth["ari"]["consensus"], 2))] if truth else found
 
@@ -162,7 +184,8 @@ def answer_section(summary: Summary) -> Section:
     sentences.append(" ".join([_result_sentence(summary), *_certainty_sentences(summary)]))
     sentences += [chosen["sentence"]] if chosen else []
     more = [_members_sentence(summary), *_confidence_sentences(summary)]
-    terms = () if verdict_totals(summary) is None else TERMS
+    terms = [*(() if verdict_totals(summary) is None else TERMS), *[RATING] * bool(chosen)]
+    sentences += [stories] if (stories := stories_sentence(summary)) else []
     sentences += [same] if (same := (summary.get("profile") or {}).get("same_as")) else []
     sentences += [alone] if (alone := alone_sentence(summary)) else []
     return Section("The answer", sentences, more=more, terms=terms, name="answer")

@@ -19,7 +19,7 @@ from ensemblage.report._object_table import data_of_objects, remove_objects
 from ensemblage.report._page import render_page
 from ensemblage.report._sections import sections_of
 from ensemblage.report._summary import FORMAT, SCHEMA, summarize
-from ensemblage.report._svg import FORMATS, figure_bytes, figure_style
+from ensemblage.report._svg import FORMATS, figure_bytes
 
 
 def build(
@@ -127,8 +127,7 @@ def render(summary: Mapping[str, Any]) -> str:
     '<!DOCTYPE html>'
     """
     summary = _upgrade_summary(summary)
-    with figure_style():
-        sections = sections_of(summary)
+    sections = sections_of(summary)
     data = data_of_objects(summary, sections)
     return render_page(summary["title"], headline(summary), facts(summary), sections, data)
 
@@ -181,12 +180,11 @@ def save_figures(
             f"formats must be among {', '.join(FORMATS)}. Got {format_value(unknown[0])}. Choose among these."
         )
     summary = _upgrade_summary(summary)
-    with figure_style():
-        pictures = [picture for section in sections_of(summary) for picture in pictures_of(section)]
-        found = {name: figure for picture in pictures for name, figure in picture.figures.items()}
-        drawn = {name: figure() if callable(figure) else figure for name, figure in found.items()}
-        wanted = list(dict.fromkeys(formats))
-        files = {Path(folder) / f"{name}.{of}": figure_bytes(drawn[name], of) for name in drawn for of in wanted}
+    pictures = [picture for section in sections_of(summary) for picture in pictures_of(section)]
+    found = {name: figure for picture in pictures for name, figure in picture.figures.items()}
+    drawn = {name: figure() if callable(figure) else figure for name, figure in found.items()}
+    wanted = list(dict.fromkeys(formats))
+    files = {Path(folder) / f"{name}.{of}": figure_bytes(drawn[name], of) for name in drawn for of in wanted}
     for path, content in files.items():
         if not overwrite and path.exists() and path.read_bytes() != content:
             rule = Message("It is another file. Move it away, or add ", Option("overwrite", True))

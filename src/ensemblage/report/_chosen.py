@@ -67,9 +67,9 @@ def second_number(found: Mapping[str, Any]) -> int:
 def unclear_sentence(found: Mapping[str, Any]) -> str:
     """What it means that no candidate is rated high."""
     return (
-        f"No clear clusters were found: the best partition is rated {number(found['rating'], 2)}, and at least 5 % of "
-        "synthetic sets without clusters are rated as high. Clusters may cut a continuum; groups that overlap cannot "
-        "be excluded."
+        f"No clear clusters were found: the best partition is rated {number(found['rating'], 2)} (1 at most), and at "
+        "least 5 % of synthetic sets without clusters are rated as high. Clusters may cut a continuum; groups that "
+        "overlap cannot be excluded."
     )
 
 
@@ -96,6 +96,13 @@ def _view_text(name: str) -> str:
     return VIEW_TEXT.get(name, f" on {name}").removeprefix(" on ") or _OWN
 
 
+def two_ratings(found: Mapping[str, Any], k: int, other: int) -> tuple[str, str]:
+    """The ratings of two numbers of clusters, with a third decimal where two are equal."""
+    values = [found["predicted"][str(each)] for each in (k, other)]
+    digits = 3 if number(values[0], 2) == number(values[1], 2) else 2
+    return number(values[0], digits), number(values[1], digits)
+
+
 def rated_numbers_section(summary: Summary) -> Section | None:
     """How many clusters, and how each number is rated."""
     found = rated_numbers(summary)
@@ -108,7 +115,7 @@ def rated_numbers_section(summary: Summary) -> Section | None:
         "The adjusted Rand index with the true clusters that the trees predict of the best partition with k clusters. "
         "The trees were trained on synthetic sets alone. It is not a probability, and not calibrated on real data."
     )
-    draw = partial(curves_by_number, None, {"": ratings}, what, k)
+    draw = partial(curves_by_number, {"": ratings}, what, k)
     shown = hand_drawn("How each number of clusters is rated", svg, "rated", draw, caption)
     doubt = [] if found["is_clear"] else [unclear_sentence(found)]
     return Section("How many clusters are there?", [*doubt, _number_sentence(found)], [shown])
@@ -117,7 +124,7 @@ def rated_numbers_section(summary: Summary) -> Section | None:
 def _number_sentence(found: Mapping[str, Any]) -> str:
     """The number that is rated highest, and the next one."""
     k, second = found["n_clusters"], second_number(found)
-    rating, other = (number(found["predicted"][str(each)], 2) for each in (k, second))
+    rating, other = two_ratings(found, k, second)
     how = {"clear": "far above", "likely": "above", "ambiguous": "hardly above"}
     apart = how.get(evidence_of(found), "above")
     return f"The best partition with {k} clusters is rated {rating}, {apart} the best one with {second} ({other})."

@@ -21,6 +21,10 @@ _CELL_WIDTH, _CELL_HEIGHT, _WIDEST_NAME, _STRONG = 46, 18, 24, 2.0
 """Of a heat map: its cells, letters of a name, and standard deviations at which the colour is full."""
 _LEAST_WRITTEN = 0.14
 """Share of a bar that has room for its number."""
+_LARGEST = 1.3
+"""Pixels of a unit."""
+_LEAST_NUMBERED = 7
+"""Radius of a circle that has room for a number."""
 _ORANGE, _PURPLE = (179, 88, 6), (84, 39, 136)
 
 
@@ -42,10 +46,13 @@ def line(x0: float, y0: float, x1: float, y1: float, color: str, width: float = 
 
 
 def svg(width: float, height: float, parts: Sequence[Markup], least: float | None = None) -> Markup:
-    """An element that is as wide as there is room; at least ``least`` units, and scrolled if need be."""
+    """An element that is as wide as there is room, at most `_LARGEST` pixels for a unit, so that texts are as large as
+    those of the page; at least ``least`` units wide, and scrolled if need be.
+    """
     style = Markup(' style="min-width: {}px"').format(round(least)) if least else ""
-    head = Markup('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {} {}"{}>')
-    return head.format(round(width, 1), round(height, 1), style) + Markup("").join(parts) + Markup("</svg>")
+    head = Markup('<svg xmlns="http://www.w3.org/2000/svg" width="{}" viewBox="0 0 {} {}"{}>')
+    opened = head.format(round(_LARGEST * width), round(width, 1), round(height, 1), style)
+    return opened + Markup("").join(parts) + Markup("</svg>")
 
 
 def color_of(cluster: Any, place: int) -> str:
@@ -261,12 +268,22 @@ def boxes_svg(
     return svg(_WIDTH, bottom + 36, parts)
 
 
-def tree_svg(labels: Mapping[int, Any], marked: int) -> Markup:
-    """A row for each number of clusters, a circle for each cluster, lines by where the objects go; ``marked`` in bold.
+def tree_svg(
+    labels: Mapping[int, Any],
+    marked: int,
+    names: Mapping[int, str] | None = None,
+    numbers: Sequence[int] | None = None,
+) -> Markup:
+    """A row for each number of clusters, a circle for each cluster, lines by where the objects go; ``marked`` in bold,
+    with the numbers of its clusters.
 
-    ``labels`` are (n,) clusters of the same objects, by the numbers that give the colours; negative for none.
+    ``labels`` are (n,) clusters of the same objects, by the numbers that give the colours; negative for none. ``names``
+    are those of the rows, by default their numbers; ``numbers`` those that people know the clusters by.
     """
-    ks, left, high, largest = sorted(labels), 34, 54, 19
+    known = dict(enumerate(numbers or ()))
+    ks, high, largest = sorted(labels), 54, 19
+    called = {k: str(k) for k in ks} if names is None else names
+    left = max(34.0, LETTER * max(map(len, called.values())) + 10)
     widest = max(len(np.unique(labels[k][labels[k] >= 0])) for k in ks)
     width = max(_WIDTH, left + 2 * largest * widest + 10)
     places, lines, circles = dict[int, dict[int, float]](), list[Markup](), list[Markup]()
@@ -280,13 +297,17 @@ def tree_svg(labels: Mapping[int, Any], marked: int) -> Markup:
         gap = (width - left) / max(len(order), 1)
         places[k] = {c: left + gap * (i + 0.5) for i, c in enumerate(order)}
         y = 26 + high * row
-        circles.append(text(14, y + 4, k, anchor="middle", color=INK if k == marked else SOFT, bold=k == marked))
+        ink, is_bold = INK if k == marked else SOFT, k == marked
+        circles.append(text((left - 6) / 2, y + 4, called[k], anchor="middle", color=ink, bold=is_bold))
         for c, size in zip(clusters.tolist(), sizes.tolist(), strict=True):
             for a, share in shares[c].items():
                 lines.append(line(above[a], y - high, places[k][c], y, "#8c959f", round(0.5 + 4 * share, 1)))
             radius = round(4 + (largest - 4) * float(np.sqrt(size / max(1, sizes.sum()))), 1)
             dot = Markup('<circle cx="{}" cy="{}" r="{}" fill="{}" stroke="#ffffff"/>')
-            circles.append(dot.format(round(places[k][c], 1), y, radius, color_of(c, c)))
+            color = color_of(known.get(c, c), c)
+            circles.append(dot.format(round(places[k][c], 1), y, radius, color))
+            if k == marked and radius >= _LEAST_NUMBERED:
+                circles.append(text(places[k][c], y + 4, known.get(c, c), anchor="middle", color=ink_on(color)))
     return svg(width, 26 + high * (len(ks) - 1) + 26, [*lines, *circles], least=width if width > _WIDTH else None)
 
 

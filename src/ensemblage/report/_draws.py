@@ -22,7 +22,6 @@ from ensemblage.report._draws_charts import distances_svg, histogram, strips_svg
 from ensemblage.report._figure_data import matrix_data, matrix_objects, symmetric_matrix
 from ensemblage.report._layout import BarCell, Cell, Picture, Section, Table, cluster_cell, hand_drawn, number, plural
 from ensemblage.report._page import render_page
-from ensemblage.report._svg import figure_style
 
 Summary = Mapping[str, Any]
 
@@ -241,10 +240,9 @@ def _traces(found: DrawsSummary) -> list[dict[str, Any]]:
 
 def draws_page(summary: Summary) -> str:
     """The page, as HTML."""
-    with figure_style():
-        shown = [_estimate(summary), _ball(summary), _in_doubt(summary), _chains(summary), _provenance(summary)]
-        sections = [section for section in shown if section is not None]
-        return render_page(summary["title"], headline(summary), _facts(summary), sections)
+    shown = [_estimate(summary), _ball(summary), _in_doubt(summary), _chains(summary), _provenance(summary)]
+    sections = [section for section in shown if section is not None]
+    return render_page(summary["title"], headline(summary), _facts(summary), sections)
 
 
 def headline(summary: Summary) -> str:

@@ -85,7 +85,12 @@ def _(record: Lifetimes, summary: Summary) -> Section:
     choice = summary["choice"]
     k = record.chosen
     were = "was" if k == 1 else "were"
-    chosen = "The longest was taken" if record.n_clusters is None else f"{plural(k, 'cluster')} {were} asked for"
+    if record.n_clusters is None:
+        chosen = "The longest was taken"
+    elif summary.get("chosen") or summary.get("number"):  # nobody asked: the number was found by other means
+        chosen = f"The answer has {plural(k, 'cluster')}"
+    else:
+        chosen = f"{plural(k, 'cluster')} {were} asked for"
     sentence = (
         "The lifetime of a number of clusters is the range of distances at which the hierarchy has that many. One bar "
         f"far above the others means that the partitions speak for that number. {chosen}."

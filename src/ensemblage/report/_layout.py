@@ -47,6 +47,11 @@ class Picture:
     figures: Mapping[str, Any] = field(default_factory=dict)
     """What was drawn, by the names of their files in other formats; or a function that draws it for one."""
 
+    @property
+    def scrolls(self) -> bool:
+        """Whether it has a least width: on a narrow screen it is scrolled, by the keyboard too."""
+        return "min-width" in self.svg[: self.svg.find(">")]
+
 
 def hand_drawn(
     title: str,
@@ -141,7 +146,10 @@ def percent(share: float | None) -> str:
 
 def number(value: float | None, digits: int = 3) -> str:
     """A number with so many decimals, or a dash."""
-    return "–" if value is None else f"{value:.{digits}f}"
+    if value is None:
+        return "–"
+    text = f"{value:.{digits}f}"
+    return text.removeprefix("-") if float(text) == 0 else text
 
 
 def is_full(certainty: float | None) -> bool:

@@ -67,7 +67,7 @@ def merged_section(summary: Summary) -> Section | None:
         for group, size in zip(found["groups"], found["sizes"], strict=True)
     ]
     tables = [
-        Table("After", ["Clusters before", "Objects", ""], after, text=(0, 2)),
+        Table("After", ["Clusters before", "Objects", "Change"], after, text=(0, 2)),
         Table("Splits", ["Clusters", "from", "Objects", "p", "Level", "Verdict"], splits, text=(0, 1, 5)),
     ]
     return Section(

@@ -70,7 +70,7 @@ def methods_section(summary: Summary) -> Section | None:
         ]
         for row in sorted(found["table"], key=lambda row: -2 if row["answer"] is None else -row["answer"] - 3)
     ]
-    columns = ["Method", "Clusters", "With the answer", "With the partitions", "With other methods", ""]
+    columns = ["Method", "Clusters", "With the answer", "With the partitions", "With other methods", "Refused because"]
     note = (
         "Adjusted Rand indices, 1 for equal clusterings; the last two are means. Every method was asked for as many "
         "clusters as the answer has."

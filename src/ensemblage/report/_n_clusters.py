@@ -175,7 +175,7 @@ def _table(found: Mapping[str, Any]) -> Table:
         "Silhouette",
         "Ward",
         "Average",
-        "",
+        "Status",
     ]
     keys = ["gap", "gap_error", "p_value", "strength", "strength_error", "silhouette", "ward", "average"]
     rows = [

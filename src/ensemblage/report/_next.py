@@ -6,10 +6,10 @@ from typing import Any
 
 from ensemblage.base.text import listing
 from ensemblage.plotting._axes import printable
-from ensemblage.report._answer import is_without_structure, structure_doubt, verdict_totals
-from ensemblage.report._chosen import rated_numbers, second_number
+from ensemblage.report._answer import has_stories, is_without_structure, structure_doubt, verdict_totals
+from ensemblage.report._chosen import rated_numbers, second_number, two_ratings
 from ensemblage.report._decided import deciding_columns
-from ensemblage.report._layout import CopyText, Section, number, plural
+from ensemblage.report._layout import CopyText, Section, plural
 from ensemblage.report._object_table import may_show_objects
 
 Summary = Mapping[str, Any]
@@ -25,6 +25,7 @@ def next_section(summary: Summary) -> Section | None:
     """The end of the page."""
     sentences = [
         *_about_structure(summary),
+        *_about_stories(summary),
         *_more_objects(summary),
         *_another_number(summary),
         *_objects_to_check(summary),
@@ -41,6 +42,11 @@ def _about_structure(summary: Summary) -> Iterator[str]:
             "No clear clusters: use the clusters as a convenient division at most, or look for columns that should "
             "tell groups apart, and for columns that only add noise."
         )
+
+
+def _about_stories(summary: Summary) -> Iterator[str]:
+    if has_stories(summary):
+        yield "Read the clusters of each story, or combine only the partitions of one: the answer may be none of them."
 
 
 def _more_objects(summary: Summary) -> Iterator[str]:
@@ -80,9 +86,8 @@ def _another_number(summary: Summary) -> Iterator[str]:
     if other is None:
         return
     if rated:
-        known = rated["predicted"]
-        best = number(known[str(rated["n_clusters"])], 2)
-        yield f"Look at {other} clusters, too: rated {number(known[str(other)], 2)}, the best number {best}."
+        best, its = two_ratings(rated, int(rated["n_clusters"]), other)
+        yield f"Look at {other} clusters, too: rated {its}, the best number {best}."
     else:
         yield f"Look at {other} clusters, too: some criteria name that number."
 

@@ -23,7 +23,10 @@ from ensemblage.report._profile import MOST_CELLS
 from ensemblage.report._summary import summarize
 
 HEIGHT = 720
-"""Of the frame in a notebook."""
+"""Of the frame in a notebook that reads no style."""
+_LIGHT = ('[data-jp-theme-light="true"]', ".vscode-light", '[data-theme="light"]', '[theme="light"]')
+_DARK = ('[data-jp-theme-light="false"]', ".vscode-dark", '[data-theme="dark"]', '[theme="dark"]')
+"""What JupyterLab, VS Code, the pages of documentation and Colab say of their colours."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -56,9 +59,17 @@ class Report:
         return file
 
     def _repr_html_(self) -> str:
-        style = "width:100%;height:min(85vh,1100px);min-height:480px;resize:vertical;border:1px solid #ccc"
-        frame = f'sandbox="allow-scripts allow-downloads" loading="lazy" style="{style}"'
-        return f'<iframe srcdoc="{escape(self.html)}" height="{HEIGHT}" {frame}></iframe>'
+        """A frame as high as there is room, at most 1,100 pixels, that scrolls; light or dark as the notebook is.
+
+        No widget and no script of the notebook is needed: browsers hand the colour scheme of a frame on to its page.
+        """
+        size = "width:100%;height:min(85vh,1100px);min-height:480px;resize:vertical;border:1px solid #8c959f"
+        frame = f'class="ensemblage-page" sandbox="allow-scripts allow-downloads" loading="lazy" style="{size}"'
+        schemes = (("light", _LIGHT), ("dark", _DARK))
+        style = "".join(f":is({','.join(of)}) .ensemblage-page{{color-scheme:{scheme}}}" for scheme, of in schemes)
+        title = escape(self.summary["title"])
+        page = f'<iframe title="{title}" srcdoc="{escape(self.html)}" height="{HEIGHT}" {frame}></iframe>'
+        return f"<style>{style}</style>{page}"
 
     def __repr__(self) -> str:
         return f"Report({headline(self.summary)}; .save(path) writes the page)"

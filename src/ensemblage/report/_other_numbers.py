@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage import plotting
+from ensemblage.answer import KChoice
 from ensemblage.base.text import listing
 from ensemblage.metrics import align_labels
 from ensemblage.report._chosen import rated_numbers
@@ -21,6 +22,10 @@ _BESIDE = 2
 _MOST_LABELS = 1_000
 """Objects by which the tree is drawn."""
 _MOST_NAMED = 6
+_WHOLE = 0.9
+"""Share of a cluster that is all of it but for a few objects."""
+LEAST_PART = 0.1
+"""Share of a cluster from which a part is named, where two clusterings were not made of each other."""
 HIERARCHY, K_MEANS = "the same hierarchy", "k-means"
 """What made the other numbers of clusters by which points are coloured."""
 
@@ -40,6 +45,23 @@ def other_numbers(consensus: Any, labels: NDArray[Any]) -> dict[int, NDArray[np.
     asked = range(max(2, k - _BESIDE), min(k + _BESIDE, len(labelled)) + 1)
     found = {q: np.where(labels >= 0, cut(matrix, len(labelled), q), -1) for q in asked}
     return {q: np.asarray(align_labels(z, labels), dtype=np.int64) for q, z in found.items()}
+
+
+def compared_numbers(choice: Any, labels: NDArray[Any]) -> dict[int, NDArray[np.int64]]:
+    """By number of clusters, (n,) labels of the k-means clusterings that `choose_k` compared, and of the answer.
+
+    Negative where it did not look; empty without such a choice. Clusters have the numbers of those of ``labels``.
+    """
+    if not isinstance(choice, KChoice) or not (labels[choice.objects] >= 0).any():
+        return {}
+    k = int(labels.max(initial=-1)) + 1
+    found = {}
+    for q in range(max(2, k - _BESIDE), k + _BESIDE + 1):
+        if q == k or q in choice.labels:
+            found[q] = np.full(len(labels), -1, dtype=np.int64)
+            own = labels[choice.objects]
+            found[q][choice.objects] = own if q == k else align_labels(choice.labels[q], own)
+    return found
 
 
 def cut(matrix: NDArray[np.float64], n_labelled: int, k: int) -> NDArray[np.int64]:
@@ -65,42 +87,64 @@ def _are_equal(first: NDArray[Any], second: NDArray[Any]) -> bool:
 
 
 def other_numbers_summary(
-    found: Mapping[int, NDArray[np.int64]], labels: NDArray[Any], numbers: list[int] | None
+    found: Mapping[int, NDArray[np.int64]], labels: NDArray[Any], numbers: list[int] | None, made_by: str
 ) -> dict[str, Any] | None:
     """What the page shows of other numbers; ``numbers`` are those that people know the clusters by."""
     if len(found) < 2:
         return None
+    least = 0.0 if made_by == HIERARCHY else LEAST_PART
     k, step = int(labels.max()) + 1, -(-len(labels) // _MOST_LABELS)
     return {
         "n_clusters": k,
+        "made_by": made_by,
+        "numbers": numbers,
         "labels": {str(q): z[::step].tolist() for q, z in found.items()},
-        "changes": [{"k": q, "sentence": _change(z, labels, numbers)} for q, z in found.items() if q != k],
+        "changes": [{"k": q, "sentence": difference(z, labels, numbers, least)} for q, z in found.items() if q != k],
     }
 
 
-def _change(other: NDArray[np.int64], labels: NDArray[Any], numbers: list[int] | None) -> str:
-    """Which clusters of the answer split, or merge, and how large the parts are."""
-    known = labels >= 0
+def difference(other: NDArray[np.int64], labels: NDArray[Any], numbers: list[int] | None, least: float = 0.0) -> str:
+    """Which clusters of the answer split, and which merge, in another clustering, (n,); with sizes.
+
+    A part of a cluster is named where it has more than the share ``least`` of it, or half of its cluster of ``other``;
+    so is a source of a cluster of ``other``. ``numbers`` are those that people know the clusters of ``labels`` by.
+    """
+    known = (labels >= 0) & (other >= 0)
     table = np.zeros((int(labels.max()) + 1, int(other.max()) + 1), dtype=np.int64)
     np.add.at(table, (labels[known], other[known]), 1)
+    of_answer = table / np.maximum(table.sum(axis=1, keepdims=True), 1)
+    of_other = table / np.maximum(table.sum(axis=0), 1)
+    is_part = (of_answer > least) | (of_other > 0.5)
+    is_source = (of_other > least) | (of_answer > 0.5)
     names = numbers or list(range(len(table)))
-    said = list(_splits(table, names) if (table > 0).sum() > len(table) else _merges(table, names))
+    said = [*_splits(table, is_part, names), *_merges(table, is_source, of_answer, names)]
+    if not said:
+        moved = int(known.sum() - table.max(axis=1).sum())
+        return f"the same clusters, but for {moved:,} object{'s' * (moved > 1)}." if moved else "the same clusters."
     more = [f"{len(said) - _MOST_NAMED} more"] * (len(said) > _MOST_NAMED)
     return f"{'; '.join([*said[:_MOST_NAMED], *more])}."
 
 
-def _splits(table: NDArray[np.int64], names: list[int]) -> Iterator[str]:
-    for name, row in zip(names, table, strict=True):
-        parts = sorted(row[row > 0].tolist(), reverse=True)
+def _splits(table: NDArray[np.int64], is_part: NDArray[np.bool_], names: list[int]) -> Iterator[str]:
+    for name, row, parted in zip(names, table, is_part, strict=True):
+        parts = sorted(row[parted & (row > 0)].tolist(), reverse=True)
         if len(parts) > 1:
             yield f"cluster {name} splits into {listing([f'{part:,}' for part in parts])}"
 
 
-def _merges(table: NDArray[np.int64], names: list[int]) -> Iterator[str]:
-    for column in table.T:
-        merged = [str(names[c]) for c in np.flatnonzero(column).tolist()]
-        if len(merged) > 1:
-            yield f"clusters {listing(merged)} merge into one of {int(column.sum()):,}"
+def _merges(
+    table: NDArray[np.int64], is_source: NDArray[np.bool_], of_answer: NDArray[np.float64], names: list[int]
+) -> Iterator[str]:
+    """Whole clusters merge; of others parts are together."""
+    for column, sources, shares in zip(table.T, is_source.T, of_answer.T, strict=True):
+        merged = np.flatnonzero(sources & (column > 0))
+        if len(merged) < 2:
+            continue
+        named, size = listing([str(names[c]) for c in merged.tolist()]), int(column.sum())
+        if shares[merged].min() >= _WHOLE:
+            yield f"clusters {named} merge into one of {size:,}"
+        else:
+            yield f"parts of clusters {named} form one of {size:,}"
 
 
 def other_numbers_section(summary: Summary) -> Section | None:
@@ -114,6 +158,10 @@ def other_numbers_section(summary: Summary) -> Section | None:
         for row in found["changes"]
     ]
     columns = ["Clusters", "Against the answer", *["Rated"] * bool(rated)]
+    table = Table("What splits, what merges", columns, rows, text=(1,), name="numbers")
+    if found.get("made_by", HIERARCHY) == K_MEANS:
+        sentence = "The k-means clusterings with the numbers beside that of the answer, which were compared to find it."
+        return Section("Other numbers of clusters", [sentence], tables=[table])
     labels = {int(q): np.array(z) for q, z in found["labels"].items()}
     caption = (
         "A row per number of clusters, a circle per cluster, its size by its objects, its colour that of the cluster "
@@ -121,13 +169,12 @@ def other_numbers_section(summary: Summary) -> Section | None:
     )
     shown = Picture(
         "From one number to the next",
-        tree_svg(labels, k),
+        tree_svg(labels, k, numbers=found.get("numbers")),
         [caption],
         name="other_numbers",
         figures={"other_numbers": partial(_tree_figure, labels, k)},
     )
     sentence = "The hierarchy that gave the answer, cut at the numbers of clusters beside it."
-    table = Table("What splits, what merges", columns, rows, text=(1,), name="numbers")
     return Section("Other numbers of clusters", [sentence], [shown], [table])
 
 
@@ -136,5 +183,9 @@ def _rating(rated: Mapping[str, float], k: int) -> list[str]:
 
 
 def _tree_figure(labels: Mapping[int, NDArray[Any]], k: int) -> Any:
-    numbered = {q: np.unique(np.append(-1, z), return_inverse=True)[1][1:] - 1 for q, z in labels.items()}
-    return plotting.clustree(numbered, n_clusters=k).figure
+    return plotting.clustree({q: number_anew(z) for q, z in labels.items()}, n_clusters=k).figure
+
+
+def number_anew(labels: NDArray[Any]) -> NDArray[np.int64]:
+    """The clusters numbered from 0 without gaps; negative for none."""
+    return np.asarray(np.unique(np.append(-1, labels), return_inverse=True)[1][1:] - 1, dtype=np.int64)

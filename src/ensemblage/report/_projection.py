@@ -1,5 +1,14 @@
-"""Many features in the plane: principal components, or linear discriminants where these show the clusters better."""
+"""Many features in the plane: principal components; linear discriminants or UMAP where they show the clusters better.
 
+The rule, which was written before any table was tried. Of the nearest neighbours of a point in the plane a share is of
+its cluster. Discriminants are taken where that share is a twentieth more than on two principal components. UMAP, an
+optional package, is tried where the better of the two has less than nine tenths, and taken where it is a twentieth
+more than that one. Which clusters and directions make discriminants was narrowed after one table: two objects apart had
+drawn all others as one line.
+"""
+
+import warnings
+from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,8 +20,14 @@ _OBJECTS_PER_COMPONENT = 10
 """Fewer, and discriminants part clusters that are not there."""
 _NEIGHBOURS, _MOST_COMPARED = 10, 1_000
 """By which projections are compared, and points that are asked for them."""
+_LEAST_SPREAD = 0.01
+"""Of a direction inside the clusters, as a share of the largest, for discriminants to use it."""
 _BETTER = 0.05
-"""By how much discriminants must be better. The rule was written before any table was tried."""
+"""By how much the share of neighbours of the same cluster must be larger."""
+_CLEAR = 0.9
+"""Share from which a projection shows the clusters, so that UMAP, which takes seconds, is not tried."""
+_LEAST_FOR_UMAP, _OF_UMAP = 50, 15
+"""Objects, and neighbours of each."""
 
 
 class Projection(NamedTuple):
@@ -29,9 +44,7 @@ class Projection(NamedTuple):
 def project(values: NDArray[np.float64], clusters: NDArray[Any]) -> Projection | None:
     """(n, m) values of three features or more in the plane; ``clusters``, (n,), negative for none.
 
-    The projection in which more of the nearest neighbours of a point are of its cluster: two linear discriminants if
-    it is a twentieth more than on two principal components. None where there are no components. O(n m q) time for
-    q ≤ 30 components.
+    None where there are no components. O(n m q) time for q ≤ 30 components; with UMAP seconds more.
     """
     from sklearn.decomposition import PCA
 
@@ -42,23 +55,66 @@ def project(values: NDArray[np.float64], clusters: NDArray[Any]) -> Projection |
     if pca is None or len(pca.components_) < 2 or not np.isfinite(pca.explained_variance_ratio_).all():
         return None
     scores = pca.transform(values)
-    components = scores[:, :2]
+    components = _components(scores[:, :2], pca.explained_variance_ratio_, m)
+    if len(np.unique(clusters[clusters >= 0])) < 2:
+        return components
+    shares = {"principal components": _purity(components.xy, clusters)}
+    best = components
     discriminants = _discriminants(scores, clusters) if n >= _OBJECTS_PER_COMPONENT * q else None
     if discriminants is not None:
-        by_components, by_discriminants = (_purity(xy, clusters) for xy in (components, discriminants))
-        if by_discriminants >= by_components + _BETTER:
-            note = (
-                f"The axes are two linear discriminants, the weighted sums of the {m:,} features that part clusters "
-                f"most: of the {_NEIGHBOURS} nearest neighbours of a point {100 * by_discriminants:.0f}% are of its "
-                f"cluster, on two principal components {100 * by_components:.0f}%. Gaps look wider than they are."
+        shares["linear discriminants"] = _purity(discriminants, clusters)
+        if shares["linear discriminants"] >= shares["principal components"] + _BETTER:
+            what = f"two linear discriminants, the weighted sums of the {m:,} features that part clusters most"
+            best = Projection(
+                discriminants,
+                ("discriminant 1", "discriminant 2"),
+                f"The axes are {what}. {_compared('linear discriminants', shares)} Gaps look wider than they are.",
             )
-            return Projection(discriminants, ("discriminant 1", "discriminant 2"), note)
-    first, second, both = (f"{100 * share:.0f}%" for share in _shares(pca.explained_variance_ratio_))
+    if max(shares.values()) >= _CLEAR or n < _LEAST_FOR_UMAP or find_spec("umap") is None:
+        return best
+    (xy, version), better = _umap(scores), max(shares.values())
+    shares["UMAP"] = _purity(xy, clusters)
+    if shares["UMAP"] < better + _BETTER:
+        return best
+    what = f"UMAP (umap-learn {version}), which places objects near those that are alike in the {m:,} features"
+    note = f"The axes are those of {what}. {_compared('UMAP', shares)} Distances between clusters mean little."
+    return Projection(xy, ("UMAP 1", "UMAP 2"), note)
+
+
+def _components(xy: NDArray[np.float64], ratios: NDArray[np.float64], m: int) -> Projection:
+    first, second, both = (f"{100 * share:.0f}%" for share in _shares(ratios))
     note = (
         f"The axes are the directions in which the {m:,} features vary most (principal components); together they hold "
         f"{both} of the variance, so clusters that overlap here may be apart in other directions."
     )
-    return Projection(components, (f"component 1 ({first} of the variance)", f"component 2 ({second})"), note)
+    return Projection(xy, (f"component 1 ({first} of the variance)", f"component 2 ({second})"), note)
+
+
+def _compared(chosen: str, shares: dict[str, float]) -> str:
+    """Why this projection was chosen, as a sentence."""
+    others = " and ".join(f"on two {name} {100 * share:.0f}%" for name, share in shares.items() if name != chosen)
+    return (
+        f"They were chosen because of the {_NEIGHBOURS} nearest neighbours of a point {100 * shares[chosen]:.0f}% are "
+        f"of its cluster, {others}."
+    )
+
+
+def _umap(scores: NDArray[np.float64]) -> tuple[NDArray[np.float64], str]:
+    """(n, 2) places by UMAP, the same at every call, and the version that made them.
+
+    Neighbours are found exactly here: the search of umap-learn compiles for twenty seconds.
+    """
+    from sklearn.neighbors import NearestNeighbors
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of its own dependencies, and of parts of a graph
+        import umap
+
+        far, near = NearestNeighbors(n_neighbors=_OF_UMAP).fit(scores).kneighbors(scores)
+        settings = {"n_neighbors": _OF_UMAP, "n_epochs": 200, "init": "pca", "random_state": 0, "n_jobs": 1}
+        known = {"precomputed_knn": (near, far, None), "force_approximation_algorithm": True}
+        made = umap.UMAP(**settings, **known).fit_transform(scores)
+    return np.asarray(made, dtype=np.float64), str(umap.__version__)
 
 
 def _shares(ratios: NDArray[np.float64]) -> tuple[float, float, float]:
@@ -68,15 +124,19 @@ def _shares(ratios: NDArray[np.float64]) -> tuple[float, float, float]:
 def _discriminants(scores: NDArray[np.float64], clusters: NDArray[Any]) -> NDArray[np.float64] | None:
     """(n, 2) scores on the directions that part the clusters most, against the spread inside them (Fisher); with two
     clusters the second is the direction in which the rest varies most. None with one cluster.
+
+    Clusters of fewer than 10 objects are projected, but make no direction, and neither does one in which the clusters
+    hardly vary: a few objects apart in it would be so far away that all others are drawn as one line.
     """
-    known = clusters >= 0
+    named, counts = np.unique(clusters[clusters >= 0], return_counts=True)
+    known = np.isin(clusters, named[counts >= _NEIGHBOURS])
     numbers, of, sizes = np.unique(clusters[known], return_inverse=True, return_counts=True)
     if len(numbers) < 2:
         return None
     X = scores[known]
     means = np.stack([np.bincount(of, column, len(numbers)) / sizes for column in X.T], axis=1)
     _, spread, axes = np.linalg.svd(X - means[of], full_matrices=False)
-    kept = spread > 1e-9 * max(float(spread.max(initial=0)), 1e-300)
+    kept = spread > _LEAST_SPREAD * max(float(spread.max(initial=0)), 1e-300)
     if kept.sum() < 2:
         return None
     whiten = axes[kept].T / spread[kept] * np.sqrt(len(X))

@@ -8,7 +8,7 @@ from typing import Any
 
 from ensemblage import plotting
 from ensemblage.plotting._axes import printable
-from ensemblage.report._answer import answer_section, clusters_section, confidence_picture, is_finer
+from ensemblage.report._answer import RATING, answer_section, clusters_section, confidence_picture, is_finer
 from ensemblage.report._charts import agreement_svg, association_svg
 from ensemblage.report._chosen import rated_numbers_section, weights_section
 from ensemblage.report._evidence import evidence_sections
@@ -42,13 +42,7 @@ PARTITION_TERMS = (
     ("Adjusted Rand index (ARI)", "How alike two clusterings are: 1 for equal ones, about 0 for unrelated ones."),
 )
 TRUST_TERMS = {
-    "chosen": (
-        "Rating",
-        (
-            "Of a partition: the adjusted Rand index with the true clusters that regression trees predict. They were "
-            "trained on synthetic sets alone. It is not a probability."
-        ),
-    ),
+    "chosen": RATING,
     "choice": (
         "Lifetime",
         "Of a number of clusters: the range of distances at which a hierarchy of the objects has that many.",

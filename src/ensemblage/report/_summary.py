@@ -43,7 +43,7 @@ from ensemblage.report._methods import method_summary
 from ensemblage.report._modes import mode_summary, points_by_story
 from ensemblage.report._n_clusters import cluster_stability_summary, k_choice_summary, points_by_number
 from ensemblage.report._object_table import object_table
-from ensemblage.report._other_numbers import HIERARCHY, K_MEANS, other_numbers, other_numbers_summary
+from ensemblage.report._other_numbers import HIERARCHY, K_MEANS, compared_numbers, other_numbers, other_numbers_summary
 from ensemblage.report._plan import plan_summary
 from ensemblage.report._profile import profile_for_page
 from ensemblage.report._provenance import references_of
@@ -52,7 +52,7 @@ from ensemblage.report._truth import compare_with_truth
 
 FORMAT = 1
 """Changes when a page can no longer be made of an older summary."""
-SCHEMA = 8
+SCHEMA = 9
 """Grows when keys change; `render` still reads the older ones. A summary without the key is of schema 1."""
 
 COLUMN_KEYS = ("column", "role", "reason", "use")
@@ -209,13 +209,15 @@ def summarize(
     drawn_points = np.empty(0, dtype=np.intp) if coordinates is None else point_sample(labels, seed)
     records, entropy = _records(fitted, method, shown, drawn_points)
     objects, rows = object_table(names, placed, point_sample(labels, seed))
-    others = other_numbers(method, labels)
+    others, made_by = other_numbers(method, labels), HIERARCHY
+    if not others:
+        others, made_by = compared_numbers(k_choice, labels), K_MEANS
     if coordinates is not None:
         points = {
             **point_data(coordinates, labels, placed.confidence, drawn_points),
             "entropy": entropy,
             "rows": rows,
-            **_by_number(k_choice, others, modes, labels, drawn_points),
+            **_by_number(k_choice, others if made_by == HIERARCHY else {}, modes, labels, drawn_points),
         }
     chosen = getattr(model, "chosen_", None) if chosen is None else chosen
     compared = None if truth is None else compare_with_truth(ensemble, labels, truth)
@@ -231,11 +233,11 @@ def summarize(
         "choice": choice_of_k(records, ensemble, method, refits, seed),
         **k_choice_summary(k_choice, labels),
         "chosen": chosen_summary(chosen),
-        "other_numbers": other_numbers_summary(others, labels, numbers_of(model)),
+        "other_numbers": other_numbers_summary(others, labels, numbers_of(model), made_by),
         "found_again": cluster_stability_summary(cluster_stability),
         **({} if merged is None else {"merged": merged_summary(merged)}),
         "profile": profile_for_page(profile, model, features, names),
-        "modes": mode_summary(modes, ensemble.names, labels),
+        "modes": mode_summary(modes, ensemble.names, labels, numbers_of(model)),
         "methods": method_summary(method_comparison, labels),
         "without_columns": left_out_summary(without_columns),
         "truth": None if compared is None else compared.scores,
@@ -283,11 +285,14 @@ def _records(
 def _by_number(
     k_choice: Any, others: Mapping[int, NDArray[np.int64]], modes: Any, labels: NDArray[Any], drawn: NDArray[Any]
 ) -> dict[str, Any]:
-    """Other clusters of the objects that are drawn, by number or story, and who made those of other numbers."""
-    found, k = points_by_number(k_choice, labels, drawn), int(labels.max()) + 1
-    made_by = K_MEANS if found else HIERARCHY
-    if not found:
-        found = {str(q): z[drawn].tolist() for q, z in others.items() if q != k}
+    """Other clusters of the objects that are drawn, by number or story, and who made those of other numbers.
+
+    ``others`` are cuts of the answer's own hierarchy, which come first: the page says what splits and merges in them.
+    """
+    k, made_by = int(labels.max()) + 1, HIERARCHY if others else K_MEANS
+    found = {str(q): z[drawn].tolist() for q, z in others.items() if q != k}
+    if not others:
+        found = points_by_number(k_choice, labels, drawn)
     return {"by_number": found | points_by_story(modes, labels, drawn), "by_number_of": made_by}
 
 

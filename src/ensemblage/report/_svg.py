@@ -2,63 +2,24 @@
 
 import io
 import re
-import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from functools import cache
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from markupsafe import Markup
 
-from ensemblage.plotting._axes import before_drawing
+from ensemblage.plotting._style import NO_METADATA, figure_style
 from ensemblage.report._layout import Picture
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_STYLE = {
-    "svg.fonttype": "none",
-    "svg.hashsalt": "ensemblage",
-    "font.sans-serif": ["DejaVu Sans"],
-    "axes.edgecolor": "#57606a",
-    "axes.labelcolor": "#1f2328",
-    "xtick.color": "#424a53",
-    "ytick.color": "#424a53",
-    "axes.linewidth": 0.8,
-    "figure.facecolor": "none",
-    "axes.facecolor": "none",
-}
-_NO_METADATA: dict[str, Any] = dict.fromkeys(("Creator", "Date", "Format", "Type"))
 _NO_DATES: dict[str, Any] = dict.fromkeys(("Creator", "Producer", "CreationDate"))
 FORMATS = ("svg", "png", "pdf")
 _PAGE_STYLE = re.compile(r"<style type=.*?</style>", re.DOTALL)
 _TAG = re.compile(r"<[a-zA-Z][^>]*>")
 _ID = re.compile(r'\bid="([^"]*)"')
 _REFERENCE = re.compile(r'url\(#([^)]*)\)|href="#([^"]*)"')
-
-
-@contextmanager
-def figure_style() -> Iterator[None]:
-    """Matplotlib's own defaults with the page's few changes, whatever the user's settings are.
-
-    They are set when the first figure is made: without any, matplotlib is not imported.
-    """
-    with ExitStack() as stack, warnings.catch_warnings():
-        # Widths are measured in a font that lacks many scripts; the reader's browser has others.
-        warnings.filterwarnings("ignore", message="Glyph .* missing from")
-
-        @cache
-        def prepare() -> None:
-            from matplotlib import style
-
-            stack.enter_context(style.context(["default", _STYLE]))
-
-        token = before_drawing.set(prepare)
-        try:
-            yield
-        finally:
-            before_drawing.reset(token)
 
 
 def picture(title: str, ax: "Axes", name: str, *sentences: str, more: Sequence[str] = ()) -> Picture:
@@ -69,8 +30,9 @@ def picture(title: str, ax: "Axes", name: str, *sentences: str, more: Sequence[s
 def to_svg(ax: "Axes", name: str, ground: str = "none") -> Markup:
     """The ax's figure as an ``<svg>`` element whose ids start with ``name``; on no ground, as a page has its own."""
     buffer, figure = io.StringIO(), cast("Figure", ax.figure)
-    _lay_out(figure)
-    figure.savefig(buffer, format="svg", dpi=144, facecolor=ground, metadata=_NO_METADATA)
+    with figure_style():
+        _lay_out(figure)
+        figure.savefig(buffer, format="svg", dpi=144, facecolor=ground, metadata=NO_METADATA)
     text = buffer.getvalue()
     text = _PAGE_STYLE.sub("", text[text.index("<svg") :])
     used = {a or b for a, b in _REFERENCE.findall(text)}
@@ -81,8 +43,9 @@ def to_svg(ax: "Axes", name: str, ground: str = "none") -> Markup:
 def figure_bytes(figure: "Figure", name: str) -> bytes:
     """The content of a file of a figure, on white; the same for the same numbers."""
     buffer = io.BytesIO()
-    metadata: dict[str, Any] = {"svg": _NO_METADATA, "png": {"Software": None}, "pdf": _NO_DATES}[name]
-    figure.savefig(buffer, format=name, dpi=200, facecolor="white", metadata=metadata)
+    metadata: dict[str, Any] = {"svg": NO_METADATA, "png": {"Software": None}, "pdf": _NO_DATES}[name]
+    with figure_style():
+        figure.savefig(buffer, format=name, facecolor="white", metadata=metadata)
     return buffer.getvalue()
 
 

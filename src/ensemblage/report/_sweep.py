@@ -16,7 +16,7 @@ from ensemblage.plotting._clusters import confidence_boxes, confidence_quantiles
 from ensemblage.report._answer import TERMS
 from ensemblage.report._layout import Cell, Picture, Section, Table, cluster_cell, is_full, number, percent, plural
 from ensemblage.report._page import render_page
-from ensemblage.report._svg import figure_style, picture
+from ensemblage.report._svg import picture
 
 Summary = Mapping[str, Any]
 
@@ -128,9 +128,8 @@ def _boxes(plateau: Plateau) -> list[dict[str, Any]]:
 
 def sweep_page(summary: Summary) -> str:
     """The page, as HTML."""
-    with figure_style():
-        sections = [_answer(summary), *_certainty(summary), _provenance(summary)]
-        return render_page(summary["title"], _headline(summary), _facts(summary), sections)
+    sections = [_answer(summary), *_certainty(summary), _provenance(summary)]
+    return render_page(summary["title"], _headline(summary), _facts(summary), sections)
 
 
 def _headline(summary: Summary) -> str:
@@ -217,7 +216,7 @@ def _table_of_resolutions(rows: Sequence[Mapping[str, Any]]) -> Table:
         ]
         for row in rows
     ]
-    columns = ["Resolution", "Clusters", "Stability", "Lowest", "Reproduced", "As before", "Plateau", ""]
+    columns = ["Resolution", "Clusters", "Stability", "Lowest", "Reproduced", "As before", "Plateau", "Status"]
     note = (
         "Lowest: of the part that agrees least with the others. As before: adjusted Rand index with the clustering of "
         "all objects at the resolution above."

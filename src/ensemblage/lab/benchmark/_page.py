@@ -25,9 +25,10 @@ from ensemblage.lab.benchmark._entries import FEATURES
 from ensemblage.lab.benchmark._kinds import RULES, Traits
 from ensemblage.lab.benchmark._sets import BenchmarkSet
 from ensemblage.plotting import PALETTE
+from ensemblage.plotting._style import figure_style
 from ensemblage.report._layout import Picture, Section, Table, plural, text_table
 from ensemblage.report._page import render_page
-from ensemblage.report._svg import figure_style, to_svg
+from ensemblage.report._svg import to_svg
 
 COLUMNS = [
     *("entry", "pool", "mean", "95 % of it", "finished", "of common", "AMI", "NCA", "regret", "gain"),

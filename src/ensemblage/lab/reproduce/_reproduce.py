@@ -27,8 +27,9 @@ from ensemblage.lab.reproduce._protocol import Protocols
 from ensemblage.lab.reproduce._results import Results, read_results
 from ensemblage.lab.reproduce._runs import Data, Execution, Plan, units_of
 from ensemblage.lab.reproduce._tables import exact_row, plot, to_markdown, write_rows
+from ensemblage.plotting._style import figure_style
 from ensemblage.report._layout import plural
-from ensemblage.report._svg import figure_style, to_svg
+from ensemblage.report._svg import to_svg
 from ensemblage.rows.threads import thread_count
 
 RESULTS, INDEX = "results.sqlite", "index.html"

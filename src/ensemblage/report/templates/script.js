@@ -260,7 +260,7 @@
       }
     };
     if (picture) {
-      picture.removeAttribute("role");
+      picture.setAttribute("role", "group");
       picture.querySelector("svg").setAttribute("aria-hidden", "true");
       picture.append(canvas, tip);
       const at = (event) => { const box = canvas.getBoundingClientRect(); return [(event.clientX - box.left) / box.width * FULL, (event.clientY - box.top) / box.height * FULL]; };
@@ -307,10 +307,9 @@
           said.textContent = state.number && `Coloured by ${nameOf(state.number)}${points.of === "k-means" && !isStory(state.number) ? ", one of those that were compared to find their number" : ""}: no part of the answer.${(points.by_number[state.number] || []).includes(-1) ? " Grey points were not looked at." : ""}`;
           draw();
         } }, option("", `the answer (${clusters.filter((c) => c >= 0).length} clusters)`), ...numbers.map((k) => option(k, isStory(k) ? k : `${points.of}, ${k} clusters`)));
-        const tableOfNumbers = document.querySelector('[data-table="numbers"]');
-        for (const head of tableOfNumbers ? tableOfNumbers.querySelectorAll("tbody th") : []) {
+        for (const head of document.querySelectorAll('[data-table="numbers"] tbody th, [data-table="stories"] tbody th')) {
           const k = head.textContent;
-          if (numbers.includes(k)) head.replaceChildren(element("button", { type: "button", title: "Show in the picture", "aria-label": `Show ${k} clusters in the picture`, onclick: () => {
+          if (numbers.includes(k)) head.replaceChildren(element("button", { type: "button", title: "Show in the picture", "aria-label": `Show ${isStory(k) ? k : `${k} clusters`} in the picture`, onclick: () => {
             byNumber.value = k;
             byNumber.dispatchEvent(new Event("change"));
             picture.scrollIntoView({ block: "center" });

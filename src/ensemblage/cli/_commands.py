@@ -932,6 +932,9 @@ def reproduce(paper: str, output: Path, **settings: Any) -> None:
     help="Folder of data sets, NAME.csv.gz with a column label or class; repeatable.",
 )
 @click.option(
+    "--generated", is_flag=True, help="The generated sets, too. [default: they alone, without --suite and --data]"
+)
+@click.option(
     "--pools",
     metavar="NAMES",
     help="Sets of members to combine, with commas: random-k, diverse, both, published (labelings of the suite). "

@@ -29,6 +29,22 @@ KINDS = {
 }
 SHARE = 0.9
 """Of the objects, for the shape."""
+KINDS_OF_DATA = {
+    "drawings": "at most three features, all of them numbers",
+    "wide": "more than 50 columns and at most 500 objects",
+    "numbers": "of the others, those with numbers in at least 90 % of the columns",
+    "categories": "the rest: mixed tables, and tables of categories",
+}
+"""The kinds of the protocol by which the default was chosen; the first that fits."""
+
+
+def kind_of(n: int, m: int, numeric: float) -> str:
+    """The kind of data of n objects in m columns, a share of them numeric."""
+    if m <= 3 and numeric == 1:
+        return "drawings"
+    if m > 50 and n <= 500:
+        return "wide"
+    return "numbers" if numeric >= 0.9 else "categories"
 
 
 class Traits(NamedTuple):

@@ -55,6 +55,8 @@ class Request:
         Folder of a public suite.
     data : tuple of Path
         Folders of ``<name>.csv.gz`` with a column label or class.
+    generated : bool
+        The sets that are made here, too. Without a suite and without data they are all there is.
     pools : tuple of str
         Of "random-k", "diverse", "both", "published". The last two are made once; the others with every seed.
     seeds : int
@@ -87,6 +89,7 @@ class Request:
     output: Path
     suite: Path | None = None
     data: tuple[Path, ...] = ()
+    generated: bool = False
     pools: tuple[str, ...] = ("random-k", "diverse")
     seeds: int = 2
     parts: bool = True
@@ -254,7 +257,9 @@ class _Chosen:
 
 def _choose_sets(request: Request) -> _Chosen:
     """The sets of the request's folders that it names, read, each once; an unknown name is refused."""
-    sets, left_out = find_sets(request.suite, request.data), {}
+    only_generated = request.suite is None and not request.data
+    sets = find_sets(request.suite, request.data, generated=request.generated or only_generated)
+    left_out = {}
     names = {name for one in sets for name in (one.name, one.battery)}
     unknown = [name for name in request.sets if name not in names]
     if unknown:

@@ -23,11 +23,21 @@ from ensemblage.lab._runner import ProgressLines, Runner, open_store
 from ensemblage.lab._store import Key, Made, Origin, Result, Store
 from ensemblage.lab._worker import NOT_FINISHED, Done, Limits, Worker
 from ensemblage.lab.benchmark._board import Board, Row
-from ensemblage.lab.benchmark._entries import FEATURES, POOLS, Entry, answer, entries_of, make_pool
+from ensemblage.lab.benchmark._entries import (
+    FEATURES,
+    N_TRIED,
+    POOLS,
+    Entry,
+    answer,
+    entries_of,
+    make_pool,
+    try_outside,
+)
 from ensemblage.lab.benchmark._kinds import Traits, traits_of
 from ensemblage.lab.benchmark._page import write_board
 from ensemblage.lab.benchmark._scores import aris
 from ensemblage.lab.benchmark._sets import BenchmarkSet, copies, find_sets
+from ensemblage.lab.benchmark._submission import write_submission
 
 RESULTS = "benchmark.sqlite"
 PROTOCOL = "5"
@@ -161,7 +171,7 @@ class Unit:
         return f"{self.pool} of a part" if self.is_part else self.pool
 
     def key(self, entry: Entry) -> Key:
-        return Key(self.experiment, self.set.name, f"{entry.name}, {entry.column}", self.seed)
+        return Key(self.experiment, self.set.name, entry.key, self.seed)
 
     @property
     def pool_key(self) -> Key:
@@ -201,6 +211,7 @@ def benchmark(request: Request, tell: Callable[[str], None]) -> Path:
     """
     start = time.monotonic()
     request.check()
+    _try_outside(request)
     chosen = _choose_sets(request)
     for name, reason in chosen.left_out.items():
         tell(f"{name}: left out, {reason}")
@@ -217,8 +228,23 @@ def benchmark(request: Request, tell: Callable[[str], None]) -> Path:
             without = (" without ", Option("retry", True)) if request.retry else ()
             tell(Message(f"{n_left:,} cells are left: the same command", *without, " goes on"))
         board = _board(units, store, _traits(chosen.sets, store))
+        submission = write_submission(board.rows, request.limits, PROTOCOL, request.output)
+        if submission is not None:
+            tell(f"{submission} has the results of your methods")
         notes = [*request.notes(), *([f"Not run yet: {n_left:,} cells."] if n_left else [])]
         return write_board(board, chosen.sets, request.output, time.monotonic() - start, notes, chosen.left_out)
+
+
+def _try_outside(request: Request) -> None:
+    """Refuse a user's class that does not cluster a few objects within the limits."""
+    entries = [*request.entries(FEATURES), *(request.entries("both") if request.consensus else [])]
+    outside = [entry for entry in entries if entry.is_outside]
+    with closing(Worker(request.limits)) as worker:
+        for entry, done in zip(outside, worker.each(try_outside, (), outside), strict=True):
+            if done.error is not None:
+                option = Option("methods" if entry.kind == "clusterer" else "consensus")
+                rule = f" must name classes that cluster {N_TRIED} objects: fit_predict, or labels_ after fit."
+                raise ValueError(Message(option, rule, f" Got {entry.name}: {done.error}"))
 
 
 def status(request: Request) -> list[tuple[str, str, str, str]]:

@@ -171,7 +171,7 @@ def _whole_labels(labels: Any, n: int) -> NDArray[np.int64]:
     given = np.asarray(labels)
     if given.shape != (n,) or given.dtype.kind not in "iufb" or (given != np.floor(given)).any():
         got = f"shape {given.shape}, type {given.dtype}"
-        raise ValueError(f"The labels must be a whole number for each of the {n} objects. Got {got}. Return these.")
+        raise ValueError(f"The labels must be a whole number for each of the {n} objects. Got {got}.")
     return given.astype(np.int64)
 
 

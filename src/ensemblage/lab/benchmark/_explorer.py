@@ -42,13 +42,38 @@ GROUPS = {
 """What the page calls the kinds of entries."""
 TABLES = "tables"
 """The battery that is a board of its own."""
+WHAT = (
+    "Each method is scored by the adjusted Rand index (ARI) between its clusters and the known classes of a set: 1 if "
+    "both are equal, 0 on average by chance. The table has means over sets. A method without a result counts as 0."
+)
+INTERVALS = (
+    "The interval is that of the mean difference when sets are drawn with replacement, 2,000 times. An interval without "
+    "0 is no proof: it is not corrected for the number of methods, and the first was chosen after the fact."
+)
+CHOSEN = (
+    "The default of ensemblage was chosen on part of the sets with files. Its trees learned from the generator of the "
+    "worlds, with other seeds. Its places here are no test of it."
+)
+COLLECTED = "Others collected the sets with files to compare clusterers. They are no sample of anybody's data."
+CLASS = (
+    "A class with fit, and with fit_predict or labels_, joins by its import path. Its constructor gets the number of "
+    "clusters as n_clusters or n_components if it has that parameter, and random_state and n_jobs=1 likewise. A cell has "
+    "60 seconds of the processor and 4 GB."
+)
+NO_DATA = (
+    "The generated sets need no data. The first command runs all on them and writes submission.json. The second checks "
+    "that file. The page “Submit a method” of the documentation has the details."
+)
+OWN_FILES = ("leaderboard.css", "leaderboard.js")
 SUBMIT = """ensemblage benchmark --method package.module:Class --seeds 1 --no-parts --seconds 60 -o out
 python docs/make_board.py --submission out/submission.json"""
 
 
 def by_origin(board: StoredBoard) -> tuple[StoredBoard, StoredBoard]:
     """The board of the sets that have files, and that of the generated ones."""
-    return tuple(_part(board, [one.name for one in board.sets if (one.name in GENERATED) is made]) for made in (0, 1))
+    return tuple(
+        _part(board, [one.name for one in board.sets if (one.name in GENERATED) == made]) for made in (False, True)
+    )
 
 
 def _part(board: StoredBoard, names: Sequence[str]) -> StoredBoard:
@@ -105,11 +130,10 @@ def render_leaderboard(public: StoredBoard, generated: StoredBoard) -> str:
         ],
         sections=[_methods(first), _sets(first, generated), _reading(), _runs(boards), _submitting()],
         data=_data(boards),
-        more=tuple(files("ensemblage.lab.benchmark").joinpath("templates", name).read_text("utf-8") for name in OWN_FILES),
+        more=tuple(
+            files("ensemblage.lab.benchmark").joinpath("templates", name).read_text("utf-8") for name in OWN_FILES
+        ),
     )
-
-
-OWN_FILES = ("leaderboard.css", "leaderboard.js")
 
 
 def _data(boards: Sequence[StoredBoard]) -> dict[str, Any]:
@@ -173,12 +197,8 @@ def _methods(board: StoredBoard) -> Section:
             ]
         )
     columns = ["Method", "Mean ARI", f"Less {plain}" if plain else "Difference", "95 %", "Finished", "CPU s"]
-    sentences = [
-        "Each method is scored by the adjusted Rand index (ARI) between its clusters and the known classes of a set: 1 if "
-        "both are equal, 0 on average by chance. The table has means over sets. A method without a result counts as 0."
-    ]
     table = Table("With the number of clusters given", columns, rows, shown=25, wide=True, name="methods")
-    return Section("Methods", sentences, tables=[table], name="methods")
+    return Section("Methods", [WHAT], tables=[table], name="methods")
 
 
 def _interval(difference: NDArray[np.float64]) -> str:
@@ -209,18 +229,13 @@ def _picture(name: str, points: Mapping[str, Sequence[int]]) -> Markup:
         path.format(UNLABELLED_COLOR if cluster < 0 else PALETTE[cluster % len(PALETTE)], "".join(of))
         for cluster, of in sorted(dots.items())
     )
-    svg = Markup('<div><svg class="points" data-set="{}" viewBox="-4 -4 107 107" aria-hidden="true">{}</svg><p>{}</p></div>')
+    svg = Markup(
+        '<div><svg class="points" data-set="{}" viewBox="-4 -4 107 107" aria-hidden="true">{}</svg><p>{}</p></div>'
+    )
     return svg.format(name, drawn, name)
 
 
 def _reading() -> Section:
-    sentences = [
-        "The interval is that of the mean difference when sets are drawn with replacement, 2,000 times. An interval "
-        "without 0 is no proof: it is not corrected for the number of methods, and the first was chosen after the fact.",
-        "The default of ensemblage was chosen on part of the sets with files, and its trees learned from the generator "
-        "of the worlds, with other seeds. Its places here are no test of it.",
-        "Others collected the sets with files to compare clusterers. They are no sample of anybody's data.",
-    ]
     terms = [
         ("default, first default", 'ConsensusClustering(), and the same with selection="consensus".'),
         ("features", "The method gets the objects. All other methods get labels: a pool of clusterings to combine."),
@@ -228,9 +243,12 @@ def _reading() -> Section:
         ("diverse", "A pool of five algorithms, each with up to eight numbers of clusters from 2 to 28."),
         ("won, tied, lost", f"Sets where the score is higher, alike up to {TIE}, or lower."),
         ("CPU s", "Median over the sets, in seconds of the processor, without making the pool."),
-        *((name, f"Sets with {rule}." if "the rest" not in rule else f"{rule.capitalize()}.") for name, rule in _rules()),
+        *(
+            (name, f"Sets with {rule}." if "the rest" not in rule else f"{rule.capitalize()}.")
+            for name, rule in _rules()
+        ),
     ]
-    return Section("How to read it", sentences, terms=terms, name="reading")
+    return Section("How to read it", [INTERVALS, CHOSEN, COLLECTED], terms=terms, name="reading")
 
 
 def _rules() -> list[tuple[str, str]]:
@@ -250,11 +268,4 @@ def _runs(boards: Sequence[StoredBoard]) -> Section:
 
 
 def _submitting() -> Section:
-    sentences = [
-        "A class with fit_predict, or with labels_ after fit, joins with its import path. It gets the number of clusters as "
-        "n_clusters or n_components if its constructor has that parameter, and random_state and n_jobs=1 likewise. A cell "
-        "has 60 seconds of the processor and 4 GB.",
-        "The generated sets need no data: the first command runs all on them and writes submission.json. The second checks "
-        "that file. The page “Submit a method” of the documentation has the details.",
-    ]
-    return Section("Submit a method", sentences, copied=[CopyText("Commands", SUBMIT)], name="submit")
+    return Section("Submit a method", [CLASS, NO_DATA], copied=[CopyText("Commands", SUBMIT)], name="submit")

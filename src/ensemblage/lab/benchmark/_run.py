@@ -244,7 +244,8 @@ def _try_outside(request: Request) -> None:
             if done.error is not None:
                 option = Option("methods" if entry.kind == "clusterer" else "consensus")
                 rule = f" must name classes that cluster {N_TRIED} objects: fit_predict, or labels_ after fit."
-                raise ValueError(Message(option, rule, f" Got {entry.name}: {done.error}"))
+                got = f" Got {entry.name}: {done.error.rstrip('.')}. Correct the class, or name another."
+                raise ValueError(Message(option, rule, got))
 
 
 def status(request: Request) -> list[tuple[str, str, str, str]]:

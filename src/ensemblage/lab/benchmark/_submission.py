@@ -45,7 +45,9 @@ def write_submission(rows: Sequence[Row], limits: Limits, protocol: str, folder:
         entry = row.entry
         if entry.is_outside and row.seed == 0 and not row.is_part and row.pool in KINDS[entry.kind]:
             about = {"name": entry.name, "version": entry.version, "kind": entry.kind, "setting": entry.column}
-            method = methods.setdefault((entry.name, entry.column, row.pool), {**about, "pool": row.pool, "results": {}})
+            method = methods.setdefault(
+                (entry.name, entry.column, row.pool), {**about, "pool": row.pool, "results": {}}
+            )
             method["results"][row.set] = _result_of(row)
     if not methods:
         return None
@@ -90,7 +92,8 @@ def read_submission(path: Path, protocol: str, sets: Mapping[str, int]) -> list[
     limits = found["limits"]
     for name, most in (("seconds", MOST_SECONDS), ("gigabytes", MOST_GIGABYTES)):
         if not _is_number(limits.get(name)) or not 0 < limits[name] <= most:
-            raise _refused(path, f"must have limits of at most {most:g} {name}", limits.get(name))
+            got = f"Got {limits.get(name)}. Run the benchmark with --seconds {MOST_SECONDS:g}."
+            raise ValueError(f"{path} must have limits of at most {most:g} {name}. {got}")
     lines = [_line_of(path, method, sets) for method in found["methods"]]
     if not lines:
         raise _refused(path, "must hold a method", "none")
@@ -107,7 +110,9 @@ def _line_of(path: Path, method: Any, sets: Mapping[str, int]) -> StoredLine:
     if len(method["version"]) > 40:
         raise _refused(path, "must have versions of at most 40 characters", repr(method["version"][:60]))
     if kind not in KINDS or method["pool"] not in KINDS[kind] or method["setting"] not in ("k known", "k found"):
-        raise _refused(path, "must say a known kind, pool and setting", f"{kind}, {method['pool']}, {method['setting']}")
+        raise _refused(
+            path, "must say a known kind, pool and setting", f"{kind}, {method['pool']}, {method['setting']}"
+        )
     unknown = sorted(set(results) - set(sets))
     if unknown:
         raise _refused(path, "must have results on sets of the leaderboard", repr(unknown[0][:60]))

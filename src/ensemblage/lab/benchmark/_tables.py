@@ -116,9 +116,7 @@ def _set_of(row: Mapping[str, str]) -> StoredSet:
     return StoredSet(row["set"], int(row["n_objects"]), int(row["n_features"]), int(row["n_classes"]), row["kind"])
 
 
-def _line_of(
-    scores: Mapping[str, str], kind: str, seconds: Mapping[str, str], sets: Iterable[StoredSet]
-) -> StoredLine:
+def _line_of(scores: Mapping[str, str], kind: str, seconds: Mapping[str, str], sets: Iterable[StoredSet]) -> StoredLine:
     names = [one.name for one in sets]
     return StoredLine(
         scores["entry"],

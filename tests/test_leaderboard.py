@@ -105,11 +105,20 @@ def test_the_option_generated(monkeypatch, tmp_path):
     assert [request.generated for request in asked] == [False, True]
 
 
-def test_kinds_of_data():
-    assert [
-        kind_of(*of)
-        for of in [(900, 3, 1.0), (500, 51, 0.5), (501, 51, 1.0), (100, 50, 0.9), (100, 50, 0.89), (100, 2, 0.5)]
-    ] == [*("drawings", "wide", "numbers", "numbers", "categories", "categories")]
+@pytest.mark.parametrize(
+    ("n", "m", "n_numeric", "kind"),
+    [
+        (900, 3, 3, "drawings"),
+        (900, 4, 4, "numbers"),
+        (500, 51, 20, "wide"),
+        (501, 51, 51, "numbers"),
+        (500, 50, 45, "numbers"),
+        (500, 50, 44, "categories"),
+        (100, 2, 1, "categories"),
+    ],
+)
+def test_kinds_of_data(n, m, n_numeric, kind):
+    assert kind_of(n, [i < n_numeric for i in range(m)]) == kind
 
 
 def test_the_kind_of_a_table_goes_by_its_columns(tmp_path):

@@ -47,8 +47,8 @@ WHAT = (
     "both are equal, 0 on average by chance. The table has means over sets. A method without a result counts as 0."
 )
 INTERVALS = (
-    "The interval is that of the mean difference when sets are drawn with replacement, 2,000 times. An interval without "
-    "0 is no proof: it is not corrected for the number of methods, and the first was chosen after the fact."
+    "The interval is that of the mean difference when sets are drawn with replacement, 2,000 times. An interval "
+    "without 0 is no proof: it is not corrected for the number of methods, and the first was chosen after the fact."
 )
 CHOSEN = (
     "The default of ensemblage was chosen on part of the sets with files. Its trees learned from the generator of the "
@@ -57,14 +57,13 @@ CHOSEN = (
 COLLECTED = "Others collected the sets with files to compare clusterers. They are no sample of anybody's data."
 CLASS = (
     "A class with fit, and with fit_predict or labels_, joins by its import path. Its constructor gets the number of "
-    "clusters as n_clusters or n_components if it has that parameter, and random_state and n_jobs=1 likewise. A cell has "
-    "60 seconds of the processor and 4 GB."
+    "clusters as n_clusters or n_components if it has that parameter, and random_state and n_jobs=1 likewise. A cell "
+    "has 60 seconds of the processor and 4 GB."
 )
 NO_DATA = (
     "The generated sets need no data. The first command runs all on them and writes submission.json. The second checks "
     "that file. The page “Submit a method” of the documentation has the details."
 )
-OWN_FILES = ("leaderboard.css", "leaderboard.js")
 SUBMIT = """ensemblage benchmark --method package.module:Class --seeds 1 --no-parts --seconds 60 -o out
 python docs/make_board.py --submission out/submission.json"""
 
@@ -130,10 +129,13 @@ def render_leaderboard(public: StoredBoard, generated: StoredBoard) -> str:
         ],
         sections=[_methods(first), _sets(first, generated), _reading(), _runs(boards), _submitting()],
         data=_data(boards),
-        more=tuple(
-            files("ensemblage.lab.benchmark").joinpath("templates", name).read_text("utf-8") for name in OWN_FILES
-        ),
+        more=(_own("leaderboard.css"), _own("leaderboard.js")),
     )
+
+
+def _own(name: str) -> str:
+    """The text of a file of this page alone."""
+    return files("ensemblage.lab.benchmark").joinpath("templates", name).read_text(encoding="utf-8")
 
 
 def _data(boards: Sequence[StoredBoard]) -> dict[str, Any]:

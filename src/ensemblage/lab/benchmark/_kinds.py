@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -38,13 +39,13 @@ KINDS_OF_DATA = {
 """The kinds of the protocol by which the default was chosen; the first that fits."""
 
 
-def kind_of(n: int, m: int, numeric: float) -> str:
-    """The kind of data of n objects in m columns, a share of them numeric."""
-    if m <= 3 and numeric == 1:
+def kind_of(n: int, are_numeric: Sequence[bool]) -> str:
+    """The kind of data of n objects, by which of their columns are numeric."""
+    if len(are_numeric) <= 3 and all(are_numeric):
         return "drawings"
-    if m > 50 and n <= 500:
+    if len(are_numeric) > 50 and n <= 500:
         return "wide"
-    return "numbers" if numeric >= 0.9 else "categories"
+    return "numbers" if np.mean(are_numeric) >= 0.9 else "categories"
 
 
 class Traits(NamedTuple):

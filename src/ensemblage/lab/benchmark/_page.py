@@ -115,8 +115,8 @@ def _write_tables(board: Board, scopes: Sequence[Scope], sets: Mapping[str, Benc
     write("failures", ["set", "pool", "entry", "reason", "cells"], _failures(board))
     scores = {}
     for scope in scopes:
-        sets, values = board.values(scope)
-        scores[scope] = {key: dict(zip(sets, of.tolist(), strict=True)) for key, of in values.items()}
+        names, values = board.values(scope)
+        scores[scope] = {key: dict(zip(names, of.tolist(), strict=True)) for key, of in values.items()}
     _write_wide(write, "scores", scores)
     whole = [scope for scope in scopes if scope.title in SCOPES]
     _write_wide(write, "seconds", {scope: board.seconds(scope) for scope in whole})

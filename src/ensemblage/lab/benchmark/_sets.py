@@ -69,9 +69,9 @@ class BenchmarkSet:
     def kind(self) -> str:
         """Its kind of data, as `kind_of` has them."""
         if self._table is None:
-            return kind_of(*self.X.shape, 1.0)
+            return kind_of(len(self.X), [True] * self.X.shape[1])
         classes = _class_column(self.path, self._table)
-        return kind_of(len(self.X), *_columns([c.is_numeric for c in self._table.columns if c.name != classes]))
+        return kind_of(len(self.X), [c.is_numeric for c in self._table.columns if c.name != classes])
 
     @property
     def references(self) -> list[NDArray[np.int64]]:
@@ -116,10 +116,10 @@ class GeneratedSet(BenchmarkSet):
     def kind(self) -> str:
         X = self._made.X
         if isinstance(X, np.ndarray):
-            return kind_of(*X.shape, 1.0)
+            return kind_of(len(X), [True] * X.shape[1])
         from pyarrow.types import is_floating, is_integer
 
-        return kind_of(X.num_rows, *_columns([is_floating(t) or is_integer(t) for t in X.schema.types]))
+        return kind_of(X.num_rows, [is_floating(t) or is_integer(t) for t in X.schema.types])
 
     def features(self, rows: NDArray[np.intp]) -> NDArray[np.float64]:
         X = self._made.X
@@ -158,8 +158,8 @@ def find_sets(suite: Path | None, data: Sequence[Path] = (), *, generated: bool 
     if generated:
         taken = {one.battery for one in sets} & {name.partition("/")[0] for name in GENERATED}
         if taken:
-            got = f" must have other names than the batteries of generated sets. Got {min(taken)}. Rename it."
-            raise ValueError(Message("Folders of sets", got))
+            got = f"Got {min(taken)}. Rename it."
+            raise ValueError(f"Folders of sets must have other names than the batteries of generated sets. {got}")
         sets += generated_sets()
     if not sets:
         raise ValueError(
@@ -209,11 +209,6 @@ def _of_table(path: Path, table: Table) -> tuple[NDArray[np.float64], list[NDArr
     reference = np.zeros(len(classes), dtype=np.int64)
     reference[known] = np.unique(classes[known].astype(str), return_inverse=True)[1] + 1
     return features.X, _check_references(path, features.X, [reference])
-
-
-def _columns(numeric: Sequence[bool]) -> tuple[int, float]:
-    """How many columns there are, and the share of numeric ones."""
-    return len(numeric), float(np.mean(numeric))
 
 
 def _class_column(path: Path, table: Table) -> str:

@@ -1,7 +1,7 @@
 """The page of the leaderboard: one file with every score, whose means are those of the sets that are asked for.
 
-Without its script the page has the methods, the generated sets and the scores of two methods. With it the script
-computes the means again for each kind of data, and draws the scores set by set.
+Without its script the page has the methods with k given, the sets, and pictures of the generated ones. The script
+computes the means again for the sets that are asked for, and draws the scores set by set.
 """
 
 from __future__ import annotations
@@ -51,10 +51,10 @@ INTERVALS = (
     "without 0 is no proof: it is not corrected for the number of methods, and the first was chosen after the fact."
 )
 CHOSEN = (
-    "The default of ensemblage was chosen on part of the sets with files. Its trees learned from the generator of the "
+    "The default of ensemblage was chosen on part of the sets from files. Its trees learned from the generator of the "
     "worlds, with other seeds. Its places here are no test of it."
 )
-COLLECTED = "Others collected the sets with files to compare clusterers. They are no sample of anybody's data."
+COLLECTED = "Others collected the sets from files to compare clusterers. They are no sample of anybody's data."
 CLASS = (
     "A class with fit, and with fit_predict or labels_, joins by its import path. Its constructor gets the number of "
     "clusters as n_clusters or n_components if it has that parameter, and random_state and n_jobs=1 likewise. A cell "
@@ -70,9 +70,9 @@ python docs/make_board.py --submission out/submission.json"""
 
 def by_origin(board: StoredBoard) -> tuple[StoredBoard, StoredBoard]:
     """The board of the sets that have files, and that of the generated ones."""
-    return tuple(
-        _part(board, [one.name for one in board.sets if (one.name in GENERATED) == made]) for made in (False, True)
-    )
+    names = [one.name for one in board.sets]
+    generated = [name for name in names if name in GENERATED]
+    return _part(board, [name for name in names if name not in GENERATED]), _part(board, generated)
 
 
 def _part(board: StoredBoard, names: Sequence[str]) -> StoredBoard:
@@ -122,7 +122,7 @@ def render_leaderboard(public: StoredBoard, generated: StoredBoard) -> str:
         title="Leaderboard of clustering methods",
         headline=f"{plural(len(methods), 'method')} on {plural(sum(len(b.sets) for b in boards), 'set')}",
         facts=[
-            ("sets with files", f"{len(public.sets):,}"),
+            ("sets from files", f"{len(public.sets):,}"),
             ("generated sets", f"{len(generated.sets):,}"),
             ("scores", f"{sum(len(line.scores) for b in boards for line in b.lines):,}"),
             ("submitted methods", f"{len(submitted):,}"),
@@ -143,7 +143,7 @@ def _data(boards: Sequence[StoredBoard]) -> dict[str, Any]:
     views = []
     for place, board in enumerate(boards):
         is_made = board.sets[0].name in GENERATED
-        title = "Generated sets" if is_made else "All sets with files"
+        title = "Generated sets" if is_made else "All sets from files"
         views.append({"title": f"{title} ({len(board.sets)})", "board": place, "battery": ""})
         of_tables = [one for one in board.sets if one.battery == TABLES]
         if 0 < len(of_tables) < len(board.sets):
@@ -253,16 +253,9 @@ def _reading() -> Section:
     return Section("How to read it", [INTERVALS, CHOSEN, COLLECTED], terms=terms, name="reading")
 
 
-def _rules() -> list[tuple[str, str]]:
-    return [
-        (name, rule.replace("of the others, those with ", "").replace("the rest: ", "the rest: "))
-        for name, rule in KINDS_OF_DATA.items()
-    ]
-
-
 def _runs(boards: Sequence[StoredBoard]) -> Section:
     rows = [
-        ["generated sets" if board.sets[0].name in GENERATED else "sets with files", note]
+        ["generated sets" if board.sets[0].name in GENERATED else "sets from files", note]
         for board in boards
         for note in board.notes
     ]

@@ -31,10 +31,10 @@ KINDS = {
 SHARE = 0.9
 """Of the objects, for the shape."""
 KINDS_OF_DATA = {
-    "drawings": "at most three features, all of them numbers",
-    "wide": "more than 50 columns and at most 500 objects",
-    "numbers": "of the others, those with numbers in at least 90 % of the columns",
-    "categories": "the rest: mixed tables, and tables of categories",
+    "drawings": "At most three columns, all of them numeric.",
+    "wide": "Of the other sets, those with more than 50 columns and at most 500 objects.",
+    "numbers": "Of the rest, those with at least 90 % of the columns numeric.",
+    "categories": "All other sets: mixed tables, and tables of categories.",
 }
 """The kinds of the protocol by which the default was chosen; the first that fits."""
 

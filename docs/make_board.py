@@ -26,7 +26,7 @@ PAGE = ROOT / "docs" / "site" / "_static" / "leaderboard.html"
 
 
 def boards() -> list[StoredBoard]:
-    """That of the sets with files, and that of the generated sets."""
+    """That of the sets from files, and that of the generated sets."""
     return [read_board(TABLES), read_board(GENERATED)]
 
 

@@ -258,7 +258,7 @@ def tab():
 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory):
-    """Three methods on four sets with files, two of them drawings, and two methods on a generated set."""
+    """Three methods on four sets from files, two of them drawings, and two methods on a generated set."""
     names = ["tables/1", "tables/2", "a/3", "a/4"]
     lines = [
         ("ward", FEATURES, "baseline", "k known", [0.1, 0.2, 0.3, 0.4]),

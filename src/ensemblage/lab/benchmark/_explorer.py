@@ -240,15 +240,12 @@ def _picture(name: str, points: Mapping[str, Sequence[int]]) -> Markup:
 def _reading() -> Section:
     terms = [
         ("default, first default", 'ConsensusClustering(), and the same with selection="consensus".'),
-        ("features", "The method gets the objects. All other methods get labels: a pool of clusterings to combine."),
-        ("random-k", "A pool of 50 k-means with numbers of clusters drawn from 2 to √n."),
-        ("diverse", "A pool of five algorithms, each with up to eight numbers of clusters from 2 to 28."),
+        ("a name alone", "The method gets the objects. All other methods get labels: a pool of clusterings."),
+        ("on random-k", "A pool of 50 k-means with numbers of clusters drawn from 2 to √n."),
+        ("on diverse", "A pool of five algorithms, each with up to eight numbers of clusters from 2 to 28."),
         ("won, tied, lost", f"Sets where the score is higher, alike up to {TIE}, or lower."),
         ("CPU s", "Median over the sets, in seconds of the processor, without making the pool."),
-        *(
-            (name, f"Sets with {rule}." if "the rest" not in rule else f"{rule.capitalize()}.")
-            for name, rule in _rules()
-        ),
+        *KINDS_OF_DATA.items(),
     ]
     return Section("How to read it", [INTERVALS, CHOSEN, COLLECTED], terms=terms, name="reading")
 

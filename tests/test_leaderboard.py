@@ -539,7 +539,7 @@ def submission(tmp_path_factory):
     )
 
 
-SIZES = {one.name: len(one.X) for one in generated_sets()}
+SIZES = {one.name: int((one.references[0] > 0).sum()) for one in generated_sets()}
 
 
 def test_a_submission_comes_back(submission):
@@ -553,6 +553,21 @@ def test_a_submission_comes_back(submission):
     assert line.seconds[failed] == 0.5
     assert json.loads(submission.read_text())["schema"] == SCHEMA
     assert write_submission([], Limits(), "5", submission.parent) is None
+
+
+def test_results_on_sets_from_files_have_as_many_labels(submission, tmp_path):
+    found = json.loads(submission.read_text())
+    result = {"ari": 0.5, "ami": 0.5, "nca": 0.5, "k": 1, "seconds": 1.0, "megabytes": 1.0}
+    for n, is_right in ((9, False), (10, True), (12, True), (21, False)):
+        labels = {"labels": pack_labels(np.zeros(n, dtype=int))}
+        found["methods"][0]["results"]["a/file"] = result | labels
+        (tmp_path / FILE).write_text(json.dumps(found))
+        if is_right:
+            (line,) = read_submission(tmp_path / FILE, "5", SIZES | {"a/file": 10})
+            assert line.scores["a/file"] == 0.5
+        else:
+            with pytest.raises(ValueError, match=r"on a/file must have the labels of 10 objects"):
+                read_submission(tmp_path / FILE, "5", SIZES | {"a/file": 10})
 
 
 FIRST = next(iter(GENERATED))

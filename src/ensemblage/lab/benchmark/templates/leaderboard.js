@@ -97,7 +97,7 @@
     return made;
   };
   const fixed = (value, digits = 3) => (value === null ? "–" : value.toFixed(digits).replace("-", "−"));
-  const signed = (value) => (value === null ? "–" : `${value < 0 ? "" : "+"}${fixed(value)}`);
+  const signed = (value) => (value === null ? "–" : value < -0.0005 ? fixed(value) : `+${fixed(Math.max(value, 0))}`);
   const count = (n) => n.toLocaleString("en");
   const secondsOf = (value) => (value === null ? "–" : value < 10 ? value.toFixed(2) : value.toFixed(0));
 

@@ -26,7 +26,7 @@ TABLES = ROOT / "docs" / "leaderboard"
 PAGE = ROOT / "docs" / "LEADERBOARD.md"
 FILES = (
     *("leaderboard.csv", "parts.csv", "comparisons.csv", "pools.csv", "sets.csv", "scores.csv", "ranks.csv"),
-    *("failures.csv", "left_out.csv", "run.json"),
+    *("seconds.csv", "failures.csv", "left_out.csv", "run.json"),
 )
 N_PICTURES = 6
 N_TOLD = 10
@@ -45,6 +45,9 @@ the tables of one run, in [docs/leaderboard](leaderboard):
 
     ensemblage benchmark --suite SUITE --data DATA --data TABLES --full --largest 2500 --seeds 1 --no-parts
         --pools random-k,diverse,published -o OUT
+
+[One sortable page](site/evidence/board.md) has the scores set by set, filters by kind of data, and a board of generated
+sets that anybody can run. [A method from outside can join it](site/howto/submit_method.md).
 
 """
 POOLS = """*random-k*: 50 k-means with k drawn from 2 to √n. *diverse*: k-means, Gaussian mixture, Ward's and average

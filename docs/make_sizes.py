@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
 from time import perf_counter
@@ -20,13 +20,13 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from sklearn.cluster import KMeans
-from sklearn.datasets import make_moons
 from sklearn.metrics import adjusted_rand_score, roc_auc_score
 from sklearn.metrics.cluster import contingency_matrix
 from sklearn.neighbors import NearestNeighbors
 
 from ensemblage import ConsensusClustering, Preprocessor
 from ensemblage.generation import _diverse
+from ensemblage.lab.benchmark._generated import FORMULAS
 from ensemblage.metrics import certainty
 
 DOCS = Path(__file__).parent
@@ -47,44 +47,6 @@ class Drawn(NamedTuple):
 # -- the sets ----------------------------------------------------------------------------------------------------------
 
 
-def moons(n: int, rng: np.random.Generator) -> Drawn:
-    return Drawn(*make_moons(n, noise=0.1, random_state=int(rng.integers(2**31))))
-
-
-def rings(n: int, rng: np.random.Generator) -> Drawn:
-    labels = rng.integers(3, size=n)
-    radius = np.array([0.0, 2.0, 4.0])[labels] + rng.normal(scale=0.25, size=n)
-    angle = rng.uniform(0, 2 * np.pi, n)
-    X = radius[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
-    X[labels == 0] = rng.normal(scale=0.4, size=((labels == 0).sum(), 2))
-    return Drawn(X, labels)
-
-
-def spirals(n: int, rng: np.random.Generator) -> Drawn:
-    labels = rng.integers(3, size=n)
-    turn = np.sqrt(rng.uniform(0.05, 1, n)) * 1.5 * np.pi
-    angle = turn + labels * 2 * np.pi / 3
-    X = turn[:, None] * np.column_stack([np.cos(angle), np.sin(angle)]) + rng.normal(scale=0.25, size=(n, 2))
-    return Drawn(X, labels)
-
-
-def long(n: int, rng: np.random.Generator) -> Drawn:
-    labels = rng.integers(3, size=n)
-    return Drawn(rng.normal(size=(n, 2)) * [6.0, 0.5] + np.outer(labels, [0.0, 2.4]), labels)
-
-
-def unequal(n: int, rng: np.random.Generator) -> Drawn:
-    centres = np.random.default_rng(5).normal(size=(5, 5)) * 2.2
-    labels = rng.choice(5, size=n, p=[0.4, 0.3, 0.2, 0.09, 0.01])
-    return Drawn(centres[labels] + rng.normal(size=(n, 5)), labels)
-
-
-def widths(n: int, rng: np.random.Generator) -> Drawn:
-    centres = np.random.default_rng(8).normal(size=(8, 10)) * 1.6
-    labels = rng.integers(8, size=n)
-    return Drawn(centres[labels] + rng.normal(size=(n, 10)) * np.linspace(0.5, 2, 8)[labels][:, None], labels)
-
-
 def blown(suite: Path, name: str, n: int, rng: np.random.Generator) -> Drawn:
     """Objects of a set of the suite, drawn with replacement, with noise of the size of their neighbourhoods."""
     (file,) = suite.glob(f"data/*/{name}.data.gz")
@@ -96,23 +58,15 @@ def blown(suite: Path, name: str, n: int, rng: np.random.Generator) -> Drawn:
     return Drawn(X[rows] + noise, labels[rows] - 1)
 
 
-GENERATED: dict[str, Callable[[int, np.random.Generator], Drawn]] = {
-    "moons": moons,
-    "rings": rings,
-    "spirals": spirals,
-    "long": long,
-    "unequal": unequal,
-    "widths": widths,
-}
 PUBLIC = ("chameleon_t4_8k", "s3", "unbalance", "statlog")
-SETS = (*GENERATED, *PUBLIC)
+SETS = (*FORMULAS, *PUBLIC)
 MILLION = ("moons", "rings", "spirals", "long", "s3", "unequal", "widths")
 """Sets of 10⁶ objects, once each."""
 
 
 def drawn(suite: Path, name: str, n: int, draw: int) -> Drawn:
     rng = np.random.default_rng([SETS.index(name), n, draw])
-    return GENERATED[name](n, rng) if name in GENERATED else blown(suite, name, n, rng)
+    return Drawn(*FORMULAS[name](n, rng)) if name in FORMULAS else blown(suite, name, n, rng)
 
 
 # -- the candidates ----------------------------------------------------------------------------------------------------

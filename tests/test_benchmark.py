@@ -30,7 +30,7 @@ from ensemblage.lab._store import Result, Store
 from ensemblage.lab._worker import Done, Limits, OutOfTimeError, Worker
 from ensemblage.lab.benchmark import Board, Request, _entries, benchmark, status
 from ensemblage.lab.benchmark._board import Row, Scope, bootstrap, holm, nemenyi, signed_ranks
-from ensemblage.lab.benchmark._entries import BASELINES, FEATURES, RULES, Entry, entries_of, make_pool, solve
+from ensemblage.lab.benchmark._entries import BASELINES, FEATURES, N_TRIED, RULES, Entry, entries_of, make_pool, solve
 from ensemblage.lab.benchmark._kinds import Traits, traits_of
 from ensemblage.lab.benchmark._run import GIVEN_UP, RESULTS, Unit, _choose_sets, _Run, _stays, _turn
 from ensemblage.lab.benchmark._scores import clustering_accuracy, numbers_of, pack_labels, score, unpack_labels
@@ -604,7 +604,7 @@ def find_sets_of(folder, name, n, m=2):
 
 
 class Fails:
-    """An entry that never works."""
+    """An entry that works for nothing larger than the trial."""
 
     def get_params(self):
         return {}
@@ -616,7 +616,9 @@ class Fails:
         return self
 
     def fit_predict(self, X):
-        raise RuntimeError("never")
+        if len(X) > N_TRIED:
+            raise RuntimeError("never")
+        return np.zeros(len(X))
 
 
 @pytest.mark.parametrize(
@@ -636,7 +638,8 @@ def test_names_that_are_refused(asked, said, suite, tmp_path):
 
 
 def test_requests_that_are_refused(tmp_path):
-    done = CliRunner().invoke(main, ["benchmark", "-o", str(tmp_path / "out")])
+    (tmp_path / "empty").mkdir()
+    done = CliRunner().invoke(main, ["benchmark", "--data", str(tmp_path / "empty"), "-o", str(tmp_path / "out")])
     assert done.exit_code == 2
     assert "must have data sets" in done.stderr
 

@@ -26,6 +26,8 @@ PAGES = {
     "SPLITS.md": "evidence/splits",
     "TABLES.md": "howto/tables",
     "voting.md": "evidence/voting",
+    "site/evidence/board.md": "evidence/board",
+    "site/howto/submit_method.md": "howto/submit_method",
     "../CHANGELOG.md": "changelog",
 }
 """The page that shows a document."""

@@ -932,6 +932,9 @@ def reproduce(paper: str, output: Path, **settings: Any) -> None:
     help="Folder of data sets, NAME.csv.gz with a column label or class; repeatable.",
 )
 @click.option(
+    "--generated", is_flag=True, help="The generated sets, too. [default: they alone, without --suite and --data]"
+)
+@click.option(
     "--pools",
     metavar="NAMES",
     help="Sets of members to combine, with commas: random-k, diverse, both, published (labelings of the suite). "
@@ -992,11 +995,13 @@ def reproduce(paper: str, output: Path, **settings: Any) -> None:
 def run_leaderboard(output: Path, **settings: Any) -> None:
     """Score methods on sets with known classes.
 
-    Consensus methods, rankers and plain clusterers are compared. The folder gets index.html with tables and
-    pictures, leaderboard.csv and .md, tables by set, battery and kind of set, comparisons, losses and failures as
-    CSV, and the labels with k given in the format of the suite. benchmark.sqlite keeps each result: repeat the
-    command to continue after a stop. A cell that exceeds its time or 4 GB has no number and counts as 0. Sets that
-    cannot be read are left out and listed; duplicate sets are used once.
+    Consensus methods, rankers and plain clusterers are compared. Without --suite and --data they get 18 generated sets.
+    The folder gets index.html with tables and pictures, leaderboard.html with one table to sort and filter,
+    leaderboard.csv and .md, tables by set, battery and kind of set, comparisons, losses and failures as CSV, and the
+    labels with k given in the format of the suite. submission.json has the results of the classes of --method and
+    --consensus. benchmark.sqlite keeps each result: repeat the command to continue after a stop. A cell that exceeds
+    its time or 4 GB has no number and counts as 0. Sets that cannot be read are left out and listed; duplicate sets
+    are used once.
     """
     from ensemblage.cli._benchmark import run_benchmark
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib
+import importlib.metadata
 import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -87,6 +90,22 @@ def import_method(name: str, option: str = "method") -> Any:
         rule = f" must name a class with a method fit. {name} is none. Name another."
         raise ValueError(Message(Option(option), rule))
     return found
+
+
+def version_of(name: str) -> str:
+    """The version of the package of the user's class; of a class of no installed package, the digest of its file.
+
+    So an edited class is another one to a store of results.
+    """
+    package = name.partition(":")[0].partition(".")[0]
+    distributions = importlib.metadata.packages_distributions().get(package)
+    if distributions:
+        return importlib.metadata.version(distributions[0])
+    try:
+        file = inspect.getsourcefile(import_method(name))
+    except TypeError:  # a class of the interpreter's own session
+        file = None
+    return f"file {hashlib.sha256(Path(file).read_bytes()).hexdigest()[:8]}" if file else "unknown"
 
 
 def kind_of(name: str) -> str:

@@ -26,13 +26,18 @@ def render_page(
     facts: Sequence[tuple[str, str]],
     sections: Sequence[Section],
     data: Mapping[str, Any] | None = None,
+    more: tuple[str, str] = ("", ""),
 ) -> str:
     """The page, as HTML.
 
     ``data`` is what the page's script shows of single objects; without it there is nothing to search or to select.
+    ``more`` are rules and a script of a page of another kind, which follow those of all pages.
     """
     templates = _templates()
-    style, script = (_inline(templates.get_template(name).render()) for name in ("style.css", "script.js"))
+    style, script = (
+        _inline(templates.get_template(name).render().strip() + f"\n{own}")
+        for name, own in zip(("style.css", "script.js"), more, strict=True)
+    )
     return str(
         templates.get_template("report.html").render(
             title=title,

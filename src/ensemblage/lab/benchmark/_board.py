@@ -278,6 +278,18 @@ class Board:
         ]
         return sorted(compared, key=lambda one: one.difference)
 
+    def seconds(self, scope: Scope) -> dict[tuple[str, str], dict[str, float]]:
+        """Of the processor, by entry and set, with seed 0."""
+        sets, values = self.values(scope)
+        return {
+            key: {
+                row.set: row.result.seconds
+                for row in self._groups[key[1], key[0], scope.setting]
+                if row.set in sets and row.seed == 0 and not row.is_part
+            }
+            for key in values
+        }
+
     def best_baseline(self, scope: Scope) -> tuple[str, str] | None:
         """The plain clusterer with the best mean."""
         plain = {(name, FEATURES) for name in PLAIN}

@@ -17,7 +17,7 @@ from ensemblage.base.selections import BY_CONSENSUS
 from ensemblage.consensus import METHODS, make_consensus
 from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.generation import Genie, MixedPartitions, RandomKPartitions
-from ensemblage.lab._methods import import_method
+from ensemblage.lab._methods import import_method, version_of
 from ensemblage.lab.benchmark._scores import numbers_of
 from ensemblage.ranking import SelectMembers, make_ranker
 
@@ -35,6 +35,8 @@ DIVERSE_K = (2, 3, 4, 6, 9, 13, 19, 28)
 """Numbers of clusters of the pool of several algorithms, those up to √n."""
 NUMBERS_OF_CLUSTERS = ("n_clusters", "n_components")
 """What constructors of users' classes call it."""
+N_TRIED = 24
+"""Objects that a user's class must cluster before it takes part."""
 MOST_FULL = 50
 """Features above which the covariances of mixtures are diagonal."""
 
@@ -49,6 +51,18 @@ class Entry:
     "combiner"."""
     knows_k: bool
     """Whether the number of classes is given."""
+    version: str = ""
+    """Of the user's class; what is built in goes by the version of ensemblage."""
+
+    @property
+    def key(self) -> str:
+        """What results are kept under."""
+        return f"{self.name}{self.version and f' {self.version}'}, {self.column}"
+
+    @property
+    def is_outside(self) -> bool:
+        """Whether it is the user's class."""
+        return self.kind in ("clusterer", "combiner")
 
     @property
     def column(self) -> str:
@@ -71,13 +85,15 @@ def entries_of(pool: str, own: tuple[str, ...] = (), own_consensus: tuple[str, .
     if pool == FEATURES:
         known = [Entry(name, "baseline", True) for name in BASELINES]
         found = [Entry(name, "baseline", False) for name in RULES]
-        outside = [Entry(name, "clusterer", bool(_parameters(name) & set(NUMBERS_OF_CLUSTERS))) for name in own]
+        takes_k = {name: bool(_parameters(name) & set(NUMBERS_OF_CLUSTERS)) for name in own}
+        outside = [Entry(name, "clusterer", takes_k[name], version_of(name)) for name in own]
         return [*known, *found, *outside]
     known = [Entry(name, "consensus", True) for name in METHODS]
     found = [Entry(name, "consensus", False) for name, method in METHODS.items() if method.finds_k]
     chosen = [Entry(name, "selector", False) for name in (*OF_LABELS, *OF_FEATURES)]
     trimmed = [Entry(name, "pipeline", True) for name in PIPELINES]
-    return [*known, *found, *chosen, *trimmed, *(Entry(name, "combiner", True) for name in own_consensus)]
+    outside = [Entry(name, "combiner", True, version_of(name)) for name in own_consensus]
+    return [*known, *found, *chosen, *trimmed, *outside]
 
 
 def _parameters(name: str) -> set[str]:
@@ -118,7 +134,7 @@ def solve(
     if entry.kind == "clusterer":
         estimator = _own(entry.name, k, seed)
         labels = estimator.fit_predict(X) if hasattr(estimator, "fit_predict") else estimator.fit(X).labels_
-        return np.asarray(labels, dtype=np.int64)
+        return _whole_labels(labels, len(X))
     if members is None:
         raise ValueError(f"{entry.name} must be run on a pool. Got none. Name a pool.")
     if entry.kind == "selector":
@@ -126,7 +142,7 @@ def solve(
         ranker = _with(make_ranker(entry.name), random_state=0).fit(members, features=X)
         return np.asarray(members[:, ranker.order_[0]])
     if entry.kind == "combiner":
-        return np.asarray(_own(entry.name, k, seed).fit(members).labels_, dtype=np.int64)
+        return _whole_labels(_own(entry.name, k, seed).fit(members).labels_, len(X))
     name = entry.name
     if entry.kind == "pipeline":
         name, ranker = PIPELINES[name]
@@ -134,6 +150,29 @@ def solve(
         members = members[:, kept.selected_]
     consensus = _with(make_consensus(name, k if entry.knows_k else None), random_state=seed, n_jobs=1)
     return np.asarray(consensus.fit(Ensemble(members)).labels_, dtype=np.int64)
+
+
+def try_outside(entry: Entry) -> int:
+    """The number of clusters that the user's class finds in `N_TRIED` objects around two centres.
+
+    Raises
+    ------
+    ValueError
+        If it gives no labels; and whatever the class raises.
+    """
+    y = np.arange(N_TRIED) % 2
+    X = np.random.default_rng(0).normal(size=(N_TRIED, 2)) + 9.0 * y[:, None]
+    members = np.repeat(y[:, None], 10, axis=1).astype(np.int64)
+    return len(np.unique(solve(entry, X, members, 2, 0)))
+
+
+def _whole_labels(labels: Any, n: int) -> NDArray[np.int64]:
+    """(n,) the labels of a user's class, checked."""
+    given = np.asarray(labels)
+    if given.shape != (n,) or given.dtype.kind not in "iufb" or (given != np.floor(given)).any():
+        got = f"shape {given.shape}, type {given.dtype}"
+        raise ValueError(f"The labels must be a whole number for each of the {n} objects. Got {got}.")
+    return given.astype(np.int64)
 
 
 def answer(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -29,6 +30,22 @@ KINDS = {
 }
 SHARE = 0.9
 """Of the objects, for the shape."""
+KINDS_OF_DATA = {
+    "drawings": "At most three columns, all of them numeric.",
+    "wide": "Of the other sets, those with more than 50 columns and at most 500 objects.",
+    "numbers": "Of the rest, those with at least 90 % of the columns numeric.",
+    "categories": "All other sets: mixed tables, and tables of categories.",
+}
+"""The kinds of the protocol by which the default was chosen; the first that fits."""
+
+
+def kind_of(n: int, are_numeric: Sequence[bool]) -> str:
+    """The kind of data of n objects, by which of their columns are numeric."""
+    if len(are_numeric) <= 3 and all(are_numeric):
+        return "drawings"
+    if len(are_numeric) > 50 and n <= 500:
+        return "wide"
+    return "numbers" if np.mean(are_numeric) >= 0.9 else "categories"
 
 
 class Traits(NamedTuple):

@@ -22,8 +22,10 @@ from ensemblage.base.text import markdown_table, write_csv, write_text
 from ensemblage.lab._figures import clusterings, draw_ranking
 from ensemblage.lab.benchmark._board import Board, Comparison, Line, Loss, Scope, name_of
 from ensemblage.lab.benchmark._entries import FEATURES
+from ensemblage.lab.benchmark._explorer import by_origin, points_of, render_leaderboard
 from ensemblage.lab.benchmark._kinds import RULES, Traits
 from ensemblage.lab.benchmark._sets import BenchmarkSet
+from ensemblage.lab.benchmark._tables import POINTS, SCHEMA, SCOPES, read_board
 from ensemblage.plotting import PALETTE
 from ensemblage.plotting._style import figure_style
 from ensemblage.report._layout import Picture, Section, Table, plural, text_table
@@ -63,8 +65,9 @@ def write_board(
     """
     scopes = board.scopes()
     notes = [*notes, _machine(board)]
-    write_text(folder / "run.json", json.dumps({"notes": notes}, indent=1) + "\n")
-    _write_tables(board, scopes, folder)
+    write_text(folder / "run.json", json.dumps({"schema": SCHEMA, "notes": notes}, indent=1) + "\n")
+    _write_tables(board, scopes, sets, folder)
+    write_text(folder / POINTS, json.dumps(points_of(sets), separators=(",", ":")) + "\n")
     write_text(folder / "leaderboard.md", "\n".join(_markdown(board, scopes, notes)) + "\n")
     _write_cells(board, folder / "cells.csv")
     write_csv(folder / "left_out.csv", ["set", "reason"], left_out.items())
@@ -72,6 +75,7 @@ def write_board(
     with figure_style():
         page = _render(board, scopes, sets, seconds, notes, left_out)
     write_text(folder / "index.html", page)
+    write_text(folder / "leaderboard.html", render_leaderboard(*by_origin(read_board(folder))))
     return folder / "index.html"
 
 
@@ -89,7 +93,7 @@ def _machine(board: Board) -> str:
     )
 
 
-def _write_tables(board: Board, scopes: Sequence[Scope], folder: Path) -> None:
+def _write_tables(board: Board, scopes: Sequence[Scope], sets: Mapping[str, BenchmarkSet], folder: Path) -> None:
     """One row per scope and entry, pair, loss; per set; per pool."""
 
     def write(name: str, header: Iterable[str], rows: Iterable[Iterable[Any]]) -> None:
@@ -107,13 +111,16 @@ def _write_tables(board: Board, scopes: Sequence[Scope], folder: Path) -> None:
     write("ranks", ["scope", "entry", "mean_rank", "critical_difference"], rows)
     write("pools", ["pool", "sets", "mean_member", "best_member"], board.pools())
     traits = board.traits
-    write("sets", ["set", *Traits._fields, *RULES], ([name, *of, *of.kinds().values()] for name, of in traits.items()))
+    kinds = ([name, *of, *of.kinds().values(), sets[name].kind] for name, of in traits.items())
+    write("sets", ["set", *Traits._fields, *RULES, "kind"], kinds)
     write("failures", ["set", "pool", "entry", "reason", "cells"], _failures(board))
     scores = {}
     for scope in scopes:
-        sets, values = board.values(scope)
-        scores[scope] = {key: dict(zip(sets, of.tolist(), strict=True)) for key, of in values.items()}
+        names, values = board.values(scope)
+        scores[scope] = {key: dict(zip(names, of.tolist(), strict=True)) for key, of in values.items()}
     _write_wide(write, "scores", scores)
+    whole = [scope for scope in scopes if scope.title in SCOPES]
+    _write_wide(write, "seconds", {scope: board.seconds(scope) for scope in whole})
 
 
 def _write_wide(

@@ -23,11 +23,21 @@ from ensemblage.lab._runner import ProgressLines, Runner, open_store
 from ensemblage.lab._store import Key, Made, Origin, Result, Store
 from ensemblage.lab._worker import NOT_FINISHED, Done, Limits, Worker
 from ensemblage.lab.benchmark._board import Board, Row
-from ensemblage.lab.benchmark._entries import FEATURES, POOLS, Entry, answer, entries_of, make_pool
+from ensemblage.lab.benchmark._entries import (
+    FEATURES,
+    N_TRIED,
+    POOLS,
+    Entry,
+    answer,
+    entries_of,
+    make_pool,
+    try_outside,
+)
 from ensemblage.lab.benchmark._kinds import Traits, traits_of
 from ensemblage.lab.benchmark._page import write_board
 from ensemblage.lab.benchmark._scores import aris
 from ensemblage.lab.benchmark._sets import BenchmarkSet, copies, find_sets
+from ensemblage.lab.benchmark._submission import write_submission
 
 RESULTS = "benchmark.sqlite"
 PROTOCOL = "5"
@@ -55,6 +65,8 @@ class Request:
         Folder of a public suite.
     data : tuple of Path
         Folders of ``<name>.csv.gz`` with a column label or class.
+    generated : bool
+        The sets that are made here, too. Without a suite and without data they are all there is.
     pools : tuple of str
         Of "random-k", "diverse", "both", "published". The last two are made once; the others with every seed.
     seeds : int
@@ -87,6 +99,7 @@ class Request:
     output: Path
     suite: Path | None = None
     data: tuple[Path, ...] = ()
+    generated: bool = False
     pools: tuple[str, ...] = ("random-k", "diverse")
     seeds: int = 2
     parts: bool = True
@@ -158,7 +171,7 @@ class Unit:
         return f"{self.pool} of a part" if self.is_part else self.pool
 
     def key(self, entry: Entry) -> Key:
-        return Key(self.experiment, self.set.name, f"{entry.name}, {entry.column}", self.seed)
+        return Key(self.experiment, self.set.name, entry.key, self.seed)
 
     @property
     def pool_key(self) -> Key:
@@ -198,6 +211,7 @@ def benchmark(request: Request, tell: Callable[[str], None]) -> Path:
     """
     start = time.monotonic()
     request.check()
+    _try_outside(request)
     chosen = _choose_sets(request)
     for name, reason in chosen.left_out.items():
         tell(f"{name}: left out, {reason}")
@@ -214,8 +228,24 @@ def benchmark(request: Request, tell: Callable[[str], None]) -> Path:
             without = (" without ", Option("retry", True)) if request.retry else ()
             tell(Message(f"{n_left:,} cells are left: the same command", *without, " goes on"))
         board = _board(units, store, _traits(chosen.sets, store))
+        submission = write_submission(board.rows, request.limits, PROTOCOL, request.output)
+        if submission is not None:
+            tell(f"{submission} has the results of your methods")
         notes = [*request.notes(), *([f"Not run yet: {n_left:,} cells."] if n_left else [])]
         return write_board(board, chosen.sets, request.output, time.monotonic() - start, notes, chosen.left_out)
+
+
+def _try_outside(request: Request) -> None:
+    """Refuse a user's class that does not cluster a few objects within the limits."""
+    entries = [*request.entries(FEATURES), *(request.entries("both") if request.consensus else [])]
+    outside = [entry for entry in entries if entry.is_outside]
+    with closing(Worker(request.limits)) as worker:
+        for entry, done in zip(outside, worker.each(try_outside, (), outside), strict=True):
+            if done.error is not None:
+                option = Option("methods" if entry.kind == "clusterer" else "consensus")
+                rule = f" must name classes that cluster {N_TRIED} objects: fit_predict, or labels_ after fit."
+                got = f" Got {entry.name}: {done.error.rstrip('.')}. Correct the class, or name another."
+                raise ValueError(Message(option, rule, got))
 
 
 def status(request: Request) -> list[tuple[str, str, str, str]]:
@@ -254,7 +284,9 @@ class _Chosen:
 
 def _choose_sets(request: Request) -> _Chosen:
     """The sets of the request's folders that it names, read, each once; an unknown name is refused."""
-    sets, left_out = find_sets(request.suite, request.data), {}
+    only_generated = request.suite is None and not request.data
+    sets = find_sets(request.suite, request.data, generated=request.generated or only_generated)
+    left_out = {}
     names = {name for one in sets for name in (one.name, one.battery)}
     unknown = [name for name in request.sets if name not in names]
     if unknown:

@@ -15,6 +15,8 @@ from ensemblage.base.cached import once
 from ensemblage.base.options import Message, Option
 from ensemblage.io import Preprocessor, Table, read_table
 from ensemblage.io._features import features_of
+from ensemblage.lab.benchmark._generated import GENERATED, Made
+from ensemblage.lab.benchmark._kinds import kind_of
 
 CLASSES = ("label", "class")
 """Names of the column of classes in a .csv.gz file; the first that is there."""
@@ -63,6 +65,14 @@ class BenchmarkSet:
         classes = _class_column(self.path, self._table)
         return features_of(self._table.take(rows), truth_column=classes, impute="median", standardize="auto").X
 
+    @once
+    def kind(self) -> str:
+        """Its kind of data, as `kind_of` has them."""
+        if self._table is None:
+            return kind_of(len(self.X), [True] * self.X.shape[1])
+        classes = _class_column(self.path, self._table)
+        return kind_of(len(self.X), [c.is_numeric for c in self._table.columns if c.name != classes])
+
     @property
     def references(self) -> list[NDArray[np.int64]]:
         """(n,) each: classes from 1, 0 for noise, which is not scored."""
@@ -91,10 +101,40 @@ class BenchmarkSet:
         return digest.hexdigest()[:16]
 
 
-def find_sets(suite: Path | None, data: Sequence[Path] = ()) -> list[BenchmarkSet]:
+class GeneratedSet(BenchmarkSet):
+    """A set of ``GENERATED``: it is made when it is asked for, and has no file."""
+
+    @once
+    def _made(self) -> Made:
+        return GENERATED[self.name]()
+
+    @once
+    def _read(self) -> tuple[NDArray[np.float64], list[NDArray[np.int64]]]:
+        return Preprocessor(standardize=False).fit_transform(self._made.X), [self._made.labels + 1]
+
+    @once
+    def kind(self) -> str:
+        X = self._made.X
+        if isinstance(X, np.ndarray):
+            return kind_of(len(X), [True] * X.shape[1])
+        from pyarrow.types import is_floating, is_integer
+
+        return kind_of(X.num_rows, [is_floating(t) or is_integer(t) for t in X.schema.types])
+
+    def features(self, rows: NDArray[np.intp]) -> NDArray[np.float64]:
+        X = self._made.X
+        return np.asarray(Preprocessor().fit_transform(X[rows] if isinstance(X, np.ndarray) else X.take(rows)))
+
+
+def generated_sets() -> list[BenchmarkSet]:
+    """The sets that need no file."""
+    return [GeneratedSet(name, Path(name)) for name in GENERATED]
+
+
+def find_sets(suite: Path | None, data: Sequence[Path] = (), *, generated: bool = False) -> list[BenchmarkSet]:
     """All sets of a suite (``data/<battery>/<set>.data.gz`` or ``<battery>/<set>.data.gz``) and of folders of .csv.gz.
 
-    The name of a folder of .csv.gz is the battery of its sets.
+    The name of a folder of .csv.gz is the battery of its sets. With ``generated`` the sets that are made here follow.
 
     Raises
     ------
@@ -115,6 +155,12 @@ def find_sets(suite: Path | None, data: Sequence[Path] = ()) -> list[BenchmarkSe
             raise ValueError(Message(Option("data"), got))
         for path in sorted(folder.glob("*.csv.gz")):
             sets.append(BenchmarkSet(f"{battery}/{path.name.removesuffix('.csv.gz')}", path))
+    if generated:
+        taken = {one.battery for one in sets} & {name.partition("/")[0] for name in GENERATED}
+        if taken:
+            got = f"Got {min(taken)}. Rename it."
+            raise ValueError(f"Folders of sets must have other names than the batteries of generated sets. {got}")
+        sets += generated_sets()
     if not sets:
         raise ValueError(
             Message(
@@ -122,7 +168,7 @@ def find_sets(suite: Path | None, data: Sequence[Path] = ()) -> list[BenchmarkSe
                 Option("suite"),
                 " with <battery>/<set>.data.gz, or ",
                 Option("data"),
-                " with <name>.csv.gz. Got none. Name such a folder.",
+                " with <name>.csv.gz. Got none. Name such a folder, or neither for the sets that are made here.",
             )
         )
     return sets

@@ -62,7 +62,7 @@ TERMS = (
         (
             "Of an object: how far the clusterings that separate its cluster from another one place it in its own. 1: "
             "no clustering supports another cluster. ½: two clusters have equal support. Clusterings that split "
-            "clusters or join whole ones do not lower it. It is no probability of being right."
+            "clusters or join whole ones do not lower it. It is not a probability of being right."
         ),
     ),
     (

@@ -12,7 +12,7 @@ def suggestion(word: str, choices: Iterable[str]) -> str:
     --------
     >>> suggestion("eac", ["km", "eac-single", "eac-average"])
     "Did you mean 'eac-single' or 'eac-average'?"
-    >>> suggestion("silhouete", ["dunn", "silhouette"])
+    >>> suggestion("silhouet", ["dunn", "silhouette"])
     "Did you mean 'silhouette'?"
     >>> suggestion("ID", ["a", "d"])
     ''

@@ -146,7 +146,7 @@ NEAR = [
     (["run", "../in/x.csv", "-o", "out", "--truth-column", "B"], "Did you mean 'b'?"),
     (["run", "../in/x.csv", "-o", "out", "--method", "km", "--set", "ninit=3"], "Did you mean 'n_init'?"),
     (["run", "../in/x.csv", "-o", "out", "--role", "a=categorical"], "Did you mean 'category'?"),
-    (["rank", "../in/e.csv", "--by", "silhouete"], "Did you mean 'silhouette'?"),
+    (["rank", "../in/e.csv", "--by", "silhouet"], "Did you mean 'silhouette'?"),
     (["rank", "../in/e.csv", "--by", "magic"], "Choose among discotec, "),
     (["methods", "eac"], "Did you mean 'eac-single', 'eac-average' or 'eac-complete'?"),
 ]

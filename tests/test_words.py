@@ -31,6 +31,8 @@ INSTEAD = {
     r"\bno weight > 0 bears\b|\bbears? weight\b": "carried only by zero-weight objects",
     r"\bwho cuts\b": "the graph partitioner",
     r"\bmemberships stand beside\b": "a four-part error: subject, rule, what was got, next step",
+    r"\bfound again\b|\bfinds? again\b": "reproduced in resamples",
+    r"\bspeaks? (for|against) (its|a|another|that|the)\b": "support",
     r"\bcame back\b|\bcomes? back in\b": "reproduced in resamples",
     r"\bfour letters to write\b|\bthen say it\b": "the question may give the number",
     r"\bsays? how (sure|certain) it is\b|\bhow sure (is|it|they|that|each|every|the)\b": "certainty; confidence",
@@ -49,7 +51,6 @@ INSTEAD = {
 
 ON_PAGES = {
     r"\bstory\b|\bstories\b": "mode, modes",
-    r"\bfound again\b|\bfinds? again\b": "reproduced in resamples",
     r"\b(is|are|was|were) told\b": "reported; given",
     r"\bsomebody\b|\bwhom\b": "name who it is",
     r"\bheard\b": "the aggregate of the paper",

@@ -34,7 +34,7 @@ class ResolutionRow(NamedTuple):
     lowest: float
     """The mean of the resample that agrees least with the others."""
     found_again: float
-    """Share of the objects in clusters that resamples find again: of a mean Jaccard similarity of .75 or more."""
+    """Share of the objects in reproduced clusters: of a mean Jaccard similarity of .75 or more."""
     agreement: float
     """Adjusted Rand index of the clusters of all objects with those at the resolution before; NaN of the first."""
     plateau: int | None
@@ -51,7 +51,7 @@ class Plateau:
     stability: float
     """Mean over its resolutions."""
     found_again: float
-    """Likewise the share of the objects in clusters that resamples find again."""
+    """Likewise the share of the objects in reproduced clusters."""
     n_clusters: int
     """At its most stable resolution."""
     resolution: float

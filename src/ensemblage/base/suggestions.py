@@ -12,19 +12,22 @@ def suggestion(word: str, choices: Iterable[str]) -> str:
     --------
     >>> suggestion("eac", ["km", "eac-single", "eac-average"])
     "Did you mean 'eac-single' or 'eac-average'?"
-    >>> suggestion("silhouete", ["dunn", "silhouette"])
+    >>> suggestion("silhouet", ["dunn", "silhouette"])
     "Did you mean 'silhouette'?"
+    >>> suggestion("ID", ["a", "d"])
+    ''
     """
     import difflib
 
     def key(text: str) -> str:
         return "".join(letter for letter in text.lower() if letter.isalnum())
 
-    by_key, typed = {key(choice): choice for choice in choices}, key(word)
-    near = [name for name in by_key if len(typed) > 1 and name.startswith(typed)]
-    if not near:
-        shorter = [name for name in by_key if len(name) > 1 and typed.startswith(name)]
-        near = list(dict.fromkeys([*shorter, *difflib.get_close_matches(typed, by_key, n=3, cutoff=0.65)]))
+    typed, by_key = key(word), {key(choice): choice for choice in choices}
+    long = [name for name in by_key if len(name) > 1]
+    near = [typed] if typed and typed in by_key else [name for name in long if typed[1:] and name.startswith(typed)]
+    if not near and typed:
+        shorter = [name for name in long if typed.startswith(name)]
+        near = list(dict.fromkeys([*shorter, *difflib.get_close_matches(typed, long, n=3, cutoff=0.65)]))
     found = [repr(by_key[name]) for name in near[:3]]
     listed = " or ".join(filter(None, [", ".join(found[:-1]), *found[-1:]]))
     return f"Did you mean {listed}?" if found else ""

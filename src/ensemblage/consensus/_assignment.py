@@ -23,7 +23,7 @@ class Assignment:
     """(n,) for / (for + against), as in `metrics.certainty`, of one more object beside those that were fitted; NaN in
     no cluster."""
     runner_up: NDArray[np.int32]
-    """(n,) the other cluster that the partitions speak for most, -1 if there is none."""
+    """(n,) the other cluster with the most support of the partitions, -1 if there is none."""
     by: str
     """Who decided: "predict", the method's own rule for new objects, or, of a method without one, "association": the
     cluster whose objects the partitions join the new one with most often."""

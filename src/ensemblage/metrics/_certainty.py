@@ -20,7 +20,7 @@ from ensemblage.rows.memberships import MembershipRows, by_partition, product
 from ensemblage.rows.protocol import LabelRows
 
 CORE, BORDER = 0.9, 0.75
-"""Least confidence of a core object (nine partitions speak for its cluster where one speaks against) and of a border
+"""Least confidence of a core object (nine partitions support its cluster for each one against it) and of a border
 object (three); docs/certainty/definition.md has the rule by which they were chosen."""
 VERDICTS = ("core", "border", "undecided")
 LEAST_LABELS = 2**18

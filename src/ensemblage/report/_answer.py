@@ -62,18 +62,17 @@ TERMS = (
         (
             "Of an object: how far the clusterings that separate its cluster from another one place it in its own. 1: "
             "no clustering supports another cluster. ½: two clusters have equal support. Clusterings that split "
-            "clusters or join "
-            "whole ones do not lower it. It is no probability of being right."
+            "clusters or join whole ones do not lower it. It is not a probability of being right."
         ),
     ),
     (
         "Core, border, undecided",
         (
-            "The verdicts on an object. Core: the clusterings speak for its cluster nine times as much as against it; "
+            "The verdicts on an object. Core: the clusterings support its cluster nine times as much as another one; "
             "border: three times; undecided: less."
         ),
     ),
-    ("Next best (runner-up)", "The other cluster that the clusterings speak for most."),
+    ("Next best (runner-up)", "The other cluster with the most support."),
 )
 RATING = (
     "Rating",
@@ -232,7 +231,7 @@ def _range_of_sizes(sizes: Sequence[int]) -> str:
 
 
 def _certainty_sentences(summary: Summary) -> Iterator[str]:
-    """How certain the answer is, in a word, and what speaks for it."""
+    """How certain the answer is, in a word, and the reasons."""
     words = verdict_totals(summary)
     if words is None or not any(words.values()):
         return

@@ -93,7 +93,7 @@ def _(record: Lifetimes, summary: Summary) -> Section:
         chosen = f"{plural(k, 'cluster')} {were} asked for"
     sentence = (
         "The lifetime of a number of clusters is the range of distances at which the hierarchy has that many. One bar "
-        f"far above the others means that the partitions speak for that number. {chosen}."
+        f"far above the others means that the partitions support that number. {chosen}."
     )
     longest_lived = sorted(record.lifetimes, key=lambda q: -record.lifetimes[q])[:_MOST_BARS]
     lives = {q: record.lifetimes[q] for q in longest_lived}

@@ -223,7 +223,7 @@ def _least_certain(summary: Summary) -> Table:
     n, shown = summary["data"]["n_objects"], len(rows)
     title = "The objects" if shown == n else f"The {plural(shown, 'least certain object')}"
     note = (
-        "Next best is the other cluster that the clusterings speak for most. At a certainty of ½ the object lies "
+        "Next best is the other cluster with the most support. At a certainty of ½ the object lies "
         "between the two; below, the clusterings would rather put it there."
     )
     columns = ["Object", "Cluster", "Certainty", "Verdict", "Next best"]

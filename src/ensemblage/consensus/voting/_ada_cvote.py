@@ -241,7 +241,7 @@ class CumulativeVoting(VotingConsensus):
         return aggregate, sums
 
     def _earlier_aggregate(self, order: PartitionOrder, rows: Rows) -> AggregatedPartition | None:
-        """What an earlier ``add_partitions`` found for the first partitions, if it would be found again."""
+        """The result of an earlier ``add_partitions`` for the first partitions, if a new fit would repeat it."""
         if not getattr(self, "_continued", False) or self.order == "divergence":
             return None
         earlier, p = self._aggregate, len(self._label_orders)

@@ -84,7 +84,7 @@ def test_sets_of_a_suite_and_of_a_folder(suite, tmp_path):
     (table,) = find_sets(None, [tmp_path])
     assert (table.name, table.k, table.X.shape) == (f"{tmp_path.name}/t", 2, (8, 2))
     assert table.fingerprint != two.fingerprint
-    with pytest.raises(ValueError, match="must have data sets"):
+    with pytest.raises(ValueError, match="data must be folders with"):
         find_sets(None, [suite / "results"])
 
 
@@ -94,6 +94,8 @@ def test_the_folder_of_a_set_is_its_battery(tmp_path):
         with gzip.open(tmp_path / folder / "t.csv.gz", "wt") as file:
             file.write(f"x,{column}\n" + "".join(f"{i * i / 7},{'ab'[i % 2]}\n" for i in range(8)))
     sets = find_sets(None, [tmp_path / "one", tmp_path / "two"])
+    with pytest.raises(ValueError, match=r"data must be folders with <name>\.csv\.gz\. Got '.*tow', which has none"):
+        find_sets(None, [tmp_path / "one", tmp_path / "tow"])  # a name mistyped
     assert [(one.name, one.k, one.X.shape) for one in sets] == [("one/t", 2, (8, 1)), ("two/t", 2, (8, 1))]
     with pytest.raises(ValueError, match=r"different names\. Got one twice"):
         find_sets(None, [tmp_path / "one", tmp_path / "more" / "one"])
@@ -641,7 +643,7 @@ def test_requests_that_are_refused(tmp_path):
     (tmp_path / "empty").mkdir()
     done = CliRunner().invoke(main, ["benchmark", "--data", str(tmp_path / "empty"), "-o", str(tmp_path / "out")])
     assert done.exit_code == 2
-    assert "must have data sets" in done.stderr
+    assert "--data must be folders with" in done.stderr
 
 
 def test_a_part_leaves_out_a_tenth(suite):

@@ -139,7 +139,7 @@ def find_sets(suite: Path | None, data: Sequence[Path] = (), *, generated: bool 
     Raises
     ------
     ValueError
-        If there is none, or two folders have one name.
+        If there is none, a folder has none, or two folders have one name.
     """
     sets = []
     if suite is not None:
@@ -153,8 +153,11 @@ def find_sets(suite: Path | None, data: Sequence[Path] = (), *, generated: bool 
         if any(one.battery == battery for one in sets):
             got = f" must be folders of different names. Got {battery} twice. Rename one."
             raise ValueError(Message(Option("data"), got))
-        for path in sorted(folder.glob("*.csv.gz")):
-            sets.append(BenchmarkSet(f"{battery}/{path.name.removesuffix('.csv.gz')}", path))
+        paths = sorted(folder.glob("*.csv.gz"))
+        if not paths:
+            got = f" must be folders with <name>.csv.gz. Got {str(folder)!r}, which has none. Name another."
+            raise ValueError(Message(Option("data"), got))
+        sets += [BenchmarkSet(f"{battery}/{path.name.removesuffix('.csv.gz')}", path) for path in paths]
     if generated:
         taken = {one.battery for one in sets} & {name.partition("/")[0] for name in GENERATED}
         if taken:

@@ -346,7 +346,7 @@ REFUSED = {
     "drop": (["--impute", "drop"], "--impute must be median or most-frequent for what stays on disk"),
     "mean": (["--impute", "mean"], '--impute must be "median" or "most-frequent"'),
     "truth": (["--truth-column", "species"], "--truth-column is for tables that fit into memory"),
-    "no column": (["--role", "siz=drop"], "--role must name a column of people. Got 'siz'. Did you mean 'size'?"),
+    "no column": (["--role", "sizee=drop"], "--role must name a column of people. Got 'sizee'. Did you mean 'size'?"),
     "members": (["--categories", "member"], "must be clustered by the default"),
 }
 

@@ -9,6 +9,7 @@ from inspect import signature
 import numpy as np
 import pytest
 from limits import limit
+from sklearn.cluster import DBSCAN
 from strategies import planted_labels, random_labels
 
 from ensemblage import (
@@ -31,6 +32,7 @@ from ensemblage import (
     KModesConsensus,
     LatentClassConsensus,
     MajorityVoting,
+    MixedPartitions,
     NegMM,
     Preprocessor,
     ProjectionPartitions,
@@ -57,6 +59,8 @@ LCA, KModes, SE, GV3 = LatentClassConsensus, KModesConsensus, EuclideanMedian, C
 METIS = {"partitioner": "metis"}
 
 # The class, what else is given, the parameter, two values of it, the data.
+WITH_AN_OUTLIER = np.concatenate([FEATURES, FEATURES + 500, [[5000.0] * 3]])
+DENSITY = MixedPartitions(None, estimators=[DBSCAN(eps=90.0), DBSCAN(eps=99.0), DBSCAN(eps=1e6)])
 TABLE = [
     (KM, {}, "n_clusters", 3, 4, NOISE),
     (KM, {}, "utility", "category", "entropy", NOISE),
@@ -255,6 +259,14 @@ TABLE = [
     (CC, {"n_clusters": None}, "allow_one", False, True, np.random.default_rng(0).normal(size=(60, 3))),
     (CC, {}, "impute", "median", "mean", np.where(np.greater(FEATURES, 1), np.nan, FEATURES)),
     (CC, {}, "preprocessor", None, Preprocessor(standardize=False), FEATURES),
+    (
+        CC,
+        {"generator": DENSITY, "standardize": False},
+        "noise",
+        "missing",
+        "vote",
+        np.append(FEATURES, [[999.0] * 3], axis=0),
+    ),
     (CC, {"quality": "fast"}, "random_state", 0, 1, FEATURES),
 ]
 NEEDS = {CSPA: "pymetis", MCLA: "pymetis", HBGF: "pymetis", HGPA: "mtkahypar"}

@@ -150,6 +150,14 @@ FUNCTIONS = {
     "prediction_strength": lambda seed: stability.prediction_strength(
         KMeans(n_init=1), X, [2, 3], n_splits=2, random_state=seed
     ),
+    "chain_agreement": lambda seed: (
+        metrics.chain_agreement(np.tile(LABELS, 2), LABELS[:, 0], n_pairs=20, random_state=seed).pairs
+    ),
+    "summarize_draws": lambda seed: (
+        ensemblage.summarize_draws(
+            ensemblage.read_draws(LABELS, draws_axis="columns"), n_init=2, n_pairs=20, random_state=seed
+        ).estimate.labels_
+    ),
     "chips": lambda seed: metrics.chips(LABELS, 0.3, random_state=seed),
     "split_support": lambda seed: [
         row.p_value

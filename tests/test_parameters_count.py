@@ -59,7 +59,7 @@ LCA, KModes, SE, GV3 = LatentClassConsensus, KModesConsensus, EuclideanMedian, C
 METIS = {"partitioner": "metis"}
 
 # The class, what else is given, the parameter, two values of it, the data.
-WITH_AN_OUTLIER = np.concatenate([FEATURES, FEATURES + 500, [[5000.0] * 3]])
+WITH_AN_OUTLIER = np.concatenate([FEATURES, FEATURES + 500, FEATURES + 1000, [[9000.0] * 3]])
 DENSITY = MixedPartitions(None, estimators=[DBSCAN(eps=90.0), DBSCAN(eps=99.0), DBSCAN(eps=1e6)])
 TABLE = [
     (KM, {}, "n_clusters", 3, 4, NOISE),
@@ -259,14 +259,7 @@ TABLE = [
     (CC, {"n_clusters": None}, "allow_one", False, True, np.random.default_rng(0).normal(size=(60, 3))),
     (CC, {}, "impute", "median", "mean", np.where(np.greater(FEATURES, 1), np.nan, FEATURES)),
     (CC, {}, "preprocessor", None, Preprocessor(standardize=False), FEATURES),
-    (
-        CC,
-        {"generator": DENSITY, "standardize": False},
-        "noise",
-        "missing",
-        "vote",
-        np.append(FEATURES, [[999.0] * 3], axis=0),
-    ),
+    (CC, {"generator": DENSITY, "standardize": False}, "noise", "missing", "vote", WITH_AN_OUTLIER),
     (CC, {"quality": "fast"}, "random_state", 0, 1, FEATURES),
 ]
 NEEDS = {CSPA: "pymetis", MCLA: "pymetis", HBGF: "pymetis", HGPA: "mtkahypar"}

@@ -238,7 +238,7 @@ def test_a_lost_worker_costs_its_blocks(expected, tmp_path):
 
         def losing(self, *arguments):
             calls.append(arguments)
-            if len(calls) == 2:
+            if len(calls) == 1:
                 worker = next(iter(client.scheduler_info()["workers"]))
                 client.submit(os._exit, 1, workers=[worker], retries=0, pure=False)
             return reduce(self, *arguments)
@@ -246,7 +246,7 @@ def test_a_lost_worker_costs_its_blocks(expected, tmp_path):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(type(features), "_reduce", losing)
             model = ConsensusClustering(3, random_state=1).fit(features)
-        assert len(calls) > 2
+        assert len(calls) > 1
         assert_same(features, model, expected, tmp_path / "out")
         assert set(client.run(os.getpid).values()) != set(before.values())
 

@@ -29,10 +29,10 @@ from ensemblage.base.atomic import new_folder
 from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.generation._clusterers import nearest_rows
 from ensemblage.generation._dense_rows import MOST_OF_SAMPLE, MOST_WHOLE, are_dense, drawn_rows
-from ensemblage.io._feature_blocks import FeatureBlocks, describe_blocks
+from ensemblage.io._feature_blocks import FeatureBlocks, StoredFeatures, describe_blocks
 from ensemblage.io._stored_cells import TableFeatures
 from ensemblage.metrics import verdicts
-from ensemblage.rows.threads import one_native_thread
+from ensemblage.rows.threads import one_native_thread, thread_count
 
 logger = logging.getLogger(__name__)
 
@@ -72,7 +72,8 @@ def cluster_blocks(plan: Plan, features: FeatureBlocks, seed: int, n_jobs: int |
     k = number_of_clusters(plan, None, chosen)
     generator = generator_of(plan, k, seed, n_jobs, progress, chosen)
     generator._fit_kept(kept)
-    nearest = features._kept(_places_of_nearest, PLACES, 2, [kept, other])
+    n_threads = thread_count(n_jobs) if isinstance(features, StoredFeatures) else 1  # of each worker
+    nearest = features._kept(_places_of_nearest, PLACES, 2, [kept, other], n_threads)
     counts = nearest._reduce(counts_of, np.add, len(kept))
     ensemble = Ensemble(generator._labels, names=[str(name) for name in generator.get_feature_names_out()])
     consensus = set_weights(consensus_of(plan, k, seed, n_jobs), learned_weights(generator, chosen))
@@ -225,9 +226,11 @@ def _count_clusters(
     return count_places(of_kept[places[:, 0]], places[:, 1], n_clusters, n_others)
 
 
-def _places_of_nearest(block: NDArray[Any], start: int, samples: list[NDArray[Any]]) -> NDArray[np.intp]:
+def _places_of_nearest(
+    block: NDArray[Any], start: int, samples: list[NDArray[Any]], n_threads: int = 1
+) -> NDArray[np.intp]:
     with one_native_thread():
-        return np.column_stack([nearest_rows(kept, block) for kept in samples])
+        return np.column_stack([nearest_rows(kept, block, n_threads) for kept in samples])
 
 
 def _own_places(block: NDArray[Any], start: int) -> NDArray[np.intp]:

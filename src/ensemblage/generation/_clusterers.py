@@ -62,9 +62,9 @@ def check_labels(labels: Any, n_rows: int) -> Labels:
     return whole
 
 
-def nearest_rows(training: Any, X: Any) -> NDArray[np.intp]:
-    """Index of the training row that is nearest (Euclidean) to each row of X."""
-    neighbours = NearestNeighbors(n_neighbors=1).fit(training)
+def nearest_rows(training: Any, X: Any, n_threads: int = 1) -> NDArray[np.intp]:
+    """Index of the training row that is nearest (Euclidean) to each row of X; threads where a tree searches."""
+    neighbours = NearestNeighbors(n_neighbors=1, n_jobs=n_threads).fit(training)
     index: NDArray[np.intp] = neighbours.kneighbors(X, return_distance=False)[:, 0]
     return index
 

@@ -70,6 +70,16 @@ def test_what_is_no_table(tmp_path):
     assert fail("look", tmp_path / "empty.csv")
 
 
+@pytest.mark.parametrize(
+    ("text", "role"), [("a\n1\n2\n3\n4\n", "number"), ("a,b\nx y,p q\nz u,r s\nv w,t u\n", "category")]
+)
+def test_where_nothing_can_be_clustered_no_command_follows(tmp_path, text, role):
+    (tmp_path / "t.csv").write_text(text)
+    shown = succeed("look", tmp_path / "t.csv").stdout
+    assert f"Give a column a role: --role NAME={role}." in shown
+    assert "ensemblage run" not in shown
+
+
 def gaps(n_missing, n=N):
     x = RNG.normal(size=n)
     frame = pd.DataFrame({"x": x, "y": RNG.normal(size=n), "kind": pd.Categorical(["a", "b"] * (n // 2))})

@@ -513,6 +513,20 @@ def test_rules_say_where_missing_values_go():
     assert {rule.condition for rule in only_gaps.rules} == {"x is known", "x is missing"}
 
 
+@pytest.mark.parametrize(
+    ("k", "said"), [(2, None), (3, "No rule names cluster 2."), (4, "No rule names clusters 2 and 3.")]
+)
+def test_the_page_says_which_clusters_no_rule_names(k, said):
+    clusters = np.repeat(np.arange(4), [60, 60, 3, 3])
+    clusters = clusters[clusters < k]
+    frame = pd.DataFrame({"x": np.where(clusters == 0, 0.0, 5.0) + np.linspace(0, 1, len(clusters))})
+    section = section_of(profile(clusters, frame, max_depth=1), clusters)
+    (note,) = [
+        table.sentences[0] for part in section.walk() for table in part.tables if table.title.startswith("Rules")
+    ]
+    assert note.endswith(said) if said else "No rule" not in note
+
+
 def test_rules_of_many_objects_are_made_of_some(monkeypatch):
     limit(monkeypatch, "objects of the rules", 100)
     assert profile(WINE.target, WINE.data).rules.n_objects == 100

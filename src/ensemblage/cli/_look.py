@@ -55,7 +55,9 @@ def look_at_table(path: Path, **settings: Any) -> None:
     lines += [("logarithm", text) for text in _long_tails(numbers)]
     lines += [("transposed", text) for text in _transposed(table, source)]
     lines += [("refused", refused)] * bool(refused)
-    show_lines([*lines, ("next", _command(path, source, features, numbers, bool(refused)))])
+    if features is not None:  # else no command of ours follows: what is refused says what to do
+        lines += [("next", _command(path, source, features, numbers, bool(refused)))]
+    show_lines(lines)
 
 
 def _with_gaps_filled(source: Source, content: bytes) -> Features | None:
@@ -133,19 +135,18 @@ def _looks_like_genes(table: Table) -> bool:
 
 
 def _command(
-    path: Path, source: Source, features: Features | None, numbers: dict[str, NDArray[np.float64]], is_refused: bool
+    path: Path, source: Source, features: Features, numbers: dict[str, NDArray[np.float64]], is_refused: bool
 ) -> str:
     """The command that follows: what was typed, and what was found."""
     context = click.get_current_context(silent=True)
     typed = list(context.meta.get(ARGUMENTS, ())) if context is not None else []
     words = ["ensemblage", "run", *(typed or [str(path)])]
-    if features is not None:
-        if source.truth_column is None:
-            classes = [use.column for use in features.columns if use.use.endswith(KNOWN_CLASSES)]
-            words += ["--truth-column", *classes[:1]] if classes else []
-        codes = sorted({code for values in numbers.values() for code in likely_codes(values)})
-        if codes and not source.missing_codes:
-            words += shlex.split(option_text(Option("missing", [f"{code:.15g}" for code in codes])))
-        if is_refused and source.options.get("impute") is None:
-            words += ["--impute", "median"]
+    if source.truth_column is None:
+        classes = [use.column for use in features.columns if use.use.endswith(KNOWN_CLASSES)]
+        words += ["--truth-column", *classes[:1]] if classes else []
+    codes = sorted({code for values in numbers.values() for code in likely_codes(values)})
+    if codes and not source.missing_codes:
+        words += shlex.split(option_text(Option("missing", [f"{code:.15g}" for code in codes])))
+    if is_refused and source.options.get("impute") is None:
+        words += ["--impute", "median"]
     return shlex.join([*words, "-o", "out"])

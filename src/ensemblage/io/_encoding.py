@@ -242,7 +242,8 @@ def fit_encoding(
     if not used:
         kind = "numbers that vary" if any(c.is_numeric for c in columns) else "numbers or categories"
         got = f"{table.source} must have a column of {kind} beside its id and its truth. It has none"
-        raise ValueError(Message(f"{got}. Give a column a role: ", Option("roles", {"NAME": "number"}), "."))
+        role = "category" if any(table.found_roles[c.name].name == "text" for c in columns) else "number"
+        raise ValueError(Message(f"{got}. Give a column a role: ", Option("roles", {"NAME": role}), "."))
     notes += [note for c in used if c.kind in ("days", "parts") for note in table.dates(c.name).notes]
     notes += _notes_of_units([table[column.name] for column in used if column.kind == "number"])
     features = [column for column in used if column.kind != "member"]

@@ -227,7 +227,10 @@ def _rules(found: Mapping[str, Any]) -> Iterator[Table]:
     drawn = "" if of_all else f" Made of {rules.n_objects:,} objects, drawn at random."
     named = {rule.cluster for rule in rules.rules}
     without = [str(c["cluster"]) for c in found["clusters"] if c["cluster"] not in named]
-    unnamed = f" No rule names cluster {listing(without[:20])}{' and others' * (len(without) > 20)}." if without else ""
+    clusters = "cluster" if len(without) == 1 else "clusters"
+    unnamed = (
+        f" No rule names {clusters} {listing(without[:20])}{' and others' * (len(without) > 20)}." if without else ""
+    )
     note = f"{rules.sentence}{drawn}{unnamed}"
     yield Table("Rules that tell the clusters apart", ["Cluster", "If", "Right"], rows, note, text=(0, 1), wide=True)
 

@@ -443,3 +443,9 @@ def test_planted_communities_are_found():
     planted = nx.planted_partition_graph(4, 30, 0.5, 0.05, seed=1)
     labels = of_graph(n_partitions=5, resolutions=[1.0]).fit_transform(planted)
     assert min(adjusted_rand_score(np.arange(120) // 30, column) for column in labels.T) > 0.95
+
+
+def test_a_table_of_features_is_no_edge_list(tmp_path):
+    (tmp_path / "wine.csv").write_text("a,b,c\n14.2,1.7,2\n13.1,1.8,3\n", encoding="utf-8")
+    with pytest.raises(ValueError, match=r"A column of nodes must hold names or whole numbers\. Got '14\.2' in a\."):
+        as_graph(tmp_path / "wine.csv", "X")

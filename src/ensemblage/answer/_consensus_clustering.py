@@ -247,10 +247,16 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
             return self._fit_blocks(X, sample_weight=sample_weight, must_link=must_link, cannot_link=cannot_link)
         prepared = prepare(X, self.generator, self.standardize, self.impute, self.preprocessor)
         self._take_preprocessor(prepared.preprocessor)
+        n = prepared.features.shape[0]
+        if self.n_clusters is not None and self.n_clusters > n:
+            raise ValueError(
+                f"n_clusters of ConsensusClustering must be ≤ the {n:,} objects. Got {self.n_clusters:,}. Ask for "
+                "fewer clusters."
+            )
         if self.noise == VOTE:
             check_votes(self.generator, getattr(self.preprocessor_, "members_", []))
         if sample_weight is not None:
-            sample_weight = check_sample_weight(sample_weight, prepared.features.shape[0])
+            sample_weight = check_sample_weight(sample_weight, n)
         wishes = self._wishes(prepared.is_anndata, sample_weight is not None)
         self.plan_ = plan_of(prepared.features, prepared.preprocessor, wishes)
         check_plan(self.plan_)

@@ -215,6 +215,10 @@ def _nodes(column: Column) -> NDArray[Any]:
     import pyarrow.compute as pc
 
     values = column.numbers
+    if values is not None and len(fractions := np.flatnonzero(values % 1 > 0)):
+        got = f"Got {format_value(column.cells()[int(fractions[0])])} in {column.name}."
+        rule = f"A column of nodes must hold names or whole numbers. {got} Give an edge list, or cluster features by "
+        raise ValueError(Message(rule, Option("ConsensusClustering"), "."))
     if values is not None and np.isfinite(values).all() and (values == np.floor(values)).all():
         whole = values.astype(np.int64)
         if not column.is_text or pc.all(pc.equal(pc.cast(pa.array(whole), pa.string()), column.text)).as_py():

@@ -81,8 +81,8 @@ class HonestMarkers:
         if not of:
             return f"No variable could be tested. {DESCRIPTION}"
         return (
-            f"{found:,} of {of:,} comparison{'s' * (of != 1)} of a variable show{'s' * (found == 1)} a difference, "
-            f"at a false discovery rate of {LEVEL:g}. {DESCRIPTION}"
+            f"Each cluster was compared with its nearest one: {found:,} of {of:,} comparison{'s' * (of != 1)} of a "
+            f"variable show{'s' * (found == 1)} a difference, at a false discovery rate of {LEVEL:g}. {DESCRIPTION}"
         )
 
     def to_frame(self) -> Any:

@@ -92,7 +92,7 @@ def read_submission(path: Path, protocol: str, sets: Mapping[str, int]) -> list[
     limits = found["limits"]
     for name, most in (("seconds", MOST_SECONDS), ("gigabytes", MOST_GIGABYTES)):
         if not _is_number(limits.get(name)) or not 0 < limits[name] <= most:
-            got = f"Got {limits.get(name)}. Run the benchmark with --seconds {MOST_SECONDS:g}."
+            got = f"Got {limits.get(name)}. Run the benchmark with a limit of {MOST_SECONDS:g} seconds."
             raise ValueError(f"{path} must have limits of at most {most:g} {name}. {got}")
     lines = [_line_of(path, method, sets) for method in found["methods"]]
     if not lines:

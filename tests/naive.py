@@ -941,15 +941,20 @@ def lumbermark(X, k, n_neighbors=5, share=0.25, least=10):
 # ---- Probability trajectories (Huang, Lai & Wang) ----
 
 
+def random_steps(W, sizes):
+    """P: steps from label rows of so many objects to their neighbours; none from a row without neighbours."""
+    degrees = (W * sizes).sum(axis=1)
+    return W * sizes / np.where(degrees == 0, 1, degrees)[:, None]
+
+
 def trajectory_similarities(similarity, sizes, n_neighbors, n_steps):
     """PTS of label rows of so many objects from their co-associations: the trajectories are written out."""
     m, W = len(similarity), np.array(similarity, dtype=float)
     np.fill_diagonal(W, 0)
     thresholds = [sorted(row, reverse=True)[min(n_neighbors, m) - 1] for row in W]
     kept = [[W[i, j] >= min(thresholds[i], thresholds[j]) - 1e-12 for j in range(m)] for i in range(m)]
-    W = np.where(kept, W, 0) * sizes
-    alone = W.sum(axis=1) == 0
-    P = W / np.where(alone, 1, W.sum(axis=1))[:, None]
+    W = np.where(kept, W, 0)
+    alone, P = W.sum(axis=1) == 0, random_steps(W, sizes)
     trajectories = np.hstack([np.linalg.matrix_power(P, t) for t in range(1, n_steps + 1)])
     lengths = np.where(alone, 1, np.linalg.norm(trajectories, axis=1))
     similarities = trajectories @ trajectories.T / np.outer(lengths, lengths)

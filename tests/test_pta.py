@@ -243,7 +243,7 @@ def test_memory_is_refused_before_it_is_taken(monkeypatch):
     # Of two partitions all rows that share a label tie.
     few = np.unique(random_labels(6000, 2, 60, seed=1), axis=0)
     with pytest.raises(ValueError, match=r"PTGP must fit into max_bytes.*elite neighbours of .* label rows. Raise"):
-        PTGP(3, n_steps=1, n_jobs=1, max_bytes="12MB").fit(few)
+        PTGP(3, n_steps=1, n_jobs=1, max_bytes="13MB").fit(few)
     monkeypatch.setattr(_trajectories, "walk", None)
     with pytest.raises(ValueError, match=r"PTA must fit into max_bytes = 2.1 GB\. Got"):
         PTA(3).fit(np.arange(17_000)[:, None] // [1, 2, 3])

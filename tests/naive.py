@@ -1711,3 +1711,19 @@ def gaussian_features(G, sparsity, labels, cut, valley):
         p @ rise,
         min(rise),
     ]
+
+
+def step_of_kmeans(points, counts, centres, clusters):
+    """Nearest centre of each point (float32, the first on ties), sums and counts of each, and how many points moved."""
+    half, sums = np.float32(0.5), np.zeros((len(centres), points.shape[1] + 1))
+    found = np.empty(len(points), dtype=int)
+    lengths = np.zeros(len(centres), dtype=np.float32)
+    for s in range(points.shape[1]):
+        lengths += centres[:, s] * centres[:, s] * half
+    for i, point in enumerate(points):
+        distances = lengths.copy()
+        for s, coordinate in enumerate(point):
+            distances -= coordinate * centres[:, s]
+        found[i] = distances.argmin()
+        sums[found[i]] += np.append(point.astype(float), 1) * counts[i]
+    return found, sums, int((found != clusters).sum())

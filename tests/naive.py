@@ -941,15 +941,20 @@ def lumbermark(X, k, n_neighbors=5, share=0.25, least=10):
 # ---- Probability trajectories (Huang, Lai & Wang) ----
 
 
+def random_steps(W, sizes):
+    """P: steps from label rows of so many objects to their neighbours; none from a row without neighbours."""
+    degrees = (W * sizes).sum(axis=1)
+    return W * sizes / np.where(degrees == 0, 1, degrees)[:, None]
+
+
 def trajectory_similarities(similarity, sizes, n_neighbors, n_steps):
     """PTS of label rows of so many objects from their co-associations: the trajectories are written out."""
     m, W = len(similarity), np.array(similarity, dtype=float)
     np.fill_diagonal(W, 0)
     thresholds = [sorted(row, reverse=True)[min(n_neighbors, m) - 1] for row in W]
     kept = [[W[i, j] >= min(thresholds[i], thresholds[j]) - 1e-12 for j in range(m)] for i in range(m)]
-    W = np.where(kept, W, 0) * sizes
-    alone = W.sum(axis=1) == 0
-    P = W / np.where(alone, 1, W.sum(axis=1))[:, None]
+    W = np.where(kept, W, 0)
+    alone, P = W.sum(axis=1) == 0, random_steps(W, sizes)
     trajectories = np.hstack([np.linalg.matrix_power(P, t) for t in range(1, n_steps + 1)])
     lengths = np.where(alone, 1, np.linalg.norm(trajectories, axis=1))
     similarities = trajectories @ trajectories.T / np.outer(lengths, lengths)
@@ -1706,3 +1711,19 @@ def gaussian_features(G, sparsity, labels, cut, valley):
         p @ rise,
         min(rise),
     ]
+
+
+def step_of_kmeans(points, counts, centres, clusters):
+    """Nearest centre of each point (float32, the first on ties), sums and counts of each, and how many points moved."""
+    half, sums = np.float32(0.5), np.zeros((len(centres), points.shape[1] + 1))
+    found = np.empty(len(points), dtype=int)
+    lengths = np.zeros(len(centres), dtype=np.float32)
+    for s in range(points.shape[1]):
+        lengths += centres[:, s] * centres[:, s] * half
+    for i, point in enumerate(points):
+        distances = lengths.copy()
+        for s, coordinate in enumerate(point):
+            distances -= coordinate * centres[:, s]
+        found[i] = distances.argmin()
+        sums[found[i]] += np.append(point.astype(float), 1) * counts[i]
+    return found, sums, int((found != clusters).sum())

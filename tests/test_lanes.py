@@ -4,6 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from naive import assigned_rows as naive_assigned_rows
 from naive import short_sums as naive_short_sums
+from naive import step_of_kmeans
 from naive import two_least as naive_two_least
 from numpy.testing import assert_array_equal
 from strategies import random_labels
@@ -13,6 +14,7 @@ from ensemblage.consensus._short_tables import ShortTable, check_look_ups, lines
 from ensemblage.consensus.kmeans import _lloyd
 from ensemblage.kernels._jit import jit
 from ensemblage.kernels._label_kmeans import assign_many_rows, assign_rows, limit_distances
+from ensemblage.kernels._points import move_points
 from ensemblage.kernels._table_rows import (
     add_lines,
     add_table_rows,
@@ -300,3 +302,15 @@ def test_a_table_of_short_numbers_changes_nothing(utility, missing, monkeypatch)
     for other in found[1:]:
         for a, b in zip(found[0], other, strict=True):
             assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize(("k", "q"), [(1, 1), (3, 2), (8, 8), (20, 20), (33, 5)])
+def test_step_of_kmeans_is_the_slow_one(k, q):
+    random = np.random.RandomState(k)
+    points = random.normal(size=(200, q)).astype(np.float32).round(1)
+    centres, counts = np.vstack([points[: k - 1], points[:1]]), random.randint(1, 5, size=200)
+    clusters, sums = random.randint(k, size=200), np.empty((k, q + 1))
+    found, expected, moved = step_of_kmeans(points, counts, centres, clusters)
+    assert move_points(points, counts, centres, clusters, sums) == moved
+    assert_array_equal(clusters, found)
+    assert_array_equal(sums, expected)

@@ -317,7 +317,7 @@ def test_negmm_counts_the_similarities_it_is_given():
 def test_ptgp_counts_walks_or_the_cut():
     """Similarities of 299 rows to 100 clusters, and the larger of 32 walks of many steps, or the cut for 9 clusters."""
     labels, of_rows, table = planted_labels(n=300, p=5, k=20, noise=0.6)[0], 86_790, 8 * 299 * 100
-    cut, walks = table + 40 * 100**2 + 20 * 299 * 9, 8 * 32 * 299 * (30 + 4)
+    cut, walks = table + 40 * 100**2 + 20 * 299 * 9, 8 * 32 * 299 * (30 + 5)
     for n_steps, larger in ((3, cut), (30, walks)):
         needed = 2**22 + of_rows + table + larger
         model = PTGP(9, n_neighbors=4, n_steps=n_steps, n_jobs=1, max_bytes=needed - 1)

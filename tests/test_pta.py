@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from inside import rows_of
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.cluster.hierarchy import cophenet, linkage
+from scipy.sparse import csr_array
 from scipy.spatial.distance import squareform
 from sklearn.metrics import adjusted_rand_score
 from strategies import label_matrices, planted_labels, random_labels, twins
@@ -166,6 +167,19 @@ def test_each_label_row_counts_once_in_the_mean_but_its_objects_in_the_walk():
     assert_allclose(heights[-len(rows) + 1 :], expected[:, 2], atol=1e-9)
 
 
+@pytest.mark.parametrize("width", [1, 8, 13, 32])
+def test_walks_of_the_kernel_are_products(width):
+    labels = twins(random_labels(80, 5, 4, missing=0.2, seed=7), 110)
+    rows, graph = graph_of(labels, 4)
+    assert rows.counts.max() > 1
+    W = csr_array((graph.links, graph.neighbours.astype(int), graph.indptr), shape=(len(rows), len(rows))).toarray()
+    P = naive.random_steps(W, rows.counts)
+    points = np.random.RandomState(0).rand(width, len(rows)).T
+    assert_allclose(graph.forth()(points), P @ points, rtol=1e-12)
+    assert_allclose(graph.back()(points), P.T @ points, rtol=1e-12)
+    assert_array_equal(graph.forth()(points)[:, :1], graph.forth()(points[:, :1]))
+
+
 # ---- Edges ----
 
 
@@ -206,7 +220,6 @@ def test_same_bits_for_any_threads_and_slices(monkeypatch, n_jobs):
     for a, b in zip(one, more, strict=True):
         assert_array_equal(a.labels_, b.labels_)
     monkeypatch.setattr(_trajectories, "WIDTH", 7)
-    monkeypatch.setattr(_trajectories, "TILE", 50)
     narrow = PTA(4, n_jobs=n_jobs).fit(labels)
     assert_array_equal(narrow.linkage_matrix_, one[0].linkage_matrix_)
 
@@ -230,7 +243,7 @@ def test_memory_is_refused_before_it_is_taken(monkeypatch):
     # Of two partitions all rows that share a label tie.
     few = np.unique(random_labels(6000, 2, 60, seed=1), axis=0)
     with pytest.raises(ValueError, match=r"PTGP must fit into max_bytes.*elite neighbours of .* label rows. Raise"):
-        PTGP(3, n_steps=1, n_jobs=1, max_bytes="12MB").fit(few)
+        PTGP(3, n_steps=1, n_jobs=1, max_bytes="13MB").fit(few)
     monkeypatch.setattr(_trajectories, "walk", None)
     with pytest.raises(ValueError, match=r"PTA must fit into max_bytes = 2.1 GB\. Got"):
         PTA(3).fit(np.arange(17_000)[:, None] // [1, 2, 3])

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ensemblage.kernels._jit import inner_jit, jit, next_rows
+from ensemblage.kernels._table_rows import add_weighted_rows
 
 
 @jit
@@ -241,23 +242,20 @@ def fill_strong(matrix: Any, values: Any, least: float, progress: Any, indices: 
 
 
 @jit
-def walk(indptr: Any, neighbours: Any, links: Any, before: Any, after: Any, points: Any, walked: Any) -> None:
-    """diag(after) W diag(before) times a matrix.
+def walk(indptr: Any, neighbours: Any, weights: Any, after: Any, zeros: Any, points: Any, walked: Any) -> None:
+    """diag(after) times a sparse matrix times a matrix; the sums go in the order of the entries.
 
-    indptr, neighbours, links : IN W, (m, m) in CSR
-    before, after : IN (m,)
-    points : IN (m, b)
-    walked : OUT (m, b)
+    indptr, neighbours, weights : IN the sparse matrix, (m, m) in CSR; neighbours are uint32
+    after : IN (m,)
+    zeros : IN (r,) uint64 zeros, as many as a row has entries at most
+    points : IN (m, b) in C order, b a multiple of ``LANES``
+    walked : OUT (m, b) in C order
     """
-    b = points.shape[1]
+    table = points.ravel()
     for i in range(walked.shape[0]):
-        walked[i] = 0
-        for e in range(indptr[i], indptr[i + 1]):
-            j = neighbours[e]
-            share = links[e] * before[j]
-            for c in range(b):
-                walked[i, c] += share * points[j, c]
-        for c in range(b):
+        entries, n = slice(indptr[i], indptr[i + 1]), indptr[i + 1] - indptr[i]
+        add_weighted_rows(table, neighbours[entries].reshape(1, n), 0, zeros[:n], walked[i], weights[entries])
+        for c in range(points.shape[1]):
             walked[i, c] *= after[i]
 
 

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 
 from ensemblage.kernels._jit import inner_jit, jit
+from ensemblage.kernels._table_rows import add_weighted_rows
+from ensemblage.kernels._vectors import LANES
 
 BLOCK = 256
 """Objects whose distances are counted at once: feature by feature, so that the compiler makes vectors of them."""
@@ -191,19 +193,22 @@ def move_points(points: Any, counts: Any, centres: Any, clusters: Any, sums: Any
     """
     n, q = points.shape
     k = centres.shape[0]
-    halves, columns = np.empty(k, np.float32), centres.T.copy()
+    # Half the squared length of each centre less its product with a point: rows of a table, the first one times 1.
+    table = np.zeros((q + 1, k + -k % LANES), np.float32)
     for c in range(k):
-        halves[c] = 0
         for s in range(q):
-            halves[c] += centres[c, s] * centres[c, s] / 2
-    distances = np.empty(k, np.float32)
+            table[0, c] += centres[c, s] * centres[c, s] / 2
+            table[1 + s, c] = centres[c, s]
+    rows, starts, weights = np.zeros((1, q + 1), np.uint32), np.zeros(q + 1, np.uint64), np.ones(q + 1, np.float32)
+    for s in range(q):
+        rows[0, 1 + s] = 1 + s
+    flat, distances = table.ravel(), np.empty(table.shape[1], np.float32)
     sums[:] = 0
     moved = 0
     for i in range(n):
-        distances[:] = halves
         for s in range(q):
-            for c in range(k):
-                distances[c] -= points[i, s] * columns[s, c]
+            weights[1 + s] = -points[i, s]
+        add_weighted_rows(flat, rows, 0, starts, distances, weights)
         best, nearest = np.float32(np.inf), 0
         for c in range(k):
             if distances[c] < best:

@@ -18,6 +18,7 @@ from ensemblage.consensus.hierarchies._pta import TrajectoryConsensus
 from ensemblage.consensus.hierarchies._trajectories import WIDTH, cluster_similarities
 from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.ensemble._rows import Rows
+from ensemblage.kernels._vectors import LANES
 
 
 @dataclass(eq=False, repr=False)
@@ -71,7 +72,7 @@ class PTGP(TrajectoryConsensus, GraphConsensus):
     transfer cut, each row counting once. The similarities of all pairs are never made.
 
     O(m² p + (m + d) e T + d³) time for m distinct label rows with e elite neighbours in all, T steps and d clusters;
-    16 m d + 12 e bytes.
+    16 m d + 36 e bytes.
 
     References
     ----------
@@ -89,6 +90,8 @@ class PTGP(TrajectoryConsensus, GraphConsensus):
     """
 
     _capabilities: ClassVar[Capabilities] = Capabilities(in_memory=COMPARES_ROWS, compares_pairs=True)
+    _bytes_per_entry: ClassVar[int] = 36
+
     n_clusters: int | None = None
     _: KW_ONLY
     n_neighbors: int | None = None
@@ -114,6 +117,6 @@ class PTGP(TrajectoryConsensus, GraphConsensus):
 
     def _bytes_of_pairs(self, m: int, d: int, n_threads: int) -> int:
         k = int(self.n_clusters or 0)
-        width = min(WIDTH, d)
-        walks = 8 * width * m * (self._count_steps(m) + 4) * n_threads
+        width = min(WIDTH, d + -d % LANES)
+        walks = 8 * width * m * (self._count_steps(m) + 5) * n_threads
         return 8 * m * d + max(walks, 8 * m * d + 40 * d * d + 20 * m * k)

@@ -39,6 +39,9 @@ class TrajectoryConsensus(BaseConsensus):
         "max_bytes": [Bytes()],
     }
 
+    _bytes_per_entry: ClassVar[int]
+    """Of the graph of elite neighbours and its walks."""
+
     n_neighbors: int | None
     n_steps: int | None
     max_bytes: int | str
@@ -64,7 +67,7 @@ class TrajectoryConsensus(BaseConsensus):
         """Of the graph of elite neighbours, with so many links, and of what the class makes of it."""
         (m, p), d, n_threads = rows.codes.shape, int(rows.n_clusters.sum()), thread_count(self.n_jobs)
         of_rows = m * (2 * p * rows.codes.dtype.itemsize + PER_ROW + 40 * n_threads) + PER_OBJECT * len(rows.inverse)
-        needed = OVERHEAD + of_rows + self._bytes_of_pairs(m, d, n_threads) + 12 * (n_entries or 0)
+        needed = OVERHEAD + of_rows + self._bytes_of_pairs(m, d, n_threads) + self._bytes_per_entry * (n_entries or 0)
         what = f"{m:,} label rows and {d:,} clusters"
         if n_entries is not None:
             what = f"{n_entries:,} elite neighbours of {m:,} label rows"
@@ -127,7 +130,7 @@ class PTA(TrajectoryConsensus, HierarchicalConsensus):
     The mean similarity of two clusters counts each label row once, however many objects have it (Eq. 14). Similarities
     are rounded to 12 decimal places; of equally similar pairs the one with the smallest rows is merged first.
 
-    O(m² p + m e T) time for m distinct label rows with e elite neighbours in all and T steps; 8 m² + 12 e bytes.
+    O(m² p + m e T) time for m distinct label rows with e elite neighbours in all and T steps; 8 m² + 20 e bytes.
 
     References
     ----------
@@ -150,6 +153,8 @@ class PTA(TrajectoryConsensus, HierarchicalConsensus):
         in_memory=COMPARES_ROWS, compares_pairs=True, finds_n_clusters=True
     )
 
+    _bytes_per_entry: ClassVar[int] = 20
+
     n_clusters: int | None = None
     _: KW_ONLY
     linkage: str = "average"
@@ -169,4 +174,4 @@ class PTA(TrajectoryConsensus, HierarchicalConsensus):
         return self._cut(Hierarchy.of(merges_of_matrix(condensed, LINKAGES[self.linkage].kernel), rows), rows, k)
 
     def _bytes_of_pairs(self, m: int, d: int, n_threads: int) -> int:
-        return 8 * m * m + 16 * WIDTH * m * n_threads
+        return 8 * m * m + 24 * WIDTH * m * n_threads

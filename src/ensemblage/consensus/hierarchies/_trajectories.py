@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from ensemblage.ensemble._rows import Rows
 from ensemblage.kernels._graphs import walk
 from ensemblage.kernels._neighbours import find_elite, find_thresholds
+from ensemblage.kernels._vectors import LANES
 from ensemblage.rows.blocks import row_blocks
 from ensemblage.rows.interrupts import check_stopped, rows_per_call
 from ensemblage.rows.threads import parallel_map
@@ -23,37 +24,62 @@ MOST_ROWS = 64
 """Rows whose neighbours a thread looks for at a time."""
 WIDTH = 32
 """Vectors that walk side by side. Sums over rows do not depend on it, so no result does."""
-TILE = 512
 DIGITS = 12
 """Decimal places of a similarity: below them is rounding, which would break ties."""
+
+
+class Walk(NamedTuple):
+    """A sparse matrix, (m, m), times matrices: one step of as many walks as these have columns."""
+
+    indptr: NDArray[np.int64]
+    neighbours: NDArray[np.uint32]
+    weights: NDArray[np.float64]
+    after: NDArray[np.float64]
+    """(m,) factor of each row, of what its entries add up to."""
+    zeros: NDArray[np.uint64]
+    """(r,) as many as a row has entries at most."""
+
+    def __call__(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The matrix times one of shape (m, b)."""
+        check_stopped()
+        m, b = points.shape
+        if b % LANES:
+            points = np.hstack([points, np.zeros((m, -b % LANES))])
+        points = np.ascontiguousarray(points)
+        walked = np.empty_like(points)
+        walk(*self, points, walked)
+        return walked[:, :b]
 
 
 class EliteGraph(NamedTuple):
     """Who is whose elite neighbour, W: symmetric, its diagonal 0, in CSR."""
 
     indptr: NDArray[np.int64]
-    neighbours: NDArray[np.int32]
+    neighbours: NDArray[np.uint32]
     links: NDArray[np.float64]
     counts: NDArray[np.float64]
     """(m,) objects of each row, n."""
-    out: NDArray[np.float64]
-    """(m,) 1 over the degree, the sum of n_l w_il over the rows l; 0 for a row without neighbours."""
 
-    def forth(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
-        """P times a matrix (m, b): P_ij = n_j w_ij / degree of i."""
-        return self._walk(self.counts, self.out, points)
+    def out(self) -> NDArray[np.float64]:
+        """(m,) 1 over the degree, the sum of n_l w_il over the rows l; 0 for a row without neighbours."""
+        ones = np.ones((len(self.counts), 1))
+        degrees = self._walk(self.counts, ones[:, 0])(ones)[:, 0]
+        return np.divide(1.0, degrees, out=np.zeros(len(degrees)), where=degrees > 0)
 
-    def back(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
-        """P' times a matrix (m, b)."""
-        return self._walk(self.out, self.counts, points)
+    def forth(self) -> Walk:
+        """P: P_ij = n_j w_ij / degree of i."""
+        return self._walk(self.counts, self.out())
 
-    def _walk(
-        self, before: NDArray[np.float64], after: NDArray[np.float64], points: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
-        check_stopped()
-        walked = np.empty_like(points)
-        walk(self.indptr, self.neighbours, self.links, before, after, points, walked)
-        return walked
+    def back(self) -> Walk:
+        """P'."""
+        return self._walk(self.out(), self.counts)
+
+    def _walk(self, before: NDArray[np.float64], after: NDArray[np.float64]) -> Walk:
+        """diag(after) W diag(before)."""
+        weights = before[self.neighbours]
+        weights *= self.links
+        zeros = np.zeros(np.diff(self.indptr).max(initial=0), dtype=np.uint64)
+        return Walk(self.indptr, self.neighbours, weights, after, zeros)
 
 
 def default_number(m: int) -> int:
@@ -137,11 +163,7 @@ def elite_graph(
             find_elite(*associated, rows.start, rows.stop, thresholds, counters, found, neighbours[part], links[part])
 
     parallel_map(fill, associated.blocks(), n_jobs)
-    n, ones = counts.astype(np.float64), np.ones(len(counts))
-    degree = np.empty((len(counts), 1))
-    walk(indptr, neighbours, links, n, ones, ones[:, None], degree)
-    out = np.divide(1.0, degree[:, 0], out=np.zeros(len(counts)), where=degree[:, 0] > 0)
-    return EliteGraph(indptr, neighbours, links, n, out)
+    return EliteGraph(indptr, neighbours.view(np.uint32), links, counts.astype(np.float64))
 
 
 def trajectory_similarities(graph: EliteGraph, n_steps: int, n_jobs: int | None) -> NDArray[np.float64]:
@@ -149,17 +171,19 @@ def trajectory_similarities(graph: EliteGraph, n_steps: int, n_jobs: int | None)
 
     G = sum over t of P^t (P^t)' is P (I + P (I + ...) P') P', T times over: O(r nnz T) time, one (r, r) matrix.
     """
-    m = len(graph.counts)
-    G = np.zeros((m, m))
+    m, P = len(graph.counts), graph.forth()
+    G, blocks = np.zeros((m, m)), row_blocks(m, WIDTH)
 
     def walk_rows(rows: slice) -> None:
-        G[rows] = graph.forth(np.ascontiguousarray(G[rows].T)).T
+        G[rows] = P(G[rows].T).T
+
+    def walk_columns(columns: slice) -> None:
+        G[:, columns] = P(G[:, columns])
 
     for _ in range(n_steps):
         G.flat[:: m + 1] += 1
-        for _ in range(2):
-            parallel_map(walk_rows, row_blocks(m, WIDTH), n_jobs)
-            _transpose(G)
+        parallel_map(walk_rows, blocks, n_jobs)
+        parallel_map(walk_columns, blocks, n_jobs)
     scale = _inverse_roots(G.diagonal())
     # An entry goes to where none stands that is still to be read.
     condensed, start = G.reshape(-1), 0
@@ -168,16 +192,6 @@ def trajectory_similarities(graph: EliteGraph, n_steps: int, n_jobs: int | None)
         condensed[start : start + m - 1 - i] = np.minimum(similarity, 1)
         start += m - 1 - i
     return condensed[:start]
-
-
-def _transpose(matrix: NDArray[np.float64]) -> None:
-    blocks = row_blocks(len(matrix), TILE)
-    for i, a in enumerate(blocks):
-        matrix[a, a] = matrix[a, a].T.copy()
-        for b in blocks[i + 1 :]:
-            upper = matrix[a, b].copy()
-            matrix[a, b] = matrix[b, a].T
-            matrix[b, a] = upper.T
 
 
 def _inverse_roots(squares: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -190,7 +204,7 @@ def cluster_similarities(graph: EliteGraph, rows: Rows, n_steps: int, n_jobs: in
     A row without neighbours is like itself alone. With Y = G_ii^-1/2 times H, its columns divided by their sums, B is
     G_ii^-1/2 times the sum over t of P^t (P^t)' Y. O(r nnz T) time for G_ii, O(d nnz T) for the rest.
     """
-    m = len(rows)
+    m, forth, back = len(rows), graph.forth(), graph.back()
     H = rows.binary_matrix()
     H = (H / H.sum(axis=0)).tocsc()
     squares = np.zeros(m)
@@ -199,7 +213,7 @@ def cluster_similarities(graph: EliteGraph, rows: Rows, n_steps: int, n_jobs: in
         points = np.zeros((m, block.stop - block.start))
         points[np.arange(block.start, block.stop), np.arange(points.shape[1])] = 1
         for _ in range(n_steps):
-            points = graph.back(points)
+            points = back(points)
             squares[block] += np.einsum("ij,ij->j", points, points)
 
     parallel_map(square, row_blocks(m, WIDTH), n_jobs)
@@ -210,10 +224,10 @@ def cluster_similarities(graph: EliteGraph, rows: Rows, n_steps: int, n_jobs: in
         share = H[:, block].toarray()
         steps = [scale[:, None] * share]
         for _ in range(n_steps):
-            steps.append(graph.back(steps[-1]))
+            steps.append(back(steps[-1]))
         points = np.zeros_like(share)
         while len(steps) > 1:
-            points = graph.forth(points + steps.pop())
+            points = forth(points + steps.pop())
         B[:, block] = np.where(scale[:, None] > 0, scale[:, None] * points, share)
 
     parallel_map(fill, row_blocks(H.shape[1], WIDTH), n_jobs)

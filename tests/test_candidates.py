@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from scipy.sparse.csgraph import minimum_spanning_tree, shortest_path
 from scipy.spatial.distance import cdist
+from sklearn.base import clone
 from sklearn.cluster import AgglomerativeClustering, KMeans
 from sklearn.datasets import load_iris, load_wine, make_blobs
 from sklearn.metrics import (
@@ -16,7 +17,7 @@ from sklearn.metrics import (
 from sklearn.mixture import GaussianMixture
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from ensemblage.answer import _partition_features
+from ensemblage.answer import ConsensusClustering, _partition_features
 from ensemblage.answer._candidate_features import (
     AGREEMENT,
     FAMILIES,
@@ -26,6 +27,7 @@ from ensemblage.answer._candidate_features import (
     feature_names,
 )
 from ensemblage.answer._candidate_pool import all_candidates, numbers_beside
+from ensemblage.answer._chooser import choose_candidate
 from ensemblage.answer._partition_features import (
     NAMES,
     OF_GAUSSIANS,
@@ -34,9 +36,9 @@ from ensemblage.answer._partition_features import (
     OF_TREE,
     measure_partitions,
 )
-from ensemblage.generation import ScaledPartitions
+from ensemblage.generation import ScaledPartitions, _view_partitions
 from ensemblage.generation._candidates import FAMILIES as POOL_FAMILIES
-from ensemblage.generation._candidates import WIDE, Space, candidate_pool, numbers_of_clusters
+from ensemblage.generation._candidates import WIDE, Made, Space, candidate_pool, numbers_of_clusters
 from ensemblage.generation._lumbermark import lumbermark
 from ensemblage.generation._mixtures import FULL, LATENT, fit_mixture
 from ensemblage.generation._views import VIEWS, Scales, n_signals, principal_components
@@ -233,6 +235,43 @@ def test_the_pool_does_not_depend_on_threads_nor_much_on_the_order_of_rows():
     other = candidate_pool(BLOBS[order], [2, 4, 7])
     agreement = [adjusted_rand_score(a[order], b) for a, b in zip(one.labels, other.labels, strict=True)]
     assert np.mean(agreement) > 0.98
+
+
+@pytest.mark.parametrize("ks", [[3], [2, 4, 7], [5, 9]])
+def test_what_is_known_of_a_pool_is_not_made_again(ks, monkeypatch):
+    X = make_blobs(260, 4, centers=5, cluster_std=2.0, random_state=3)[0]
+    pairs = [("own", "full"), ("own", "spectral10"), ("own", "genie3"), ("own", "lumbermark"), ("robust", "kmeans")]
+    known, alone = candidate_pool(X, [2, 3, 4, 7]), candidate_pool(X, ks, pairs)
+    made = []
+    mixture = Space.mixture
+    monkeypatch.setattr(Space, "mixture", lambda self, *of: made.append(of[-1]) or mixture(self, *of))
+    again = candidate_pool(X, ks, pairs, made=known)
+    assert again.candidates == alone.candidates
+    np.testing.assert_array_equal(again.labels, alone.labels)
+    assert made == [k for k in ks if k in (5, 9)]
+    assert again.spaces["own"].objects is known.spaces["own"].objects
+
+
+@pytest.mark.parametrize("k", [None, 3])
+def test_the_generator_takes_what_the_choice_has_made(k, monkeypatch):
+    X, seen = BLOBS, []
+    monkeypatch.setattr(_view_partitions, "candidate_pool", lambda *of: seen.append(of[-1]) or candidate_pool(*of))
+    model = ConsensusClustering(k, random_state=0, n_jobs=1).fit(X)
+    assert seen[0] is not None
+    assert "_made" not in vars(model.generator_)
+    features = model.preprocessor_.transform(X)
+    alone = clone(model.generator_).fit_transform(features)
+    assert seen[1] is None
+    np.testing.assert_array_equal(alone, model.generator_.transform(features))
+    np.testing.assert_array_equal(np.asarray(model.ensemble_), alone)
+
+
+def test_the_choice_leaves_candidates_of_all_objects_alone():
+    made, of_some = Made(), Made()
+    choose_candidate(BLOBS, 3, made=made)
+    assert len(made.pool.labels[0]) == len(BLOBS)
+    choose_candidate(np.repeat(BLOBS, 8, axis=0) + np.arange(1600)[:, None] / 1e6, 3, made=of_some)
+    assert of_some.pool is None
 
 
 def test_of_many_objects_those_that_ward_merges_are_drawn():

@@ -12,11 +12,12 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.neighbors import NearestNeighbors
 
 from ensemblage import ConsensusClustering, default_plan, load
+from ensemblage.answer import _execution, _second_sample
 from ensemblage.answer._execution import learned_weights
 from ensemblage.answer._second_sample import second_seed
 from ensemblage.base.random import sample_rows
 from ensemblage.cli import main
-from ensemblage.generation import ScaledPartitions
+from ensemblage.generation import ScaledPartitions, _view_partitions
 from ensemblage.generation._dense_rows import LEAST_OF_CELL, are_dense, dense_rows, drawn_rows, size_of_sample
 from ensemblage.metrics import certainty
 
@@ -199,6 +200,15 @@ def test_new_objects_are_as_certain_as_the_same_ones_were(small, tmp_path):
     np.testing.assert_array_equal(renumbered.confidence, found.confidence)
     np.testing.assert_array_equal(renumbered.runner_up, np.array([2, 0, 1])[found.runner_up])
     np.testing.assert_array_equal(model.runner_up_, np.array([2, 0, 1])[before])
+
+
+def test_objects_are_drawn_once_for_each_sample(small, monkeypatch):
+    drawn = []
+    for module in (_execution, _second_sample, _view_partitions):
+        monkeypatch.setattr(module, "dense_rows", lambda X, *of: drawn.append(of) or dense_rows(X, *of))
+    model = ConsensusClustering(**THREE).fit(BLOBS)
+    assert [seed for _, seed in drawn] == [0, second_seed(0)]
+    assert "_made" not in vars(model.generator_)
 
 
 def test_no_second_sample_of_few_objects_or_one_cluster(small):

@@ -22,14 +22,15 @@ def all_candidates(
     n_jobs: int | None = 1,
     progress: Callable[[int, int], None] | None = None,
     units: Matrix | None = None,
+    known: Pool | None = None,
 ) -> Pool:
     """The pool of features (n, m), and for every number of clusters two consensuses, in the view "own".
 
     "default" is that of `DEFAULT`, "all" that of every pair; members have that number of clusters or one next to it on
-    the list, if that is at most a quarter away.
+    the list, if that is at most a quarter away. ``known`` is a pool for other numbers: see `candidate_pool`.
     """
     ks = numbers_of_clusters(len(features)) if ks is None else ks
-    pool = candidate_pool(features, ks, n_jobs=n_jobs, progress=progress, units=units)
+    pool = candidate_pool(features, ks, n_jobs=n_jobs, progress=progress, units=units, made=known)
     kinds = {c.family for c in pool.candidates}
     families = set(DEFAULT) - ({"latent"} if "full" in kinds else set())
     default = np.array([c.view == "own" and c.family in families for c in pool.candidates])

@@ -20,7 +20,7 @@ from ensemblage.answer._candidate_features import CONSENSUS, describe, feature_n
 from ensemblage.answer._candidate_pool import all_candidates, numbers_beside
 from ensemblage.answer._trees import Trees
 from ensemblage.base.random import sample_rows
-from ensemblage.generation._candidates import Origin, numbers_of_clusters
+from ensemblage.generation._candidates import Made, Origin, Pool, numbers_of_clusters
 from ensemblage.generation._views import Matrix
 
 ARRAYS = "chooser.npz"
@@ -149,11 +149,13 @@ def choose_candidate(
     seed: int = 0,
     n_jobs: int | None = None,
     progress: Callable[[int, int], None] | None = None,
+    made: Made | None = None,
 ) -> Chosen:
     """The candidate partition of features, (n, m), with the highest predicted index; all, or those of n_clusters.
 
     ``ks`` are the numbers of clusters to choose from, ``units``, (m,), is as of `candidate_pool`. Where the best number
-    is above 10, those between its neighbours on the list are looked at, too. O(n² m) time for at most 1,500 objects.
+    is above 10, those between its neighbours on the list are looked at, too. ``made`` gets the candidates
+    if they are of all objects. O(n² m) time for at most 1,500 objects.
     """
     X = np.asarray(features, dtype=np.float64)
     X = X[sample_rows(len(X), MOST_CHOSEN_ON, seed)]
@@ -164,8 +166,10 @@ def choose_candidate(
     k = int(rated.numbers[best])
     if k > EVERY and allowed is None:
         listed = numbers_around(k, sorted({*listed, k}))
-        rated = Rated.of(X, listed, units, n_jobs)
+        rated = Rated.of(X, listed, units, n_jobs, known=rated.pool)
         best = rated.best(None)
+    if made is not None and len(X) == len(features):
+        made.pool = rated.pool
     return _chosen(rated, best, allowed, listed)
 
 
@@ -178,6 +182,7 @@ class Rated(NamedTuple):
     """(p,) clusters that each has: fewer than were asked for where components of a mixture are empty."""
     predicted: NDArray[np.float64]
     """(p,)"""
+    pool: Pool
 
     @classmethod
     def of(
@@ -187,10 +192,11 @@ class Rated(NamedTuple):
         units: Matrix | None,
         n_jobs: int | None,
         progress: Callable[[int, int], None] | None = None,
+        known: Pool | None = None,
     ) -> Rated:
-        pool = all_candidates(X, ks, n_jobs, progress, units)
+        pool = all_candidates(X, ks, n_jobs, progress, units, known)
         predicted = shipped_trees().trees.predict(describe(pool, X, units).X)
-        return cls(pool.candidates, pool.labels.max(axis=1).astype(np.int64) + 1, np.round(predicted, 6))
+        return cls(pool.candidates, pool.labels.max(axis=1).astype(np.int64) + 1, np.round(predicted, 6), pool)
 
     def best(self, allowed: set[int] | None) -> int:
         """The candidate with the highest prediction; on ties the first in the order of the pool."""
@@ -214,7 +220,7 @@ class Rated(NamedTuple):
 
 
 def _chosen(rated: Rated, best: int, allowed: set[int] | None, listed: Sequence[int]) -> Chosen:
-    candidates, numbers, predicted = rated
+    candidates, numbers, predicted, _ = rated
     k, places = int(numbers[best]), rated.of_numbers(allowed)
     others = places[places != best]
     second = int(others[predicted[others].argmax()]) if len(others) else best

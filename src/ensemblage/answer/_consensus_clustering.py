@@ -54,6 +54,7 @@ from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.ensemble._matrices import code_labels
 from ensemblage.ensemble._noise import MISSING, NOISE_RULES, VOTE, most_call_noise
 from ensemblage.generation import RandomKPartitions
+from ensemblage.generation._candidates import Made
 from ensemblage.generation._dense_rows import MOST_WHOLE
 from ensemblage.io import Preprocessor
 from ensemblage.io._anndata_features import as_table
@@ -262,10 +263,11 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
         check_plan(self.plan_)
         seed = seed_of(self.random_state)
         self.choice_ = choice_of(self.plan_, prepared.features, seed, self.n_jobs)
-        self.chosen_ = chosen_of(self.plan_, prepared.features, seed, self.n_jobs, self.progress)
+        made = Made()
+        self.chosen_ = chosen_of(self.plan_, prepared.features, seed, self.n_jobs, self.progress, made)
         k = number_of_clusters(self.plan_, self.choice_, self.chosen_)
         consensus = consensus_of(self.plan_, k, seed, self.n_jobs)
-        self.generator_ = generator_of(self.plan_, k, seed, self.n_jobs, self.progress, self.chosen_)
+        self.generator_ = generator_of(self.plan_, k, seed, self.n_jobs, self.progress, self.chosen_, made)
         ensemble = self._generated(prepared, sample_weight)
         set_weights(consensus, self._weights(ensemble.shape[1]))
         given = {"sample_weight": sample_weight, "must_link": must_link, "cannot_link": cannot_link}

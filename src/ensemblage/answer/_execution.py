@@ -20,6 +20,7 @@ from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.ensemble._noise import MISSING
 from ensemblage.generation import DiversePartitions
 from ensemblage.generation._base import ensemble_of
+from ensemblage.generation._candidates import Made
 from ensemblage.generation._dense_rows import dense_rows
 from ensemblage.generation._diverse import numbers_near
 
@@ -46,15 +47,22 @@ def chosen_of(
     seed: int,
     n_jobs: int | None,
     progress: Callable[[int, int], None] | None = None,
+    made: Made | None = None,
 ) -> Chosen | None:
-    """The learned choice among candidate partitions of features, (n, m); None where the plan makes none."""
+    """The learned choice among candidate partitions of features, (n, m); None where the plan makes none.
+
+    ``made`` gets what `generator_of` need not make again.
+    """
     if not plan.is_learned:
         return None
     generator, some = plan.generator, features
     if generator.sample_size is not None:
         some = np.asarray(features, dtype=np.float64)  # as the generator draws
-        some = some[dense_rows(some, generator.sample_size, seed)]
-    how = {"units": generator.units, "seed": seed, "n_jobs": n_jobs, "progress": progress}
+        rows = dense_rows(some, generator.sample_size, seed)
+        some = some[rows]
+        if made is not None:
+            made.rows = rows
+    how = {"units": generator.units, "seed": seed, "n_jobs": n_jobs, "progress": progress, "made": made}
     return choose_candidate(some, plan.k, ks=plan.k_range, **how)
 
 
@@ -73,13 +81,20 @@ def generator_of(
     n_jobs: int | None,
     progress: Callable[[int, int], None] | None = None,
     chosen: Chosen | None = None,
+    made: Made | None = None,
 ) -> Any:
-    """The unfitted generator, with seeds and threads, and the number of clusters where it takes its members near it."""
+    """The unfitted generator, with seeds and threads, and the number of clusters where it takes its members near it.
+
+    What `chosen_of` has ``made`` of the same features it does not make again in its next ``fit``.
+    """
     near: dict[str, Any] = {"n_clusters": numbers_near(k)} if isinstance(plan.generator, DiversePartitions) else {}
     if chosen is not None:
         near = {"n_clusters": sorted({k for _, _, k in chosen.weights})}
         near["algorithms"] = list(dict.fromkeys(f"{view} {family}" for view, family, _ in chosen.weights))
-    return fill_defaults(clone(plan.generator), seed, n_jobs, progress=progress, **near)
+    generator = fill_defaults(clone(plan.generator), seed, n_jobs, progress=progress, **near)
+    if chosen is not None:
+        generator._take_made(made)
+    return generator
 
 
 def consensus_of(plan: Plan, k: int | None, seed: int, n_jobs: int | None) -> Any:

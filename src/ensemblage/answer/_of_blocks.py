@@ -84,7 +84,7 @@ def cluster_blocks(plan: Plan, features: FeatureBlocks, seed: int, n_jobs: int |
         again._fit_kept(other)
         table = nearest._reduce(_count_clusters, np.add, consensus.labels_, consensus.n_clusters_, len(other))
         second = second_of_counts(consensus, again, chosen, table)
-        second.tell(consensus, consensus._encode(ensemble), kept)
+        second.tell(consensus, consensus._encode(ensemble), nearest_rows(other, kept))
     return OfBlocks(chosen, generator, ensemble, consensus, second, nearest)
 
 

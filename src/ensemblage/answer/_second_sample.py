@@ -38,13 +38,13 @@ class SecondSample(NamedTuple):
     association: Association
     """Of the clusters with p partitions of the first sample and these."""
 
-    def beside(self, rows: LabelRows, features: Matrix) -> LabelRows:
-        """(n, p + q) codes of objects in the partitions of both, from those of the first and the features."""
-        return rows.with_columns(MemoryRows(self.codes[nearest_rows(self.kept, features)]))
+    def beside(self, rows: LabelRows, nearest: NDArray[np.intp]) -> LabelRows:
+        """(n, p + q) codes of objects in the partitions of both, from those of the first and the nearest kept ones."""
+        return rows.with_columns(MemoryRows(self.codes[nearest]))
 
-    def tell(self, consensus: Any, rows: LabelRows, features: Matrix) -> None:
+    def tell(self, consensus: Any, rows: LabelRows, nearest: NDArray[np.intp]) -> None:
         """Give a consensus of the first sample, (n,) clusters, the certainty of both."""
-        codes = self.beside(rows, features)
+        codes = self.beside(rows, nearest)
         consensus._take_certainty(certainty_of_rows(codes, consensus.labels_, self.association, consensus.n_jobs))
 
     def certainty(
@@ -58,7 +58,7 @@ class SecondSample(NamedTuple):
 
     def assign(self, found: Assignment, rows: LabelRows, features: Matrix) -> Assignment:
         """The assignment of new objects with the certainty that both samples give it."""
-        codes = self.beside(rows, features)[:]
+        codes = self.beside(rows, nearest_rows(self.kept, features))[:]
         confidence, runner_up = certainty_of_new(codes, found.labels, self.association)
         return replace(found, confidence=confidence, runner_up=runner_up)
 
@@ -81,7 +81,7 @@ def take_second_sample(
     again._fit_kept(features[dense_rows(features, again.sample_size, again.random_state)])
     nearest, k = nearest_rows(again._fit_X, features), consensus.n_clusters_
     second = second_of_counts(consensus, again, chosen, count_places(consensus.labels_, nearest, k, len(again._fit_X)))
-    second.tell(consensus, ensemble.rows, features)
+    second.tell(consensus, ensemble.rows, nearest)
     return second
 
 

@@ -50,6 +50,7 @@ from ensemblage.cli._resampling import ResamplingPlan, check_resampling
 from ensemblage.cli._seconds import WRITE, Seconds
 from ensemblage.cli._source import FEATURE_OPTIONS, CellSource, Source
 from ensemblage.cli._without_columns import check_without_columns
+from ensemblage.generation._candidates import Made
 from ensemblage.io import Preprocessor
 from ensemblage.io._features import Features
 from ensemblage.report._layout import plural
@@ -294,6 +295,8 @@ class FoundNumber(NamedTuple):
     k_choice: KChoice | None
     chosen: Chosen | None
     """Which gives the partitions their weights, too."""
+    made: Made
+    """What the generator need not make again."""
 
 
 @dataclass(frozen=True)
@@ -311,7 +314,7 @@ def _cluster(decisions: Decisions, folder: Folder, seconds: Seconds) -> PlannedE
     generation = decisions.generation
     if generation.generator in (DIVERSE, SCALED):  # their members have about as many clusters
         number = _choose(decisions, seconds)
-        ensemble, model = _generate(decisions, folder, replace(generation, k=number.k), seconds, number.chosen)
+        ensemble, model = _generate(decisions, folder, replace(generation, k=number.k), seconds, number)
     else:
         ensemble, model = _generate(decisions, folder, generation, seconds)
         number = _choose(decisions, seconds)
@@ -323,7 +326,7 @@ def _cluster(decisions: Decisions, folder: Folder, seconds: Seconds) -> PlannedE
 def _choose(decisions: Decisions, seconds: Seconds) -> FoundNumber:
     """The number of clusters that was given, that most criteria name or that is rated highest, as the plan says."""
     plan, asked, X = decisions.plan, decisions.consensus, decisions.features.X
-    choice, chosen = None, None
+    choice, chosen, made = None, None, Made()
     if plan.chooses_k:
         line = "against single clouds of the same shape, and in halves of the objects"
         with (
@@ -337,10 +340,10 @@ def _choose(decisions: Decisions, seconds: Seconds) -> FoundNumber:
             seconds.spent_on("candidates"),
             progress_bar("candidate partitions", 100, line, are_alike=False) as callback,
         ):
-            chosen = chosen_of(plan, X, asked.seed, asked.n_jobs, callback)
+            chosen = chosen_of(plan, X, asked.seed, asked.n_jobs, callback, made)
     if (found := choice or chosen) is not None:
         tell(found.sentence)
-    return FoundNumber(number_of_clusters(plan, choice, chosen), choice, chosen)
+    return FoundNumber(number_of_clusters(plan, choice, chosen), choice, chosen, made)
 
 
 def _generate(
@@ -348,7 +351,7 @@ def _generate(
     folder: Folder,
     generation: Generation,
     seconds: Seconds,
-    chosen: Chosen | None = None,
+    number: FoundNumber | None = None,
 ) -> tuple[Ensemble, ConsensusClustering | None]:
     """The ensemble of an earlier run that was stopped, or a new one, saved before anything else is done; and what puts
     new objects into it."""
@@ -358,7 +361,8 @@ def _generate(
         ensemble = Ensemble.load(folder.path / ENSEMBLE)
         return ensemble, earlier if isinstance(earlier, ConsensusClustering) else None
     with seconds.spent_on("base clusterings"):
-        planned = generator_of(decisions.plan, generation.k, generation.seed, generation.n_jobs, chosen=chosen)
+        known = {} if number is None else {"chosen": number.chosen, "made": number.made}
+        planned = generator_of(decisions.plan, generation.k, generation.seed, generation.n_jobs, **known)
         ensemble, generator = generation.fit(decisions.features, planned)
     model = None
     with seconds.spent_on(WRITE):
@@ -375,7 +379,7 @@ def _with_consensus(
 ) -> ConsensusInput:
     """The members with what combines them, its weights, and the steps that follow."""
     ensemble, model, plan = members.ensemble, members.model, decisions.plan
-    k, choice, chosen = members.number
+    k, choice, chosen, _ = members.number
     generation, consensus = decisions.generation, replace(decisions.consensus, k=k)
     if generation.generator == DIVERSE:
         generation = replace(generation, k=k)

@@ -6,6 +6,8 @@ Nothing is random: k-means and mixtures start from the cut of Ward's hierarchy, 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import copy
+from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
@@ -62,6 +64,8 @@ FAMILIES = ("kmeans", "ward", "full", "prior", "latent", "factor", "spectral10",
 """All that `Space` makes."""
 NUMBERS = (*range(2, 11), 12, 14, 17, 20, 24, 28, 33, 39, 47, 56)
 """Numbers of clusters that are looked at first, as far as √n."""
+BY_VECTORS = ("spectral10", "spectral5")
+"""Families whose last bits depend on how many eigenvectors are computed."""
 
 
 def centres_of(X: Matrix, labels: Labels) -> Matrix:
@@ -108,6 +112,15 @@ class Space:
         most = 4 * MOST_COMPONENTS
         self.X = self.features if m <= MOST_FULL else principal_components(self.features, min(n - 1, m, most))[0]
         self.objects = Objects(self.X)
+
+    def with_most(self, most_clusters: int) -> Space:
+        """The same objects for at most so many clusters, with what was made of them and does not depend on that."""
+        other = copy(self)
+        if most_clusters != self.most_clusters:
+            other.most_clusters = most_clusters
+            for name in ("embedding10", "embedding5", "lumber"):
+                vars(other).pop(name, None)
+        return other
 
     @once
     def rows(self) -> NDArray[np.intp]:
@@ -216,6 +229,22 @@ class Pool(NamedTuple):
     spaces: dict[str, Space]
     """By the view's name."""
 
+    def known(self, most_clusters: int) -> dict[Origin, Labels]:
+        """The partitions that are the same where at most so many clusters are asked for."""
+        most = {space.most_clusters for space in self.spaces.values()}
+        made = dict(zip(self.candidates, self.labels, strict=True))
+        return {c: labels for c, labels in made.items() if most == {most_clusters} or c.family not in BY_VECTORS}
+
+
+@dataclass
+class Made:
+    """What choosing a candidate leaves to the generator that follows; no fitted estimator keeps it."""
+
+    rows: NDArray[np.intp] | None = None
+    """(m,) the objects that are clustered, if they were drawn."""
+    pool: Pool | None = None
+    """Of all objects that are clustered, if it was made of all."""
+
 
 def candidate_pool(
     features: Matrix,
@@ -225,34 +254,56 @@ def candidate_pool(
     seed: int = 0,
     progress: Callable[[int, int], None] | None = None,
     units: Matrix | None = None,
+    made: Pool | None = None,
 ) -> Pool:
     """The partitions of features, (n, m), by every pair with every number of clusters.
 
-    ``units``, (m,), is what each column was divided by, for the view "given".
+    ``units``, (m,), is what each column was divided by, for the view "given". What is the same in a pool that was
+    ``made`` of the same features, units and seed, for all views of these pairs, is taken from there.
 
     A view that is another one again is left out, and so is a partition that could not be made or has one cluster. Of
     more than 2,500 objects those that Ward's method merges are drawn by the seed; nothing else is random.
     """
     features = np.asarray(features, dtype=np.float64)
     pairs = pairs_of(features.shape[1]) if pairs is None else pairs
-    spaces: dict[str, Space] = {}
-    for name in dict.fromkeys(view for view, _ in pairs):
-        space = Space(name, features, max(ks), seed, units)
-        if not any(np.allclose(space.features, other.features, atol=1e-9) for other in spaces.values()):
-            spaces[name] = space
+    views = list(dict.fromkeys(view for view, _ in pairs))
+    if made is None:
+        known, spaces = dict[Origin, Labels](), _spaces(views, features, max(ks), seed, units)
+    else:
+        known = made.known(max(ks))
+        spaces = {name: made.spaces[name].with_most(max(ks)) for name in views if name in made.spaces}
     tasks = [(view, family) for view, family in pairs if view in spaces]
     with fold_warnings():
-        found = run_all(partial(_partitions, spaces, ks), tasks, n_jobs, progress=progress)
-    made = [(Origin(*task, k), labels) for task, of_task in zip(tasks, found, strict=True) for k, labels in of_task]
-    labels = np.array([labels for _, labels in made], dtype=np.int32).reshape(len(made), len(features))
-    return Pool(labels, [candidate for candidate, _ in made], spaces)
+        found = run_all(partial(_partitions, spaces, known, ks), tasks, n_jobs, progress=progress)
+    partitions = [
+        (Origin(*task, k), labels) for task, of_task in zip(tasks, found, strict=True) for k, labels in of_task
+    ]
+    labels = np.array([labels for _, labels in partitions], dtype=np.int32).reshape(len(partitions), len(features))
+    return Pool(labels, [candidate for candidate, _ in partitions], spaces)
 
 
-def _partitions(spaces: dict[str, Space], ks: Sequence[int], pair: tuple[str, str]) -> list[tuple[int, Labels]]:
-    """Of one family in one view, with the number of clusters that was asked for."""
+def _spaces(
+    views: Sequence[str], features: Matrix, most_clusters: int, seed: int, units: Matrix | None
+) -> dict[str, Space]:
+    """By the names of the views, without those that are another one again."""
+    spaces: dict[str, Space] = {}
+    for name in views:
+        space = Space(name, features, most_clusters, seed, units)
+        if not any(np.allclose(space.features, other.features, atol=1e-9) for other in spaces.values()):
+            spaces[name] = space
+    return spaces
+
+
+def _partitions(
+    spaces: dict[str, Space], known: dict[Origin, Labels], ks: Sequence[int], pair: tuple[str, str]
+) -> list[tuple[int, Labels]]:
+    """Of one family in one view, with the number of clusters that was asked for; ``known`` ones are not made again."""
     view, family = pair
     found = []
     for k in ks:
+        if (labels := known.get(Origin(view, family, k))) is not None:
+            found.append((k, labels))
+            continue
         try:
             labels = getattr(spaces[view], family)(k)
         except (ArithmeticError, np.linalg.LinAlgError, ValueError):

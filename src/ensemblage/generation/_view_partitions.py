@@ -17,6 +17,8 @@ from ensemblage.generation._base import LabelTransformer, label_matrix
 from ensemblage.generation._candidates import (
     FAMILIES,
     Labels,
+    Made,
+    Pool,
     candidate_pool,
     numbers_of_clusters,
     pairs_of,
@@ -139,16 +141,25 @@ class ScaledPartitions(LabelTransformer):
     def _generate(self, X: Any) -> Labels:
         check_parameters(self)
         everything, seed = self._validate(X, reset=True), seed_of(self.random_state)
-        rows = dense_rows(everything, self.sample_size or len(everything), seed)
-        self._cluster_sample(everything[rows], len(rows) < len(everything), seed)
+        made = vars(self).pop("_made", Made())
+        rows = made.rows
+        if rows is None:
+            rows = dense_rows(everything, self.sample_size or len(everything), seed)
+        self._cluster_sample(everything[rows], len(rows) < len(everything), seed, made.pool)
         return self._labels_of_nearest(everything) if self._is_of_sample else self._labels
+
+    def _take_made(self, made: Made | None) -> None:
+        """Do not make again in the next ``fit`` what was made of the same features, with the same units and seed."""
+        if made is not None:
+            self._made = made
 
     def _fit_kept(self, X: Any) -> None:
         """Make the partitions of what is kept of objects that were drawn; ``transform`` labels the others."""
         check_parameters(self)
+        vars(self).pop("_made", None)
         self._cluster_sample(self._validate(X, reset=True), True, seed_of(self.random_state))
 
-    def _cluster_sample(self, X: NDArray[np.float64], is_of_sample: bool, seed: int) -> None:
+    def _cluster_sample(self, X: NDArray[np.float64], is_of_sample: bool, seed: int, made: Pool | None = None) -> None:
         """Make the partitions of the objects that are clustered, which may be some of all."""
         n, m = X.shape
         least = 4 if self.n_clusters is None else max(int(np.min(self.n_clusters)), 2)  # up to √n are made
@@ -161,7 +172,7 @@ class ScaledPartitions(LabelTransformer):
         names = self.algorithms
         pairs = pairs_of(m) if names is None else tuple(PAIR_NAMED[name] for name in dict.fromkeys(names))
         how = self.n_jobs, seed, self.progress, self._checked_units(m)
-        pool = candidate_pool(X, ks, pairs, *how)
+        pool = candidate_pool(X, ks, pairs, *how, made)
         if not len(pool.labels):
             raise ValueError(
                 f"X of {type(self).__name__} must have different rows. No partition of two clusters could be made. "

@@ -579,7 +579,7 @@ FIRST = next(iter(GENERATED))
         (lambda x: x.update(schema=SCHEMA + 1), "must have schema"),
         (lambda x: x.update(protocol="4"), "must be made by protocol 5"),
         (lambda x: x.pop("limits"), "must have 'limits' of type dict"),
-        (lambda x: x["limits"].update(seconds=600), "at most 60 seconds. Got 600. Run the benchmark with --seconds 60"),
+        (lambda x: x["limits"].update(seconds=600), "Got 600. Run the benchmark with a limit of 60 seconds"),
         (lambda x: x["limits"].update(gigabytes="4"), "at most 4 gigabytes"),
         (lambda x: x.update(methods=[]), "must hold a method"),
         (lambda x: x.update(methods=[1]), "methods that are objects"),

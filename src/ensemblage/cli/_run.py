@@ -361,8 +361,9 @@ def _generate(
         ensemble = Ensemble.load(folder.path / ENSEMBLE)
         return ensemble, earlier if isinstance(earlier, ConsensusClustering) else None
     with seconds.spent_on("base clusterings"):
-        known = {} if number is None else {"chosen": number.chosen, "made": number.made}
-        planned = generator_of(decisions.plan, generation.k, generation.seed, generation.n_jobs, **known)
+        chosen, made = (None, None) if number is None else (number.chosen, number.made)
+        how = generation.k, generation.seed, generation.n_jobs
+        planned = generator_of(decisions.plan, *how, chosen=chosen, made=made)
         ensemble, generator = generation.fit(decisions.features, planned)
     model = None
     with seconds.spent_on(WRITE):

@@ -191,8 +191,8 @@ def texts_of(tree):
             yield node.value.replace("var(--", "var(")  # of style sheets
 
 
-# The page of a run ends with commands to copy, made from the command that the shell gave it; that of the board ends with
-# those that submit methods.
+# The page of a run ends with commands to copy, made from the command that the shell gave it. The leaderboard has those
+# that submit a method.
 SHELL = ("ensemblage.cli", "ensemblage.report._next", "ensemblage.lab.benchmark._explorer")
 
 

@@ -637,3 +637,12 @@ def test_every_method_takes_mixed_tables():
     for name in ("km", "acv", "eac-average", "negmm-wat-kmeans", "hbgf"):
         k = 2 if name != "acv" else None
         assert len(ConsensusClustering(k, consensus=name, random_state=0).fit(frame).labels_) == N
+
+
+def test_two_spellings_of_a_category_are_told():
+    frame = pd.DataFrame({"sex": ["male", "Male", "new  one", "New one"] * 5, "x": range(20), "site": ["A", "B"] * 10})
+    notes = Preprocessor().fit(frame).notes_
+    (told,) = (note for note in notes if "differ only in" in note)
+    assert "'Male' and 'male' of sex" in told
+    assert "'New one' and 'new  one' of sex" in told
+    assert "site" not in told

@@ -246,6 +246,7 @@ def fit_encoding(
         raise ValueError(Message(f"{got}. Give a column a role: ", Option("roles", {"NAME": role}), "."))
     notes += [note for c in used if c.kind in ("days", "parts") for note in table.dates(c.name).notes]
     notes += _notes_of_units([table[column.name] for column in used if column.kind == "number"])
+    notes += _notes_of_spellings(used)
     features = [column for column in used if column.kind != "member"]
     numbers = [place for place, j in enumerate(cells.of) if features[j].kind == "number"]
     codes = notes_of_codes((cells.names[place], cells.column(place)) for place in numbers)
@@ -327,6 +328,21 @@ def _notes_of_units(columns: Sequence[Column]) -> list[Message]:
     units = [f"{column.name} in {column.unit}" for column in with_unit]
     return [
         Message(f"numbers with a unit: {shorten(units)} (else: ", Option("roles", {with_unit[0].name: "category"}), ")")
+    ]
+
+
+def _notes_of_spellings(columns: Sequence[Encoded]) -> list[str]:
+    """What is told of categories that are probably one, written in two ways."""
+    told = []
+    for column in columns:
+        spellings: dict[str, list[str]] = {}
+        for level in map(str, column.levels if column.kind in ("category", "member") else ()):
+            spellings.setdefault(" ".join(level.casefold().split()), []).append(repr(level))
+        told += [f"{' and '.join(alike)} of {column.name}" for alike in spellings.values() if len(alike) > 1]
+    if not told:
+        return []
+    return [
+        f"categories that differ only in capitals or spaces: {shorten(told)} (if they mean the same: write them alike)"
     ]
 
 

@@ -170,7 +170,7 @@ def test_very_many_clusters_are_not_rated():
     X, _ = make_blobs(600, 2, random_state=0)
     assert not default_plan(X, 250, selection="learned").is_learned
     assert default_plan(X, 200, selection="learned").is_learned
-    with pytest.raises(ValueError, match=r"n_clusters.*Got 9999"):
+    with pytest.raises(ValueError, match=r"n_clusters.*Got 9,999"):
         ConsensusClustering(9999, selection="learned").fit(WINE)
 
 

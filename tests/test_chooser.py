@@ -170,8 +170,10 @@ def test_very_many_clusters_are_not_rated():
     X, _ = make_blobs(600, 2, random_state=0)
     assert not default_plan(X, 250, selection="learned").is_learned
     assert default_plan(X, 200, selection="learned").is_learned
-    with pytest.raises(ValueError, match=r"n_clusters.*Got 9,999"):
+    with pytest.raises(ValueError, match=r"n_clusters.*Got 9999"):
         ConsensusClustering(9999, selection="learned").fit(WINE)
+    with pytest.raises(ValueError, match=r"n_clusters of ConsensusClustering must be ≤ the 2 different rows of X"):
+        ConsensusClustering(3).fit(np.repeat([[1.0, 2], [2, 3]], 9, axis=0))
 
 
 def test_a_generator_that_is_given_has_no_learned_weights():

@@ -18,6 +18,7 @@ from ensemblage.answer._default_plan import (
     PARAMETERS,
     Prepared,
     Wishes,
+    check_n_clusters,
     check_plan,
     check_preparation,
     largest_asked,
@@ -248,16 +249,13 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
             return self._fit_blocks(X, sample_weight=sample_weight, must_link=must_link, cannot_link=cannot_link)
         prepared = prepare(X, self.generator, self.standardize, self.impute, self.preprocessor)
         self._take_preprocessor(prepared.preprocessor)
-        n = prepared.features.shape[0]
-        if self.n_clusters is not None and self.n_clusters > n:
-            raise ValueError(
-                f"n_clusters of ConsensusClustering must be ≤ the {n:,} objects. Got {self.n_clusters:,}. Ask for "
-                "fewer clusters."
-            )
+        members = getattr(self.preprocessor_, "members_", [])
+        if self.generator is None and not members and isinstance(prepared.features, np.ndarray):
+            check_n_clusters(self.n_clusters, prepared.features, f"n_clusters of {type(self).__name__}", "X")
         if self.noise == VOTE:
-            check_votes(self.generator, getattr(self.preprocessor_, "members_", []))
+            check_votes(self.generator, members)
         if sample_weight is not None:
-            sample_weight = check_sample_weight(sample_weight, n)
+            sample_weight = check_sample_weight(sample_weight, prepared.features.shape[0])
         wishes = self._wishes(prepared.is_anndata, sample_weight is not None)
         self.plan_ = plan_of(prepared.features, prepared.preprocessor, wishes)
         check_plan(self.plan_)

@@ -271,6 +271,14 @@ def check_plan(plan: Plan) -> None:
         check_finds_k(plan.consensus)
 
 
+def check_n_clusters(k: int | None, features: NDArray[np.float64], subject: str, of: str) -> None:
+    """More clusters than different rows cannot be: said before the work begins."""
+    if k is None or not features.shape[1] or (n := n_distinct_rows(features, k)) >= k:
+        return
+    rows = f"{n:,} different row{'s' * (n != 1)}"
+    raise ValueError(f"{subject} must be ≤ the {rows} of {of}. Got {k}. Ask for fewer clusters.")
+
+
 def plan_of(features: Any, preprocessor: Any, asked: Wishes) -> Plan:
     """The plan for features, (n, m) as a fitted preprocessor has made them."""
     quality = "fast" if asked.is_weighted else asked.quality

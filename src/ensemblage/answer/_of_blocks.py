@@ -32,6 +32,7 @@ from ensemblage.generation._dense_rows import MOST_OF_SAMPLE, MOST_WHOLE, are_de
 from ensemblage.io._feature_blocks import FeatureBlocks, StoredFeatures, describe_blocks
 from ensemblage.io._stored_cells import TableFeatures
 from ensemblage.metrics import verdicts
+from ensemblage.rows.memory import MemoryRows
 from ensemblage.rows.threads import one_native_thread, thread_count
 
 logger = logging.getLogger(__name__)
@@ -153,8 +154,9 @@ class OfKept(NamedTuple):
         labels = self.labels[first]
         if self.codes is None or self.second is None:
             return labels, self.confidence[first], self.runner_up[first]
-        confidence, runner_up = self.second.certainty(self.codes[first], places[:, 1].astype(np.intp), labels)
-        return labels, confidence, runner_up
+        rows, others = MemoryRows(self.codes[first]), places[:, 1].astype(np.intp)
+        found = self.second.certainty(rows, others, labels, n_jobs=1)
+        return labels, found.confidence, found.runner_up
 
 
 def _check_model(features: FeatureBlocks, model: Any) -> list[NDArray[np.float64]]:

@@ -21,7 +21,7 @@ from ensemblage.consensus._assignment import Assignment
 from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.generation._clusterers import nearest_rows
 from ensemblage.generation._dense_rows import dense_rows
-from ensemblage.metrics._certainty import Association, certainty_of_new, certainty_of_rows
+from ensemblage.metrics._certainty import Association, Certainty, certainty_of_new, certainty_of_rows
 from ensemblage.rows.memory import MemoryRows
 from ensemblage.rows.protocol import LabelRows
 
@@ -42,19 +42,15 @@ class SecondSample(NamedTuple):
         """(n, p + q) codes of objects in the partitions of both, from those of the first and the nearest kept ones."""
         return rows.with_columns(MemoryRows(self.codes[nearest]))
 
+    def certainty(
+        self, rows: LabelRows, nearest: NDArray[np.intp], clusters: NDArray[np.int32], n_jobs: int | None
+    ) -> Certainty:
+        """Of objects in their clusters, (n,), from their codes in the first sample and the nearest kept ones."""
+        return certainty_of_rows(self.beside(rows, nearest), clusters, self.association, n_jobs)
+
     def tell(self, consensus: Any, rows: LabelRows, nearest: NDArray[np.intp]) -> None:
         """Give a consensus of the first sample, (n,) clusters, the certainty of both."""
-        codes = self.beside(rows, nearest)
-        consensus._take_certainty(certainty_of_rows(codes, consensus.labels_, self.association, consensus.n_jobs))
-
-    def certainty(
-        self, codes: NDArray[Any], nearest: NDArray[np.intp], clusters: NDArray[np.int32]
-    ) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
-        """(n,) confidence and runner-up of objects whose codes in the first and whose nearest kept ones are known."""
-        certainty = certainty_of_rows(
-            MemoryRows(np.column_stack([codes, self.codes[nearest]])), clusters, self.association, n_jobs=1
-        )
-        return certainty.confidence, certainty.runner_up
+        consensus._take_certainty(self.certainty(rows, nearest, consensus.labels_, consensus.n_jobs))
 
     def assign(self, found: Assignment, rows: LabelRows, features: Matrix) -> Assignment:
         """The assignment of new objects with the certainty that both samples give it."""

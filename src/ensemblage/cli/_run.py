@@ -16,7 +16,7 @@ from ensemblage import Ensemble, load, make_consensus
 from ensemblage.answer import KChoice, Plan
 from ensemblage.answer._chooser import Chosen
 from ensemblage.answer._consensus_clustering import ConsensusClustering
-from ensemblage.answer._default_plan import Wishes, plan_of, with_consensus
+from ensemblage.answer._default_plan import Wishes, check_n_clusters, plan_of, with_consensus
 from ensemblage.answer._execution import (
     choice_of,
     chosen_of,
@@ -28,7 +28,6 @@ from ensemblage.answer._execution import (
 from ensemblage.answer._saved import save_model
 from ensemblage.base.options import Option
 from ensemblage.base.selections import BY_CONSENSUS, LEARNED
-from ensemblage.base.validation import n_distinct_rows
 from ensemblage.cli._analysis import AnalysisRequest, CommonOptions, ConsensusInput, analyse, clone_without_threads
 from ensemblage.cli._annotate import check_annotated, check_folder, write_annotated
 from ensemblage.cli._compare import check_align
@@ -53,7 +52,6 @@ from ensemblage.cli._without_columns import check_without_columns
 from ensemblage.generation._candidates import Made
 from ensemblage.io import Preprocessor
 from ensemblage.io._features import Features
-from ensemblage.report._layout import plural
 
 CHOSEN = "km"
 """What combines the partitions where the number of clusters is looked for."""
@@ -242,7 +240,7 @@ def _decide(request: RunRequest, features: Features) -> Decisions:
     """The plan for features and who executes it, refused where the data do not allow it."""
     name = request.source.path.name
     preprocessor = Preprocessor._of(features, request.source.given_roles, request.source.missing_codes)
-    check_n_clusters(request.most, features.X, name)
+    check_n_clusters(request.most, features.X, "-k", name)
     plan = plan_of(features.X, preprocessor, request.wishes())
     generation = request.generation.of_plan(plan)
     _check_data(request, features, generation)
@@ -265,15 +263,6 @@ def _check_data(request: RunRequest, features: Features, generation: Generation)
     name = request.source.path.name
     generation.check_features(features, request.k_range is not None, name)
     check_align(request.options.old, features.ids)
-
-
-def check_n_clusters(k: int | None, X: NDArray[np.float64], name: str) -> None:
-    """More clusters than different rows cannot be: said before the work begins."""
-    if k is None or not X.shape[1] or (n_distinct := n_distinct_rows(X, k)) >= k:
-        return
-    raise ValueError(
-        f"-k must be ≤ the {plural(n_distinct, 'different row')} of {name}. Got {k}. Ask for fewer clusters."
-    )
 
 
 def _checked(consensus: Consensus, plan: Plan, has_weights: bool) -> Consensus:

@@ -374,7 +374,7 @@ class SalsoConsensus(BaseConsensus, MemoryLimited):
                 runs[start] = found
         self.losses_ = np.array([run.loss for run in runs])
         self.objective_, labels, self.n_iter_, _ = runs[int(self.losses_.argmin())]
-        return renumber_parts(labels.astype(np.int64))
+        return renumber_parts(labels)
 
     @staticmethod
     def _most_clusters(rows: Rows, k: int) -> int:

@@ -63,6 +63,11 @@ class SecondSample(NamedTuple):
         return self._replace(association=self.association.reorder(np.argsort(places)))
 
 
+def has_second_sample(consensus: Any, generator: Any, chosen: Chosen | None) -> bool:
+    """Whether weights were learned, objects drawn, and clusters found by a fitted consensus."""
+    return chosen is not None and generator._is_of_sample and consensus.n_clusters_ > 1
+
+
 def take_second_sample(
     consensus: Any, ensemble: Ensemble, generator: Any, chosen: Chosen | None, features: Matrix
 ) -> SecondSample | None:
@@ -71,7 +76,7 @@ def take_second_sample(
 
     ``generator`` has made the ensemble of features, (n, m).
     """
-    if chosen is None or not generator._is_of_sample or consensus.n_clusters_ == 1:
+    if chosen is None or not has_second_sample(consensus, generator, chosen):
         return None
     again = second_generator(generator)
     again._fit_kept(features[dense_rows(features, again.sample_size, again.random_state)])

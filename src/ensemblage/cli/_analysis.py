@@ -25,7 +25,7 @@ from ensemblage.answer import KChoice, MethodComparison, Plan, compare_methods
 from ensemblage.answer._chooser import Chosen
 from ensemblage.answer._consensus_clustering import ConsensusClustering
 from ensemblage.answer._saved import save_model
-from ensemblage.answer._second_sample import SecondSample, take_second_sample
+from ensemblage.answer._second_sample import SecondSample, has_second_sample, take_second_sample
 from ensemblage.cli._annotate import check_copy, is_annotated_copy, write_cells
 from ensemblage.cli._compare import LabelTable, align, check_align, identity_of, read_labels
 from ensemblage.cli._consensus import Consensus
@@ -258,8 +258,7 @@ def _finish(folder: Folder, request: AnalysisRequest, given: ConsensusInput, sec
     with seconds.spent_on("consensus"), errors_with_ids(given.objects.ids):
         consensus = given.estimator.fit(given.ensemble, **given.pairs)
     align(consensus, request.options.old, given.objects.ids)
-    with seconds.spent_on("second sample"):
-        second = _second_sample(given, consensus)
+    second = _second_sample(given, consensus, seconds)
     with seconds.spent_on("ranking"):
         # Of fewer than three members there is no consensus to measure them by.
         rankers = [Discotec(random_state=0), AverageAgreement()][given.ensemble.shape[1] < 3 :]
@@ -282,11 +281,15 @@ def _finish(folder: Folder, request: AnalysisRequest, given: ConsensusInput, sec
     return folder.summary
 
 
-def _second_sample(given: ConsensusInput, consensus: Any) -> SecondSample | None:
+def _second_sample(given: ConsensusInput, consensus: Any, seconds: Seconds) -> SecondSample | None:
     """What gives the consensus the certainty of two samples where the partitions are of one."""
     if given.model is None or not isinstance(given.objects, Features):
         return None
-    return take_second_sample(consensus, given.ensemble, given.model.generator_, given.chosen, given.objects.X)
+    generator, chosen = given.model.generator_, given.chosen
+    if not has_second_sample(consensus, generator, chosen):
+        return None
+    with seconds.spent_on("second sample"):
+        return take_second_sample(consensus, given.ensemble, generator, chosen, given.objects.X)
 
 
 def _save(

@@ -3,6 +3,7 @@
 python docs/make_sizes.py --suite DIR           measures what docs/sizes/candidates.jsonl has not: the reductions
 python docs/make_sizes.py --suite DIR --built   the same of docs/sizes/built.jsonl: what the library does
 python docs/make_sizes.py --suite DIR --second  the same of docs/sizes/second.jsonl: the certainty with a second sample
+python docs/make_sizes.py --suite DIR --data DIR --data DIR --begin  the same of docs/sizes/begin.jsonl: from where on
 python docs/make_sizes.py                       writes the tables into docs/SCALE.md and draws docs/sizes.png
 """
 
@@ -10,13 +11,14 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import product
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from sklearn.cluster import KMeans
@@ -25,14 +27,14 @@ from sklearn.metrics.cluster import contingency_matrix
 from sklearn.neighbors import NearestNeighbors
 
 from ensemblage import ConsensusClustering, Preprocessor
-from ensemblage.generation import _diverse
+from ensemblage.generation import _dense_rows, _diverse
 from ensemblage.lab.benchmark._generated import FORMULAS
 from ensemblage.metrics import certainty
 
 DOCS = Path(__file__).parent
 PAGE = DOCS / "SCALE.md"
 CANDIDATES, BUILT = DOCS / "sizes" / "candidates.jsonl", DOCS / "sizes" / "built.jsonl"
-SECOND = DOCS / "sizes" / "second.jsonl"
+SECOND, BEGIN = DOCS / "sizes" / "second.jsonl", DOCS / "sizes" / "begin.jsonl"
 N_CELLS, LEAST_OF_CELL, SHARE, NTH = 50, 20, 0.8, 15
 Points = NDArray[np.float64]
 
@@ -47,26 +49,38 @@ class Drawn(NamedTuple):
 # -- the sets ----------------------------------------------------------------------------------------------------------
 
 
-def blown(suite: Path, name: str, n: int, rng: np.random.Generator) -> Drawn:
-    """Objects of a set of the suite, drawn with replacement, with noise of the size of their neighbourhoods."""
+def of_suite(suite: Path, name: str) -> Drawn:
     (file,) = suite.glob(f"data/*/{name}.data.gz")
     X, labels = np.loadtxt(file, ndmin=2), np.loadtxt(file.with_name(f"{name}.labels0.gz"), dtype=np.int64)
-    X, labels = X[labels > 0], labels[labels > 0]
+    return Drawn(X[labels > 0], labels[labels > 0] - 1)
+
+
+def of_tables(data: Sequence[Path], name: str) -> Drawn:
+    """A table of numbers whose last column is the class."""
+    (file,) = (file for folder in data for file in folder.glob(f"{name}.csv.gz"))
+    table = pd.read_csv(file)
+    return Drawn(table.iloc[:, :-1].to_numpy(dtype=np.float64), table.iloc[:, -1].factorize()[0].astype(np.int64))
+
+
+def blown(X: Points, labels: NDArray[np.int64], n: int, rng: np.random.Generator) -> Drawn:
+    """Objects drawn with replacement, with noise of the size of their neighbourhoods."""
     far = NearestNeighbors(n_neighbors=3).fit(X).kneighbors()[0][:, -1]
     rows = rng.integers(len(X), size=n)
     noise = rng.normal(size=(n, X.shape[1])) * (far[rows] / (2 * np.sqrt(X.shape[1])))[:, None]
-    return Drawn(X[rows] + noise, labels[rows] - 1)
+    return Drawn(X[rows] + noise, labels[rows])
 
 
 PUBLIC = ("chameleon_t4_8k", "s3", "unbalance", "statlog")
 SETS = (*FORMULAS, *PUBLIC)
 MILLION = ("moons", "rings", "spirals", "long", "s3", "unequal", "widths")
 """Sets of 10⁶ objects, once each."""
+TABLES = ("waveform", "satimage", "letter_recognition", "optdigits", "phoneme", "page_blocks")
+"""Tables beside the sets, to see from where on objects are drawn."""
 
 
 def drawn(suite: Path, name: str, n: int, draw: int) -> Drawn:
     rng = np.random.default_rng([SETS.index(name), n, draw])
-    return Drawn(*FORMULAS[name](n, rng)) if name in FORMULAS else blown(suite, name, n, rng)
+    return Drawn(*FORMULAS[name](n, rng)) if name in FORMULAS else blown(*of_suite(suite, name), n, rng)
 
 
 # -- the candidates ----------------------------------------------------------------------------------------------------
@@ -182,6 +196,28 @@ def measure_second(suite: Path, file: Path) -> None:
             record[key] = {"auc": round(auc, 4), "brier": round(brier, 5)}
         with file.open("a", encoding="utf-8") as lines:
             lines.write(json.dumps(record) + "\n")
+
+
+def measure_begin(suite: Path, data: Sequence[Path], file: Path) -> None:
+    """Append what all objects and drawn ones give, k given or not, of each set and size that the file has not."""
+    done = {(r["set"], r["n"], r["k"], r["way"]) for r in records(file)}
+    for n, name in product((20_000, 12_000), (*SETS, *TABLES)):
+        if name in TABLES:
+            of = blown(*of_tables(data, name), n, np.random.default_rng([TABLES.index(name), n]))
+        else:
+            of = drawn(suite, name, n, 0)
+        for k, way in product(("given", "unknown"), ("all", "drawn")):
+            if (name, n, k, way) in done:
+                continue
+            _dense_rows.MOST_WHOLE = n if way == "all" else 10_000
+            n_clusters = int(of.labels.max()) + 1 if k == "given" else None
+            start = process_time()
+            labels = ConsensusClustering(n_clusters, random_state=0, n_jobs=1).fit_predict(of.X)
+            seconds = process_time() - start
+            record = {"set": name, "n": n, "k": k, "way": way}
+            record |= {"ari": round(adjusted_rand_score(of.labels, labels), 4), "seconds": round(seconds, 2)}
+            with file.open("a", encoding="utf-8") as lines:
+                lines.write(json.dumps(record) + "\n")
 
 
 # -- the page ----------------------------------------------------------------------------------------------------------
@@ -313,10 +349,14 @@ def main() -> None:
     parser.add_argument("--suite", type=Path)
     parser.add_argument("--built", action="store_true")
     parser.add_argument("--second", action="store_true")
+    parser.add_argument("--data", type=Path, action="append", default=[])
+    parser.add_argument("--begin", action="store_true")
     given = parser.parse_args()
     cells, file = (cells_of_built(), BUILT) if given.built else (cells_of_candidates(), CANDIDATES)
     if given.suite is not None and given.second:
         measure_second(given.suite, SECOND)
+    elif given.suite is not None and given.begin:
+        measure_begin(given.suite, given.data, BEGIN)
     elif given.suite is not None:
         _diverse.MOST_DIVERSE = _diverse.MOST_DIVERSE if given.built else 20_000
         measure(given.suite, cells, file)

@@ -16,6 +16,7 @@ from ensemblage import (
     HBGF,
     HGPA,
     AverageAgreement,
+    BisectingKMeansConsensus,
     CumulativeVoting,
     Discotec,
     Ensemble,
@@ -519,6 +520,16 @@ def test_bad_sizes_of_memory(memory):
 def test_too_little_memory(tmp_path):
     with pytest.raises(ValueError, match=r"memory must be ≥ .* GB for 60 objects"):
         stored(random_labels(), tmp_path, memory="100MB")
+
+
+def test_a_tree_of_splits_takes_more_memory(tmp_path, small_room):
+    """H-KM keeps 60 bytes per object where other methods keep 36."""
+    labels = random_labels(n=2_000)
+    enough_for_others = disk.LIBRARIES + disk.LEAST_ROOM + 50 * len(labels)
+    E = stored(labels, tmp_path, memory=enough_for_others)
+    KMeansConsensus(2, n_init=1, random_state=0).fit(E)
+    with pytest.raises(ValueError, match=r"memory must be ≥ .* GB for 2,000 objects: about 60 bytes each"):
+        BisectingKMeansConsensus(2, n_init=1, random_state=0).fit(E)
 
 
 @pytest.mark.parametrize(("n", "p"), [(10**6, 20), (10**7, 500)])

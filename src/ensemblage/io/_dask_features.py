@@ -145,8 +145,8 @@ def _check_kind(kind: Kind | None, first: Kind | None, i: int) -> None:
             )
         if not got.startswith(("int", "uint", "float", "bool", "Int", "UInt", "Float")):
             raise ValueError(
-                f"Columns of features that are not in memory must be numbers. Got {got} in column {title} of part {i}. "
-                "Leave it out, or convert it to numbers first."
+                f"Columns of features on a cluster must be numbers. Got {got} in column {title} of part {i}. Leave it "
+                "out, or write the frame as a folder of Parquet parts, and open that: there categories have roles."
             )
 
 

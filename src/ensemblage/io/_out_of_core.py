@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.base.options import Message, Option
 from ensemblage.base.validation import check_bytes, check_path, format_value
 from ensemblage.ensemble._checks import check_missing, check_names, check_size
 from ensemblage.ensemble._coding import CodedColumns, Coding, code_dtype
@@ -19,13 +18,11 @@ from ensemblage.ensemble._noise import check_noise, vote_noise
 from ensemblage.io._stored_labels import Source, source_of
 from ensemblage.rows.backend import check_client
 from ensemblage.rows.dask import Blocks, RemoteRows, gather, send
-from ensemblage.rows.disk import LIBRARIES, StoredRows
+from ensemblage.rows.disk import StoredRows, room_beside_state
 from ensemblage.rows.scratch import Scratch, write_array
 
 STATE = 36
-"""Most bytes per object that methods keep while they work (measured: docs/SCALE.md)."""
-LEAST_ROOM = 32_000_000
-"""Bytes for blocks of rows below which nothing works well."""
+"""Most bytes per object that methods keep while they work, `h-km` left out (measured: docs/SCALE.md)."""
 BATCH_ROWS = 2**18
 """Most rows that are read and coded at a time."""
 
@@ -64,7 +61,7 @@ def open_ensemble(
     source = source_of(check_path(path, "path"))
     n, p = source.shape
     names = source.names if names is None else check_names(names, p)
-    rows_at_once = max(1, min(BATCH_ROWS, check_memory(n_bytes, n) // (40 * p)))
+    rows_at_once = max(1, min(BATCH_ROWS, room_beside_state(n_bytes, n, STATE) // (40 * p)))
     with Scratch(scratch, n_bytes).or_removed() as folder:
         titles = [f"{name!r} of {str(source.path)!r}" for name in source.names or range(p)]
         of_batches = (categories_of_part(batch, voted) for batch in _batches(source, rows_at_once))
@@ -88,19 +85,6 @@ def _batches(source: Source, rows_at_once: int) -> Iterator[Any]:
         raise ValueError(
             f"{str(source.path)!r} must hold the {source.shape[0]:,} rows of its header. Got {n_read:,}. Save it again."
         )
-
-
-def check_memory(memory: int, n_objects: int) -> int:
-    """Bytes for blocks of rows: what is left of ``memory`` besides the libraries and the state of the methods."""
-    room = memory - LIBRARIES - STATE * n_objects
-    if room < LEAST_ROOM:
-        least = -(-(LIBRARIES + STATE * n_objects + LEAST_ROOM) // 10**8) / 10
-        rule = (
-            f" must be ≥ {least:g} GB for {n_objects:,} objects: about {STATE} bytes each, and the libraries. "
-            f"Got {memory / 1e9:.3g} GB. Give more, or fewer objects."
-        )
-        raise ValueError(Message(Option("memory"), rule))
-    return room
 
 
 def ensemble_on_cluster(

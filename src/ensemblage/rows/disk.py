@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ensemblage.base.indexing import row_index
 from ensemblage.base.memory import give_back_freed
+from ensemblage.base.options import Message, Option
 from ensemblage.rows.blocks import row_blocks
 from ensemblage.rows.distinct import DistinctRows, distinct_rows, merge_piece, merge_runs, part_of_run
 from ensemblage.rows.memory import MemoryRows, recode
@@ -25,10 +26,25 @@ TAKE_BYTES = 2**24
 """Most bytes of some rows that are taken into memory."""
 LIBRARIES = 330_000_000
 """Bytes of the interpreter, its libraries and compiled kernels (measured)."""
+LEAST_ROOM = 32_000_000
+"""Bytes for blocks of rows below which nothing works well."""
 BYTES_PER_ROW = 120
 """Memory of `distinct_rows` per row of 20 labels, all of them distinct (measured)."""
 SMALL_PART = 8
 """Distinct rows are read into memory if they take at most this part of it."""
+
+
+def room_beside_state(memory: int, n_objects: int, n_bytes: int) -> int:
+    """Bytes for blocks of rows: what ``memory`` leaves besides libraries and ``n_bytes`` of state per object."""
+    room = memory - LIBRARIES - n_bytes * n_objects
+    if room < LEAST_ROOM:
+        least = -(-(LIBRARIES + n_bytes * n_objects + LEAST_ROOM) // 10**8) / 10
+        rule = (
+            f" must be ≥ {least:g} GB for {n_objects:,} objects: about {n_bytes} bytes each, and the libraries. "
+            f"Got {memory / 1e9:.3g} GB. Give more, or fewer objects."
+        )
+        raise ValueError(Message(Option("memory"), rule))
+    return room
 
 
 class BlockRows(LabelRows):
@@ -48,6 +64,10 @@ class BlockRows(LabelRows):
     def _read(self, start: int, stop: int) -> NDArray[Any]:
         """Rows ``start`` to ``stop - 1`` as a contiguous array of its own."""
         raise NotImplementedError
+
+    def check_state(self, n_objects: int, n_bytes: int) -> None:
+        if self.scratch is not None:
+            room_beside_state(self.scratch.memory, n_objects, n_bytes)
 
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, tuple):

@@ -56,6 +56,9 @@ class LabelRows(ABC):
     def __len__(self) -> int:
         return self.shape[0]
 
+    def check_state(self, n_objects: int, n_bytes: int) -> None:  # noqa: B027  # rows in memory have no limit
+        """Refuse work that keeps so many bytes per object, where the memory that was given has no room for them."""
+
     @abstractmethod
     def __getitem__(self, key: Any) -> Any:
         """Rows, or a column, as an array in memory."""

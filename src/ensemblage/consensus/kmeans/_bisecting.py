@@ -26,6 +26,9 @@ from ensemblage.ensemble._rows import Rows
 from ensemblage.rows.protocol import LabelRows
 from ensemblage.rows.threads import parallel_map, thread_count
 
+STATE = 60
+"""Bytes per object that the tree takes, the rows of the part that is split among them (measured: docs/SCALE.md)."""
+
 
 class Split(NamedTuple):
     """One split of a `BisectingKMeansConsensus`; its place in ``splits_`` is its order."""
@@ -169,6 +172,7 @@ class BisectingKMeansConsensus(BaseKMeans[CategoryUtility]):
     splits_: list[Split] = field(init=False)
 
     def _fit(self, rows: Rows) -> NDArray[Any]:
+        rows.codes.check_state(len(rows.inverse), STATE)
         most = min(isqrt(int(rows.counts.sum())), len(rows))
         k = most if self.n_clusters is None else self._check_n_clusters(rows)
         self._utility = CategoryUtility.of(rows, self.n_jobs)

@@ -53,6 +53,20 @@ def test_rows_at_the_edge_of_clusters_are_left_out():
     assert set(kept) != set(dense_rows(BLOBS, 1_000, seed=4))
 
 
+@pytest.mark.parametrize("deviation", [0.3, 1, 2])
+@pytest.mark.parametrize("m", [2, 5])
+def test_a_cluster_of_twenty_drawn_objects_never_vanishes(m, deviation):
+    """Beside two large clusters, whether denser or sparser than these."""
+    rng = np.random.default_rng(m)
+    X = rng.normal(size=(30_000, m))
+    X[:15_000, 0] += 6
+    rows, _ = drawn_rows(len(X), m, 5_000, 0)
+    drawn = rng.choice(rows, 20, replace=False)
+    small = np.append(drawn, rng.choice(np.setdiff1d(np.arange(len(X)), rows), 100, replace=False))
+    X[small] = deviation * rng.normal(size=(120, m)) + 8 * (np.arange(m) == 1)
+    assert np.isin(drawn, dense_rows(X, 5_000, 0)).sum() >= 15
+
+
 def test_a_sparse_cluster_stays():
     rng = np.random.default_rng(0)
     X = np.vstack([rng.normal(size=(2_000, 2)) * 0.1, rng.normal(size=(30, 2)) * 20 + 500])

@@ -159,9 +159,9 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
     Of more than 20,000 objects 5,000 are drawn by the seed, and the fifth of them in places that are sparse beside
     those of their neighbours is left out. The others are clustered, as all are of fewer objects. Every object, fitted
     or new, gets the labels that the nearest of these has in each partition: its row of ``ensemble_``, and with it its
-    cluster, ``confidence_``, ``runner_up_`` and ``cohesion_``. They do not tell how much another draw would change.
-    docs/SCALE.md has what is found by the number of objects. Of a cluster of less than a hundredth of the objects too
-    few may be drawn.
+    cluster. ``confidence_``, ``runner_up_`` and ``cohesion_`` count the same partitions of another 5,000, too: so they
+    tell how much another draw would change. docs/SCALE.md has what is found by the number of objects. Of a cluster of
+    less than a hundredth of the objects too few may be drawn.
 
     Examples
     --------

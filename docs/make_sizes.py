@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 from pathlib import Path
-from time import perf_counter, process_time
+from time import process_time
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -73,7 +73,8 @@ def blown(X: Points, labels: NDArray[np.int64], n: int, rng: np.random.Generator
 PUBLIC = ("chameleon_t4_8k", "s3", "unbalance", "statlog")
 SETS = (*FORMULAS, *PUBLIC)
 MILLION = ("moons", "rings", "spirals", "long", "s3", "unequal", "widths")
-"""Sets of 10⁶ objects, once each."""
+"""Sets of 10⁶ and 10⁷ objects, once each."""
+SIZES = (1_000, 3_000, 10_000, 20_000, 30_000, 100_000, 1_000_000, 10_000_000)
 TABLES = ("waveform", "satimage", "letter_recognition", "optdigits", "phoneme", "page_blocks")
 """Tables beside the sets, to see from where on objects are drawn."""
 
@@ -155,10 +156,9 @@ def cells_of_candidates() -> Iterator[tuple[str, int, int, str]]:
 
 
 def cells_of_built() -> Iterator[tuple[str, int, int, str]]:
-    sizes = 3_000, 10_000, 20_000, 30_000, 100_000
-    yield from ((name, n, 0, "built") for name, n in product(SETS, sizes))
-    yield from ((name, 1_000_000, 0, "built") for name in MILLION)
-    yield from ((name, n, 1, "built") for name, n in product(SETS, sizes))
+    yield from ((name, n, 0, "built") for name, n in product(SETS, SIZES[:-2]))
+    yield from ((name, n, 0, "built") for n, name in product(SIZES[-2:], MILLION))
+    yield from ((name, n, 1, "built") for name, n in product(SETS, SIZES[:-2]))
 
 
 def measure(suite: Path, cells: Iterator[tuple[str, int, int, str]], file: Path) -> None:
@@ -169,9 +169,9 @@ def measure(suite: Path, cells: Iterator[tuple[str, int, int, str]], file: Path)
         if (name, n, draw, way) in done:
             continue
         of = drawn(suite, name, n, draw)
-        start = perf_counter()
+        start = process_time()
         labels = answer(of.X, int(of.labels.max()) + 1, way, draw)
-        seconds = perf_counter() - start
+        seconds = process_time() - start
         record = {"set": name, "n": n, "draw": draw, "way": way}
         record |= {"ari": round(adjusted_rand_score(of.labels, labels), 4), "seconds": round(seconds, 2)}
         with file.open("a", encoding="utf-8") as lines:
@@ -222,7 +222,6 @@ def measure_begin(suite: Path, data: Sequence[Path], file: Path) -> None:
 
 # -- the page ----------------------------------------------------------------------------------------------------------
 
-SIZES = (3_000, 10_000, 20_000, 30_000, 100_000, 1_000_000)
 Means = dict[tuple[str, int, str], tuple[float, float]]
 
 
@@ -276,6 +275,21 @@ def begin_table(of: Means) -> str:
     return table(["n", "", "mean ARI", "mean seconds"], rows)
 
 
+def drawn_table() -> str:
+    """ARI by set and size, k given or not, of all objects and of drawn ones; means, and medians of seconds."""
+    of = {(r["set"], r["n"], r["k"], r["way"]): (r["ari"], r["seconds"]) for r in records(BEGIN)}
+    columns, ways = list(product((12_000, 20_000), ("given", "unknown"))), ("all", "drawn")
+    names = (*SETS, *TABLES)
+
+    def row(title: str, text: Callable[..., str]) -> list[str]:
+        return [title, *(" → ".join(text(*column, way) for way in ways) for column in columns)]
+
+    rows = [row(name, lambda n, k, way, name=name: index(of[name, n, k, way][0])) for name in names]
+    mean = row("mean", lambda *key: index(float(np.mean([of[name, *key][0] for name in names]))))
+    seconds = row("median seconds", lambda *key: f"{np.median([of[name, *key][1] for name in names]):.1f}")
+    return table(["set", *(f"{n:,}, k {k}" for n, k in columns)], [*rows, mean, seconds])
+
+
 def built_table(of: Means, before: Means) -> str:
     """ARI and seconds of what the library does, and the ARI of what it did."""
     rows = []
@@ -284,9 +298,9 @@ def built_table(of: Means, before: Means) -> str:
         fast = [before.get((name, n, "fast")) for n in (30_000, 100_000)]
         was = ", ".join("" if one is None else index(one[0]) for one in fast)
         rows.append([name, *("" if one is None else f"{index(one[0])} ({one[1]:.1f} s)" for one in found), was])
-    common = [np.mean([of[name, n, "built"] for name in SETS], axis=0) for n in SIZES[:-1]]
+    common = [np.mean([of[name, n, "built"] for name in SETS], axis=0) for n in SIZES[:-2]]
     was = ", ".join(index(float(np.mean([before[name, n, "fast"][0] for name in SETS]))) for n in (30_000, 100_000))
-    rows.append(["mean", *(f"{index(float(a))} ({s:.1f} s)" for a, s in common), "", was])
+    rows.append(["mean", *(f"{index(float(a))} ({s:.1f} s)" for a, s in common), "", "", was])
     return table(["set", *(f"{n:,}" for n in SIZES), "until now, 30,000 and 100,000"], rows)
 
 
@@ -314,12 +328,12 @@ def draw(of: Means, before: Means) -> None:
         for name in SETS:
             ns = [n for n in SIZES if (name, n, "built") in of]
             ax.plot(ns, [of[name, n, "built"][i] for n in ns], ".-", label=name)
-        ns = SIZES[:-1]
+        ns = [n for n in SIZES if (SETS[0], n, "fast") in before]
         fast = [np.mean([before[name, n, "fast"][i] for name in SETS]) for n in ns]
         ax.plot(ns, fast, "--", color=".4", label="fast, mean")
-        ax.axvline(20_000, color=".8", zorder=0)
+        ax.axvline(_dense_rows.MOST_WHOLE, color=".8", zorder=0)
         ax.set(xscale="log", xlabel="objects", title=title, ylim=(0, None))
-    figure.axes[1].set(yscale="log", ylim=(0.5, 60))
+    figure.axes[1].set(yscale="log", ylim=(0.5, 500))
     figure.legend(*figure.axes[1].get_legend_handles_labels(), loc="outside right center", fontsize=8)
     figure.savefig(DOCS / "sizes.png", dpi=90, metadata={"Software": None})
 
@@ -332,6 +346,7 @@ def with_tables(text: str) -> str:
         "begin": begin_table(of_candidates),
         "built": built_table(of_built, of_candidates),
         "second": second_table(),
+        "drawn": drawn_table(),
     }
     for name, of in made.items():
         begin, end = f"<!-- sizes: {name} -->", f"<!-- end of {name} -->"

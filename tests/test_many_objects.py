@@ -38,8 +38,8 @@ def small(monkeypatch):
 
 def test_few_rows_are_all_kept():
     np.testing.assert_array_equal(dense_rows(BLOBS, 1_200, 0), np.arange(1_200))
-    assert size_of_sample(20_000) is None
-    assert size_of_sample(20_001) == 5_000
+    assert size_of_sample(10_000) is None
+    assert size_of_sample(10_001) == 5_000
 
 
 def test_rows_at_the_edge_of_clusters_are_left_out():

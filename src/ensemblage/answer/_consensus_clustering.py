@@ -99,9 +99,9 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
         What is clustered where ``generator`` is not given, and so how it is combined. "default": ``ScaledPartitions``
         or, without learned weights, ``DiversePartitions``, and "eac-average". "best": without learned weights twice the
         partitions, features as they are scaled and each with deviation 1; with them the same as "default". Of more than
-        20,000 objects 5,000 are drawn and clustered: see the notes. "fast", and always of sparse features, where more
-        than half of the objects are copies of others, and of more than 20,000 objects without learned weights or with
-        more than 200 clusters: ``RandomKPartitions(50)`` and "km", in time linear in the objects.
+        10,000 objects 5,000 are drawn and clustered: see the notes. "fast", and always of sparse features, where more
+        than half of the objects are copies of others, of more than 20,000 objects without learned weights, and of more
+        than 10,000 with more than 200 clusters: ``RandomKPartitions(50)`` and "km", in time linear in the objects.
     {selection}
     standardize : bool or "auto", default "auto"
         Bring the features to mean 0 and standard deviation 1; "auto": unless all standard deviations are within a
@@ -156,7 +156,7 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
     -----
     Time and memory are those of the generator and of the consensus.
 
-    Of more than 20,000 objects 5,000 are drawn by the seed, and the fifth of them in places that are sparse beside
+    Of more than 10,000 objects 5,000 are drawn by the seed, and the fifth of them in places that are sparse beside
     those of their neighbours is left out. The others are clustered, as all are of fewer objects. Every object, fitted
     or new, gets the labels that the nearest of these has in each partition: its row of ``ensemble_``, and with it its
     cluster. ``confidence_``, ``runner_up_`` and ``cohesion_`` count the same partitions of another 5,000, too: so they
@@ -222,7 +222,7 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
         ----------
         X : array-like, data frame, Table, AnnData or FeatureBlocks of shape (n_samples, n_features)
             The features. Of AnnData those of ``.obsm["X_pca"]`` if there is one, else of ``.X``, as they are scaled
-            unless ``standardize`` is True. Of `FeatureBlocks` of more than 20,000 objects, which are not in memory,
+            unless ``standardize`` is True. Of `FeatureBlocks` of more than 10,000 objects, which are not in memory,
             the drawn objects alone have an entry in ``labels_`` and the like: `FeatureBlocks.clusters` has all.
         y : None
             Ignored.

@@ -1,6 +1,6 @@
 """A second sample of many objects: its partitions say what the draw of the first one decides.
 
-Above 20,000 objects the default clusters some that are drawn, and every object gets what the nearest of these has. What
+Above 10,000 objects the default clusters some that are drawn, and every object gets what the nearest of these has. What
 an object would get by another draw no partition of the first one knows. So the partitions are made again of another
 sample. They change no cluster; `metrics.certainty` counts them beside the others.
 """

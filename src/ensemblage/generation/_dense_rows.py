@@ -13,7 +13,7 @@ from sklearn.neighbors import NearestNeighbors
 from ensemblage.rows.threads import one_native_thread
 
 Matrix = NDArray[np.float64]
-MOST_WHOLE, SAMPLE_SIZE = 20_000, 5_000
+MOST_WHOLE, SAMPLE_SIZE = 10_000, 5_000
 """Objects up to which the default clusters all, and how many it draws of more (docs/SCALE.md)."""
 MOST_OF_SAMPLE = 200
 """Clusters that so many drawn objects can show."""
@@ -21,8 +21,9 @@ NTH = 15
 """Which neighbour's distance says how sparse a place is, and of how many neighbours the median of it is taken."""
 MOST_OF_TREE = 15
 """Features up to which neighbours are found by a tree, as scikit-learn decides it, too."""
-MOST_VALUES = 10**7
-"""Values of the objects among which the neighbours of drawn rows are sought: of more, so many are drawn."""
+MOST_VALUES, LEAST_OTHERS = 10**7, 20_000
+"""Values of the objects among which the neighbours of drawn rows are sought: of more, so many are drawn, and so many
+objects at least."""
 KEPT = 0.8
 """Part of the drawn rows that is clustered."""
 ROWS_OF_CELL, LEAST_OF_CELL = 100, 20
@@ -51,7 +52,7 @@ def dense_rows(X: Matrix, sample_size: int, seed: int) -> NDArray[np.intp]:
 def drawn_rows(n: int, m: int, sample_size: int, seed: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """The rows that are drawn of n with m features, and those among which their neighbours are sought; ascending."""
     order = np.random.RandomState(seed).permutation(n)
-    most = max(MOST_WHOLE, sample_size, MOST_VALUES // m)
+    most = max(LEAST_OTHERS, sample_size, MOST_VALUES // m)
     return np.sort(order[:sample_size]), np.sort(order[:most])
 
 

@@ -6,6 +6,7 @@ Tests of one module, and of kernels, change its constants themselves.
 PLACES = {
     "cells of the tables of voting": "ensemblage.consensus.voting._aggregation._MOST_CELLS",
     "objects all of which are clustered": "ensemblage.generation._dense_rows.MOST_WHOLE",
+    "objects among which neighbours are sought, at least": "ensemblage.generation._dense_rows.LEAST_OTHERS",
     "objects clustered by different algorithms": "ensemblage.generation._diverse.MOST_DIVERSE",
     "objects drawn of more": "ensemblage.generation._dense_rows.SAMPLE_SIZE",
     "objects of a task of pairs": "ensemblage.counting._pair_sums.TASK_ROWS",

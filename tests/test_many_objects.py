@@ -90,7 +90,7 @@ def test_neighbours_are_sought_among_some_of_very_many():
 
 
 def test_the_neighbours_of_some_say_what_is_sparse(monkeypatch):
-    limit(monkeypatch, "objects all of which are clustered", 400)
+    limit(monkeypatch, "objects among which neighbours are sought, at least", 400)
     limit(monkeypatch, "values among which neighbours are sought", 1_000)
     rows, others = drawn_rows(1_200, 2, 400, seed=0)
     kept = rows[are_dense(BLOBS[rows], BLOBS[others], seed=0)]

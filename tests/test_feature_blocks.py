@@ -220,6 +220,7 @@ def test_nothing_of_the_size_of_the_objects_comes_here(client, monkeypatch):
 
     limit(monkeypatch, "objects clustered by different algorithms", 500)  # that are looked for copies
     limit(monkeypatch, "objects all of which are clustered", 500)
+    limit(monkeypatch, "objects among which neighbours are sought, at least", 500)
     limit(monkeypatch, "values among which neighbours are sought", 1_500)
     monkeypatch.setattr(distributed.Client, "gather", measured)
     ConsensusClustering(3, random_state=1).fit(features)

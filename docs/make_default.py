@@ -68,7 +68,9 @@ def table_of(rows: Sequence[dict[str, Any]], names: Iterable[str], ours: str) ->
         )
     lines.sort(key=lambda line: -float(line[1]))
     head = [f"{battery} ({count})" for battery, count in zip(batteries, counts, strict=True)]
-    return markdown_table(["algorithm", "mean ARI", *head, "default above it, 95 %", "k right", "median seconds"], lines)
+    return markdown_table(
+        ["algorithm", "mean ARI", *head, "default above it, 95 %", "k right", "median seconds"], lines
+    )
 
 
 def product() -> list[str]:
@@ -85,7 +87,8 @@ def product() -> list[str]:
     sizes = [row["n"] for row in rows]
     about = (
         f"{len(rows)} sets of {min(sizes)} to {max(sizes):,} objects. Mean ARI over all sets and over each battery "
-        "(number of sets). *k right* is the share of sets with the true number of clusters. What did not finish or was not tried on the larger sets counts 0."
+        "(number of sets). *k right* is the share of sets with the true number of clusters. What did not finish or was "
+        "not tried on the larger sets counts 0."
     )
     differs = (
         f"Mean ARI between the default's labels with two seeds: {again[0]:.3f}. With all objects and with nine tenths "
@@ -343,7 +346,7 @@ def development() -> list[str]:
         "",
         *markdown_table(["run", "task", "kind", *HEAD], lines),
         "",
-        f"Ours is {SHIPS}, theirs the single algorithm with the highest mean on each kind; with k unknown all that find k:",
+        f"Ours is {SHIPS}. Theirs is the single algorithm with the highest mean on each kind, with k unknown each of three:",
         "",
         *markdown_table(["task", "kind", "algorithm", *HEAD], against),
         "",

@@ -111,7 +111,7 @@ def over_kinds(found, task):
 
 def sealed():
     page = "evidence/index.md"
-    given, unknown, sealed = "k given", "k unknown", "## The sealed tables"
+    given, unknown, sealed = "k given", "k unknown", "## Results on the sealed tables"
     n_sets, genie, ours, interval, *_ = cells("DEFAULT.md", given, "genie, as given (highest mean)", after=sealed)
     low, high = (f"{float(bound):+.2f}".replace("0.", ".").replace("-", "−") for bound in interval.split(" to "))
     readme = f"has a mean adjusted Rand index of **{short(ours)}** on {n_sets} real tables"

@@ -346,7 +346,7 @@ def development() -> list[str]:
         "",
         *markdown_table(["run", "task", "kind", *HEAD], lines),
         "",
-        f"Ours is {SHIPS}. Theirs is the single algorithm with the highest mean on each kind, with k unknown each of three:",
+        f"Ours is {SHIPS}. Theirs is the single algorithm with the highest mean on each kind, or each that finds k:",
         "",
         *markdown_table(["task", "kind", "algorithm", *HEAD], against),
         "",

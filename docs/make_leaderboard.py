@@ -89,8 +89,8 @@ RUN = """## What was run
         --pools random-k,diverse,published -o OUT
 
 """
-K_TEXT = """Shares of the sets on which the number of clusters is right, too small and too large. Next are its mean difference
-from the number of classes, and the mean size of that difference.
+K_TEXT = """Shares of the sets on which the number of clusters is right, too small and too large. Next are its mean
+difference from the number of classes, and the mean size of that difference.
 
 """
 SELECTORS_TEXT = """A row is a ranker that picks one member of a pool: the one that it puts first.
@@ -413,8 +413,8 @@ def kinds_text() -> str:
 
 def losses_text(scope: str) -> str:
     return (
-        f"An entry wins or loses a set if its ARI differs by more than .1 from that of {best_plain(scope)}. *Worst* has "
-        "the three largest losses, with both scores.\n\n"
+        f"An entry wins or loses a set if its ARI differs by more than .1 from that of {best_plain(scope)}. *Worst* "
+        "has the three largest losses, with both scores.\n\n"
     )
 
 

@@ -184,7 +184,7 @@ def check_key(key: Any, columns: Any, uns: Mapping[str, Any], overwrite: bool) -
         got = f"{taken[0]!r} in .obs" if taken else f"{key!r} in .uns"
         raise ValueError(
             Message(
-                f"Columns that something else wrote are kept. Got {got}. Choose another ",
+                f"The key must be new, or one that ensemblage wrote. Got {got}. Choose another ",
                 Option("key"),
                 ", or ",
                 Option("overwrite", True),

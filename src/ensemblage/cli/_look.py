@@ -36,7 +36,9 @@ def look_at_table(path: Path, **settings: Any) -> None:
     """Do what ``ensemblage look`` does."""
     source = Source.of(path, settings, *FEATURE_OPTIONS)
     if isinstance(source, CellSource):
-        raise ValueError(f"look is for tables. Got {path.name}. ensemblage run --help says how such files are read.")
+        raise ValueError(
+            f"look must get a table. Got {path.name}. ensemblage run --help describes how such files are read."
+        )
     content = source.read()
     table = source.table(content)
     features, refused = None, ""

@@ -111,7 +111,7 @@ def _failures_told() -> Iterator[None]:
     except Exception as error:
         raise ValueError(
             f"Parts of features must be made without an error. Got {type(error).__name__}: "
-            f"{one_line(str(error), 100)}. Mend the tasks that make them."
+            f"{one_line(str(error), 100)}. Correct the tasks that make them."
         ) from error
 
 

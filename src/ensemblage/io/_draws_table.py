@@ -93,7 +93,9 @@ def draws_of_file(file: Path, wishes: TableWishes) -> GivenDraws:
     name, content = base_name(file), read_bytes(file)
     form = table_format(name)
     if form.cells == "workbook" or ((found := format_of(name)) is not None and not found.table):
-        raise ValueError(f"Draws must be CSV, Parquet, Arrow, .npy, .npz or NetCDF. Got {file.name}. Save them so.")
+        raise ValueError(
+            f"Draws must be CSV, Parquet, Arrow, .npy, .npz or NetCDF. Got {file.name}. Save them in such a file."
+        )
     if form.cells == "typed":
         table, index = read_typed(content, name, form)
         return _draws_of_columns(table, list(table.column_names), index, wishes, file.name)

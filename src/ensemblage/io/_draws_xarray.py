@@ -103,7 +103,7 @@ def _draws_of_variable(labels: Any, missing: int | None) -> GivenDraws:
     if len(objects) != 1 or not (is_stacked or DRAW in labels.dims):
         got = f"Got {name!r} with {', '.join(map(str, labels.dims)) or 'none'}"
         raise ValueError(
-            f"Labels must have the dimensions chain, draw and one of the objects. {got}. Name these dimensions so."
+            f"Labels must have the dimensions chain, draw and one of the objects. {got}. Rename the dimensions."
         )
     (dim,) = objects
     if is_stacked:

@@ -462,8 +462,8 @@ class Preprocessor(TransformerMixin, BaseEstimator):
             warnings.warn(note, NoteWarning, stacklevel=2)
         if not len(encoding.names):
             raise ValueError(
-                f"{table.source} must have a column that is a feature, as categories are that are no members. Got "
-                "members alone. Encode them."
+                f"{table.source} must have at least one column of features. All its columns are members. Encode the "
+                "categories as features."
             )
         return cast(FeatureBlocks, blocks)
 
@@ -483,7 +483,9 @@ class Preprocessor(TransformerMixin, BaseEstimator):
         """The cells of Parquet parts, as they were fitted."""
         table = self._known_table(features.table)
         if table is None or self._encoding is None:
-            raise TypeError("The preprocessor must be fitted to a table.")
+            raise TypeError(
+                "The preprocessor must be fitted to a table. Got an array in fit. Fit it to the table first."
+            )
         return features.cells_of(self._encoding, table, self.missing)
 
     def _features_of(self, block: NDArray[Any]) -> NDArray[np.float64]:

@@ -111,7 +111,7 @@ def _line_of(path: Path, method: Any, sets: Mapping[str, int]) -> StoredLine:
         raise _refused(path, "must have versions of at most 40 characters", repr(method["version"][:60]))
     if kind not in KINDS or method["pool"] not in KINDS[kind] or method["setting"] not in ("k known", "k found"):
         raise _refused(
-            path, "must say a known kind, pool and setting", f"{kind}, {method['pool']}, {method['setting']}"
+            path, "must have a known kind, pool and setting", f"{kind}, {method['pool']}, {method['setting']}"
         )
     unknown = sorted(set(results) - set(sets))
     if unknown:

@@ -312,8 +312,8 @@ def nearest_clusters(X: NDArray[np.float64], clusters: NDArray[np.intp], k: int)
 def has_mode_of_one_value(values: NDArray[np.float64]) -> bool:
     """Whether a value is so frequent that it is a mode itself, as 0 among the logarithms of counts.
 
-    Frequent values are no mode on a grid of `FEW_STEPS` or of even steps, unless they are a pile: at the limit of what
-    was measured, or at round numbers.
+    Frequent values are no mode on a grid of `FEW_STEPS` or of even steps, unless they are at the limit of what was
+    measured, or at round numbers.
     """
     distinct, counts = np.unique(values, return_counts=True)
     is_frequent = are_frequent(counts)

@@ -120,9 +120,9 @@ def split_support(
     supported; nor is a split whose level is below 2 · 10⁻⁵, the least p-value of the table.
 
     Where more than √n / 2 objects share a value of a feature, as whole numbers and answers on a scale, each is drawn
-    from its cell, half way to the next values, so that a grid is no mode. What stays a mode is a pile at the limit of
-    what was measured, or at round numbers, where clusters lie along this feature alone. Sparse features are taken as
-    they are: reduce counts first.
+    from its cell, half way to the next values, so that a grid is no mode. A frequent value at the limit of what was
+    measured, or at round numbers, stays a mode, where clusters lie along this feature alone. Sparse features are taken
+    as they are: reduce counts first.
 
     O(n d log n) time, O(n d) per level of the tree and O(k³) for the tree, k clusters; 10⁵ objects in a second or two.
     "gaussian": 99 times 2-means of up to 2,000 objects for each split. Memory: two copies of X.

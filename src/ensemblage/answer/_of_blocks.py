@@ -90,7 +90,7 @@ def cluster_blocks(plan: Plan, features: FeatureBlocks, seed: int, n_jobs: int |
 
 
 def _dense_rows(features: FeatureBlocks, size: int, seed: int) -> NDArray[np.float64]:
-    """The objects that a seed draws without those between clusters: `dense_rows`."""
+    """The drawn objects in dense places: `dense_rows`."""
     rows, others = drawn_rows(len(features), features.shape[1], size, seed)
     looked_at = features[others]
     drawn = looked_at[np.searchsorted(others, rows)]

@@ -25,7 +25,7 @@ class RemoteFeatures(FeatureBlocks):
 
     @property
     def _blocks(self) -> Blocks:
-        """The blocks, while their client is there."""
+        """The blocks; raises if their client is closed."""
         self._check_client()
         return self._rows.blocks
 
@@ -103,7 +103,7 @@ def features_on_cluster(parts: Any, client: Any) -> RemoteFeatures:
 
 @contextmanager
 def _failures_told() -> Iterator[None]:
-    """Say in one sentence that a task of the user failed, whatever it raised."""
+    """Turn any error of a task of the user into one sentence."""
     try:
         yield
     except LostWorkersError:

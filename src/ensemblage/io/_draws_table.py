@@ -48,7 +48,7 @@ class TableWishes:
     delimiter: str | None
 
     def refuse(self, name: str) -> None:
-        """Refuse what is said about the axes of a source that names them."""
+        """Refuse options about axes for a source that names its axes."""
         for option in ("draws_axis", "chain_column", "id_column"):
             if getattr(self, option) is not None:
                 raise ValueError(
@@ -80,7 +80,7 @@ class TableWishes:
         return self.draws_axis
 
     def refuse_columns(self, name: str) -> None:
-        """Refuse the names of columns where there are none."""
+        """Refuse names of columns for a source without columns."""
         for option in ("chain_column", "id_column"):
             if getattr(self, option) is not None:
                 raise ValueError(Message(Option(option), f" is for tables. Got {name}. Leave it out."))

@@ -26,7 +26,7 @@ def _is_dataset(source: Any) -> bool:
 
 
 def _posterior_of(source: Any) -> Any:
-    """The group of the draws of InferenceData or of a tree of xarray; None if there is none."""
+    """The group of draws in InferenceData or a tree of xarray; None without such a group."""
     group = getattr(source, POSTERIOR, None)
     return group if _is_dataset(group) else None
 

@@ -468,7 +468,7 @@ class Preprocessor(TransformerMixin, BaseEstimator):
         return cast(FeatureBlocks, blocks)
 
     def _id_column(self, features: TableFeatures) -> Column | None:
-        """The column of ids of Parquet parts, if there is one."""
+        """The id column of Parquet parts, or None."""
         table = cast(StoredTable, self._table(features.table))
         name = name_columns(table, None, None, (), guess_id=True).id_column
         return None if name is None else table[name]

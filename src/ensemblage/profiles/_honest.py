@@ -263,7 +263,7 @@ def dip_markers(
 def thinned_markers(
     counts: NDArray[np.float64], variables: list[str], clusters: NDArray[np.intp], names: list[Any], backend: str | None
 ) -> HonestMarkers:
-    """Each cluster against the rest: Welch's test of log(1 + count), of counts that the clusters know nothing of."""
+    """Each cluster against the rest: Welch's test of log(1 + count), on counts independent of the clusters."""
     k = len(names) if len(names) > 1 else 0
     p, difference = np.full((2, counts.shape[1], k), np.nan)
     logs = np.log1p(counts)

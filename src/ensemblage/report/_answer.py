@@ -102,7 +102,7 @@ def _evidence_of_number(summary: Summary) -> str | None:
 
 
 def _doubt_of_number(summary: Summary) -> str:
-    """What the heading says of the number of clusters: who names it, or what was not looked at; stories come first."""
+    """The part of the heading on the number of clusters: several stories, else who names it or what was not tested."""
     tested, rated, k = summary.get("number"), rated_numbers(summary), len(summary["clusters"])
     if has_stories(summary):
         return "the partitions tell several stories"
@@ -128,7 +128,7 @@ def has_stories(summary: Summary) -> bool:
 
 
 def stories_sentence(summary: Summary) -> str | None:
-    """That the answer is a compromise of several stories, and where they stand."""
+    """The sentence that the answer is a compromise of several stories, with the section that shows them."""
     if not has_stories(summary):
         return None
     return f"{summary['modes']['sentence']} The answer is a compromise: see “Do they tell one story?” below."

@@ -76,7 +76,7 @@ TERMS = (
 def draws_report(
     found: DrawsSummary, *, title: str, settings: Mapping[str, Any], include_objects: bool = True, random_state: Any = 0
 ) -> dict[str, Any]:
-    """The numbers of the page; without objects there are no ids in it."""
+    """The numbers of the page; without objects it has no ids."""
     model, ensemble, ball = found.estimate, found.draws.ensemble, found.ball
     labels = model.labels_
     counts, edges = histogram(ball.distances)

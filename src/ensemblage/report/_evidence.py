@@ -38,7 +38,7 @@ _MOST_BARS = 15
 
 
 def evidence_sections(summary: Summary, how_many: bool) -> list[Section]:
-    """The sections on intermediate results of the method: parts of the same section stand together.
+    """The sections on intermediate results of the method: parts of one section are joined.
 
     Either those on the number of clusters, or the others.
     """

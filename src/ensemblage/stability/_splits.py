@@ -254,7 +254,7 @@ def _support_of(
 
 
 def _labels_of(clustering: Any) -> Any:
-    """Those of a fitted model, by the numbers that people know its clusters by, or what was given."""
+    """The labels of a fitted model, with the shown numbers of its clusters, or the given labels."""
     if not hasattr(clustering, "fit"):
         return clustering
     check_is_fitted(clustering, "labels_")

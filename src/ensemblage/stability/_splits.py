@@ -10,11 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 from scipy.stats import norm
-from sklearn.utils.validation import check_is_fitted
 
 from ensemblage.base.frames import backend_of
 from ensemblage.base.random import task_seeds
-from ensemblage.base.validation import check_choice, check_number
+from ensemblage.base.validation import check_choice, check_fitted, check_number
 from ensemblage.generation._sampled_kmeans import member_sums
 from ensemblage.kernels._points import best_of_starts
 from ensemblage.stability._clusters import Reference, check_reference
@@ -257,7 +256,7 @@ def _labels_of(clustering: Any) -> Any:
     """The labels of a fitted model, with the shown numbers of its clusters, or the given labels."""
     if not hasattr(clustering, "fit"):
         return clustering
-    check_is_fitted(clustering, "labels_")
+    check_fitted(clustering, "labels_")
     numbers = getattr(clustering, "cluster_numbers_", None)
     return clustering.labels_ if numbers is None else np.append(numbers, -1)[clustering.labels_]
 

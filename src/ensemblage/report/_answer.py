@@ -246,7 +246,7 @@ def _certainty_sentences(summary: Summary) -> Iterator[str]:
         shares = "all objects are core"
     level, known = _level(summary, words)
     if not known:
-        yield f"The clusterings {_AGREEMENT[level]} on this: {shares}. Nothing but their agreement was looked at."
+        yield f"The clusterings {_AGREEMENT[level]} on this: {shares}. Only their agreement was looked at."
         return
     why = "".join([*_recovery_clause(summary), *_structure_doubts(summary)])
     yield f"This is {_LEVELS[level]}: {shares}{why}."
@@ -378,7 +378,7 @@ def confidence_picture(summary: Summary) -> Picture:
     if verdict_totals(summary) is None:
         sentences.append(
             "The confidence of an object is here the share of partitions that put it together with another member of "
-            "its cluster, averaged over those members, as the version of ensemblage had it that made this analysis."
+            "its cluster, averaged over those members. The version of ensemblage that made this analysis defined it so."
         )
     if boxes:
         sentences.append(

@@ -429,7 +429,7 @@ def _chains(summary: Summary) -> Section:
     found, sentences = summary["agreement"], [agreement_sentence(summary)]
     if summary["n_chains"] == 1:
         sentences.append(
-            "One chain that stays in one mode agrees with itself. Sample several from different beginnings."
+            "One chain that stays in one mode agrees with itself. Sample several chains from different starts."
         )
     name = LOSSES[summary["loss"]][0]
     trace = Picture(

@@ -209,7 +209,7 @@ def _(record: Splits, summary: Summary) -> Section:
     note = f"The first {MOST_SPLITS} of {len(record.size):,}." if len(record.size) > MOST_SPLITS else ""
     sentence = (
         "Each split takes away a part of the disagreement with the partitions (the k-means loss). Where the curve "
-        "bends, further splits tell less."
+        "bends, further splits explain less."
     )
     title, ax = "What each split took away", plotting.evidence(record)
     table = Table("The splits", columns, rows, note, shown=10, text=())

@@ -71,6 +71,13 @@ def test_a_sparse_matrix_is_refused_where_it_must_be_dense():
         Genie(2).fit(csr_array(X))
 
 
+def test_the_first_wrong_number_of_a_sparse_matrix():
+    for value, rule in ((np.inf, r"must be finite\. Got infinity in"), (np.nan, "Got 2 NaN, the first in")):
+        wide = csr_array(([1.0, value, value], ([0, 2, 1], [5, 6, 10**8])), shape=(3, 10**9))
+        with pytest.raises(ValueError, match=rf"X of Preprocessor .*{rule} row 1 and column 100000000"):
+            Preprocessor().fit(wide)
+
+
 @pytest.mark.parametrize(
     ("model", "new", "name"),
     [

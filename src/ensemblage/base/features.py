@@ -89,7 +89,7 @@ def _wrong_features(subject: str, X: Any, error: Exception) -> str:
     if hasattr(X, "toarray"):
         if "parse" in str(error):
             return f"{subject} must be dense. Got a sparse matrix. Give X.toarray(), if it fits into memory."
-        X = X.toarray()
+        return _infinity(subject, X)
     try:
         values = np.asarray(X)
     except ValueError:
@@ -111,14 +111,19 @@ def _wrong_features(subject: str, X: Any, error: Exception) -> str:
             rule = "must be numbers" + ": each argument must be a string or a number" * isinstance(error, TypeError)
             got = format_value(cell.item() if isinstance(cell, np.generic) else cell)
             return f"{subject} {rule}. Got {got}. Make numbers of such columns with Preprocessor."
-    infinite = np.argwhere(np.isinf(values.astype(np.float64)))
-    if len(infinite):
-        row, column = infinite[0]
-        return (
-            f"{subject} must be finite. Got infinity in row {row} and column {column}, counted from 0. Correct it, or "
-            "leave that row out."
-        )
-    return ""
+    return _infinity(subject, values.astype(np.float64))
+
+
+def _infinity(subject: str, X: Any) -> str:
+    """The sentence for the first infinite number of a matrix; empty if all are finite."""
+    places = _places(np.isinf, X)
+    if not len(places):
+        return ""
+    row, column = places[0]
+    return (
+        f"{subject} must be finite. Got infinity in row {row} and column {column}, counted from 0. Correct it, or "
+        "leave that row out."
+    )
 
 
 def _is_number(cell: Any) -> bool:
@@ -133,8 +138,16 @@ def _is_number(cell: Any) -> bool:
 def _missing_places(X: Any) -> NDArray[Any]:
     """(n_missing, 2) row and column of each gap; none in what is no matrix of numbers."""
     try:
-        given = np.asarray(X.toarray() if hasattr(X, "toarray") else X)
-        missing = np.isnan(given if given.dtype.kind in "fiuc" else given.astype(np.float64))
+        values = X if hasattr(X, "tocoo") else np.asarray(X)
+        return _places(np.isnan, values if values.dtype.kind in "fiuc" else values.astype(np.float64))
     except (TypeError, ValueError):
         return np.empty((0, 2))
-    return np.argwhere(missing) if missing.ndim == 2 else np.empty((0, 2))
+
+
+def _places(test: np.ufunc, X: Any) -> NDArray[Any]:
+    """(q, 2) row and column of the numbers of a matrix, dense or sparse, that fulfil a test; in order of the rows."""
+    if hasattr(X, "tocoo"):
+        cells = X.tocoo()
+        places = np.column_stack([cells.row, cells.col])[test(cells.data)]
+        return places[np.lexsort(places.T[::-1])]
+    return np.argwhere(test(X)) if X.ndim == 2 else np.empty((0, 2))

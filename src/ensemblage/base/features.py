@@ -148,6 +148,6 @@ def _places(test: np.ufunc, X: Any) -> NDArray[Any]:
     """(q, 2) row and column of the numbers of a matrix, dense or sparse, that fulfil a test; in order of the rows."""
     if hasattr(X, "tocoo"):
         cells = X.tocoo()
-        places = np.column_stack([cells.row, cells.col])[test(cells.data)]
+        places: NDArray[Any] = np.column_stack([cells.row, cells.col])[test(cells.data)]
         return places[np.lexsort(places.T[::-1])]
     return np.argwhere(test(X)) if X.ndim == 2 else np.empty((0, 2))

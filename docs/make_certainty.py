@@ -85,7 +85,7 @@ docs/certainty/definition.md says how the definition was chosen among three, by 
 rule.
 
 Core means that the partitions agree. It is not a probability. Most errors are whole clusters that all partitions
-split or merge in the same way, and no number from the partitions can detect such an error. Over runs, the mean
+split or merge in the same way. No number from the partitions can detect such an error. Over runs, the mean
 confidence has a correlation of {r_confidence} with the share of right objects. That of the mean cohesion is
 {r_cohesion}.
 """

@@ -1,4 +1,4 @@
-"""Write docs/DEFAULT.md from its protocol (docs/default/protocol.md) and the records of benchmarks/bench_default.py.
+"""Write docs/DEFAULT.md from the texts in docs/default and the records of benchmarks/bench_default.py.
 
 With --suite and --data it draws the sets on which the default loses most once more, too.
 """
@@ -68,7 +68,9 @@ def table_of(rows: Sequence[dict[str, Any]], names: Iterable[str], ours: str) ->
         )
     lines.sort(key=lambda line: -float(line[1]))
     head = [f"{battery} ({count})" for battery, count in zip(batteries, counts, strict=True)]
-    return markdown_table(["", "mean ARI", *head, "default above it, 95 %", "k right", "median seconds"], lines)
+    return markdown_table(
+        ["algorithm", "mean ARI", *head, "default above it, 95 %", "k right", "median seconds"], lines
+    )
 
 
 def product() -> list[str]:
@@ -84,40 +86,41 @@ def product() -> list[str]:
     pictures = [f"![The clusters of {row['set']}](default/{name_of(row)})" for row in losses()[:LOSSES_DRAWN]]
     sizes = [row["n"] for row in rows]
     about = (
-        f"`ConsensusClustering` as it is, on {len(rows)} sets of {min(sizes)} to {max(sizes):,} objects; what did not "
-        "finish or was not tried on the larger ones counts 0."
+        f"{len(rows)} sets of {min(sizes)} to {max(sizes):,} objects. Mean ARI over all sets and over each battery "
+        "(number of sets). *k right* is the share of sets with the true number of clusters. What did not finish or was "
+        "not tried on the larger sets counts 0."
     )
     differs = (
-        f"ARI of the default with another seed: {again[0]:.3f} on average; on nine tenths of the objects: "
-        f"{again[1]:.3f}."
+        f"Mean ARI between the default's labels with two seeds: {again[0]:.3f}. With all objects and with nine tenths "
+        f"of them: {again[1]:.3f}."
     )
     return [
-        "## The first default, beside plain clusterers",
+        "## First default: comparison with plain clusterers",
         "",
         about,
         "",
-        "Told the number of classes:",
+        "With k given:",
         "",
         *table_of(rows, ["default", "best", "fast", *known], "default"),
         "",
-        "Not told it:",
+        "With k unknown:",
         "",
         *table_of(rows, ["default, k found", *found], "default, k found"),
         "",
         differs,
         "",
-        "Where it loses most, with the better scaling of each:",
+        "The sets on which it loses most, k given. Cells are ARI; each plain clusterer has its better scaling:",
         "",
         *markdown_table(["set", "size", "classes", "default", *KNOWN], lost),
         "",
-        "The first five; of more than two features the first two principal components:",
+        "The first five of them. Sets of more than two features are drawn by their first two principal components:",
         "",
         *[line for picture in pictures for line in (picture, "")],
     ]
 
 
 def losses() -> list[dict[str, Any]]:
-    """The sets by how far the default is below the best plain clusterer, told the number of classes."""
+    """The sets by how far the default is below the best plain clusterer, k given."""
     return sorted(records("product"), key=lambda row: row["ari"]["default"] - row["ari"].get(best_plain(row), 0))
 
 
@@ -165,31 +168,33 @@ def words() -> list[str]:
         lines.append([word, f"{total:,}", f"{right / total:.2f}"])
     auc = np.array([[row["auc"]["confidence_"], row["auc"]["cohesion_"]] for row in rows if "auc" in row])
     about = (
-        f"{len(rows)} sets of the suite with at most 1,500 objects, told the number of classes. AUC of "
+        f"Objects of {len(rows)} sets of at most 1,500 objects, k given, and the share of them that is right. AUC of "
         f"`confidence_` {auc.mean(axis=0)[0]:.3f}, of the mean co-association {auc.mean(axis=0)[1]:.3f}."
     )
     return [
-        "## The words of certainty with the first default",
+        "## First default: words of certainty",
         "",
         about,
         "",
-        *markdown_table(["", "objects", "right"], lines),
+        *markdown_table(["word", "objects", "right"], lines),
         "",
     ]
 
 
-def without_each_battery(batteries: NDArray[Any], values: dict[str, NDArray[np.float64]]) -> str:
+def without_each_battery(batteries: NDArray[Any], values: dict[str, NDArray[np.float64]]) -> list[str]:
     """What the best candidate of the other batteries reaches on each. values : (sets,) of each candidate."""
     left_out = []
     for battery in np.unique(batteries):
         rest = batteries != battery
         best = max(values, key=lambda name: values[name][rest].mean())
         left_out.append((battery, best, values[best][~rest]))
-    return (
-        "Leave one battery out: the best of the others, on it: "
-        + "; ".join(f"{battery} {found.mean():.3f} ({best})" for battery, best, found in left_out)
-        + f". Mean over the sets: **{np.concatenate([found for *_, found in left_out]).mean():.3f}**."
-    )
+    lines = [[battery, best, f"{found.mean():.3f}"] for battery, best, found in left_out]
+    mean = np.concatenate([found for *_, found in left_out]).mean()
+    return [
+        f"Leave one battery out. Mean over the sets: **{mean:.3f}**.",
+        "",
+        *markdown_table(["battery left out", "the best on the others", "its mean ARI on this one"], lines),
+    ]
 
 
 def number() -> list[str]:
@@ -205,24 +210,25 @@ def number() -> list[str]:
     batteries = np.array([row["set"].partition("/")[0] for row in rows])
     tried = {name: values for name, values in ari.items() if name not in ("told", SHIPPED)}
     lines = [
-        [name, f"{values.mean():.3f}", *of_batteries(rows, values)]
+        ["given" if name == "told" else name, f"{values.mean():.3f}", *of_batteries(rows, values)]
         + [f"{values[few].mean():.3f}" for few in (~many, many)]
         + [f"{np.mean(right[name]):.2f}"]
         for name, values in sorted(ari.items(), key=lambda item: -item[1].mean())
     ]
     about = (
+        f"Mean ARI of the default's answer with the number that a rule finds; *given* is the true number. "
         f"{len(rows)} sets of up to {max(row['n'] for row in rows):,} objects, {many.sum()} of them with more than ten "
-        "classes: mean ARI of the default's answer, told the number that a rule finds."
+        "classes. Means are over all sets, over each battery, and over sets with few and with more classes."
     )
     head = ["rule", "mean ARI", *np.unique(batteries), "2 to 10 classes", "more", "k right"]
     return [
-        "## Rules for the number of clusters",
+        "## First default: rules for the number of clusters",
         "",
         about,
         "",
         *markdown_table(head, lines),
         "",
-        without_each_battery(batteries, tried),
+        *without_each_battery(batteries, tried),
         "",
     ]
 
@@ -249,11 +255,11 @@ def search() -> list[str]:
             of_level = [values[name].mean() for name, part in zip(values, parts, strict=True) if part[place] == level]
             marginal.append([title, level, f"{np.mean(of_level):.3f}", f"{np.max(of_level):.3f}"])
     about = (
-        f"{len(values):,} candidates on {len(rows)} sets of up to {max(r['n'] for r in rows):,} objects, told the "
-        "number of classes. The best:"
+        f"{len(values):,} candidates on {len(rows)} sets of up to {max(r['n'] for r in rows):,} objects, k given. Mean "
+        "ARI of the best, over all sets and over each battery:"
     )
     return [
-        "## The search",
+        "## First default: the search",
         "",
         about,
         "",
@@ -262,17 +268,17 @@ def search() -> list[str]:
             [[name, f"{values[name].mean():.3f}", *of_batteries(rows, values[name])] for name in shown],
         ),
         "",
-        without_each_battery(batteries, values),
+        *without_each_battery(batteries, values),
         "",
-        "Every choice, the mean and the best over all candidates with it:",
+        "For every setting, the mean and the highest mean ARI of the candidates that have it:",
         "",
-        *markdown_table(["", "choice", "mean", "best"], marginal),
+        *markdown_table(["step", "setting", "mean", "best"], marginal),
     ]
 
 
 TASKS, KINDS = ("k given", "k unknown"), ("drawings", "numbers", "categories", "wide")
 RUNS = {"first default": "first_default", "run 1": "run1", "run 2": "run2"}
-"""Records of the second search, by what they are called."""
+"""Records of the search for the present default, by what they are called."""
 SHIPS = "run 2"
 CLEARLY = 0.9
 """A rating of which it is asked whether the partition is right."""
@@ -324,7 +330,7 @@ HEAD = ["sets", "theirs", "ours", "difference, 95 %", "wins / losses"]
 
 
 def development() -> list[str]:
-    """The runs of the second search on the development sets, beside the first default and single algorithms."""
+    """The runs of the search for the present default, with the first default and single algorithms."""
     scores = {name: scores_of(records(file)) for name, file in RUNS.items()}
     base, *runs = scores
     lines = [
@@ -336,11 +342,11 @@ def development() -> list[str]:
     against = against_singles(scores[SHIPS], records("singles"))
     return [
         (FOLDER / "runs.md").read_text(encoding="utf-8"),
-        "Against the first default:",
+        "Theirs is the first default:",
         "",
         *markdown_table(["run", "task", "kind", *HEAD], lines),
         "",
-        f"{SHIPS.capitalize()} against the single algorithm with the highest mean on each kind, or those that find k:",
+        f"Ours is {SHIPS}. Theirs is the single algorithm with the highest mean on each kind, or each that finds k:",
         "",
         *markdown_table(["task", "kind", "algorithm", *HEAD], against),
         "",
@@ -398,19 +404,21 @@ def sealed() -> list[str]:
 
 
 def worst_tables() -> list[str]:
-    """The development tables on which a single algorithm is most above the answer, k given."""
+    """The development tables on which a single algorithm is most above the answer, k given; means over the seeds."""
     singles: dict[str, dict[str, float]] = {}
     for row in records("singles"):
         if row["task"] == "k given":
             singles.setdefault(row["set"], {})[row["method"]] = row["ari"]
     rows = [r for r in records(RUNS[SHIPS]) if r["task"] == "k given" and r["kind"] != "drawings"]
-    above = {row["set"]: max(singles[row["set"]].values()) - row["ari"] for row in rows}
+    ours = {name: of["ari"] for (_, name), of in scores_of(rows).items()}
+    above = {name: max(singles[name].values()) - ari for name, ari in ours.items()}
+    first = {row["set"]: row for row in rows if row["seed"] == 0}
     lines = []
-    for row in sorted(rows, key=lambda row: -above[row["set"]])[:WORST_SHOWN]:
-        name = max(singles[row["set"]], key=singles[row["set"]].__getitem__)
-        values = f"{row['ari']:.3f}", f"{singles[row['set']][name]:.3f}"
-        lines.append([row["set"], row["kind"], *values, name, row["best"], f"{row['rating']:.2f}"])
-    head = ["set", "kind", "ours", "best single", "which", "highest rating of", "rating"]
+    for name in sorted(above, key=lambda name: -above[name])[:WORST_SHOWN]:
+        row, best = first[name], max(singles[name], key=singles[name].__getitem__)
+        values = f"{ours[name]:.3f}", f"{singles[name][best]:.3f}"
+        lines.append([name, row["kind"], *values, best, row["best"], f"{row['rating']:.2f}"])
+    head = ["set", "kind", "ours", "best single", "which", "rated highest", "rating"]
     return [(FOLDER / "worst.md").read_text(encoding="utf-8"), *markdown_table(head, lines), ""]
 
 
@@ -477,13 +485,12 @@ def stability() -> list[str]:
 
 
 def page() -> str:
-    protocol = (FOLDER / "protocol.md").read_text(encoding="utf-8")
-    chosen = (FOLDER / "chosen.md").read_text(encoding="utf-8")
+    summary, chosen, undone = (
+        (FOLDER / f"{name}.md").read_text(encoding="utf-8") for name in ("summary", "chosen", "undone")
+    )
     second = [*development(), *sealed(), *worst_tables(), *what_it_says(), *structure(), *stability(), *without_each()]
-    protocol, heading, history = protocol.partition("## History:")
-    second.append((FOLDER / "undone.md").read_text(encoding="utf-8"))
     first = [*product(), "", *words(), "", *number(), *search(), ""]
-    return "\n".join([protocol.rstrip(), *second, heading + history, chosen, *first])
+    return "\n".join([summary.rstrip(), *second, undone, chosen, *first])
 
 
 def main() -> None:

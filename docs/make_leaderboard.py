@@ -29,8 +29,8 @@ FILES = (
     *("seconds.csv", "failures.csv", "left_out.csv", "run.json"),
 )
 N_PICTURES = 6
-N_TOLD = 10
-"""Entries that comparisons are told of."""
+N_COMPARED = 10
+"""The first entries that comparisons are shown of."""
 KNOWN, FOUND = "k is known", "k is found"
 KNOWN_TABLES, FOUND_TABLES = "k is known, tables", "k is found, tables"
 """Of sets with more than three features."""
@@ -39,46 +39,75 @@ Record = dict[str, str]
 HEAD = """# Leaderboard
 
 Consensus methods, rankers, rules for the number of clusters k, and plain clusterers on public sets with known classes.
-All get the same input, prepared as by `ensemblage run` (scales that are alike are kept, else every feature has standard
-deviation 1), and are scored by the adjusted Rand index (ARI). `python docs/make_leaderboard.py` writes this page from
-the tables of one run, in [docs/leaderboard](leaderboard):
-
-    ensemblage benchmark --suite SUITE --data DATA --data TABLES --full --largest 2500 --seeds 1 --no-parts
-        --pools random-k,diverse,published -o OUT
+The score is the adjusted Rand index (ARI) with the classes. All get the same input, prepared as by `ensemblage run`:
+scales are kept if they are similar, else every feature has standard deviation 1.
 
 [One sortable page](site/evidence/board.md) has the scores set by set, filters by kind of data, and a board of generated
 sets that anybody can run. [A method from outside can join it](site/howto/submit_method.md).
 
+**The default was checked on part of these sets.** Its trees learned from synthetic worlds alone, but the development
+sets could reject a configuration ([DEFAULT.md](DEFAULT.md)). The first default was searched on the suite. So the places
+of both are no test of them.
+
 """
-POOLS = """*random-k*: 50 k-means with k drawn from 2 to √n. *diverse*: k-means, Gaussian mixture, Ward's and average
-linkage, and spectral clustering on neighbours, each with 2, 3, 4, 6, 9, 13, 19 and 28 clusters (those up to √n).
-*both*: the two together. *published*: labels that some twenty other programs gave, with k given, on data that were
-centred and scaled as a whole and not column by column; it has a table of its own. No pool made here knows k.
+NAMES = """## What the names mean
 
-Plain clusterers have one setting each, fixed beforehand: k-means with 10 starts; Gaussian mixture with 3 starts (full
-covariances up to 50 features, else diagonal); Ward's and average linkage; spectral clustering on 10 neighbours; Genie;
-HDBSCAN with clusters of n / 50 objects at least, from 5 to 50; mixture by BIC and k-means by silhouette among up to 20
-clusters; k-means by `choose_k` among up to 10, with 50 partitions and 19 references. Objects that HDBSCAN puts into no
-cluster are scored as one cluster more. *default* is `ConsensusClustering()`, *first default* the same with
-`selection="consensus"`. With k given they make their own members with about k clusters, which no pool here has.
+An entry is a method, followed by *on* and its pool of members; an entry without a pool clusters the features itself. No
+pool made here knows k.
 
-**The default was chosen on part of these sets.** [DEFAULT.md](DEFAULT.md) says how: its trees learned from synthetic
-worlds alone, but the development sets, which are here, could reject a configuration. The first default was searched on
-the suite. Their places here are no test of them.
+| pool | its members |
+|---|---|
+| random-k | 50 k-means with k drawn from 2 to √n |
+| diverse | five algorithms, each with 2, 3, 4, 6, 9, 13, 19 and 28 clusters up to √n |
+| both | random-k and diverse together |
+| published | labels that some twenty other programs gave, with k given |
+
+The algorithms of *diverse* are k-means, Gaussian mixture, Ward's and average linkage, and spectral clustering on
+neighbours. The data of *published* were centred and scaled as a whole, not column by column; it has tables of its own.
+
+| clusterer of features | setting, fixed beforehand |
+|---|---|
+| default | `ConsensusClustering()` |
+| first default | the same with `selection="consensus"` |
+| k-means | 10 starts |
+| mixture | 3 starts, full covariances up to 50 features, else diagonal |
+| ward, average | Ward's and average linkage |
+| spectral | 10 neighbours |
+| genie | Genie's default threshold |
+| hdbscan | clusters of at least n / 50 objects (5 to 50); objects in no cluster are one cluster more |
+| mixture by BIC, k-means by silhouette | up to 20 clusters |
+| k-means by `choose_k` | up to 10 clusters, 50 partitions, 19 references |
+
+With k given, both defaults make members with about k clusters, which no pool here has.
+
+"""
+RUN = """## What was run
+
+`python docs/make_leaderboard.py` writes this page from the tables of one run, in [docs/leaderboard](leaderboard):
+
+    ensemblage benchmark --suite SUITE --data DATA --data TABLES --full --largest 2500 --seeds 1 --no-parts
+        --pools random-k,diverse,published -o OUT
+
+"""
+K_TEXT = """Shares of the sets on which the number of clusters is right, too small and too large. Next are its mean
+difference from the number of classes, and the mean size of that difference.
+
+"""
+SELECTORS_TEXT = """A row is a ranker that picks one member of a pool: the one that it puts first.
 
 """
 NOT_SHOWN = """## What is not shown
 
-- Others collected these sets to compare clusterers; many are planar drawings. They are no sample of anybody's data.
-  Means over them depend on which sets are among them: the intervals say how much.
-- Known classes are one way to divide the objects, not always the clusters that are there.
+- These sets were collected to compare clusterers, and many are planar drawings. They are no sample of your data.
+  Means depend on which sets are among them; the intervals say how much.
+- Known classes are one way to divide the objects. Other divisions may be as good.
 - Features are scaled as by default, which is not right for all of these sets. Other inputs give other tables.
-- The first and the best of a table were chosen after the fact. p values are corrected for the comparisons of a table,
-  not for that.
-- A method that can only merge clusters of its members (acv, bv, majority, gv3, the Euclidean medians) refuses more
-  clusters than the largest member has, and counts 0 there: a property of a method with a pool, not of the method alone.
-- Seconds were measured on a machine that did other work too. They are seconds of the processor, and include what is
-  compiled or loaded on first use. Memory is the peak of a cell beyond what its process had before.
+- The first and the best of a table were chosen after the fact. The p values are not corrected for that, only for the
+  comparisons of a table.
+- Some methods can only merge clusters of their members: acv, bv, majority, gv3 and the Euclidean medians. They refuse
+  more clusters than the largest member has, and count 0 there. This is due to the pool as much as to the method.
+- Seconds are processor seconds, on a machine that did other work too. They include what is compiled or loaded on first
+  use. Memory is the peak of a cell beyond what its process had before.
 """
 
 
@@ -105,7 +134,7 @@ def lines_of(scope: str) -> list[Record]:
 
 
 def main_table(lines: Sequence[Record]) -> str:
-    header = ["", "mean ARI", "95 %", "finished", "of common", "AMI", "NCA", "regret", "gain"]
+    header = ["entry", "mean ARI", "95 %", "finished", "of common", "AMI", "NCA", "regret", "gain"]
     rows = [
         [
             *(name_of(x), number(x["over_all"]), f"{number(x['low'], 2)} to {number(x['high'], 2)}"),
@@ -118,7 +147,7 @@ def main_table(lines: Sequence[Record]) -> str:
 
 
 def k_table(lines: Sequence[Record]) -> str:
-    header = ["", "k right", "too few", "too many", "k − true k", "distance from it", "mean ARI"]
+    header = ["entry", "k right", "too few", "too many", "k − true k", "its size", "mean ARI"]
     told = sorted((x for x in lines if x["k_far"]), key=lambda x: (-float(x["k_right"]), float(x["k_far"])))
     return table(
         header,
@@ -151,7 +180,7 @@ def by_part(scope: str, order: Sequence[Record], rule: str) -> str:
     found = {(row["entry"], row["pool"]): row for row in read("parts.csv") if row["scope"] == scope}
     parts = [part for part in next(iter(found.values())) if part.startswith(f"{rule}: ")]
     sizes = sizes_of_parts(scope)
-    header = ["", *(f"{part.partition(': ')[2]} ({sizes[part]})" for part in parts)]
+    header = ["entry", *(f"{part.partition(': ')[2]} ({sizes[part]})" for part in parts)]
     rows = [[name_of(x), *(number(found[x["entry"], x["pool"]][part]) for part in parts)] for x in order]
     return table(header, rows)
 
@@ -178,7 +207,7 @@ def scores_of(scope: str) -> dict[str, dict[str, float]]:
 
 def compared(scope: str, keep: Callable[[Record], bool] = lambda row: True) -> str:
     rows = [row for row in read("comparisons.csv") if row["scope"] == scope and keep(row)]
-    header = ["", "against", "difference", "95 %", "wins, ties, losses", "Wilcoxon, Holm"]
+    header = ["entry", "against", "difference", "95 %", "wins, ties, losses", "p (Wilcoxon, Holm)"]
     return table(
         header,
         [
@@ -200,7 +229,7 @@ def best_plain(scope: str) -> str:
 def losses(scope: str, margin: float = 0.1) -> str:
     """Where each entry is far below the best baseline."""
     scores, baseline = scores_of(scope), best_plain(scope)
-    header = ["", "sets lost", "sets won", "worst"]
+    header = ["entry", "sets lost", "sets won", "worst"]
     rows = []
     for x in lines_of(scope):
         own, name = scores[name_of(x)], name_of(x)
@@ -216,7 +245,10 @@ def losses(scope: str, margin: float = 0.1) -> str:
 
 
 def stability(lines: Sequence[Record]) -> str:
-    header = ["", "other seed", "a tenth left out", "CPU s, median", "most", "MB, median", "most", "mean moves by"]
+    header = [
+        *("entry", "other seed", "a tenth left out", "CPU s, median", "CPU s, most"),
+        *("MB, median", "MB, most", "mean moves by"),
+    ]
     rows = [
         [
             *(name_of(x), number(x["seeds"], 2), number(x["part"], 2), number(x["seconds"], 2)),
@@ -238,83 +270,73 @@ def failures() -> str:
         [entry, reason, str(len(where)), ", ".join(where[:3]) + (", …" if len(where) > 3 else "")]
         for (entry, reason), where in sorted(found.items(), key=lambda item: -len(item[1]))
     ]
-    return table(["", "reason", "sets × pools", "where"], rows)
+    return table(["entry", "reason", "sets × pools", "where"], rows)
 
 
 def in_short() -> str:
-    """What the tables say, in sentences that are made of their numbers."""
-    found = []
+    """Who is first, and how far above the best plain clusterer, the best method on a pool and the default."""
     settings = {
-        KNOWN: "with k given",
-        FOUND: "with k unknown",
-        KNOWN_TABLES: "tables alone, with k given",
-        FOUND_TABLES: "tables alone, with k unknown",
+        KNOWN: "all sets, k given",
+        FOUND: "all sets, k unknown",
+        KNOWN_TABLES: "tables, k given",
+        FOUND_TABLES: "tables, k unknown",
     }
+    means, ranks = [], []
     for scope, setting in settings.items():
         lines = lines_of(scope)
-        baseline = best_plain(scope)
         of = {name_of(x): x for x in lines}
-        default = of["default"]
         pairs = {(row["first"], row["second"]): row for row in read("comparisons.csv") if row["scope"] == scope}
-        first = lines[0]
-        sentence = (
-            f"- **{setting.capitalize()}**, {first['n_sets']} sets: the first of {len(lines)} is {name_of(first)} with "
-            f"{number(first['over_all'])}; the best plain clusterer is {baseline} with "
-            f"{number(of[baseline]['over_all'])}"
-        )
-        row = pairs.get((name_of(first), baseline))
-        if row:
-            sentence += f" ({interval(row)})"
-        ours = next(x for x in lines if x["kind"] != "baseline")
-        if ours is not first:
-            row = pairs[name_of(first), name_of(ours)]
-            sentence += f"; the best on a pool is {name_of(ours)} with {number(ours['over_all'])} ({interval(row)})"
-        sentence += f". Our default has {number(default['over_all'])}"
-        row = pairs.get((baseline, "default"))
-        if row and first is not default:
-            sentence += f": {baseline} less default {interval(row)}"
-        found.append(f"{sentence}. {ranks_in_short(scope)}")
-    pools = [
-        f"{row['pool']} {number(row['mean_member'])} and {number(row['best_member'])} ({row['sets']} sets)"
-        for row in read("pools.csv")
+        first, pooled = name_of(lines[0]), name_of(next(x for x in lines if x["kind"] != "baseline"))
+        for name in dict.fromkeys((first, best_plain(scope), pooled, "default")):
+            score = [f"{setting} ({lines[0]['n_sets']})", name, number(of[name]["over_all"])]
+            means.append([*score, *difference(pairs.get((first, name)))])
+        ranks.append([setting, *rank_cells(scope)])
+    header = ["sets", "entry", "mean ARI", "first less this", "95 %", "first's wins, losses", "p"]
+    header_of_ranks = [
+        "sets",
+        "first",
+        "its mean rank",
+        "place of default",
+        "its mean rank",
+        "critical difference",
+        "entries within it",
     ]
-    found.append(f"- **Members**: mean and best ARI of the members of a pool: {', '.join(pools)}.")
-    found.append(rankers_in_short())
+    shown = [
+        "Mean ARI of the first of all, the best plain clusterer, the best on a pool, and the default:\n\n",
+        table(header, means),
+        "Mean rank over the sets. Nemenyi's critical difference says which ranks differ by more than chance:\n\n",
+        table(header_of_ranks, ranks),
+        "ARI of the members of each pool, mean over its sets:\n\n",
+        members_in_short(),
+    ]
     rules = sorted(lines_of(FOUND), key=lambda x: -float(x["k_right"]))[:3]
-    best = ", ".join(f"{name_of(x)} on {100 * float(x['k_right']):.0f} % of the sets" for x in rules)
-    found.append(f"- **The number of classes** is met most often by {best}.")
-    return "\n".join(found) + "\n\n"
+    best = ", ".join(f"{name_of(x)} ({100 * float(x['k_right']):.0f} %)" for x in rules)
+    return "".join([*shown, f"The number of classes is found on most sets by {best}.\n\n"])
 
 
-def ranks_in_short(scope: str) -> str:
-    """Who is first by mean rank, and how many are within the critical difference."""
+def difference(row: Record | None) -> list[str]:
+    """The cells of a comparison; dashes where an entry is the first itself or was not compared."""
+    if row is None:
+        return ["–"] * 4
+    bounds = f"{float(row['low']):+.3f} to {float(row['high']):+.3f}"
+    return [f"{float(row['difference']):+.3f}", bounds, f"{row['wins']}, {row['losses']}", number(row["p_value"], 3)]
+
+
+def rank_cells(scope: str) -> list[str]:
+    """Who is first by mean rank, the place of the default, and how many are within the critical difference."""
     rows = [row for row in read("ranks.csv") if row["scope"] == scope]
     first, apart = rows[0], float(rows[0]["critical_difference"])
     place, default = next((i, row) for i, row in enumerate(rows, 1) if row["entry"] == "default")
     near = sum(float(row["mean_rank"]) <= float(first["mean_rank"]) + apart for row in rows)
-    return (
-        f"By mean rank over the sets the first is {first['entry']} with {number(first['mean_rank'], 1)}, default is "
-        f"number {place} with {number(default['mean_rank'], 1)}; {near} of {len(rows)} are within Nemenyi's critical "
-        f"difference of the first, {apart:.1f}."
-    )
+    own = [first["entry"], number(first["mean_rank"], 1), str(place), number(default["mean_rank"], 1)]
+    return [*own, f"{apart:.1f}", f"{near} of {len(rows)}"]
 
 
-def rankers_in_short() -> str:
-    lines = {(x["entry"], x["pool"]): x for x in lines_of(FOUND)}
-    parts = []
-    for pool in ("random-k", "diverse"):
-        named = ("discotec", "discotec-tv", "discotec-kl", "discotec-hellinger", "aari", "anmi", "silhouette")
-        of = [(name, lines[name, pool]) for name in named if (name, pool) in lines]
-        told = ", ".join(f"{n} {number(x['over_all'])} (k − true k {float(x['k_error']):+.1f})" for n, x in of)
-        parts.append(f"{pool}: {told}")
-    return f"- **Rankers as selectors**, ARI of the member that they put first: {'; '.join(parts)}."
-
-
-def interval(row: Record) -> str:
-    return (
-        f"{float(row['difference']):+.3f}, {float(row['low']):+.3f} to {float(row['high']):+.3f}; {row['wins']} sets "
-        f"won, {row['losses']} lost; p {number(row['p_value'], 3)}"
-    )
+def members_in_short() -> str:
+    rows = [
+        [row["pool"], row["sets"], number(row["mean_member"]), number(row["best_member"])] for row in read("pools.csv")
+    ]
+    return table(["pool", "sets", "mean member", "best member"], rows)
 
 
 def sets_in_short() -> str:
@@ -328,44 +350,57 @@ def sets_in_short() -> str:
 def page() -> str:
     notes = json.loads((TABLES / "run.json").read_text(encoding="utf-8"))["notes"]
     known, found = lines_of(KNOWN), lines_of(FOUND)
-    parts = [
-        HEAD,
-        sets_in_short() + "\n",
-        "".join(f"- {note}\n" for note in notes),
-        "\n",
-        POOLS,
-        "## In short\n\n",
-        in_short(),
-    ]
+    parts = [HEAD, "## In short\n\n", in_short(), NAMES, RUN, sets_in_short() + "\n"]
+    parts += ["".join(f"- {note}\n" for note in notes), "\n"]
     parts += ["## With k given\n\n", explain(), main_table(known)]
     parts += [compared_text(), compared(KNOWN, partial(is_compared, lines=known))]
     parts += ["### By battery\n\n", by_part(KNOWN, known, "battery"), "### By kind of set\n\n", kinds_text()]
     for rule in ("shape", "features", "classes", "balance", "objects"):
         parts += [f"By {rule}:\n\n", by_part(KNOWN, known[:12] + plain_after(known, 12), rule)]
-    parts += ["## With k unknown\n\n", main_table(found), compared(FOUND, partial(is_compared, lines=found))]
-    parts += ["### Numbers of clusters\n\n", k_table(found), "### Rankers as selectors\n\n", selectors(found)]
+    parts += [
+        "## With k unknown\n\n",
+        "The columns are those of the first table above.\n\n",
+        main_table(found),
+        compared(FOUND, partial(is_compared, lines=found)),
+    ]
+    parts += ["### Numbers of clusters\n\n", K_TEXT, k_table(found)]
+    parts += ["### Rankers as selectors\n\n", SELECTORS_TEXT, selectors(found)]
     parts += ["### By battery\n\n", by_part(FOUND, found, "battery"), "### By shape\n\n"]
     parts += [by_part(FOUND, found[:12] + plain_after(found, 12), "shape")]
-    parts += ["## Tables\n\n", "Sets with more than three features, without drawings in the plane and in space.\n\n"]
+    parts += [
+        "## Tables\n\n",
+        "Sets with more than three features; drawings in the plane and in space are left out.\n\n",
+    ]
     for scope, heading in ((KNOWN_TABLES, "### Tables, k given"), (FOUND_TABLES, "### Tables, k unknown")):
         lines = lines_of(scope)
         parts += [f"{heading}\n\n", main_table(lines), compared(scope, partial(is_compared, lines=lines))]
     for scope in dict.fromkeys(line["scope"] for line in read("leaderboard.csv")):
         if scope not in (KNOWN, FOUND, KNOWN_TABLES, FOUND_TABLES):
-            parts += [f"## Where {scope}\n\n", main_table(lines_of(scope))]
+            parts += [
+                f"## {scope.replace('is known', 'given').replace('is found', 'unknown').replace(', ', ', pool ')}\n\n",
+                main_table(lines_of(scope)),
+            ]
     parts += ["## Where each loses\n\n", losses_text(KNOWN), losses(KNOWN), pictures_text()]
     parts += ["### With k unknown\n\n", losses_text(FOUND), losses(FOUND)]
     parts += ["## Stability, time and memory\n\n", stability_text(), stability(known)]
-    parts += ["## What has no number\n\n", "Counted as 0 in the means over all sets.\n\n", failures()]
+    parts += [
+        "## What has no number\n\n",
+        "What an entry refused or did not finish counts 0 in the means over all sets.\n\n",
+        failures(),
+    ]
     parts += ["## Sets that are left out\n\n", left_out(), NOT_SHOWN]
     return "".join(parts)
 
 
 def explain() -> str:
     return (
-        "Means over all sets, 0 where there is no number, with the 95 % interval of sets drawn with replacement; of "
-        f"common: over the {lines_of(KNOWN)[0]['n_common']} sets where all have a number that have one on half of the "
-        "sets. Regret: below the best member of its pool; gain: above the mean member.\n\n"
+        "A row is an entry, the best first. Means are over all sets; a missing number counts 0.\n\n"
+        "- 95 %: the interval of the mean, with sets drawn with replacement.\n"
+        "- Finished: the sets with a number.\n"
+        f"- Of common: mean ARI over {lines_of(KNOWN)[0]['n_common']} sets. There every entry has a number that has "
+        "one on half of all sets.\n"
+        "- AMI: adjusted mutual information; NCA: normalised clustering accuracy.\n"
+        "- Regret: the best member of the pool less this; gain: this less the mean member.\n\n"
     )
 
 
@@ -373,27 +408,28 @@ def kinds_text() -> str:
     from ensemblage.lab.benchmark._kinds import RULES
 
     rules = "".join(f"- {name}: {rule}.\n" for name, rule in RULES.items())
-    return f"The kind is decided by the data alone:\n\n{rules}\n"
+    return f"Mean ARI by kinds of sets. The kind is decided by the data alone:\n\n{rules}\n"
 
 
 def losses_text(scope: str) -> str:
     return (
-        f"Sets where an entry is more than .1 below (lost) or above (won) {best_plain(scope)}, and the three where it "
-        "is farthest below, with both scores.\n\n"
+        f"An entry wins or loses a set if its ARI differs by more than .1 from that of {best_plain(scope)}. *Worst* "
+        "has the three largest losses, with both scores.\n\n"
     )
 
 
 def stability_text() -> str:
     if not any(x["moved"] for x in lines_of(KNOWN)):
         return (
-            "Seconds and megabytes of a cell with one seed, without making the pool. Other seeds, and runs without a "
-            "tenth of the objects, were not made.\n\n"
+            "Seconds and megabytes of a cell, that is one entry on one set, with one seed and without making the pool. "
+            "Other seeds, and runs without a tenth of the objects, were not made.\n\n"
         )
     return (
-        "Adjusted Rand index between the answers with two seeds, and without a tenth of the objects (pool and "
-        "preparation made anew), over the sets where that was run. Seconds and megabytes of a cell, without "
-        "making the pool. Mean moves by: the mean index with the second seed less that with the first, over the sets "
-        f"with both; {noise()}.\n\n"
+        "- Other seed, a tenth left out: ARI between two answers, over the sets where that was run. Pool and "
+        "preparation were made anew.\n"
+        "- Seconds and megabytes: of one entry on one set, without making the pool.\n"
+        "- Mean moves by: mean ARI with the second seed less that with the first, over the sets with both. "
+        f"{noise().capitalize()}.\n\n"
     )
 
 
@@ -422,14 +458,14 @@ def plain_after(lines: Sequence[Record], n: int) -> list[Record]:
 
 def is_compared(row: Record, lines: Sequence[Record]) -> bool:
     """Whether a comparison is with one of the first, with a plain clusterer or with the default."""
-    return row["second"] in {name_of(x) for i, x in enumerate(lines) if i < N_TOLD or x["kind"] == "baseline"}
+    return row["second"] in {name_of(x) for i, x in enumerate(lines) if i < N_COMPARED or x["kind"] == "baseline"}
 
 
 def compared_text() -> str:
     return (
-        f"The first, and the best plain clusterer, with the first {N_TOLD} and the plain clusterers "
-        "([all](leaderboard/comparisons.csv)). A difference of up to .005 is a tie; p values are corrected for all "
-        "comparisons of the table:\n\n"
+        f"The first and the best plain clusterer, compared with the first {N_COMPARED} and with the plain clusterers "
+        "([all comparisons](leaderboard/comparisons.csv)). A difference of up to .005 is a tie. p values are corrected "
+        "for all comparisons of the table.\n\n"
     )
 
 

@@ -256,7 +256,7 @@ def test_nothing_is_overwritten_unasked_but_what_an_earlier_call_wrote():
     model = KMeansConsensus(3, random_state=0).fit(Ensemble.from_anndata(adata))
     with pytest.raises(
         ValueError,
-        match=r"that something else wrote are kept\. Got 'cell_type' in \.obs\. Choose another key, or overwrite=True",
+        match=r"one that ensemblage wrote\. Got 'cell_type' in \.obs\. Choose another key, or overwrite=True",
     ):
         to_anndata(model, adata, "cell_type")
     with pytest.raises(ValueError, match=r"Got 'neighbors' in \.uns"):

@@ -288,7 +288,7 @@ def test_classes_are_set_aside_in_the_first_line(name, tmp_path):
     first = done.stderr.splitlines()[0]
     assert first == f"t.csv: left out, its name says known classes: {name} (else: --role {name}=feature)"
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
-    assert f"Left out as known classes, for so its name says: {name}." in page
+    assert f"Left out as known classes, because of its name: {name}." in page
     used = Preprocessor(roles={name: "feature"}).fit(read_table(path))
     assert [use.use for use in used.columns_][-1] == "used: indicators of 3 categories"
     done = shell("generate", path, "--partitions", 2, "--role", f"{name}=feature", "-o", tmp_path / "e.npz")

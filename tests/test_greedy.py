@@ -334,7 +334,7 @@ def test_gkcc_names_itself(blobs, parameters, message):
 
 
 def test_one_object_is_too_few():
-    with pytest.raises(ValueError, match="minimum of 2 is required by GreedyKMeansConsensus"):
+    with pytest.raises(ValueError, match="X of GreedyKMeansConsensus must have at least 2 objects"):
         GreedyKMeansConsensus(1).fit(np.zeros((1, 2)))
 
 

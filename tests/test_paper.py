@@ -25,7 +25,7 @@ def make_paper():
 
 
 def quality():
-    sealed = "## The sealed tables"
+    sealed = "## Results on the sealed tables"
     n_sets, genie, ours, *_ = cells("DEFAULT.md", "k given", "genie, as given (highest mean)", after=sealed)
     assert n_sets == "15"
     yield "Fifteen real tables were divided off before it and scored once."
@@ -53,7 +53,7 @@ def quality():
     counted = re.findall(r"runs? \| ([\d,]+) of ([\d,]+)", text_of("REPRODUCTION.md").split("## ")[1])
     met, compared = (sum(int(pair[i].replace(",", "")) for pair in counted) for i in (0, 1))
     yield f"{met:,} of {compared:,} printed numbers"
-    words = {kind: cells("DEFAULT.md", kind, after="## What the choice says")[1:4] for kind in KINDS[:2]}
+    words = {kind: cells("DEFAULT.md", kind, after="## Do certainty and rating hold?")[1:4] for kind in KINDS[:2]}
     shares = {kind: [per_cent(cell.split()[0]) for cell in row] for kind, row in words.items()}
     core, border, undecided = shares["drawings"]
     yield f"{core} of core, {border} of border and {undecided} of undecided objects"

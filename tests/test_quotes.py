@@ -47,7 +47,7 @@ def certainty():
     yield "theory/certainty.md", f"over {runs} runs on {sets} public sets"
     right = {}
     for word in ("core", "border", "undecided"):
-        objects, share = cells("DEFAULT.md", word, after="## The words of certainty with the first default")
+        objects, share = cells("DEFAULT.md", word, after="## First default: words of certainty")
         right[word] = per_cent(share)
         yield "theory/certainty.md", f"| {word} | {objects} | {per_cent(share)} |"
     said = f"{right['core']} of the core, {right['border']} of the border and {right['undecided']} of the undecided"
@@ -111,7 +111,7 @@ def over_kinds(found, task):
 
 def sealed():
     page = "evidence/index.md"
-    given, unknown, sealed = "k given", "k unknown", "## The sealed tables"
+    given, unknown, sealed = "k given", "k unknown", "## Results on the sealed tables"
     n_sets, genie, ours, interval, *_ = cells("DEFAULT.md", given, "genie, as given (highest mean)", after=sealed)
     low, high = (f"{float(bound):+.2f}".replace("0.", ".").replace("-", "−") for bound in interval.split(" to "))
     readme = f"has a mean adjusted Rand index of **{short(ours)}** on {n_sets} real tables"
@@ -139,7 +139,7 @@ def checked():
     yield page, f"On the {n_sets} sets on which it was checked meanwhile, mean over four kinds of data, it has"
     yield page, f"it has {short(scores[given])} (best single algorithm {short(best[given])})"
     yield page, f"with the number unknown {short(scores[unknown])} ({short(best[unknown])})"
-    words = {kind: cells("DEFAULT.md", kind, after="## What the choice says")[1:4] for kind in KINDS[:2]}
+    words = {kind: cells("DEFAULT.md", kind, after="## Do certainty and rating hold?")[1:4] for kind in KINDS[:2]}
     shares = {kind: [per_cent(cell.split()[0]).removesuffix(" %") for cell in row] for kind, row in words.items()}
     objects = "of the objects that the default calls core, border and undecided"
     yield page, f"**{', '.join(shares['drawings'])} %** {objects}"

@@ -40,11 +40,6 @@ MOST_KEPT = 40
 """Failures that a record keeps in full."""
 
 
-THEIRS = ("Input X contains", "Expected 2D array", "Found array with", "Complex data not supported",
-          "dtype='numeric' is not compatible")  # fmt: skip
-"""How sentences of scikit-learn about features begin, which its users know."""
-
-
 class Failure(AssertionError):
     """An outcome that is neither a sound result nor a sentence."""
 
@@ -54,8 +49,6 @@ def sentence_of(error: BaseException) -> str:
     text, kind = str(error), type(error)
     if kind.__module__.startswith("ensemblage."):  # an error of ours that says more
         kind = kind.__base__ or kind
-    if text.startswith(THEIRS):
-        return "scikit-learn's"
     if kind not in (ValueError, TypeError, ImportError) and not (kind is IndexError and " must be " in text):
         raise Failure(f"{kind.__name__}: {text[:300]}") from error
     clear = any(word in text for word in (" must ", " needs ", " is no ", " cannot ", " may ", " are no "))

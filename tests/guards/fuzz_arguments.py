@@ -126,8 +126,6 @@ def case(draw: Random, folder: Path) -> str:
     try:
         call(**arguments)
     except Exception as error:
-        if parameter == "X" and name.endswith("Partitions") and isinstance(error, ValueError | TypeError):
-            return "scikit-learn's"  # which looks at features
         try:
             return sentence_of(error)
         except Failure as failure:

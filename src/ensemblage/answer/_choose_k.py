@@ -16,18 +16,11 @@ from sklearn.utils import check_array
 
 from ensemblage.answer._agreed_k import agreement_up_to_root, most_agreed, numbers_up_to_root
 from ensemblage.answer._k_choice import LIKELY, VOTERS, KChoice, KRow
+from ensemblage.base.features import FILL, features_checked
 from ensemblage.base.frames import backend_of
 from ensemblage.base.parameters import MOST_TASKS, Flag, Jobs, Words
 from ensemblage.base.random import sample_rows, task_seeds
-from ensemblage.base.validation import (
-    FILL,
-    check_progress,
-    check_value,
-    check_whole,
-    features_checked,
-    format_value,
-    n_distinct_rows,
-)
+from ensemblage.base.validation import check_progress, check_value, check_whole, format_value, n_distinct_rows
 from ensemblage.consensus.voting._ada_cvote import CumulativeVoting
 from ensemblage.ensemble._arrays import as_frame
 from ensemblage.ensemble._ensemble import Ensemble
@@ -178,7 +171,8 @@ def choose_k(
     """
     name = "choose_k"
     prepared = _prepare_features(X, standardize, impute)
-    data = check_array(prepared, dtype=np.float64, ensure_min_samples=4)
+    with features_checked("X of choose_k", prepared):
+        data = check_array(prepared, dtype=np.float64, ensure_min_samples=4)
     check_whole(n_references, f"n_references of {name}", 1, MOST_TASKS)
     check_whole(n_splits, f"n_splits of {name}", 1, MOST_TASKS)
     check_whole(n_partitions, f"n_partitions of {name}", 2, MOST_TASKS)
@@ -214,7 +208,7 @@ def _prepare_features(X: Any, standardize: bool | Literal["auto"], impute: str |
     preprocessor = Preprocessor(standardize=scaling_of(table is not X, standardize), impute=impute)
     if not isinstance(table, Table) and as_frame(table) is None:
         gaps: Any = True if impute is None else "allow-nan"
-        with features_checked("choose_k", X, FILL if impute is None else None):
+        with features_checked("X of choose_k", X, FILL if impute is None else None):
             table = check_array(X, dtype=[np.float64, np.float32], ensure_all_finite=gaps, ensure_min_samples=4)
         _check_distinct(n_distinct_rows(table, 3))
         if standardize is False and impute is None:  # as another preprocessor has made it, which has told its notes

@@ -40,7 +40,7 @@ class Shipped(NamedTuple):
     trees: Trees
     version: str
     clear: float
-    """The rating that the best candidates of 95 % of single clouds do not exceed."""
+    """The rating that the best candidates of 96 % of single clouds do not exceed."""
 
 
 @cache
@@ -78,7 +78,7 @@ class Chosen:
     rating : float
         The predicted index of the best candidate. It is not calibrated on real data.
     is_clear : bool
-        Whether the rating is above that of 95 % of synthetic single clouds.
+        Whether the rating is above that of 96 % of synthetic single clouds.
     weights : dict of tuple to float
         Of the partitions by view, family and number of clusters; they sum to 1.
     version : str

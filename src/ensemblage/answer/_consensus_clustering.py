@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
 from ensemblage.answer._chooser import Chosen
 from ensemblage.answer._default_plan import (
@@ -46,7 +45,7 @@ from ensemblage.base.parameters import Constraints, Function, Jobs, Seed, Words
 from ensemblage.base.random import seed_of
 from ensemblage.base.selections import DEFAULT_SELECTION, LEARNED
 from ensemblage.base.sklearn import BaseEstimator, ClusterMixin
-from ensemblage.base.validation import check_parameters, format_value
+from ensemblage.base.validation import check_fitted, check_parameters, format_value
 from ensemblage.consensus._assignment import BY_RULE, Assignment
 from ensemblage.consensus._model import Model, score_of
 from ensemblage.ensemble._checks import check_sample_weight
@@ -425,7 +424,7 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
 
     def _labels_of(self, X: Any) -> NDArray[np.int32]:
         """(n_new, p) labels of new objects in the partitions."""
-        check_is_fitted(self)
+        check_fitted(self)
         X = as_table(X)
         features = self.preprocessor_.transform(X)
         made = [np.asarray(self.generator_.transform(features))] if features.shape[1] else []

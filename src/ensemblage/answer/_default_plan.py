@@ -594,7 +594,7 @@ def has_many_clusters(features: Any, asked: Wishes) -> bool:
 
 
 def largest_asked(asked: Wishes) -> int:
-    """The largest number of clusters that is asked for, 0 if none is."""
+    """The largest requested number of clusters; 0 without a request."""
     return max(asked.n_clusters or 0, *(asked.k_range or ()), 0)
 
 

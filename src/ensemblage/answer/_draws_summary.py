@@ -112,7 +112,7 @@ def summarize_draws(
     """
     if not isinstance(draws, PosteriorDraws):
         raise TypeError(
-            f"draws of summarize_draws must be what read_draws returned. Got {format_value(draws)}. Read them."
+            f"draws of summarize_draws must be what read_draws returned. Got {format_value(draws)}. Call it first."
         )
     limits: dict[str, Any] = {"max_bytes": max_bytes, "n_jobs": n_jobs, "random_state": random_state}
     estimate = SalsoConsensus(n_clusters, loss=loss, a=a, n_init=n_init, **limits).fit(draws.ensemble)

@@ -144,7 +144,7 @@ def check_votes(generator: Any, members: Collection[str]) -> None:
         )
     if members:
         raise ValueError(
-            "noise must be 'missing' where categories are members, which call nothing noise. Got 'vote' and "
+            "noise must be 'missing' where categories are members: they have no noise. Got 'vote' and "
             f"{some(list(members), MOST_NAMED)}. Encode categories as features, or leave these columns out."
         )
 

@@ -12,9 +12,10 @@ from scipy.stats import beta
 from sklearn.utils import check_array, check_random_state
 
 from ensemblage.answer._hclust import hclust, numbers_by_first
+from ensemblage.base.features import features_checked
 from ensemblage.base.memory import MAX_BYTES, OVERHEAD, check_fits
 from ensemblage.base.random import task_seeds
-from ensemblage.base.validation import check_choice, check_progress, check_whole, features_checked, format_value
+from ensemblage.base.validation import check_choice, check_progress, check_whole, format_value
 from ensemblage.consensus.hierarchies._eac import EvidenceAccumulation
 from ensemblage.consensus.hierarchies._linkages import LINKAGES
 from ensemblage.ensemble._ensemble import Ensemble
@@ -208,7 +209,7 @@ def choose_k_monti(
     >>> choice.best
     3
     """
-    with features_checked("choose_k_monti", X):
+    with features_checked("X of choose_k_monti", X):
         data = check_array(X, dtype=np.float64, ensure_min_samples=4)
     ks = _check_k_range(k_range)
     check_choice(reference_data, "reference_data of choose_k_monti", _REFERENCES)

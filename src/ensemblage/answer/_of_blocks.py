@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from ensemblage.answer._chooser import choose_candidate
 from ensemblage.answer._execution import consensus_of, generator_of, learned_weights, number_of_clusters, set_weights
@@ -26,6 +25,7 @@ from ensemblage.answer._second_sample import (
     second_seed,
 )
 from ensemblage.base.atomic import new_folder
+from ensemblage.base.validation import check_fitted
 from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.generation._clusterers import nearest_rows
 from ensemblage.generation._dense_rows import MOST_OF_SAMPLE, MOST_WHOLE, are_dense, drawn_rows
@@ -90,7 +90,7 @@ def cluster_blocks(plan: Plan, features: FeatureBlocks, seed: int, n_jobs: int |
 
 
 def _dense_rows(features: FeatureBlocks, size: int, seed: int) -> NDArray[np.float64]:
-    """The objects that a seed draws without those between clusters: `dense_rows`."""
+    """The drawn objects in dense places: `dense_rows`."""
     rows, others = drawn_rows(len(features), features.shape[1], size, seed)
     looked_at = features[others]
     drawn = looked_at[np.searchsorted(others, rows)]
@@ -162,7 +162,7 @@ class OfKept(NamedTuple):
 def _check_model(features: FeatureBlocks, model: Any) -> list[NDArray[np.float64]]:
     """The rows of each sample that a model clustered of these features, as it scales them; none where it clustered
     all."""
-    check_is_fitted(model)
+    check_fitted(model)
     are_all, n_features = len(features) <= MOST_WHOLE, getattr(model, "n_features_in_", None)
     kept = [] if are_all else [getattr(getattr(model, "generator_", None), "_fit_X", np.empty((0, 0)))]
     is_fitted = hasattr(model, "plan_") and model.plan_.n_objects == len(features)

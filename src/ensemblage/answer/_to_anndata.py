@@ -11,12 +11,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from ensemblage._version import __version__
 from ensemblage.base.atomic import Place
 from ensemblage.base.options import Message, Option
-from ensemblage.base.validation import check_flag, format_value
+from ensemblage.base.validation import check_fitted, check_flag, format_value
 from ensemblage.io._anndata_read import File, library, open_anndata
 from ensemblage.metrics import verdicts
 from ensemblage.metrics._certainty import VERDICTS
@@ -84,7 +83,7 @@ def to_anndata(model: Any, adata: Any, key: str = KEY, *, copy: bool = False, ov
     """
     library()
     choice, model = model, _model_of(model)
-    check_is_fitted(model)
+    check_fitted(model)
     if isinstance(adata, str | PathLike):
         raise TypeError(
             f"adata of to_anndata must be an AnnData object. Got {format_value(adata)}. Read the file first."
@@ -184,7 +183,7 @@ def check_key(key: Any, columns: Any, uns: Mapping[str, Any], overwrite: bool) -
         got = f"{taken[0]!r} in .obs" if taken else f"{key!r} in .uns"
         raise ValueError(
             Message(
-                f"Columns that something else wrote are kept. Got {got}. Choose another ",
+                f"The key must be new, or one that ensemblage wrote. Got {got}. Choose another ",
                 Option("key"),
                 ", or ",
                 Option("overwrite", True),

@@ -1,1 +1,1 @@
-"""What every room uses: checks of what was given, parameters, properties, locks, text, and no data."""
+"""Used by every package: checks of input, parameters, locks and texts; no data."""

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,6 @@ from numpy.typing import NDArray
 
 from ensemblage.base.options import Message, Option
 from ensemblage.base.parameters import (
-    LARGEST,
     Bytes,
     Constraint,
     Flag,
@@ -114,56 +112,14 @@ def format_value(value: Any) -> str:
     return text if len(text) <= 100 else f"{text[:90]} … ({len(text):,} characters)"
 
 
-FILL_FIRST = ('Fill them first, as Preprocessor(impute="median") does, or leave those rows out.',)
-FILL = ("Fill them with ", Option("impute", "median"), ", or leave those rows out.")
+def check_fitted(model: Any, attributes: str | None = None) -> None:
+    """Raise scikit-learn's NotFittedError, in a sentence of ours, unless a model is fitted."""
+    from sklearn.utils.validation import check_is_fitted
 
-
-@contextmanager
-def features_checked(subject: str, X: Any, otherwise: Sequence[str | Option] | None = FILL_FIRST) -> Iterator[None]:
-    """Where scikit-learn's checks of features X fail, say it in a sentence: of whole numbers that no float holds, of
-    AnnData, and of gaps, which may be there if ``otherwise``, the advice, is None.
-    """
-    if isinstance(X, str | os.PathLike):
-        raise TypeError(
-            f"X of {subject} must be numbers of shape (objects, features). Got {format_value(X)}. Read a file with "
-            "ensemblage.read_table first."
-        )
-    if hasattr(X, "obsm"):
-        raise TypeError(
-            f"X of {subject} must be numbers of shape (objects, features). Got {type(X).__name__}. Give a matrix of "
-            "it, as X.obsm['X_pca'], or give it to ConsensusClustering."
-        )
-    try:
-        yield
-    except OverflowError:
-        raise ValueError(
-            f"X of {subject} must be numbers up to {LARGEST:.1e}. Got a larger whole number. Use other units."
-        ) from None
-    except np.exceptions.DTypePromotionError:
-        raise ValueError(
-            f"X of {subject} must be numbers. Got columns of other kinds too, such as dates. Leave those out, or make "
-            "numbers of them with Preprocessor."
-        ) from None
-    except ValueError:
-        places = np.empty((0, 2)) if otherwise is None else _missing_places(X)
-        if len(places):
-            row, column = places[0]
-            told = (
-                f"X of {subject} must have no missing numbers. Got {len(places):,} NaN, the first in row {row} and "
-                f"column {column}, counted from 0. "
-            )
-            raise ValueError(Message(told, *(otherwise or ()))) from None
-        raise
-
-
-def _missing_places(X: Any) -> NDArray[Any]:
-    """(n_missing, 2) row and column of each gap; none in what is no matrix of numbers."""
-    try:
-        given = np.asarray(X.toarray() if hasattr(X, "toarray") else X)
-        missing = np.isnan(given if given.dtype.kind in "fiuc" else given.astype(np.float64))
-    except (TypeError, ValueError):
-        return np.empty((0, 2))
-    return np.argwhere(missing) if missing.ndim == 2 else np.empty((0, 2))
+    if not hasattr(model, "fit"):
+        raise TypeError(f"The model must be an estimator. Got {format_value(model)}. Give a fitted one.")
+    message = "%(name)s must be fitted first. It is not fitted yet. Call fit with your data."
+    check_is_fitted(model, attributes, msg=message)
 
 
 def n_distinct_rows(X: NDArray[np.float64], most: int) -> int:

@@ -69,7 +69,7 @@ def check_annotated(source: Source, output: Path) -> None:
         got = "--transpose" if transposed else source.path.name
         raise ValueError(
             f"--annotate must be used with a text table, {', '.join(others)} or {last}, with the objects in rows. "
-            f"Got {got}. Save the table so, or join labels.csv to it by the id."
+            f"Got {got}. Save the table in this form, or join labels.csv to it by the id."
         )
     if form is EXCEL:
         _openpyxl()

@@ -36,7 +36,9 @@ def look_at_table(path: Path, **settings: Any) -> None:
     """Do what ``ensemblage look`` does."""
     source = Source.of(path, settings, *FEATURE_OPTIONS)
     if isinstance(source, CellSource):
-        raise ValueError(f"look is for tables. Got {path.name}. ensemblage run --help says how such files are read.")
+        raise ValueError(
+            f"look must get a table. Got {path.name}. ensemblage run --help describes how such files are read."
+        )
     content = source.read()
     table = source.table(content)
     features, refused = None, ""
@@ -61,7 +63,7 @@ def look_at_table(path: Path, **settings: Any) -> None:
 
 
 def _with_gaps_filled(source: Source, content: bytes) -> Features | None:
-    """The features where nothing but gaps stands against them."""
+    """The features, with gaps filled if gaps alone prevent them."""
     try:
         return replace(source, options={**source.options, "impute": "median"}).features(content)
     except ValueError:
@@ -130,7 +132,7 @@ def _transposed(table: Table, source: Source) -> Iterator[str]:
 
 
 def _looks_like_genes(table: Table) -> bool:
-    """Whether the first column is named as those of genes are."""
+    """Whether the name of the first column suggests genes."""
     return table.names[0].strip().casefold() in ("gene", "genes", "gene_id", "symbol", "probe", "probe_id", "id_ref")
 
 

@@ -18,7 +18,7 @@ def check_mergeable(features: Features, name: str) -> None:
 
 
 def merged_clusters(features: Any, consensus: Any, seed: int, seconds: Seconds) -> MergedClusters:
-    """What is left of the clusters of a consensus, by the numbers that people know them by."""
+    """The clusters after unsupported splits are merged; clusters keep their shown numbers."""
     with seconds.spent_on("splits"):
         merged = merge_unsupported(numbers_of(consensus)[consensus.labels_], features.X, random_state=seed)
     tell(merged.sentence)

@@ -23,7 +23,7 @@ MOST_COLUMNS = 20
 
 
 def check_without_columns(is_asked: bool, generation: Generation, features: Features, plan: Plan) -> None:
-    """Refuse to leave columns out where there is one alone, or nothing can be made again."""
+    """Refuse to leave columns out of a single column, or without a generator that can run again."""
     if not is_asked:
         return
     advice = "Leave it out."
@@ -74,7 +74,7 @@ def _places(features: Features) -> dict[str, list[int]]:
 
 
 def _in_order(profile: Profile, places: dict[str, list[int]]) -> list[str]:
-    """The columns, those first that separate the clusters most."""
+    """The columns in descending order of how well they separate the clusters."""
     compared = profile._compared
     shares = dict(zip((v.name for v in compared.variables), np.nan_to_num(separations(compared)), strict=True))
     return sorted(places, key=lambda name: -shares.get(name, 0.0))

@@ -8,12 +8,13 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
+from ensemblage.base.features import columns_checked
 from ensemblage.base.memory import Need, check_fits
 from ensemblage.base.parameters import Constraints, Jobs, Values, Whole, Words
 from ensemblage.base.sklearn import BaseEstimator, ClusterMixin
-from ensemblage.base.validation import check_parameters, check_weights, format_value, takes_labels
+from ensemblage.base.validation import check_fitted, check_parameters, check_weights, format_value, takes_labels
 from ensemblage.consensus._assignment import BY_ASSOCIATION, BY_RULE, Assignment
 from ensemblage.consensus._capabilities import Capabilities
 from ensemblage.consensus._method import check_finds_k
@@ -286,7 +287,7 @@ class BaseConsensus(Model, ClusterMixin, MemoryLimited):
         >>> [type(record).__name__ for record in EvidenceAccumulation().fit(labels).evidence(labels)]
         ['Dendrogram', 'Lifetimes', 'PairCounts']
         """
-        check_is_fitted(self)
+        check_fitted(self)
         chosen = np.arange(len(self.labels_)) if objects is None else np.asarray(objects)
         return self._evidence(self._ensemble_of(X), chosen)
 
@@ -448,7 +449,7 @@ class BaseConsensus(Model, ClusterMixin, MemoryLimited):
         return k
 
     def _encode(self, X: Any) -> LabelRows:
-        check_is_fitted(self)
+        check_fitted(self)
         if not hasattr(self, "_coding"):
             raise ValueError(
                 f"{type(self).__name__} must be fitted to labels before it takes other labels. Got a fit to "
@@ -460,7 +461,8 @@ class BaseConsensus(Model, ClusterMixin, MemoryLimited):
             return self._coding.encode(X, self._voting, self.n_features_in_, type(self).__name__)
         new = coded_labels(X, self._coding.missing)
         if named is None:
-            validate_data(self, X, reset=False, skip_check_array=True)
+            with columns_checked(f"X of {type(self).__name__}"):
+                validate_data(self, X, reset=False, skip_check_array=True)
         return self._coding.encode(new if len(self._voting) == self.n_features_in_ else new.select(self._voting))
 
     def _values_of_partitions(self, values: NDArray[Any], otherwise: Any) -> NDArray[Any]:

@@ -9,10 +9,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import adjusted_rand_score
-from sklearn.utils.validation import check_is_fitted
 
 from ensemblage.base.frames import backend_of, to_frame
 from ensemblage.base.registered import Registered, figure, page
+from ensemblage.base.validation import check_fitted
 from ensemblage.io._anndata_features import as_table
 from ensemblage.metrics import ensemble_ari, verdicts
 from ensemblage.metrics._align import align_numbers
@@ -34,7 +34,7 @@ class Model:
     @property
     def cluster_numbers_(self) -> NDArray[np.int64]:
         """(n_clusters_,) what people call each cluster: its own number, unless `align` has found an older one."""
-        check_is_fitted(self)
+        check_fitted(self)
         return np.arange(self.n_clusters_) if self._cluster_numbers is None else self._cluster_numbers
 
     def align(
@@ -78,7 +78,7 @@ class Model:
         >>> model.align([1, 1, 1, 0, 0]).labels_
         array([1, 1, 1, 0, 0], dtype=int32)
         """
-        check_is_fitted(self)
+        check_fitted(self)
         clusters, found = align_numbers(self.labels_, reference, ids, reference_ids)
         # A method may have clusters without objects: their numbers are the last ones.
         numbers = found.max() + 1 + np.arange(self.n_clusters_)
@@ -123,7 +123,7 @@ class Model:
         2  c        1         1.0       core          0              0.0
         3  d        1         0.6  undecided          0              0.4
         """
-        check_is_fitted(self)
+        check_fitted(self)
         X = as_table(X)
         n, numbers = len(self.labels_), np.append(self.cluster_numbers_, -1)
         names = list(ids) if ids is not None else self._ids(X)
@@ -195,7 +195,7 @@ class Model:
         TypeError, ValueError
             As `report.summarize`; or if X is missing.
         """
-        check_is_fitted(self)
+        check_fitted(self)
         made = page(self, as_table(X), **details)
         if path is not None:
             made.save(path)
@@ -240,7 +240,7 @@ class Model:
         ValueError
             If the name does not end so, or a part of it is of neither ensemblage nor scikit-learn.
         """
-        check_is_fitted(self)
+        check_fitted(self)
         save_model(self, path)
 
 

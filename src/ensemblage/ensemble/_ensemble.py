@@ -416,7 +416,7 @@ class Ensemble:
         memory: int | str = "1GB",
         scratch: str | PathLike[str] | None = None,
     ) -> Ensemble:
-        """Open a label matrix that is too large for the memory; it stays on disk.
+        """Open a label matrix that does not fit into memory; it stays on disk.
 
         Results are bitwise identical to those in memory: docs/SCALE.md lists the methods that work on disk.
         ``ensemble[rows]`` loads some objects into memory. The matrix is read twice, block by block; O(n p) time.

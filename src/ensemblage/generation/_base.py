@@ -13,11 +13,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import FitFailedWarning
 from sklearn.utils import get_tags
-from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
+from sklearn.utils.validation import has_fit_parameter, validate_data
 
+from ensemblage.base.features import features_checked
 from ensemblage.base.parameters import Constraints, Function, Jobs, Seed, Words
 from ensemblage.base.sklearn import BaseEstimator, TransformerMixin
-from ensemblage.base.validation import check_parameters, features_checked
+from ensemblage.base.validation import check_fitted, check_parameters
 from ensemblage.ensemble._checks import check_sample_weight
 from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.ensemble._noise import MISSING
@@ -135,7 +136,7 @@ class LabelTransformer(TransformerMixin, BaseEstimator):
         ndarray of shape (n_samples, n_partitions), int32
             One column per partition, −1 where a partition gives an object no label.
         """
-        check_is_fitted(self, "n_clusters_")
+        check_fitted(self, "n_clusters_")
         return self._transform(self._validate(X, reset=False))
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
@@ -151,11 +152,11 @@ class LabelTransformer(TransformerMixin, BaseEstimator):
         ndarray of shape (n_partitions,), object
             The names, in the order of the columns.
         """
-        check_is_fitted(self, "n_clusters_")
+        check_fitted(self, "n_clusters_")
         return np.array(self._names(), dtype=object)
 
     def _validate(self, X: Any, reset: bool, **options: Any) -> Any:
-        with features_checked(type(self).__name__, X):
+        with features_checked(f"X of {type(self).__name__}", X):
             return validate_data(self, X, reset=reset, ensure_min_samples=2 if reset else 1, **options)
 
     def _generate(self, X: Any) -> Any:
@@ -240,7 +241,7 @@ class BasePartitions(LabelTransformer):
 
     def _samples(self) -> list[Sample]:
         """The sample of each partition, drawn again from its seed."""
-        check_is_fitted(self, "n_clusters_")
+        check_fitted(self, "n_clusters_")
         drawn = (self._sample(recipe.seed, self._n_rows, self.n_features_in_) for recipe in self._made)
         return [sample for sample in drawn if sample is not None]
 

@@ -230,7 +230,7 @@ class Pool(NamedTuple):
     """By the view's name."""
 
     def known(self, most_clusters: int) -> dict[Origin, Labels]:
-        """The partitions that are the same where at most so many clusters are asked for."""
+        """The partitions that stay the same for at most this number of clusters."""
         most = {space.most_clusters for space in self.spaces.values()}
         made = dict(zip(self.candidates, self.labels, strict=True))
         return {c: labels for c, labels in made.items() if most == {most_clusters} or c.family not in BY_VECTORS}
@@ -285,7 +285,7 @@ def candidate_pool(
 def _spaces(
     views: Sequence[str], features: Matrix, most_clusters: int, seed: int, units: Matrix | None
 ) -> dict[str, Space]:
-    """By the names of the views, without those that are another one again."""
+    """The views by name, without duplicates."""
     spaces: dict[str, Space] = {}
     for name in views:
         space = Space(name, features, most_clusters, seed, units)

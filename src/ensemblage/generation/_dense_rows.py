@@ -50,7 +50,7 @@ def dense_rows(X: Matrix, sample_size: int, seed: int) -> NDArray[np.intp]:
 
 
 def drawn_rows(n: int, m: int, sample_size: int, seed: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """The rows that are drawn of n with m features, and those among which their neighbours are sought; ascending."""
+    """The drawn rows of n with m features, and the rows searched for their neighbours; ascending."""
     order = np.random.RandomState(seed).permutation(n)
     most = max(LEAST_OTHERS, sample_size, MOST_VALUES // m)
     return np.sort(order[:sample_size]), np.sort(order[:most])

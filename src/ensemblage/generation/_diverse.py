@@ -105,7 +105,7 @@ class Objects:
 
     @once
     def _nearest(self) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-        """(n, q + 1) distances and numbers of the nearest other objects of each, q the most that are asked for."""
+        """(n, q + 1) distances and numbers of the nearest objects of each; q is the largest number of neighbours."""
         distances, rows = NearestNeighbors(n_neighbors=MOST_NEIGHBOURS + 1).fit(self.X).kneighbors()
         return distances, rows
 

@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import validate_data
 
+from ensemblage.base.features import features_checked
 from ensemblage.base.parameters import MOST_TASKS, Constraints, Function, Number, Several, Whole, Words
 from ensemblage.base.sklearn import BaseEstimator, ClusterMixin
-from ensemblage.base.validation import check_parameters, features_checked
+from ensemblage.base.validation import check_parameters
 from ensemblage.generation._base import LabelTransformer, label_matrix
 from ensemblage.generation._clusterers import Labels, nearest_rows
 from ensemblage.generation._random_k import k_range
@@ -194,7 +195,7 @@ class Genie(ClusterMixin, BaseEstimator):
         {self}
         """
         check_parameters(self)
-        with features_checked("Genie", X):
+        with features_checked("X of Genie", X):
             checked = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
         if self.n_clusters > len(checked):
             raise ValueError(

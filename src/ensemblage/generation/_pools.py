@@ -13,8 +13,9 @@ from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_array
 
+from ensemblage.base.features import features_checked
 from ensemblage.base.random import task_seeds
-from ensemblage.base.validation import check_choice, check_flag, check_whole, features_checked
+from ensemblage.base.validation import check_choice, check_flag, check_whole
 from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.generation._parallel import run_all
 
@@ -93,7 +94,7 @@ def make_pool(
     """
     check_choice(pool, "pool of make_pool", POOLS)
     check_flag(standardize, "standardize of make_pool")
-    with features_checked("make_pool", X):
+    with features_checked("X of make_pool", X):
         checked: NDArray[np.float64] = check_array(X, dtype=np.float64)
     if standardize:
         checked = StandardScaler().fit_transform(checked)

@@ -14,12 +14,13 @@ from scipy.linalg import eigh
 from scipy.spatial.distance import cdist
 from sklearn.cluster import KMeans, kmeans_plusplus
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
+from ensemblage.base.features import features_checked
 from ensemblage.base.parameters import MOST_TASKS, Constraints, Jobs, Seed, Whole
 from ensemblage.base.random import random_source
 from ensemblage.base.sklearn import BaseEstimator, ClusterMixin
-from ensemblage.base.validation import check_parameters, features_checked
+from ensemblage.base.validation import check_fitted, check_parameters
 from ensemblage.counting._points import lloyd
 from ensemblage.generation._random_k import RandomKPartitions
 from ensemblage.kernels._points import add_walk, embed_by_neighbours, nearest_representatives
@@ -273,7 +274,7 @@ class USpec(ClusterMixin, BaseEstimator):
         ndarray of shape (n_samples,), int32
             Their clusters; of the rows that were fitted, ``labels_``.
         """
-        check_is_fitted(self)
+        check_fitted(self)
         X = self._validate(X, reset=False)
         neighbours, distances = self._index.nearest(X, self.n_neighbors, self.n_jobs)
         affinities = gaussian_affinities(distances, self.sigma_)
@@ -282,7 +283,7 @@ class USpec(ClusterMixin, BaseEstimator):
         return labels
 
     def _validate(self, X: Any, reset: bool) -> Any:
-        with features_checked("USpec", X):
+        with features_checked("X of USpec", X):
             return validate_data(self, X, reset=reset, dtype=[np.float64, np.float32], order="C")
 
     def _check_n_clusters(self, n: int) -> None:

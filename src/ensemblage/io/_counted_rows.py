@@ -138,7 +138,7 @@ def _numbered(p: int) -> list[str]:
 
 
 def _plain(table: Any) -> Any:
-    """The table with text in the place of categories and of views of text, which every part has alike."""
+    """The table with categories and views of text as plain text, so that all parts have one type."""
     import pyarrow as pa
 
     for j, field in enumerate(table.schema):

@@ -25,7 +25,7 @@ class RemoteFeatures(FeatureBlocks):
 
     @property
     def _blocks(self) -> Blocks:
-        """The blocks, while their client is there."""
+        """The blocks; raises if their client is closed."""
         self._check_client()
         return self._rows.blocks
 
@@ -103,7 +103,7 @@ def features_on_cluster(parts: Any, client: Any) -> RemoteFeatures:
 
 @contextmanager
 def _failures_told() -> Iterator[None]:
-    """Say in one sentence that a task of the user failed, whatever it raised."""
+    """Turn any error of a task of the user into one sentence."""
     try:
         yield
     except LostWorkersError:
@@ -111,7 +111,7 @@ def _failures_told() -> Iterator[None]:
     except Exception as error:
         raise ValueError(
             f"Parts of features must be made without an error. Got {type(error).__name__}: "
-            f"{one_line(str(error), 100)}. Mend the tasks that make them."
+            f"{one_line(str(error), 100)}. Correct the tasks that make them."
         ) from error
 
 

@@ -174,8 +174,10 @@ def _together(files: Sequence[GivenDraws]) -> GivenDraws:
     first = files[0]
     for one in files[1:]:
         if one.ids != first.ids or one.missing != first.missing:
-            got = "other names of them" if one.ids != first.ids else "labels that are missing as another number"
-            raise ValueError(f"All chains must be of the same objects in the same order. Got {got}. Write them alike.")
+            got = "other names of them" if one.ids != first.ids else "another number for missing labels"
+            raise ValueError(
+                f"All chains must be of the same objects in the same order. Got {got}. Use the same in every chain."
+            )
     notes = dict.fromkeys(note for one in files for note in one.notes)
     return first._replace(chains=[chain for one in files for chain in one.chains], notes=tuple(notes))
 

@@ -48,7 +48,7 @@ class TableWishes:
     delimiter: str | None
 
     def refuse(self, name: str) -> None:
-        """Refuse what is said about the axes of a source that names them."""
+        """Refuse options about axes for a source that names its axes."""
         for option in ("draws_axis", "chain_column", "id_column"):
             if getattr(self, option) is not None:
                 raise ValueError(
@@ -80,7 +80,7 @@ class TableWishes:
         return self.draws_axis
 
     def refuse_columns(self, name: str) -> None:
-        """Refuse the names of columns where there are none."""
+        """Refuse names of columns for a source without columns."""
         for option in ("chain_column", "id_column"):
             if getattr(self, option) is not None:
                 raise ValueError(Message(Option(option), f" is for tables. Got {name}. Leave it out."))
@@ -93,7 +93,9 @@ def draws_of_file(file: Path, wishes: TableWishes) -> GivenDraws:
     name, content = base_name(file), read_bytes(file)
     form = table_format(name)
     if form.cells == "workbook" or ((found := format_of(name)) is not None and not found.table):
-        raise ValueError(f"Draws must be CSV, Parquet, Arrow, .npy, .npz or NetCDF. Got {file.name}. Save them so.")
+        raise ValueError(
+            f"Draws must be CSV, Parquet, Arrow, .npy, .npz or NetCDF. Got {file.name}. Save them in such a file."
+        )
     if form.cells == "typed":
         table, index = read_typed(content, name, form)
         return _draws_of_columns(table, list(table.column_names), index, wishes, file.name)

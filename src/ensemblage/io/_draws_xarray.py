@@ -26,7 +26,7 @@ def _is_dataset(source: Any) -> bool:
 
 
 def _posterior_of(source: Any) -> Any:
-    """The group of the draws of InferenceData or of a tree of xarray; None if there is none."""
+    """The group of draws in InferenceData or a tree of xarray; None without such a group."""
     group = getattr(source, POSTERIOR, None)
     return group if _is_dataset(group) else None
 
@@ -103,7 +103,7 @@ def _draws_of_variable(labels: Any, missing: int | None) -> GivenDraws:
     if len(objects) != 1 or not (is_stacked or DRAW in labels.dims):
         got = f"Got {name!r} with {', '.join(map(str, labels.dims)) or 'none'}"
         raise ValueError(
-            f"Labels must have the dimensions chain, draw and one of the objects. {got}. Name these dimensions so."
+            f"Labels must have the dimensions chain, draw and one of the objects. {got}. Rename the dimensions."
         )
     (dim,) = objects
     if is_stacked:

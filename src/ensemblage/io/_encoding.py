@@ -282,7 +282,7 @@ def _has_few_gaps(cells: Cells, columns: Sequence[Encoded]) -> bool:
 
 
 def _note_of_few(cells: Cells, columns: Sequence[Encoded]) -> list[Message]:
-    """What is told of few gaps that were filled, though nothing said how."""
+    """The note on few gaps that were filled by default."""
     counts = _missing_numbers(cells, columns)
     n_columns, n_rows = int((counts > 0).sum()), len(cells.rows_with_gaps(np.flatnonzero(counts)))
     total = int(counts.sum())
@@ -332,7 +332,7 @@ def _notes_of_units(columns: Sequence[Column]) -> list[Message]:
 
 
 def _notes_of_spellings(columns: Sequence[Encoded]) -> list[str]:
-    """What is told of categories that are probably one, written in two ways."""
+    """The note on categories that are probably one, in two spellings."""
     told = []
     for column in columns:
         spellings: dict[str, list[str]] = {}

@@ -314,7 +314,7 @@ def as_floats(block: NDArray[Any]) -> NDArray[Any]:
 
 
 def check_memory(memory: int, n_objects: int, n_features: int) -> int:
-    """Rows of a block for which ``memory`` has room besides what else is held."""
+    """The number of rows of a block that fits into ``memory`` together with everything else."""
     others, per_row = LIBRARIES + SAMPLE_BYTES + PER_OBJECT * n_objects, 8 * COPIES * (n_features + 4)
     rows = (memory - others) // per_row // SUM_ROWS * SUM_ROWS
     if rows < SUM_ROWS:

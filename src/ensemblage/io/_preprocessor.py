@@ -14,12 +14,13 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
+from ensemblage.base.features import FILL, columns_checked, features_checked
 from ensemblage.base.options import Message, NoteWarning, Option
 from ensemblage.base.parameters import Codes, Constraints, Flag, Mapped, Number, Words
 from ensemblage.base.sklearn import BaseEstimator, TransformerMixin
-from ensemblage.base.validation import FILL, check_parameters, features_checked
+from ensemblage.base.validation import check_fitted, check_parameters
 from ensemblage.ensemble._arrays import as_frame
 from ensemblage.io._categories import levels_of
 from ensemblage.io._column import Column
@@ -217,7 +218,7 @@ class Preprocessor(TransformerMixin, BaseEstimator):
         ndarray or sparse matrix of shape (n_samples, n_features_out)
             As `fit_transform` returns it.
         """
-        check_is_fitted(self, "columns_")
+        check_fitted(self, "columns_")
         table = self._known_table(X)
         if table is not None and self._encoding is not None:
             return self._encoding.transform(table)
@@ -237,7 +238,7 @@ class Preprocessor(TransformerMixin, BaseEstimator):
         dict of str to ndarray of shape (n_samples,)
             By the column's name the number of each object's category, −1 where it has none. Empty for arrays.
         """
-        check_is_fitted(self, "columns_")
+        check_fitted(self, "columns_")
         table = self._known_table(X)
         return {} if table is None or self._encoding is None else self._encoding.members(table)
 
@@ -275,7 +276,7 @@ class Preprocessor(TransformerMixin, BaseEstimator):
         ndarray of str
             One per feature.
         """
-        check_is_fitted(self, "columns_")
+        check_fitted(self, "columns_")
         return np.array(self._names, dtype=object)
 
     def __sklearn_tags__(self) -> Any:
@@ -324,7 +325,8 @@ class Preprocessor(TransformerMixin, BaseEstimator):
                 f"X of {type(self).__name__} must have a row per object and a column per feature. Got shape "
                 f"{cells.shape}. Give X.reshape(1, -1) for one object."
             )
-        validate_data(self, cells, reset=False, skip_check_array=True)
+        with columns_checked(f"X of {type(self).__name__}"):
+            validate_data(self, cells, reset=False, skip_check_array=True)
         return pa.table([_arrow_column(column.tolist()) for column in cells.T], names=list(self.feature_names_in_))
 
     def _fit_table(self, X: Any, table: Table) -> Any:
@@ -462,13 +464,13 @@ class Preprocessor(TransformerMixin, BaseEstimator):
             warnings.warn(note, NoteWarning, stacklevel=2)
         if not len(encoding.names):
             raise ValueError(
-                f"{table.source} must have a column that is a feature, as categories are that are no members. Got "
-                "members alone. Encode them."
+                f"{table.source} must have at least one column of features. All its columns are members. Encode the "
+                "categories as features."
             )
         return cast(FeatureBlocks, blocks)
 
     def _id_column(self, features: TableFeatures) -> Column | None:
-        """The column of ids of Parquet parts, if there is one."""
+        """The id column of Parquet parts, or None."""
         table = cast(StoredTable, self._table(features.table))
         name = name_columns(table, None, None, (), guess_id=True).id_column
         return None if name is None else table[name]
@@ -483,7 +485,9 @@ class Preprocessor(TransformerMixin, BaseEstimator):
         """The cells of Parquet parts, as they were fitted."""
         table = self._known_table(features.table)
         if table is None or self._encoding is None:
-            raise TypeError("The preprocessor must be fitted to a table.")
+            raise TypeError(
+                "The preprocessor must be fitted to a table. Got an array in fit. Fit it to the table first."
+            )
         return features.cells_of(self._encoding, table, self.missing)
 
     def _features_of(self, block: NDArray[Any]) -> NDArray[np.float64]:
@@ -508,7 +512,7 @@ class Preprocessor(TransformerMixin, BaseEstimator):
     def _validate(self, X: Any, reset: bool) -> Any:
         finite: Any = True if self.impute is None else "allow-nan"
         kinds = {"dtype": [np.float64, np.float32], "accept_sparse": "csr", "ensure_all_finite": finite}
-        with features_checked("Preprocessor", X, FILL if self.impute is None else None):
+        with features_checked("X of Preprocessor", X, FILL if self.impute is None else None):
             X = validate_data(self, X, reset=reset, ensure_min_samples=2 if reset else 1, order="C", **kinds)
         X = self._with_gaps(X)
         if self.impute == "knn" and sparse.issparse(X) and np.isnan(X.data).any():

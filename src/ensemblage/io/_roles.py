@@ -103,7 +103,7 @@ def _check_ids(ids: list[str], name: str, table: Table) -> None:
 
 
 def ids_must_differ(table: Table, name: str, cell: str, first: int, second: int) -> ValueError:
-    """What is said of an id that is empty, or that two rows have."""
+    """The error for an empty id, or an id of two rows."""
     got = f"{cell!r} in {table.where(first)} and {table.where(second)}" if cell else f"none in {table.where(second)}"
     rule, other_id = f"The ids of {table.source} ({name}) must differ.", Option("roles", {"NAME": "id"})
     return ValueError(Message(f"{rule} Got {got}. Correct it, or name another column: ", other_id, "."))

@@ -45,7 +45,7 @@ class TableFeatures(FeatureBlocks):
         return cells
 
     def cells_of(self, encoding: Encoding, table: Table, missing: Any) -> StoredCells:
-        """The cells that a fitted encoding takes; those that were written for it if they are there."""
+        """The cells that a fitted encoding takes; read from disk if they were written for it."""
         wanted = _features_among(encoding.columns)
         if self._written is None or self._written[0] != missing or any(c not in self._written[1] for c in wanted):
             return self.cells(encoding.columns, table, missing)

@@ -194,7 +194,7 @@ class StoredTable(Table):
 
     @classmethod
     def of(cls, parts: Parts) -> StoredTable:
-        """The table of parts, without columns that hold nothing."""
+        """The table of parts, without empty columns."""
         columns = [StoredColumn(name, parts) for name in parts.names]
         empty = [column.name for column in columns if column.n_filled == 0]
         kept: list[Column] = [column for column in columns if column.name not in empty]

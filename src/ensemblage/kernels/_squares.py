@@ -192,7 +192,7 @@ def cores_of_points(X: Any, least: Any, core: Any) -> None:
 
 @jit
 def squares_of_products(products: Any, rounding: float) -> None:
-    """Make squared distances of scalar products; those below ``rounding`` times both squared lengths are 0.
+    """Turn scalar products into squared distances; those below ``rounding`` times both squared lengths are 0.
 
     products : IN/OUT (n, n)
     """

@@ -97,12 +97,13 @@ def _halves(chains: ArrayLike | None, p: int, subject: str) -> NDArray[np.intp]:
         )
     _, number = np.unique(given, return_inverse=True)
     sizes = np.bincount(number)
-    if sizes.min() < LEAST_DRAWS:
+    shortest = int(sizes.min()) if len(sizes) else 0
+    if shortest < LEAST_DRAWS:
         raise ValueError(
-            f"Every chain of {subject} must have {LEAST_DRAWS} draws or more. Got one of {sizes.min()}. "
+            f"Every chain of {subject} must have {LEAST_DRAWS} draws or more. Got one of {shortest}. "
             "Give longer chains."
         )
-    half = int(sizes.min()) // 2
+    half = shortest // 2
     order = np.argsort(number, kind="stable")
     last = [order[end - 2 * half : end] for end in np.cumsum(sizes)]
     return np.concatenate(last).reshape(2 * len(sizes), half)

@@ -6,9 +6,8 @@ from typing import Any, Protocol, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
-from ensemblage.base.validation import check_choice, format_value
+from ensemblage.base.validation import check_choice, check_fitted, format_value
 from ensemblage.consensus.evidence import Dendrogram
 from ensemblage.ensemble._ensemble import Ensemble, as_ensemble
 from ensemblage.metrics import coassociation
@@ -56,7 +55,7 @@ def model(model: Any, X: Any = None, kind: str | None = None, *, ax: Axes | None
     """
     from . import cluster_sizes, confidence_by_cluster, consensus_matrix, evidence, scatter
 
-    check_is_fitted(model)
+    check_fitted(model)
     of_features = hasattr(model, "ensemble_")
     chosen = kind or ("clusters" if of_features and X is not None else "certainty")
     check_choice(chosen, "kind of plot", KINDS)

@@ -74,7 +74,7 @@ def _name_clusters(ax: Axes, xy: NDArray[np.float64], labels: NDArray[np.int64])
 
 
 def name_places(xy: NDArray[np.float64], labels: NDArray[np.int64]) -> list[tuple[int, int]]:
-    """Clusters, the largest 60, and the point of each, (n, 2), at which its number stands."""
+    """The largest 60 clusters, and the point of each at which its number is drawn, (n, 2)."""
     span = np.ptp(xy, axis=0, keepdims=True) if len(xy) else np.ones((1, 2))
     scaled = xy / np.where(span > 0, span, 1)
     taken: list[int] = []

@@ -54,7 +54,7 @@ class ClusterComparison:
 
     @once
     def is_single(self) -> NDArray[np.bool_]:
-        """(k,) which clusters are one object, that every variable tells apart: it describes nothing."""
+        """(k,) which clusters have one object; every variable separates it, so that none describes it."""
         return np.asarray(np.bincount(self.clusters, minlength=self.n_clusters + 1)[: self.n_clusters] == 1)
 
     def order(self) -> list[int]:

@@ -263,7 +263,7 @@ def dip_markers(
 def thinned_markers(
     counts: NDArray[np.float64], variables: list[str], clusters: NDArray[np.intp], names: list[Any], backend: str | None
 ) -> HonestMarkers:
-    """Each cluster against the rest: Welch's test of log(1 + count), of counts that the clusters know nothing of."""
+    """Each cluster against the rest: Welch's test of log(1 + count), on counts independent of the clusters."""
     k = len(names) if len(names) > 1 else 0
     p, difference = np.full((2, counts.shape[1], k), np.nan)
     logs = np.log1p(counts)
@@ -312,8 +312,8 @@ def nearest_clusters(X: NDArray[np.float64], clusters: NDArray[np.intp], k: int)
 def has_mode_of_one_value(values: NDArray[np.float64]) -> bool:
     """Whether a value is so frequent that it is a mode itself, as 0 among the logarithms of counts.
 
-    Frequent values are no mode on a grid of `FEW_STEPS` or of even steps, unless they are a pile: at the limit of what
-    was measured, or at round numbers.
+    Frequent values are no mode on a grid of `FEW_STEPS` or of even steps, unless they are at the limit of what was
+    measured, or at round numbers.
     """
     distinct, counts = np.unique(values, return_counts=True)
     is_frequent = are_frequent(counts)

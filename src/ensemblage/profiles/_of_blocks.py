@@ -128,7 +128,7 @@ def _moments(features: FeatureBlocks, model: Any, found: Found) -> dict[tuple[in
 
 
 def _means(values: NDArray[Any]) -> NDArray[np.float64]:
-    """(m,) of the values that are there; NaN of none."""
+    """(m,) means of the values that are not missing; NaN without values."""
     known = ~np.isnan(values)
     with np.errstate(invalid="ignore"):
         means: NDArray[np.float64] = np.where(known, values, 0).sum(axis=0, dtype=np.float64) / known.sum(axis=0)
@@ -142,7 +142,7 @@ def _add_block(
     of_kept: NDArray[np.int32],
     centre: NDArray[np.float64],
 ) -> Sums:
-    """The sums with those of a block of rows; ``nearest`` are their places among those that were clustered."""
+    """Add a block of rows to the sums; ``nearest`` are its places among the clustered rows."""
     n, sums, least, largest = state.n.copy(), state.sums.copy(), state.least.copy(), state.largest.copy()
     for rows in row_blocks(len(block), SUM_ROWS):
         labels = of_kept[nearest[rows][:, 0].astype(np.intp)]

@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from ensemblage.base.cached import once
 from ensemblage.base.parameters import Constraints, Seed, Whole, Words
+from ensemblage.base.validation import check_fitted
 from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.ranking._base import BaseRanker, order_and_ranks
 from ensemblage.ranking._pair_means import (
@@ -271,7 +271,7 @@ class Discotec(BaseRanker):
         >>> round(ranker.score_labels([0, 0, 1, 1]), 4), ranker.scores_.round(4)
         (0.25, array([0.25  , 0.2917, 0.2917]))
         """
-        check_is_fitted(self)
+        check_fitted(self)
         given = Ensemble.from_partitions([clustering], names=["labels"])
         if len(given) != len(self._ensemble):
             raise ValueError(

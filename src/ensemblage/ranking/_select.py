@@ -10,12 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.cluster.hierarchy import cut_tree, linkage
 from sklearn.base import clone
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import check_array, validate_data
 
+from ensemblage.base.features import columns_checked
 from ensemblage.base.indexing import is_integer
 from ensemblage.base.parameters import FRACTION, Constraints, Estimator, Flag, Number, Whole, Words
 from ensemblage.base.sklearn import BaseEstimator, TransformerMixin
-from ensemblage.base.validation import check_parameters, takes_labels
+from ensemblage.base.validation import check_fitted, check_parameters, takes_labels
 from ensemblage.ensemble._ensemble import Ensemble, as_ensemble
 from ensemblage.ensemble._matrices import check_in_memory
 from ensemblage.ranking._agreement import AverageAgreement
@@ -188,16 +189,21 @@ class SelectMembers(TransformerMixin, BaseEstimator):
         ndarray, data frame or Ensemble of shape (n_new, n_selected)
             Of the kind of ``X``.
         """
-        check_is_fitted(self)
+        check_fitted(self)
         check_in_memory(X)
         if isinstance(X, Ensemble):
-            validate_data(self, X, reset=False, skip_check_array=True)
+            self._check_columns(X)
             return X.select(self.selected_)
         frame = nw.from_native(X, pass_through=True)
         is_frame = isinstance(frame, nw.DataFrame)
         X = X if is_frame else check_array(X, dtype=None, ensure_all_finite=False)
-        validate_data(self, X, reset=False, skip_check_array=True)
+        self._check_columns(X)
         return frame[:, self.selected_.tolist()].to_native() if is_frame else X[:, self.selected_]
+
+    def _check_columns(self, X: Any) -> None:
+        """Raise unless X has the columns of fit."""
+        with columns_checked("X of SelectMembers"):
+            validate_data(self, X, reset=False, skip_check_array=True)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Names of the partitions that are kept.
@@ -212,7 +218,7 @@ class SelectMembers(TransformerMixin, BaseEstimator):
         ndarray of str objects
             In the order of the label matrix.
         """
-        check_is_fitted(self)
+        check_fitted(self)
         names: NDArray[Any] = self.ranker_.names_in_[self.selected_]
         return names
 

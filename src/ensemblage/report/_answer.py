@@ -102,7 +102,7 @@ def _evidence_of_number(summary: Summary) -> str | None:
 
 
 def _doubt_of_number(summary: Summary) -> str:
-    """What the heading says of the number of clusters: who names it, or what was not looked at; stories come first."""
+    """The part of the heading on the number of clusters: several stories, else who names it or what was not tested."""
     tested, rated, k = summary.get("number"), rated_numbers(summary), len(summary["clusters"])
     if has_stories(summary):
         return "the partitions tell several stories"
@@ -128,7 +128,7 @@ def has_stories(summary: Summary) -> bool:
 
 
 def stories_sentence(summary: Summary) -> str | None:
-    """That the answer is a compromise of several stories, and where they stand."""
+    """The sentence that the answer is a compromise of several stories, with the section that shows them."""
     if not has_stories(summary):
         return None
     return f"{summary['modes']['sentence']} The answer is a compromise: see “Do they tell one story?” below."
@@ -246,7 +246,7 @@ def _certainty_sentences(summary: Summary) -> Iterator[str]:
         shares = "all objects are core"
     level, known = _level(summary, words)
     if not known:
-        yield f"The clusterings {_AGREEMENT[level]} on this: {shares}. Nothing but their agreement was looked at."
+        yield f"The clusterings {_AGREEMENT[level]} on this: {shares}. Only their agreement was looked at."
         return
     why = "".join([*_recovery_clause(summary), *_structure_doubts(summary)])
     yield f"This is {_LEVELS[level]}: {shares}{why}."
@@ -378,7 +378,7 @@ def confidence_picture(summary: Summary) -> Picture:
     if verdict_totals(summary) is None:
         sentences.append(
             "The confidence of an object is here the share of partitions that put it together with another member of "
-            "its cluster, averaged over those members, as the version of ensemblage had it that made this analysis."
+            "its cluster, averaged over those members. The version of ensemblage that made this analysis defined it so."
         )
     if boxes:
         sentences.append(

@@ -107,7 +107,7 @@ def ranks_svg(scores: Sequence[float], label: str) -> Markup:
 
 
 def _palette(colors: Sequence[str]) -> list[str]:
-    """`_SHADES` colours between those given."""
+    """`_SHADES` colours interpolated between the given ones."""
     table = np.array([[int(c[i : i + 2], 16) for i in (1, 3, 5)] for c in colors], dtype=float)
     at = np.linspace(0, len(colors) - 1, _SHADES)
     mixed = np.stack([np.interp(at, np.arange(len(colors)), table[:, j]) for j in range(3)], axis=1)

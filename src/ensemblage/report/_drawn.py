@@ -67,7 +67,7 @@ def _pale(color: str) -> str:
 
 
 def ink_on(color: str) -> str:
-    """The colour of text that has more contrast there (WCAG): that of all text, or white."""
+    """The text colour with more contrast on this colour (WCAG): the page's own, or white."""
 
     def luminance(hexadecimal: str) -> float:
         parts = np.array([int(hexadecimal[i : i + 2], 16) / 255 for i in (1, 3, 5)])

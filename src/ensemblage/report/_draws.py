@@ -76,7 +76,7 @@ TERMS = (
 def draws_report(
     found: DrawsSummary, *, title: str, settings: Mapping[str, Any], include_objects: bool = True, random_state: Any = 0
 ) -> dict[str, Any]:
-    """The numbers of the page; without objects there are no ids in it."""
+    """The numbers of the page; without objects it has no ids."""
     model, ensemble, ball = found.estimate, found.draws.ensemble, found.ball
     labels = model.labels_
     counts, edges = histogram(ball.distances)
@@ -429,7 +429,7 @@ def _chains(summary: Summary) -> Section:
     found, sentences = summary["agreement"], [agreement_sentence(summary)]
     if summary["n_chains"] == 1:
         sentences.append(
-            "One chain that stays in one mode agrees with itself. Sample several from different beginnings."
+            "One chain that stays in one mode agrees with itself. Sample several chains from different starts."
         )
     name = LOSSES[summary["loss"]][0]
     trace = Picture(

@@ -38,7 +38,7 @@ _MOST_BARS = 15
 
 
 def evidence_sections(summary: Summary, how_many: bool) -> list[Section]:
-    """The sections on intermediate results of the method: parts of the same section stand together.
+    """The sections on intermediate results of the method: parts of one section are joined.
 
     Either those on the number of clusters, or the others.
     """
@@ -209,7 +209,7 @@ def _(record: Splits, summary: Summary) -> Section:
     note = f"The first {MOST_SPLITS} of {len(record.size):,}." if len(record.size) > MOST_SPLITS else ""
     sentence = (
         "Each split takes away a part of the disagreement with the partitions (the k-means loss). Where the curve "
-        "bends, further splits tell less."
+        "bends, further splits explain less."
     )
     title, ax = "What each split took away", plotting.evidence(record)
     table = Table("The splits", columns, rows, note, shown=10, text=())

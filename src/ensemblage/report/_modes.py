@@ -75,7 +75,7 @@ def stories_of(modes: Any, labels: NDArray[Any]) -> list[NDArray[np.int64]]:
 
 
 def points_by_story(modes: Any, labels: NDArray[Any], chosen: NDArray[Any]) -> dict[str, list[int]]:
-    """The clusters of the objects that are drawn in each of several stories, by numbers of the answer's clusters."""
+    """The clusters of the objects that are drawn in each of several modes, by numbers of the answer's clusters."""
     return {f"story {q + 1}": z[chosen].tolist() for q, z in enumerate(stories_of(modes, labels))}
 
 

@@ -281,5 +281,5 @@ def _heat_map_figure(heat: Mapping[str, Any]) -> Any:
 
 
 def nan_rows(rows: Sequence[Sequence[float | None]]) -> NDArray[np.float64]:
-    """A matrix of numbers of the summary, NaN where there is none."""
+    """A matrix of numbers of the summary, NaN for missing ones."""
     return np.array([[np.nan if value is None else value for value in row] for row in rows], dtype=np.float64)

@@ -45,8 +45,8 @@ def columns_section(summary: Summary) -> Section | None:
     used = sum(column["use"].startswith("used") for column in columns)
     sentence = f"Of {plural(len(columns), 'column')} of the table {used:,} {'was' if used == 1 else 'were'} clustered."
     aside = [printable(c["column"], 60) for c in columns if c["use"] == f"left out: {KNOWN_CLASSES}"]
-    told = [f"Left out as known classes, for so its name says: {listing(aside)}."] if len(aside) == 1 else []
-    told += [f"Left out as known classes, for so their names say: {listing(aside)}."] if len(aside) > 1 else []
+    told = [f"Left out as known classes, because of its name: {listing(aside)}."] if len(aside) == 1 else []
+    told += [f"Left out as known classes, because of their names: {listing(aside)}."] if len(aside) > 1 else []
     rows = [[printable(c["column"], 60), c["role"], c["use"], c["reason"]] for c in columns[:_MOST_TABLED]]
     note = "" if len(columns) <= _MOST_TABLED else f"The first {_MOST_TABLED:,} columns."
     table = Table("", ["Column", "Role", "What was done", "Why this role"], rows, note, text=(0, 1, 2, 3), wide=True)
@@ -127,7 +127,7 @@ def _learned_sentences(summary: Summary, chosen: Mapping[str, Any]) -> Iterator[
         "named is what weighs 1 % or more)."
     )
     yield (
-        "Each partition was weighted by its adjusted Rand index with the true clusters as it is predicted by boosted "
+        "Each partition was weighted by its adjusted Rand index with the true clusters, predicted by boosted "
         f"regression trees (Friedman 2001), which were trained on synthetic data alone (version {chosen['version']})."
     )
 

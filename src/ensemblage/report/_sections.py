@@ -53,7 +53,7 @@ TRUST_TERMS = {
     ),
     "truth": (
         "Mutual information",
-        "How much one clustering tells of another; adjusted, it is 0 for unrelated ones and 1 for equal ones.",
+        "The information that one clustering gives about another; adjusted, 0 for unrelated and 1 for equal ones.",
     ),
 }
 

@@ -64,7 +64,7 @@ _MOST_COMPARED = 1_000
 _PACKAGES = ("ensemblage", "numpy", "scipy", "scikit-learn", "numba", "matplotlib")
 
 
-SOFT = "of soft partitions; what is drawn and told of them is the likeliest cluster of each object"
+SOFT = "of soft partitions; they are shown by the likeliest cluster of each object"
 """What the page says where memberships were fitted."""
 
 

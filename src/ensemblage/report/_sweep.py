@@ -232,9 +232,9 @@ def _trees(summary: Summary) -> Iterator[Picture]:
     best = summary["best"]
     chosen = None if best is None else summary["plateaus"][best]["resolution"]
     sentence = (
-        "A row per resolution, a dot per cluster, its size by its objects, its colour by how well parts of the objects "
-        "find it again. Lines show where the objects of a cluster come from: one thick line, and the cluster is a part "
-        "of one above; several, and the resolutions disagree."
+        "A row per resolution, a dot per cluster, its size by its objects, its colour by how well it is "
+        "reproduced in parts of the objects. Lines show where the objects of a cluster come from: one thick line, and "
+        "the cluster is a part of one above; several, and the resolutions disagree."
     )
     ax = plotting.clustree(labels, color=again, n_clusters=chosen)
     yield picture("From one resolution to the next", ax, "clustree", sentence)

@@ -10,13 +10,13 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import FitFailedWarning
-from sklearn.utils.validation import check_is_fitted
 
 from ensemblage.base.frames import backend_of
 from ensemblage.base.parameters import MOST_TASKS, Jobs
 from ensemblage.base.random import task_seeds
 from ensemblage.base.validation import (
     check_choice,
+    check_fitted,
     check_flag,
     check_progress,
     check_value,
@@ -261,7 +261,7 @@ def member_stability(
     if labels is None and hasattr(clustering, "fit") and hasattr(clustering, "ensemble_"):
         labels = clustering.ensemble_
     if hasattr(clustering, "fit"):
-        check_is_fitted(clustering, "labels_")
+        check_fitted(clustering, "labels_")
         clustering = clustering.labels_
     if labels is None:
         raise ValueError(

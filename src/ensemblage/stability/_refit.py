@@ -12,6 +12,7 @@ from scipy.sparse import issparse
 from sklearn.utils import check_array, get_tags
 
 from ensemblage.base.cached import once
+from ensemblage.base.features import features_checked
 from ensemblage.base.parameters import Estimator
 from ensemblage.base.validation import format_value
 from ensemblage.ensemble._arrays import as_frame
@@ -87,7 +88,8 @@ def _takes_distances(estimator: Any) -> bool:
 def _check_numbers(X: Any, subject: str, allow_nan: bool = True) -> Any:
     rule = f"X of {subject} must be a matrix of finite numbers, one row per object"
     if issparse(X):
-        return check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32])
+        with features_checked(f"X of {subject}", X):
+            return check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32])
     try:
         numbers = np.asarray(X)
         if numbers.dtype != np.float32:

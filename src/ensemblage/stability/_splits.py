@@ -10,11 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 from scipy.stats import norm
-from sklearn.utils.validation import check_is_fitted
 
 from ensemblage.base.frames import backend_of
 from ensemblage.base.random import task_seeds
-from ensemblage.base.validation import check_choice, check_number
+from ensemblage.base.validation import check_choice, check_fitted, check_number
 from ensemblage.generation._sampled_kmeans import member_sums
 from ensemblage.kernels._points import best_of_starts
 from ensemblage.stability._clusters import Reference, check_reference
@@ -120,9 +119,9 @@ def split_support(
     supported; nor is a split whose level is below 2 · 10⁻⁵, the least p-value of the table.
 
     Where more than √n / 2 objects share a value of a feature, as whole numbers and answers on a scale, each is drawn
-    from its cell, half way to the next values, so that a grid is no mode. What stays a mode is a pile at the limit of
-    what was measured, or at round numbers, where clusters lie along this feature alone. Sparse features are taken as
-    they are: reduce counts first.
+    from its cell, half way to the next values, so that a grid is no mode. A frequent value at the limit of what was
+    measured, or at round numbers, stays a mode, where clusters lie along this feature alone. Sparse features are taken
+    as they are: reduce counts first.
 
     O(n d log n) time, O(n d) per level of the tree and O(k³) for the tree, k clusters; 10⁵ objects in a second or two.
     "gaussian": 99 times 2-means of up to 2,000 objects for each split. Memory: two copies of X.
@@ -254,10 +253,10 @@ def _support_of(
 
 
 def _labels_of(clustering: Any) -> Any:
-    """Those of a fitted model, by the numbers that people know its clusters by, or what was given."""
+    """The labels of a fitted model, with the shown numbers of its clusters, or the given labels."""
     if not hasattr(clustering, "fit"):
         return clustering
-    check_is_fitted(clustering, "labels_")
+    check_fitted(clustering, "labels_")
     numbers = getattr(clustering, "cluster_numbers_", None)
     return clustering.labels_ if numbers is None else np.append(numbers, -1)[clustering.labels_]
 

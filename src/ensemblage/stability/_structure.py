@@ -138,7 +138,7 @@ class SequentialTest:
         self.enough = int(ALPHA * (n_references + 1) + 1e-9)
 
     def stops(self, reference: ClusterStatistics) -> bool:
-        """Whether the references to this one are enough to say that there is no structure."""
+        """Whether the references so far suffice to report no structure."""
         self.rows.append(reference.row)
         drawn = len(self.rows) - 1
         is_look = drawn >= FIRST_LOOK and (drawn - FIRST_LOOK) % STEP == 0

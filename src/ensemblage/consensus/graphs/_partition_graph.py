@@ -221,7 +221,7 @@ def round_weights(graph: csr_array) -> csr_array:
 
 
 def renumber_parts(parts: NDArray[Any]) -> NDArray[np.int32]:
-    """(m,) parts numbered from 0, in their order, without those that are empty. O(m) time, 12 m bytes."""
+    """(m,) numbers of the parts from 0, in order, empty parts left out. O(m) time, 12 m bytes."""
     is_used = np.zeros(int(parts.max()) + 1, dtype=bool)
     for block in row_blocks(len(parts)):
         is_used[parts[block]] = True

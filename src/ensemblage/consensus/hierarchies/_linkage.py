@@ -328,7 +328,7 @@ def _sort_merges(pairs: NDArray[np.int64], similarities: NDArray[np.float64]) ->
 
 
 def _ascends(pairs: NDArray[np.int64], values: NDArray[Any]) -> bool:
-    """Whether of no merge the value, (m - 1,), is below those of its parts; a merge comes after its parts."""
+    """Whether the values of merges, (m - 1,), never decrease from a part to its merge; parts come first."""
     merges = np.argsort(pairs.ravel(), kind="stable")  # of each row, one after another
     rows, values = pairs.ravel()[merges], values[merges // 2]
     return bool((values[1:] >= values[:-1])[rows[1:] == rows[:-1]].all())

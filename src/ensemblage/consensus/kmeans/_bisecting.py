@@ -10,11 +10,10 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted
 
 from ensemblage.base.parameters import Constraints, Whole, Words
 from ensemblage.base.random import task_seeds
-from ensemblage.base.validation import check_whole, weight_unit
+from ensemblage.base.validation import check_fitted, check_whole, weight_unit
 from ensemblage.consensus._capabilities import Capabilities
 from ensemblage.consensus.evidence import Evidence, Splits
 from ensemblage.consensus.kmeans._density_climb import cluster_densities
@@ -272,7 +271,7 @@ class BisectingKMeansConsensus(BaseKMeans[CategoryUtility]):
         -----
         O(n + k) time and memory.
         """
-        check_is_fitted(self)
+        check_fitted(self)
         k = check_whole(n_clusters, "n_clusters of labels_at", 1, self.n_clusters_)
         ancestors = self._leaves.copy()
         for t in range(len(self.splits_) - 1, k - 2, -1):  # undo the last splits

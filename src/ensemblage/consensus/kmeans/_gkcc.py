@@ -9,11 +9,12 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
+from ensemblage.base.features import features_checked
 from ensemblage.base.parameters import Constraints
 from ensemblage.base.sklearn import BaseEstimator, ClusterMixin
-from ensemblage.base.validation import features_checked
+from ensemblage.base.validation import check_fitted
 from ensemblage.consensus._model import Model, score_of
 from ensemblage.consensus.kmeans._kcc import SMOOTHING, UTILITY_CONSTRAINTS, KMeansConsensus
 from ensemblage.ensemble._ensemble import Ensemble
@@ -140,7 +141,7 @@ class GreedyKMeansConsensus(Model, GreedyParameters, ClusterMixin, BaseEstimator
 
         {self}
         """
-        with features_checked("GreedyKMeansConsensus", X):
+        with features_checked("X of GreedyKMeansConsensus", X):
             checked = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
         check_greedy(self, checked, "GreedyKMeansConsensus")
         self.generator_ = self._with_own_parameters(GreedyPartitions)
@@ -172,8 +173,8 @@ class GreedyKMeansConsensus(Model, GreedyParameters, ClusterMixin, BaseEstimator
         ndarray of shape (n_new,), int32
             Cluster of each row; -1 where nothing is labelled.
         """
-        check_is_fitted(self)
-        with features_checked("GreedyKMeansConsensus", X):
+        check_fitted(self)
+        with features_checked("X of GreedyKMeansConsensus", X):
             validate_data(self, X, dtype=np.float64, reset=False)
         return np.asarray(self.consensus_.predict(self.generator_.transform(X)))
 

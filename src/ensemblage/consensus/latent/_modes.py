@@ -13,12 +13,12 @@ from scipy.cluster.hierarchy import cut_tree, linkage
 from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import squareform
 from scipy.special import gammaln
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
 from ensemblage.base.memory import MAX_BYTES, OVERHEAD, Need
 from ensemblage.base.parameters import Bytes, Constraints, Jobs
 from ensemblage.base.text import listing
-from ensemblage.base.validation import check_parameters, takes_labels
+from ensemblage.base.validation import check_fitted, check_parameters, takes_labels
 from ensemblage.consensus._base import MemoryLimited, numbers_by_size
 from ensemblage.counting._contingency import ContingencyTables, table_cells, tables_of_rows
 from ensemblage.ensemble._ensemble import as_ensemble
@@ -446,7 +446,7 @@ class ConsensusModes(MemoryLimited):
     @property
     def sentence(self) -> str:
         """What was found, for people."""
-        check_is_fitted(self)
+        check_fitted(self)
         sizes = np.bincount(self.modes_).tolist()
         p, n = sum(sizes), self.n_modes_
         number = NUMBERS[n] if n < len(NUMBERS) else str(n)

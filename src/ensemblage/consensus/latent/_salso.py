@@ -141,7 +141,7 @@ class Search:
         self.place(order[labels[order] < 0])
 
     def sweeten(self, max_iter: int) -> int:
-        """Sweeps over all rows in random orders until nothing moves; how many."""
+        """Sweep over all rows in random orders until no row moves; returns the number of sweeps."""
         n_iter, moved = 0, 1
         while moved and n_iter < max_iter:
             moved = self.place(self.random.permutation(len(self.labels)))

@@ -83,7 +83,7 @@ def check_cells(cells: int) -> None:
     if cells > _MOST_CELLS:
         raise ValueError(
             f"Voting must keep its contingency tables below {_MOST_CELLS:,} cells. Got {cells:,}. "
-            "Leave out the partitions with the most clusters: perhaps they are names of the objects."
+            "Leave out the partitions with the most clusters: they may be ids of the objects."
         )
 
 

@@ -10,9 +10,9 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
-from sklearn.utils.validation import check_is_fitted
 
 from ensemblage.base.parameters import MOST_TASKS, Constraints, Number, Whole
+from ensemblage.base.validation import check_fitted
 from ensemblage.consensus._base import BaseConsensus
 from ensemblage.consensus._capabilities import Capabilities
 from ensemblage.consensus.evidence import Evidence, Memberships
@@ -289,7 +289,7 @@ class ComembershipMedian(BaseConsensus):
     @property
     def membership_(self) -> NDArray[np.float64]:
         """Memberships of the objects in the clusters, (n_objects, k): computed at every access."""
-        check_is_fitted(self)
+        check_fitted(self)
         M = np.vstack([self._M, np.full(self._M.shape[1], np.nan)])
         return np.asarray(M[np.minimum(self._inverse, len(self._M))])
 

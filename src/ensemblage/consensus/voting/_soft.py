@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
+from ensemblage.base.validation import check_fitted
 from ensemblage.consensus._base import BaseConsensus, InductiveConsensus
 from ensemblage.consensus.evidence import Evidence, Memberships
 from ensemblage.consensus.voting._aggregation import AggregatedPartition, aggregate_with
@@ -70,7 +70,7 @@ class SoftConsensus(InductiveConsensus):
 
     def _of_objects(self, aggregate: AggregatedPartition) -> NDArray[np.float64]:
         """The row of Ū of every object that was fitted."""
-        check_is_fitted(self)
+        check_fitted(self)
         rows = self._rows
         aggregate = aggregate_with(rows.codes, aggregate)
         soft = np.full((len(rows.inverse), aggregate.W.shape[1]), np.nan)

@@ -35,7 +35,7 @@ class Made(NamedTuple):
 
 
 def moons(n: int, rng: np.random.Generator) -> Made:
-    """Two half circles that reach into one another."""
+    """Two interlocking half circles."""
     from sklearn.datasets import make_moons
 
     X, labels = make_moons(n, noise=0.1, random_state=int(rng.integers(2**31)))

@@ -171,7 +171,7 @@ def find_sets(suite: Path | None, data: Sequence[Path] = (), *, generated: bool 
                 Option("suite"),
                 " with <battery>/<set>.data.gz, or ",
                 Option("data"),
-                " with <name>.csv.gz. Got none. Name such a folder, or neither for the sets that are made here.",
+                " with <name>.csv.gz. Got none. Name such a folder, or neither for the generated sets.",
             )
         )
     return sets

@@ -39,7 +39,7 @@ KEYS_OF_METHOD = {"name": str, "version": str, "kind": str, "setting": str, "poo
 
 
 def write_submission(rows: Sequence[Row], limits: Limits, protocol: str, folder: Path) -> Path | None:
-    """Write what the user's classes gave with seed 0 on all objects; nothing if there are none."""
+    """Write the results of the user's classes with seed 0 on all objects; no file without such results."""
     methods: dict[tuple[str, str, str], dict[str, Any]] = {}
     for row in rows:
         entry = row.entry
@@ -111,7 +111,7 @@ def _line_of(path: Path, method: Any, sets: Mapping[str, int]) -> StoredLine:
         raise _refused(path, "must have versions of at most 40 characters", repr(method["version"][:60]))
     if kind not in KINDS or method["pool"] not in KINDS[kind] or method["setting"] not in ("k known", "k found"):
         raise _refused(
-            path, "must say a known kind, pool and setting", f"{kind}, {method['pool']}, {method['setting']}"
+            path, "must have a known kind, pool and setting", f"{kind}, {method['pool']}, {method['setting']}"
         )
     unknown = sorted(set(results) - set(sets))
     if unknown:
@@ -133,7 +133,7 @@ def _line_of(path: Path, method: Any, sets: Mapping[str, int]) -> StoredLine:
 
 
 def _check_result(subject: str, name: str, result: Any, n: int) -> None:
-    """Refuse a result that is not whole, and one on a generated set whose scores are not those of its labels."""
+    """Refuse an incomplete result, and a result on a generated set whose scores do not fit its labels."""
     if not isinstance(result, dict) or not _is_number(result.get("seconds")) or result["seconds"] < 0:
         raise _refused(subject, "must have seconds", None)
     if isinstance(result.get("error"), str):

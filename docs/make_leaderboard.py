@@ -46,8 +46,8 @@ scales are kept if they are similar, else every feature has standard deviation 1
 sets that anybody can run. [A method from outside can join it](site/howto/submit_method.md).
 
 **The default was checked on part of these sets.** Its trees learned from synthetic worlds alone, but the development
-sets could reject a configuration ([DEFAULT.md](DEFAULT.md)). The first default was searched on the suite. So the places
-of both are no test of them.
+sets could reject a configuration ([how the default is chosen](DEFAULT.md)). The first default was searched on the
+suite. So the places of both are no test of them.
 
 """
 NAMES = """## What the names mean

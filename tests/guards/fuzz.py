@@ -53,7 +53,7 @@ def sentence_of(error: BaseException) -> str:
         raise Failure(f"{kind.__name__}: {text[:300]}") from error
     clear = any(word in text for word in (" must ", " needs ", " is no ", " cannot ", " may ", " are no "))
     told = any(
-        word in text.lower() for word in ("got ", "it has", "it holds", " is not: ", "it is ", " is empty", "found 0 ")
+        word in text.lower() for word in ("got ", "it has", "it holds", " is not: ", "it is ", " is empty", ". found ")
     )
     if not (clear and told and text.rstrip().endswith((".", ")")) and len(text) < 1500):
         raise Failure(f"{kind.__name__} is no sentence of ours: {text[:300]!r}")

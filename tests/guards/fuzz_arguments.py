@@ -66,7 +66,8 @@ def targets() -> list[tuple[str, Callable[..., Any], list[str], dict[str, Any]]]
     for name in generation.__all__:
         cls = getattr(generation, name)
         if name.endswith("Partitions"):
-            make = lambda cls=cls, name=name: cls(**small.get(name, {"n_partitions": 2}))  # noqa: E731
+            few = {"n_partitions": 2} if "n_partitions" in inspect.signature(cls).parameters else {"n_clusters": 2}
+            make = lambda cls=cls, name=name, few=few: cls(**small.get(name, few))  # noqa: E731
             found.append((name, fit(make, FEATURES), ["X", *make().get_params(deep=False)], {}))
     for module in (metrics, plotting, ranking, report, generation):
         for name in module.__all__:

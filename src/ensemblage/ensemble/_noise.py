@@ -54,7 +54,7 @@ def vote_noise(coded: CodedColumns, noise: int) -> CodedColumns:
 
 
 def most_call_noise(is_noise: NDArray[np.bool_], n_said: NDArray[np.int64] | int) -> NDArray[np.bool_]:
-    """(n,) objects that more than half of the partitions that say something of them, ``n_said``, call noise.
+    """(n,) objects that more than half of the partitions that label them or call them noise, ``n_said``, call noise.
 
     is_noise : (n, p)
     """

@@ -584,7 +584,11 @@ def _check_numbers(column: Column, table: Table) -> None:
         rule = f"Column {column.name!r} of {table.source} must hold numbers, as most of its cells do."
         texts = _texts(column)
         others = f", and {some(map(repr, texts[1:]))} in others" if texts[1:] else ""
-        gap = f" If {'they mean' if others else 'it means'} missing, say so: ", Option("missing", texts), "."
+        gap = (
+            f" If {'they mean' if others else 'it means'} missing, name {'them' if others else 'it'}: ",
+            Option("missing", texts),
+            ".",
+        )
         raise ValueError(Message(f"{rule} Got {cell!r} in {table.where(row)}{others}. ", *advice, *gap))
     infinite = np.flatnonzero(np.isinf(column.numbers))
     if len(infinite):

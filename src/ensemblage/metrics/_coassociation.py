@@ -125,7 +125,7 @@ def _warn_of_unknown(association: NDArray[np.float64], n_unknown: int) -> NDArra
 
 
 def soft_associations(rows: MembershipRows, weights: NDArray[np.float64]) -> tuple[NDArray[np.float64], int]:
-    """Σ_j w_j u_j · v_j / Σ_j w_j over the partitions that say something of both objects; 1 with itself."""
+    """Σ_j w_j u_j · v_j / Σ_j w_j over the partitions with memberships of both objects; 1 with itself."""
     absent = rows.offsets[1:] - 1
     known, joins = 1 - rows.H[:, absent], np.repeat(weights, np.diff(rows.offsets))
     joins[absent] = 0

@@ -51,10 +51,10 @@ INTERVALS = (
     "without 0 is no proof: it is not corrected for the number of methods, and the first was chosen after the fact."
 )
 CHOSEN = (
-    "The default of ensemblage was chosen on part of the sets from files. Its trees learned from the generator of the "
+    "The default of ensemblage was checked on part of the sets from files. Its trees learned from the generator of the "
     "worlds, with other seeds. Its places here are no test of it."
 )
-COLLECTED = "Others collected the sets from files to compare clusterers. They are no sample of anybody's data."
+COLLECTED = "Others collected the sets from files to compare clusterers. They are no sample of your data."
 CLASS = (
     "A class with fit, and with fit_predict or labels_, joins by its import path. Its constructor gets the number of "
     "clusters as n_clusters or n_components if it has that parameter, and random_state and n_jobs=1 likewise. A cell "

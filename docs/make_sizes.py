@@ -324,7 +324,9 @@ def second_table() -> str:
 def draw(of: Means, before: Means) -> None:
     """docs/sizes.png: ARI and seconds by n, a line for each set, and today's fast in grey."""
     figure = Figure(figsize=(11, 4), layout="constrained")
-    for ax, i, title in zip(figure.subplots(1, 2), (0, 1), ("adjusted Rand index", "seconds of one thread"), strict=True):
+    for ax, i, title in zip(
+        figure.subplots(1, 2), (0, 1), ("adjusted Rand index", "seconds of one thread"), strict=True
+    ):
         for name in SETS:
             ns = [n for n in SIZES if (name, n, "built") in of]
             ax.plot(ns, [of[name, n, "built"][i] for n in ns], ".-", label=name)

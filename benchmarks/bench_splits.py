@@ -3,8 +3,11 @@
     python benchmarks/bench_splits.py null --draws 1000      cuts of single clouds by k-means and Ward
     python benchmarks/bench_splits.py default --draws 1000   the same for the clusters of ConsensusClustering
     python benchmarks/bench_splits.py power                  two Gaussians
+    python benchmarks/bench_splits.py default-power          the same for the clusters of ConsensusClustering
     python benchmarks/bench_splits.py known                  two Gaussians whose clusters and line are known
     python benchmarks/bench_splits.py markers                p-values of markers of cut clouds, and their power
+    python benchmarks/bench_splits.py limits                 values at a limit and round numbers, by themselves
+    python benchmarks/bench_splits.py wide                   more features than objects
     python benchmarks/bench_splits.py speed                  time of merging
     python benchmarks/bench_splits.py sets --data DIR --cells FILE        gene expression and blood cells
 
@@ -58,6 +61,33 @@ VALUES: dict[str, Callable[[NDArray[np.float64]], NDArray[np.float64]]] = {
     "a third at tens": lambda X: np.where(X % 0.03 < 0.01, (20 * X).round(-1), (20 * X).round()),
 }
 """What is made of normal values, by name."""
+Values = NDArray[np.float64]
+CLOUDS: dict[str, Callable[[np.random.Generator, int], Values]] = {
+    "normal": lambda rng, n: rng.normal(size=n),
+    "uniform": lambda rng, n: rng.uniform(size=n),
+    "exponential": lambda rng, n: rng.exponential(size=n),
+    "lognormal": lambda rng, n: rng.lognormal(size=n),
+    "40 whole numbers": lambda rng, n: whole_numbers(rng.normal(size=n)),
+}
+LIMITS: dict[str, Callable[[Values], Values]] = {
+    "5 % at a floor": lambda x: np.maximum(x, np.quantile(x, 0.05)),
+    "20 % at a floor": lambda x: np.maximum(x, np.quantile(x, 0.2)),
+    "50 % at a floor": lambda x: np.maximum(x, np.quantile(x, 0.5)),
+    "80 % at a floor": lambda x: np.maximum(x, np.quantile(x, 0.8)),
+    "20 % at a ceiling": lambda x: np.minimum(x, np.quantile(x, 0.8)),
+    "10 % at both": lambda x: np.clip(x, np.quantile(x, 0.1), np.quantile(x, 0.9)),
+    "20 % replaced": lambda x: np.where(x < np.quantile(x, 0.2), np.quantile(x, 0.2) - 0.1 * np.ptp(x), x),
+}
+"""What is made of the values of a cloud, by name; *replaced*: what lies below the limit is a value further down."""
+OTHERS: dict[str, Callable[[np.random.Generator, int], Values]] = {
+    "logarithms of counts": lambda rng, n: np.log1p(rng.negative_binomial(2, 0.5, size=n)),
+    "logarithms of rare counts": lambda rng, n: np.log1p(rng.negative_binomial(2, 0.8, size=n)),
+    "logarithms of large counts": lambda rng, n: np.log1p(rng.negative_binomial(2, 0.2, size=n)),
+    "a third at tens": lambda rng, n: at_tens(rng, (20 * rng.normal(size=n)).round()),
+    "a third at tens, others fine": lambda rng, n: at_tens(rng, 20 * rng.normal(size=n)),
+    "10 % at one value inside": lambda rng, n: with_default(rng, rng.normal(size=n)),
+}
+"""Other values that many objects share, by name."""
 Work = tuple[str, dict[str, Any], Callable[[], dict[str, Any]]]
 """A name, what it is, and what is measured."""
 
@@ -73,6 +103,19 @@ def cut(X: NDArray[np.float64], k: int, seed: int) -> dict[str, NDArray[np.int64
 def left(labels: NDArray[np.int64], X: NDArray[np.float64], seed: int, null: Any = "unimodal") -> int:
     """Clusters that are left."""
     return len(merge_unsupported(labels, X, null=null, random_state=seed).groups)
+
+
+def whole_numbers(x: Values) -> Values:
+    """The values in 40 steps."""
+    return (x / (np.ptp(x) / 40)).round()
+
+
+def at_tens(rng: np.random.Generator, x: Values) -> Values:
+    return np.where(rng.uniform(size=len(x)) < 1 / 3, x.round(-1), x)
+
+
+def with_default(rng: np.random.Generator, x: Values) -> Values:
+    return np.where(rng.uniform(size=len(x)) < 0.1, np.quantile(x, 0.9), x)
 
 
 def null_work(draws: int) -> Iterator[Work]:
@@ -125,6 +168,26 @@ def power_work() -> Iterator[Work]:
             return found
 
         yield f"power {distance} {n} {d} {seed}", {"distance": distance, "n": n, "d": d, "seed": seed}, measured
+
+
+def default_power_work() -> Iterator[Work]:
+    """The same for the clusters of ConsensusClustering."""
+    from ensemblage import ConsensusClustering
+
+    for seed, distance, n, d in product(range(3), (2, 3, 4, 6), (200, 1000), (2, 10, 50)):
+        rng = np.random.default_rng([seed, distance, n, d])
+        X = rng.normal(size=(n, d))
+        X[: n // 2, 0] += distance
+        truth = np.arange(n) < n // 2
+
+        def measured(X: Any = X, truth: Any = truth, seed: int = seed) -> dict[str, Any]:
+            model = ConsensusClustering(random_state=0).fit(X)
+            merged = merge_unsupported(model.labels_, np.asarray(Preprocessor().fit_transform(X)), random_state=seed)
+            ari = [round(float(adjusted_rand_score(truth, found)), 3) for found in (model.labels_, merged.labels)]
+            return {"k": model.n_clusters_, "left": len(merged.groups), "ari": ari}
+
+        about = {"distance": distance, "n": n, "d": d, "seed": seed}
+        yield f"default power {distance} {n} {d} {seed}", about, measured
 
 
 def known_work() -> Iterator[Work]:
@@ -216,6 +279,82 @@ def markers_work(draws: int) -> Iterator[Work]:
         yield f"counts planted {factor} {seed}", {"of": "counts planted", "factor": factor, "seed": seed}, markers
 
 
+SETTINGS = ("1 feature", "of 2", "of 5")
+"""A limited feature alone; with one of a third of its deviation; with four like it."""
+DRAWS, SEED = 50, 2000
+"""Clouds of each kind and size with limits, and the first seed; docs/certainty/limits.md used others before."""
+
+
+def limits_work() -> Iterator[Work]:
+    """Cuts of single clouds with values at a limit, and two clusters with them."""
+    kinds = {f"{cloud}, {limit}": (cloud, limit) for cloud, limit in product(CLOUDS, LIMITS)} | dict.fromkeys(OTHERS)
+    for (kind, of), n in product(kinds.items(), (50, 100, 200, 1000)):
+
+        def values(rng: np.random.Generator, n: int, kind: str = kind, of: Any = of) -> Values:
+            return OTHERS[kind](rng, n) if of is None else LIMITS[of[1]](CLOUDS[of[0]](rng, n))
+
+        def cuts(values: Any = values, n: int = n) -> dict[str, Any]:
+            wrong, markers = dict.fromkeys(SETTINGS, 0), np.zeros(3, dtype=int)
+            for seed in range(SEED, SEED + DRAWS):
+                rng = np.random.default_rng([seed, n])
+                x = values(rng, n)
+                scaled = StandardScaler().fit_transform(x[:, None])
+                sets = (scaled, np.c_[scaled, rng.normal(size=n) / 3], np.c_[scaled, rng.normal(size=(n, 4))])
+                for name, X in zip(SETTINGS, sets, strict=True):
+                    labels = KMeans(3, n_init=1, random_state=seed).fit_predict(X)
+                    wrong[name] += left(labels, X, seed) > 1
+                    if name == SETTINGS[0]:
+                        found = profile(labels, x[:, None], honest=True, max_depth=0).honest
+                        markers += [(p_values(found) <= 0.05).sum(), len(found.table), len(found.left_out)]
+            return {"wrong": wrong, "markers": markers.tolist(), "draws": DRAWS}
+
+        yield f"limits {kind} {n}", {"of": "null", "kind": kind, "limit": of and of[1], "n": n}, cuts
+    for limit, distance, n in product(["none", *LIMITS, "all of one cluster"], (3, 4, 6), (200, 1000)):
+
+        def two(limit: str = limit, distance: int = distance, n: int = n) -> dict[str, Any]:
+            found = np.zeros(2, dtype=int)
+            for seed in range(SEED, SEED + DRAWS):
+                truth = np.arange(n) < n // 2
+                x = np.random.default_rng([seed, distance, n]).normal(size=n) + distance * truth
+                x = np.where(truth, x, 0) if limit == "all of one cluster" else LIMITS.get(limit, np.asarray)(x)
+                labels = KMeans(2, n_init=3, random_state=seed).fit_predict(x[:, None])
+                marked = profile(labels, x[:, None], honest=True, max_depth=0).honest
+                found += [left(labels, x[:, None], seed) > 1, len(marked.markers) > 0]
+            return {"found": found.tolist(), "draws": DRAWS}
+
+        about = {"of": "two", "limit": limit, "distance": distance, "n": n}
+        yield f"limits two {limit} {distance} {n}", about, two
+
+
+def wide_work() -> Iterator[Work]:
+    """Two Gaussians in as many features as gene expression has, of as few objects; and single clouds."""
+    for n, distance in product((60, 100, 200), (0, 4, 6, 8, 10, 14)):
+
+        def cuts(n: int = n, distance: int = distance) -> dict[str, Any]:
+            found: dict[str, int] = dict.fromkeys(("known", "Ward", "known, 10 components", "Ward, 10 components"), 0)
+            truth, apart = (np.arange(n) < n // 2).astype(int), []
+            for seed in range(30):
+                X = np.random.default_rng([seed, distance, n]).normal(size=(n, 1000))
+                X[truth == 1, 0] += distance
+                for name, Z in (("", X), (", 10 components", PCA(10, random_state=0).fit_transform(X))):
+                    for method, labels in (("known", truth), ("Ward", AgglomerativeClustering(2).fit_predict(Z))):
+                        found[method + name] += left(labels, Z, seed) > 1
+                apart.append(distance_on_line(truth, X, seed))
+            return {"found": found, "draws": 30, "apart": round(float(np.mean(apart)), 2)}
+
+        yield f"wide {n} {distance}", {"n": n, "d": 1000, "distance": distance}, cuts
+
+
+def distance_on_line(is_b: NDArray[np.int64], X: NDArray[np.float64], seed: int) -> float:
+    """Of two clusters along the line between their means of one half, in deviations of the other half; both ways."""
+    half, found = np.random.default_rng(seed).random(len(X)) < 0.5, []
+    for of in (half, ~half):
+        towards = X[of & (is_b == 1)].mean(axis=0) - X[of & (is_b == 0)].mean(axis=0)
+        a, b = (X[~of & (is_b == c)] @ towards for c in (0, 1))
+        found.append((b.mean() - a.mean()) / np.sqrt((a.var() * len(a) + b.var() * len(b)) / (len(a) + len(b))))
+    return float(np.mean(found))
+
+
 def thinned_p(counts: NDArray[np.int64], dispersion: Any, seed: int) -> NDArray[np.float64]:
     """(m,) p-values of the variables in one cluster of 2-means of the first part, in their order."""
     first, second = thin_counts(counts, dispersion=dispersion, random_state=seed)
@@ -251,6 +390,22 @@ def merged_record(labels: Any, X: Any, classes: Any) -> dict[str, Any]:
         "before": types_of(labels, classes),
         "after": types_of(merged.labels, classes),
         "groups": [np.searchsorted(np.unique(labels), group).tolist() for group in merged.groups],
+    }
+
+
+def known_record(classes: Any, X: NDArray[np.float64]) -> dict[str, Any]:
+    """The same for the known types: those that are left, p of the first split and how far apart its sides are."""
+    merged = merge_unsupported(np.array(classes), X, random_state=0)
+    first = merged.support.table[0]
+    among = np.isin(classes, [*first.left, *first.right])
+    is_b = np.isin(np.array(classes)[among], first.right).astype(int)
+    components = PCA(10, random_state=0).fit_transform(X)
+    return {
+        "n": len(X),
+        "known": [len(set(classes)), len(merged.groups)],
+        "known_components": len(merge_unsupported(np.array(classes), components, random_state=0).groups),
+        "p": round(first.p_value, 5),
+        "apart": round(distance_on_line(is_b, X[among], 0), 2),
     }
 
 
@@ -300,7 +455,7 @@ def sets_work(data: Path, cells: Path) -> Iterator[Work]:
                     X = np.log2(X)
                 X = StandardScaler().fit_transform(X)
                 labels = AgglomerativeClustering(len(names) * factor).fit_predict(X)
-                return merged_record(labels, X, classes) | markers_record(labels, X)
+                return merged_record(labels, X, classes) | markers_record(labels, X) | known_record(classes, X)
 
             yield f"set {row['name']} {factor}", {"set": row["name"], "factor": factor}, expression
 
@@ -341,7 +496,10 @@ def sets_work(data: Path, cells: Path) -> Iterator[Work]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("part", choices=["null", "default", "power", "known", "markers", "speed", "sets"])
+    parser.add_argument(
+        "part",
+        choices=["null", "default", "power", "default-power", "known", "markers", "limits", "wide", "speed", "sets"],
+    )
     parser.add_argument("--draws", type=int, default=1000)
     parser.add_argument("--data", type=Path)
     parser.add_argument("--cells", type=Path, help="scanpy's 10x_pbmc68k_reduced.h5ad")
@@ -350,8 +508,11 @@ def main() -> None:
         "null": lambda: null_work(given.draws),
         "default": lambda: default_work(given.draws),
         "power": power_work,
+        "default-power": default_power_work,
         "known": known_work,
         "markers": lambda: markers_work(given.draws),
+        "limits": limits_work,
+        "wide": wide_work,
         "speed": speed_work,
         "sets": lambda: sets_work(given.data, given.cells),
     }

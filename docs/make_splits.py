@@ -47,7 +47,8 @@ POWER = """## Two clusters
 
 The data are two Gaussians of equal size and unit variance. The column *distance* is in standard deviations. There
 are 200 and 1,000 objects in 2, 10 and 50 features, cut into 2 and 4 clusters. *Found*: more than one cluster is
-left. *Exact*: two are left. `null="gaussian"` ran on three of the ten sets of each kind.
+left. *Exact*: two are left. `null="gaussian"` ran on three of the ten sets of each kind. `ConsensusClustering()` chose
+its own number of clusters on three sets of each kind.
 
 """
 POWER_READ = """
@@ -75,8 +76,8 @@ VALUES = """
 """
 VALUES_READ = """
 
-Whole numbers, answers and counts are no modes. Piles at a limit or at round numbers are modes. With such a feature
-alone, splits are wrong.
+Whole numbers, answers and counts are no modes. Limits and round numbers are modes, and stand for ranges of values in
+the tests: see below.
 """
 PLANTED = """
 
@@ -98,6 +99,39 @@ mean. For {n} sets, the table has how many of the five and of the others have an
 given to thinning. The rank-sum test is of clusters of all counts, and its p-values do not hold.
 
 """
+LIMITS = """## Values at a limit
+
+Many objects share a value where what is measured has a floor or a ceiling. docs/certainty/limits.md has the rule for
+such values, which was written before the search. Each kind has {draws} single clouds of 50, 100, 200 and 1,000
+objects. The tables have all sizes together. *20 % replaced*: what lies below a limit got a value further down.
+
+A value of the feature is limited. k-means cuts the clouds into 3 clusters, by this feature alone, by it and another
+of a third of its deviation, or by it and four others like it. The table has the share of cuts of which more than one
+cluster is left, and the share of markers with p ≤ .05.
+
+"""
+LIMITS_TWO = """
+
+**Power.** There are two normal clusters of equal size, cut by 2-means, in one feature. With *all of one cluster*, the
+values of one cluster are all the same, as of a gene that is off. The table has the share of {draws} sets in which
+both clusters are left, and in which the feature is a marker. The first row has no limit.
+
+"""
+WIDE = """## More features than objects
+
+There are 1,000 features, as many as a set of gene expression has, and two Gaussians whose means differ in one of
+them. A distance of 0 is one cloud. The table has the share of 30 sets in which both clusters are left: of the known
+clusters and of Ward's, in all features and in 10 principal components. *On the line*: how far apart the known
+clusters lie along the line that half of the objects give, in standard deviations of the other half. *Expected*: δ² /
+√(δ² + 8 d / n), δ the distance.
+
+"""
+WIDE_READ = """
+
+Along a line that few objects determine, clusters lie nearer to each other than they are, as the formula expects. The
+test needs about 4.5 standard deviations there. Of 60 objects, two clusters must be 8 apart for {half} of the sets and
+10 for nearly all; of 200 objects, 6 suffice. Ten principal components change little.
+"""
 SPEED = """## Time
 
 The data are 10 Gaussians, which k-means cut into more clusters. The table has the processor seconds that merging takes
@@ -106,18 +140,21 @@ on one thread. The number of clusters that are left stands in brackets.
 """
 SETS = """## Sets of expression and cells
 
-The gene-expression sets have Ward's clusters: as many as there are classes, and twice as many. The 700 blood cells have
-scanpy's Louvain clusters on 30 principal components. The table has the ARI with the known types, before and after. It
-also has the comparisons of a gene in a cluster with an adjusted p ≤ .05, of all that were tested, by the dip test and
-by the descriptive rank-sum test. Where most genes have a floor, few are tested. The markers of the blood cells follow
-below.
+The gene-expression sets have Ward's clusters: as many as there are classes, and twice as many. The 700 blood cells
+have scanpy's Louvain clusters on 30 principal components. The table has the ARI with the known types, before and
+after. It also has the comparisons of a gene in a cluster with an adjusted p ≤ .05, of all that were tested, by the
+dip test and by the descriptive rank-sum test. The markers of the blood cells follow below.
+
+*Types left*: what is left of the known types, if these are the clusters. *On the line*: how far apart the sides of
+the first split of the known types lie, as above.
 
 """
 SETS_READ = """
 
-There are 40 to 250 patients and at least 1,000 genes. Half of the objects are then too few to determine the direction,
-and nearly no split is supported, not even between known types. Known types remain valid. On sets of this size, look at
-the clusters before merging.
+There are 40 to 250 patients and at least 1,000 genes. Nearly no split is supported, not even between known types.
+This is the lack of power that the table above shows: on the line, the known types lie {low} to {high} standard
+deviations apart, and about 4.5 are needed. In this range the number of objects decides, as does the size of the
+smaller side. So known types remain valid. On sets of this size, look at the clusters before merging.
 
 The list has what was merged, in known types, where there were as many clusters as classes. A + joins clusters that
 became one.
@@ -157,7 +194,7 @@ def of_clouds(runs: Runs, more: Runs) -> str:
     return text
 
 
-def of_power(runs: Runs, known: Runs) -> str:
+def of_power(runs: Runs, default: Runs, known: Runs) -> str:
     rows = []
     ceiling = {(run["distance"], run["n"]): share(*run["found"]) for run in known}
     distances = sorted({run["distance"] for run in runs})
@@ -172,6 +209,11 @@ def of_power(runs: Runs, known: Runs) -> str:
         ]
         ari = f"{np.mean(found['ari']):.2f}"
         rows.append((method, distance, n, len(found["ari"]), *shares, ari, ceiling.get((distance, n), "–")))
+    for distance, n in product(distances if default else (), (200, 1000)):
+        chosen = [run for run in default if run["distance"] == distance and run["n"] == n]
+        shares = [share(sum(is_right(run["left"]) for run in chosen), len(chosen)) for is_right in RIGHT]
+        ari = f"{np.mean([run['ari'][1] for run in chosen]):.2f}"
+        rows.append(("the default", distance, n, len(chosen), *shares, "–", "–", ari, ceiling.get((distance, n), "–")))
     head = ("clusters of", "distance", "objects", "cuts", "found", "exact")
     prototype = ", ".join(f"{found:.2f} at {distance}" for distance, found in PROTOTYPE.items())
     text = table((*head, "gaussian: found", "exact", "ARI after", "known"), rows)
@@ -248,9 +290,11 @@ def of_sets(runs: Runs) -> str:
     for run in runs:
         is_expression = run["set"] != "blood cells"
         markers = [f"{a:,} of {b:,}" if is_expression else "" for a, b in (run["markers"], run["naive"])]
-        rows.append((run["set"], run["k"], run["left"], *(f"{a:.2f}" for a in run["ari"]), *markers))
-    head = ("set", "clusters", "left", "ARI before", "after", "markers: dip", "rank sums")
-    text = SETS + table(head, rows) + SETS_READ
+        types = (f"{run['known'][1]} of {run['known'][0]}", f"{run['apart']:.1f}") if is_expression else ("", "")
+        rows.append((run["set"], run["k"], run["left"], *(f"{a:.2f}" for a in run["ari"]), *types, *markers))
+    head = ("set", "clusters", "left", "ARI before", "after", "types left", "on the line", "markers: dip", "rank sums")
+    apart = [run["apart"] for run in runs if "apart" in run]
+    text = SETS + table(head, rows) + SETS_READ.format(low=f"{min(apart):.1f}", high=f"{max(apart):.1f}")
     text += "\n".join(
         f"* {run['set']}: {in_types(run)}." for run in runs if run["set"] != "blood cells" and run["factor"] == 1
     )
@@ -283,17 +327,60 @@ rate of .05. The descriptive rank-sum test, on clusters of all counts, calls {na
 """
 
 
-SECTIONS: dict[str, Callable[[Runs], str]] = {"markers": of_markers, "speed": of_speed, "sets": of_sets}
+def of_limits(runs: Runs) -> str:
+    single = [run for run in runs if run["of"] == "null"]
+    rows = []
+    for kind in dict.fromkeys(run["kind"] for run in single):
+        chosen = [run for run in single if run["kind"] == kind]
+        n = sum(run["draws"] for run in chosen)
+        wrong = [f"{sum(run['wrong'][name] for run in chosen) / n:.3f}" for name in chosen[0]["wrong"]]
+        found, tests, left_out = np.sum([run["markers"] for run in chosen], axis=0).tolist()
+        of_tests = (f"{tests:,}", f"{found / tests:.3f}") if tests else ("0", "–")
+        rows.append((kind, *wrong, *of_tests, str(left_out) if left_out else ""))
+    head = ("values", "1 feature", "of 2", "of 5", "markers: tests", "p ≤ .05", "not tested")
+    text = LIMITS.format(draws=single[0]["draws"]) + table(head, rows)
+    two = [run for run in runs if run["of"] == "two"]
+    rows = []
+    distances, sizes = sorted({run["distance"] for run in two}), sorted({run["n"] for run in two})
+    for limit in dict.fromkeys(run["limit"] for run in two):
+        by = {(run["distance"], run["n"]): run for run in two if run["limit"] == limit}
+        cells = [by[d, n] for n in sizes for d in distances]
+        rows.append((limit, *(" / ".join(f"{found / run['draws']:.2f}" for found in run["found"]) for run in cells)))
+    head = ("limit", *(f"{d} sd, {n:,} objects" for n in sizes for d in distances))
+    return text + LIMITS_TWO.format(draws=two[0]["draws"]) + table(head, rows)
+
+
+def of_wide(runs: Runs) -> str:
+    rows = []
+    for run in runs:
+        delta, spread = run["distance"], 8 * run["d"] / run["n"]
+        expected = f"{delta**2 / np.sqrt(delta**2 + spread):.1f}"
+        shares = [f"{found / run['draws']:.2f}" for found in run["found"].values()]
+        rows.append((run["n"], delta, f"{run['apart']:.1f}", expected, *shares))
+    head = ("objects", "distance", "on the line", "expected", *runs[0]["found"])
+    eight = next(run for run in runs if (run["n"], run["distance"]) == (60, 8))
+    half = f"{eight['found']['Ward']} to {eight['found']['known']} of {eight['draws']}"
+    return WIDE + table(head, rows) + WIDE_READ.format(half=half)
+
+
+SECTIONS: dict[str, Callable[[Runs], str]] = {
+    "markers": of_markers,
+    "limits": of_limits,
+    "wide": of_wide,
+    "speed": of_speed,
+    "sets": of_sets,
+}
 
 
 def page() -> str:
     """The document."""
     runs = [json.loads(line) for line in RECORD.read_text(encoding="utf-8").splitlines()]
     by_part = {
-        part: [r for r in runs if r["part"] == part] for part in ("null", "default", "power", "known", *SECTIONS)
+        part: [r for r in runs if r["part"] == part]
+        for part in ("null", "default", "power", "default-power", "known", *SECTIONS)
     }
     parts = [of_clouds(by_part["null"], by_part["default"])] if by_part["null"] else []
-    parts += [of_power(by_part["power"], by_part["known"])] if by_part["power"] else []
+    parts += [of_power(by_part["power"], by_part["default-power"], by_part["known"])] if by_part["power"] else []
     parts += [make(by_part[part]) for part, make in SECTIONS.items() if by_part[part]]
     return HEAD + "\n\n".join(part.strip() for part in parts) + "\n"
 

@@ -11,9 +11,10 @@ from sklearn.datasets import load_iris
 from sklearn.metrics import adjusted_rand_score
 
 from ensemblage.stability import MergedClusters, SplitSupport, merge_unsupported, split_support
+from ensemblage.stability._cells import drawn_from_cells
 from ensemblage.stability._clusters import check_reference
 from ensemblage.stability._dip import dip, unimodality_p_value
-from ensemblage.stability._splits import drawn_from_cells, gaussian_test, tree_of, windowed_values
+from ensemblage.stability._splits import gaussian_test, tree_of, windowed_values
 
 IRIS = load_iris().data
 
@@ -265,24 +266,25 @@ def test_clusters_of_coarse_values_stay():
 
 def test_each_value_is_drawn_from_its_cell():
     random = np.random.default_rng(0)
-    X = np.c_[random.integers(0, 5, size=300), random.normal(size=300), np.full(300, 2.0)]
-    drawn = drawn_from_cells(X, np.arange(300), 0)
+    X = np.c_[np.resize([0, 1, 1, 2, 2, 2, 3, 3, 4], 300), random.normal(size=300), np.full(300, 2.0)]
+    drawn, n_piled = drawn_from_cells(X, np.arange(300), 0)
+    assert n_piled == 0
     assert (np.round(drawn[:, 0]) == X[:, 0]).all()
     assert len(np.unique(drawn[:, 0])) == 300
     assert drawn[:, 0].min() < -0.4
     assert drawn[:, 0].max() > 4.4
     assert (drawn[:, 1:] == X[:, 1:]).all()
-    assert (drawn == drawn_from_cells(X, np.arange(300), 0)).all()
-    assert (drawn != drawn_from_cells(X, np.arange(300), 1)).any()
+    assert (drawn == drawn_from_cells(X, np.arange(300), 0)[0]).all()
+    assert (drawn != drawn_from_cells(X, np.arange(300), 1)[0]).any()
     uneven = np.repeat([[0.0], [1.0], [10.0]], 50, axis=0)
-    found = drawn_from_cells(uneven, np.arange(150), 0).reshape(3, 50)
+    found = drawn_from_cells(uneven, np.arange(150), 0)[0].reshape(3, 50)
     assert found[0].min() >= -0.5
     assert found[1].min() >= 0.5
     assert 4 < found[1].max() <= 5.5
     assert found[2].min() >= 5.5
     assert 13 < found[2].max() <= 14.5
     normal = X[:, [1]]
-    assert drawn_from_cells(normal, np.arange(300), 0) is normal  # no copy
+    assert drawn_from_cells(normal, np.arange(300), 0)[0] is normal  # no copy
 
 
 def test_objects_in_no_cluster_have_no_part_in_the_cells():

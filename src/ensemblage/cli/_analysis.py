@@ -51,6 +51,7 @@ from ensemblage.cli._progress import progress_bar, tell, tell_notes
 from ensemblage.cli._resampling import ResamplingPlan
 from ensemblage.cli._seconds import WRITE, Seconds
 from ensemblage.cli._source import Source
+from ensemblage.cli._thinning import ThinnedCounts
 from ensemblage.cli._without_columns import indices_without_columns
 from ensemblage.counting._contingency import table_cells
 from ensemblage.io._features import Features
@@ -139,6 +140,8 @@ class ConsensusInput:
     """What made the ensemble of features."""
     merges: bool = False
     """Whether clusters are merged whose splits no test supports."""
+    thinned: ThinnedCounts | None = None
+    """The counts on which markers are tested, where the others made the ensemble."""
 
 
 def combine_analysis(path: Path, output: Path, overwrite: bool, **settings: Any) -> dict[str, Any]:
@@ -319,7 +322,7 @@ def _more_of_page(request: AnalysisRequest, given: ConsensusInput, consensus: An
     if isinstance(given.objects, Features):
         with seconds.spent_on("profile"):
             honest = request.options.honest_markers
-            profile = profile_of_features(given.objects, consensus, request.source, honest)
+            profile = profile_of_features(given.objects, consensus, request.source, honest, given.thinned)
         if profile is not None and profile.honest is not None:
             tell(profile.honest.sentence)
         if request.options.without_columns and given.resampling is not None:

@@ -52,6 +52,11 @@ def assign_objects(
     check_suffix(output, ".csv")
     check_free(output, overwrite)
     record = check_finished_files(folder, MODEL, ENSEMBLE)
+    if record.get("thin_counts"):
+        raise ValueError(
+            f"New objects must have what was clustered. {folder} has clusters of one part of each count "
+            "(--thin-counts), which they have not. Run again without it, into a new folder."
+        )
     model = load(folder / MODEL)
     is_run = isinstance(model, ConsensusClustering)
     if not is_run:

@@ -387,7 +387,27 @@ def look(data: Path, **settings: Any) -> None:
     "--honest-markers",
     is_flag=True,
     help="Test on the page and in profile.csv which variables differ between clusters, with p-values that hold "
-    "although the clusters were made from them: by the dip of each variable in a cluster and the nearest other one.",
+    "although the clusters were made from them: by the dip of each variable in a cluster and the nearest other one, "
+    "or of counts with --thin-counts.",
+)
+@click.option(
+    "--thin-counts",
+    is_flag=True,
+    help="With --honest-markers, if all columns are counts: split each count at random into two independent parts. "
+    "The logarithms of the first make the clusters, and the second tests the markers.",
+)
+@click.option(
+    "--dispersion",
+    type=Number(least=0),
+    metavar="D",
+    help="With --thin-counts: variance of a count of mean m within a cluster, as m + D m²; 0: Poisson. [default: by "
+    "moments of each column, which finds less]",
+)
+@click.option(
+    "--divide-by-depth",
+    is_flag=True,
+    help="With --thin-counts: divide both parts by the sums of their objects, as of cells that were sequenced at "
+    "different depths.",
 )
 @generation_options
 @table_options
@@ -840,6 +860,12 @@ def rank(ensemble: Path, **settings: Any) -> None:
 )
 @click.option(
     "--features", type=INPUT, metavar="FILE", help="Table of the objects of an ensemble, to describe each cluster."
+)
+@click.option(
+    "--honest-markers",
+    is_flag=True,
+    help="With --features: test which variables differ between clusters, with p-values that hold although the clusters "
+    "were made from them, by the dip of each variable in a cluster and the nearest other one.",
 )
 @table_options
 @columns_option

@@ -23,7 +23,8 @@ GROUPS = {
     "Columns": ("--id-column", "--drop-column", "--role", "--columns", "--use", "--key", "--transpose"),
     "Values": ("--missing", "--noise", "--impute", "--standardize", "--categories", "--dates"),
     "File format": ("--encoding", "--header", "--delimiter", "--decimal", "--sheet"),
-    "Page": ("--without-columns", "--honest-markers", "--figures", "--no-objects", "--open"),
+    "Markers": ("--honest-markers", "--thin-counts", "--dispersion", "--divide-by-depth"),
+    "Page": ("--without-columns", "--figures", "--no-objects", "--open"),
     "Computation": ("--seed", "--jobs", "--memory", "--scratch"),
     "Other": ("--help",),
 }

@@ -22,4 +22,6 @@ def merged_clusters(features: Any, consensus: Any, seed: int, seconds: Seconds) 
     with seconds.spent_on("splits"):
         merged = merge_unsupported(numbers_of(consensus)[consensus.labels_], features.X, random_state=seed)
     tell(merged.sentence)
+    if merged.support.note:
+        tell(merged.support.note)
     return merged

@@ -12,6 +12,7 @@ import numpy as np
 
 from ensemblage.base.text import write_csv
 from ensemblage.cli._source import Source, rows_of_members
+from ensemblage.cli._thinning import ThinnedCounts
 from ensemblage.io import Table, read_table
 from ensemblage.io._features import Features
 from ensemblage.io._members import Members
@@ -24,11 +25,17 @@ TESTED = ("other", "test", "difference", "p_value", "p_adjusted")
 DESCRIBED = tuple(name for name in VariableRow._fields if name not in TESTED)
 
 
-def profile_of_features(features: Features, consensus: Any, source: Source, honest: bool = False) -> Profile | None:
+def profile_of_features(
+    features: Features, consensus: Any, source: Source, honest: bool = False, thinned: ThinnedCounts | None = None
+) -> Profile | None:
     """From the values as they stand in the table that was clustered, or those that it was made of.
 
     honest : whether variables are tested
+    thinned : the counts on which they are, if not on those values
     """
+    if thinned is not None:
+        of_counts: dict[str, Any] = {"clustered": thinned.counts.names, "honest": honest, "thinned": thinned.second}
+        return profile(consensus, thinned.counts, ids=features.ids, features=features.X, **of_counts)
     original = source.described_by()
     if original is not None:
         rows = original if features.rows is None else original.take(features.rows)
@@ -73,8 +80,11 @@ def _cell(value: Any) -> Any:
     return None if math.isnan(value) else f"{value:.6g}"
 
 
-def profile_of_table(path: Path, members: Members, source: Source, consensus: Any) -> Profile:
-    """From another table of the objects of an ensemble."""
+def profile_of_table(path: Path, members: Members, source: Source, consensus: Any, honest: bool = False) -> Profile:
+    """From another table of the objects of an ensemble.
+
+    honest : whether variables are tested
+    """
     table = read_table(path, keep_empty=True, missing=source.missing_codes)
     id_column = members.id_column if members.id_column in table.names else None
     roles = assign_roles(table, id_column, None, (), guess_id=True)
@@ -85,7 +95,7 @@ def profile_of_table(path: Path, members: Members, source: Source, consensus: An
         raise ValueError(
             f"{path.name} must have a column besides ids and known classes. It has none. Name another file."
         )
-    return profile(consensus, kept, ids=members.ids)
+    return profile(consensus, kept, ids=members.ids, honest=honest)
 
 
 def _drop_columns(table: Table, names: Collection[str | None]) -> Table:

@@ -21,7 +21,7 @@ from ensemblage.cli._folder import (
 )
 from ensemblage.cli._pages import PageWishes
 from ensemblage.cli._profile import profile_of_table
-from ensemblage.cli._progress import tell_notes
+from ensemblage.cli._progress import tell, tell_notes
 from ensemblage.cli._source import Source
 from ensemblage.io import Table, read_table
 from ensemblage.io._labels import as_labels
@@ -40,12 +40,19 @@ class LabelModel(NamedTuple):
 
 
 def make_report(
-    source: Path, labels: Path | None, output: Path | None, *, features: Path | None = None, **settings: Any
+    source: Path,
+    labels: Path | None,
+    output: Path | None,
+    *,
+    features: Path | None = None,
+    honest_markers: bool = False,
+    **settings: Any,
 ) -> None:
     """Do what ``ensemblage report`` does."""
     wishes, objects, overwrite = PageWishes.of(settings), not settings.pop("no_objects"), settings.pop("overwrite")
     if source.is_dir():
-        for name, given in (("--labels", labels), ("--features", features)):
+        asked = (("--labels", labels), ("--features", features), ("--honest-markers", honest_markers or None))
+        for name, given in asked:
             if given is not None:
                 raise ValueError(
                     f"{name} must go with the file of an ensemble. Got the folder {source}. Leave the option out."
@@ -59,8 +66,12 @@ def make_report(
             "A report must have a finished folder, or the file of an ensemble with --labels FILE and -o PAGE.html. "
             f"Got {source}. Add what is missing."
         )
+    if honest_markers and features is None:
+        raise ValueError(
+            "--honest-markers must go with --features FILE, the variables that are tested. Got none. Add the file."
+        )
     _check_page(output, overwrite)
-    summary = _summarize_labels(Source.of(source, settings, "missing"), labels, features)
+    summary = _summarize_labels(Source.of(source, settings, "missing"), labels, features, honest_markers)
     summary = summary if objects else remove_objects(summary)
     wishes.save(summary, output.parent)
     click.echo(report.build(summary, path=output))
@@ -88,16 +99,19 @@ def _check_page(path: Path, overwrite: bool) -> None:
     check_free(path, overwrite)
 
 
-def _summarize_labels(source: Source, labels: Path, features: Path | None) -> dict[str, Any]:
+def _summarize_labels(source: Source, labels: Path, features: Path | None, honest: bool) -> dict[str, Any]:
     members = source.members(source.read())
     tell_notes(source.path.name, members.notes)
     clusters = _clusters(labels, members)
     found = certainty_of(members.ensemble, clusters, np.ones(members.ensemble.shape[1]))
     given = LabelModel(clusters, found.confidence, found.runner_up, found.cohesion)
+    profile = None if features is None else profile_of_table(features, members, source, given, honest)
+    if profile is not None and profile.honest is not None:
+        tell(profile.honest.sentence)
     return report.summarize(
         members.ensemble,
         given,
-        profile=None if features is None else profile_of_table(features, members, source, given),
+        profile=profile,
         ids=members.ids,
         truth=members.truth,
         settings={"ensemble": source.path.name, "labels": labels.name},

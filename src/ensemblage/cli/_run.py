@@ -48,6 +48,7 @@ from ensemblage.cli._progress import progress_bar, tell, tell_notes
 from ensemblage.cli._resampling import ResamplingPlan, check_resampling
 from ensemblage.cli._seconds import WRITE, Seconds
 from ensemblage.cli._source import FEATURE_OPTIONS, CellSource, Source
+from ensemblage.cli._thinning import ThinnedCounts, Thinning
 from ensemblage.cli._without_columns import check_without_columns
 from ensemblage.generation._candidates import Made
 from ensemblage.io import Preprocessor
@@ -100,6 +101,8 @@ class RunRequest:
     """None: the plan decides."""
     merges: bool
     """Whether clusters are merged whose splits no test supports."""
+    thinning: Thinning | None
+    """How counts are split, if they are."""
     generation: Generation
     consensus: Consensus
     may_choose_k: bool
@@ -111,7 +114,7 @@ class RunRequest:
         """All settings of the command, refused where they contradict each other."""
         k, k_range = settings.pop("k"), settings.pop("k_range")
         allow_one, n_resamples = settings.pop("allow_one"), settings.pop("stability")
-        merges = settings.pop("merge_unsupported")
+        merges, thinning = settings.pop("merge_unsupported"), Thinning.of(settings)
         options = CommonOptions.of(settings)
         most = _largest_k(k, k_range)
         method, has_parameters = settings["method"], bool(settings["chosen"])
@@ -132,7 +135,7 @@ class RunRequest:
             consensus = replace(consensus, method=generation.method)
         source = generation.source(Source.of(data, settings, *FEATURE_OPTIONS))
         generation.check()
-        asked = k, k_range, method, allow_one, n_resamples, merges, generation, consensus, may_choose_k
+        asked = k, k_range, method, allow_one, n_resamples, merges, thinning, generation, consensus, may_choose_k
         return cls(source, *asked, options)
 
     @property
@@ -185,6 +188,7 @@ class RunRequest:
         asked |= {"allow_one": True} if self.allow_one else {}
         asked |= {} if self.n_resamples is None else {"stability": self.n_resamples}
         asked |= {"merge_unsupported": True} if self.merges else {}
+        asked |= {} if self.thinning is None else self.thinning.identity()
         asked |= self.options.identity()
         if self.generation.generator == DIVERSE:  # k is not only the consensus's
             found = "found" if self.may_choose_k else "different"
@@ -229,11 +233,21 @@ class Decisions:
 def _consensus_input(request: RunRequest, folder: Folder, content: bytes, seconds: Seconds) -> ConsensusInput:
     """The ensemble of a table that was read as ``content``, and what combines it."""
     with seconds.spent_on("read"):
-        features = request.source.features(content)
+        features, thinned = _read_features(request, content)
     tell_notes(request.source.path.name, features.notes)
     decisions = _decide(request, features)
     tell(plan_text(decisions.plan, decisions.generation))
-    return _with_consensus(request, decisions, _cluster(decisions, folder, seconds), seconds)
+    found = _with_consensus(request, decisions, _cluster(decisions, folder, seconds), seconds)
+    return replace(found, thinned=thinned)
+
+
+def _read_features(request: RunRequest, content: bytes) -> tuple[Features, ThinnedCounts | None]:
+    """What is clustered; and the counts that markers are tested on, where those that are clustered were split."""
+    source = request.source
+    if request.thinning is None:
+        return source.features(content), None
+    table, thinned = request.thinning.split(source.features_table(content), source.roles(), request.generation.seed)
+    return source.features_of(table), thinned
 
 
 def _decide(request: RunRequest, features: Features) -> Decisions:

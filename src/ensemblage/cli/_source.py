@@ -129,8 +129,12 @@ class Source:
         return read_table(content, name=self.path.name, **self._reading, keep_empty=True)
 
     def features(self, content: bytes) -> Features:
-        chosen = {**self._roles(), **self.options, "by_distance": self.by_distance}
-        features = features_of(self._table(content), **chosen)
+        return self.features_of(self.features_table(content))
+
+    def features_of(self, table: Table) -> Features:
+        """Those of the table that was read, or of one that was made of it."""
+        chosen = {**self.roles(), **self.options, "by_distance": self.by_distance}
+        features = features_of(table, **chosen)
         if self.by_distance:
             features.check_comparable()
         return replace(features, notes=(*map(shell_text, features.notes), *formula_notes(features.ids)))
@@ -152,7 +156,7 @@ class Source:
 
     def members(self, content: bytes) -> Members:
         if is_label_file(self.path):
-            named = [name for name, value in self._roles().items() if value]
+            named = [name for name, value in self.roles().items() if value]
             if named:
                 raise ValueError(f"{named[0]} must name a column of a table. Got a .npz file. Use a .csv file.")
             if self.missing_codes:
@@ -165,7 +169,7 @@ class Source:
             ensemble = Ensemble.load(self.path)
             ids = [str(row) for row in range(1, len(ensemble) + 1)]
             return Members(ensemble, ids, None, None, ())
-        members = members_of(self._table(content), **self._roles(), **self.options)
+        members = members_of(self.features_table(content), **self.roles(), **self.options)
         return replace(members, notes=(*map(shell_text, members.notes), *formula_notes(members.ids)))
 
     @property
@@ -178,10 +182,12 @@ class Source:
         """Of `read_table`."""
         return {"missing" if name == "missing_codes" else name: value for name, value in self.reading.items()}
 
-    def _roles(self) -> dict[str, Any]:
+    def roles(self) -> dict[str, Any]:
+        """Which columns are ids, known classes and left out."""
         return {name: getattr(self, name) for name in ("id_column", "truth_column", "drop_columns")}
 
-    def _table(self, content: bytes) -> Table:
+    def features_table(self, content: bytes) -> Table:
+        """The table with what is clustered, with ids and known classes."""
         return read_table(content, name=base_name(self.path), roles=self.given_roles, **self._reading)
 
 
@@ -238,7 +244,7 @@ class CellSource(Source):
             return None
         return table_of(adata, X)
 
-    def _table(self, content: bytes) -> Table:
+    def features_table(self, content: bytes) -> Table:
         return table_of(self.opened, self.use, self.truth_column)
 
     def members(self, content: bytes) -> Members:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.special import stdtr
+from scipy.stats import rankdata
 
 from ensemblage.base.frames import to_frame
 from ensemblage.base.parameters import Number
@@ -19,7 +20,8 @@ from ensemblage.base.validation import check_number, check_numbers, check_value,
 from ensemblage.generation._sampled_kmeans import member_sums
 from ensemblage.profiles._effects import benjamini_hochberg
 from ensemblage.profiles._variables import NUMBERS, Variable
-from ensemblage.stability._dip import are_frequent, unimodality_p_value
+from ensemblage.stability._cells import are_frequent, has_limits, limits_sentence, shared_values, spread_over_cells
+from ensemblage.stability._dip import unimodality_p_value
 
 LEVEL = 0.05
 """False discovery rate of the markers that a sentence counts."""
@@ -29,7 +31,7 @@ FEW_STEPS, MOST_BESIDE, OFF_GRID = 20, 3, 1e-3
 """A grid of so many steps is a histogram; on a finer one no value may have so many times the objects of its
 neighbours and one; a value is on a grid if it is at most this part of a step beside.
 """
-TOO_FREQUENT = "one value is too frequent, as 0 in counts or the limit of what was measured"
+TOO_FREQUENT = "one value inside its range is too frequent, as one that stands for missing values"
 LEAST_DISPERSION, MOST_DISPERSION = 1e-9, 1e6
 """Less is Poisson; with more, each count goes to one part as a whole."""
 DESCRIPTION = (
@@ -66,6 +68,8 @@ class HonestMarkers:
     """One row per cluster and variable that was tested, by cluster, the smallest p-value first."""
     left_out: dict[str, str]
     """Variables that were not tested, and why."""
+    spread: list[str]
+    """Those with limits of what was measured or round numbers, which stand for ranges of values in the tests."""
     backend: str | None = None
     """Library of the data frames: that of X, else the first that is installed."""
 
@@ -80,10 +84,12 @@ class HonestMarkers:
         found, of = len(self.markers), len(self.table)
         if not of:
             return f"No variable could be tested. {DESCRIPTION}"
-        return (
-            f"Each cluster was compared with its nearest one: {found:,} of {of:,} comparison{'s' * (of != 1)} of a "
-            f"variable show{'s' * (found == 1)} a difference, at a false discovery rate of {LEVEL:g}. {DESCRIPTION}"
+        other = "all others together" if self.table[0].other == REST else "its nearest one"
+        result = (
+            f"Each cluster was compared with {other}: {found:,} of {of:,} comparison{'s' * (of != 1)} of a variable "
+            f"show{'s' * (found == 1)} a difference, at a false discovery rate of {LEVEL:g}."
         )
+        return " ".join(filter(None, [result, limits_sentence(len(self.spread), "variable"), DESCRIPTION]))
 
     def to_frame(self) -> Any:
         """A data frame with a row per cluster and variable.
@@ -231,7 +237,7 @@ def dip_markers(
     coordinates: NDArray[np.float64],
     backend: str | None,
 ) -> HonestMarkers:
-    """Each cluster against the nearest other one: is the variable unimodal on the objects of both?
+    """Each cluster against the nearest other one: is the variable unimodal on the objects of both, or alike in them?
 
     Clusters that are farther apart have others between them: where these are left out, one cloud has a gap.
     """
@@ -246,18 +252,40 @@ def dip_markers(
             a, b = (part[~np.isnan(part)] for part in (v.values[inside], v.values[outside]))
             if min(len(a), len(b)) < LEAST_OBJECTS:
                 continue
-            both = np.concatenate([a, b])
-            if has_mode_of_one_value(both):
-                is_piled[j] = True
-            else:
-                p[j, c] = unimodality_p_value(both)
-                difference[j, c] = _difference(a[:, None], b[:, None])[0]
+            p[j, c] = dip_marker(a, b)
+            is_piled[j] |= np.isnan(p[j, c])
+            difference[j, c] = _difference(a[:, None], b[:, None])[0]
     left_out = {v.name: "a category, which has no order" for v in variables if v.kind not in NUMBERS}
     is_piled &= np.isnan(p).all(axis=1)
     left_out |= {v.name: TOO_FREQUENT for v, piled in zip(tested, is_piled, strict=True) if piled}
-    return _markers(
-        p, difference, [v.name for v in tested], names, [names[d] for d in others], "dip", left_out, backend
-    )
+    clustered = clusters < len(names)
+    spread = [v.name for v in tested if has_limits(v.values[clustered & ~np.isnan(v.values)])]
+    tested_names, compared = [v.name for v in tested], [names[d] for d in others]
+    return _markers(p, difference, tested_names, names, compared, "dip", left_out, spread, backend)
+
+
+def dip_marker(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
+    """p-value that (n_a,) and (n_b,) values have one mode together, or are alike: the larger one of two tests.
+
+    Two modes alone are no difference: both clusters may have both, as of a variable that the clusters have nothing to
+    do with. NaN if a value is a mode by itself.
+    """
+    values = np.concatenate([a, b])
+    ranks = rankdata(values)[:, None]
+    p_alike = float(welch_p_values(ranks[: len(a)], ranks[len(a) :])[0])
+    return float(np.maximum(p_of_modes(values), 1.0 if np.isnan(p_alike) else p_alike))
+
+
+def p_of_modes(values: NDArray[np.float64]) -> float:
+    """p-value of the dip of (n,) values; NaN if one value inside their range is a mode itself, and no round number."""
+    distinct, counts = np.unique(values, return_counts=True)
+    if len(distinct) < 3 or not are_frequent(counts).any():
+        return unimodality_p_value(values)
+    shared, has_mode = shared_values(distinct, counts), has_mode_of_one_value(distinct, counts)
+    if has_mode and len(shared.piles) and not shared.step:
+        return np.nan
+    is_spread = has_mode or shared.at_floor or shared.at_ceiling
+    return unimodality_p_value(spread_over_cells(values) if is_spread else values)
 
 
 def thinned_markers(
@@ -271,7 +299,7 @@ def thinned_markers(
         inside, outside = logs[clusters == c], logs[(clusters != c) & (clusters < k)]
         if min(len(inside), len(outside)) >= 2:
             p[:, c], difference[:, c] = welch_p_values(inside, outside), _difference(inside, outside)
-    return _markers(p, difference, variables, names, [REST] * k, "thinned counts", {}, backend)
+    return _markers(p, difference, variables, names, [REST] * k, "thinned counts", {}, [], backend)
 
 
 def _markers(
@@ -282,6 +310,7 @@ def _markers(
     others: list[Any],
     test: str,
     left_out: dict[str, str],
+    spread: list[str],
     backend: str | None,
 ) -> HonestMarkers:
     """The record of (m, k) p-values; NaN are no tests."""
@@ -294,7 +323,7 @@ def _markers(
         for j in np.argsort(p[:, c], kind="stable").tolist()
         if not np.isnan(p[j, c])
     ]
-    return HonestMarkers(rows, left_out, backend)
+    return HonestMarkers(rows, left_out, spread, backend)
 
 
 def nearest_clusters(X: NDArray[np.float64], clusters: NDArray[np.intp], k: int) -> list[int]:
@@ -309,16 +338,13 @@ def nearest_clusters(X: NDArray[np.float64], clusters: NDArray[np.intp], k: int)
     return nearest
 
 
-def has_mode_of_one_value(values: NDArray[np.float64]) -> bool:
-    """Whether a value is so frequent that it is a mode itself, as 0 among the logarithms of counts.
+def has_mode_of_one_value(distinct: NDArray[np.float64], counts: NDArray[np.int64]) -> bool:
+    """Whether one of ascending values, some frequent, is a mode itself, as 0 among the logarithms of counts.
 
     Frequent values are no mode on a grid of `FEW_STEPS` or of even steps, unless they are at the limit of what was
     measured, or at round numbers.
     """
-    distinct, counts = np.unique(values, return_counts=True)
     is_frequent = are_frequent(counts)
-    if len(distinct) < 3 or not is_frequent.any():
-        return False
     steps = np.diff(distinct) / np.diff(distinct).min()
     if np.abs(steps - np.round(steps)).max() > OFF_GRID:
         return True

@@ -99,13 +99,16 @@ def profile(
     clustered.
 
     Valid p-values, with ``honest``: each cluster is compared with the one whose mean is nearest, and a variable is
-    tested by the dip of its values in both: two modes are a difference, the two sides of a cut are none. That finds
-    variables that separate the two alone, from 4 standard deviations on. It holds for variables that have one mode in a
-    single cloud; those with a frequent value that is a mode itself, as the logarithms of counts, a limit of detection
-    or round numbers, are left out. For counts, thin them, cluster the first part by the same method, and give its
-    clusters and the second part: a cluster is compared with the rest by Welch's test of log(1 + count). Clusters of all
-    counts, with any thinning, have no valid p-value. Benjamini and Hochberg's adjustment counts the variables of a
-    cluster. The least p-value of the dip is 10⁻⁵: of 10,000 variables two must differ that clearly.
+    tested by the dip of its values in both: two modes are a difference, the two sides of a cut are none. The p-value
+    is the larger one of the dip and of a rank test between both clusters, since both may have the same two modes. That
+    finds variables that separate the two alone, from 4 standard deviations on. It holds for variables that have one
+    mode in a single cloud, up to a limit of what was measured. A value of many objects stands for a range of values,
+    as `ensemblage.stability.split_support` says of limits and round numbers; ``honest.spread`` names such variables.
+    Those with one frequent value inside their range, as one that stands for missing values, are left out. For counts,
+    thin them, cluster the first part by the same method, and give its clusters and the second part: a cluster is
+    compared with the rest by Welch's test of log(1 + count). Clusters of all counts, with any thinning, have no valid
+    p-value. Benjamini and Hochberg's adjustment counts the variables of a cluster. The least p-value of the dip is
+    10⁻⁵: of 10,000 variables two must differ that clearly.
 
     The rules are the leaves of a decision tree on the original values; their accuracy is that of trees made without the
     objects that they are asked about, in five parts.

@@ -30,6 +30,7 @@ def merged_summary(merged: Any) -> dict[str, Any] | None:
     return {
         "sentence": merged.sentence,
         "reasons": merged.reasons,
+        "note": merged.support.note,
         "groups": [list(map(str, group)) for group in merged.groups],
         "sizes": merged.sizes,
         "splits": [
@@ -70,6 +71,7 @@ def merged_section(summary: Summary) -> Section | None:
         Table("After", ["Clusters before", "Objects", "Change"], after, text=(0, 2)),
         Table("Splits", ["Clusters", "from", "Objects", "p", "Level", "Verdict"], splits, text=(0, 1, 5)),
     ]
+    notes = [note for note in (found.get("note"), LIMITS) if note]
     return Section(
-        "Which splits does a linear test support?", [found["sentence"], *found["reasons"], LIMITS], [], tables
+        "Which splits does a linear test support?", [found["sentence"], *found["reasons"], *notes], [], tables
     )

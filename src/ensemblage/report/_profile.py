@@ -35,7 +35,8 @@ _PANELS = Markup(
 
 TESTS_IN_WORDS = {
     "dip": "The dip of the variable in a cluster and the nearest other one: two modes are a difference, the two sides "
-    "of a cut are none. The p-values hold although the clusters were made from these variables.",
+    "of a cut are none, nor are modes that both clusters share. The p-values hold although the clusters were made from "
+    "these variables.",
     "thinned counts": "Welch’s test of the logarithms of a part of the counts that the clusters were not made from.",
 }
 """By the test of honest markers."""

@@ -61,14 +61,6 @@ def unimodality_p_value(values: NDArray[np.float64]) -> float:
     return dip_p_value(dip(spread_ties(values)), len(values))
 
 
-def are_frequent(counts: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Which of all values are those of so many objects that they may be a mode: of more than √n / 2.
-
-    Up to so many equal values raise the dip by .25 / √n at most, half of what is significant.
-    """
-    return np.asarray(counts > np.sqrt(counts.sum()) / 2)
-
-
 def spread_ties(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """(n,) ascending values, equal ones spread evenly over the width of a step of their grid.
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ensemblage.base.frames import to_frame
 from ensemblage.base.text import listing, some, text_table
+from ensemblage.stability._cells import limits_sentence
 from ensemblage.stability._records import MOST_LINES, columns_of
 
 LEAST_P = 1e-4
@@ -71,6 +72,8 @@ class SplitSupport:
     """Objects in a cluster."""
     n_noise: int
     """Objects in none."""
+    n_limited: int
+    """Features with limits of what was measured or round numbers, which stand for ranges of values in the tests."""
     backend: str | None = None
     """Library of the data frames: that of X, else the first that is installed."""
 
@@ -86,6 +89,11 @@ class SplitSupport:
             return "There is one cluster, and no split."
         n, of = self.n_supported, len(self.table)
         return f"{n} of {of} split{'s' * (of > 1)} {'is' if n == 1 else 'are'} supported by {TESTS[self.null]}."
+
+    @property
+    def note(self) -> str:
+        """What was done with limits of what was measured and round numbers; "" without any."""
+        return limits_sentence(self.n_limited, "feature")
 
     def to_frame(self) -> Any:
         """A data frame with a row per split.

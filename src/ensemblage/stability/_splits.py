@@ -16,8 +16,9 @@ from ensemblage.base.random import task_seeds
 from ensemblage.base.validation import check_choice, check_fitted, check_number
 from ensemblage.generation._sampled_kmeans import member_sums
 from ensemblage.kernels._points import best_of_starts
+from ensemblage.stability._cells import drawn_from_cells
 from ensemblage.stability._clusters import Reference, check_reference
-from ensemblage.stability._dip import are_frequent, unimodality_p_value
+from ensemblage.stability._dip import unimodality_p_value
 from ensemblage.stability._gap import MAX_ITER
 from ensemblage.stability._refit import check_data
 from ensemblage.stability._split_records import MergedClusters, SplitRow, SplitSupport
@@ -119,9 +120,14 @@ def split_support(
     supported; nor is a split whose level is below 2 · 10⁻⁵, the least p-value of the table.
 
     Where more than √n / 2 objects share a value of a feature, as whole numbers and answers on a scale, each is drawn
-    from its cell, half way to the next values, so that a grid is no mode. A frequent value at the limit of what was
-    measured, or at round numbers, stays a mode, where clusters lie along this feature alone. Sparse features are taken
-    as they are: reduce counts first.
+    from its cell, half way to the next values, so that a grid is no mode. Such a value at an end of the range, if more
+    objects have it than the next one, is a limit of what was measured. Its cell begins at the next value, with the
+    density of as many others, and thins out beyond the limit. So a cluster of objects that all lie at a limit is not
+    supported by this feature alone: they may be the others' tail. Three or more values inside the range that lie on a
+    grid, each with more than three times the objects of the values beside it, are round numbers: their cells reach
+    half a step of the grid. ``note`` of the record says in how many features that was done. What stays a mode is one
+    frequent value inside the range, as one that stands for missing values, where clusters lie along this feature
+    alone. Sparse features are taken as they are: reduce counts first.
 
     O(n d log n) time, O(n d) per level of the tree and O(k³) for the tree, k clusters; 10⁵ objects in a second or two.
     "gaussian": 99 times 2-means of up to 2,000 objects for each split. Memory: two copies of X.
@@ -237,8 +243,11 @@ def _support_of(
     members = np.split(np.argsort(reference.clusters, kind="stable"), np.cumsum(sizes)[:-1])[:k]
     tree = tree_of(features, reference, sizes[:k])
     *seeds, seed_of_cells = task_seeds(random_state, k + 1).tolist()
+    n_limited = 0
     if null == "unimodal":
-        values = features if issparse(features) else drawn_from_cells(features, np.concatenate(members), seed_of_cells)
+        values = features
+        if not issparse(features):
+            values, n_limited = drawn_from_cells(features, np.concatenate(members), seed_of_cells)
         test: Test = partial(dip_test, values, random_halves(members, len(data), seeds[0]))
     else:
         test = partial(gaussian_test, features)
@@ -249,7 +258,8 @@ def _support_of(
         for row in rows
     ]
     n_noise = int(sizes[k])
-    return SplitSupport(table, alpha, null, k, len(data) - n_noise, n_noise, backend_of(X)), reference, groups
+    support = SplitSupport(table, alpha, null, k, len(data) - n_noise, n_noise, n_limited, backend_of(X))
+    return support, reference, groups
 
 
 def _labels_of(clustering: Any) -> Any:
@@ -331,26 +341,6 @@ def random_halves(members: list[Objects], n: int, seed: int) -> NDArray[np.bool_
     for rows in members:
         halves[random.permutation(rows)[: (len(rows) + random.randint(2)) // 2]] = True
     return halves
-
-
-def drawn_from_cells(X: NDArray[Any], rows: Objects, seed: int) -> NDArray[Any]:
-    """(n, d) the features; where many of the ``rows`` share a value, each is drawn from its cell. X itself if none do.
-
-    The cell of a value reaches half way to the next ones. On a line a grid has a mode at each of its points, and a sum
-    of grids is no grid; drawn from their cells, the values of one cloud have one mode (docs/SPLITS.md). O(n d log n)
-    time, a copy of X.
-    """
-    random, drawn = np.random.RandomState(seed), X
-    for j in range(X.shape[1]):
-        distinct, place, counts = np.unique(X[rows, j], return_inverse=True, return_counts=True)
-        if len(distinct) < 2 or not are_frequent(counts).any():
-            continue
-        if drawn is X:
-            drawn = X.astype(np.float64)
-        between = (distinct[:-1] + distinct[1:]) / 2
-        edges = np.concatenate([[2 * distinct[0] - between[0]], between, [2 * distinct[-1] - between[-1]]])
-        drawn[rows, j] = edges[place] + random.random_sample(len(rows)) * np.diff(edges)[place]
-    return drawn
 
 
 def dip_test(X: Any, halves: NDArray[np.bool_], left: Objects, right: Objects, seed: int) -> float:

@@ -27,6 +27,8 @@ def test_a_limit_is_frequent_and_more_so_than_the_value_beside():
     few = np.r_[np.zeros(5), np.arange(1, 100)]  # of 104 objects up to √104 / 2 = 5.1 may share a value
     assert not has_limits(few)
     assert has_limits(np.r_[few, 0.0])
+    assert not has_limits(np.repeat([0.0, 1], [90, 10]))  # yes and no have none
+    assert not has_limits(np.ones(50))
 
 
 def test_a_pile_inside_has_three_times_the_objects_of_the_values_beside():

@@ -66,7 +66,12 @@ class Shared(NamedTuple):
 
 
 def shared_values(distinct: Numbers, counts: Counts) -> Shared:
-    """Limits: frequent values at an end of the range, and more so than the value beside. Piles inside the range."""
+    """Limits: frequent values at an end of the range, and more so than the value beside. Piles inside the range.
+
+    Two values have no second mode, whatever their shares.
+    """
+    if len(counts) < 3:
+        return Shared(False, False, np.empty(0, dtype=np.intp), 0.0)
     is_frequent = are_frequent(counts)
     beside = np.maximum(counts[:-2], counts[2:])
     piles = 1 + np.flatnonzero(is_frequent[1:-1] & (counts[1:-1] > MOST_BESIDE * beside))

@@ -142,7 +142,7 @@ def drawn_from_cells(X: NDArray[Any], rows: NDArray[np.intp], seed: int) -> tupl
 def has_limits(values: Numbers) -> bool:
     """Whether (n,) values have limits or round numbers, which stand for other values."""
     distinct, counts = np.unique(values, return_counts=True)
-    return len(distinct) > 1 and shared_values(distinct, counts).stands_for_others
+    return shared_values(distinct, counts).stands_for_others
 
 
 def spread_over_cells(values: Numbers) -> Numbers:

@@ -48,7 +48,7 @@ POWER = """## Two clusters
 The data are two Gaussians of equal size and unit variance. The column *distance* is in standard deviations. There
 are 200 and 1,000 objects in 2, 10 and 50 features, cut into 2 and 4 clusters. *Found*: more than one cluster is
 left. *Exact*: two are left. `null="gaussian"` ran on three of the ten sets of each kind. `ConsensusClustering()` chose
-its own number of clusters on three sets of each kind.
+its own number of clusters on fewer sets.
 
 """
 POWER_READ = """
@@ -117,6 +117,12 @@ values of one cluster are all the same, as of a gene that is off. The table has 
 both clusters are left, and in which the feature is a marker. The first row has no limit.
 
 """
+LIMITS_READ = """
+
+A limit that up to 20 % of the objects reach costs hardly any power. Where half of them reach it, as one of two clusters
+does, only a distance of 6 is found: what lies below a floor may be the tail of the others. So one variable that is off
+in a cluster is rarely enough. Several are: tests/test_cells.py has an example.
+"""
 WIDE = """## More features than objects
 
 There are 1,000 features, as many as a set of gene expression has, and two Gaussians whose means differ in one of
@@ -129,8 +135,8 @@ clusters lie along the line that half of the objects give, in standard deviation
 WIDE_READ = """
 
 Along a line that few objects determine, clusters lie nearer to each other than they are, as the formula expects. The
-test needs about 4.5 standard deviations there. Of 60 objects, two clusters must be 8 apart for {half} of the sets and
-10 for nearly all; of 200 objects, 6 suffice. Ten principal components change little.
+test needs about 4.5 standard deviations there. Of 60 objects, two clusters that are 8 apart are found in {half} sets,
+and nearly all that are 10 apart; of 200 objects, 6 suffice. Ten principal components change little.
 """
 SPEED = """## Time
 
@@ -211,6 +217,8 @@ def of_power(runs: Runs, default: Runs, known: Runs) -> str:
         rows.append((method, distance, n, len(found["ari"]), *shares, ari, ceiling.get((distance, n), "–")))
     for distance, n in product(distances if default else (), (200, 1000)):
         chosen = [run for run in default if run["distance"] == distance and run["n"] == n]
+        if not chosen:
+            continue
         shares = [share(sum(is_right(run["left"]) for run in chosen), len(chosen)) for is_right in RIGHT]
         ari = f"{np.mean([run['ari'][1] for run in chosen]):.2f}"
         rows.append(("the default", distance, n, len(chosen), *shares, "–", "–", ari, ceiling.get((distance, n), "–")))
@@ -347,7 +355,7 @@ def of_limits(runs: Runs) -> str:
         cells = [by[d, n] for n in sizes for d in distances]
         rows.append((limit, *(" / ".join(f"{found / run['draws']:.2f}" for found in run["found"]) for run in cells)))
     head = ("limit", *(f"{d} sd, {n:,} objects" for n in sizes for d in distances))
-    return text + LIMITS_TWO.format(draws=two[0]["draws"]) + table(head, rows)
+    return text + LIMITS_TWO.format(draws=two[0]["draws"]) + table(head, rows) + LIMITS_READ
 
 
 def of_wide(runs: Runs) -> str:

@@ -48,7 +48,7 @@ POWER = """## Two clusters
 The data are two Gaussians of equal size and unit variance. The column *distance* is in standard deviations. There
 are 200 and 1,000 objects in 2, 10 and 50 features, cut into 2 and 4 clusters. *Found*: more than one cluster is
 left. *Exact*: two are left. `null="gaussian"` ran on three of the ten sets of each kind. `ConsensusClustering()` chose
-its own number of clusters on fewer sets.
+its own number of clusters on one of the ten.
 
 """
 POWER_READ = """

@@ -124,28 +124,6 @@ def test_help_imports_nothing_that_takes_time():
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "set()\n"
 
 
-LOADED = """
-import sys
-from ensemblage.__main__ import main
-try:
-    main()
-finally:
-    print("pandas" in sys.modules)
-"""
-
-
-@pytest.mark.parametrize("command", ["run", "combine"])
-def test_run_of_a_text_table_leaves_pandas_out(command, tmp_path):
-    pytest.importorskip("pandas")
-    table = tmp_path / "labels.csv"
-    table.write_text("a,b,c\n" + "0,0,1\n0,1,1\n1,1,0\n" * 5, encoding="utf-8")
-    arguments = [command, table, "-k", "2", "-o", tmp_path / "out"]
-    done = subprocess.run([sys.executable, "-c", LOADED, *arguments], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines()[-1] == str(command != "run")
-    assert (tmp_path / "out" / "summary.json").exists()
-
-
 def test_methods_are_listed():
     lines = succeed("methods").stdout.splitlines()
     assert [line.split()[0] for line in lines[:-2] if not line.startswith(" ")] == list(METHODS)

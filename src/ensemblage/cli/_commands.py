@@ -430,8 +430,8 @@ def run(data: Path, output: Path, annotate: bool, **settings: Any) -> None:
     DATA may be -: text from standard input.
 
     Features that do not fit into memory stay on disk: a .npy file of numbers, or a folder of Parquet parts, whose
-    columns are used as those of a table. Give the limit with --memory. The folder, which must be new, gets Parquet parts
-    with clusters and certainty, profile.parquet, model.npz and summary.json.
+    columns are used as those of a table. Give the limit with --memory. The folder, which must be new, gets Parquet
+    parts with clusters and certainty, profile.parquet, model.npz and summary.json.
 
     Repeat the command to continue after a stop. Only one command at a time may use a folder. Ids are written
     unchanged: import labels.csv into a spreadsheet as text if they begin with =, +, - or @.

@@ -8,6 +8,7 @@ PLACES = {
     "objects all of which are clustered": "ensemblage.generation._dense_rows.MOST_WHOLE",
     "objects among which neighbours are sought, at least": "ensemblage.generation._dense_rows.LEAST_OTHERS",
     "objects clustered by different algorithms": "ensemblage.generation._diverse.MOST_DIVERSE",
+    "objects compared by the trees": "ensemblage.answer._chooser.MOST_CHOSEN_ON",
     "objects drawn of more": "ensemblage.generation._dense_rows.SAMPLE_SIZE",
     "objects of a task of pairs": "ensemblage.counting._pair_sums.TASK_ROWS",
     "objects on a page": "ensemblage.report._object_table.MOST_OBJECTS",

@@ -49,9 +49,10 @@ def X():
 
 @pytest.fixture(scope="module", autouse=True)
 def small_samples():
-    """600 objects are drawn: several algorithms cluster them quickly."""
+    """600 objects are drawn, and 300 for the trees: several algorithms cluster them quickly."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_dense_rows, "SAMPLE_SIZE", 600)
+        limit(patch, "objects compared by the trees", 300)
         yield
 
 
@@ -62,7 +63,8 @@ def expected(X, small_samples):
 
 @pytest.fixture(scope="module")
 def client():
-    options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}
+    """Two workers in this process that send each other bytes, as processes do; those that are lost are processes."""
+    options = {"n_workers": 2, "threads_per_worker": 1, "processes": False, "protocol": "tcp", "dashboard_address": ":0"}
     with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
         yield client
 

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
+from limits import limit
 from numpy.testing import assert_array_equal
 from sklearn.preprocessing import StandardScaler
 
@@ -76,9 +77,10 @@ def folder(frame, tmp_path_factory):
 
 @pytest.fixture(scope="module", autouse=True)
 def small_samples():
-    """600 objects are drawn, and blocks cut the parts."""
+    """300 objects are drawn, and as many for the trees, and blocks cut the parts."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_dense_rows, "SAMPLE_SIZE", 600)
+        patch.setattr(_dense_rows, "SAMPLE_SIZE", 300)
+        limit(patch, "objects compared by the trees", 300)
         patch.setattr("ensemblage.io._feature_blocks.MOST_ROWS", 16_384)
         yield
 
@@ -88,6 +90,12 @@ def fitted_both(folder, **options):
     features = FeatureBlocks.open(folder)
     model = ConsensusClustering(3, random_state=1, **options).fit(features)
     return features, model, ConsensusClustering(3, random_state=1, **options).fit(pq.read_table(folder))
+
+
+@pytest.fixture(scope="module")
+def both(folder, small_samples):
+    """Of the default, for tests that change nothing of it."""
+    return fitted_both(folder)
 
 
 def assert_same(features, model, expected):
@@ -100,8 +108,20 @@ def assert_same(features, model, expected):
     assert (model.plan_, model.chosen_) == (expected.plan_, expected.chosen_)
 
 
+TOGETHER = {
+    "filled and scaled": {
+        "preprocessor": Preprocessor(impute="most-frequent", standardize=True, category_scale="famd", dates="days")
+    },
+    "roles and codes": {
+        "preprocessor": Preprocessor(
+            roles={"children": "category", "city": "drop", "species": "feature"}, missing=[3, "Rom"], impute="median",
+            dates="parts",
+        )
+    },
+    "numbers as they are": {"preprocessor": Preprocessor(categories="drop", standardize=False)},
+}  # fmt: skip
+"""Every option of `OPTIONS` with others, for the core of the tests."""
 OPTIONS = {
-    "as found": {},
     "filled by the median": {"impute": "median"},
     "filled by the most frequent": {"impute": "most-frequent"},
     "standardised": {"standardize": True},
@@ -115,13 +135,23 @@ OPTIONS = {
 }
 
 
+def test_a_table_of_all_kinds(both):
+    assert_same(*both)
+
+
+@pytest.mark.parametrize("case", TOGETHER)
+def test_options_together(case, folder):
+    assert_same(*fitted_both(folder, **TOGETHER[case]))
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("case", OPTIONS)
-def test_a_table_of_all_kinds(case, folder):
+def test_every_option(case, folder):
     assert_same(*fitted_both(folder, **OPTIONS[case]))
 
 
-def test_certainty_and_ids_are_written(folder, frame, tmp_path):
-    features, model, expected = fitted_both(folder)
+def test_certainty_and_ids_are_written(both, frame, tmp_path):
+    features, model, expected = both
     features.write_clusters(model, tmp_path / "out")
     found = pq.read_table(tmp_path / "out" / "clusters")
     assert found.column_names == ["id", *COLUMNS]
@@ -132,8 +162,8 @@ def test_certainty_and_ids_are_written(folder, frame, tmp_path):
     pd.testing.assert_frame_equal(written, features.profile(model).to_pandas())
 
 
-def test_the_profile_is_that_of_the_table(folder, frame):
-    features, model, expected = fitted_both(folder)
+def test_the_profile_is_that_of_the_table(both, folder, frame):
+    features, model, expected = both
     found, in_memory = (
         features.profile(model).to_pandas(),
         profile(expected, pq.read_table(folder)).to_frame().to_pandas(),
@@ -151,8 +181,8 @@ def test_the_profile_is_that_of_the_table(folder, frame):
     assert np.isnan(by_name.loc[0, "smoker"]["mean"])
 
 
-def test_of_many_objects_some_are_compared(folder, monkeypatch):
-    features, model, _ = fitted_both(folder)
+def test_of_many_objects_some_are_compared(both, monkeypatch):
+    features, model, _ = both
     of_all = features.profile(model).to_pandas()
     monkeypatch.setattr("ensemblage.profiles._of_blocks.MOST_COMPARED", 17_000)
     of_some = features.profile(model).to_pandas()
@@ -170,8 +200,8 @@ def test_the_number_of_clusters_is_found(folder):
     assert_same(features, model, ConsensusClustering(random_state=2).fit(pq.read_table(folder)))
 
 
-def test_a_saved_model_knows_the_parts(folder, tmp_path):
-    _, model, expected = fitted_both(folder)
+def test_a_saved_model_knows_the_parts(both, folder, tmp_path):
+    _, model, expected = both
     model.save(tmp_path / "model.npz")
     again = load(tmp_path / "model.npz")
     assert_array_equal(FeatureBlocks.open(folder).clusters(again), expected.labels_)
@@ -316,15 +346,15 @@ def run(folder, output, *more):
 @pytest.mark.parametrize(
     ("more", "preprocessor"),
     [
-        ([], Preprocessor()),
-        (["--impute", "most-frequent"], Preprocessor(impute="most-frequent")),
         (
-            ["--role", "children=category", "--drop-column", "city"],
-            Preprocessor(roles={"children": "category", "city": "drop"}),
+            ["--role", "children=category", "--drop-column", "city", "--missing", "Rom", "--standardize"],
+            Preprocessor(roles={"children": "category", "city": "drop"}, missing=["Rom"], standardize=True),
         ),
-        (["--missing", "Rom", "--standardize"], Preprocessor(missing=["Rom"], standardize=True)),
-        (["--categories", "drop", "--dates", "days"], Preprocessor(categories="drop", dates="days")),
-        (["--id-column", "person"], Preprocessor(roles={"person": "id"})),
+        (
+            ["--categories", "drop", "--dates", "days", "--impute", "most-frequent", "--id-column", "person"],
+            Preprocessor(categories="drop", dates="days", impute="most-frequent", roles={"person": "id"}),
+        ),
+        pytest.param([], Preprocessor(), marks=pytest.mark.slow),
     ],
 )
 def test_run(more, preprocessor, folder, tmp_path):

@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from representatives import represented
 
 SLOW = {
     "test_blocks.py",
@@ -108,7 +109,14 @@ os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(tempfile.gettempdir()) / f"ens
 from hypothesis import settings  # noqa: E402
 
 settings.register_profile("ensemblage", deadline=None, max_examples=60)  # the first call of a kernel compiles it
+settings.register_profile("core", parent=settings.get_profile("ensemblage"), max_examples=25)
 settings.load_profile("ensemblage")
+
+
+def pytest_configure(config):
+    """Fewer examples of a property where the slow tests are left out."""
+    if config.option.markexpr == "not slow":
+        settings.load_profile("core")
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -120,10 +128,12 @@ def pytest_xdist_make_scheduler(config, log):
 
 
 def pytest_collection_modifyitems(items):
-    """Mark the tests of the slow files."""
+    """Mark the tests of the slow files, and of a test of all methods those that others stand for."""
     for item in items:
         if item.path.name in SLOW:
             item.add_marker(pytest.mark.slow)
+    for item in represented(items):
+        item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture(params=[0.0, 0.3], ids=["complete", "missing"])

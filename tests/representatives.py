@@ -1,5 +1,6 @@
 """Cases that stand for the others where a test is of what all share; the others are slow, and run at night."""
 
+from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any
 
@@ -19,6 +20,24 @@ def of_families(names: Iterable[str]) -> list[Any]:
         if name in METHODS_OF_FAMILIES or name in RANKERS_OF_FAMILIES
         else pytest.param(name, marks=pytest.mark.slow)
         for name in names
+    ]
+
+
+def represented(items: Iterable[pytest.Item]) -> list[pytest.Item]:
+    """Items of tests of nearly all methods whose method others stand for: no test has to say it."""
+    from ensemblage import METHODS
+
+    of_tests = defaultdict(list)
+    for item in items:
+        given = item.callspec.params.values() if hasattr(item, "callspec") else ()
+        if names := [value for value in given if isinstance(value, str) and value in METHODS]:
+            of_tests[item.path, item.originalname].append((names[0], item))
+    return [
+        item
+        for found in of_tests.values()
+        if len({name for name, _ in found}) > len(METHODS) / 2
+        for name, item in found
+        if name not in METHODS_OF_FAMILIES
     ]
 
 

@@ -66,6 +66,7 @@ def test_arrays_of_other_features_are_refused(monkeypatch):
     shipped_trees.cache_clear()
 
 
+@pytest.mark.slow
 def test_better_than_chance_on_worlds_that_it_has_not_seen():
     found = []
     for seed in range(300_000, 300_005):

@@ -65,8 +65,8 @@ def test_many_chunks_counts_and_members(distance, p, missing):
 
 def test_many_clusters(distance, missing):
     labels = random_labels(600, 4, 600, missing)
-    expected = [naive.discotec(labels, z, distance) for z in labels.T]
-    assert_allclose(Discotec(distance).fit(labels).scores_, expected, atol=1e-12)
+    expected = naive.discotec(labels, labels[:, 1], distance)
+    assert_allclose(Discotec(distance).fit(labels).scores_[1], expected, atol=1e-12)
 
 
 def test_no_score_is_minus_0():

@@ -506,6 +506,7 @@ print(memory("VmHWM") - before, bound)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="the peak of the memory is read from /proc")
 @pytest.mark.parametrize(
     ("shape", "parameters"),

@@ -7,6 +7,7 @@ from naive import short_sums as naive_short_sums
 from naive import step_of_kmeans
 from naive import two_least as naive_two_least
 from numpy.testing import assert_array_equal
+from representatives import first_of
 from strategies import random_labels
 
 from ensemblage import KMeansConsensus
@@ -24,6 +25,12 @@ from ensemblage.kernels._table_rows import (
     two_least_shorts,
 )
 from ensemblage.kernels._vectors import LANES, LINE, SHORT_LANES
+
+ORDERED = [
+    (np.uint8, "C"), (np.uint16, "F"), (np.int64, "C"), (np.uint8, "F"), (np.uint16, "C"), (np.int64, "F"),
+    (np.uint32, "C"), (np.uint32, "F"),
+]  # fmt: skip
+"""Types and orders of codes: kernels are compiled for each."""
 
 
 @jit
@@ -147,8 +154,7 @@ def test_assignment_ends_whatever_a_table_holds(value):
 
 
 @pytest.mark.parametrize("n_vectors", [1, 2, 3, 4, 5, 9])
-@pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.uint32, np.int64])
-@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize(("dtype", "order"), first_of(ORDERED, 3))
 def test_short_sums_are_those_of_the_columns(n_vectors, dtype, order):
     rng = np.random.default_rng(n_vectors)
     width, sizes = n_vectors * SHORT_LANES, np.array([1, 200, 3, 7] if dtype is np.uint8 else [1, 300, 3, 7])
@@ -269,8 +275,7 @@ def naive_limits(codes, base, nearest, counts, offsets, table):
 
 
 @pytest.mark.parametrize("n", [0, 1, 2, 3, 4, 5, 7, 8, 9, 41])
-@pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.uint32, np.int64])
-@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize(("dtype", "order"), first_of(ORDERED, 3))
 def test_limits_of_four_objects_are_those_of_each(n, dtype, order):
     rng = np.random.default_rng(n)
     sizes = np.array([1, 200, 3, 7]) if dtype is np.uint8 else np.array([1, 300, 3, 7])

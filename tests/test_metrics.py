@@ -230,7 +230,7 @@ def test_more_than_255_partitions(missing):
 
 
 def test_more_than_255_clusters(missing):
-    labels = random_labels(2000, 2, 600, missing)
+    labels = random_labels(900, 2, 600, missing)
     clustering = labels[:, 0] // 200
     assert (Ensemble(labels).n_clusters > 255).all()
     np.testing.assert_array_equal(association_counts(labels), naive.association_counts(labels))

@@ -53,9 +53,6 @@ EXPECTED_FAILURES = {
 @parametrize_with_checks(
     [
         RandomKPartitions(3),
-        RandomKPartitions(3, k_min=2, k_max=3, estimator=AgglomerativeClustering()),
-        RandomKPartitions(3, estimator=make_pipeline(StandardScaler(), GaussianMixture())),
-        ResampledPartitions(3),
         ResampledPartitions(3, n_clusters=2, bootstrap=True, feature_fraction=0.6, estimator=AgglomerativeClustering()),
     ],
     expected_failed_checks=lambda e: EXPECTED_FAILURES if isinstance(e, ResampledPartitions) else {},
@@ -63,6 +60,21 @@ EXPECTED_FAILURES = {
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.FitFailedWarning")
 def test_scikit_learn(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@parametrize_with_checks(
+    [
+        RandomKPartitions(3, k_min=2, k_max=3, estimator=AgglomerativeClustering()),
+        RandomKPartitions(3, estimator=make_pipeline(StandardScaler(), GaussianMixture())),
+        ResampledPartitions(3),
+    ],
+    expected_failed_checks=lambda e: EXPECTED_FAILURES if isinstance(e, ResampledPartitions) else {},
+)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.FitFailedWarning")
+def test_scikit_learn_of_more(estimator, check):
     check(estimator)
 
 
@@ -184,10 +196,9 @@ def check_native_threads(n_jobs):
     assert [pool["num_threads"] for pool in threadpool_info()] == before
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2])
-def test_base_clusterings_have_one_native_thread_each(n_jobs):
+def test_base_clusterings_have_one_native_thread_each():
     # In a process of its own: the pools are the process's, and other tests use them too.
-    code = f"from test_generation import check_native_threads; check_native_threads({n_jobs})"
+    code = "from test_generation import check_native_threads as check; check(1); check(2)"
     done = subprocess.run([sys.executable, "-c", code], cwd=Path(__file__).parent, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
 

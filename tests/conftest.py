@@ -71,7 +71,6 @@ FEW_NUMBERS = {
     "test_many_objects.py",
     "test_noise.py",
     "test_parameters_count.py",
-    "test_plan.py",
     "test_predict.py",
     "test_prediction_strength.py",
     "test_preprocessor.py",

@@ -60,7 +60,6 @@ FEW_NUMBERS = {
     "test_asked.py",
     "test_assign.py",
     "test_cli_compare.py",
-    "test_cli_learned.py",
     "test_cli_pages.py",
     "test_compare.py",
     "test_conformance.py",
@@ -91,7 +90,7 @@ FEW_NUMBERS = {
     "test_weighted_features.py",
 }
 """Tests that fit the default but do not look at the number it finds among many: candidates have 2 to 5 clusters, not up
-to 56, and are made in two fifths of the time."""
+to 56."""
 
 # A cached kernel does not notice an edit of what it calls: every state of the kernels gets a cache of its own.
 # They are in the modules that take part in compiling: by decorators of `_jit`, or numba's own.

@@ -94,6 +94,7 @@ NEAREST: dict[str, list[str]] = {
     "stability/_gap": ["stability_references"],
     "stability/_persistence": ["stability_references"],
     "stability/_reference": ["stability_references"],
+    "stability/_splits": ["splits"],
     "stability/_structure": ["stability_references", "choose_k"],
     "stability/_small_kmeans": ["choose_k"],
     "generation/": ["generation", "seeds", "parameters"],

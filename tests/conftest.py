@@ -53,45 +53,6 @@ WITHOUT_FIGURES = {
 FEW_REFERENCES = {"test_anndata.py", "test_default.py"}
 """Tests that look for numbers of clusters to compare who found them: 19 single clouds can show a structure, too."""
 
-FEW_NUMBERS = {
-    "test_align.py",
-    "test_anndata.py",
-    "test_annotate.py",
-    "test_asked.py",
-    "test_assign.py",
-    "test_cli_compare.py",
-    "test_cli_pages.py",
-    "test_compare.py",
-    "test_conformance.py",
-    "test_default.py",
-    "test_feature_blocks.py",
-    "test_gaps.py",
-    "test_guards.py",
-    "test_many_objects.py",
-    "test_noise.py",
-    "test_parameters_count.py",
-    "test_predict.py",
-    "test_prediction_strength.py",
-    "test_preprocessor.py",
-    "test_progress.py",
-    "test_r.py",
-    "test_report_browser.py",
-    "test_report_learned.py",
-    "test_report_page.py",
-    "test_sampled.py",
-    "test_saved.py",
-    "test_score.py",
-    "test_seconds.py",
-    "test_seeds.py",
-    "test_shown.py",
-    "test_stored_tables.py",
-    "test_tables_mixed.py",
-    "test_tell.py",
-    "test_weighted_features.py",
-}
-"""Tests that fit the default but do not look at the number it finds among many: candidates have 2 to 5 clusters, not up
-to 56."""
-
 # A cached kernel does not notice an edit of what it calls: every state of the kernels gets a cache of its own.
 # They are in the modules that take part in compiling: by decorators of `_jit`, or numba's own.
 # The modules are those that are tested: of the checkout, or of an installed wheel. Nothing is imported yet.
@@ -197,17 +158,6 @@ def few_references(request):
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(choose_k.__kwdefaults__, "n_references", 19)
-        yield
-
-
-@pytest.fixture(autouse=True, scope="module")
-def few_numbers(request):
-    """In the files that say so."""
-    if request.path.name not in FEW_NUMBERS:
-        yield
-        return
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("ensemblage.generation._candidates.NUMBERS", (2, 3, 4, 5))
         yield
 
 

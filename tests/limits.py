@@ -13,6 +13,7 @@ PLACES = {
     "objects of a task of pairs": "ensemblage.counting._pair_sums.TASK_ROWS",
     "objects on a page": "ensemblage.report._object_table.MOST_OBJECTS",
     "objects of the rules": "ensemblage.profiles._tree.MOST_OBJECTS",
+    "pairs of rows that are compared in cells": "ensemblage.generation._nearest.LEAST_PAIRS",
     "pairs drawn at once": "ensemblage.ranking._pair_means.SAMPLE_PAIRS",
     "pairs that are counted": "ensemblage.metrics._wat.MOST_PAIRS",
     "pairs that are drawn": "ensemblage.metrics._wat._N_DRAWN",

@@ -1727,3 +1727,17 @@ def step_of_kmeans(points, counts, centres, clusters):
         found[i] = distances.argmin()
         sums[found[i]] += np.append(point.astype(float), 1) * counts[i]
     return found, sums, int((found != clusters).sum())
+
+
+def nearest_rows(X, queries, k):
+    """Squared distances, summed in the order of the features, and numbers of the k nearest rows of X to each query."""
+    found = []
+    for query in queries:
+        squares = []
+        for i, row in enumerate(X):
+            total = 0.0
+            for x, y in zip(row, query, strict=True):
+                total += (x - y) * (x - y)
+            squares.append((total, i))
+        found.append((sorted(squares) + [(np.inf, len(X))] * k)[:k])
+    return np.array([[s for s, _ in row] for row in found]), np.array([[i for _, i in row] for row in found])

@@ -221,7 +221,7 @@ def test_objects_are_drawn_once_for_each_sample(small, monkeypatch):
     for module in (_execution, _second_sample, _view_partitions):
         monkeypatch.setattr(module, "dense_rows", lambda X, *of: drawn.append(of) or dense_rows(X, *of))
     model = ConsensusClustering(**THREE).fit(BLOBS)
-    assert [seed for _, seed in drawn] == [0, second_seed(0)]
+    assert [seed for _, seed, _ in drawn] == [0, second_seed(0)]
     assert "_made" not in vars(model.generator_)
 
 

@@ -58,7 +58,7 @@ def chosen_of(
     generator, some = plan.generator, features
     if generator.sample_size is not None:
         some = np.asarray(features, dtype=np.float64)  # as the generator draws
-        rows = dense_rows(some, generator.sample_size, seed)
+        rows = dense_rows(some, generator.sample_size, seed, n_jobs)
         some = some[rows]
         if made is not None:
             made.rows = rows

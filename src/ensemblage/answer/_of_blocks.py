@@ -67,7 +67,7 @@ class OfBlocks(NamedTuple):
 def cluster_blocks(plan: Plan, features: FeatureBlocks, seed: int, n_jobs: int | None, progress: Any) -> OfBlocks:
     """The steps of the plan on features as they are clustered."""
     size = plan.generator.sample_size
-    kept, other = (_dense_rows(features, size, of) for of in (seed, second_seed(seed)))
+    kept, other = (_dense_rows(features, size, of, n_jobs) for of in (seed, second_seed(seed)))
     how = {"units": plan.generator.units, "seed": seed, "n_jobs": n_jobs, "progress": progress}
     chosen = choose_candidate(kept, plan.k, ks=plan.k_range, **how)
     k = number_of_clusters(plan, None, chosen)
@@ -89,12 +89,12 @@ def cluster_blocks(plan: Plan, features: FeatureBlocks, seed: int, n_jobs: int |
     return OfBlocks(chosen, generator, ensemble, consensus, second, nearest)
 
 
-def _dense_rows(features: FeatureBlocks, size: int, seed: int) -> NDArray[np.float64]:
+def _dense_rows(features: FeatureBlocks, size: int, seed: int, n_jobs: int | None) -> NDArray[np.float64]:
     """The drawn objects in dense places: `dense_rows`."""
     rows, others = drawn_rows(len(features), features.shape[1], size, seed)
     looked_at = features[others]
     drawn = looked_at[np.searchsorted(others, rows)]
-    kept: NDArray[np.float64] = drawn[are_dense(drawn, looked_at, seed)]
+    kept: NDArray[np.float64] = drawn[are_dense(drawn, looked_at, seed, n_jobs)]
     logger.info("%d of %d objects drawn, %d of them are clustered", len(drawn), len(features), len(kept))
     return kept
 

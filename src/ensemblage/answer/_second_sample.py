@@ -79,8 +79,9 @@ def take_second_sample(
     if chosen is None or not has_second_sample(consensus, generator, chosen):
         return None
     again = second_generator(generator)
-    again._fit_kept(features[dense_rows(features, again.sample_size, again.random_state)])
-    nearest, k = nearest_rows(again._fit_X, features), consensus.n_clusters_
+    rows = dense_rows(features, again.sample_size, again.random_state, again.n_jobs)
+    again._fit_kept(features[rows])
+    nearest, k = nearest_rows(again._fit_X, features, again.n_jobs), consensus.n_clusters_
     second = second_of_counts(consensus, again, chosen, count_places(consensus.labels_, nearest, k, len(again._fit_X)))
     second.tell(consensus, ensemble.rows, nearest)
     return second

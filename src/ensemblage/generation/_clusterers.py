@@ -12,6 +12,8 @@ from sklearn.pipeline import Pipeline
 
 from ensemblage.base.parameters import Estimator
 from ensemblage.base.random import task_seeds
+from ensemblage.generation._nearest import are_for_cells, clearly_nearest
+from ensemblage.rows.threads import thread_count
 
 Labels = NDArray[np.int32]
 
@@ -62,9 +64,11 @@ def check_labels(labels: Any, n_rows: int) -> Labels:
     return whole
 
 
-def nearest_rows(training: Any, X: Any, n_threads: int = 1) -> NDArray[np.intp]:
-    """Index of the training row that is nearest (Euclidean) to each row of X; threads where a tree searches."""
-    neighbours = NearestNeighbors(n_neighbors=1, n_jobs=n_threads).fit(training)
+def nearest_rows(training: Any, X: Any, n_jobs: int | None = 1) -> NDArray[np.intp]:
+    """Index of the training row that is nearest (Euclidean) to each row of X: scikit-learn's."""
+    if are_for_cells(training, X) and (found := clearly_nearest(training, X, n_jobs)) is not None:
+        return found
+    neighbours = NearestNeighbors(n_neighbors=1, n_jobs=thread_count(n_jobs)).fit(training)
     index: NDArray[np.intp] = neighbours.kneighbors(X, return_distance=False)[:, 0]
     return index
 

@@ -10,6 +10,7 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import NearestNeighbors
 
+from ensemblage.generation._nearest import are_for_cells, have_ties, nearest_by_cells, slack_of_products
 from ensemblage.rows.threads import one_native_thread
 
 Matrix = NDArray[np.float64]
@@ -35,7 +36,7 @@ def size_of_sample(n: int) -> int | None:
     return SAMPLE_SIZE if n > MOST_WHOLE else None
 
 
-def dense_rows(X: Matrix, sample_size: int, seed: int) -> NDArray[np.intp]:
+def dense_rows(X: Matrix, sample_size: int, seed: int, n_jobs: int | None = 1) -> NDArray[np.intp]:
     """All of n rows, or of more than ``sample_size`` those that are clustered, ascending.
 
     So many are drawn by the seed, and the fifth in places that are sparse beside those of their neighbours is left out:
@@ -46,7 +47,7 @@ def dense_rows(X: Matrix, sample_size: int, seed: int) -> NDArray[np.intp]:
     if len(X) <= sample_size:
         return np.arange(len(X))
     rows, others = drawn_rows(len(X), X.shape[1], sample_size, seed)
-    return rows[are_dense(X[rows], X if len(others) == len(X) else X[others], seed)]
+    return rows[are_dense(X[rows], X if len(others) == len(X) else X[others], seed, n_jobs)]
 
 
 def drawn_rows(n: int, m: int, sample_size: int, seed: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -56,32 +57,70 @@ def drawn_rows(n: int, m: int, sample_size: int, seed: int) -> tuple[NDArray[np.
     return np.sort(order[:sample_size]), np.sort(order[:most])
 
 
-def are_dense(drawn: Matrix, others: Matrix, seed: int) -> NDArray[np.bool_]:
+def are_dense(drawn: Matrix, others: Matrix, seed: int, n_jobs: int | None = 1) -> NDArray[np.bool_]:
     """(m,) which of the drawn rows are clustered, by their neighbours among other rows, of which they are some."""
     with one_native_thread():  # sums of k-means depend on the number of threads
-        order = np.argsort(_sparsity(drawn, _far(drawn, others)), kind="stable")
-        cells = _cells(drawn, seed)
-    is_kept = np.zeros(len(drawn), dtype=bool)
-    is_kept[order[: int(KEPT * len(drawn))]] = True
-    for cell in np.unique(cells):
-        is_kept[order[cells[order] == cell][:LEAST_OF_CELL]] = True
-    return is_kept
+        cells, near = _cells(drawn, seed), _near(drawn)
+    size, by_tree = min(NTH + 1, len(others)), drawn.shape[1] <= MOST_OF_TREE
+    if are_for_cells(others, drawn) and (by_tree or not have_ties(drawn)):
+        squares = nearest_by_cells(others, drawn, size, n_jobs)[0][:, -1]
+        sparsity = _sparsity(np.sqrt(squares), near)
+        if by_tree or _are_clearly_kept(sparsity, _errors(drawn, squares, near), cells):
+            return _are_kept(sparsity, cells)
+    with one_native_thread():
+        return _are_kept(_sparsity(_far(drawn, others, size), near), cells)
 
 
-def _far(drawn: Matrix, others: Matrix) -> Matrix:
-    """(m,) distance of drawn rows to the 15th nearest other row, or the farthest of fewer."""
-    size = min(NTH + 1, len(others))
+def _near(drawn: Matrix) -> NDArray[np.intp]:
+    """(m, 15) the nearest other drawn rows of each."""
+    nearest: NDArray[np.intp] = (
+        NearestNeighbors(n_neighbors=min(NTH, len(drawn) - 1)).fit(drawn).kneighbors(return_distance=False)
+    )
+    return nearest
+
+
+def _far(drawn: Matrix, others: Matrix, size: int) -> Matrix:
+    """(m,) distance of drawn rows to the last of so many nearest other rows, themselves the first."""
     rule = "brute" if others.shape[1] > MOST_OF_TREE else "kd_tree"
     distances: Matrix = NearestNeighbors(n_neighbors=size, algorithm=rule).fit(others).kneighbors(drawn)[0]
     return distances[:, -1]
 
 
-def _sparsity(drawn: Matrix, far: Matrix) -> Matrix:
+def _sparsity(far: Matrix, near: NDArray[np.intp]) -> Matrix:
     """(m,) the distance of drawn rows to the 15th nearest other of all, over its median in the neighbourhood."""
-    near = NearestNeighbors(n_neighbors=min(NTH, len(drawn) - 1)).fit(drawn).kneighbors(return_distance=False)
     usual = np.median(far[near], axis=1)
     ratios: Matrix = np.divide(far, usual, out=np.where(far > 0, np.inf, 1.0), where=usual > 0)
     return ratios
+
+
+def _are_kept(sparsity: Matrix, cells: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """(m,) four fifths of all, and 20 of each cell: those in the least sparse places."""
+    order = np.argsort(sparsity, kind="stable")
+    is_kept = np.zeros(len(order), dtype=bool)
+    is_kept[order[: int(KEPT * len(order))]] = True
+    for cell in np.unique(cells):
+        is_kept[order[cells[order] == cell][:LEAST_OF_CELL]] = True
+    return is_kept
+
+
+def _errors(drawn: Matrix, squares: Matrix, near: NDArray[np.intp]) -> Matrix:
+    """(m,) relative error of each sparsity at most, where distances are differences of products.
+
+    ``squares``, (m,), are the squared distances to the 15th nearest.
+    """
+    of_squares = np.full(len(drawn), np.inf)
+    np.divide(slack_of_products(drawn, squares), squares, out=of_squares, where=squares > 0)
+    return np.asarray(of_squares + of_squares[near].max(axis=1))
+
+
+def _are_clearly_kept(sparsity: Matrix, errors: Matrix, cells: NDArray[np.int32]) -> bool:
+    """Whether errors of the sparsity, relative to it, (m,), change none of `_are_kept`."""
+    with np.errstate(invalid="ignore"):
+        low, high = sparsity * (1 - errors), sparsity * (1 + errors)
+    order = np.argsort(sparsity, kind="stable")
+    ranks = [order, *(order[cells[order] == cell] for cell in np.unique(cells))]
+    parts = zip(ranks, [int(KEPT * len(order)), *[LEAST_OF_CELL] * (len(ranks) - 1)], strict=True)
+    return all(len(of) <= n or high[of[:n]].max() < low[of[n:]].min() for of, n in parts)
 
 
 def _cells(drawn: Matrix, seed: int) -> NDArray[np.int32]:

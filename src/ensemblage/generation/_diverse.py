@@ -28,6 +28,7 @@ from ensemblage.base.validation import n_distinct_rows
 from ensemblage.generation._base import BasePartitions, Failure, Partition, Recipe, make_recipe
 from ensemblage.generation._clusterers import Labels
 from ensemblage.generation._genie import Genie, Merges, Tree
+from ensemblage.generation._nearest import are_for_cells, nearest_by_cells, slack_of_products
 from ensemblage.generation._parallel import run_all
 
 FAMILIES = ("mixture", "spectral", "genie")
@@ -92,20 +93,27 @@ class Objects:
     def known_nearest(self, k: int) -> NDArray[np.intp] | None:
         """(n, k) the k nearest other objects of each, nearest first, of a search that is made once for several k.
 
-        None where a search for k might find or order them otherwise: where some are as far away, where a tree is not
-        what searches, and of few objects.
+        None where a search for k might find or order them otherwise: where some are as far away, where products of
+        matrices are what searches, and of few objects.
         """
         n, m = self.X.shape
-        if m > MOST_SEARCHED_BY_TREE or n <= 4 * MOST_NEIGHBOURS or k > MOST_NEIGHBOURS:
+        if n <= 4 * MOST_NEIGHBOURS or k > MOST_NEIGHBOURS or (m > MOST_SEARCHED_BY_TREE and not self._has_cells):
             return None
         distances, rows = self._nearest
-        near = distances[:, : k + 1]
-        differ = (near[:, 0] > 0).all() and (np.diff(near, axis=1) > 0).all()
-        return rows[:, :k] if differ else None
+        squares = np.square(distances[:, : k + 1])
+        slack = slack_of_products(self.X, squares[:, -1])[:, None] if m > MOST_SEARCHED_BY_TREE else 0.0
+        return rows[:, :k] if (np.diff(squares, axis=1, prepend=0.0) > slack).all() else None
+
+    @property
+    def _has_cells(self) -> bool:
+        return are_for_cells(self.X, self.X)
 
     @once
     def _nearest(self) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
         """(n, q + 1) distances and numbers of the nearest objects of each; q is the largest number of neighbours."""
+        if self._has_cells:
+            squares, rows = nearest_by_cells(self.X, self.X, MOST_NEIGHBOURS + 2)
+            return np.sqrt(squares[:, 1:]), rows[:, 1:]  # where others are at the same place, their distance is 0
         distances, rows = NearestNeighbors(n_neighbors=MOST_NEIGHBOURS + 1).fit(self.X).kneighbors()
         return distances, rows
 

@@ -144,7 +144,7 @@ class ScaledPartitions(LabelTransformer):
         made = vars(self).pop("_made", Made())
         rows = made.rows
         if rows is None:
-            rows = dense_rows(everything, self.sample_size or len(everything), seed)
+            rows = dense_rows(everything, self.sample_size or len(everything), seed, self.n_jobs)
         self._cluster_sample(everything[rows], len(rows) < len(everything), seed, made.pool)
         return self._labels_of_nearest(everything) if self._is_of_sample else self._labels
 
@@ -187,7 +187,7 @@ class ScaledPartitions(LabelTransformer):
 
     def _labels_of_nearest(self, X: NDArray[np.float64]) -> Labels:
         """(n, p) those of the nearest object that was clustered."""
-        nearest = nearest_rows(self._fit_X, X)
+        nearest = nearest_rows(self._fit_X, X, self.n_jobs)
         return label_matrix([labels[nearest] for labels in self._labels.T])
 
     def _checked_units(self, m: int) -> NDArray[np.float64] | None:
@@ -208,7 +208,9 @@ class ScaledPartitions(LabelTransformer):
         if self._is_of_sample:
             return self._labels_of_nearest(X)
         scales: dict[str, Scales] = self._scales
-        nearest = {name: nearest_rows(of.transform(self._fit_X), of.transform(X)) for name, of in scales.items()}
+        nearest = {
+            name: nearest_rows(of.transform(self._fit_X), of.transform(X), self.n_jobs) for name, of in scales.items()
+        }
         return label_matrix([self._labels[nearest[c.view], i] for i, c in enumerate(self._candidates)])
 
     def _names(self) -> list[str]:

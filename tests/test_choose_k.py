@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.cluster.hierarchy import cut_tree, linkage
 from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
@@ -26,6 +27,7 @@ from ensemblage.answer._agreed_k import agreement_by_number, most_agreed, number
 from ensemblage.answer._choose_k import best_of, peaks_of
 from ensemblage.answer._k_choice import VOTERS
 from ensemblage.cli import main
+from ensemblage.generation._pools import cut_children
 from ensemblage.stability import cluster_stability
 from ensemblage.stability._reference import UnimodalComponents
 from ensemblage.stability._small_kmeans import PairKMeans, Pairs, SmallKMeans, squares_of_pairs
@@ -496,3 +498,16 @@ def test_a_given_number_or_method_is_not_chosen(blobs):
     few = ConsensusClustering(generator=RandomKPartitions(8), random_state=0).fit(blobs[:15])
     assert few.choice_ is None
     assert type(few.consensus_).__name__ == "CumulativeVoting"
+
+
+@pytest.mark.parametrize("decimals", [None, 0])
+@pytest.mark.parametrize("kind", ["ward", "average"])
+def test_cuts_of_hierarchies_are_those_of_scipy(kind, decimals):
+    X = np.random.default_rng(0).normal(size=(150, 2))
+    merges = linkage(X if decimals is None else X.round(decimals), kind)
+    cuts = cut_tree(merges, range(2, 12))
+    for k, cut in zip(range(2, 12), cuts.T, strict=True):
+        found = cut_children(merges[:, :2].astype(np.int64), k)
+        assert _choose_k._agreement(found, cut) == adjusted_rand_score(found, cut) == 1
+        other = cuts[:, (k + 3) % 10]
+        assert _choose_k._agreement(found, other) == adjusted_rand_score(found, other)

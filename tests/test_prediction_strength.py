@@ -366,3 +366,13 @@ def test_a_failure_says_nothing_of_the_tasks_that_had_begun():
     for _ in range(5):  # warnings are errors here
         with pytest.raises(ValueError, match="no luck"):
             prediction_strength(Slow(), CLOUD, [2, 3], n_splits=8, n_jobs=2)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_agreement_is_bitwise_that_of_scikit_learn(seed):
+    rng = np.random.default_rng(seed)
+    n, k = rng.integers(1, 60), rng.integers(1, 8)
+    one = rng.integers(k, size=n)
+    other = np.where(rng.random(n) < rng.choice([0.5, 1]), one, rng.integers(k, size=n))
+    cells = cells_of(one, other, np.ones(n, dtype=np.int64), k, k)
+    assert cells.adjusted_rand() == adjusted_rand_score(one, other)

@@ -9,9 +9,9 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.cluster.hierarchy import cut_tree, linkage
+from scipy.cluster.hierarchy import linkage
 from scipy.spatial.distance import pdist, squareform
-from sklearn.metrics import adjusted_rand_score, silhouette_score
+from sklearn.metrics import silhouette_score
 from sklearn.utils import check_array
 
 from ensemblage.answer._agreed_k import agreement_up_to_root, most_agreed, numbers_up_to_root
@@ -28,12 +28,14 @@ from ensemblage.generation import RandomKPartitions
 from ensemblage.generation._candidates import NUMBERS
 from ensemblage.generation._diverse import can_be_diverse
 from ensemblage.generation._parallel import run_all
+from ensemblage.generation._pools import cut_children
 from ensemblage.io import Preprocessor, Table
 from ensemblage.io._anndata_features import as_table
 from ensemblage.io._encoding import IMPUTE
 from ensemblage.io._scaling import AUTO, scaling_of
 from ensemblage.stability import PredictionStrength, prediction_strength
 from ensemblage.stability._gap import Gaps, first_that_lasts, gaps
+from ensemblage.stability._jaccard import Cells
 from ensemblage.stability._persistence import count_components
 from ensemblage.stability._reference import UnimodalComponents
 from ensemblage.stability._small_kmeans import PairKMeans, Pairs, SmallKMeans, squares_of_pairs
@@ -327,15 +329,14 @@ def _table(criteria: Criteria, votes: Mapping[str, int | None], best: int, peaks
     halves, gap = {row.k: row for row in criteria.halves.table}, criteria.gap
     references = np.array([reference.log_within for reference in criteria.test.references])
     distances = squareform(criteria.apart, checks=False)
-    hierarchies = {kind: linkage(distances, kind) for kind in ("ward", "average")}
-    cuts = {kind: cut_tree(tree, criteria.ks) for kind, tree in hierarchies.items()}
+    merges = {kind: linkage(distances, kind)[:, :2].astype(np.int64) for kind in ("ward", "average")}
     table = []
-    for i, k in enumerate(criteria.ks):
+    for k in criteria.ks:
         of_references, log_w = references[:, k - 1], float(criteria.test.data.log_within[k - 1])
         low, high = np.quantile(of_references, [0.05, 0.95]).tolist()
         mean = float(of_references.mean())
         named = tuple(voter for voter in VOTERS if votes[voter] == k)
-        same = {kind: float(adjusted_rand_score(criteria.labels[k], cut[:, i])) for kind, cut in cuts.items()}
+        same = {kind: _agreement(criteria.labels[k], cut_children(of, k)) for kind, of in merges.items()}
         table.append(
             KRow(
                 k, log_w, low, mean, high, float(gap.gap[k - 1]), float(gap.s[k - 1]),
@@ -345,6 +346,13 @@ def _table(criteria: Criteria, votes: Mapping[str, int | None], best: int, peaks
             )
         )  # fmt: skip
     return table
+
+
+def _agreement(one: NDArray[np.int32], other: NDArray[np.int32]) -> float:
+    """Adjusted Rand index of two partitions, (n,), with few clusters, numbered from 0."""
+    height, width = int(one.max()) + 1, int(other.max()) + 1
+    table = np.bincount(one.astype(np.int64) * width + other, minlength=height * width)
+    return Cells.of_table(table.reshape(height, width)).adjusted_rand()
 
 
 def best_of(votes: Mapping[str, int | None], ks: Sequence[int]) -> int:

@@ -135,10 +135,10 @@ def _kmeans(X: Any, k: int, run: int, seed: int) -> list[Member]:
 def _agglomerative(X: Any, linkage: str, metric: str, ks: Iterable[int], name_metric: bool) -> list[Member]:
     tree = AgglomerativeClustering(linkage=linkage, metric=metric, compute_full_tree=True).fit(X)
     name = f"{linkage}_{metric}" if name_metric else linkage
-    return [(f"{name}_k{k}", _cut(tree.children_, k)) for k in ks]
+    return [(f"{name}_k{k}", cut_children(tree.children_, k)) for k in ks]
 
 
-def _cut(children: NDArray[np.int64], k: int) -> NDArray[np.int32]:
+def cut_children(children: NDArray[np.int64], k: int) -> NDArray[np.int32]:
     """Labels after all but the last k - 1 merges."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components

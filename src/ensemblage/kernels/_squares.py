@@ -15,6 +15,8 @@ from ensemblage.kernels._points import squared_distances
 
 LINE = 8
 """Numbers that come into the cache together."""
+PLACES_OF_KNOT = 4
+"""Of a quantile function: with more places than knots the knot of a place is nearly always that which is looked for."""
 
 
 @inner_jit
@@ -215,7 +217,7 @@ def fill_quantiles(knots: Any, values: Any, table: Any, places: Any) -> None:
     knots : IN (m,) ascending from 0 to 1
     values : IN (m,) at the knots
     table : OUT (m, 4) knot, next knot or ∞, value, slope to the next
-    places : OUT (m,) int32, the last knot that is not above b / m, for b from 0
+    places : OUT (q,) int32, the last knot that is not above b / q, for b from 0
     """
     m, place = knots.shape[0], 0
     for j in range(m):
@@ -223,8 +225,9 @@ def fill_quantiles(knots: Any, values: Any, table: Any, places: Any) -> None:
         if j < m - 1:
             table[j, 1] = knots[j + 1]
             table[j, 3] = (values[j + 1] - values[j]) / (knots[j + 1] - knots[j])
-    for b in range(m):
-        while table[place, 1] <= b / m:
+    q = places.shape[0]
+    for b in range(q):
+        while table[place, 1] <= b / q:
             place += 1
         places[b] = place
 
@@ -234,18 +237,31 @@ def draw_columns(shares: Any, table: Any, places: Any, ends: Any, drawn: Any) ->
     """Quantiles of each column, bitwise identical to `numpy.interp` between its knots; O(1) time for each number.
 
     shares : IN (n, r) in [0, 1)
-    table, places : IN (ends[r], 4), (ends[r],) of column after column, as `fill_quantiles` makes them
+    table : IN (ends[r], 4) of column after column, as `fill_quantiles` makes it
+    places : IN (PLACES_OF_KNOT * ends[r],) of column after column, as many times its knots
     ends : IN (r + 1,) where those of each column begin, and their number
     drawn : OUT (n, r)
     """
     n, r = shares.shape
+    columns = np.empty((LINE, n))
     for first in range(0, r, LINE):
+        last = min(first + LINE, r)
         for i in range(n):
-            for f in range(first, min(first + LINE, r)):
-                share, begin, m = shares[i, f], ends[f], ends[f + 1] - ends[f]
-                j = begin + places[begin + min(m - 1, int(share * m))]
-                while table[j, 0] > share:  # share · m was rounded up
+            for f in range(first, last):
+                columns[f - first, i] = shares[i, f]
+        # Column by column, whose knots stay in the cache.
+        for f in range(first, last):
+            column, knots = columns[f - first], table[ends[f] : ends[f + 1]]
+            guide = places[PLACES_OF_KNOT * ends[f] : PLACES_OF_KNOT * ends[f + 1]]
+            q = guide.shape[0]
+            for i in range(n):
+                share = column[i]
+                j = guide[min(q - 1, int(share * q))]
+                while knots[j, 0] > share:  # share · q was rounded up
                     j -= 1
-                while table[j, 1] <= share:
+                while knots[j, 1] <= share:
                     j += 1
-                drawn[i, f] = table[j, 3] * (share - table[j, 0]) + table[j, 2]
+                column[i] = knots[j, 3] * (share - knots[j, 0]) + knots[j, 2]
+        for i in range(n):
+            for f in range(first, last):
+                drawn[i, f] = columns[f - first, i]

@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
 
 from ensemblage.base.random import task_seeds
 from ensemblage.generation._sampled_kmeans import member_sums
@@ -49,9 +48,10 @@ def log_within_by_k(
     centred = np.ascontiguousarray(X - X.mean(axis=0), dtype=np.float64) if squares is None else squares
     kmeans = best_of_starts if squares is None else best_of_starts_by_squares
     labels = np.empty(len(X), dtype=np.int32)
-    seeds, found = task_seeds(seed, max(ks) + 1), []
+    seeds, random, found = task_seeds(seed, max(ks) + 1), np.random.RandomState(0), []
     for k in ks:
-        uniforms = check_random_state(seeds[k]).random_sample((n_init, min(k, len(X))))
+        random.seed(seeds[k])  # a new one of each seed draws the same, and takes several times as long to make
+        uniforms = random.random_sample((n_init, min(k, len(X))))
         found.append(kmeans(centred, uniforms, MAX_ITER, labels))
     with np.errstate(divide="ignore"):
         return np.log(found)

@@ -23,6 +23,22 @@ class Cells(NamedTuple):
         rows, columns = np.nonzero(table)
         return cls(rows, columns, table[rows, columns])
 
+    def adjusted_rand(self) -> float:
+        """The adjusted Rand index of both partitions, noise a cluster like the others: bitwise scikit-learn's."""
+        n, both = int(self.counts.sum()), _sum_of_squares(self.counts)
+        one, other = (_sum_of_squares(np.bincount(of, self.counts)) for of in (self.rows, self.columns))
+        joined, of_one, of_other = both - n, one - both, other - both
+        apart = n * n - one - other + both
+        if of_one == of_other == 0:
+            return 1.0
+        pairs = (joined + of_one) * (of_one + apart) + (joined + of_other) * (of_other + apart)
+        return 2.0 * (joined * apart - of_one * of_other) / pairs
+
+
+def _sum_of_squares(counts: NDArray[Any]) -> int:
+    """Of whole numbers."""
+    return int(np.square(counts.astype(np.int64)).sum())
+
 
 def cells_of(a: NDArray[Any], b: NDArray[Any], counts: NDArray[np.int64], height: int, width: int) -> Cells:
     """The table of codes a < height and b < width of the same objects, each as often as it counts.

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.isotonic import isotonic_regression
 from sklearn.utils import check_random_state
 
-from ensemblage.kernels._squares import draw_columns, fill_quantiles
+from ensemblage.kernels._squares import PLACES_OF_KNOT, draw_columns, fill_quantiles
 from ensemblage.stability._resamples import Axes
 
 
@@ -39,10 +39,11 @@ class UnimodalComponents:
         """(n, r) the data on those axes, r = min(n, d), or on the features, r = d; distances are those of X."""
         components = [unimodal(scores) for scores in self.of_data.T]
         self.ends = np.cumsum([0, *(len(component.shares) for component in components)])
-        self.quantiles = np.empty((self.ends[-1], 4)), np.empty(self.ends[-1], dtype=np.int32)
+        self.quantiles = np.empty((self.ends[-1], 4)), np.empty(PLACES_OF_KNOT * self.ends[-1], dtype=np.int32)
         """Component after component, as a draw needs them."""
         for component, first, last in zip(components, self.ends[:-1], self.ends[1:], strict=True):
-            fill_quantiles(*component, *(part[first:last] for part in self.quantiles))
+            table, places = self.quantiles
+            fill_quantiles(*component, table[first:last], places[PLACES_OF_KNOT * first : PLACES_OF_KNOT * last])
 
     def scores(self, seed: int) -> NDArray[np.float64]:
         """(n, r) the draw of a seed, as ``of_data``."""

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
-from sklearn.metrics import adjusted_rand_score, pairwise_distances, pairwise_distances_argmin
+from sklearn.metrics import pairwise_distances, pairwise_distances_argmin
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
 
@@ -205,7 +205,7 @@ def strength_of(data: Data, half: Half, other: Half, transfer: str) -> Strength:
     own = np.where(half.clusters < 0, n_own, half.clusters)
     counts = np.ones(len(own), dtype=np.int64)
     cells = cells_of(own, np.where(given < 0, n_given, given), counts, n_own + 1, n_given + 1)
-    return Strength(pairs_kept(cells, n_own, n_given), float(adjusted_rand_score(half.clusters, given)))
+    return Strength(pairs_kept(cells, n_own, n_given), cells.adjusted_rand())
 
 
 def pairs_kept(cells: Cells, n_own: int, n_given: int) -> NDArray[np.float64]:

@@ -82,10 +82,27 @@ def test_once_has_no_part_in_copies():
 def test_a_lock_lives_as_long_as_its_object():
     slow = Slow()
     _ = slow.value
-    key = id(slow)
+    key = id(slow), "value"
     assert key in cached._locks
     del slow
     assert key not in cached._locks
+
+
+def test_properties_of_an_object_are_computed_at_once():
+    class Pair:
+        def __init__(self):
+            self.both = threading.Barrier(2, timeout=20)
+
+        @once
+        def one(self):
+            return self.both.wait()
+
+        @once
+        def other(self):
+            return self.both.wait()
+
+    pair = Pair()
+    assert sorted(at_the_same_time(lambda: pair.one, lambda: pair.other)) == [0, 1]
 
 
 def test_once_of_what_has_no_hash():

@@ -11,16 +11,16 @@ from weakref import finalize
 T = TypeVar("T")
 
 _guard = threading.Lock()
-_locks: dict[int, threading.RLock] = {}
-"""By the id of the object: it need not be hashable, and equal ones wait for nothing of each other."""
+_locks: dict[tuple[int, str], threading.RLock] = {}
+"""By the id of the object, which need not be hashable, and the name of the property."""
 
 
 class once(Generic[T]):
     """A property computed at its first use; threads that ask meanwhile wait for it.
 
     Python's own `cached_property` has no lock from 3.12 on, and before it has one that a forked child inherits locked,
-    if another thread was inside. An object has one lock for all of these properties; it is none of its attributes, so
-    that copies and pickles need not know of it.
+    if another thread was inside. Each property of each object has a lock of its own, so that threads compute several at
+    once; it is none of the object's attributes, so that copies and pickles need not know of it.
     """
 
     def __init__(self, function: Callable[[Any], T]) -> None:
@@ -38,18 +38,19 @@ class once(Generic[T]):
         if instance is None:
             return self
         values = instance.__dict__  # once it has the value, Python finds it there and does not come here
-        with _lock_of(instance):
+        with _lock_of(instance, self._name):
             if self._name not in values:
                 values[self._name] = self._function(instance)
         return values[self._name]
 
 
-def _lock_of(instance: Any) -> threading.RLock:
+def _lock_of(instance: Any, name: str) -> threading.RLock:
+    key = id(instance), name
     with _guard:
-        if id(instance) not in _locks:
-            _locks[id(instance)] = threading.RLock()
-            finalize(instance, _locks.pop, id(instance), None).atexit = False
-        return _locks[id(instance)]
+        if key not in _locks:
+            _locks[key] = threading.RLock()
+            finalize(instance, _locks.pop, key, None).atexit = False
+        return _locks[key]
 
 
 def _forget_locks() -> None:

@@ -64,6 +64,8 @@ FAMILIES = ("kmeans", "ward", "full", "prior", "latent", "factor", "spectral10",
 """All that `Space` makes."""
 NUMBERS = (*range(2, 11), 12, 14, 17, 20, 24, 28, 33, 39, 47, 56)
 """Numbers of clusters that are looked at first, as far as √n."""
+LONGEST = ("spectral10", "spectral5", "lumbermark", "genie3")
+"""Families that take longest, the first of them most; their threads begin first."""
 BY_VECTORS = ("spectral10", "spectral5")
 """Families whose last bits depend on how many eigenvectors are computed."""
 
@@ -273,11 +275,11 @@ def candidate_pool(
         known = made.known(max(ks))
         spaces = {name: made.spaces[name].with_most(max(ks)) for name in views if name in made.spaces}
     tasks = [(view, family) for view, family in pairs if view in spaces]
+    longest_first = sorted(tasks, key=lambda task: LONGEST.index(task[1]) if task[1] in LONGEST else len(LONGEST))
     with fold_warnings():
-        found = run_all(partial(_partitions, spaces, known, ks), tasks, n_jobs, progress=progress)
-    partitions = [
-        (Origin(*task, k), labels) for task, of_task in zip(tasks, found, strict=True) for k, labels in of_task
-    ]
+        of_tasks = run_all(partial(_partitions, spaces, known, ks), longest_first, n_jobs, progress=progress)
+    found = dict(zip(longest_first, of_tasks, strict=True))
+    partitions = [(Origin(*task, k), labels) for task in tasks for k, labels in found[task]]
     labels = np.array([labels for _, labels in partitions], dtype=np.int32).reshape(len(partitions), len(features))
     return Pool(labels, [candidate for candidate, _ in partitions], spaces)
 

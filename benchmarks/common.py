@@ -35,6 +35,13 @@ def planted(n, p, k, k_low, k_high, noise, seed=0):
     return labels, truth
 
 
+def clouds(n, p, k):
+    """(n, p) features of n objects in k clouds."""
+    rng = np.random.default_rng(0)
+    centres = rng.normal(size=(k, p)) * 4 / np.sqrt(max(1, p / 20))
+    return centres[rng.integers(k, size=n)] + rng.normal(size=(n, p))
+
+
 def by_kmeans(n, p, k_low, k_high, n_features=16, seed=0):
     """Labels of p k-means partitions of overlapping blobs (centres from 20,000 of the objects)."""
     rng = np.random.default_rng(seed)

@@ -2,20 +2,25 @@
 
 One thread; label rows are planted and nearly all distinct, and made distinct before; the faster of two runs counts.
 Sizes that do not vary are n = 20,000, p = 20 and k = 20 true clusters, in partitions of k to 2 k.
+
+python benchmarks/growth.py --default RECORD.json measures `ConsensusClustering` with its defaults instead: six clouds
+with ten features, each number of objects in a process of its own, whose peak of memory is told, too.
 """
 
 from __future__ import annotations
 
 import json
+import resource
+import subprocess
 import sys
 import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from common import planted, versions
+from common import clouds, planted, versions
 
-from ensemblage import CumulativeVoting, Discotec, Ensemble, EvidenceAccumulation, KMeansConsensus
+from ensemblage import ConsensusClustering, CumulativeVoting, Discotec, Ensemble, EvidenceAccumulation, KMeansConsensus
 from ensemblage.metrics import association_counts
 
 WORKS: dict[str, Any] = {
@@ -52,12 +57,46 @@ def measured() -> list[dict[str, Any]]:
     return rows
 
 
+DEFAULT_SIZES = [1_000, 2_000, 5_000, 10_000, 20_000, 20_001, 50_000, 100_000, 300_000, 1_000_000]
+N_FEATURES, N_CLUSTERS = 10, 6
+WARM_UP = (300, 20_100)
+"""Objects of the fits that come first, so that all kernels are loaded: of all objects, and of a sample."""
+
+
+def fit_of_default(n: int, k: int | None) -> dict[str, Any]:
+    """Processor seconds of the faster of two fits in this process, and megabytes at its peak."""
+    for few in WARM_UP:
+        ConsensusClustering(k, n_jobs=1, random_state=0).fit(clouds(few, N_FEATURES, N_CLUSTERS))
+    X, times = clouds(n, N_FEATURES, N_CLUSTERS), []
+    for _ in range(2):
+        start = time.process_time()
+        ConsensusClustering(k, n_jobs=1, random_state=0).fit(X)
+        times.append(time.process_time() - start)
+    mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return {"size": n, "k": k, "seconds": round(min(times), 2), "mb": round(mb)}
+
+
+def measured_default() -> list[dict[str, Any]]:
+    rows = []
+    for n in DEFAULT_SIZES:
+        for k in (None, N_CLUSTERS):
+            command = [sys.executable, __file__, "--fit", str(n), str(k or 0)]
+            said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+            rows.append(json.loads(said.splitlines()[-1]))
+            print(rows[-1], flush=True)
+    return rows
+
+
 def exponent(points: list[tuple[float, float]]) -> float:
     """Slope of log seconds over log size, by least squares."""
     return float(np.polyfit(*np.log(np.array(points).T), 1)[0])
 
 
 if __name__ == "__main__":
-    Path(sys.argv[1]).write_text(
-        json.dumps({"machine": versions(), "rows": measured()}, indent=0) + "\n", encoding="utf-8"
-    )
+    if sys.argv[1] == "--fit":
+        n_objects, n_clusters = map(int, sys.argv[2:])
+        print(json.dumps(fit_of_default(n_objects, n_clusters or None)))
+    else:
+        measure = measured_default if sys.argv[1] == "--default" else measured
+        record = {"machine": versions(), "rows": measure()}
+        Path(sys.argv[-1]).write_text(json.dumps(record, indent=0) + "\n", encoding="utf-8")

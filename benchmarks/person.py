@@ -23,7 +23,7 @@ from statistics import median
 from typing import Any, NamedTuple
 
 import numpy as np
-from common import versions, waits
+from common import clouds, versions, waits
 
 HERE = Path(__file__).parents[1]
 WINE = HERE / "examples" / "wine.csv"
@@ -56,10 +56,9 @@ def table_of(work: Work, folder: Path) -> Path:
     n, p = work.size
     path = folder / f"{n}x{p}.csv"
     if not path.exists():
-        rng = np.random.default_rng(0)
-        centres = rng.normal(size=(6, p)) * 4 / np.sqrt(max(1, p / 20))
-        X = centres[rng.integers(6, size=n)] + rng.normal(size=(n, p))
-        np.savetxt(path, X, fmt="%.4f", delimiter=",", header=",".join(f"x{j}" for j in range(p)), comments="")
+        np.savetxt(
+            path, clouds(n, p, 6), fmt="%.4f", delimiter=",", header=",".join(f"x{j}" for j in range(p)), comments=""
+        )
     return path
 
 

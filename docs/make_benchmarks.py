@@ -1,4 +1,4 @@
-"""Write the measured tables of BENCHMARKS.md and the figure of growth: python docs/make_benchmarks.py [REF]
+"""Write the measured tables of BENCHMARKS.md and the figures of growth: python docs/make_benchmarks.py [REF]
 
 With a commit, everything is measured anew against it first, which takes an hour; without one, the records in
 benchmarks/records are written out.
@@ -71,6 +71,28 @@ def draw_growth() -> None:
     figure.savefig(HERE / "growth.png", dpi=110)
 
 
+def default_growth() -> str:
+    """Seconds and megabytes of the default by the number of objects."""
+    record = json.loads((RECORDS / "growth_default.json").read_text(encoding="utf-8"))
+    lines = ["| objects | k unknown, s | k given, s | MB |", "|---|---|---|---|"]
+    lines += [f"| {r['size']:,} | {r['unknown']:.1f} | {r['given']:.1f} | {r['mb']:,} |" for r in record["rows"]]
+    return f"{record['machine']}.\n\n" + "\n".join(lines) + "\n"
+
+
+def draw_default_growth() -> None:
+    """docs/growth_default.png"""
+    record = json.loads((RECORDS / "growth_default.json").read_text(encoding="utf-8"))
+    figure = Figure(figsize=(7, 3.8), layout="constrained")
+    axes = figure.subplots()
+    for k in ("unknown", "given"):
+        sizes = [(row["size"], row[k]) for row in record["rows"]]
+        axes.loglog(*zip(*sizes, strict=True), marker="o", markersize=3, label=f"k {k}")
+    axes.set_xlabel("objects")
+    axes.set_ylabel("processor seconds, one thread")
+    axes.legend(fontsize=7)
+    figure.savefig(HERE / "growth_default.png", dpi=110)
+
+
 def person() -> str:
     """What `person.py` found."""
     if not (RECORDS / "person.json").exists():
@@ -89,9 +111,12 @@ def with_part(text: str, name: str, part: str) -> str:
     return re.sub(re.escape(begin) + ".*?" + re.escape(end), lambda _: begin + part + end, text, flags=re.DOTALL)
 
 
+PARTS = {"comparison": comparison, "growth": growth, "default": default_growth, "waits": person}
+
+
 def with_parts(text: str) -> str:
-    for name, part in (("comparison", comparison()), ("growth", growth()), ("waits", person())):
-        text = with_part(text, name, part)
+    for name, part in PARTS.items():
+        text = with_part(text, name, part())
     return text
 
 
@@ -99,8 +124,11 @@ if __name__ == "__main__":
     if len(sys.argv) > 1:
         record = str(RECORDS / "compare.json")
         subprocess.run([sys.executable, str(BENCHMARKS / "compare.py"), sys.argv[1], "--record", record], check=True)
-        subprocess.run([sys.executable, str(BENCHMARKS / "growth.py"), str(RECORDS / "growth.json")], check=True)
+        growing = [sys.executable, str(BENCHMARKS / "growth.py")]
+        subprocess.run([*growing, str(RECORDS / "growth.json")], check=True)
+        subprocess.run([*growing, "--default", str(RECORDS / "growth_default.json")], check=True)
         waited = [str(BENCHMARKS / "person.py"), "--against", sys.argv[1], "--million"]
         subprocess.run([sys.executable, *waited, "--record", str(RECORDS / "person.json")], check=True)
     draw_growth()
+    draw_default_growth()
     PAGE.write_text(with_parts(PAGE.read_text(encoding="utf-8")), encoding="utf-8")

@@ -152,6 +152,7 @@ def test_the_measured_parts_of_benchmarks_are_what_their_records_give():
     text = made.PAGE.read_text(encoding="utf-8")
     assert text == made.with_parts(text)
     assert made.growth() in text
+    assert made.default_growth() in text
     assert made.comparison() in text
     assert made.person() in text
 

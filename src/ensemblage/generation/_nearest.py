@@ -42,7 +42,7 @@ class Cells(NamedTuple):
     def of(cls, X: Matrix) -> Cells:
         """About 2 n^(1/3) cells, which decide how long a search takes, never its result.
 
-        O(n^(4/3) d) time, 8 n d bytes.
+        O(n^(4/3) d) time, 8 n d bytes, and as many while they are made.
         """
         n = len(X)
         n_cells = min(n, round(2 * n ** (1 / 3)))
@@ -53,12 +53,11 @@ class Cells(NamedTuple):
             filled = counts > 0
             starts = np.cumsum(counts) - counts
             centres[filled] = np.add.reduceat(some[order], starts[filled]) / counts[filled, None]
-        cells = _nearest_centres(X, centres)
-        order, counts = _in_cells(cells, n_cells)
-        radii = np.zeros(n_cells)
-        np.maximum.at(radii, cells, np.sqrt(((X - centres[cells]) ** 2).sum(axis=1)) * (1 + MARGIN))
-        starts = np.append(0, np.cumsum(counts))
-        return cls(np.ascontiguousarray(X[order].T), order, starts, np.ascontiguousarray(centres.T), radii)
+        order, counts = _in_cells(_nearest_centres(X, centres), n_cells)
+        columns, starts = np.ascontiguousarray(X[order].T), np.append(0, np.cumsum(counts))
+        parts = zip(centres, starts[:-1].tolist(), starts[1:].tolist(), strict=True)
+        squares = [((columns[:, i:j] - centre[:, None]) ** 2).sum(axis=0).max(initial=0.0) for centre, i, j in parts]
+        return cls(columns, order, starts, np.ascontiguousarray(centres.T), np.sqrt(squares) * (1 + MARGIN))
 
     def nearest(self, queries: Matrix, k: int) -> tuple[Matrix, NDArray[np.int64]]:
         """(q, k) squared distances of the k nearest rows of each query, (q, d), and their numbers; ascending."""

@@ -58,31 +58,26 @@ def nearest_in_cells(
             bound = max(0.0, np.sqrt(apart[0, c]) * (1 - MARGIN) - radii[c])
             lower[i, c] = bound * bound * (1 - MARGIN)
         home[i] = own
-    for c in range(n_cells):
-        for i in range(n_queries):
-            if home[i] == c:
-                search_cell(columns, names, starts[c], starts[c + 1], queries[i : i + 1], room, squares[i], nearest[i])
-    # Cell after cell, so that its rows are near for all queries.
-    for c in range(n_cells):
-        for i in range(n_queries):
-            if home[i] != c and lower[i, c] <= squares[i, last]:
-                search_cell(columns, names, starts[c], starts[c + 1], queries[i : i + 1], room, squares[i], nearest[i])
+    for step in range(2):  # the cell of each query first, which shows what of the others is too far
+        for c in range(n_cells):  # cell after cell, so that its rows stay in the cache for all queries
+            for i in range(n_queries):
+                if (home[i] == c) == (step == 0) and lower[i, c] <= squares[i, last]:
+                    own, cell = queries[i : i + 1], (starts[c], starts[c + 1])
+                    search_cell(columns, names, cell, own, room, squares[i], nearest[i])
 
 
 @inner_jit
-def search_cell(
-    columns: Any, names: Any, start: int, stop: int, query: Any, room: Any, squares: Any, nearest: Any
-) -> None:
+def search_cell(columns: Any, names: Any, cell: Any, query: Any, room: Any, squares: Any, nearest: Any) -> None:
     """Put rows of a cell that are nearer among the K nearest of a query.
 
     columns, names, room : as in `nearest_in_cells`
-    start, stop : IN the rows
+    cell : IN first of its rows, and the one after its last
     query : IN (1, d)
     squares, nearest : IN/OUT (K,) ascending by squared distance and number
     """
     last = squares.shape[0] - 1
-    for first in range(start, stop, ROWS_AT_ONCE):
-        size = min(ROWS_AT_ONCE, stop - first)
+    for first in range(cell[0], cell[1], ROWS_AT_ONCE):
+        size = min(ROWS_AT_ONCE, cell[1] - first)
         found = room[:size].reshape(1, size)
         squared_distances(columns, first, query, found)
         for j in range(size):

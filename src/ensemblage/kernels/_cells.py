@@ -62,8 +62,8 @@ def nearest_in_cells(
         for c in range(n_cells):  # cell after cell, so that its rows stay in the cache for all queries
             for i in range(n_queries):
                 if (home[i] == c) == (step == 0) and lower[i, c] <= squares[i, last]:
-                    own, cell = queries[i : i + 1], (starts[c], starts[c + 1])
-                    search_cell(columns, names, cell, own, room, squares[i], nearest[i])
+                    query, cell = queries[i : i + 1], (starts[c], starts[c + 1])
+                    search_cell(columns, names, cell, query, room, squares[i], nearest[i])
 
 
 @inner_jit

@@ -107,7 +107,7 @@ class Chosen:
         """What was chosen, for people."""
         best = candidate_text(Origin(self.view, self.family, self.n_clusters))
         how = "far above" if self.margin >= CLEAR else "above" if self.margin >= CLOSE else "hardly above"
-        return f"Of all candidate partitions {best} has the highest rating, {how} {self.runner_up}."
+        return f"Of all candidate partitions, {best} has the highest rating, {how} {self.runner_up}."
 
 
 CLEAR, CLOSE = 0.05, 0.01

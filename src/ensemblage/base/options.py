@@ -12,9 +12,17 @@ class Option(NamedTuple):
     name: str
     value: Any = ...
     """The ellipsis if the option itself is meant."""
+    of: str = ""
+    """The class that has the parameter, where the one that was called may have not."""
 
     def __str__(self) -> str:
-        return self.name if self.value is ... else f"{self.name}={_literal(self.value)}"
+        text = self.name if self.value is ... else f"{self.name}={_literal(self.value)}"
+        return f"{self.of}({text})" if self.of else text
+
+
+def of_columns(name: str, value: Any) -> Option:
+    """What is said of single columns: a parameter of `Preprocessor`, which a clusterer has as its ``preprocessor``."""
+    return Option(name, value, "Preprocessor")
 
 
 class Message(str):

@@ -44,6 +44,8 @@ def _lines(summary: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
     partitions = plural(data["n_partitions"], "partition")
     yield "ensemble", f"{partitions}, {data['mean_member_clusters']:.1f} clusters on average"
     yield "consensus", clusters_text([cluster["size"] for cluster in summary["clusters"]], _asked_k(summary))
+    if merged := summary.get("merged"):
+        yield "merged", merged["sentence"]
     yield from _cluster_descriptions(summary.get("profile"))
     yield from _number_of_clusters(summary.get("number"))
     if chosen := summary.get("chosen"):

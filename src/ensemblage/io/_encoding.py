@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.base.cached import once
-from ensemblage.base.options import Message, Option
+from ensemblage.base.options import Message, Option, of_columns
 from ensemblage.base.parameters import Words
 from ensemblage.base.sklearn import BaseEstimator, TransformerMixin
 from ensemblage.base.text import some
@@ -43,6 +43,8 @@ LARGEST = 1e150
 IMPUTATIONS = ("median", "mean", "most-frequent", "knn")
 FEW_GAPS = 0.05
 """Largest share of the cells of each column that is filled where nothing says how."""
+GAPS, MOSTLY_GAPS = "mostly gaps", 0.5
+"""What is said of a column with a larger share of missing cells, whatever is done about them."""
 IMPUTE = Words(IMPUTATIONS, refused={"drop": "A transformer keeps all rows."})
 """What a parameter of that name may be, beside None."""
 CATEGORIES = ("encode", "member", "drop")
@@ -243,7 +245,7 @@ def fit_encoding(
         kind = "numbers that vary" if any(c.is_numeric for c in columns) else "numbers or categories"
         got = f"{table.source} must have a column of {kind} beside its id and its truth. It has none"
         role = "category" if any(table.found_roles[c.name].name == "text" for c in columns) else "number"
-        raise ValueError(Message(f"{got}. Give a column a role: ", Option("roles", {"NAME": role}), "."))
+        raise ValueError(Message(f"{got}. Give a column a role: ", of_columns("roles", {"NAME": role}), "."))
     notes += [note for c in used if c.kind in ("days", "parts") for note in table.dates(c.name).notes]
     notes += _notes_of_units([table[column.name] for column in used if column.kind == "number"])
     notes += _notes_of_spellings(used)
@@ -252,7 +254,10 @@ def fit_encoding(
     codes = notes_of_codes((cells.names[place], cells.column(place)) for place in numbers)
     notes += codes
     fills_few = options.impute is None and _has_few_gaps(cells, used)
-    filled = _note_of_few(cells, used) if fills_few else _check_complete(cells, used, table, options.impute)
+    mostly = mostly_gaps(cells, features)
+    gaps = notes_of_gaps(mostly)
+    filled = _note_of_few(cells, used) if fills_few else _check_complete(cells, used, table, options.impute, gaps)
+    notes += gaps
     without = "Gower's distances do without missing values; for pictures alone: "
     notes += [f"{without}{note}" for note in filled] if by_distance else filled
     if not features:
@@ -264,7 +269,7 @@ def fit_encoding(
     check_sizes(*cells.bounds, cells.names)
     X = cells.fit(transformer)
     notes += filter(None, [scaling_note(transformer, cells.names)]) if options.standardize else []
-    uses = _uses_with_gaps(uses, cells, features, transformer)
+    uses = _uses_with_gaps(uses, cells, features, transformer, mostly)
     return Encoding(used, uses, tuple(notes), transformer, options, set_aside, codes, fills_few), X
 
 
@@ -273,6 +278,27 @@ def _missing_numbers(cells: Cells, columns: Sequence[Encoded]) -> NDArray[np.int
     features = [column for column in columns if column.kind != "member"]
     is_category = np.array([features[j].kind == "category" for j in cells.of], dtype=bool)
     return np.where(is_category, 0, cells.n_missing)
+
+
+def mostly_gaps(cells: Cells, features: Sequence[Encoded]) -> dict[str, float]:
+    """By its name the share of missing cells of each column that has more than `MOSTLY_GAPS`."""
+    shares = {features[j].name: float(n) / len(cells) for j, n in zip(cells.of, cells.n_missing, strict=True)}
+    return {name: share for name, share in shares.items() if share > MOSTLY_GAPS}
+
+
+def notes_of_gaps(shares: Mapping[str, float]) -> list[Message]:
+    """What is told of columns that are mostly gaps, and how they are left out."""
+    if not shares:
+        return []
+    named = [f"{name} ({share:.0%} missing)" for name, share in shares.items()]
+    them = "it" if len(shares) == 1 else "them"
+    left = of_columns("roles", dict.fromkeys(shares, "drop"))
+    return [Message(f"{GAPS}: {shorten(named)}; to leave {them} out: ", left)]
+
+
+def said_of_gaps(notes: Sequence[Message]) -> list[str | Option]:
+    """The same as sentences at the end of an error."""
+    return [piece for note in notes for piece in (" Some columns are ", *note.pieces, ".")]
 
 
 def _has_few_gaps(cells: Cells, columns: Sequence[Encoded]) -> bool:
@@ -296,9 +322,15 @@ def _note_of_few(cells: Cells, columns: Sequence[Encoded]) -> list[Message]:
 
 
 def _uses_with_gaps(
-    uses: Sequence[ColumnUse], cells: Cells, features: Sequence[Encoded], transformer: Any
+    uses: Sequence[ColumnUse],
+    cells: Cells,
+    features: Sequence[Encoded],
+    transformer: Any,
+    mostly: Mapping[str, float],
 ) -> list[ColumnUse]:
-    """What was done with each column, with how many of its cells were filled, and by which number."""
+    """What was done with each column, with how many of its cells were filled, by which number, and if it is mostly
+    gaps.
+    """
     fills = _fills(transformer, len(cells.of))
     told = {}
     for place, j in enumerate(cells.of):
@@ -307,6 +339,7 @@ def _uses_with_gaps(
             value, levels = fills[place], features[j].levels
             name = levels[round(value)] if levels else f"{value:.4g}"
             told[features[j].name] = f"; {n:,} missing ({n / len(cells):.1%}) filled with {name}"
+    told |= {name: f"{told.get(name, '')}; {GAPS}" for name in mostly}
     return [use._replace(use=use.use + told.get(use.column, "")) for use in uses]
 
 
@@ -327,7 +360,9 @@ def _notes_of_units(columns: Sequence[Column]) -> list[Message]:
         return []
     units = [f"{column.name} in {column.unit}" for column in with_unit]
     return [
-        Message(f"numbers with a unit: {shorten(units)} (else: ", Option("roles", {with_unit[0].name: "category"}), ")")
+        Message(
+            f"numbers with a unit: {shorten(units)} (else: ", of_columns("roles", {with_unit[0].name: "category"}), ")"
+        )
     ]
 
 
@@ -460,7 +495,7 @@ def _change(use: str, name: str) -> tuple[str | Option, ...]:
     """How the user changes what was done."""
     left = use.removeprefix("left out, ")
     role = "drop" if left == use else OTHER_ROLE.get(left.partition(",")[0])
-    return (" (else: ", Option("roles", {name: role}), ")") if role else ()
+    return (" (else: ", of_columns("roles", {name: role}), ")") if role else ()
 
 
 def shorten(names: Sequence[str]) -> str:
@@ -535,8 +570,10 @@ class NearestImputer(TransformerMixin, BaseEstimator):
         return np.where(np.isnan(X), filled, X)
 
 
-def _check_complete(cells: Cells, columns: Sequence[Encoded], table: Table, impute: str | None) -> list[str]:
-    """What is done about missing values, in sentences."""
+def _check_complete(
+    cells: Cells, columns: Sequence[Encoded], table: Table, impute: str | None, gaps: Sequence[Message] = ()
+) -> list[str]:
+    """What is done about missing values, in sentences; ``gaps`` are told where they are refused."""
     features = [column for column in columns if column.kind != "member"]
     is_category = np.array([features[j].kind == "category" for j in cells.of], dtype=bool)
     n_numbers, n_categories = (int(cells.n_missing[which].sum()) for which in (~is_category, is_category))
@@ -553,6 +590,7 @@ def _check_complete(cells: Cells, columns: Sequence[Encoded], table: Table, impu
                 ", or leave those rows out with ",
                 drop,
                 ".",
+                *said_of_gaps(gaps),
             )
         )
     notes = []
@@ -570,14 +608,14 @@ def _check_size(columns: Sequence[Encoded], n: int, source: str) -> None:
     size = 8 * n * sum(len(column.names()) for column in columns)
     if size > MOST_BYTES:
         got = f"must fit into {MOST_BYTES / 1e9:.0f} GB. They would take {size / 1e9:.1f} GB"
-        left = Option("roles", {widest.name: "drop"})
+        left = of_columns("roles", {widest.name: "drop"})
         raise ValueError(
             Message(f"The features of {source} {got}. Leave out the column with most categories: ", left, ".")
         )
 
 
 def _check_numbers(column: Column, table: Table) -> None:
-    advice = "Correct it, or leave the column out: ", Option("roles", {column.name: "drop"}), "."
+    advice = "Correct it, or leave the column out: ", of_columns("roles", {column.name: "drop"}), "."
     if column.numbers is None:
         row = int(column.not_numbers[0])
         cell = column.text[row].as_py()
@@ -586,7 +624,7 @@ def _check_numbers(column: Column, table: Table) -> None:
         others = f", and {some(map(repr, texts[1:]))} in others" if texts[1:] else ""
         gap = (
             f" If {'they mean' if others else 'it means'} missing, name {'them' if others else 'it'}: ",
-            Option("missing", texts),
+            of_columns("missing", texts),
             ".",
         )
         raise ValueError(Message(f"{rule} Got {cell!r} in {table.where(row)}{others}. ", *advice, *gap))

@@ -16,10 +16,14 @@ from ensemblage.io._encoding import (
     Encoded,
     Encoding,
     Options,
+    cells_in_memory,
     column_uses,
     complete_rows,
     fit_encoding,
+    mostly_gaps,
+    notes_of_gaps,
     plan_columns,
+    said_of_gaps,
 )
 from ensemblage.io._gower import check_comparable, gower_distances
 from ensemblage.io._roles import assign_roles
@@ -81,12 +85,15 @@ def features_of(
     """
     roles = assign_roles(table, id_column, truth_column, drop_columns, guess_id=True)
     chosen = Options(**options, impute=None if impute == "drop" else impute)
-    rows, notes = np.arange(len(table)), [*table.notes, *roles.notes]
+    rows, notes, gaps = np.arange(len(table)), [*table.notes, *roles.notes], list[Message]()
     if impute == "drop":
         planned = plan_columns(table, roles.rest, chosen).values()
-        rows = complete_rows(table, [plan for plan in planned if isinstance(plan, Encoded)])
+        encoded = [plan for plan in planned if isinstance(plan, Encoded)]
+        rows = complete_rows(table, encoded)
         if len(rows) < len(table):
-            notes.append(f"left out, missing values: {len(table) - len(rows)} of {len(table)} rows")
+            features = [column for column in encoded if column.kind != "member"]
+            gaps = notes_of_gaps(mostly_gaps(cells_in_memory(features, table), features))
+            notes += [f"left out, missing values: {len(table) - len(rows)} of {len(table)} rows", *gaps]
             table = table.take(rows)
     if len(rows) < 2:
         raise ValueError(
@@ -95,6 +102,7 @@ def features_of(
                 "Give one row per object; objects in columns need ",
                 Option("transpose", True),
                 ".",
+                *said_of_gaps(gaps),
             )
         )
     columns = [table[column.name] for column in roles.rest]

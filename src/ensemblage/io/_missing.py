@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.base.options import Message, Option
+from ensemblage.base.options import Message, of_columns
 from ensemblage.io._column import Column
 from ensemblage.io._numbers import POINT_NUMBER
 from ensemblage.io._table import Table
@@ -71,7 +71,7 @@ def notes_of_codes(columns: Iterable[tuple[str, NDArray[Any]]]) -> tuple[Message
     codes = sorted(places)
     told = [f"{code:.15g} in {_first_places(places[code])}" for code in codes[:SHOWN]]
     more = [f"and {len(codes) - SHOWN} others"] * (len(codes) > SHOWN)
-    given = Option("missing", [int(code) if code == int(code) else code for code in codes])
+    given = of_columns("missing", [int(code) if code == int(code) else code for code in codes])
     said = f"far from all other values, so that it may mean missing: {'; '.join([*told, *more])}"
     return (Message(f"{said} (if so: ", given, ")"),)
 

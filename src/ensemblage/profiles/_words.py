@@ -13,6 +13,8 @@ LEAST_DELTA, LEAST_V = 0.33, 0.2
 """An effect of this size describes a cluster: a Cliff's delta that is at least medium (.33, Romano et al. 2006), a
 Cramér's V of at least .2."""
 NOTHING = "No single variable describes this cluster."
+_SMALL = 1e-6
+"""Numbers nearer to 0 are written with an exponent."""
 SINGLE = "a single object, which is not described"
 
 
@@ -20,7 +22,7 @@ def number_text(value: float) -> str:
     """Four digits, or all before the point; no exponent where it can be helped."""
     if np.isnan(value):
         return "–"
-    if value == 0 or not np.isfinite(value) or not 1e-4 <= abs(value) < 1e15:
+    if value == 0 or not np.isfinite(value) or not _SMALL <= abs(value) < 1e15:
         return f"{value:.3g}".replace("-", "−", 1) if value < 0 else f"{value:.3g}"
     digits = max(0, 3 - int(np.floor(np.log10(abs(value)))))
     text = f"{value:,.{digits}f}"
@@ -30,7 +32,12 @@ def number_text(value: float) -> str:
 
 def exact_text(value: float) -> str:
     """All digits of a number, as few as tell it from its neighbours; whole numbers without a point."""
-    text = f"{value:,.0f}" if value == np.floor(value) and abs(value) < 1e15 else repr(float(value))
+    if value == np.floor(value) and abs(value) < 1e15:
+        text = f"{value:,.0f}"
+    elif _SMALL <= abs(value) < 1:
+        text = np.format_float_positional(value, trim="-")
+    else:
+        text = repr(float(value))
     return text.replace("-", "−", 1) if value < 0 else text
 
 

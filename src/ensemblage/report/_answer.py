@@ -24,6 +24,7 @@ from ensemblage.report._layout import (
     percent,
     plural,
 )
+from ensemblage.report._merged import merging_clause
 from ensemblage.report._profile import profile_section
 
 Summary = Mapping[str, Any]
@@ -85,12 +86,13 @@ RATING = (
 
 def headline(summary: Summary) -> str:
     """The answer in one line: the number of clusters with its doubt, or that none are clear."""
-    objects = plural(summary["data"]["n_objects"], "object")
+    objects, merging = plural(summary["data"]["n_objects"], "object"), merging_clause(summary)
     if is_without_structure(summary):
-        return f"{'No clear clusters' if rated_numbers(summary) else 'No clear structure'} in {objects}"
-    found, doubt = plural(len(summary["clusters"]), "cluster"), _doubt_of_number(summary)
+        found = "No clear clusters" if rated_numbers(summary) else "No clear structure"
+        return "; ".join(filter(None, [f"{found} in {objects}", merging]))
     how = _HOW_LIKELY.get(_evidence_of_number(summary) or "", "")
-    return f"{how}{found} in {objects}{doubt and f'; {doubt}'}"
+    found = f"{how}{plural(len(summary['clusters']), 'cluster')} in {objects}"
+    return "; ".join(filter(None, [found, _doubt_of_number(summary), merging]))
 
 
 def _evidence_of_number(summary: Summary) -> str | None:
@@ -114,11 +116,20 @@ def _doubt_of_number(summary: Summary) -> str:
         n = sum(vote == k for vote in tested["votes"].values())
         return f"{_VOTES[n]} criteria" if n in _VOTES else ""
     if rated and rated["n_clusters"] == k:
-        return f"{second_number(rated)} {_RATED[evidence_of(rated)]}"
+        evidence, lost = evidence_of(rated), _lost_clusters(summary)
+        if evidence == "clear" and lost:
+            return f"{lost} of them {'was' if lost == 1 else 'were'} not reproduced"
+        return f"the next best number, {second_number(rated)}, {_RATED[evidence]}"
     if summary.get("stability"):
         return ""
     asked = summary["settings"].get("k", summary["consensus"].get("parameters", {}).get("n_clusters"))
     return "the number was given" if str(asked) == str(k) else "structure was not tested"
+
+
+def _lost_clusters(summary: Summary) -> int:
+    """How many clusters repeats of the analysis did not reproduce."""
+    again = summary.get("found_again")
+    return sum(row["verdict"] in _LEVEL_OF_CLUSTER for row in again["table"]) if again else 0
 
 
 def has_stories(summary: Summary) -> bool:
@@ -182,12 +193,19 @@ def answer_section(summary: Summary) -> Section:
     sentences = [doubt] if doubt else []
     sentences.append(" ".join([_result_sentence(summary), *_certainty_sentences(summary)]))
     sentences += [chosen["sentence"]] if chosen else []
+    sentences += [_merging_sentence(summary)] if summary.get("merged") else []
     more = [_members_sentence(summary), *_confidence_sentences(summary)]
     terms = [*(() if verdict_totals(summary) is None else TERMS), *[RATING] * bool(chosen)]
     sentences += [stories] if (stories := stories_sentence(summary)) else []
     sentences += [same] if (same := (summary.get("profile") or {}).get("same_as")) else []
     sentences += [alone] if (alone := alone_sentence(summary)) else []
     return Section("The answer", sentences, more=more, terms=terms, name="answer")
+
+
+def _merging_sentence(summary: Summary) -> str:
+    """What merging leaves of the clusters, and of which of them the page is."""
+    sentence: str = summary["merged"]["sentence"]
+    return f"{sentence} The page describes the clusters before that." if merging_clause(summary) else sentence
 
 
 def _result_sentence(summary: Summary) -> str:
@@ -382,7 +400,7 @@ def confidence_picture(summary: Summary) -> Picture:
         )
     if boxes:
         sentences.append(
-            "A box holds the middle half of a cluster's objects, its thick line is the median, the thin line reaches "
+            "A box holds the middle half of a cluster’s objects, its thick line is the median, the thin line reaches "
             f"from the 5% to the 95% point: half of cluster {boxes[0]['cluster']} is at {_at_least(boxes[0]['q50'])}."
         )
     if any(q["values"] for q in quantiles):
@@ -429,7 +447,7 @@ def _clusters(summary: Summary) -> Table:
         notes.append(f"{left:,} unlabelled.")
     largest = max(c["size"] for c in clusters)
     rows = [_cluster_row(c, largest) for c in clusters[:_MOST_TABLED]]
-    return Table("Sizes and certainty", columns, rows, " ".join(notes), wide=True)
+    return Table("", columns, rows, " ".join(notes), wide=True)
 
 
 def _cluster_row(cluster: Mapping[str, Any], largest: int) -> list[Cell]:

@@ -14,12 +14,12 @@ from ensemblage.plotting import PALETTE
 from ensemblage.plotting._axes import printable
 from ensemblage.plotting._colors import UNLABELLED_COLOR
 from ensemblage.plotting._scatter import name_places
-from ensemblage.report._drawn import INK, LETTER, LINE, SOFT, line, nice_ticks, rect, svg, text
+from ensemblage.report._drawn import INK, LETTER, LINE, SOFT, line, nice_ticks, rect, svg, text, width_of
 
-_WIDTH, _HEIGHT, _LEFT, _TOP, _RIGHT, _BOTTOM = 400.0, 270.0, 52.0, 12.0, 10.0, 40.0
-"""Of a chart and of its margins."""
-_SIDE, _BAR = 300.0, 12.0
-"""Of a matrix: its side, and the width of a strip and of the bar of colours."""
+_WIDTH, _HEIGHT, _LEFT, _TOP, _RIGHT, _BOTTOM = 376.0, 260.0, 52.0, 12.0, 10.0, 40.0
+"""Of a chart and of its margins. On a phone (344 pixels) letters of 11 units are 10 pixels high."""
+_SIDE, _BAR, _LEAST_SIDE = 264.0, 12.0, 210.0
+"""Of a matrix: its side, the width of a strip and of the bar of colours, and the side beside long names."""
 BLUES = ("#f7fbff", "#deebf7", "#c6dbef", "#9ecae1", "#6baed6", "#4292c6", "#2171b5", "#08519c", "#08306b")
 GREEN_TO_BLUE = ("#ffffd9", "#edf8b1", "#c7e9b4", "#7fcdbb", "#41b6c4", "#1d91c0", "#225ea8", "#253494", "#081d58")
 """Colours from 0 to 1 (ColorBrewer)."""
@@ -28,7 +28,11 @@ _OPACITIES = 8
 """Steps of certainty among points."""
 FULL = 10_000
 """Of the width and the height of a figure: places of points are whole parts of it."""
-POINTS_WIDTH, POINTS_HEIGHT = 480.0, 410.0
+POINTS_WIDTH, POINTS_HEIGHT = 376.0, 326.0
+
+
+def _tick(value: float) -> str:
+    return f"{value:.6g}".replace("-", "−", 1)
 
 
 class Frame:
@@ -49,9 +53,9 @@ class Frame:
         """Lines, ticks and labels."""
         bottom, y_ticks = self.height - _BOTTOM, nice_ticks(*self.y, 5)
         parts = [line(_LEFT, bottom, self.width - _RIGHT, bottom, LINE), line(_LEFT, _TOP, _LEFT, bottom, LINE)]
-        named = [(value, f"{value:.6g}") for value in nice_ticks(*self.x, 6)] if x_ticks is None else x_ticks
+        named = [(value, _tick(value)) for value in nice_ticks(*self.x, 6)] if x_ticks is None else x_ticks
         parts += [text(self.across(value), bottom + 15, name, anchor="middle", color=SOFT) for value, name in named]
-        parts += [text(_LEFT - 5, self.up(v) + 4, f"{v:.6g}", anchor="end", color=SOFT) for v in y_ticks]
+        parts += [text(_LEFT - 5, self.up(v) + 4, _tick(v), anchor="end", color=SOFT) for v in y_ticks]
         parts += [line(self.across(value), bottom, self.across(value), bottom + 3, SOFT) for value, _ in named]
         parts += [line(_LEFT - 3, self.up(value), _LEFT, self.up(value), SOFT) for value in y_ticks]
         middle = (_LEFT + self.width - _RIGHT) / 2
@@ -137,14 +141,17 @@ def _picture_of(values: NDArray[np.float64], colors: Sequence[str], x: float, y:
     return Markup(tag + 'style="image-rendering: pixelated"/>').format(x, y, w, h, _image(values, colors))
 
 
-def _bar_of_colors(x: float, top: float, colors: Sequence[str], label: str) -> list[Markup]:
-    """What the colours mean."""
-    shades = np.linspace(1, 0, _SHADES)[:, None]
-    parts = [_picture_of(shades, colors, x, top, _BAR, _SIDE)]
-    for value in (0, 0.2, 0.4, 0.6, 0.8, 1):
-        parts.append(text(x + _BAR + 4, top + _SIDE * (1 - value) + 4, f"{value:g}", color=SOFT))
-    side = Markup('<g transform="translate({} {}) rotate(-90)">{}</g>')
-    return [*parts, side.format(x + _BAR + 36, top + _SIDE / 2, text(0, 0, label, anchor="middle", color=INK))]
+def _bar_of_colors(
+    x: float, top: float, side: float, colors: Sequence[str], label: str, is_binary: bool = False
+) -> list[Markup]:
+    """What the colours mean, beside a matrix; ``is_binary`` if there are two."""
+    shades = np.linspace(1, 0, 2 if is_binary else _SHADES)[:, None]
+    parts = [_picture_of(shades, colors, x, top, _BAR, side)]
+    for value in (0, 1) if is_binary else (0, 0.2, 0.4, 0.6, 0.8, 1):
+        at = 0.5 + (value - 0.5) / 2 if is_binary else value
+        parts.append(text(x + _BAR + 4, top + side * (1 - at) + 4, f"{value:g}", color=SOFT))
+    turned = Markup('<g transform="translate({} {}) rotate(-90)">{}</g>')
+    return [*parts, turned.format(x + _BAR + 36, top + side / 2, text(0, 0, label, anchor="middle", color=INK))]
 
 
 def association_svg(shares: NDArray[np.float64], clusters: Sequence[int], sizes: Sequence[float], label: str) -> Markup:
@@ -168,7 +175,7 @@ def association_svg(shares: NDArray[np.float64], clusters: Sequence[int], sizes:
             parts.append(text(left - 18, top + (start + stop) / 2 + 4, name, anchor="end", color=SOFT))
             if stop - start >= LETTER * len(name) + 4:
                 parts.append(text(left + (start + stop) / 2, top - 18, name, anchor="middle", color=SOFT))
-    parts += _bar_of_colors(left + _SIDE + 14, top, BLUES, label)
+    parts += _bar_of_colors(left + _SIDE + 14, top, _SIDE, BLUES, label, bool(np.isin(shares, (0, 1)).all()))
     parts.append(text(left, 14, "cluster", color=SOFT))
     return svg(left + _SIDE + 66, top + _SIDE + 8, parts)
 
@@ -179,24 +186,27 @@ def agreement_svg(
     """The agreement of partitions, (p, p), with a strip for the consensus on top; up to 24 of them have their names."""
     p, is_named = len(matrix), len(names) <= 24
     shown = [printable(name) for name in names] if is_named else []
-    left = LETTER * max([9 if strip is not None else 3, *map(len, shown)]) + 8
+    left = max([width_of("consensus" if strip is not None else "000"), *map(width_of, shown)]) + 8
+    side = max(_LEAST_SIDE, min(_SIDE, _WIDTH - left - 66))
     top, parts = 8.0, list[Markup]()
     if strip is not None:
-        parts.append(_picture_of(strip[None], GREEN_TO_BLUE, left, top, _SIDE, 14))
+        parts.append(_picture_of(strip[None], GREEN_TO_BLUE, left, top, side, 14))
         parts.append(text(left - 5, top + 11, "consensus", anchor="end", color=SOFT))
         top += 20
-    parts.append(_picture_of(matrix, GREEN_TO_BLUE, left, top, _SIDE, _SIDE))
-    cell = _SIDE / p
+    parts.append(_picture_of(matrix, GREEN_TO_BLUE, left, top, side, side))
+    cell = side / p
     if is_named:
         parts += [text(left - 5, top + cell * (i + 0.5) + 4, name, anchor="end") for i, name in enumerate(shown)]
     else:
         for value in nice_ticks(1, p, 8):
             at = cell * (value - 0.5)
             parts.append(text(left - 5, top + at + 4, f"{value:g}", anchor="end", color=SOFT))
-            parts.append(text(left + at, top + _SIDE + 14, f"{value:g}", anchor="middle", color=SOFT))
-    parts += _bar_of_colors(left + _SIDE + 14, top, GREEN_TO_BLUE, label)
-    parts.append(text(left + _SIDE / 2, top + _SIDE + 30, x_label, anchor="middle", color=INK))
-    return svg(left + _SIDE + 66, top + _SIDE + 36, parts)
+            parts.append(text(left + at, top + side + 14, f"{value:g}", anchor="middle", color=SOFT))
+    parts += _bar_of_colors(left + side + 14, top, side, GREEN_TO_BLUE, label)
+    below = 16 if is_named else 30
+    parts.append(text(left + side / 2, top + side + below, x_label, anchor="middle", color=INK))
+    width = left + side + 66
+    return svg(width, top + side + below + 6, parts, least=width if width > _WIDTH else None)
 
 
 def hierarchy_svg(merges: NDArray[np.float64], sizes: NDArray[Any], clusters: NDArray[Any], label: str) -> Markup:
@@ -206,7 +216,7 @@ def hierarchy_svg(merges: NDArray[np.float64], sizes: NDArray[Any], clusters: ND
     tree = dendrogram(merges, no_plot=True)
     leaves = np.array(tree["leaves"])
     heights, k = np.concatenate([[0.0], merges[:, 2]]), len(np.unique(clusters))
-    width = max(_WIDTH, _LEFT + _RIGHT + 11.4 * len(leaves))
+    width = max(_WIDTH, _LEFT + _RIGHT + 10.6 * len(leaves))
     frame = Frame((0, 10 * len(leaves)), (0, float(heights.max()) * 1.05 or 1.0), width)
     parts = []
     if k > 1:
@@ -253,7 +263,7 @@ def points_svg(
     sure = np.nan_to_num(confidence)
     top = float(sure.max(initial=0)) or 1.0
     step = np.where(clusters < 0, _OPACITIES // 2, np.rint(sure / top * _OPACITIES).astype(int))
-    size = float(np.clip(110 / np.sqrt(max(n, 1)), 3.0, 7.0))
+    size = float(np.clip(86 / np.sqrt(max(n, 1)), 2.4, 5.5))
     ink = 'stroke-width="{}" fill="none" style="stroke-linecap: round"/>'
     path = Markup('<path d="{}" stroke="{}" stroke-opacity="{}" ' + ink)
     x, y = np.round(frame.across(xy[:, 0]), 1), np.round(frame.up(xy[:, 1]), 1)
@@ -271,5 +281,5 @@ def points_svg(
         names.append(rect(x[i] - half, y[i] - 8, 2 * half, 16, "#ffffff", outline))
         names.append(text(x[i], y[i] + 4, cluster, anchor="middle"))
     return svg(
-        POINTS_WIDTH, POINTS_HEIGHT, [*frame.axes(printable(x_label, 48), printable(y_label, 48)), group, *names]
+        POINTS_WIDTH, POINTS_HEIGHT, [*frame.axes(printable(x_label, 44), printable(y_label, 40)), group, *names]
     )

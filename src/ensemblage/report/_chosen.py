@@ -68,7 +68,7 @@ def unclear_sentence(found: Mapping[str, Any]) -> str:
     """What it means that no candidate is rated high."""
     return (
         f"No clear clusters were found: the best partition is rated {number(found['rating'], 2)} (1 at most), and at "
-        "least 4 % of synthetic sets without clusters are rated as high. Clusters may cut a continuum; groups that "
+        "least 4% of synthetic sets without clusters are rated as high. Clusters may cut a continuum; groups that "
         "overlap cannot be excluded."
     )
 

@@ -86,7 +86,7 @@ def decided_section(summary: Summary) -> Section | None:
         note += " * was not used to find the clusters."
     if found["n_columns"] > len(rows):
         note += f" The first {len(rows)} of {found['n_columns']:,} columns."
-    table = Table("", columns, rows, note, shown=_SHOWN, wide=True)
+    table = Table("", columns, rows, note, shown=_SHOWN, text=(0, 1), wide=True)
     return Section("What decided", _sentences(summary), tables=[table])
 
 

@@ -15,6 +15,8 @@ from ensemblage.profiles._words import date_text, number_text, percent_text
 INK, SOFT, LINE = "#1f2328", "#57606a", "#d0d7de"
 _WIDTH, _ROW, _TITLE, _AXIS, LETTER = 300, 19, 24, 34, 6.4
 """Of a figure of rows: its width, the height of a row, of the title and of the axis; about the width of a letter."""
+_WIDE, _NARROW = "mwMW@%", "fijlrtI.,:;|'()[] -"
+"""Letters that are wider than most, and narrower ones."""
 _NAME, _GROUND = 84, 16
 """Widest name of a row, and what stands beside it."""
 _CELL_WIDTH, _CELL_HEIGHT, _WIDEST_NAME, _STRONG = 46, 18, 24, 2.0
@@ -26,6 +28,11 @@ _LARGEST = 1.3
 _LEAST_NUMBERED = 7
 """Radius of a circle that has room for a number."""
 _ORANGE, _PURPLE = (179, 88, 6), (84, 39, 136)
+
+
+def width_of(name: str) -> float:
+    """The width of a text of 11 units in a wide font; others have less."""
+    return sum(10.8 if c in _WIDE else 4.5 if c in _NARROW else 8.3 if c.isupper() else 7.1 for c in name)
 
 
 def text(x: float, y: float, content: object, *, anchor: str = "start", color: str = INK, bold: bool = False) -> Markup:
@@ -171,8 +178,14 @@ def _boxes(panel: Mapping[str, Any], left: float) -> tuple[list[Markup], float]:
         ticks = [(float(j), levels[j]) for j in range(0, len(levels), step)]
     else:
         write: Callable[[float], str] = date_text if panel.get("kind") == "date" else number_text
-        ticks = [(value, write(value)) for value in nice_ticks(low, high, 2 if panel.get("kind") == "date" else 3)]
+        ticks = [(value, write(value)) for value in _ticks_of(low, high, panel.get("kind") == "date")]
     return parts + list(_axis(ticks, place, left, bottom)), bottom + 22
+
+
+def _ticks_of(low: float, high: float, are_wide: bool) -> list[float]:
+    """Two to four round numbers below boxes, one or two where their texts are wide."""
+    ticks = nice_ticks(low, high, 2 if are_wide else 3)
+    return ticks if are_wide or len(ticks) > 1 else nice_ticks(low, high, 6)
 
 
 def box(
@@ -201,7 +214,7 @@ def _axis(
 def heat_map_svg(z: Sequence[Sequence[float | None]], variables: Sequence[Any], clusters: Sequence[Any]) -> Markup:
     """Standardised means of variables in clusters: orange above the mean of all, purple below, with numbers."""
     names = [printable(name, _WIDEST_NAME) for name in variables]
-    left = LETTER * max(map(len, names), default=1) + 10
+    left = max(map(width_of, names), default=LETTER) + 10
     width, top = left + _CELL_WIDTH * len(clusters), _CELL_HEIGHT + 4
     parts = []
     for c, cluster in enumerate(clusters):
@@ -283,7 +296,7 @@ def tree_svg(
     known = dict(enumerate(numbers or ()))
     ks, high, largest = sorted(labels), 54, 19
     called = {k: str(k) for k in ks} if names is None else names
-    left = max(34.0, LETTER * max(map(len, called.values())) + 10)
+    left = max(34.0, max(map(width_of, called.values())) + 10)
     widest = max(len(np.unique(labels[k][labels[k] >= 0])) for k in ks)
     width = max(_WIDTH, left + 2 * largest * widest + 10)
     places, lines, circles = dict[int, dict[int, float]](), list[Markup](), list[Markup]()

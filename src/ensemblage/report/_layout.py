@@ -149,7 +149,12 @@ def number(value: float | None, digits: int = 3) -> str:
     if value is None:
         return "–"
     text = f"{value:.{digits}f}"
-    return text.removeprefix("-") if float(text) == 0 else text
+    return text.removeprefix("-") if float(text) == 0 else text.replace("-", "−")
+
+
+def weight_text(weight: float) -> str:
+    """The weight of a partition."""
+    return "<0.001" if 0 < weight < 0.0005 else number(weight)
 
 
 def is_full(certainty: float | None) -> bool:

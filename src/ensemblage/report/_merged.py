@@ -29,6 +29,8 @@ def merged_summary(merged: Any) -> dict[str, Any] | None:
         )
     return {
         "sentence": merged.sentence,
+        "n_before": merged.support.n_clusters,
+        "n_after": len(merged.groups),
         "reasons": merged.reasons,
         "note": merged.support.note,
         "groups": [list(map(str, group)) for group in merged.groups],
@@ -45,6 +47,15 @@ def merged_summary(merged: Any) -> dict[str, Any] | None:
             for row in merged.support.table
         ],
     }
+
+
+def merging_clause(summary: Summary) -> str:
+    """How many clusters of how many are left, "" where all stay."""
+    found = summary.get("merged")
+    if not found:
+        return ""
+    before, after = sum(map(len, found["groups"])), len(found["groups"])
+    return f"merging leaves {after:,} of {before:,}" if after < before else ""
 
 
 def merged_section(summary: Summary) -> Section | None:

@@ -115,7 +115,7 @@ def _pictures(found: Mapping[str, Any]) -> Iterator[Picture]:
     ax = plotting.evidence_by_number({row["k"]: row["log_within"] for row in rows}, bands, n_clusters=best)
     sentence = (
         "The spread of the objects around the centres of their clusters falls with every cluster more. What counts is "
-        "how far it falls below that of single clouds with the same covariance, skewness and tails (band: 90 % of "
+        "how far it falls below that of single clouds with the same covariance, skewness and tails (band: 90% of "
         f"{found['structure']['n_references']} of them)."
     )
     yield picture("Against single clouds", ax, "number", sentence)

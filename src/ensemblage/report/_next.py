@@ -10,13 +10,13 @@ from ensemblage.report._answer import has_stories, is_without_structure, structu
 from ensemblage.report._chosen import rated_numbers, second_number, two_ratings
 from ensemblage.report._decided import deciding_columns
 from ensemblage.report._layout import CopyText, Section, plural
+from ensemblage.report._merged import merging_clause
 from ensemblage.report._object_table import may_show_objects
+from ensemblage.report._provenance import OUT, columns_of_gaps
 
 Summary = Mapping[str, Any]
 
 _MOST_NAMED, _MOST_COLUMNS = 5, 3
-_OUT = "-o out"
-"""How the command of a page ends."""
 _NUMBERS = ("-k", "--n-clusters", "--k-range", "--method")
 """Options beside which another number of clusters is no addition."""
 
@@ -26,6 +26,8 @@ def next_section(summary: Summary) -> Section | None:
     sentences = [
         *_about_structure(summary),
         *_about_stories(summary),
+        *_about_merging(summary),
+        *_about_gaps(summary),
         *_more_objects(summary),
         *_another_number(summary),
         *_objects_to_check(summary),
@@ -47,6 +49,27 @@ def _about_structure(summary: Summary) -> Iterator[str]:
 def _about_stories(summary: Summary) -> Iterator[str]:
     if has_stories(summary):
         yield "Read the clusters of each story, or combine only the partitions of one: the answer may be none of them."
+
+
+def _about_merging(summary: Summary) -> Iterator[str]:
+    """Where the clusters are that are left of those of the page."""
+    if merging_clause(summary):
+        yield (
+            "Compare the clusters with those that are left when splits without support are merged: see “Which splits "
+            "does a linear test support?”, and the column merged_cluster of labels.csv."
+        )
+
+
+def _about_gaps(summary: Summary) -> Iterator[str]:
+    """Columns that were clustered although hardly anything is known of them."""
+    if names := columns_of_gaps(summary):
+        quoted = [f"“{printable(name, 40)}”" for name in names[:_MOST_NAMED]]
+        others = [f"{len(names) - _MOST_NAMED} others"] * (len(names) > _MOST_NAMED)
+        one = len(names) == 1
+        yield (
+            f"Leave out {listing([*quoted, *others])}, or find {'its' if one else 'their'} values: more than half of "
+            f"{'its' if one else 'their'} cells are missing."
+        )
 
 
 def _more_objects(summary: Summary) -> Iterator[str]:
@@ -98,8 +121,8 @@ def _objects_to_check(summary: Summary) -> Iterator[str]:
         return
     listed = summary["least_certain"] if may_show_objects(summary) else []
     named = [printable(o["id"], 24) for o in listed[:_MOST_NAMED] if o.get("verdict") == "undecided"]
-    first = f", {named[0]} most" if len(named) == 1 else f", {listing(named)} most" if named else ""
     n, one = words["undecided"], words["undecided"] == 1
+    first = f" ({listing(named)}{' first' * (len(named) < n)})" if named else ""
     yield f"Check the {plural(n, 'undecided object')}{first}: {'it lies' if one else 'they lie'} between clusters."
 
 
@@ -112,14 +135,17 @@ def _columns_to_check(summary: Summary) -> Iterator[str]:
 def _commands(summary: Summary) -> Iterator[str]:
     """Commands of the shell that follow from the one that made the page."""
     command = summary.get("command") or ""
-    if not command.startswith("ensemblage run ") or not command.endswith(_OUT):
+    if not command.startswith("ensemblage run ") or not command.endswith(OUT):
         return
-    base = command.removesuffix(_OUT).replace(" --without-columns ", " ")
+    base = command.removesuffix(OUT).replace(" --without-columns ", " ")
     words = shlex.split(base)
     other = _other_number(summary)
     if other is not None and not any(word.split("=")[0] in _NUMBERS for word in words):
         yield f"{base}-k {other} -o out-{other}"
         yield f"ensemblage compare out/labels.csv out-{other}/labels.csv"
+    if gaps := columns_of_gaps(summary):
+        dropped = " ".join(f"--drop-column {shlex.quote(name)}" for name in gaps[:_MOST_NAMED])
+        yield f"{base}{dropped} -o out-filled"
     columns = deciding_columns(summary, 2)
     if len(columns) > 1:
         if summary.get("without_columns") is None:

@@ -160,7 +160,7 @@ def _numbers(found: Mapping[str, Any]) -> Table:
 def _effect(row: Mapping[str, Any]) -> str:
     """The symbol of the measure, and the number."""
     symbol = "V" if row["kind"] == "category" else "δ"
-    return f"{symbol} {number(row['effect'], 2).replace('-', '−')}"
+    return f"{symbol} {number(row['effect'], 2)}"
 
 
 def _value_text(row: Mapping[str, Any]) -> str:
@@ -178,7 +178,7 @@ def _markers(found: Mapping[str, Any]) -> Iterator[Table]:
             printable(row["variable"], _NAMED) + "*" * (not row["clustered"]),
             row["value"],
             row["rest"],
-            number(row["effect"], 2).replace("-", "−"),
+            number(row["effect"], 2),
             f"{row['p_adjusted']:.1e}" if row["p_adjusted"] else "<1e−300",
         ]
         for c in found["clusters"]
@@ -204,7 +204,7 @@ def _tested(found: Mapping[str, Any]) -> Iterator[Table]:
             _cell(row["cluster"]),
             _cell(row["other"]),
             printable(row["variable"], _NAMED),
-            number(row["difference"], 2).replace("-", "−"),
+            number(row["difference"], 2),
             *(f"{row[name]:.2g}" for name in ("p_value", "p_adjusted")),
         ]
         for row in honest["rows"]

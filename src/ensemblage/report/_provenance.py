@@ -7,17 +7,19 @@ from typing import Any
 from ensemblage._version import __version__
 from ensemblage.base.text import listing
 from ensemblage.consensus import METHODS
-from ensemblage.io._encoding import KNOWN_CLASSES
+from ensemblage.io._encoding import GAPS, KNOWN_CLASSES
 from ensemblage.plotting._axes import printable
 from ensemblage.report._chosen import families_text, rated_numbers, views_text
 from ensemblage.report._cite import cite
-from ensemblage.report._layout import CopyText, Section, Table, percent, plural
+from ensemblage.report._layout import CopyText, Section, Table, percent, plural, weight_text
 from ensemblage.report._object_table import FEW, may_show_objects
 from ensemblage.report._plan import plan_section
 
 Summary = Mapping[str, Any]
 
 _MOST_TABLED = 1_000
+OUT = "-o out"
+"""How the command of a page ends."""
 GENERATORS: dict[str, tuple[str, str | None]] = {
     "diverse": ("by Gaussian mixtures, spectral clustering and Genie", "DiversePartitions"),
     "scaled": ("by several algorithms in several scales", None),
@@ -37,6 +39,11 @@ _ON_FEATURES = ("ConsensusClustering", "GreedyKMeansConsensus")
 """Estimators that make the partitions themselves."""
 
 
+def columns_of_gaps(summary: Summary) -> list[str]:
+    """The clustered columns that are mostly gaps."""
+    return [column["column"] for column in summary.get("columns") or [] if column["use"].endswith(f"; {GAPS}")]
+
+
 def columns_section(summary: Summary) -> Section | None:
     """What was done with each column of the table."""
     columns = summary.get("columns")
@@ -47,6 +54,8 @@ def columns_section(summary: Summary) -> Section | None:
     aside = [printable(c["column"], 60) for c in columns if c["use"] == f"left out: {KNOWN_CLASSES}"]
     told = [f"Left out as known classes, because of its name: {listing(aside)}."] if len(aside) == 1 else []
     told += [f"Left out as known classes, because of their names: {listing(aside)}."] if len(aside) > 1 else []
+    if gaps := [printable(name, 60) for name in columns_of_gaps(summary)]:
+        told += [f"More than half of the cells are missing in {listing(gaps)}: see “What next”."]
     rows = [[printable(c["column"], 60), c["role"], c["use"], c["reason"]] for c in columns[:_MOST_TABLED]]
     note = "" if len(columns) <= _MOST_TABLED else f"The first {_MOST_TABLED:,} columns."
     table = Table("", ["Column", "Role", "What was done", "Why this role"], rows, note, text=(0, 1, 2, 3), wide=True)
@@ -69,7 +78,7 @@ def provenance_section(summary: Summary) -> Section:
     if command := summary.get("command"):
         copied.append(CopyText("The command that repeats it", command))
     if references := summary.get("references"):
-        copied.append(CopyText("References", "\n".join(entry["text"] for entry in references), is_code=False))
+        copied.append(CopyText("References", "\n\n".join(entry["text"] for entry in references), is_code=False))
         bibtex = "\n\n".join(entry["bibtex"].strip() for entry in references)
         copied.append(CopyText("References as BibTeX", bibtex, is_folded=True))
     sections = plan_section(summary), columns_section(summary), _settings_section(summary)
@@ -124,7 +133,7 @@ def _learned_sentences(summary: Summary, chosen: Mapping[str, Any]) -> Iterator[
     yield (
         f"{plural(data['n_objects'], 'object')}{features} were clustered {data['n_partitions']:,} times by "
         f"{families_text(chosen)}, on {views_text(chosen)} ({data['mean_member_clusters']:.3g} clusters on average; "
-        "named is what weighs 1 % or more)."
+        "named is what weighs 1% or more)."
     )
     yield (
         "Each partition was weighted by its adjusted Rand index with the true clusters, predicted by boosted "
@@ -173,8 +182,8 @@ def _weights(members: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     weights = [member.get("weight", 1.0) for member in members]
     if min(weights) < max(weights):
         yield (
-            f"The partitions have weights from {min(weights):.3g} to {max(weights):.3g}. A share of the partitions, a "
-            "confidence and a mean agreement count each partition with its weight; rankings do not."
+            f"The partitions have weights from {weight_text(min(weights))} to {weight_text(max(weights))}. A share of "
+            "the partitions, a confidence and a mean agreement count each partition with its weight; rankings do not."
         )
 
 
@@ -194,7 +203,9 @@ def contents_section(summary: Summary) -> Section:
     ]
     kept = [row for row in rows if row[0] != "Known classes" or summary["truth"]]
     table = Table("", (), kept, text=(0, 1), wide=True)
-    hint = ["The command “report”, with its option no-objects, makes the page without ids and single values."]
+    hint = ["report.build(…, include_objects=False) makes the page without ids and single values."]
+    if str(summary.get("command") or "").endswith(OUT):
+        hint = ["“ensemblage report out --no-objects” makes the page without ids and single values."]
     return Section("What of the data is in this page", hint * may_show_objects(summary), tables=[table], name="data")
 
 

@@ -16,7 +16,7 @@ from ensemblage.ranking import AverageAgreement, AverageDistance, Discotec, Inte
 from ensemblage.ranking._base import BaseRanker
 from ensemblage.report._charts import association_svg, ranks_svg
 from ensemblage.report._figure_data import nan_array, symmetric_matrix
-from ensemblage.report._layout import Picture, Section, Table, hand_drawn, number, percent, quote_name
+from ensemblage.report._layout import Picture, Section, Table, hand_drawn, number, percent, quote_name, weight_text
 from ensemblage.report._svg import picture
 
 Summary = Mapping[str, Any]
@@ -46,6 +46,8 @@ _KINDS = {
     "vi": "variation of information in nats",
     "ba-e": "one minus the share of the joint entropy that is mutual information",
 }
+_MOST_NUMBERS = 6
+"""From so many on the numbers of a parameter are not written one by one."""
 _MEASURES = {"ari": "adjusted Rand index", "nmi": "normalized mutual information"}
 
 
@@ -53,6 +55,14 @@ def short_repr(value: Any) -> str:
     """How Python writes a value, on one line of at most 80 characters."""
     text = " ".join(repr(value).split())
     return text if len(text) <= 80 else f"{text[:79]}…"
+
+
+def parameter_text(value: Any) -> str:
+    """How Python writes the value of a parameter; of many numbers how many there are, and from where to where."""
+    numbers = np.asarray(value if isinstance(value, np.ndarray | list | tuple) else (), dtype=object)
+    if numbers.ndim != 1 or len(numbers) < _MOST_NUMBERS or not all(isinstance(v, float) for v in numbers.tolist()):
+        return short_repr(value)
+    return f"{len(numbers):,} numbers from {min(numbers):.3g} to {max(numbers):.3g}"
 
 
 def finite_or_none(value: float, digits: int | None = None) -> float | None:
@@ -119,7 +129,7 @@ def ranking_section(summary: Summary) -> Section:
     pictures = [_scores(summary, i) for i, r in enumerate(rankings) if any(s is not None for s in r["scores"])]
     if any(map(_is_binary, rankings)) and "frequent" in summary["figures"]["matrix"]:
         pictures += [_frequent_pairs(summary)]
-    return Section("The partitions", sentences, pictures, [_members(summary)])
+    return Section("Each partition", sentences, pictures, [_members(summary)])
 
 
 def _is_binary(ranking: Mapping[str, Any]) -> bool:
@@ -186,7 +196,7 @@ def _members(summary: Summary) -> Table:
         columns["Missing"] = [percent(member["missing"]) for member in members]
     weights = [member.get("weight", 1.0) for member in members]
     if min(weights) < max(weights):
-        columns["Weight"] = [f"{weight:.3g}" for weight in weights]
+        columns["Weight"] = list(map(weight_text, weights))
     for ranking in rankings:
         columns["Score" if len(rankings) == 1 else ranking["name"]] = [number(score) for score in ranking["scores"]]
     columns["ARI with consensus"] = [number(member["agreement"]) for member in members]

@@ -82,24 +82,21 @@ def trust_section(summary: Summary) -> Section:
     ]
     parts += [methods_section(summary), truth_section(summary)]
     terms = [term for key, term in TRUST_TERMS.items() if summary.get(key)]
-    sentence = "".join(
-        [
-            "The certainty of an object says how far the clusterings agree on its place, not that they are right",
-            *_shared_error_clause(summary),
-        ]
-    )
+    sentence = "The certainty of an object says how far the clusterings agree on its place, not that they are right."
+    sentence = " ".join([sentence, *_shared_error(summary)])
     known = [part for part in parts if part is not None]
     return Section("Can I trust it?", [sentence], [confidence_picture(summary)], parts=known, terms=terms, name="trust")
 
 
-def _shared_error_clause(summary: Summary) -> Iterator[str]:
+def _shared_error(summary: Summary) -> Iterator[str]:
     """Why the partitions may agree on an error."""
     shared, alike = summary["consensus"].get("shared", {}), []
     if shared.get("name"):
-        alike.append(f"were made by one algorithm, to go by their names ({printable(shared['name'], 40)})")
+        alike.append(f"seem to be of one algorithm, by their names ({printable(shared['name'], 40)})")
     if shared.get("k"):
         alike.append(f"have {plural(shared['k'], 'cluster')} each")
-    yield f": they {' and '.join(alike)}, and an error that all of them make cannot be seen." if alike else "."
+    if alike:
+        yield f"They {' and '.join(alike)}; an error that all of them make cannot be seen."
 
 
 def partitions_section(summary: Summary) -> Section:

@@ -47,7 +47,7 @@ from ensemblage.report._other_numbers import HIERARCHY, K_MEANS, compared_number
 from ensemblage.report._plan import plan_summary
 from ensemblage.report._profile import profile_for_page
 from ensemblage.report._provenance import references_of
-from ensemblage.report._ranking import finite_or_none, lower_triangle, ranking_summary, short_repr
+from ensemblage.report._ranking import finite_or_none, lower_triangle, parameter_text, ranking_summary, short_repr
 from ensemblage.report._truth import compare_with_truth
 
 FORMAT = 1
@@ -369,7 +369,7 @@ def _consensus(
     parameters = consensus.get_params(deep=False) if isinstance(consensus, BaseEstimator) else {}
     return {
         "method": type(consensus).__name__,
-        "parameters": {name: short_repr(value) for name, value in sorted(parameters.items())},
+        "parameters": {name: parameter_text(value) for name, value in sorted(parameters.items())},
         "n_clusters": int(labels.max(initial=-1)) + 1,
         "numbers": numbers_of(consensus),
         "n_unlabelled": int((labels < 0).sum()),

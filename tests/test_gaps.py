@@ -97,9 +97,9 @@ def test_possible_codes_are_told_with_the_option(tmp_path):
     for source in (read_table(path), frame):
         with pytest.warns(UserWarning, match="may mean missing") as caught:
             preprocessor = Preprocessor().fit(source)
-        assert str(caught[0].message) == f"{TOLD}missing=[-999, 99])"
-        assert preprocessor.notes_.count(f"{TOLD}missing=[-999, 99])") == 1
-    with pytest.warns(UserWarning, match=r"-999 in 'x0' \(5 cells\).*missing=\[-999, 99\]"):
+        assert str(caught[0].message) == f"{TOLD}Preprocessor(missing=[-999, 99]))"
+        assert preprocessor.notes_.count(f"{TOLD}Preprocessor(missing=[-999, 99]))") == 1
+    with pytest.warns(UserWarning, match=r"-999 in 'x0' \(5 cells\).*Preprocessor\(missing=\[-999, 99\]\)"):
         Preprocessor().fit(frame.to_numpy())
     done = shell("generate", path, "-o", tmp_path / "e.npz", "--partitions", 2)
     assert f"t.csv: {TOLD}--missing -999,99)" in done.stderr
@@ -228,7 +228,8 @@ def test_numbers_with_one_unit_are_numbers(tmp_path):
     np.testing.assert_array_equal(table["weight"].numbers, [60.5 + i % 7 for i in range(20)])
     np.testing.assert_array_equal(table["temp"].numbers, -np.arange(20.0))
     told = notes_of(table)
-    assert "numbers with a unit: height in cm, weight in kg, bmi in kg/m2, when in h, temp in °C (else: roles=" in told
+    units = "height in cm, weight in kg, bmi in kg/m2, when in h, temp in °C"
+    assert f"numbers with a unit: {units} (else: Preprocessor(roles=" in told
     kept = read_table(written(tmp_path, text), roles={"height": "category"})
     assert "height=150 cm" in kept.features(dates="drop").names
     assert read_table(written(tmp_path, "a;b\n1;5 cm\n2;-999 cm\n3;7 cm\n4;8 cm\n"), missing=[-999])["b"].n_filled == 3
@@ -265,7 +266,7 @@ def test_numbers_with_open_ends_are_ordered(cells, levels, tmp_path):
     text = "kind;x\n" + "".join(f"{cells[i % len(cells)]};{i * i % 17}\n" for i in range(24))
     table = read_table(written(tmp_path, text))
     assert table.roles["kind"] == "ordered"
-    told = f"numbers with open ends as ranks, {' < '.join(levels)}: kind (else: roles="
+    told = f"numbers with open ends as ranks, {' < '.join(levels)}: kind (else: Preprocessor(roles="
     assert told in notes_of(table)
     ranks = table.features().X[:, table.features().names.index("kind")]
     order = [levels.index(cells[i % len(cells)]) for i in range(24)]

@@ -112,6 +112,53 @@ def test_few_gaps_are_filled_and_told():
         complete.transform(new)
 
 
+def test_a_column_that_is_mostly_gaps_is_told_with_the_way_to_leave_it_out(tmp_path):
+    """From more than half of the cells on, whatever is done about them; the page says it, too."""
+    assert not any("mostly gaps" in note for note in Preprocessor(impute="median").fit(gaps(50)).notes_)
+    preprocessor = Preprocessor(impute="median").fit(gaps(51))
+    assert 'mostly gaps: x (51% missing); to leave it out: Preprocessor(roles={"x": "drop"})' in preprocessor.notes_
+    assert preprocessor.columns_[0].use.endswith("; mostly gaps")
+    with pytest.raises(
+        ValueError, match=r"impute=\"drop\"\. Some columns are mostly gaps: x \(51% missing\); to leave"
+    ):
+        ConsensusClustering(2).fit(gaps(51))
+    both = gaps(60)
+    both["kind"] = both["kind"].mask(np.arange(N) < 70)
+    notes = Preprocessor(impute="median").fit(both).notes_
+    told = 'mostly gaps: x (60% missing), kind (70% missing); to leave them out: Preprocessor(roles={"x": "drop", '
+    assert any(note.startswith(told) for note in notes)
+    path = tmp_path / "gaps.csv"
+    gaps(81).to_csv(path, index=False)
+    told = "mostly gaps: x (81% missing); to leave it out: --role x=drop"
+    for rule in ("median", "drop"):
+        assert told in succeed("look", path, "--impute", rule).stdout
+    shown = succeed("look", path).stdout
+    assert f"then        {told}" in shown
+    assert f"--impute drop. Some columns are {told}." in shown
+    options = ("--impute", "median", "-k", "2", "--stability", "0", "--quality", "fast", "-o", tmp_path / "out")
+    assert told in succeed("run", path, *options).stderr
+    text = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert "More than half of the cells are missing in x: see “What next”." in text
+    assert "Leave out “x”, or find its values: more than half of its cells are missing." in text
+    assert "--drop-column x -o out-filled" in text
+    assert "Leave out" not in report_of_complete(tmp_path)
+
+
+def report_of_complete(folder):
+    gaps(0).to_csv(folder / "complete.csv", index=False)
+    options = ("-k", "2", "--stability", "0", "--quality", "fast", "-o", folder / "complete")
+    succeed("run", folder / "complete.csv", *options)
+    return (folder / "complete" / "report.html").read_text(encoding="utf-8")
+
+
+def test_without_complete_rows_the_column_is_told(tmp_path):
+    path = tmp_path / "gaps.csv"
+    gaps(99).to_csv(path, index=False)
+    refused = fail("run", path, "--impute", "drop", "--role", "x=number", "-o", tmp_path / "out")
+    assert "must have at least 2 complete rows" in refused
+    assert "Some columns are mostly gaps: x (99% missing); to leave it out: --role x=drop." in refused
+
+
 def test_few_gaps_of_an_ordered_column_become_the_most_frequent():
     grades = np.array(["low", "mid", "mid", "high"] * 25, dtype=object)
     grades[:3] = None

@@ -50,7 +50,26 @@ def test_the_parts_of_a_cluster_are_merged_and_the_clusters_stay(table):
     assert found["merged"]["sentence"] == "4 clusters became 2; splits that a linear test does not support were merged."
     assert sorted(found["merged"]["sizes"]) == [60, 60]
     assert found["merged"]["sentence"] in result.stderr
+    assert f"merged      {found['merged']['sentence']}" in result.stdout
+    assert (found["merged"]["n_before"], found["merged"]["n_after"]) == (4, 2)
+    assert found["headline"] == "4 clusters in 120 objects; the number was given; merging leaves 2 of 4"
+    page = (table.parent / "out" / "report.html").read_text(encoding="utf-8")
+    assert f"<h1>{found['headline']}</h1>" in page
+    assert f"<p>{found['merged']['sentence']} The page describes the clusters before that.</p>" in page
+    assert "the column merged_cluster of labels.csv" in page
     assert "splits" in found["seconds"]
+
+
+def test_where_all_clusters_stay_the_heading_is_as_without(table):
+    result = run(table, "-k", "2", "--merge-unsupported")
+    found = json.loads((table.parent / "out" / "summary.json").read_text(encoding="utf-8"))
+    assert found["headline"] == "2 clusters in 120 objects; the number was given"
+    sentence = "All 2 clusters stay; every split is supported by a linear test."
+    assert found["merged"]["sentence"] == sentence
+    assert f"merged      {sentence}" in result.stdout
+    page = (table.parent / "out" / "report.html").read_text(encoding="utf-8")
+    assert f"<p>{sentence}</p>" in page
+    assert "before that" not in page
 
 
 def test_unasked_nothing_is_merged(table):

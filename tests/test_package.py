@@ -17,7 +17,7 @@ import conftest
 import pytest
 
 import ensemblage
-from ensemblage.base.options import Message, Option
+from ensemblage.base.options import Message, Option, of_columns
 from ensemblage.cli._options import shell_text
 
 ROOT = Path(ensemblage.__file__).parent
@@ -209,6 +209,8 @@ def test_only_the_shell_spells_flags(module):
     [
         (Option("impute", "median"), 'impute="median"', "--impute median"),
         (Option("roles", {"a b": "drop"}), 'roles={"a b": "drop"}', "--role 'a b=drop'"),
+        (of_columns("roles", {"a": "drop"}), 'Preprocessor(roles={"a": "drop"})', "--role a=drop"),
+        (of_columns("missing", [-999]), "Preprocessor(missing=[-999])", "--missing -999"),
         (Option("roles"), "roles", "--role"),
         (Option("has_header", False), "has_header=False", "--no-header"),
         (Option("standardize", True), "standardize=True", "--standardize"),

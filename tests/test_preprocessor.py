@@ -108,7 +108,7 @@ def test_what_was_done_with_each_column():
     assert uses["since"] == "left out"
     assert uses["label"] == "left out: its name says known classes"
     assert uses["same"] == "left out"
-    assert any('label (else: roles={"label": "feature"})' in note for note in preprocessor.notes_)
+    assert any('label (else: Preprocessor(roles={"label": "feature"}))' in note for note in preprocessor.notes_)
     assert "label=b" in Preprocessor(roles={"label": "category"}).fit(frame).get_feature_names_out()
 
 

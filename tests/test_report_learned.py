@@ -63,7 +63,7 @@ def test_the_page_is_the_same_of_the_parts(model, summary):
 def test_the_answer_quotes_the_choice(model, summary):
     text = page_text(report.render(summary))
     assert summary["headline"].startswith("3 clusters in 90 objects; ")
-    assert summary["headline"].endswith(" is rated far less")
+    assert summary["headline"].endswith(", is rated far less")
     assert text.index("fall into 3 clusters") < text.index(model.chosen_.sentence) < text.index("More on this")
 
 
@@ -115,9 +115,9 @@ def test_certainty_goes_by_the_next_number(changed, other, evidence, said):
     assert evidence_of(chosen) == evidence
     text = page_text(report.render(changed))
     assert said in text
-    heading = {"clear": "3 clusters in 90 objects; 5 is rated far less"}
-    heading |= {"likely": "Probably 3 clusters in 90 objects; 5 is rated a little less"}
-    heading |= {"ambiguous": "Perhaps 3 clusters in 90 objects; 5 is rated about as high"}
+    heading = {"clear": "3 clusters in 90 objects; the next best number, 5, is rated far less"}
+    heading |= {"likely": "Probably 3 clusters in 90 objects; the next best number, 5, is rated a little less"}
+    heading |= {"ambiguous": "Perhaps 3 clusters in 90 objects; the next best number, 5, is rated about as high"}
     assert heading[evidence] in text
     assert ("a number that was found in the data" in text) == (evidence != "ambiguous")
 

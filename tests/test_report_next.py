@@ -119,7 +119,7 @@ def test_what_next_closes_the_page(summary):
     closing = text[text.rindex("What next") :]
     assert text.index("What of the data is in this page", text.index("How it was made")) < text.rindex("What next")
     assert "Look at 4 clusters, too: rated 0.80, the best number 0.90." in closing
-    assert "Check the 2 undecided objects, object 7 most: they lie between clusters." in closing
+    assert "Check the 2 undecided objects (object 7 first): they lie between clusters." in closing
     assert "Check the columns that separate the clusters most: “mass”, “kind” and “coin”" in closing
     assert "ensemblage run t.csv -k 4 -o out-4 ensemblage compare out/labels.csv out-4/labels.csv" in closing
     assert "ensemblage run t.csv --drop-column mass -o out-without" in closing

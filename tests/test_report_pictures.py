@@ -14,6 +14,7 @@ from strategies import planted_labels
 
 import ensemblage
 from ensemblage import ConsensusModes, EvidenceAccumulation, KMeansConsensus, report
+from ensemblage.report._charts import association_svg
 from ensemblage.report._drawn import boxes_svg, heat_map_svg, nice_ticks, panel_svg, tree_svg
 from ensemblage.report._other_numbers import cut, other_numbers
 from ensemblage.report._projection import project
@@ -101,6 +102,45 @@ def test_ticks_are_round_and_inside(low, high, expected):
     ticks = nice_ticks(low, high, expected)
     assert 1 <= len(ticks) <= expected + 1
     assert all(low - 1e-9 <= tick <= high + 1e-9 for tick in ticks)
+
+
+@pytest.mark.parametrize(("low", "high"), [(3, 19_000), (-1.6, 1.7), (0.0007, 0.019), (3, 36_872), (1, 19), (0, 11)])
+def test_below_boxes_are_two_numbers_at_least(low, high):
+    row = [low, low + (high - low) / 4, (low + high) / 2, high - (high - low) / 4, high]
+    panel = {"variable": "a", "clusters": [0], "quantiles": [row], "shares": None, "kind": "number", "levels": []}
+    assert 2 <= len(texts(panel_svg(panel))) - 2 <= 6  # beside the title and the cluster
+
+
+def test_wide_names_have_their_room():
+    """Of the letters of DejaVu Sans, the widest font that pages are shown in, at 11 pixels."""
+    widths = {"m": 10.72, "d": 6.98, "v": 6.51, "p": 6.98, "_": 5.5, "s": 5.73, "h": 6.97, "i": 3.06, "e": 6.77}
+    widths |= {"r": 4.52, "b": 6.98, "W": 10.88, "M": 9.49, "N": 8.23, "7": 7.0, "t": 4.31, " ": 3.5}
+    for name in ("mdvp_shimmer_db", "mmmm", "WMN 77", "hiss", "tee"):
+        svg = heat_map_svg([[1.0]], [name], [0])
+        shown = next(e for e in ElementTree.fromstring(svg).iter() if e.text == name)
+        assert float(shown.get("x")) >= sum(widths[letter] for letter in name)
+
+
+def test_letters_are_ten_pixels_high_on_a_phone():
+    """Where 344 pixels are left of 390, what is wider than 376 units of 11 for a letter is scrolled."""
+    labels = planted_labels(n=40, p=30, k=3, noise=0.1, seed=0)[0]
+    for matrix in (labels, np.column_stack([CLASSES] * 3)):
+        model = EvidenceAccumulation(3, linkage="average").fit(matrix)
+        names = [f"a rather long name {j}" for j in range(matrix.shape[1])]
+        ensemble = ensemblage.Ensemble(matrix, names=names)
+        page = report.render(report.summarize(ensemble, model, features=RNG.normal(size=(len(matrix), 4))))
+        for tag in re.findall(r"<svg xmlns=[^>]*>", page):  # those that are drawn here
+            if "xlink" in tag:
+                continue
+            width = float(re.search(r'viewBox="0 0 ([\d.]+)', tag)[1])
+            assert width <= 376 or "min-width" in tag, tag
+
+
+def test_a_matrix_of_two_values_has_two_colours_beside_it():
+    two = association_svg(np.eye(4), [0, 0, 1, 1], [1, 1, 1, 1], "1: joined")
+    shares = association_svg(np.eye(4) / 2, [0, 0, 1, 1], [1, 1, 1, 1], "share")
+    assert [t for t in texts(two) if t in ("0.2", "0.8")] == []
+    assert {"0.2", "0.8"} <= set(texts(shares))
 
 
 def test_a_heat_map_has_its_numbers():

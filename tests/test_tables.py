@@ -347,7 +347,7 @@ def test_roles_are_found_and_told():
     result = features("who,kind,x,y\nann,a,1,5\nbob,b,2,5\ncid,a,4,5\n")
     assert (result.ids, result.names) == (["ann", "bob", "cid"], ["x", "kind=b"])
     assert said(result, "id: column 'who'")
-    assert said(result, 'categories as indicators: kind (else: roles={"kind": "drop"})')
+    assert said(result, 'categories as indicators: kind (else: Preprocessor(roles={"kind": "drop"}))')
     assert said(result, "left out, constant: y")
 
 

@@ -205,7 +205,7 @@ def contents_section(summary: Summary) -> Section:
     table = Table("", (), kept, text=(0, 1), wide=True)
     hint = ["report.build(…, include_objects=False) makes the page without ids and single values."]
     if str(summary.get("command") or "").endswith(OUT):
-        hint = ["“ensemblage report out --no-objects” makes the page without ids and single values."]
+        hint = ["“ensemblage report out” with the option no-objects makes the page without ids and single values."]
     return Section("What of the data is in this page", hint * may_show_objects(summary), tables=[table], name="data")
 
 

@@ -29,7 +29,6 @@ from ensemblage.report._profile import profile_section
 
 Summary = Mapping[str, Any]
 
-_EQUAL = 1e-9
 _MOST_LISTED = 8
 _MOST_DRAWN, _MOST_TABLED = 200, 1_000
 """Clusters in a figure, and rows of their table: the largest."""
@@ -215,7 +214,7 @@ def _result_sentence(summary: Summary) -> str:
         found = f"{placed} {'form' if n - left > 1 else 'forms'} a single cluster."
     else:
         sizes = _range_of_sizes([cluster["size"] for cluster in clusters])
-        fall = "were divided all the same" if is_without_structure(summary) else "fall"
+        fall = "were nevertheless divided" if is_without_structure(summary) else "fall"
         found = f"{placed} {fall} into {len(clusters):,} clusters of {sizes}{_k_origin(summary)}."
     if not left:
         return found
@@ -358,8 +357,8 @@ def _confidence_sentences(summary: Summary) -> Iterator[str]:
         )
     sure = [(c["confidence"]["mean"], c["cluster"]) for c in summary["clusters"] if c["size"] > 1]
     sure = [(mean, cluster) for mean, cluster in sure if mean is not None]
-    if len(sure) > 1 and max(sure)[0] - min(sure)[0] > _EQUAL:
-        (most, highest), (least, lowest) = max(sure), min(sure)
+    (most, highest), (least, lowest) = (max(sure), min(sure)) if sure else ((0.0, 0), (0.0, 0))
+    if number(most, 2) != number(least, 2):
         yield (
             f"The mean certainty is highest in cluster {highest} ({number(most, 2)}) and lowest in cluster {lowest} "
             f"({number(least, 2)})."
@@ -442,7 +441,7 @@ def _clusters(summary: Summary) -> Table:
     clusters = summary["clusters"]
     notes = [f"The first {_MOST_TABLED:,} of {len(clusters):,}."] if len(clusters) > _MOST_TABLED else []
     if any(c["nearest"] for c in clusters):
-        notes.append("Closest: in so many clusterings an object of one is together with an object of the other.")
+        notes.append("Closest: the share of the clusterings that join an object of one with an object of the other.")
     if left := summary["consensus"]["n_unlabelled"]:
         notes.append(f"{left:,} unlabelled.")
     largest = max(c["size"] for c in clusters)

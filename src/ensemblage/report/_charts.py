@@ -274,9 +274,12 @@ def points_svg(
         color = UNLABELLED_COLOR if cluster < 0 else PALETTE[cluster % len(PALETTE)]
         dots.append(path.format(drawn, color, round(0.12 + 0.88 * at / _OPACITIES, 2), round(size, 1)))
     group = Markup('<g class="points">{}</g>').format(Markup("").join(dots))
-    names = []
+    names, taken = list[Markup](), list[tuple[float, float]]()
     for cluster, i in name_places(xy, clusters):
         half, color = LETTER * len(str(cluster)) / 2 + 3, PALETTE[cluster % len(PALETTE)]
+        if any(abs(x[i] - a) < half + 3 and abs(y[i] - b) < 12 for a, b in taken):
+            continue  # of two numbers on one another neither can be read
+        taken.append((float(x[i]), float(y[i])))
         outline = f'fill-opacity=".85" stroke="{color}" rx="3"'
         names.append(rect(x[i] - half, y[i] - 8, 2 * half, 16, "#ffffff", outline))
         names.append(text(x[i], y[i] + 4, cluster, anchor="middle"))

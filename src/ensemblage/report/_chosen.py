@@ -126,7 +126,7 @@ def _number_sentence(found: Mapping[str, Any]) -> str:
     k, second = found["n_clusters"], second_number(found)
     rating, other = two_ratings(found, k, second)
     how = {"clear": "far above", "likely": "above", "ambiguous": "hardly above"}
-    apart = how.get(evidence_of(found), "above")
+    apart = how[evidence_of({**found, "is_clear": True})]
     return f"The best partition with {k} clusters is rated {rating}, {apart} the best one with {second} ({other})."
 
 

@@ -75,8 +75,9 @@ def decided_section(summary: Summary) -> Section | None:
     columns = ["Column", "Separated", *["ARI without it"] * bool(without)]
     note = (
         "Separated: the share of the variance of a number, or of the ranks of an ordered column, that lies between the "
-        "clusters (η²); of a category Cramér’s V²."
+        "clusters (η²)"
     )
+    note += "; of a category Cramér’s V²." if any(row["kind"] == "category" for row in found["columns"]) else "."
     if without:
         note += (
             " ARI without it: the adjusted Rand index of the answer with one that was made in the same way without the "

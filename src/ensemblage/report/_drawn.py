@@ -136,7 +136,7 @@ def _stacked(stack: Mapping[str, Any], left: float, k: int) -> tuple[list[Markup
     x, y = left, _TITLE + _ROW * k + 16
     for level, color in zip(stack["levels"], colors, strict=True):
         name = "other" if level is None else printable(level, 22)
-        wide = 15 + LETTER * len(name) + 10
+        wide = 14 + width_of(name) + 10
         if x + wide > _WIDTH + 10 and x > left:
             x, y = left, y + 16
         parts += [rect(x, y - 9, 10, 10, color), text(x + 14, y, name)]

@@ -1,6 +1,7 @@
 """Whether the partitions tell one story: `ConsensusModes` on the page."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -14,7 +15,7 @@ from ensemblage.metrics import align_labels
 from ensemblage.metrics._agreement import agreement_with
 from ensemblage.report._drawn import tree_svg
 from ensemblage.report._layout import Cell, Picture, Section, Table, hand_drawn, number, percent, plural
-from ensemblage.report._other_numbers import LEAST_PART, difference, number_anew
+from ensemblage.report._other_numbers import LEAST_PART, MOST_BESIDE, difference, number_anew
 from ensemblage.report._ranking import finite_or_none, short_repr
 
 Summary = Mapping[str, Any]
@@ -128,8 +129,10 @@ def modes_section(summary: Summary) -> Section | None:
         for q, row in enumerate(table)
     ]
     columns = ["Story", "Clusters", "Against the answer"]
-    tables.insert(0, Table("What each story splits and merges", columns, against, text=(0, 2), name="stories"))
-    tree = _stories_picture(found["labels"], found.get("numbers"))
+    wide = max(len(set(z)) for z in found["labels"]) > MOST_BESIDE
+    splits = Table("What each story splits and merges", columns, against, text=(0, 2), wide=wide, name="stories")
+    tables.insert(0, splits)
+    tree = replace(_stories_picture(found["labels"], found.get("numbers")), wide=wide)
     return Section("Do they tell one story?", sentences, [tree], tables)
 
 

@@ -38,6 +38,7 @@ _WIDEST_ID = 120
 _AT_ONCE = 10
 _NOTE_WITH_ID = re.compile(r"(; |^)ids such as .* are written as they are: import them there as text")
 DOUBTFUL_FIRST = "The least certain objects come first: look at them before the others."
+ALL_CORE = "The least certain objects come first; all are core."
 FEW = 5
 """Objects: the median of fewer is near to the value of one."""
 
@@ -136,8 +137,15 @@ def objects_section(summary: Summary) -> Section | None:
         return Section("The objects", sentences, pictures, name="objects")
     if not pictures and not tables:
         return None
-    sentences = [*_sample_sentence(summary), *[DOUBTFUL_FIRST] * bool(tables)]
+    sentences = [*_sample_sentence(summary), *[_order_sentence(summary)] * bool(tables)]
     return Section("The objects", sentences, pictures, tables, name="objects")
+
+
+def _order_sentence(summary: Summary) -> str:
+    """In which order the objects are, and whether there are any to look at."""
+    totals = [cluster.get("verdicts", {}) for cluster in summary["clusters"]]
+    doubtful = sum(words.get(word, 1) for words in totals for word in ("border", "undecided"))
+    return DOUBTFUL_FIRST if doubtful else ALL_CORE
 
 
 def _sample_sentence(summary: Summary) -> Iterator[str]:

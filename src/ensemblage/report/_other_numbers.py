@@ -24,6 +24,8 @@ _MOST_LABELS = 1_000
 _MOST_NAMED = 6
 _WHOLE = 0.9
 """Share of a cluster that is all of it but for a few objects."""
+MOST_BESIDE = 11
+"""Clusters of a tree that has room beside a table."""
 LEAST_PART = 0.1
 """Share of a cluster from which a part is named, where two clusterings were not made of each other."""
 HIERARCHY, K_MEANS = "the same hierarchy", "k-means"
@@ -158,7 +160,8 @@ def other_numbers_section(summary: Summary) -> Section | None:
         for row in found["changes"]
     ]
     columns = ["Clusters", "Against the answer", *["Rated"] * bool(rated)]
-    table = Table("What splits, what merges", columns, rows, text=(1,), name="numbers")
+    wide = max(map(int, found.get("labels") or [0])) > MOST_BESIDE
+    table = Table("What splits, what merges", columns, rows, text=(1,), wide=wide, name="numbers")
     if found.get("made_by", HIERARCHY) == K_MEANS:
         sentence = "The k-means clusterings with the numbers beside that of the answer, which were compared to find it."
         return Section("Other numbers of clusters", [sentence], tables=[table])
@@ -171,6 +174,7 @@ def other_numbers_section(summary: Summary) -> Section | None:
         "From one number to the next",
         tree_svg(labels, k, numbers=found.get("numbers")),
         [caption],
+        wide=wide,
         name="other_numbers",
         figures={"other_numbers": partial(_tree_figure, labels, k)},
     )

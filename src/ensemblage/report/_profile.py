@@ -143,14 +143,22 @@ def _numbers(found: Mapping[str, Any]) -> Table:
         for i, row in enumerate(c["rows"] if c["size"] > 1 else [])
         if row["effect"] is not None and (row["describes"] or i < _LEAST_ROWS)
     ]
-    least = found["least"]
-    note = (
-        "In the cluster (with its middle half) and in the rest: the median, or how many have the category. δ, Cliff’s "
-        "delta: how much more often an object of the cluster has the larger value than one of the rest, from −1 to 1; "
-        "named from "
-        f"{least['delta']:.2f}. V, Cramér’s: how closely cluster and category go together, from 0 to 1, not "
-        f"corrected for bias; named from {least['v']:.1f}. Missing values are left out."
-    )
+    kinds, least = {row["kind"] for c in found["clusters"] for row in c["rows"]}, found["least"]
+    shown = {"median": bool(kinds - {"category"}), "share": "category" in kinds}
+    what = "the median" * shown["median"] + ", or " * all(shown.values())
+    what += "how many have the category" * shown["share"]
+    note = f"In the cluster{' (with its middle half)' * shown['median']} and in the rest: {what}. "
+    if shown["median"]:
+        note += (
+            "δ, Cliff’s delta: how much more often an object of the cluster has the larger value than one of the rest, "
+            f"from −1 to 1; named from {least['delta']:.2f}. "
+        )
+    if shown["share"]:
+        note += (
+            "V, Cramér’s: how closely cluster and category go together, from 0 to 1, not corrected for bias; named "
+            f"from {least['v']:.1f}. "
+        )
+    note += "Missing values are left out."
     if any(not row["clustered"] for c in found["clusters"] for row in c["rows"]):
         note += " * was not used to find the clusters."
     columns = ["Cluster", "Variable", "In the cluster", "In the rest", "Effect", "Missing"]
@@ -252,7 +260,9 @@ def _pictures(found: Mapping[str, Any]) -> Iterator[Picture]:
         boxes = sentence if of_boxes else ""
         title = "The variables that describe the clusters best"
         svg = _PANELS.format(Markup("").join(map(panel_svg, panels)))
-        yield Picture(title, svg, [f"{boxes}{bars}".strip()], wide=True, figures=files)
+        are_unknown = any(None in shares for p in panels if p.get("stack") for shares in p["stack"]["shares"])
+        unknown = " –: no value is known." * are_unknown
+        yield Picture(title, svg, [f"{boxes}{bars}{unknown}".strip()], wide=True, figures=files)
     if found["n_clusters"] > 1 and heat["z"]:
         sentences = [
             (
@@ -260,6 +270,8 @@ def _pictures(found: Mapping[str, Any]) -> Iterator[Picture]:
                 "− is lower. Variables that go together stand together."
             )
         ]
+        if any(value is None for row in heat["z"] for value in row):
+            sentences.append("Grey: no value is known there.")
         if len(heat["variables"]) < heat["n_variables"]:
             sentences.append(
                 f"Drawn are {len(heat['variables'])} of {heat['n_variables']:,} variables: those that describe some "

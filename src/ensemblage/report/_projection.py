@@ -14,6 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemblage.base.text import listing
+
 _MOST_COMPONENTS = 30
 """From which discriminants are made."""
 _OBJECTS_PER_COMPONENT = 10
@@ -75,7 +77,10 @@ def project(values: NDArray[np.float64], clusters: NDArray[Any]) -> Projection |
     (xy, version), better = _umap(scores), max(shares.values())
     shares["UMAP"] = _purity(xy, clusters)
     if shares["UMAP"] < better + _BETTER:
-        return best
+        of = f"of the {_NEIGHBOURS} nearest neighbours of a point are of its cluster"
+        here = shares["principal components" if best is components else "linear discriminants"]
+        tried = f"UMAP shows the clusters hardly better: {100 * shares['UMAP']:.0f}% {of}, here {100 * here:.0f}%."
+        return best._replace(note=f"{best.note} {tried}")
     what = f"UMAP (umap-learn {version}), which places objects near those that are alike in the {m:,} features"
     note = f"The axes are those of {what}. {_compared('UMAP', shares)} Distances between clusters mean little."
     return Projection(xy, ("UMAP 1", "UMAP 2"), note)
@@ -92,10 +97,10 @@ def _components(xy: NDArray[np.float64], ratios: NDArray[np.float64], m: int) ->
 
 def _compared(chosen: str, shares: dict[str, float]) -> str:
     """Why this projection was chosen, as a sentence."""
-    others = " and ".join(f"on two {name} {100 * share:.0f}%" for name, share in shares.items() if name != chosen)
+    others = [f"{100 * share:.0f}% on two {name}" for name, share in shares.items() if name != chosen]
     return (
-        f"They were chosen because of the {_NEIGHBOURS} nearest neighbours of a point {100 * shares[chosen]:.0f}% are "
-        f"of its cluster, {others}."
+        f"They were chosen because {100 * shares[chosen]:.0f}% of the {_NEIGHBOURS} nearest neighbours of a point are "
+        f"of its cluster, against {listing(others)}."
     )
 
 

@@ -92,7 +92,7 @@ def _shared_error(summary: Summary) -> Iterator[str]:
     """Why the partitions may agree on an error."""
     shared, alike = summary["consensus"].get("shared", {}), []
     if shared.get("name"):
-        alike.append(f"seem to be of one algorithm, by their names ({printable(shared['name'], 40)})")
+        alike.append(f"seem, by their names ({printable(shared['name'], 40)}), to be of one algorithm")
     if shared.get("k"):
         alike.append(f"have {plural(shared['k'], 'cluster')} each")
     if alike:

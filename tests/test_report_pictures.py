@@ -219,12 +219,17 @@ def test_umap_is_tried_where_two_linear_projections_do_not_show_the_clusters(wit
     assert found.labels == ("UMAP 1", "UMAP 2")
     assert found.xy.tolist() == np.asarray(theirs, dtype=np.float32).astype(float).tolist()
     assert "umap-learn 0.0" in found.note
-    assert re.search(r"\d+% are of its cluster, on two principal components \d+% and on two linear", found.note)
+    compared = (
+        r"\d+% of the 10 nearest .* of its cluster, against \d+% on two principal components and \d+% on two linear"
+    )
+    assert re.search(compared, found.note)
     assert len(umap.asked) == 1
     assert umap.asked[0]["random_state"] == 0
     assert umap.asked[0]["precomputed_knn"][0].shape == (320, 15)
     with_umap(np.random.default_rng(1).normal(size=(320, 2)))
-    assert project(X, clusters).labels[0] != "UMAP 1"  # tried, and worse
+    worse = project(X, clusters)
+    assert worse.labels[0] != "UMAP 1"
+    assert re.search(r"UMAP shows the clusters hardly better: \d% of the 10 nearest .*, here \d+%\.$", worse.note)
 
 
 def test_umap_is_not_tried_where_it_is_not_needed(with_umap):

@@ -484,7 +484,7 @@ def test_noise_is_said_first_and_one_cluster_is_an_answer_where_it_is_allowed(ta
 
 def test_stability_as_often_as_asked(tables, tmp_path):
     result = run(tables / "blobs.csv", tmp_path / "out", "-k", "4", "--stability", "3")
-    assert "reproduced  4 clusters in 3 bootstraps: 0, 1, 2 and 3 very stable." in result.stdout
+    assert "reproduced  4 clusters in 3 bootstraps: clusters 0, 1, 2 and 3 very stable." in result.stdout
     refused = run(tables / "blobs.csv", tmp_path / "no", "-k", "4", "--generator", "mixed", "--stability", "3")
     assert refused.exit_code == 2
     assert "--stability must go with features" in refused.stderr

@@ -374,7 +374,7 @@ def test_one_cluster_and_constant_columns():
     assert found.rules is None
     assert section_of(found, [0, 0, 0, 0]) is not None
     nothing = profile([0, 0, 1, 1], np.ones((4, 2)))
-    assert nothing.sentences[0].endswith("No single variable describes this cluster.")
+    assert nothing.sentences[0].endswith(": no single variable describes this cluster.")
     assert section_of(nothing, [0, 0, 1, 1]) is None
     assert len(nothing.to_frame()) == 0
 
@@ -382,7 +382,7 @@ def test_one_cluster_and_constant_columns():
 def test_nothing_describes_what_was_cut_at_random():
     rng = np.random.default_rng(0)
     found = profile(rng.integers(0, 3, 600), rng.normal(size=(600, 5)))
-    assert all(sentence.endswith("No single variable describes this cluster.") for sentence in found.sentences)
+    assert all(sentence.endswith(": no single variable describes this cluster.") for sentence in found.sentences)
     assert found.rules.balanced_accuracy < 0.45
     assert found.rules.constant_balanced == pytest.approx(1 / 3)
 

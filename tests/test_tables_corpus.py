@@ -396,7 +396,7 @@ def test_what_was_done_with_each_column_is_in_the_summary(tmp_path):
     assert [column["role"] for column in columns] == ["id", "category", "number"]
     assert [column["use"] for column in columns] == ["id of the rows", "used: indicators of 2 categories", "used"]
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
-    assert "Of 3 columns of the table 2 were clustered." in page
+    assert "Of 3 columns of the table, 2 were clustered." in page
     assert "used: indicators of 2 categories" in page
 
 

@@ -312,4 +312,4 @@ def sentence_of(cluster: Any, size: int, share: float, drivers: str, k: int) -> 
         return f"{subject}: there is no other cluster to compare it with."
     if size == 1:
         return f"{subject}: {SINGLE}."
-    return f"{subject}: {drivers}." if drivers else f"{subject}: {NOTHING}"
+    return f"{subject}: {drivers}." if drivers else f"{subject}: {NOTHING[:1].lower()}{NOTHING[1:]}"

@@ -23,6 +23,8 @@ _CELL_WIDTH, _CELL_HEIGHT, _WIDEST_NAME, _STRONG = 46, 18, 24, 2.0
 """Of a heat map: its cells, letters of a name, and standard deviations at which the colour is full."""
 _LEAST_WRITTEN = 0.14
 """Share of a bar that has room for its number."""
+_OUTLINE = 'stroke="#8c959f" stroke-width="0.5"'
+"""Of what may be as pale as the page."""
 _LARGEST = 1.3
 """Pixels of a unit."""
 _LEAST_NUMBERED = 7
@@ -127,7 +129,7 @@ def _stacked(stack: Mapping[str, Any], left: float, k: int) -> tuple[list[Markup
             parts.append(text(x, y + 11, "–", color=SOFT))
             continue
         for share, color in zip(shares, colors, strict=True):
-            parts.append(rect(x, y, share * width, 15, color))
+            parts.append(rect(x, y, share * width, 15, color, _OUTLINE if share else ""))
             if share >= _LEAST_WRITTEN:
                 parts.append(
                     text(x + share * width / 2, y + 11.5, percent_text(share), anchor="middle", color=ink_on(color))
@@ -139,7 +141,7 @@ def _stacked(stack: Mapping[str, Any], left: float, k: int) -> tuple[list[Markup
         wide = 14 + width_of(name) + 10
         if x + wide > _WIDTH + 10 and x > left:
             x, y = left, y + 16
-        parts += [rect(x, y - 9, 10, 10, color), text(x + 14, y, name)]
+        parts += [rect(x, y - 9, 10, 10, color, _OUTLINE), text(x + 14, y, name)]
         x += wide
     return parts, y + 8
 

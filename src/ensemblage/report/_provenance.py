@@ -50,7 +50,7 @@ def columns_section(summary: Summary) -> Section | None:
     if not columns:
         return None
     used = sum(column["use"].startswith("used") for column in columns)
-    sentence = f"Of {plural(len(columns), 'column')} of the table {used:,} {'was' if used == 1 else 'were'} clustered."
+    sentence = f"Of {plural(len(columns), 'column')} of the table, {used:,} {'was' if used == 1 else 'were'} clustered."
     aside = [printable(c["column"], 60) for c in columns if c["use"] == f"left out: {KNOWN_CLASSES}"]
     told = [f"Left out as known classes, because of its name: {listing(aside)}."] if len(aside) == 1 else []
     told += [f"Left out as known classes, because of their names: {listing(aside)}."] if len(aside) > 1 else []

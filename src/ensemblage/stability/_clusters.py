@@ -162,7 +162,7 @@ def cluster_stability(
     >>> X = load_iris().data
     >>> found = cluster_stability(KMeans(2, n_init=10), X, n_resamples=20, random_state=0)
     >>> found
-    ClusterStability: 2 clusters in 20 bootstraps: 0 and 1 very stable.
+    ClusterStability: 2 clusters in 20 bootstraps: clusters 0 and 1 very stable.
     cluster  size  mean Jaccard  dissolved  recovered  not drawn      verdict
           0    97         0.998          0         20          0  very stable
           1    53         0.997          0         20          0  very stable

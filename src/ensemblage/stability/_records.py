@@ -119,7 +119,9 @@ class ClusterStability:
             word: [str(r.cluster) for r in self.table if r.verdict == word] for word in [*VERDICTS, "not drawn"]
         }
         parts = [
-            f"{listing(clusters) if len(clusters) <= MOST_NAMED else f'{len(clusters)} of them'} {word}"
+            f"cluster{'s' * (len(clusters) > 1)} {listing(clusters)} {word}"
+            if len(clusters) <= MOST_NAMED
+            else f"{len(clusters)} of them {word}"
             for word, clusters in by_verdict.items()
             if clusters
         ]

@@ -34,7 +34,7 @@ from ensemblage.generation._sampled_kmeans import N_STEPS
 from ensemblage.io import Preprocessor
 from ensemblage.io._anndata_features import as_table
 from ensemblage.io._encoding import IMPUTE, ColumnUse
-from ensemblage.io._scaling import ALIKE, AUTO, AlikeScaler, scaling_of
+from ensemblage.io._scaling import ALIKE, AUTO, AlikeScaler, in_digits, scaling_of
 from ensemblage.metrics._certainty import BORDER, CORE
 
 LEAST_OBJECTS, LEAST_DISTINCT = 20, 4
@@ -359,9 +359,9 @@ def _reason_of_scales(scaler: AlikeScaler, preprocessor: Preprocessor) -> str:
         return "No column varies by more than rounding."
     names = preprocessor.get_feature_names_out()
     (low, least), (high, largest) = ((float(np.sqrt(scaler.var_[j])), names[j]) for j in scaler.extremes_)
-    apart = f"{_ratio_text(high / low)} times that of {least} ({low:.3g})"
+    apart = f"{_ratio_text(high / low)} times that of {least} ({in_digits(low)})"
     limit = f"{'at most' if scaler.keeps_scales_ else 'more than'} {ALIKE:.0f} times"
-    return f"The standard deviation of {largest} ({high:.3g}) is {apart}: {limit}."
+    return f"The standard deviation of {largest} ({in_digits(high)}) is {apart}: {limit}."
 
 
 def _ratio_text(ratio: float) -> str:

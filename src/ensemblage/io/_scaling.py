@@ -86,7 +86,7 @@ class AlikeScaler(BlockScaler):
         """What was done and, of columns of these names, which one would have outweighed the others."""
         if self.keeps_scales_ or not len(self.extremes_):
             return KEPT if self.keeps_scales_ else STANDARDIZED
-        (least, low), (largest, high) = ((names[j], _in_digits(float(np.sqrt(self.var_[j])))) for j in self.extremes_)
+        (least, low), (largest, high) = ((names[j], in_digits(float(np.sqrt(self.var_[j])))) for j in self.extremes_)
         return (
             f"{STANDARDIZED}: else column {largest!r}, whose standard deviation is {high}, would outweigh the others; "
             f"the least is {low}, of {least!r}"
@@ -115,5 +115,6 @@ def scaling_note(transformer: Any, names: Sequence[str]) -> str:
     return scaler.note(names) if isinstance(scaler, AlikeScaler) else STANDARDIZED
 
 
-def _in_digits(value: float) -> str:
+def in_digits(value: float) -> str:
+    """Three digits, or all before the point."""
     return f"{value:,.0f}" if value >= 1_000 else f"{value:.3g}"

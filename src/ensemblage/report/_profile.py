@@ -187,7 +187,7 @@ def _markers(found: Mapping[str, Any]) -> Iterator[Table]:
             row["value"],
             row["rest"],
             number(row["effect"], 2),
-            f"{row['p_adjusted']:.1e}" if row["p_adjusted"] else "<1e−300",
+            _p_text(row["p_adjusted"]),
         ]
         for c in found["clusters"]
         for row in c["markers"]
@@ -200,6 +200,13 @@ def _markers(found: Mapping[str, Any]) -> Iterator[Table]:
         )
         columns = ["Cluster", "Variable", "Median", "In the rest", "Cliff’s delta", "Adjusted p"]
         yield Table("Markers", columns, rows, note, shown=20, text=(0, 1), wide=True)
+
+
+def _p_text(p: float) -> str:
+    """A p-value of a marker: two digits, with an exponent below a thousandth."""
+    if not p:
+        return "<1e−300"
+    return f"{p:.2g}" if p >= 0.001 else f"{p:.1e}".replace("-", "−")
 
 
 def _tested(found: Mapping[str, Any]) -> Iterator[Table]:

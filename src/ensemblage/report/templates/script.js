@@ -178,6 +178,7 @@
       const pages = Math.max(1, Math.ceil(rows.length / ROWS_OF_A_PAGE)), from = state.page * ROWS_OF_A_PAGE;
       bodyOfTable.replaceChildren(...rows.slice(from, from + ROWS_OF_A_PAGE).map(lineOf));
       where.textContent = `Page ${count(state.page + 1)} of ${count(pages)}`;
+      where.parentElement.hidden = pages < 2;
       previous.disabled = state.page === 0;
       next.disabled = state.page + 1 >= pages;
     };

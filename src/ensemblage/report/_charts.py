@@ -228,14 +228,14 @@ def hierarchy_svg(merges: NDArray[np.float64], sizes: NDArray[Any], clusters: ND
         path = "L".join(f"{frame.across(a):.1f} {frame.up(b):.1f}" for a, b in zip(x, y, strict=True))
         parts.append(Markup('<path d="M{}" fill="none" stroke="{}" stroke-width="1.2"/>').format(path, color))
     parts += frame.axes("", label, [])
-    parts.append(text((_LEFT + width) / 2, frame.height + 8, "objects in each branch", anchor="middle"))
-    for i, size in enumerate(np.asarray(sizes)[leaves].tolist()):
+    names = [f"{size:,.0f}" for size in np.asarray(sizes)[leaves].tolist()]
+    below = frame.height - _BOTTOM + 3 + max(map(width_of, names)) + 14
+    parts.append(text((_LEFT + width) / 2, below, "objects in each branch", anchor="middle"))
+    for i, name in enumerate(names):
         at = round(frame.across(10 * i + 5) + 4, 1)
         turned = Markup('<g transform="translate({} {}) rotate(-90)">{}</g>')
-        parts.append(
-            turned.format(at, frame.height - _BOTTOM + 3, text(0, 0, f"{size:,.0f}", anchor="end", color=SOFT))
-        )
-    return svg(width, frame.height + 14, parts, least=width)
+        parts.append(turned.format(at, frame.height - _BOTTOM + 3, text(0, 0, name, anchor="end", color=SOFT)))
+    return svg(width, below + 6, parts, least=width)
 
 
 # -- objects -----------------------------------------------------------------------------------------------------------

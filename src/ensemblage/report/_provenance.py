@@ -51,14 +51,18 @@ def columns_section(summary: Summary) -> Section | None:
         return None
     used = sum(column["use"].startswith("used") for column in columns)
     sentence = f"Of {plural(len(columns), 'column')} of the table, {used:,} {'was' if used == 1 else 'were'} clustered."
+    if used == len(columns) > 1:
+        sentence = f"All {used:,} columns of the table were clustered."
     aside = [printable(c["column"], 60) for c in columns if c["use"] == f"left out: {KNOWN_CLASSES}"]
     told = [f"Left out as known classes, because of its name: {listing(aside)}."] if len(aside) == 1 else []
     told += [f"Left out as known classes, because of their names: {listing(aside)}."] if len(aside) > 1 else []
     if gaps := [printable(name, 60) for name in columns_of_gaps(summary)]:
         told += [f"More than half of the cells are missing in {listing(gaps)}: see “What next”."]
-    rows = [[printable(c["column"], 60), c["role"], c["use"], c["reason"]] for c in columns[:_MOST_TABLED]]
+    shown = [("column", "Column"), ("role", "Role"), ("use", "What was done"), ("reason", "Why this role")]
+    shown = shown[: 3 + any(c["reason"] for c in columns[:_MOST_TABLED])]
+    rows = [[printable(c[key], 60 if key == "column" else 240) for key, _ in shown] for c in columns[:_MOST_TABLED]]
     note = "" if len(columns) <= _MOST_TABLED else f"The first {_MOST_TABLED:,} columns."
-    table = Table("", ["Column", "Role", "What was done", "Why this role"], rows, note, text=(0, 1, 2, 3), wide=True)
+    table = Table("", [title for _, title in shown], rows, note, text=(0, 1, 2, 3), wide=True)
     return Section("What was done with each column", [sentence, *told] if used else told, tables=[table])
 
 

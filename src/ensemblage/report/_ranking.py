@@ -62,7 +62,8 @@ def parameter_text(value: Any) -> str:
     numbers = np.asarray(value if isinstance(value, np.ndarray | list | tuple) else (), dtype=object)
     if numbers.ndim != 1 or len(numbers) < _MOST_NUMBERS or not all(isinstance(v, float) for v in numbers.tolist()):
         return short_repr(value)
-    return f"{len(numbers):,} numbers from {min(numbers):.3g} to {max(numbers):.3g}"
+    low, high = (f"{number:.3g}".replace("-", "−") for number in (min(numbers), max(numbers)))
+    return f"{len(numbers):,} numbers from {low} to {high}"
 
 
 def finite_or_none(value: float, digits: int | None = None) -> float | None:

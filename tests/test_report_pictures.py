@@ -2,6 +2,7 @@
 
 import re
 import sys
+from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
@@ -187,7 +188,7 @@ class Umap:
     """What umap-learn is asked for: here the places are given."""
 
     def __init__(self, xy):
-        self.xy, self.asked, self.__version__ = xy, [], "0.0"
+        self.xy, self.asked, self.__version__, self.origin = xy, [], "0.0", "umap/__init__.py"
 
     def UMAP(self, **asked):
         self.asked.append(asked)
@@ -230,6 +231,16 @@ def test_umap_is_tried_where_two_linear_projections_do_not_show_the_clusters(wit
     worse = project(X, clusters)
     assert worse.labels[0] != "UMAP 1"
     assert re.search(r"UMAP shows the clusters hardly better: \d% of the 10 nearest .*, here \d+%\.$", worse.note)
+
+
+def test_a_folder_called_umap_is_no_package(tmp_path, monkeypatch):
+    (tmp_path / "umap").mkdir()
+    monkeypatch.syspath_prepend(tmp_path)
+    signs = np.array(list(np.ndindex(2, 2, 2, 2, 2)))
+    clusters = np.tile(np.arange(32), 10)
+    X = 4.0 * signs[clusters] + np.random.default_rng(0).normal(size=(320, 5))
+    if not any((path / "umap" / "__init__.py").exists() for path in map(Path, sys.path)):
+        assert project(X, clusters).labels[0] != "UMAP 1"
 
 
 def test_umap_is_not_tried_where_it_is_not_needed(with_umap):

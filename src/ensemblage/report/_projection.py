@@ -72,7 +72,7 @@ def project(values: NDArray[np.float64], clusters: NDArray[Any]) -> Projection |
                 ("discriminant 1", "discriminant 2"),
                 f"The axes are {what}. {_compared('linear discriminants', shares)} Gaps look wider than they are.",
             )
-    if max(shares.values()) >= _CLEAR or n < _LEAST_FOR_UMAP or find_spec("umap") is None:
+    if max(shares.values()) >= _CLEAR or n < _LEAST_FOR_UMAP or not _has_umap():
         return best
     (xy, version), better = _umap(scores), max(shares.values())
     shares["UMAP"] = _purity(xy, clusters)
@@ -102,6 +102,12 @@ def _compared(chosen: str, shares: dict[str, float]) -> str:
         f"They were chosen because {100 * shares[chosen]:.0f}% of the {_NEIGHBOURS} nearest neighbours of a point are "
         f"of its cluster, against {listing(others)}."
     )
+
+
+def _has_umap() -> bool:
+    """Whether umap-learn is installed; a mere folder of that name beside the user's files is no package."""
+    found = find_spec("umap")
+    return found is not None and found.origin is not None
 
 
 def _umap(scores: NDArray[np.float64]) -> tuple[NDArray[np.float64], str]:

@@ -58,6 +58,11 @@ def merging_clause(summary: Summary) -> str:
     return f"merging leaves {after:,} of {before:,}" if after < before else ""
 
 
+def _group_text(group: list[str], found: Mapping[str, Any]) -> str:
+    """The clusters of a group, or that it has all."""
+    return f"all {len(group)}" if len(found["groups"]) == 1 < len(group) else some(group)
+
+
 def merged_section(summary: Summary) -> Section | None:
     """What was merged and why."""
     found = summary.get("merged")
@@ -75,12 +80,14 @@ def merged_section(summary: Summary) -> Section | None:
         for row in found["splits"]
     ]
     after = [
-        [some(group), f"{size:,}", "merged" if len(group) > 1 else "as before"]
+        [_group_text(group, found), f"{size:,}", "merged" if len(group) > 1 else "as before"]
         for group, size in zip(found["groups"], found["sizes"], strict=True)
     ]
+    left_out = any(row["verdict"] == "not tested" for row in found["splits"])
+    note = "Not tested: splits of clusters that had been merged before." * left_out
     tables = [
         Table("After", ["Clusters before", "Objects", "Change"], after, text=(0, 2)),
-        Table("Splits", ["Clusters", "from", "Objects", "p", "Level", "Verdict"], splits, text=(0, 1, 5)),
+        Table("Splits", ["Clusters", "Split from", "Objects", "p", "Level", "Verdict"], splits, note, text=(0, 1, 5)),
     ]
     notes = [note for note in (found.get("note"), LIMITS) if note]
     return Section(

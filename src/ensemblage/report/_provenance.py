@@ -185,9 +185,10 @@ def _weights(members: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """That the partitions have unequal weights, and where these count."""
     weights = [member.get("weight", 1.0) for member in members]
     if min(weights) < max(weights):
+        low, high = (weight_text(each).rstrip("0").rstrip(".") for each in (min(weights), max(weights)))
         yield (
-            f"The partitions have weights from {weight_text(min(weights))} to {weight_text(max(weights))}. A share of "
-            "the partitions, a confidence and a mean agreement count each partition with its weight; rankings do not."
+            f"The partitions have weights from {low} to {high}. A share of the partitions, a confidence and a "
+            "mean agreement count each partition with its weight; rankings do not."
         )
 
 

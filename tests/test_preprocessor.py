@@ -349,7 +349,7 @@ def test_columns_are_found_by_name():
 def test_features_that_would_not_fit():
     n = 1_001_000
     table = read_table(pd.DataFrame({"x": np.arange(n) % 7, "c": pd.Categorical(np.arange(n) % 900).astype(str)}))
-    with pytest.raises(ValueError, match=r"must fit into 4 GB. They would take .* roles=.*c.*drop"):
+    with pytest.raises(ValueError, match=r"must fit into 4 GB. They would take .* Preprocessor.roles=.*c.*drop"):
         Preprocessor(roles={"c": "category"}).fit(table)
 
 

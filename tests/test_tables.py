@@ -395,7 +395,11 @@ def test_standardized():
         ("a,b\n1,2\n1,2\n", {}, "a column of numbers that vary"),
         ("a,b\nx,y\nx,z\nx,w\n", {}, "a column of numbers or categories beside its id"),
         ("a,b\n1,2\n3,x\n5,6\n7,8\n", {}, r"Column 'b' of data.csv must hold numbers.*Got 'x' in line 3"),
-        ("a,b\n1,2\n2,-\n3,4\n4,-\n5,no\n6,7\n7,8\n", {}, r"line 3, and 'no' in others\. .* missing=\[\"-\", \"no\"\]"),
+        (
+            "a,b\n1,2\n2,-\n3,4\n4,-\n5,no\n6,7\n7,8\n",
+            {},
+            r"line 3, and 'no' in others\. .*Preprocessor.missing=\[\"-\", \"no\"\]",
+        ),
         ("a,b\n1,2\n3,inf\n5,6\n", {}, "Got infinity in line 3"),
         ("a,b\n1,\n3,4\n5,6\n", {}, "Got 1, the first in line 2, column 'b'. Fill them with impute=\"median\""),
         ("a,b\n1,\n,4\n", {"impute": "drop"}, "at least 2 complete rows"),

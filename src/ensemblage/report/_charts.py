@@ -229,13 +229,13 @@ def hierarchy_svg(merges: NDArray[np.float64], sizes: NDArray[Any], clusters: ND
         parts.append(Markup('<path d="M{}" fill="none" stroke="{}" stroke-width="1.2"/>').format(path, color))
     parts += frame.axes("", label, [])
     names = [f"{size:,.0f}" for size in np.asarray(sizes)[leaves].tolist()]
-    below = frame.height - _BOTTOM + 3 + max(map(width_of, names)) + 14
-    parts.append(text((_LEFT + width) / 2, below, "objects in each branch", anchor="middle"))
+    foot = frame.height - _BOTTOM + 3 + max(map(width_of, names)) + 14
+    parts.append(text((_LEFT + width) / 2, foot, "objects in each branch", anchor="middle"))
     for i, name in enumerate(names):
         at = round(frame.across(10 * i + 5) + 4, 1)
         turned = Markup('<g transform="translate({} {}) rotate(-90)">{}</g>')
         parts.append(turned.format(at, frame.height - _BOTTOM + 3, text(0, 0, name, anchor="end", color=SOFT)))
-    return svg(width, below + 6, parts, least=width)
+    return svg(width, foot + 6, parts, least=width)
 
 
 # -- objects -----------------------------------------------------------------------------------------------------------

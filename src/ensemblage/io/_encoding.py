@@ -282,7 +282,8 @@ def _missing_numbers(cells: Cells, columns: Sequence[Encoded]) -> NDArray[np.int
 
 def mostly_gaps(cells: Cells, features: Sequence[Encoded]) -> dict[str, float]:
     """By its name the share of missing cells of each column that has more than `MOSTLY_GAPS`."""
-    shares = {features[j].name: float(n) / len(cells) for j, n in zip(cells.of, cells.n_missing, strict=True)}
+    n = max(1, len(cells))
+    shares = {features[j].name: float(gaps) / n for j, gaps in zip(cells.of, cells.n_missing, strict=True)}
     return {name: share for name, share in shares.items() if share > MOSTLY_GAPS}
 
 

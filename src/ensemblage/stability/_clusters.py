@@ -253,7 +253,7 @@ def member_stability(
     >>> from ensemblage.stability import member_stability
     >>> labels = [[0, 0, 0], [0, 0, 1], [1, 1, 1], [1, 2, 1]]
     >>> member_stability(["a", "a", "b", "b"], labels)
-    ClusterStability: 2 clusters in 3 members: a stable; b doubtful.
+    ClusterStability: 2 clusters in 3 members: cluster a stable; cluster b doubtful.
     cluster  size  mean Jaccard  dissolved  recovered  not drawn   verdict
           a     2         0.833          1          2          0    stable
           b     2         0.722          1          1          0  doubtful

@@ -763,9 +763,9 @@ def summarize(draws: tuple[Path, ...], **settings: Any) -> None:
 
     DRAWS are files of cluster labels, one chain each or all: CSV as R's write.csv makes it, Parquet or .npy with
     --draws-axis; NetCDF of ArviZ; an ensemble as .npz. Told are the partition with the least expected loss, the
-    credible ball around it, the probability of each object to be with its cluster, and whether the chains agree (split
-    R-hat). The folder gets labels.csv, probabilities.csv (lowest first), ball.csv (the bounds of the ball), report.html
-    (the page to look at), ensemble.npz, model.npz and summary.json.
+    credible ball around it, the probability of each object to be with its cluster, and whether the chains agree
+    (rank-normalised split R-hat). The folder gets labels.csv, probabilities.csv (lowest first), ball.csv (the bounds of
+    the ball), report.html (the page to look at), ensemble.npz, model.npz and summary.json.
     """
     from ensemblage.cli._summarize import summarize as summarize_files
 

@@ -64,10 +64,11 @@ TERMS = (
         ),
     ),
     (
-        "Split R-hat",
+        "Rank-normalised split R-hat",
         (
-            "Compares the halves of all chains: the deviation of a number in all of them over that within each (Gelman "
-            "et al. 2013, Section 11.4). 1 if they agree; Vehtari et al. (2021) ask for less than 1.01."
+            "Compares the halves of all chains: the deviation of a number in all of them over that within each. It is "
+            "the larger one of the number's ranks and of the ranks of its distance from the median (Vehtari et al. "
+            "2021). 1 if they agree; less than 1.01 is asked for."
         ),
     ),
 )
@@ -419,7 +420,7 @@ def agreement_sentence(summary: Summary) -> str:
     values = [found["loss"], found["n_clusters"], found["pairs"]["median"]]
     of_each = ("distance from the estimate", "number of clusters", "median pair of objects")
     told = ", ".join(f"{_rhat_text(value)} of the {name}" for name, value in zip(of_each, values, strict=True))
-    sentence = f"Split R-hat of {how}: {told}"
+    sentence = f"Rank-normalised split R-hat of {how}: {told}"
     if all(value is None or value < LARGE for value in values):
         return f"{sentence}; less than {LARGE} is asked for."
     return f"{sentence}, and less than {LARGE} is asked for: sample longer before you trust the rest."
@@ -459,7 +460,7 @@ def _table_of_rhat(found: Mapping[str, Any]) -> Table:
         ["pairs on which all draws agree, left out", f"{pairs['n_constant']:,}"],
     ]
     note = f"Of {2 * found['n_chains']} halves with {plural(found['n_draws'], 'draw')} each."
-    return Table("Split R-hat", ["Of", "R-hat"], rows, note)
+    return Table("Rank-normalised split R-hat", ["Of", "R-hat"], rows, note)
 
 
 def _rhat_text(value: float | None) -> str:

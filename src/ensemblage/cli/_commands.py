@@ -904,7 +904,8 @@ def methods(name: str | None) -> None:
 def cite(name: str, bibtex: bool) -> None:
     """Print the papers behind a method.
 
-    NAME is a method (km, eac-average, ...), a criterion of "rank --by" (discotec, ...) or the class of a generator.
+    NAME is a method (km, eac-average, ...), a criterion of "rank --by" (discotec, ...), the class of a generator,
+    WasabiModes, Dune, or a function of draws or elements (credible_ball, chips, ...).
     """
     from ensemblage import cite as citation_of
 

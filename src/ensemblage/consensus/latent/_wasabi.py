@@ -174,7 +174,8 @@ class WasabiModes(BaseEstimator):
 
     References
     ----------
-    C. Balocchi and S. Wade, "Understanding uncertainty in Bayesian cluster analysis", arXiv:2506.16295, 2025.
+    C. Balocchi and S. Wade, "Interpreting uncertainty in Bayesian cluster analysis", arXiv:2506.16295, 2025; the first
+    version: "Understanding uncertainty in Bayesian cluster analysis".
 
     Examples
     --------

@@ -136,7 +136,7 @@ def text_bytes(content: bytes, name: str, encoding: str | None = None, lines_bef
 
     It is UTF-8 unless a byte order mark or ``encoding`` says something else.
     """
-    found = signature(content)
+    found = None if lines_before else signature(content)
     if found:
         raise ValueError(f"{name} must be a table. Got {found}. Save the table as CSV, Excel or Parquet.")
     if encoding is not None or not content.isascii():

@@ -752,7 +752,10 @@ def sweep(**settings: Any) -> None:
 )
 @repeat_options
 @click.option(
-    "--memory", metavar="SIZE", callback=check_size, help="Most memory of the search, such as 4GB. [default: 2GB]"
+    "--memory",
+    metavar="SIZE",
+    callback=check_size,
+    help="Most memory of reading, and of the search beside the draws, such as 4GB. [default: 2GB]",
 )
 @click.option("--no-objects", is_flag=True, help="Leave ids of single objects out of the page and of summary.json.")
 @click.option("--open", "open_page", is_flag=True, help="Show the page in the browser when it is done.")

@@ -21,6 +21,7 @@ NAMES: Mapping[str, str] = {
     "n_jobs": "jobs",
     "methods": "method",
     "missing_codes": "missing",
+    "max_bytes": "memory",
 }
 """Options that are called otherwise than their parameters."""
 COMMANDS: Mapping[str, str] = {

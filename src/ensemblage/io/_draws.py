@@ -113,8 +113,8 @@ def read_draws(
     -----
     O(n p) time for n objects and p draws in the source. Text, Parquet and .npy are read in blocks, and a draw that is
     left out is not kept. Memory: 3 bytes per label that is kept (6 or 12 where labels are beyond ±127 or ±32,767), and
-    64 MB for a block; of Arrow and NetCDF the file besides. After it 1 byte per label that is kept, or 2 or 4 beyond
-    255 clusters.
+    64 MB for a block; besides of Parquet a row group, of Arrow and NetCDF the file. After it 1 byte per label that is
+    kept, or 2 or 4 beyond 255 clusters.
 
     References
     ----------

@@ -11,7 +11,7 @@ from test_cli import fail, succeed
 
 from ensemblage import Ensemble, read_draws
 from ensemblage.io import _draws_blocks, _draws_labels
-from ensemblage.io._draws_labels import BLOCK_BYTES, COPIES
+from ensemblage.io._draws_labels import bytes_to_read
 
 RNG = np.random.default_rng(5)
 DRAWS = RNG.integers(1, 9, size=(300, 7))
@@ -172,30 +172,26 @@ def large(tmp_path_factory):
     return path, labels
 
 
-def needed(n_labels):
-    return BLOCK_BYTES + COPIES * n_labels
-
-
 @pytest.mark.parametrize("axis", ["rows", "columns"])
 def test_memory_of_reading(large, axis):
     path, labels = large
     read_draws(labels[:5, :5], draws_axis="rows")  # compiles
     tracemalloc.start()
     try:
-        draws = read_draws(path, draws_axis=axis, max_bytes=needed(labels.size))
+        draws = read_draws(path, draws_axis=axis, max_bytes=bytes_to_read(labels.size, 1))
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
     codes = draws.ensemble.codes
     assert_array_equal(codes + 1, labels.T if axis == "rows" else labels)
     assert codes.nbytes == labels.size
-    assert 2 * labels.size < peak < needed(labels.size)
+    assert 2 * labels.size < peak < bytes_to_read(labels.size, 1)
 
 
 def test_more_than_there_is_room_for_is_refused_before_it_is_read(large, monkeypatch):
     path, labels = large
     with pytest.raises(ValueError, match=r"Reading draws\.csv must fit into max_bytes = .* for 10,000,000 labels"):
-        read_draws(path, draws_axis="rows", max_bytes=needed(labels.size) - 1)
+        read_draws(path, draws_axis="rows", max_bytes=bytes_to_read(labels.size, 1) - 1)
     monkeypatch.setattr(_draws_blocks.TextBlock, "numbers", lambda *_: pytest.fail("was read"))
     for axis in ("rows", "columns"):
         with pytest.raises(ValueError, match="keep fewer draws with thin or burn_in"):
@@ -217,7 +213,7 @@ def test_what_is_not_known_before_is_refused_while_it_is_read(large, tmp_path):
 def test_all_files_count_together(large):
     path, labels = large
     with pytest.raises(ValueError, match=r"for 20,000,000 labels"):
-        read_draws([path, path], draws_axis="rows", max_bytes=needed(2 * labels.size) - 1)
+        read_draws([path, path], draws_axis="rows", max_bytes=bytes_to_read(2 * labels.size, 1) - 1)
 
 
 def test_the_shell_says_what_to_do(large, tmp_path):

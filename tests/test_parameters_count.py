@@ -168,7 +168,7 @@ TABLE = [
     (SalsoConsensus, {"loss": "gvi"}, "a", 1.0, 0.5, PLANTED),
     (SalsoConsensus, {"loss": "binder"}, "n_init", 1, 10, NOISE),
     (SalsoConsensus, {"n_init": 1, "random_state": 1}, "max_zealous", 0, 10, PLANTED),
-    (SalsoConsensus, {"loss": "nid", "n_init": 2, "random_state": 1}, "n_perturbations", 0, 10, PLANTED),
+    (SalsoConsensus, {"loss": "nid", "n_init": 2, "random_state": 1}, "n_rounds", 0, 10, PLANTED),
     (SalsoConsensus, {"loss": "binder", "n_init": 1, "max_zealous": 0}, "max_iter", 1, 100, NOISE),
     (SalsoConsensus, {}, "weights", ONE, TWO, PLANTED),
     (SalsoConsensus, {}, "max_bytes", "1GB", REFUSED, NOISE),

@@ -178,7 +178,7 @@ def test_tables_are_kept_up_to_date(loss, missing):
         assert_allclose(search.sums, before, rtol=1e-9, atol=1e-9)
         search.update_zealously(10, 100)
         assert_allclose(search.loss(), draws.expected_loss(search.labels), rtol=1e-11)
-        search.perturb(3, 100)
+        search.recombine(search.labels.copy(), (search.labels[::-1] + 1) % 4, 100)
         assert_allclose(search.loss(), draws.expected_loss(search.labels), rtol=1e-11)
         if len(search.gains):
             of_all = draws.n_objects
@@ -213,19 +213,43 @@ def test_weights_are_copies():
 
 
 @pytest.mark.parametrize(("loss", "a"), [("gvi", 0.5), ("nid", 1)])
-def test_perturbations_lower_the_loss_where_no_two_starts_agree(loss, a):
-    without, some = (SalsoConsensus(loss=loss, a=a, n_perturbations=n, random_state=0).fit(PL) for n in (0, 3))
-    assert some.objective_ < without.objective_
-    changed = some.losses_ != without.losses_
-    assert changed.sum() <= 2
-    assert (some.losses_ <= without.losses_).all()
-    assert changed[np.argsort(without.losses_)[2:]].sum() == 0
-
-
-def test_starts_that_agree_are_not_perturbed():
-    without, some = (SalsoConsensus(n_perturbations=n, random_state=0).fit(PL) for n in (0, 3))
+def test_recombinations_lower_the_loss_where_no_two_starts_agree(loss, a):
+    without, some = (SalsoConsensus(loss=loss, a=a, n_rounds=n, random_state=0).fit(PL) for n in (0, 4))
     assert_array_equal(without.losses_, some.losses_)
-    assert np.sum(some.losses_ <= some.losses_.min() + 1e-9) > 1
+    assert without.objective_ == pytest.approx(without.losses_.min(), rel=1e-12)
+    assert some.objective_ < without.objective_ - 1e-6
+
+
+def test_starts_that_agree_are_not_recombined(monkeypatch):
+    monkeypatch.setattr(_salso.Search, "recombine", lambda *_: pytest.fail("was recombined"))
+    found = SalsoConsensus(random_state=0).fit(PL)
+    assert np.sum(found.losses_ <= found.objective_ + 1e-9) > 1
+
+
+@pytest.mark.parametrize("rename", [[0, 1, 2, 3], [2, 3, 1, 0]])
+def test_rows_in_matched_clusters_stay(monkeypatch, rename):
+    """Only what two partitions do not have alike is allocated again, whatever their clusters are called."""
+    monkeypatch.setattr(_salso, "MUTATED", 0)
+    labels = random_labels(n=40, p=9, k=4, seed=1)
+    draws = _salso.Draws(rows_of(labels), "vi", 1.0)
+    one = np.arange(len(draws.counts), dtype=np.int32) % 4
+    other = np.array(rename, dtype=np.int32)[one]
+    other[[3, 8]] = rename[0], rename[1]  # 3 was in cluster 3, 8 in 0
+    allocated = []
+    monkeypatch.setattr(_salso.Search, "_allocate_again", lambda _, members: allocated.append(members.tolist()))
+    monkeypatch.setattr(_salso.Search, "sweeten", lambda *_: 0)
+    search = _salso.Search(draws, 4, np.random.RandomState(0))
+    search.recombine(one, other, 100)
+    assert sorted(allocated[0]) == [3, 8]
+    monkeypatch.setattr(_salso, "MUTATED", 0.25)
+    search.recombine(one, one, 100)
+    assert len(allocated[1]) == np.ceil(len(one) / 4)
+
+
+def test_the_pool_has_each_loss_once():
+    runs = [_salso.Run(loss, np.array([0]), 1) for loss in (3.0, 1.0, 2.0, 1.0 + 1e-12, 5.0)]
+    assert [run.loss for run in _salso.best_of(runs, 3)] == [1, 2, 3]
+    assert [run.loss for run in _salso.best_of(runs, 9)] == [1, 2, 3, 5]
 
 
 def test_any_number_of_threads_gives_the_same():

@@ -46,6 +46,8 @@ def option_text(option: Option) -> str:
     flag, value = option_name(option.name), option.value
     if value is ...:
         return COMMANDS.get(option.name, flag)
+    if value is None:
+        return f"{flag} none"
     if isinstance(value, bool):
         return flag if value else f"--no-{flag.removeprefix('--')}"
     if isinstance(value, Mapping):

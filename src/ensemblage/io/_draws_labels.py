@@ -16,10 +16,10 @@ LARGEST = 2**31 - 1
 WIDTHS = (np.int8, np.int16, np.int32)
 COPIES = 3
 """How often a label that is kept is in memory at the most: in its block, in its chain, and as a code."""
-BLOCK_BYTES = 2**26
-"""Most bytes that a block takes while it is read, where a row is not longer than a block."""
 BLOCK_LABELS = 2**20
 """Labels of a block."""
+IN_BLOCK = 64
+"""Most bytes that a label of a block takes while it is read, where a row is not longer than a block."""
 
 
 class Chain(NamedTuple):
@@ -50,7 +50,7 @@ class Room:
         self._check(self._n_labels + n_labels, source)
 
     def _check(self, n_labels: int, source: str) -> None:
-        needed = BLOCK_BYTES + COPIES * self._width * n_labels
+        needed = bytes_to_read(n_labels, self._width)
         if needed > self.max_bytes:
             raise ValueError(
                 Message(
@@ -60,6 +60,11 @@ class Room:
                     *(Option("thin"), " or ", Option("burn_in"), "."),
                 )
             )
+
+
+def bytes_to_read(n_labels: int, width: int) -> int:
+    """At the peak, for so many labels of so many bytes each."""
+    return IN_BLOCK * min(n_labels, BLOCK_LABELS) + COPIES * width * n_labels
 
 
 class Kept(NamedTuple):

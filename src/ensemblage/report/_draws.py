@@ -94,7 +94,7 @@ def draws_report(
         "loss": model.loss,
         "a": model.a,
         "objective": model.objective_,
-        "starts": {"n": len(model.losses_), "reached": int((model.losses_ <= model.losses_.min() + 1e-9).sum())},
+        "starts": {"n": len(model.losses_), "reached": int((model.losses_ <= model.objective_ + 1e-9).sum())},
         "clusters": _clusters(found),
         "n_unlabelled": int((labels < 0).sum()),
         "draw_clusters": _counts(ensemble.n_clusters),
@@ -271,10 +271,11 @@ def estimate_sentence(summary: Summary) -> str:
     """What the estimate is, and how often the search found it."""
     name = LOSSES[summary["loss"]][0]
     price = "" if summary["a"] == 1 else f" with the price {summary['a']:g}"
-    found = summary["starts"]
+    found, starts = summary["starts"], plural(summary["starts"]["n"], "start")
+    how = f"{found['reached']} of {starts} found it" if found["reached"] else f"recombinations of {starts} found it"
     return (
         f"The estimate has the least expected {name}{price} that was found: "
-        f"{loss_text(summary, summary['objective'])}; {found['reached']} of {plural(found['n'], 'start')} found it."
+        f"{loss_text(summary, summary['objective'])}; {how}."
     )
 
 

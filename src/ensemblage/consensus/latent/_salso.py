@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
@@ -16,6 +17,7 @@ from ensemblage.consensus._capabilities import Capabilities
 from ensemblage.consensus.graphs._partition_graph import renumber_parts
 from ensemblage.ensemble._rows import Rows
 from ensemblage.kernels._partition_loss import ID, NID, NVI, OMARI, PLAIN, count_rows, place_rows, sum_tables
+from ensemblage.metrics._align import match_rows
 from ensemblage.metrics._expected_loss import (
     FRACTIONS,
     LOSSES,
@@ -36,9 +38,9 @@ RATIO_GAIN = 1e-12
 ROUNDING = 1e-15
 """Share of g of all objects that is noise."""
 LOWER = 1e-12
-"""By how much the loss must fall for a perturbed partition to be kept."""
-PERTURBED, N_PERTURBED = 0.4, 2
-"""Share of the rows that a perturbation allocates again, and how many starts are perturbed."""
+"""By how much the loss must fall for what a zealous update made to be kept."""
+MUTATED = 0.05
+"""Share of all rows that a recombination allocates again beside those on which its two partitions differ."""
 SAME = 1e-9
 """Losses that differ by no more are of the same partition, as far as one can tell."""
 MOST_TABULATED = 2**22
@@ -178,15 +180,20 @@ class Search:
             least = self._keep_lower(before, least)
         return n_iter
 
-    def perturb(self, n_times: int, max_iter: int) -> int:
-        """Allocate rows at random again, sweep; keep that if the loss falls. Returns the sweeps."""
-        least, n_iter, m = self.loss(), 0, len(self.labels)
-        for _ in range(n_times):
-            before = self.labels.copy()
-            self._allocate_again(self.random.permutation(m)[: int(np.ceil(PERTURBED * m))])
-            n_iter += self.sweeten(max_iter)
-            least = self._keep_lower(before, least)
-        return n_iter
+    def recombine(self, one: NDArray[np.int32], other: NDArray[np.int32], max_iter: int) -> int:
+        """Begin with the first of two partitions.
+
+        Allocate the rows again whose clusters are not matched with those that they have in the second, and a few
+        others; then sweep. Returns the sweeps.
+        """
+        self.set_labels(one)
+        table = np.zeros((len(self.n_rows), len(self.n_rows)), dtype=np.int64)
+        np.add.at(table, (one, other), self.draws.counts)
+        is_free = match_rows(table)[one] != other
+        m = len(one)
+        is_free[self.random.permutation(m)[: int(np.ceil(MUTATED * m))]] = True
+        self._allocate_again(self.random.permutation(np.flatnonzero(is_free)))
+        return self.sweeten(max_iter)
 
     def _allocate_again(self, members: NDArray[np.int64]) -> None:
         """Take rows out of their clusters, and put them into their best ones, one after the other."""
@@ -206,21 +213,26 @@ class Search:
 
 
 class Run(NamedTuple):
-    """What a start ended with."""
+    """What a start or a recombination ended with."""
 
     loss: float
     labels: NDArray[np.int32]
     """(m,)"""
     n_iter: int
-    random: np.random.RandomState
-    """As the start left it."""
 
     @classmethod
     def of(cls, search: Search, n_iter: int) -> Run:
         """The state of a search after so many sweeps."""
-        draws, labels = search.draws, search.labels
-        loss = draws.expected_loss(labels, 1) if draws.tabulated else search.loss()
-        return cls(loss, labels, n_iter, search.random)
+        return cls(search.loss(), search.labels, n_iter)
+
+
+def best_of(runs: Sequence[Run], n_runs: int) -> list[Run]:
+    """So many runs with the lowest losses, of each loss one, lowest first."""
+    kept: list[Run] = []
+    for run in sorted(runs, key=lambda run: run.loss):
+        if not kept or run.loss > kept[-1].loss + SAME:
+            kept.append(run)
+    return kept[:n_runs]
 
 
 @dataclass(eq=False, repr=False)
@@ -244,8 +256,8 @@ class SalsoConsensus(BaseConsensus, MemoryLimited):
         Number of starts, the one with the least loss wins: the expected one.
     max_zealous : int, default 10
         Most clusters of a start that are emptied and allocated again.
-    n_perturbations : int, default 3
-        How often each of the best two starts is perturbed, times ``n_init``; not if two starts end with the same least
+    n_rounds : int, default 24
+        Rounds of ``n_init`` recombinations of two of the best partitions; none if two starts end with the same least
         loss.
     max_iter : int, default 100
         Most iterations per start: sweeps over all rows, and as many after each step that allocates rows again.
@@ -261,9 +273,9 @@ class SalsoConsensus(BaseConsensus, MemoryLimited):
     objective_ : float
         Expected loss of ``labels_``; in bits for "vi", "gvi" and "id". Least is best.
     losses_ : ndarray of shape (n_init,)
-        What each start ended with.
+        What each start ended with, before recombinations.
     n_iter_ : int
-        Sweeps of the best start.
+        Sweeps of the start or the recombination that ended with the least loss.
     {partitions_in}
 
     Raises
@@ -284,9 +296,10 @@ class SalsoConsensus(BaseConsensus, MemoryLimited):
     Sweeps in random orders then move rows to their best clusters until none moves. Zealous updates empty a cluster,
     allocate its rows again and sweep; what does not lower the loss is undone.
 
-    Two starts that end with the same least loss make it likely that there is no lower one. Where they do not, iterated
-    local search follows, which SALSO does not have: 40 % of the rows, chosen at random, are allocated again, then
-    sweeps, from the best two starts. What does not lower the loss is undone.
+    Two starts that end with the same least loss make it likely that there is no lower one. Where they do not, a
+    memetic search follows, which SALSO does not have. Its pool are the best ``n_init`` partitions that have different
+    losses. Of each of them and a random other one, clusters are matched so that they share as many objects as can be;
+    the rows outside of matched clusters, and 5 % of all, are allocated again, then sweeps.
 
     O(m p k) time for a sweep of m distinct label rows of p draws; bytes: m p for the rows, and 12 Σk (k + 1) for each
     start that runs at the same time, where Σk are the clusters of all draws and k is the most of the estimate. Nothing
@@ -301,8 +314,8 @@ class SalsoConsensus(BaseConsensus, MemoryLimited):
     ----------
     D. B. Dahl, D. J. Johnson and P. Müller, "Search algorithms and loss functions for Bayesian clustering", Journal of
     Computational and Graphical Statistics 31, 2022. S. Wade and Z. Ghahramani, "Bayesian cluster analysis: point
-    estimation and credible balls", Bayesian Analysis 13, 2018. H. R. Lourenço, O. C. Martin and T. Stützle, "Iterated
-    local search", in *Handbook of Metaheuristics*, Kluwer, 2003.
+    estimation and credible balls", Bayesian Analysis 13, 2018. P. Galinier and J.-K. Hao, "Hybrid evolutionary
+    algorithms for graph coloring", Journal of Combinatorial Optimization 3, 1999: recombination of partitions.
 
     Examples
     --------
@@ -323,7 +336,7 @@ class SalsoConsensus(BaseConsensus, MemoryLimited):
         "a": [Number(least=0, most=2)],
         "n_init": [Whole(1, MOST_TASKS)],
         "max_zealous": [Whole(0)],
-        "n_perturbations": [Whole(0, MOST_TASKS)],
+        "n_rounds": [Whole(0, MOST_TASKS)],
         "max_iter": [Whole(1)],
         "max_bytes": [Bytes()],
         "random_state": [Seed()],
@@ -335,7 +348,7 @@ class SalsoConsensus(BaseConsensus, MemoryLimited):
     a: float = 1.0
     n_init: int = 16
     max_zealous: int = 10
-    n_perturbations: int = 3
+    n_rounds: int = 24
     max_iter: int = 100
     weights: Any = None
     max_bytes: int | str = MAX_BYTES
@@ -352,7 +365,7 @@ class SalsoConsensus(BaseConsensus, MemoryLimited):
 
     def _fit(self, rows: Rows) -> NDArray[Any]:
         draws, K = Draws(rows, self.loss, self.a), self._most_clusters(rows, self._check_n_clusters(rows))
-        seeds = task_seeds(self.random_state, self.n_init)
+        seeds = task_seeds(self.random_state, self.n_init + 1)
 
         def run(start: int) -> Run:
             search = Search(draws, K, np.random.RandomState(seeds[start]))
@@ -361,20 +374,36 @@ class SalsoConsensus(BaseConsensus, MemoryLimited):
             n_iter += search.update_zealously(self.max_zealous, self.max_iter)
             return Run.of(search, n_iter)
 
-        def perturb(run: Run) -> Run:
-            search = Search(draws, K, run.random)
-            search.set_labels(run.labels)
-            return Run.of(search, run.n_iter + search.perturb(self.n_perturbations * self.n_init, self.max_iter))
-
         runs = parallel_map(run, range(self.n_init), self.n_jobs)
-        best = np.argsort([run.loss for run in runs], kind="stable")[:N_PERTURBED]
-        losses = [runs[start].loss for start in best]
-        if self.n_perturbations and (len(losses) < N_PERTURBED or losses[1] > losses[0] + SAME):
-            for start, found in zip(best, parallel_map(perturb, [runs[i] for i in best], self.n_jobs), strict=True):
-                runs[start] = found
         self.losses_ = np.array([run.loss for run in runs])
-        self.objective_, labels, self.n_iter_, _ = runs[int(self.losses_.argmin())]
+        least, second = (*np.sort(self.losses_)[:2], np.inf)[:2]
+        if second > least + SAME:
+            runs = self._recombined(draws, K, runs, np.random.RandomState(seeds[-1]))
+        best = min(runs, key=lambda run: run.loss)
+        labels, self.n_iter_ = best.labels, best.n_iter
+        self.objective_ = draws.expected_loss(labels, self.n_jobs) if draws.tabulated else best.loss
         return renumber_parts(labels)
+
+    def _recombined(
+        self, draws: Draws, n_clusters: int, runs: Sequence[Run], random: np.random.RandomState
+    ) -> list[Run]:
+        """The best partitions after rounds of recombinations of every one of them with a random other one."""
+        pool = best_of(runs, self.n_init)
+
+        def recombined(task: tuple[int, int, int]) -> Run:
+            one, other, seed = task
+            search = Search(draws, n_clusters, np.random.RandomState(seed))
+            return Run.of(search, search.recombine(pool[one].labels, pool[other].labels, self.max_iter))
+
+        for _ in range(self.n_rounds):
+            if len(pool) < 2:
+                break
+            ones = np.arange(self.n_init) % len(pool)
+            others = (ones + random.randint(1, len(pool), self.n_init)) % len(pool)
+            seeds = random.randint(2**31 - 1, size=self.n_init)
+            tasks = list(zip(ones.tolist(), others.tolist(), seeds.tolist(), strict=True))
+            pool = best_of([*pool, *parallel_map(recombined, tasks, self.n_jobs)], self.n_init)
+        return pool
 
     @staticmethod
     def _most_clusters(rows: Rows, k: int) -> int:

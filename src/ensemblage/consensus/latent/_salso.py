@@ -16,7 +16,17 @@ from ensemblage.consensus._base import BaseConsensus, MemoryLimited
 from ensemblage.consensus._capabilities import Capabilities
 from ensemblage.consensus.graphs._partition_graph import renumber_parts
 from ensemblage.ensemble._rows import Rows
-from ensemblage.kernels._partition_loss import ID, NID, NVI, OMARI, PLAIN, count_rows, place_rows, sum_tables
+from ensemblage.kernels._partition_loss import (
+    ID,
+    NID,
+    NVI,
+    OMARI,
+    PLAIN,
+    count_rows,
+    place_rows,
+    second_best,
+    sum_tables,
+)
 from ensemblage.metrics._align import match_rows
 from ensemblage.metrics._expected_loss import (
     FRACTIONS,
@@ -69,6 +79,15 @@ class Draws:
         rows = self.rows
         losses = draw_losses(rows.codes, rows.counts, rows.offsets, clusters, self.loss, self.a, n_jobs)
         return losses.expected(rows.weights, self.loss)
+
+
+class Targets(NamedTuple):
+    """Where the rows might move."""
+
+    clusters: NDArray[np.int64]
+    """(m,) the best one other than its own; -1 if there is none."""
+    order: NDArray[np.intp]
+    """(m,) rows for which that one is least worse first."""
 
 
 class Search:
@@ -195,6 +214,56 @@ class Search:
         self._allocate_again(self.random.permutation(np.flatnonzero(is_free)))
         return self.sweeten(max_iter)
 
+    def move_in_chains(self, n_chains: int, max_iter: int) -> int:
+        """Move a row to its second-best cluster, let the others follow, sweep; keep that if the loss falls.
+
+        The rows for which that cluster is least worse come first; again until no chain of all rows lowers the loss.
+        Returns the sweeps.
+        """
+        least, n_iter, found = self.loss(), 0, True
+        while found and n_chains > 0:
+            found = False
+            targets = self._second_best()
+            for i in targets.order[:n_chains].tolist():
+                before, k = self.labels.copy(), int(targets.clusters[i])
+                if k < 0 or k == before[i]:
+                    continue
+                row = np.array([i])
+                self._count(row, -1)
+                self.labels[i] = k
+                self._count(row, 1)
+                others = self.random.permutation(len(before))
+                self.place(others[others != i])
+                n_iter += 1 + self.sweeten(max_iter)
+                now = self._keep_lower(before, least)
+                found |= now < least
+                least = now
+                n_chains -= 1
+        return n_iter
+
+    def _second_best(self) -> Targets:
+        """Of each row the best cluster other than its own."""
+        draws, m = self.draws, len(self.labels)
+        targets, margins = np.empty(m, dtype=np.int64), np.empty(m)
+        second_best(
+            draws.codes,
+            draws.counts,
+            draws.rows.offsets,
+            draws.rows.weights,
+            draws.g,
+            draws.kind,
+            float(draws.a),
+            self.labels,
+            self.n_rows,
+            self.table,
+            self.gains,
+            self.totals,
+            self.sums,
+            targets,
+            margins,
+        )
+        return Targets(targets, np.argsort(margins, kind="stable"))
+
     def _allocate_again(self, members: NDArray[np.int64]) -> None:
         """Take rows out of their clusters, and put them into their best ones, one after the other."""
         self._count(members, -1)
@@ -224,6 +293,12 @@ class Run(NamedTuple):
     def of(cls, search: Search, n_iter: int) -> Run:
         """The state of a search after so many sweeps."""
         return cls(search.loss(), search.labels, n_iter)
+
+
+def _agree(runs: Sequence[Run]) -> bool:
+    """Whether two of them end with the same least loss."""
+    least = sorted(run.loss for run in runs)[:2]
+    return len(least) == 2 and least[1] <= least[0] + SAME
 
 
 def best_of(runs: Sequence[Run], n_runs: int) -> list[Run]:
@@ -256,9 +331,12 @@ class SalsoConsensus(BaseConsensus, MemoryLimited):
         Number of starts, the one with the least loss wins: the expected one.
     max_zealous : int, default 10
         Most clusters of a start that are emptied and allocated again.
-    n_rounds : int, default 24
+    n_rounds : int, default 20
         Rounds of ``n_init`` recombinations of two of the best partitions; none if two starts end with the same least
         loss.
+    n_searches : int, default 4
+        Searches of ``n_init`` starts and ``n_rounds`` rounds, whose best partitions are recombined; one if two starts of
+        the first end with the same least loss.
     max_iter : int, default 100
         Most iterations per start: sweeps over all rows, and as many after each step that allocates rows again.
     {partition_weights}
@@ -272,10 +350,10 @@ class SalsoConsensus(BaseConsensus, MemoryLimited):
     {clusters}
     objective_ : float
         Expected loss of ``labels_``; in bits for "vi", "gvi" and "id". Least is best.
-    losses_ : ndarray of shape (n_init,)
+    losses_ : ndarray of shape (n_init,) or (n_searches * n_init,)
         What each start ended with, before recombinations.
     n_iter_ : int
-        Sweeps of the start or the recombination that ended with the least loss.
+        Sweeps of the start, recombination or chains that ended with the least loss.
     {partitions_in}
 
     Raises
@@ -299,7 +377,11 @@ class SalsoConsensus(BaseConsensus, MemoryLimited):
     Two starts that end with the same least loss make it likely that there is no lower one. Where they do not, a
     memetic search follows, which SALSO does not have. Its pool are the best ``n_init`` partitions that have different
     losses. Of each of them and a random other one, clusters are matched so that they share as many objects as can be;
-    the rows outside of matched clusters, and 5 % of all, are allocated again, then sweeps.
+    the rows outside of matched clusters, and 5 % of all, are allocated again, then sweeps. From the best one follow
+    ejection chains, ``n_init`` times ``n_rounds`` at most: a row goes to its second-best cluster, sweeps move the
+    others; what does not lower the loss is undone. The best partitions of all searches are a pool of their own in the
+    end. All that takes 15 to 35 times as long as the starts of one search (docs/BENCHMARKS.md); ``n_searches=1`` takes
+    a fifth of it, ``n_rounds=0`` leaves it out.
 
     O(m p k) time for a sweep of m distinct label rows of p draws; bytes: m p for the rows, and 12 Σk (k + 1) for each
     start that runs at the same time, where Σk are the clusters of all draws and k is the most of the estimate. Nothing
@@ -315,7 +397,9 @@ class SalsoConsensus(BaseConsensus, MemoryLimited):
     D. B. Dahl, D. J. Johnson and P. Müller, "Search algorithms and loss functions for Bayesian clustering", Journal of
     Computational and Graphical Statistics 31, 2022. S. Wade and Z. Ghahramani, "Bayesian cluster analysis: point
     estimation and credible balls", Bayesian Analysis 13, 2018. P. Galinier and J.-K. Hao, "Hybrid evolutionary
-    algorithms for graph coloring", Journal of Combinatorial Optimization 3, 1999: recombination of partitions.
+    algorithms for graph coloring", Journal of Combinatorial Optimization 3, 1999: recombination of partitions. F.
+    Glover, "Ejection chains, reference structures and alternating path methods for traveling salesman problems",
+    Discrete Applied Mathematics 65, 1996.
 
     Examples
     --------
@@ -337,6 +421,7 @@ class SalsoConsensus(BaseConsensus, MemoryLimited):
         "n_init": [Whole(1, MOST_TASKS)],
         "max_zealous": [Whole(0)],
         "n_rounds": [Whole(0, MOST_TASKS)],
+        "n_searches": [Whole(1, MOST_TASKS)],
         "max_iter": [Whole(1)],
         "max_bytes": [Bytes()],
         "random_state": [Seed()],
@@ -348,7 +433,8 @@ class SalsoConsensus(BaseConsensus, MemoryLimited):
     a: float = 1.0
     n_init: int = 16
     max_zealous: int = 10
-    n_rounds: int = 24
+    n_rounds: int = 20
+    n_searches: int = 4
     max_iter: int = 100
     weights: Any = None
     max_bytes: int | str = MAX_BYTES
@@ -365,30 +451,45 @@ class SalsoConsensus(BaseConsensus, MemoryLimited):
 
     def _fit(self, rows: Rows) -> NDArray[Any]:
         draws, K = Draws(rows, self.loss, self.a), self._most_clusters(rows, self._check_n_clusters(rows))
-        seeds = task_seeds(self.random_state, self.n_init + 1)
+        *seeds, last = np.array_split(
+            task_seeds(self.random_state, self.n_searches * (self.n_init + 1) + 1),
+            np.arange(1, self.n_searches + 1) * (self.n_init + 1),
+        )
+        starts = self._starts(draws, K, seeds[0][:-1])
+        found = starts
+        if self.n_rounds and not _agree(starts):
+            ends = self._recombined(draws, K, starts, seeds[0][-1])[: self._kept]
+            for of_search in seeds[1:]:
+                more = self._starts(draws, K, of_search[:-1])
+                ends += self._recombined(draws, K, more, of_search[-1])[: self._kept]
+                starts += more
+            found = self._recombined(draws, K, ends, last[0]) if self.n_searches > 1 else ends
+        best = min(found, key=lambda run: run.loss)
+        self.losses_ = np.array([run.loss for run in starts])
+        self.objective_ = draws.expected_loss(best.labels, self.n_jobs) if draws.tabulated else best.loss
+        self.n_iter_ = best.n_iter
+        return renumber_parts(best.labels)
+
+    @property
+    def _kept(self) -> int:
+        """Partitions of each search that are recombined with those of the others."""
+        return -(-self.n_init // self.n_searches)
+
+    def _starts(self, draws: Draws, n_clusters: int, seeds: NDArray[np.int64]) -> list[Run]:
+        """What starts of all kinds end with, after sweeps and zealous updates."""
 
         def run(start: int) -> Run:
-            search = Search(draws, K, np.random.RandomState(seeds[start]))
+            search = Search(draws, n_clusters, np.random.RandomState(seeds[start]))
             search.start(start % 4)
             n_iter = search.sweeten(self.max_iter)
             n_iter += search.update_zealously(self.max_zealous, self.max_iter)
             return Run.of(search, n_iter)
 
-        runs = parallel_map(run, range(self.n_init), self.n_jobs)
-        self.losses_ = np.array([run.loss for run in runs])
-        least, second = (*np.sort(self.losses_)[:2], np.inf)[:2]
-        if second > least + SAME:
-            runs = self._recombined(draws, K, runs, np.random.RandomState(seeds[-1]))
-        best = min(runs, key=lambda run: run.loss)
-        labels, self.n_iter_ = best.labels, best.n_iter
-        self.objective_ = draws.expected_loss(labels, self.n_jobs) if draws.tabulated else best.loss
-        return renumber_parts(labels)
+        return parallel_map(run, range(len(seeds)), self.n_jobs)
 
-    def _recombined(
-        self, draws: Draws, n_clusters: int, runs: Sequence[Run], random: np.random.RandomState
-    ) -> list[Run]:
-        """The best partitions after rounds of recombinations of every one of them with a random other one."""
-        pool = best_of(runs, self.n_init)
+    def _recombined(self, draws: Draws, n_clusters: int, runs: Sequence[Run], seed: int) -> list[Run]:
+        """The best partitions, lowest loss first: rounds of recombinations within a pool, chains from the best one."""
+        random, pool = np.random.RandomState(seed), best_of(runs, self.n_init)
 
         def recombined(task: tuple[int, int, int]) -> Run:
             one, other, seed = task
@@ -403,7 +504,10 @@ class SalsoConsensus(BaseConsensus, MemoryLimited):
             seeds = random.randint(2**31 - 1, size=self.n_init)
             tasks = list(zip(ones.tolist(), others.tolist(), seeds.tolist(), strict=True))
             pool = best_of([*pool, *parallel_map(recombined, tasks, self.n_jobs)], self.n_init)
-        return pool
+        search = Search(draws, n_clusters, random)
+        search.set_labels(pool[0].labels)
+        n_iter = search.move_in_chains(self.n_rounds * self.n_init, self.max_iter)
+        return best_of([Run.of(search, n_iter), *pool], self.n_init)
 
     @staticmethod
     def _most_clusters(rows: Rows, k: int) -> int:
@@ -413,7 +517,9 @@ class SalsoConsensus(BaseConsensus, MemoryLimited):
         """Of the rows and of the tables of every start that runs at the same time."""
         (m, p), K = rows.codes.shape, self._most_clusters(rows, k)
         of_start = (12 * int(rows.offsets[-1]) + 8 * p) * (K + 1) + 48 * p + 40 * m
-        of_rows = m * p * rows.codes.dtype.itemsize + 16 * min(int(rows.counts.sum()), MOST_TABULATED)
+        of_rows = m * (p * rows.codes.dtype.itemsize + 12 * self.n_init) + 16 * min(
+            int(rows.counts.sum()), MOST_TABULATED
+        )
         n_bytes = OVERHEAD + of_rows + min(thread_count(self.n_jobs), self.n_init) * of_start
         advice = "Raise max_bytes, ask for fewer clusters with n_clusters, lower n_jobs, or thin the draws."
         return Need(n_bytes, f"the tables of {K:,} clusters with {p:,} draws", advice)

@@ -335,8 +335,8 @@ class SalsoConsensus(BaseConsensus, MemoryLimited):
         Rounds of ``n_init`` recombinations of two of the best partitions; none if two starts end with the same least
         loss.
     n_searches : int, default 4
-        Searches of ``n_init`` starts and ``n_rounds`` rounds, whose best partitions are recombined; one if two starts of
-        the first end with the same least loss.
+        Searches of ``n_init`` starts and ``n_rounds`` rounds, whose best partitions are recombined; one if two starts
+        of the first end with the same least loss.
     max_iter : int, default 100
         Most iterations per start: sweeps over all rows, and as many after each step that allocates rows again.
     {partition_weights}

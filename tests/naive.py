@@ -1434,6 +1434,15 @@ def expected_losses(labels, partitions, counts=None, weights=None):
     return found
 
 
+def second_best(clusters, n_clusters, loss):
+    """Of each row the losses with it in every other cluster."""
+    others = []
+    for i, own in enumerate(clusters.tolist()):
+        moved = {k: [*clusters[:i], k, *clusters[i + 1 :]] for k in range(n_clusters) if k != own}
+        others.append({k: loss(c) for k, c in moved.items()})
+    return others
+
+
 def element_similarity(a, b):
     """Gates et al. 2019 by personalised PageRank with damping .9, over the objects that both label."""
     n, known = len(a), np.flatnonzero((a >= 0) & (b >= 0))

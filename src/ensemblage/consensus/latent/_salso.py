@@ -380,8 +380,8 @@ class SalsoConsensus(BaseConsensus, MemoryLimited):
     the rows outside of matched clusters, and 5 % of all, are allocated again, then sweeps. From the best one follow
     ejection chains, ``n_init`` times ``n_rounds`` at most: a row goes to its second-best cluster, sweeps move the
     others; what does not lower the loss is undone. The best partitions of all searches are a pool of their own in the
-    end. All that takes 15 to 35 times as long as the starts of one search (docs/BENCHMARKS.md); ``n_searches=1`` takes
-    a fifth of it, ``n_rounds=0`` leaves it out.
+    end. All that takes about 40 times as long as the starts of one search, where it is needed (docs/BENCHMARKS.md);
+    ``n_searches=1`` takes 9 times as long, and ``n_rounds=0`` leaves it out.
 
     O(m p k) time for a sweep of m distinct label rows of p draws; bytes: m p for the rows, and 12 Σk (k + 1) for each
     start that runs at the same time, where Σk are the clusters of all draws and k is the most of the estimate. Nothing

@@ -48,7 +48,7 @@ RATIO_GAIN = 1e-12
 ROUNDING = 1e-15
 """Share of g of all objects that is noise."""
 LOWER = 1e-12
-"""By how much the loss must fall for what a zealous update made to be kept."""
+"""By how much the loss must fall for what a zealous update or a chain made to be kept."""
 MUTATED = 0.05
 """Share of all rows that a recombination allocates again beside those on which its two partitions differ."""
 SAME = 1e-9

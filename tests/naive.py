@@ -4,6 +4,7 @@ import math
 from fractions import Fraction
 from functools import cache
 from itertools import combinations, permutations, product
+from statistics import NormalDist
 
 import numpy as np
 from scipy.optimize import linprog
@@ -1433,6 +1434,15 @@ def expected_losses(labels, partitions, counts=None, weights=None):
     return found
 
 
+def second_best(clusters, n_clusters, loss):
+    """Of each row the losses with it in every other cluster."""
+    others = []
+    for i, own in enumerate(clusters.tolist()):
+        moved = {k: [*clusters[:i], k, *clusters[i + 1 :]] for k in range(n_clusters) if k != own}
+        others.append({k: loss(c) for k, c in moved.items()})
+    return others
+
+
 def element_similarity(a, b):
     """Gates et al. 2019 by personalised PageRank with damping .9, over the objects that both label."""
     n, known = len(a), np.flatnonzero((a >= 0) & (b >= 0))
@@ -1512,13 +1522,31 @@ def ward_tree(means, sizes):
 
 
 def split_rhat(values, chains):
-    """Gelman et al. 2013, Section 11.4: equations of B, W and the estimate of the variance, of halves of chains."""
+    """Vehtari et al. 2021: the larger R-hat of halves, of ranks and of ranks of distances from the median."""
     values, chains = np.asarray(values, dtype=float), np.asarray(chains)
-    half = min(np.sum(chains == c) for c in set(chains.tolist())) // 2
+    least = min(np.sum(chains == c) for c in set(chains.tolist()))
     parts = []
     for c in sorted(set(chains.tolist())):
-        own = [v for v, of in zip(values.tolist(), chains.tolist(), strict=True) if of == c][-2 * half :]
-        parts += [own[:half], own[half:]]
+        own = [v for v, of in zip(values.tolist(), chains.tolist(), strict=True) if of == c][-least:]
+        parts += [own[: least // 2], own[-(least // 2) :]]
+    everything = [v for part in parts for v in part]
+    middle = np.median(everything)
+    folded = [[abs(v - middle) for v in part] for part in parts]
+    found = [rhat_of_parts(_normal_scores(of)) for of in (parts, folded)]
+    return max((value for value in found if value == value), default=float("nan"))
+
+
+def _normal_scores(parts):
+    """Blom's normal scores of all values, equal ones with their mean rank."""
+    everything = [v for part in parts for v in part]
+    rank = {v: np.mean([i for i, other in enumerate(sorted(everything), 1) if other == v]) for v in everything}
+    size = len(everything)
+    return [[NormalDist().inv_cdf((rank[v] - 3 / 8) / (size + 1 / 4)) for v in part] for part in parts]
+
+
+def rhat_of_parts(parts):
+    """Gelman et al. 2013, Section 11.4: equations of B, W and the estimate of the variance."""
+    half = len(parts[0])
     means = [sum(part) / half for part in parts]
     overall = sum(means) / len(means)
     between = half / (len(parts) - 1) * sum((mean - overall) ** 2 for mean in means)

@@ -8,10 +8,21 @@ import pytest
 from sklearn.datasets import load_iris
 from test_cli import fail, succeed
 
-from ensemblage import METHODS, ConsensusClustering, CumulativeVoting, cite, generation, make_consensus, ranking
+import ensemblage
+from ensemblage import (
+    METHODS,
+    ConsensusClustering,
+    CumulativeVoting,
+    cite,
+    generation,
+    make_consensus,
+    metrics,
+    ranking,
+)
 from ensemblage.answer import compare_methods
+from ensemblage.consensus import Dune, WasabiModes
 from ensemblage.metrics import INTERNAL_INDICES
-from ensemblage.report._cite import names
+from ensemblage.report._cite import OF_FUNCTIONS, names
 
 NAMES = names()
 REFERENCES = {paper.key: paper for name in NAMES for paper in cite(name).references}
@@ -81,6 +92,16 @@ def test_a_model_is_its_parts():
     asked = ConsensusClustering(3, generator=generation.RandomKPartitions(), consensus="acv")
     assert "ayad2010" in {reference.key for reference in cite(asked).references}
     assert cite(CumulativeVoting(3)).references == cite("acv").references
+
+
+def test_draws_from_a_posterior():
+    assert keys_of("WasabiModes") == keys_of(WasabiModes()) == {"balocchi2025"}
+    assert keys_of("Dune") == keys_of(Dune()) == {"roux2024"}
+    assert keys_of("salso-nid") == {"dahl2022"}
+    functions = {name: getattr(metrics, name, None) or getattr(ensemblage, name) for name in OF_FUNCTIONS}
+    for name, function in functions.items():
+        for paper in cite(name).references:
+            assert paper.authors.partition(",")[0] in function.__doc__, name
 
 
 def test_refused():

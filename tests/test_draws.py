@@ -293,11 +293,49 @@ def test_split_rhat_as_the_naive_twin():
     assert split_rhat([0, 1, 2, 3] * 3) == split_rhat([0, 1, 2, 3] * 3, [7] * 12)
 
 
-def test_split_rhat_as_arviz():
+@pytest.mark.parametrize("kind", ["means", "spreads", "ties", "indicator"])
+@pytest.mark.parametrize("n_draws", [50, 51])
+def test_split_rhat_as_arviz(kind, n_draws):
     arviz = pytest.importorskip("arviz")
-    values = RNG.normal(size=(3, 50)) + np.array([[0], [0], [0.3]])
-    expected = arviz.rhat(values, method="split")
-    assert_allclose(split_rhat(values.ravel(), np.repeat([0, 1, 2], 50)), expected, rtol=1e-10)
+    values = RNG.normal(size=(3, n_draws)) + np.array([[0], [0], [0.3]])
+    values = {
+        "means": values,
+        "spreads": values * [[1], [1], [3]],
+        "ties": np.round(values),
+        "indicator": (values > 0.5).astype(float),
+    }[kind]
+    expected = arviz.rhat(values, method="rank")
+    assert_allclose(split_rhat(values.ravel(), np.repeat([0, 1, 2], n_draws)), expected, atol=1e-10)
+
+
+RHAT_OF_ARVIZ = {
+    "sin": (np.sin, 0.9687876734230672),
+    "ties": (lambda i: i * i % 7, 0.9636899230119993),
+    "growing": (lambda i: np.sin(3 * i) * i, 2.1377359888450718),
+    "trend": (lambda i: np.cos(i) + i / 30, 1.305239209759384),
+}
+"""A function of the numbers 0 to 20 and 40 to 60, a chain each; `arviz.rhat(chains, method="rank")` of 0.22.0."""
+
+
+@pytest.mark.parametrize("name", RHAT_OF_ARVIZ)
+def test_split_rhat_without_arviz(name):
+    function, expected = RHAT_OF_ARVIZ[name]
+    i = np.arange(21)
+    values = np.concatenate([function(i), function(i + 40)])
+    assert_allclose(split_rhat(values, np.repeat([0, 1], 21)), expected, atol=1e-10)
+
+
+def test_chains_with_other_spreads_do_not_agree():
+    values = RNG.normal(size=(2, 200)) * [[1], [4]]
+    chains = np.repeat([0, 1], 200)
+    assert split_rhat(values.ravel(), chains) > 1.1
+    assert naive.rhat_of_parts(values.reshape(4, 100).tolist()) < 1.02
+
+
+def test_split_rhat_of_chains_apart_goes_by_ranks():
+    chains = np.repeat([0, 1], 30)
+    values = RNG.normal(size=60) + 3 * chains
+    assert split_rhat(np.exp(values), chains) == split_rhat(values, chains) > 1.5
 
 
 def test_split_rhat_of_what_never_changes():
@@ -319,7 +357,7 @@ def test_chain_agreement_is_of_loss_number_and_pairs():
     assert_allclose(found.loss, split_rhat(distances, chains))
     assert_allclose(found.n_clusters, naive.split_rhat(Ensemble(DRAWS.T).n_clusters, chains))
     for (i, j), value in list(zip(found.pairs, found.of_pairs, strict=True))[::20]:
-        assert_allclose(value, naive.split_rhat(DRAWS[:, i] == DRAWS[:, j], chains))
+        assert_allclose(value, naive.split_rhat(DRAWS[:, i] == DRAWS[:, j], chains), rtol=1e-12)
     binder = chain_agreement(DRAWS.T, TRUTH, chains, "binder", random_state=0)
     assert_allclose(binder.loss, split_rhat(credible_ball(DRAWS.T, TRUTH, loss="binder").distances, chains))
     assert binder.loss != found.loss

@@ -160,9 +160,10 @@ def test_the_least_loss_of_planted_draws(loss, a):
 
 
 @pytest.mark.parametrize("loss", BOUND_ON_PL)
-def test_hard_losses_of_planted_draws_are_within_a_percent(loss):
+def test_hard_losses_of_planted_draws_are_not_above_the_bound(loss):
+    """Of ten seeds 38 of 40 fits are not (docs/BENCHMARKS.md)."""
     model = SalsoConsensus(loss=loss[0], a=loss[1], random_state=0).fit(PL)
-    assert model.objective_ < 1.01 * BOUND_ON_PL[loss]
+    assert model.objective_ < BOUND_ON_PL[loss] + 1e-9
 
 
 @pytest.mark.parametrize(("loss", "least"), [("vi", 0.723941447), ("binder", 0.149171271), ("omari", 0.379348796)])
@@ -188,7 +189,7 @@ def test_tables_are_kept_up_to_date(loss, missing):
         assert_allclose(search.sums, before, rtol=1e-9, atol=1e-9)
         search.update_zealously(10, 100)
         assert_allclose(search.loss(), draws.expected_loss(search.labels), rtol=1e-11)
-        search.perturb(3, 100)
+        search.recombine(search.labels.copy(), (search.labels[::-1] + 1) % 4, 100)
         assert_allclose(search.loss(), draws.expected_loss(search.labels), rtol=1e-11)
         if len(search.gains):
             of_all = draws.n_objects
@@ -223,19 +224,89 @@ def test_weights_are_copies():
 
 
 @pytest.mark.parametrize(("loss", "a"), [("gvi", 0.5), ("nid", 1)])
-def test_perturbations_lower_the_loss_where_no_two_starts_agree(loss, a):
-    without, some = (SalsoConsensus(loss=loss, a=a, n_perturbations=n, random_state=0).fit(PL) for n in (0, 3))
-    assert some.objective_ < without.objective_
-    changed = some.losses_ != without.losses_
-    assert changed.sum() <= 2
-    assert (some.losses_ <= without.losses_).all()
-    assert changed[np.argsort(without.losses_)[2:]].sum() == 0
-
-
-def test_starts_that_agree_are_not_perturbed():
-    without, some = (SalsoConsensus(n_perturbations=n, random_state=0).fit(PL) for n in (0, 3))
+def test_recombinations_lower_the_loss_where_no_two_starts_agree(loss, a):
+    given = {"loss": loss, "a": a, "n_searches": 1, "random_state": 0}
+    without, some = (SalsoConsensus(n_rounds=n, **given).fit(PL) for n in (0, 4))
     assert_array_equal(without.losses_, some.losses_)
-    assert np.sum(some.losses_ <= some.losses_.min() + 1e-9) > 1
+    assert without.objective_ == pytest.approx(without.losses_.min(), rel=1e-12)
+    assert some.objective_ < without.objective_ - 1e-6
+
+
+def test_starts_that_agree_are_not_recombined(monkeypatch):
+    monkeypatch.setattr(_salso.Search, "recombine", lambda *_: pytest.fail("was recombined"))
+    found = SalsoConsensus(random_state=0).fit(PL)
+    assert np.sum(found.losses_ <= found.objective_ + 1e-9) > 1
+
+
+@pytest.mark.parametrize("rename", [[0, 1, 2, 3], [2, 3, 1, 0]])
+def test_rows_in_matched_clusters_stay(monkeypatch, rename):
+    """Only what two partitions do not have alike is allocated again, whatever their clusters are called."""
+    monkeypatch.setattr(_salso, "MUTATED", 0)
+    labels = random_labels(n=40, p=9, k=4, seed=1)
+    draws = _salso.Draws(rows_of(labels), "vi", 1.0)
+    one = np.arange(len(draws.counts), dtype=np.int32) % 4
+    other = np.array(rename, dtype=np.int32)[one]
+    other[[3, 8]] = rename[0], rename[1]  # 3 was in cluster 3, 8 in 0
+    allocated = []
+    monkeypatch.setattr(_salso.Search, "_allocate_again", lambda _, members: allocated.append(members.tolist()))
+    monkeypatch.setattr(_salso.Search, "sweeten", lambda *_: 0)
+    search = _salso.Search(draws, 4, np.random.RandomState(0))
+    search.recombine(one, other, 100)
+    assert sorted(allocated[0]) == [3, 8]
+    monkeypatch.setattr(_salso, "MUTATED", 0.25)
+    search.recombine(one, one, 100)
+    assert len(allocated[1]) == np.ceil(len(one) / 4)
+
+
+@pytest.mark.parametrize(("loss", "a"), LOSSES)
+@pytest.mark.parametrize("missing", [0, 0.3])
+def test_second_best_clusters_as_the_naive_twin(loss, a, missing):
+    labels, weights = random_labels(n=16, p=6, k=3, missing=missing, seed=3), np.arange(1, 7)
+    draws = _salso.Draws(rows_of(labels, weights), loss, a)
+    search = _salso.Search(draws, 4, np.random.RandomState(0))
+    search.set_labels(np.arange(len(draws.counts)) % 3)  # cluster 3 is empty
+    search.loss()  # fills the sums
+    found = search._second_best()
+    expected = naive.second_best(search.labels, 4, lambda c: draws.expected_loss(np.array(c)))
+    for i, losses in enumerate(expected):
+        assert found.clusters[i] != search.labels[i]
+        assert_allclose(losses[found.clusters[i]], min(losses.values()), rtol=1e-9)
+    if loss not in ("vi", "gvi", "binder", "id") or not missing:
+        margins = [min(losses.values()) for losses in expected]
+        assert_allclose(np.array(margins)[found.order], sorted(margins), rtol=1e-9)
+
+
+def test_chains_move_rows_that_must_move_together():
+    """Where no move of a single row lowers the loss, a chain of moves does."""
+    found = []
+    for n_chains in (0, 100):
+        draws = _salso.Draws(rows_of(PL), "id", 1.0)
+        search = _salso.Search(draws, 8, np.random.RandomState(1))
+        search.start(2)
+        search.sweeten(100)
+        before = search.loss()
+        search.move_in_chains(n_chains, 100)
+        assert search.loss() <= before
+        assert_allclose(search.loss(), draws.expected_loss(search.labels), rtol=1e-11)
+        found.append(search.loss())
+    assert found[1] < found[0] - 1e-6
+
+
+def test_searches_and_threads_of_them():
+    one = SalsoConsensus(loss="nid", n_init=4, n_rounds=2, n_searches=3, n_jobs=1, random_state=0).fit(PL)
+    two = SalsoConsensus(loss="nid", n_init=4, n_rounds=2, n_searches=3, n_jobs=2, random_state=0).fit(PL)
+    assert_array_equal(one.labels_, two.labels_)
+    assert one.objective_ == two.objective_
+    first = SalsoConsensus(loss="nid", n_init=4, n_rounds=2, n_searches=1, random_state=0).fit(PL)
+    assert len(one.losses_) == 12
+    assert_array_equal(one.losses_[:4], first.losses_)
+    assert one.objective_ <= first.objective_
+
+
+def test_the_pool_has_each_loss_once():
+    runs = [_salso.Run(loss, np.array([0]), 1) for loss in (3.0, 1.0, 2.0, 1.0 + 1e-12, 5.0)]
+    assert [run.loss for run in _salso.best_of(runs, 3)] == [1, 2, 3]
+    assert [run.loss for run in _salso.best_of(runs, 9)] == [1, 2, 3, 5]
 
 
 def test_any_number_of_threads_gives_the_same():

@@ -100,7 +100,10 @@ def summarize_draws(
     References
     ----------
     S. Wade and Z. Ghahramani, "Bayesian cluster analysis: point estimation and credible balls", Bayesian Analysis 13,
-    2018.
+    2018. D. B. Dahl, D. J. Johnson and P. Müller, "Search algorithms and loss functions for Bayesian clustering",
+    Journal of Computational and Graphical Statistics 31, 2022. A. Vehtari, A. Gelman, D. Simpson, B. Carpenter and
+    P.-C. Bürkner, "Rank-normalization, folding, and localization: an improved R-hat for assessing convergence of MCMC
+    (with discussion)", Bayesian Analysis 16(2), 2021.
 
     Examples
     --------

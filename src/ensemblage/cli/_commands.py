@@ -752,7 +752,10 @@ def sweep(**settings: Any) -> None:
 )
 @repeat_options
 @click.option(
-    "--memory", metavar="SIZE", callback=check_size, help="Most memory of the search, such as 4GB. [default: 2GB]"
+    "--memory",
+    metavar="SIZE",
+    callback=check_size,
+    help="Most memory of reading, and of the search beside the draws, such as 4GB. [default: 2GB]",
 )
 @click.option("--no-objects", is_flag=True, help="Leave ids of single objects out of the page and of summary.json.")
 @click.option("--open", "open_page", is_flag=True, help="Show the page in the browser when it is done.")
@@ -763,9 +766,9 @@ def summarize(draws: tuple[Path, ...], **settings: Any) -> None:
 
     DRAWS are files of cluster labels, one chain each or all: CSV as R's write.csv makes it, Parquet or .npy with
     --draws-axis; NetCDF of ArviZ; an ensemble as .npz. Told are the partition with the least expected loss, the
-    credible ball around it, the probability of each object to be with its cluster, and whether the chains agree (split
-    R-hat). The folder gets labels.csv, probabilities.csv (lowest first), ball.csv (the bounds of the ball), report.html
-    (the page to look at), ensemble.npz, model.npz and summary.json.
+    credible ball around it, the probability of each object to be with its cluster, and whether the chains agree
+    (rank-normalised split R-hat). The folder gets labels.csv, probabilities.csv (lowest first), ball.csv (the bounds of
+    the ball), report.html (the page to look at), ensemble.npz, model.npz and summary.json.
     """
     from ensemblage.cli._summarize import summarize as summarize_files
 
@@ -904,7 +907,8 @@ def methods(name: str | None) -> None:
 def cite(name: str, bibtex: bool) -> None:
     """Print the papers behind a method.
 
-    NAME is a method (km, eac-average, ...), a criterion of "rank --by" (discotec, ...) or the class of a generator.
+    NAME is a method (km, eac-average, ...), a criterion of "rank --by" (discotec, ...), the class of a generator,
+    WasabiModes, Dune, or a function of draws or elements (credible_ball, chips, ...).
     """
     from ensemblage import cite as citation_of
 

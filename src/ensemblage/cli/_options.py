@@ -21,6 +21,7 @@ NAMES: Mapping[str, str] = {
     "n_jobs": "jobs",
     "methods": "method",
     "missing_codes": "missing",
+    "max_bytes": "memory",
 }
 """Options that are called otherwise than their parameters."""
 COMMANDS: Mapping[str, str] = {
@@ -45,6 +46,8 @@ def option_text(option: Option) -> str:
     flag, value = option_name(option.name), option.value
     if value is ...:
         return COMMANDS.get(option.name, flag)
+    if value is None:
+        return f"{flag} none"
     if isinstance(value, bool):
         return flag if value else f"--no-{flag.removeprefix('--')}"
     if isinstance(value, Mapping):

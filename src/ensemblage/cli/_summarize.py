@@ -71,12 +71,13 @@ def summarize(
         "no_objects": no_objects,
     }
     search: dict[str, Any] = {name: settings[name] for name in SEARCH} | {"random_state": seed, "n_jobs": n_jobs}
-    search |= {} if memory is None else {"max_bytes": memory}
+    limit: dict[str, Any] = {} if memory is None else {"max_bytes": memory}
+    search |= limit
     with output_folder(output, identity, overwrite) as folder:
         if folder.has(*(name for name in WRITTEN if name != "summary.json")):
             tell(f"{folder.path}: finished by an earlier run with the same settings")
         else:
-            reading = {name: settings[name] for name in READING}
+            reading = {name: settings[name] for name in READING} | limit
             given = {name: value for name, value in settings.items() if value is not None}
             _fill(folder, draws, reading, search, {**given, "seed": seed}, not no_objects)
         show_lines(_lines(folder))

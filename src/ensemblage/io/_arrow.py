@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from ensemblage.io._archive import is_damage
@@ -15,16 +17,23 @@ ROW_NAMES = "row names"
 
 def read_typed(content: bytes, name: str, form: Format) -> tuple[Any, str | None]:
     """The Arrow table of a file, and the name of its column of row names."""
-    try:
+    with complete_file(name, form):
         table = form.function("table")(content)
         table.validate(full=True)
+    return table, PANDAS_INDEX if PANDAS_INDEX in table.column_names else None
+
+
+@contextmanager
+def complete_file(name: str, form: Format) -> Iterator[None]:
+    """Say what is wrong with a file that pyarrow cannot read."""
+    try:
+        yield
     except Exception as error:  # pyarrow has no one error for a damaged file
         if not is_damage(error):
             raise
         raise ValueError(
             f"{name} must be of the format of its name. It is not a complete {form.name} file. Save the table again."
         ) from None
-    return table, PANDAS_INDEX if PANDAS_INDEX in table.column_names else None
 
 
 def parquet_columns(content: bytes) -> Any:

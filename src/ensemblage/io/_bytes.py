@@ -1,9 +1,13 @@
 """From a file to its text: what the file is, what its name says it is, and how its characters are stored."""
 
+from __future__ import annotations
+
 import codecs
 import gzip
 import zlib
+from io import BufferedReader
 from pathlib import Path
+from typing import Any
 
 from ensemblage.base.options import Message, Option
 from ensemblage.io._formats import PACKINGS
@@ -27,6 +31,7 @@ SIGNATURES = {
     b"ARROW1": "an Arrow file",
     b"\x80\x04": "a Python pickle",
 }
+LONGEST_SIGNATURE = max(map(len, SIGNATURES))
 BYTE_ORDER_MARKS = {  # UTF-32's marks begin with UTF-16's
     codecs.BOM_UTF8: "utf-8-sig",
     codecs.BOM_UTF32_LE: "utf-32",
@@ -38,7 +43,47 @@ BYTE_ORDER_MARKS = {  # UTF-32's marks begin with UTF-16's
 
 def read_bytes(path: Path) -> bytes:
     """The bytes of a file, unpacked if its name ends in .gz or .zst."""
-    content = _stored_bytes(path)
+    with ByteStream(path) as stream:
+        return stream.read()
+
+
+class ByteStream:
+    """The bytes of a file, unpacked if its name ends in .gz or .zst, some at a time; a context manager."""
+
+    def __init__(self, path: Path) -> None:
+        self.name = path.name
+        self._file = _open(path)
+        try:
+            self.packing = _packing(path, self._file.peek(LONGEST_SIGNATURE))
+        except ValueError:
+            self._file.close()
+            raise
+        self._stream = _unpacked(self._file, self.packing)
+
+    def __enter__(self) -> ByteStream:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._stream.close()
+        self._file.close()
+
+    def read(self, n_bytes: int = -1) -> bytes:
+        """The next bytes, all by default; fewer at the end, none after it."""
+        try:
+            content: bytes = self._stream.read() if n_bytes < 0 else self._stream.read(n_bytes)
+        except (OSError, EOFError, zlib.error):
+            if self.packing is None:
+                raise
+            raise ValueError(
+                f"{self.name} must be a complete {self.packing} file. It is cut short or damaged. Copy it again."
+            ) from None
+        return content
+
+
+def _packing(path: Path, content: bytes) -> str | None:
+    """What the file is packed in, which its name and its first bytes must say alike."""
+    if not content:
+        raise ValueError(f"The input must hold a table. {path.name} is empty. Save the table again.")
     packing = PACKINGS.get(path.suffix.lower())
     found = signature(content)
     packed = next((suffix for suffix, kind in PACKINGS.items() if found == f"a {kind} file"), None)
@@ -48,7 +93,7 @@ def read_bytes(path: Path) -> bytes:
             f"{path.name} must be of the format of its name. Got {found or f'a file that is not {packing}'}. "
             f"Rename it to {right}."
         )
-    return content if packing is None else _unpack(content, path.name, packing)
+    return packing
 
 
 def base_name(path: Path) -> str:
@@ -56,9 +101,10 @@ def base_name(path: Path) -> str:
     return path.name.removesuffix(path.suffix) if path.suffix.lower() in PACKINGS else path.name
 
 
-def _stored_bytes(path: Path) -> bytes:
+def _open(path: Path) -> BufferedReader:
+    """The bytes of a file as they are stored."""
     try:
-        content = path.read_bytes()
+        return path.open("rb")
     except FileNotFoundError:
         raise ValueError(f"The input must be a file. {path} does not exist. Check its name and folder.") from None
     except IsADirectoryError:
@@ -67,24 +113,17 @@ def _stored_bytes(path: Path) -> bytes:
         raise ValueError(
             f"The input must be readable. {path} is not: {error.strerror}. Check its permissions."
         ) from None
-    if not content:
-        raise ValueError(f"The input must hold a table. {path.name} is empty. Save the table again.")
-    return content
 
 
-def _unpack(content: bytes, name: str, packing: str) -> bytes:
-    try:
-        if packing == "gzip":
-            return gzip.decompress(content)
-        import pyarrow as pa
+def _unpacked(file: BufferedReader, packing: str | None) -> Any:
+    """A binary stream of what a file has packed."""
+    if packing is None:
+        return file
+    if packing == "gzip":
+        return gzip.GzipFile(fileobj=file)
+    import pyarrow as pa
 
-        with pa.input_stream(pa.BufferReader(content), compression="zstd") as stream:
-            unpacked: bytes = stream.read()
-            return unpacked
-    except (OSError, EOFError, zlib.error):
-        raise ValueError(
-            f"{name} must be a complete {packing} file. It is cut short or damaged. Copy it again."
-        ) from None
+    return pa.input_stream(file, compression="zstd")
 
 
 def signature(content: bytes) -> str | None:
@@ -92,18 +131,18 @@ def signature(content: bytes) -> str | None:
     return next((kind for start, kind in SIGNATURES.items() if content.startswith(start)), None)
 
 
-def text_bytes(content: bytes, name: str, encoding: str | None = None) -> bytes:
-    """The text of a file as UTF-8 without byte order mark.
+def text_bytes(content: bytes, name: str, encoding: str | None = None, lines_before: int = 0) -> bytes:
+    """The text of a file, or of some of its lines, as UTF-8 without byte order mark.
 
     It is UTF-8 unless a byte order mark or ``encoding`` says something else.
     """
-    found = signature(content)
+    found = None if lines_before else signature(content)
     if found:
         raise ValueError(f"{name} must be a table. Got {found}. Save the table as CSV, Excel or Parquet.")
     if encoding is not None or not content.isascii():
-        content = _decode(content, name, encoding).encode("utf-8", "surrogatepass")
+        content = _decode(content, name, encoding, lines_before).encode("utf-8", "surrogatepass")
     if b"\0" in content:
-        line = content.count(b"\n", 0, content.index(b"\0")) + 1
+        line = lines_before + content.count(b"\n", 0, content.index(b"\0")) + 1
         got = f"{name} must be a text table. Got a NUL byte in line {line}. If it is UTF-16 text, add "
         raise ValueError(Message(got, Option("encoding", "utf-16"), "."))
     start = content[:4096].lstrip()
@@ -114,7 +153,7 @@ def text_bytes(content: bytes, name: str, encoding: str | None = None) -> bytes:
     return content
 
 
-def _decode(content: bytes, name: str, encoding: str | None) -> str:
+def _decode(content: bytes, name: str, encoding: str | None, lines_before: int) -> str:
     marked = next((codec for mark, codec in BYTE_ORDER_MARKS.items() if content.startswith(mark)), None)
     codec = marked or encoding or "utf-8"
     try:
@@ -123,7 +162,7 @@ def _decode(content: bytes, name: str, encoding: str | None) -> str:
         if not isinstance(error, UnicodeDecodeError):
             rule = f" must be the name of a text encoding. Got {codec!r}. Try utf-8, latin-1 or cp1252."
             raise ValueError(Message(Option("encoding"), rule)) from None
-        line = content.count(b"\n", 0, error.start) + 1
+        line = lines_before + content.count(b"\n", 0, error.start) + 1
         windows, latin = (Option("encoding", name) for name in ("cp1252", "latin-1"))
         named = (", or name its encoding: ", windows, " or ", latin) if codec == "utf-8" else ()
         got = f"{name} must be {codec} text. Got the byte 0x{content[error.start]:02x} in line {line}."

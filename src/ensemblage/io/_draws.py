@@ -11,12 +11,14 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemblage.base.memory import MAX_BYTES
 from ensemblage.base.options import Message, Option
 from ensemblage.base.parameters import Whole, Words
 from ensemblage.base.text import some
-from ensemblage.base.validation import check_path, check_value
+from ensemblage.base.validation import check_bytes, check_path, check_value
 from ensemblage.ensemble._checks import check_missing
 from ensemblage.ensemble._ensemble import Ensemble
+from ensemblage.io._draws_labels import Chain, Kept, Room
 from ensemblage.io._draws_table import GivenDraws, TableWishes, draws_of_array, draws_of_file
 from ensemblage.io._draws_xarray import NETCDF, draws_of_netcdf, draws_of_xarray, is_xarray
 from ensemblage.io._formats import is_label_file
@@ -44,22 +46,6 @@ class PosteriorDraws:
         return int(self.chains[-1]) + 1
 
 
-@dataclass(frozen=True)
-class Chain:
-    """The draws of one chain that are kept."""
-
-    labels: NDArray[Any]
-    """(n_draws, n_objects)"""
-    numbers: NDArray[np.intp]
-    """(n_draws,) their places in the chain, from 1"""
-    n_given: int
-
-    @classmethod
-    def thinned(cls, labels: NDArray[Any], burn_in: int, thin: int) -> Chain:
-        """Without its first draws, and of the others every so many one."""
-        return cls(labels[burn_in::thin], np.arange(1, len(labels) + 1)[burn_in::thin], len(labels))
-
-
 def read_draws(
     source: Any,
     *,
@@ -72,6 +58,7 @@ def read_draws(
     missing: int | None = -1,
     has_header: bool | None = None,
     delimiter: str | None = None,
+    max_bytes: int | str = MAX_BYTES,
 ) -> PosteriorDraws:
     """Read partitions that Markov chain Monte Carlo has drawn, from one chain or several.
 
@@ -102,6 +89,9 @@ def read_draws(
         Whether the first row of a text table holds names. Default: if it is text, or the first cell is empty.
     delimiter : str, optional
         What stands between cells of text. Default: found out.
+    max_bytes : int or str, default 2 GiB
+        Most memory that reading takes at its peak, in bytes or as text such as "4GB"; a source that would take more is
+        refused.
 
     Returns
     -------
@@ -112,7 +102,8 @@ def read_draws(
     ------
     ValueError
         If it is not known which axis holds the draws, a label is no whole number, chains have other objects, no draw
-        is left, or a NetCDF file is to be read without xarray (``pip install ensemblage[arviz]``).
+        is left, reading would take more than ``max_bytes``, or a NetCDF file is to be read without xarray (``pip
+        install ensemblage[arviz]``).
 
     See Also
     --------
@@ -120,9 +111,10 @@ def read_draws(
 
     Notes
     -----
-    O(n p) time for n objects and p draws in the source. Memory: about 40 bytes per label while a text table is read,
-    most of them pyarrow's, and about 20 of other sources; after it 1 byte per label that is kept, or 2 or 4 beyond 255
-    clusters.
+    O(n p) time for n objects and p draws in the source. Text, Parquet and .npy are read in blocks, and a draw that is
+    left out is not kept. Memory: 3 bytes per label that is kept (6 or 12 where labels are beyond ±127 or ±32,767), and
+    64 MB for a block; besides of Parquet a row group, of Arrow and NetCDF the file. After it 1 byte per label that is
+    kept, or 2 or 4 beyond 255 clusters.
 
     References
     ----------
@@ -139,12 +131,14 @@ def read_draws(
     check_value(draws_axis, "draws_axis of read_draws", [Words(AXES), None])
     check_value(burn_in, "burn_in of read_draws", [Whole(0)])
     check_value(thin, "thin of read_draws", [Whole(1)])
-    wishes = TableWishes(draws_axis, chain_column, id_column, check_missing(missing), has_header, delimiter)
+    room = Room(check_bytes(max_bytes, "max_bytes of read_draws"))
+    kept = Kept(burn_in, thin, check_missing(missing), room)
+    wishes = TableWishes(draws_axis, chain_column, id_column, has_header, delimiter, kept)
     if isinstance(source, list | tuple) and source and all(isinstance(one, str | PathLike) for one in source):
         given = _together([_given_draws(one, wishes, variable) for one in source])
     else:
         given = _given_draws(source, wishes, variable)
-    return _kept(given, [Chain.thinned(labels, burn_in, thin) for labels in given.chains])
+    return _one_ensemble(given)
 
 
 def _given_draws(source: Any, wishes: TableWishes, variable: str | None) -> GivenDraws:
@@ -155,17 +149,17 @@ def _given_draws(source: Any, wishes: TableWishes, variable: str | None) -> Give
         name = file.name
         if file.suffix.lower() in NETCDF:
             wishes.refuse(name)
-            return draws_of_netcdf(file, variable, wishes.missing)
+            return draws_of_netcdf(file, variable, wishes.kept)
         source = Ensemble.load(file) if is_label_file(file) else file
     elif is_xarray(source) and not isinstance(source, Ensemble):
         wishes.refuse(name)
-        return draws_of_xarray(source, variable, wishes.missing)
+        return draws_of_xarray(source, variable, wishes.kept)
     if variable is not None:
         got = f"Got {name}, which has no variables. Leave it out."
         raise ValueError(Message(Option("variable"), f" is for ArviZ, xarray and NetCDF. {got}"))
     if isinstance(source, Ensemble):
         wishes.refuse(name)
-        return _draws_of_ensemble(source)
+        return _draws_of_ensemble(source, wishes.kept)
     return draws_of_file(source, wishes) if isinstance(source, Path) else draws_of_array(source, wishes)
 
 
@@ -182,26 +176,30 @@ def _together(files: Sequence[GivenDraws]) -> GivenDraws:
     return first._replace(chains=[chain for one in files for chain in one.chains], notes=tuple(notes))
 
 
-def _draws_of_ensemble(ensemble: Ensemble) -> GivenDraws:
+def _draws_of_ensemble(ensemble: Ensemble, kept: Kept) -> GivenDraws:
     """The partitions, by their codes."""
-    codes = np.asarray(ensemble.rows[:]).astype(np.int32)
-    codes[codes == ensemble.n_clusters] = -1
-    return GivenDraws([codes.T], None, -1)
+    n_draws = ensemble.shape[1]
+    numbers = np.arange(n_draws)[kept.burn_in :: kept.thin]
+    kept.room.take(len(ensemble) * len(numbers), 4, "the ensemble")
+    codes = np.asarray(ensemble.rows[:])[:, numbers].astype(np.int32)
+    codes[codes == ensemble.n_clusters[numbers]] = -1
+    return GivenDraws([Chain(codes.T, numbers + 1, n_draws)], None, -1)
 
 
-def _kept(given: GivenDraws, chains: Sequence[Chain]) -> PosteriorDraws:
+def _one_ensemble(given: GivenDraws) -> PosteriorDraws:
     """The draws that are kept of all chains, as one ensemble."""
-    n, notes = chains[0].labels.shape[1], given.notes
-    if any(chain.labels.shape[1] != n for chain in chains):
-        numbers = some([f"{chain.labels.shape[1]:,}" for chain in chains], 5)
-        raise ValueError(f"All chains must be of the same objects. Got {numbers} objects. Give chains of one model.")
-    if empty := next((c for c in chains if not len(c.labels)), None):
+    chains, notes = given.chains, given.notes
+    if empty := next((c for c in chains if not len(c.numbers)), None):
         raise ValueError(
             Message(
                 Option("burn_in"),
                 f" must leave draws of every chain. Got a chain of {empty.n_given:,}. Leave out fewer.",
             )
         )
+    n = chains[0].labels.shape[1]
+    if any(chain.labels.shape[1] != n for chain in chains):
+        numbers = some([f"{chain.labels.shape[1]:,}" for chain in chains], 5)
+        raise ValueError(f"All chains must be of the same objects. Got {numbers} objects. Give chains of one model.")
     sizes = [len(chain.labels) for chain in chains]
     names = [f"{c}.{number}" for c, chain in enumerate(chains, start=1) for number in chain.numbers.tolist()]
     labels = chains[0].labels if len(chains) == 1 else np.concatenate([chain.labels for chain in chains])

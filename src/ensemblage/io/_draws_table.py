@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,22 +14,18 @@ from ensemblage.base.options import Message, Option
 from ensemblage.base.text import some
 from ensemblage.base.validation import format_value
 from ensemblage.ensemble._arrays import as_frame
-from ensemblage.io._arrow import arrow_table, read_typed
-from ensemblage.io._bytes import base_name, read_bytes, text_bytes
-from ensemblage.io._formats import format_of, table_format
-from ensemblage.io._numbers import is_number
+from ensemblage.io._arrow import arrow_table
+from ensemblage.io._draws_blocks import Block, NotNumbers, TableBlocks, blocks_of_file, blocks_of_table
+from ensemblage.io._draws_labels import Chain, DrawBlocks, Kept, LabelBlocks, chains_of_array
 
 CHAIN, COUNTERS = ".chain", (".iteration", ".draw")
 """Columns that R's posterior writes beside the variables."""
-LARGEST = 2**31 - 1
-"""Labels are at most so large."""
 
 
 class GivenDraws(NamedTuple):
-    """All draws of a source."""
+    """The draws of a source that are kept."""
 
-    chains: list[NDArray[Any]]
-    """Each (n_draws, n_objects), whole numbers."""
+    chains: list[Chain]
     ids: list[str] | None
     missing: int | None
     """The number that means "not labelled"."""
@@ -43,9 +39,9 @@ class TableWishes:
     draws_axis: str | None
     chain_column: str | None
     id_column: str | None
-    missing: int | None
     has_header: bool | None
     delimiter: str | None
+    kept: Kept
 
     def refuse(self, name: str) -> None:
         """Refuse options about axes for a source that names its axes."""
@@ -57,14 +53,14 @@ class TableWishes:
                     )
                 )
 
-    def axis(self, name: str, shape: tuple[int, ...]) -> str:
-        """The axis of the draws, which must be given."""
+    def axis(self, name: str, shape: tuple[int, ...] | None) -> str:
+        """The axis of the draws, which must be given; the shape is None where it is not known yet."""
         if self.draws_axis is None:
-            size = " × ".join(f"{length:,}" for length in shape)
+            size = "" if shape is None else f", {' × '.join(f'{length:,}' for length in shape)},"
             raise ValueError(
                 Message(
                     Option("draws_axis"),
-                    f" must say which axis of {name} holds the draws. Its shape, {size}, does not. Add ",
+                    f" must say which axis of {name} holds the draws. Its shape{size} does not. Add ",
                     Option("draws_axis", "rows"),
                     " if each row is a draw, ",
                     Option("draws_axis", "columns"),
@@ -90,35 +86,16 @@ def draws_of_file(file: Path, wishes: TableWishes) -> GivenDraws:
     """The draws of a text table, of one with types, or of an array of NumPy."""
     if file.suffix.lower() == ".npy":
         return draws_of_array(_load_array(file), wishes, file.name)
-    name, content = base_name(file), read_bytes(file)
-    form = table_format(name)
-    if form.cells == "workbook" or ((found := format_of(name)) is not None and not found.table):
-        raise ValueError(
-            f"Draws must be CSV, Parquet, Arrow, .npy, .npz or NetCDF. Got {file.name}. Save them in such a file."
-        )
-    if form.cells == "typed":
-        table, index = read_typed(content, name, form)
-        return _draws_of_columns(table, list(table.column_names), index, wishes, file.name)
-    text = text_bytes(content, name)
-    split, layout = form.function("table")(text, name, wishes.delimiter, wishes.has_header)
-    if layout.has_header and wishes.has_header is None and all(map(is_number, layout.header)):
-        first = some(layout.header, 4)
-        raise ValueError(
-            Message(
-                f"The first row of {file.name} must be names or a draw. Got {first}, which may be both. Add ",
-                *(Option("has_header", True), " or ", Option("has_header", False), "."),
-            )
-        )
-    names = [column or f"column_{j}" for j, column in enumerate(layout.header, start=1)]
-    index = None if layout.header[0] else names[0]
-    given = _draws_of_columns(split(True), names, index, wishes, file.name)
-    no_names = wishes.draws_axis == "rows" and not layout.has_header
-    return given._replace(ids=None if no_names else given.ids, notes=(*given.notes, *layout.notes()))
+    table = blocks_of_file(file, wishes.delimiter, wishes.has_header)
+    given = _draws_of_table(table, wishes, file.name)
+    no_names = wishes.draws_axis == "rows" and not table.has_names
+    return given._replace(ids=None if no_names else given.ids, notes=(*given.notes, *table.notes))
 
 
 def _load_array(file: Path) -> NDArray[Any]:
+    """The array of a .npy file, on disk until it is used."""
     try:
-        array = np.load(file, allow_pickle=False)
+        array = np.load(file, mmap_mode="r", allow_pickle=False)
     except (ValueError, EOFError):
         raise ValueError(
             f"A .npy file of draws must be one that numpy.save wrote, of numbers. Got {file.name}. Save it again."
@@ -126,41 +103,71 @@ def _load_array(file: Path) -> NDArray[Any]:
     return np.asarray(array)
 
 
-def _draws_of_columns(
-    table: Any, names: Sequence[str], index: str | None, wishes: TableWishes, source: str
-) -> GivenDraws:
-    """The draws of an Arrow table, whose columns have these names; ``index`` is that of the row names."""
-    axis = wishes.axis(source, (table.num_rows, len(names) - (index is not None)))
+def _draws_of_table(table: TableBlocks, wishes: TableWishes, source: str) -> GivenDraws:
+    """The draws of a table, block by block."""
+    names, kept = table.names, wishes.kept
+    n_columns = len(names) - (table.index is not None)
+    axis = wishes.axis(source, None if table.n_rows is None else (table.n_rows, n_columns))
     place = {name: j for j, name in enumerate(names)}
     for option in ("chain_column", "id_column"):
         column = getattr(wishes, option)
         if column is not None and column not in place:
             got = f"Got {column!r}. Its columns are {some(names)}."
             raise ValueError(Message(Option(option), f" must name a column of {source}. {got}"))
-    notes = []
-    if axis == "columns":
-        id_column = wishes.id_column or index
-        labels = [j for j, name in enumerate(names) if name != id_column and name != index]
-        ids = None if id_column is None else [_id_text(value) for value in table.column(place[id_column]).to_pylist()]
-        return GivenDraws([_whole_matrix(table, names, labels, wishes, source).T], ids, wishes.missing)
+    return (_draws_in_columns if axis == "columns" else _draws_in_rows)(table, place, wishes, kept, source)
+
+
+def _draws_in_columns(
+    table: TableBlocks, place: Mapping[str, int], wishes: TableWishes, kept: Kept, source: str
+) -> GivenDraws:
+    """A row for each object."""
+    id_column = wishes.id_column or table.index
+    draws = [j for j, name in enumerate(table.names) if name not in (id_column, table.index)]
+    columns = draws[kept.burn_in :: kept.thin]
+    ids: list[str] = []
+    labels = _label_blocks(table, columns, len(draws), kept, source)
+    if columns and table.n_rows is not None:
+        kept.room.expect(table.n_rows * len(columns), source)
+    for block in table.blocks if columns else ():
+        labels.add(_numbers(block, table.names, columns, wishes, source))
+        if id_column is not None:
+            ids += map(_id_text, block.values(place[id_column]))
+    numbers = np.arange(1, len(draws) + 1)[kept.burn_in :: kept.thin]
+    matrix = labels.matrix() if columns else np.empty((0, 0), dtype=np.int8)
+    return GivenDraws([Chain(matrix.T, numbers, len(draws))], ids or None, kept.missing)
+
+
+def _draws_in_rows(
+    table: TableBlocks, place: Mapping[str, int], wishes: TableWishes, kept: Kept, source: str
+) -> GivenDraws:
+    """A row for each draw."""
     chain = wishes.chain_column or (CHAIN if CHAIN in place else None)
     unused = [name for name in COUNTERS if name in place]
-    if unused:
-        notes.append(f"no labels: {', '.join(unused)}")
-    labels = [j for j, name in enumerate(names) if name not in (chain, index, *unused)]
-    matrix, ids = _whole_matrix(table, names, labels, wishes, source), [names[j] for j in labels]
-    if chain is None:
-        return GivenDraws([matrix], ids, wishes.missing, tuple(notes))
-    column = table.column(place[chain]).combine_chunks()
-    if column.null_count:
+    columns = [j for j, name in enumerate(table.names) if name not in (chain, table.index, *unused)]
+    draws = DrawBlocks(_label_blocks(table, columns, len(columns), kept, source))
+    if chain is None and table.n_rows is not None:
+        kept.room.expect(len(range(kept.burn_in, table.n_rows, kept.thin)) * len(columns), source)
+    for block in table.blocks:
+        values = _numbers(block, table.names, columns, wishes, source)
+        draws.add(values, None if chain is None else _chains(block.values(place[chain]), chain, source))
+    notes = [f"no labels: {', '.join(unused)}"] if unused else []
+    notes += [] if chain is None else [f"chains by {chain}"]
+    return GivenDraws(draws.chains(), [table.names[j] for j in columns], kept.missing, tuple(notes))
+
+
+def _label_blocks(table: TableBlocks, columns: Sequence[int], n_labels: int, kept: Kept, source: str) -> LabelBlocks:
+    if not n_labels:
+        raise ValueError(f"{source} must have columns of labels. It has none. Save the draws again.")
+    return LabelBlocks(kept, source, lambda j: f"column {table.names[columns[j]]!r} of {source}")
+
+
+def _chains(values: list[Any], name: str, source: str) -> list[Any]:
+    """The chain of each draw."""
+    if n_missing := sum(value is None or value != value for value in values):
         raise ValueError(
-            f"Every draw must have a chain. Got {column.null_count:,} without one in {chain!r} of {source}. Fill the "
-            "column."
+            f"Every draw must have a chain. Got {n_missing:,} without one in {name!r} of {source}. Fill the column."
         )
-    numbers = column.dictionary_encode().indices.to_numpy()
-    notes.append(f"chains by {chain}")
-    chains = [matrix[numbers == c] for c in np.unique(numbers)]
-    return GivenDraws(chains, ids, wishes.missing, tuple(notes))
+    return values
 
 
 def _id_text(value: Any) -> str:
@@ -168,53 +175,25 @@ def _id_text(value: Any) -> str:
     return str(int(value) if isinstance(value, float) and value.is_integer() else value)
 
 
-def _whole_matrix(
-    table: Any, names: Sequence[str], columns: Sequence[int], wishes: TableWishes, source: str
-) -> NDArray[np.int32]:
-    """(rows, columns) the cells of some columns as labels."""
-    if not columns:
-        raise ValueError(f"{source} must have columns of labels. It has none. Save the draws again.")
-    matrix = np.empty((table.num_rows, len(columns)), dtype=np.int32)
-    for j, column in enumerate(columns):
-        values = table.column(column)
-        if str(values.type).startswith(("string", "large_string", "dictionary")):
-            option = "id_column" if wishes.draws_axis == "columns" else "chain_column"
-            raise ValueError(
-                Message(
-                    f"Labels of {source} must be whole numbers. Got the column {names[column]!r} of text. ",
-                    *("Leave it out, or name it with ", Option(option), " if that is what it is."),
-                )
-            )
-        array = values.to_numpy()  # with nulls: floats, NaN there
-        matrix[:, j] = _whole(array, wishes.missing, f"column {names[column]!r} of {source}")
-    return matrix
-
-
-def _whole(values: NDArray[Any], missing: int | None, subject: str) -> NDArray[Any]:
-    """Numbers as labels; NaN becomes the number that means missing."""
-    if values.dtype.kind == "b":
-        return values.astype(np.int32)
-    if values.dtype.kind not in "iuf":
-        raise ValueError(f"Labels must be whole numbers. Got {values.dtype} in {subject}. Number the clusters.")
-    if values.dtype.kind == "f":
-        absent = np.isnan(values)
-        if absent.any():
-            if missing is None:
-                got = f"Got none in {subject}. Give the number that means so."
-                raise ValueError(Message("Every object must have a label where ", Option("missing", None), f". {got}"))
-            values = np.where(absent, missing, values)
-        with np.errstate(invalid="ignore"):
-            is_whole = np.isfinite(values) & (values == np.rint(values))
-        if not is_whole.all():
-            raise ValueError(
-                f"Labels must be whole numbers. Got {float(values[~is_whole][0]):g} in {subject}. Give the clusters "
-                "of the objects, not parameters of the model."
-            )
-    if values.size and (values.min() < -LARGEST or values.max() > LARGEST):
+def _numbers(
+    block: Block, names: Sequence[str], columns: Sequence[int], wishes: TableWishes, source: str
+) -> NDArray[Any]:
+    """(rows, columns) the cells of some columns, NaN for none."""
+    try:
+        return block.numbers(columns)
+    except NotNumbers as error:
+        name, kind = names[error.column], error.kind
+    if kind != "text":
         raise ValueError(
-            f"Labels must be at most {LARGEST:,}. Got a larger one in {subject}. Number the clusters anew."
+            f"Labels must be whole numbers. Got {kind} in column {name!r} of {source}. Number the clusters."
         )
-    return values
+    option = "id_column" if wishes.draws_axis == "columns" else "chain_column"
+    raise ValueError(
+        Message(
+            f"Labels of {source} must be whole numbers. Got the column {name!r} of text. ",
+            *("Leave it out, or name it with ", Option(option), " if that is what it is."),
+        )
+    )
 
 
 def draws_of_array(source: Any, wishes: TableWishes, name: str = "") -> GivenDraws:
@@ -222,8 +201,7 @@ def draws_of_array(source: Any, wishes: TableWishes, name: str = "") -> GivenDra
     name = name or type(source).__name__
     frame = as_frame(source)
     if frame is not None:
-        table, index = arrow_table(frame)
-        return _draws_of_columns(table, list(table.column_names), index, wishes, name)
+        return _draws_of_table(blocks_of_table(*arrow_table(frame)), wishes, name)
     if isinstance(source, list | tuple) and len(source) and all(np.ndim(one) == 2 for one in source):
         given = [draws_of_array(one, wishes, f"chain {c}") for c, one in enumerate(source, start=1)]
         return given[0]._replace(chains=[chain for one in given for chain in one.chains])
@@ -234,7 +212,6 @@ def draws_of_array(source: Any, wishes: TableWishes, name: str = "") -> GivenDra
             "Give one row or one column per draw."
         )
     wishes.refuse_columns(name)
-    axis = wishes.axis(name, array.shape)
-    labels = _whole(array, wishes.missing, format_value(name))
-    chains = list(labels) if array.ndim == 3 else [labels]
-    return GivenDraws([chain if axis == "rows" else chain.T for chain in chains], None, wishes.missing)
+    if wishes.axis(name, array.shape) == "columns":
+        array = np.moveaxis(array, -1, -2)
+    return GivenDraws(chains_of_array(array, wishes.kept, name, format_value(name)), None, wishes.kept.missing)

@@ -9,7 +9,8 @@ import numpy as np
 
 from ensemblage.base.options import Message, Option
 from ensemblage.base.text import some
-from ensemblage.io._draws_table import GivenDraws, _whole
+from ensemblage.io._draws_labels import DrawBlocks, Kept, LabelBlocks, chains_of_array
+from ensemblage.io._draws_table import GivenDraws
 
 CHAIN, DRAW, SAMPLE, POSTERIOR = "chain", "draw", "sample", "posterior"
 """Names of ArviZ: dimensions, that of stacked chains and draws, and the group of the draws."""
@@ -31,18 +32,18 @@ def _posterior_of(source: Any) -> Any:
     return group if _is_dataset(group) else None
 
 
-def draws_of_xarray(source: Any, variable: str | None, missing: int | None) -> GivenDraws:
+def draws_of_xarray(source: Any, variable: str | None, kept: Kept) -> GivenDraws:
     """The draws of InferenceData, of a tree, a data set or a variable."""
     group, name = _posterior_of(source), type(source).__name__
     if group is None and not _is_dataset(source):
         if variable is not None and variable != source.name:
             got = f"Got {variable!r} for {source.name!r}. Leave it out."
             raise ValueError(Message(Option("variable"), f" must be the name of the array. {got}"))
-        return _draws_of_variable(source, missing)
-    return _draws_of_variable(_labels_among(source if group is None else group, variable, name), missing)
+        return _draws_of_variable(source, kept)
+    return _draws_of_variable(_labels_among(source if group is None else group, variable, name), kept)
 
 
-def draws_of_netcdf(file: Path, variable: str | None, missing: int | None) -> GivenDraws:
+def draws_of_netcdf(file: Path, variable: str | None, kept: Kept) -> GivenDraws:
     """The draws of a NetCDF file, in its group "posterior" or outside of groups."""
     try:
         import xarray
@@ -63,7 +64,7 @@ def draws_of_netcdf(file: Path, variable: str | None, missing: int | None) -> Gi
             continue
         with data:
             if data.data_vars:
-                return _draws_of_variable(_labels_among(data, variable, file.name), missing)
+                return _draws_of_variable(_labels_among(data, variable, file.name), kept)
     raise ValueError(f"{file.name} must have a group {POSTERIOR!r} or variables. It has none. Save the draws again.")
 
 
@@ -97,7 +98,7 @@ def _object_dims(labels: Any) -> list[str]:
     return [str(dim) for dim in labels.dims if dim not in (CHAIN, DRAW, SAMPLE)]
 
 
-def _draws_of_variable(labels: Any, missing: int | None) -> GivenDraws:
+def _draws_of_variable(labels: Any, kept: Kept) -> GivenDraws:
     objects, name = _object_dims(labels), str(labels.name)
     is_stacked = SAMPLE in labels.dims
     if len(objects) != 1 or not (is_stacked or DRAW in labels.dims):
@@ -108,12 +109,12 @@ def _draws_of_variable(labels: Any, missing: int | None) -> GivenDraws:
     (dim,) = objects
     if is_stacked:
         ordered = labels.transpose(SAMPLE, dim)
-        matrix = _whole(np.asarray(ordered.values), missing, repr(name))
-        of_chain = np.asarray(ordered[CHAIN].values) if CHAIN in ordered.coords else np.zeros(len(matrix))
-        chains = [matrix[of_chain == c] for c in np.unique(of_chain)]
+        of_chain = ordered[CHAIN].values.tolist() if CHAIN in ordered.coords else None
+        draws = DrawBlocks(LabelBlocks(kept, name, lambda _: repr(name)))
+        draws.add(np.asarray(ordered.values), of_chain)
+        chains = draws.chains()
     else:
         ordered = labels.transpose(CHAIN, DRAW, dim) if CHAIN in labels.dims else labels.transpose(DRAW, dim)
-        array = _whole(np.asarray(ordered.values), missing, repr(name))
-        chains = list(array) if array.ndim == 3 else [array]
+        chains = chains_of_array(np.asarray(ordered.values), kept, name, repr(name))
     ids = [str(value) for value in labels[dim].values.tolist()] if dim in labels.coords else None
-    return GivenDraws(chains, ids, missing, (f"labels: {name}, objects: {dim}",))
+    return GivenDraws(chains, ids, kept.missing, (f"labels: {name}, objects: {dim}",))

@@ -27,18 +27,28 @@ def read_text(
     The rows come as an Arrow table of text, null where empty. On demand the columns that begin as numbers come as
     such, null where missing, if all their cells are numbers; text that is empty is "" then.
     """
+    layout = layout_of(content, name, delimiter, has_header)
+    return text_splitter(content, layout, name), layout
+
+
+def layout_of(content: bytes, name: str, delimiter: str | None, has_header: bool | None) -> Layout:
+    """The layout of UTF-8 text, from its first lines."""
     lines = text_lines(content[: _end_of_sample(content, name)].decode("utf-8", "ignore"))
-    layout = find_layout(lines, name, delimiter, has_header)
+    return find_layout(lines, name, delimiter, has_header)
+
+
+def text_splitter(content: bytes, layout: Layout, name: str, lines_before: int = 0) -> Callable[[bool], Any]:
+    """What splits the rows below the header, as `read_text` has it; ``lines_before`` of the file come before."""
     if b'"' in content and content.count(b'"') % 2:
-        _check_rows(content, layout, name)  # one may never be closed
-    body, mark = content[_end_of_lines(content, layout.header_lines) :], re.escape(layout.delimiter.encode())
+        _check_rows(content, layout, name, lines_before)  # one may never be closed
+    body, mark = content[end_of_lines(content, layout.header_lines) :], re.escape(layout.delimiter.encode())
     if layout.delimiter == " ":
         body = re.sub(rb"(?m)^ +| +$", b"", _without_gaps(body, rb" +", b" "))
     elif b'"' in body and re.search(mark + b' +"', body):
         body = _without_gaps(body, rb"(?<=" + mark + rb") +(?=\")", b"")
     if not body[:4096].strip() and not body.strip():
         raise ValueError(f"{name} must hold at least one row below its header. It has none. Save the table again.")
-    return lambda typed: _split(body, layout, name, content, typed), layout
+    return lambda typed: _split(body, layout, name, content, typed, lines_before)
 
 
 def _end_of_sample(content: bytes, name: str) -> int:
@@ -61,7 +71,7 @@ def text_lines(text: str) -> list[str]:
     return re.findall(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+", text)
 
 
-def _end_of_lines(content: bytes, n_lines: int) -> int:
+def end_of_lines(content: bytes, n_lines: int) -> int:
     """Where the first lines end, as many as there are."""
     ends = itertools.islice(LINE_END.finditer(content), n_lines)
     return max((line.end() for line in ends), default=0)
@@ -77,7 +87,7 @@ def _without_gaps(body: bytes, gap: bytes, instead: bytes) -> bytes:
     return re.sub(rb'("(?:[^"]|"")*")|' + gap, lambda match: match[1] or instead, body)
 
 
-def _split(body: bytes, layout: Layout, name: str, content: bytes, typed: bool) -> Any:
+def _split(body: bytes, layout: Layout, name: str, content: bytes, typed: bool, lines_before: int) -> Any:
     import pyarrow as pa
 
     numbers: Sequence[int] = ()
@@ -91,12 +101,12 @@ def _split(body: bytes, layout: Layout, name: str, content: bytes, typed: bool) 
         except pa.ArrowInvalid as error:
             reason = str(error)
             if numbers and "conversion error" in reason:  # a cell below the first ones is no number
-                return _split(body, layout, name, content, False)
+                return _split(body, layout, name, content, False, lines_before)
             if "block size" not in reason:
                 break
     if "block size" in reason:
         raise _long_row(name)
-    _check_rows(content, layout, name)
+    _check_rows(content, layout, name, lines_before)
     raise ValueError(f"{name} must be a text table. It could not be split into cells ({reason}). Save the table again.")
 
 
@@ -129,13 +139,13 @@ def row_places(content: bytes, layout: Layout, name: str) -> list[int]:
     return [place for place, _ in _rows(content, layout, name, strict=False)]
 
 
-def _rows(content: bytes, layout: Layout, name: str, strict: bool) -> Iterator[Row]:
+def _rows(content: bytes, layout: Layout, name: str, strict: bool, lines_before: int = 0) -> Iterator[Row]:
     lines = text_lines(content.decode("utf-8", "replace"))[layout.header_lines :]
-    return split_rows(lines, layout.delimiter, name, strict, layout.header_lines)
+    return split_rows(lines, layout.delimiter, name, strict, lines_before + layout.header_lines)
 
 
-def _check_rows(content: bytes, layout: Layout, name: str) -> None:
-    for place, cells in _rows(content, layout, name, strict=True):
+def _check_rows(content: bytes, layout: Layout, name: str, lines_before: int) -> None:
+    for place, cells in _rows(content, layout, name, True, lines_before):
         if len(cells) != layout.width:
             raise ValueError(
                 f"Every row of {name} must have {layout.width} field{'s' * (layout.width > 1)}, as the first one has. "

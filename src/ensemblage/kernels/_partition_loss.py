@@ -251,6 +251,43 @@ def place_rows(
 
 
 @jit
+def second_best(
+    codes: Any,
+    counts: Any,
+    offsets: Any,
+    weights: Any,
+    g: Any,
+    kind: int,
+    a: float,
+    labels: Any,
+    n_rows: Any,
+    table: Any,
+    gains: Any,
+    totals: Any,
+    sums: Any,
+    targets: Any,
+    margins: Any,
+) -> None:
+    """Of each row the best cluster other than its own, and by how much it raises the loss.
+
+    targets : OUT (m,) that cluster, an empty one if it is best; -1 if there is none
+    margins : OUT (m,) weighted sum over the draws; ∞ if there is none
+    others : IN as in `place_rows`
+    """
+    costs = g[:1].repeat(len(n_rows))
+    for i in range(len(labels)):
+        own = labels[i]
+        if kind == PLAIN:
+            add_plain_costs(i, counts[i], own, codes, offsets, weights, g, a, table, gains, totals, costs)
+        else:
+            add_costs_of_draws(i, counts[i], own, codes, offsets, weights, g, kind, table, totals, sums, costs)
+        targets[i], margins[i] = -1, np.inf
+        for k in range(len(n_rows)):
+            if k != own and costs[k] - costs[own] < margins[i]:
+                targets[i], margins[i] = k, costs[k] - costs[own]
+
+
+@jit
 def count_rows(
     order: Any,
     signed: Any,

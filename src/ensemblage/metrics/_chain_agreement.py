@@ -1,4 +1,4 @@
-"""Whether chains of draws from a posterior agree: split R-hat of numbers that each draw has."""
+"""Whether chains of draws from a posterior agree: rank-normalised split R-hat of numbers that each draw has."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtri
 from scipy.stats import f as f_distribution
+from scipy.stats import rankdata
 
 from ensemblage.base.parameters import Whole
 from ensemblage.base.random import task_seeds
@@ -25,7 +27,7 @@ AT_ONCE = 2**20
 
 
 class ChainAgreement(NamedTuple):
-    """Split R-hat of what each draw has; near 1 where the chains agree. `chain_agreement` makes it."""
+    """Rank-normalised split R-hat of what each draw has; near 1 where the chains agree. `chain_agreement` makes it."""
 
     loss: float
     """Of the loss of each draw to the clustering; NaN where it never changes."""
@@ -44,7 +46,7 @@ class ChainAgreement(NamedTuple):
 
 
 def split_rhat(values: ArrayLike, chains: ArrayLike | None = None) -> float:
-    """Potential scale reduction (R-hat) of the halves of Markov chains.
+    """Rank-normalised split R-hat of Markov chains: potential scale reduction of their halves (Vehtari et al. 2021).
 
     Parameters
     ----------
@@ -56,9 +58,11 @@ def split_rhat(values: ArrayLike, chains: ArrayLike | None = None) -> float:
     Returns
     -------
     float
-        √(((N - 1) / N · W + B / N) / W) with N draws in each half, the mean W of the variances within halves and N
-        times the variance of their means B. Vehtari et al. (2021) ask for less than 1.01. NaN if the values are all
-        the same or one is NaN; infinite if only those within each half are the same.
+        The larger of two R-hat, each √(((N - 1) / N · W + B / N) / W) with N draws in each half, the mean W of the
+        variances within halves and N times the variance of their means B: of the normal scores of the ranks of all
+        values, which sees chains with different means, and of the same of their distances from the median (folded),
+        which sees chains with different spreads. Vehtari et al. ask for less than 1.01. NaN if the values are all the
+        same or one is NaN; infinite if only those within each half are the same.
 
     Raises
     ------
@@ -67,28 +71,43 @@ def split_rhat(values: ArrayLike, chains: ArrayLike | None = None) -> float:
 
     Notes
     -----
-    O(p log p) time for p draws. All halves have as many draws as half of the shortest chain; the first draws of longer
-    ones, and of odd ones, do not count. It is neither rank-normalised nor folded.
+    O(p log p) time for p draws. The score of rank r among S values is the normal quantile of (r - 3/8) / (S + 1/4);
+    equal values have their mean rank. All halves have as many draws as half of the shortest chain: the first draws of
+    longer chains do not count, nor does the draw between the halves of an odd number.
 
     References
     ----------
-    A. Gelman, J. B. Carlin, H. S. Stern, D. B. Dunson, A. Vehtari and D. B. Rubin, *Bayesian Data Analysis*, third
-    edition, Chapman & Hall/CRC, 2013, Section 11.4. A. Vehtari, A. Gelman, D. Simpson, B. Carpenter and P.-C. Bürkner,
-    "Rank-normalization, folding, and localization: an improved R-hat for assessing convergence of MCMC", Bayesian
-    Analysis 16, 2021.
+    A. Vehtari, A. Gelman, D. Simpson, B. Carpenter and P.-C. Bürkner, "Rank-normalization, folding, and localization:
+    an improved R-hat for assessing convergence of MCMC (with discussion)", Bayesian Analysis 16(2), 2021. A. Gelman, J.
+    B. Carlin, H. S. Stern, D. B. Dunson, A. Vehtari and D. B. Rubin, *Bayesian Data Analysis*, third edition, Chapman &
+    Hall/CRC, 2013, Section 11.4: R-hat of halves.
 
     Examples
     --------
     >>> from ensemblage.metrics import split_rhat
     >>> round(split_rhat([1, 2, 1, 2, 5, 6, 5, 6], [0, 0, 0, 0, 1, 1, 1, 1]), 3)
-    3.342
+    1.619
     """
     numbers = check_numbers(values, "values of split_rhat", ("n",))
-    return float(_rhat(numbers[_halves(chains, len(numbers), "split_rhat")]))
+    return _normalised_rhat(numbers[_halves(chains, len(numbers), "split_rhat")])
+
+
+def _normalised_rhat(halves: NDArray[np.float64]) -> float:
+    """(2 C, N) → the larger R-hat of the normal scores of the values and of their distances from the median."""
+    if np.isnan(halves).any():
+        return float("nan")
+    folded = np.abs(halves - np.median(halves))
+    return float(np.fmax(_rhat(_normal_scores(halves)), _rhat(_normal_scores(folded))))
+
+
+def _normal_scores(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Normal quantiles of the ranks of all values, in the same shape; equal values have their mean rank."""
+    ranks = rankdata(values).reshape(values.shape)
+    return np.asarray(ndtri((ranks - 0.375) / (values.size + 0.25)))
 
 
 def _halves(chains: ArrayLike | None, p: int, subject: str) -> NDArray[np.intp]:
-    """(2 C, N) the draws of each half of each chain."""
+    """(2 C, N) the draws of each half of the last draws of each chain, of all as many as the shortest has."""
     given = np.zeros(p, dtype=np.intp) if chains is None else np.asarray(chains)
     if given.shape != (p,):
         raise ValueError(
@@ -103,14 +122,13 @@ def _halves(chains: ArrayLike | None, p: int, subject: str) -> NDArray[np.intp]:
             f"Every chain of {subject} must have {LEAST_DRAWS} draws or more. Got one of {shortest}. "
             "Give longer chains."
         )
-    half = shortest // 2
     order = np.argsort(number, kind="stable")
-    last = [order[end - 2 * half : end] for end in np.cumsum(sizes)]
-    return np.concatenate(last).reshape(2 * len(sizes), half)
+    last = [order[end - shortest : end] for end in np.cumsum(sizes)]
+    return np.stack([part for draws in last for part in (draws[: shortest // 2], draws[-(shortest // 2) :])])
 
 
 def _rhat(halves: NDArray[Any]) -> Any:
-    """(..., 2 C, N) → (...) split R-hat."""
+    """(..., 2 C, N) → (...) R-hat of halves, of the values as they are."""
     N = halves.shape[-1]
     within = halves.var(axis=-1, ddof=1).mean(axis=-1)
     between = N * halves.mean(axis=-1).var(axis=-1, ddof=1)
@@ -128,7 +146,7 @@ def chain_agreement(
     n_jobs: int | None = None,
     random_state: Any = None,
 ) -> ChainAgreement:
-    """Compare Markov chains of partitions by split R-hat: of the loss, the number of clusters, and pairs of objects.
+    """Compare Markov chains of partitions by R-hat: of the loss, the number of clusters, and pairs of objects.
 
     Labels of clusters mean nothing across draws, so that R-hat needs numbers that renaming leaves alone.
 
@@ -162,14 +180,16 @@ def chain_agreement(
     Notes
     -----
     O(n p + q p) time for n objects, p draws and q pairs; memory n p bytes for the draws and 8 MB beside them. A pair
-    in a draw that does not label both objects is as if it were apart.
+    in a draw that does not label both objects is as if it were apart. Ranks of an indicator, and its distances from
+    the median, are linear in it: its rank-normalised R-hat is that of the values 0 and 1.
 
     Of many pairs some are large by chance. With h halves of N independent draws, N (R-hat² - 1) + 1 is about as F with
     h - 1 and h (N - 1) degrees of freedom: the source of ``by_chance``.
 
     References
     ----------
-    A. Vehtari et al., "Rank-normalization, folding, and localization", Bayesian Analysis 16, 2021.
+    A. Vehtari, A. Gelman, D. Simpson, B. Carpenter and P.-C. Bürkner, "Rank-normalization, folding, and localization:
+    an improved R-hat for assessing convergence of MCMC (with discussion)", Bayesian Analysis 16(2), 2021.
 
     Examples
     --------
@@ -199,7 +219,7 @@ def chain_agreement(
         of_pairs[start : start + step] = _rhat(joined[:, halves].astype(np.float64))
     numbers = ensemble.n_clusters.astype(np.float64)
     return ChainAgreement(
-        *(float(_rhat(losses[halves])), float(_rhat(numbers[halves])), pairs, of_pairs),
+        *(_normalised_rhat(losses[halves]), _normalised_rhat(numbers[halves]), pairs, of_pairs),
         *(len(halves) // 2, halves.shape[1], _large_by_chance(*halves.shape)),
     )
 

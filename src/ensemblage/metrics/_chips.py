@@ -127,7 +127,8 @@ def chips(
 
     References
     ----------
-    Barrientos, Page, Dahl and Dunson, 2024: CHIPS.
+    A. F. Barrientos, G. L. Page, D. B. Dahl and D. B. Dunson, 2024: CHIPS partition greedy search, the function
+    ``chips`` of salso for R.
 
     Examples
     --------

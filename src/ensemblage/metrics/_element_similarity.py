@@ -49,7 +49,7 @@ def element_similarity(first: ArrayLike, second: ArrayLike) -> NDArray[np.float6
     References
     ----------
     A. J. Gates, I. B. Wood, W. P. Hetrick and Y.-Y. Ahn, "Element-centric clustering comparison unifies overlaps and
-    hierarchy", Scientific Reports 9, 2019.
+    hierarchy", Scientific Reports 9, 8574, 2019.
 
     Examples
     --------
@@ -96,8 +96,11 @@ def element_consistency(
 
     References
     ----------
-    A. Shahsavari, A. Munteanu and I. Mohorianu, "ClustAssess: tools for assessing the robustness of single-cell
-    clustering", bioRxiv, 2022.
+    A. J. Gates, I. B. Wood, W. P. Hetrick and Y.-Y. Ahn, "Element-centric clustering comparison unifies overlaps and
+    hierarchy", Scientific Reports 9, 8574, 2019. A. Munteanu, A. Shahsavari and others: ``element_consistency`` of
+    ClustAssess for R. H. Kim, I. Park, J.-E. Park, J. K. Kim, M. Seo and J. K. Kim, "scICE: enhancing clustering
+    reliability and efficiency of scRNA-seq data with multi-cluster label consistency evaluation", Nature Communications
+    16, 2025.
 
     Examples
     --------

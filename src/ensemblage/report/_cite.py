@@ -1,4 +1,4 @@
-"""The papers behind methods, rankers and generators."""
+"""The papers behind methods, rankers, generators, and functions of draws from a posterior."""
 
 from __future__ import annotations
 
@@ -31,6 +31,7 @@ OF_CLASSES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "CommunityConsensus": ("poulin2019", "tabatabaee2025", "lancichinetti2012"),
         "ConsensusModes": ("peixoto2021",),
         "DiversePartitions": ("damle2019", "gagolewski2016"),
+        "Dune": ("roux2024",),
         "Genie": ("gagolewski2016",),
         "GeniePartitions": ("gagolewski2016",),
         "Chosen": ("friedman2001",),
@@ -47,8 +48,22 @@ OF_CLASSES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "USpec": ("huang2020",),
         "USpecPartitions": ("huang2020",),
         "SelectMembers": ("ohl2025",),
+        "WasabiModes": ("balocchi2025",),
     }
 )
+OF_FUNCTIONS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "chain_agreement": ("vehtari2021",),
+        "chips": ("barrientos2024",),
+        "credible_ball": ("wade2018",),
+        "element_consistency": ("gates2019", "kim2025"),
+        "element_similarity": ("gates2019",),
+        "expected_loss": ("dahl2022", "wade2018"),
+        "split_rhat": ("vehtari2021",),
+        "summarize_draws": ("dahl2022", "wade2018", "vehtari2021"),
+    }
+)
+"""Of draws from a posterior, and of element-centric similarity."""
 
 OF_FAMILIES: Mapping[str, str] = MappingProxyType(
     {
@@ -92,9 +107,10 @@ def cite(of: Any) -> Citation:
     Parameters
     ----------
     of : str or estimator
-        A name of ``METHODS`` or ``ranking.RANKERS``, or of a generator's class; or an estimator of ensemblage, fitted
-        or not. Of `ConsensusClustering` the generator and the consensus are cited: fitted, those that it chose; of
-        learned weights, or of its ``chosen_``, the trees and the algorithms that weigh 1 % or more.
+        A name of ``METHODS`` or ``ranking.RANKERS``, of a generator's class, of `WasabiModes` or `Dune`, or of a
+        function of draws or elements, as "credible_ball"; or an estimator of ensemblage, fitted or not. Of
+        `ConsensusClustering` the generator and the consensus are cited: fitted, those that it chose; of learned
+        weights, or of its ``chosen_``, the trees and the algorithms that weigh 1 % or more.
 
     Returns
     -------
@@ -135,14 +151,16 @@ def cite(of: Any) -> Citation:
 
 def names() -> list[str]:
     """All that can be cited by name."""
-    return [*METHODS, *METHODS.aliases, *RANKERS, *OF_CLASSES]
+    return [*METHODS, *METHODS.aliases, *RANKERS, *OF_CLASSES, *OF_FUNCTIONS]
 
 
 def _keys_of_name(name: str) -> tuple[str | Reference, ...]:
     check_choice(name, "The name to cite", names(), "METHODS")
     if name in METHODS:
         return METHODS[name].references
-    return OF_RANKERS.get(name, _INDEX) if name in RANKERS else OF_CLASSES[name]
+    if name in RANKERS:
+        return OF_RANKERS.get(name, _INDEX)
+    return OF_CLASSES[name] if name in OF_CLASSES else OF_FUNCTIONS[name]
 
 
 def _keys_of(model: Any) -> Iterable[str | Reference]:

@@ -64,10 +64,11 @@ TERMS = (
         ),
     ),
     (
-        "Split R-hat",
+        "Rank-normalised split R-hat",
         (
-            "Compares the halves of all chains: the deviation of a number in all of them over that within each (Gelman "
-            "et al. 2013, Section 11.4). 1 if they agree; Vehtari et al. (2021) ask for less than 1.01."
+            "Compares the halves of all chains: the deviation of a number in all of them over that within each. It is "
+            "the larger one of the number's ranks and of the ranks of its distance from the median (Vehtari et al. "
+            "2021). 1 if they agree; less than 1.01 is asked for."
         ),
     ),
 )
@@ -93,7 +94,7 @@ def draws_report(
         "loss": model.loss,
         "a": model.a,
         "objective": model.objective_,
-        "starts": {"n": len(model.losses_), "reached": int((model.losses_ <= model.losses_.min() + 1e-9).sum())},
+        "starts": {"n": len(model.losses_), "reached": int((model.losses_ <= model.objective_ + 1e-9).sum())},
         "clusters": _clusters(found),
         "n_unlabelled": int((labels < 0).sum()),
         "draw_clusters": _counts(ensemble.n_clusters),
@@ -270,10 +271,11 @@ def estimate_sentence(summary: Summary) -> str:
     """What the estimate is, and how often the search found it."""
     name = LOSSES[summary["loss"]][0]
     price = "" if summary["a"] == 1 else f" with the price {summary['a']:g}"
-    found = summary["starts"]
+    found, starts = summary["starts"], plural(summary["starts"]["n"], "start")
+    how = f"{found['reached']} of {starts} found it" if found["reached"] else f"recombinations of {starts} found it"
     return (
         f"The estimate has the least expected {name}{price} that was found: "
-        f"{loss_text(summary, summary['objective'])}; {found['reached']} of {plural(found['n'], 'start')} found it."
+        f"{loss_text(summary, summary['objective'])}; {how}."
     )
 
 
@@ -419,7 +421,7 @@ def agreement_sentence(summary: Summary) -> str:
     values = [found["loss"], found["n_clusters"], found["pairs"]["median"]]
     of_each = ("distance from the estimate", "number of clusters", "median pair of objects")
     told = ", ".join(f"{_rhat_text(value)} of the {name}" for name, value in zip(of_each, values, strict=True))
-    sentence = f"Split R-hat of {how}: {told}"
+    sentence = f"Rank-normalised split R-hat of {how}: {told}"
     if all(value is None or value < LARGE for value in values):
         return f"{sentence}; less than {LARGE} is asked for."
     return f"{sentence}, and less than {LARGE} is asked for: sample longer before you trust the rest."
@@ -459,7 +461,7 @@ def _table_of_rhat(found: Mapping[str, Any]) -> Table:
         ["pairs on which all draws agree, left out", f"{pairs['n_constant']:,}"],
     ]
     note = f"Of {2 * found['n_chains']} halves with {plural(found['n_draws'], 'draw')} each."
-    return Table("Split R-hat", ["Of", "R-hat"], rows, note)
+    return Table("Rank-normalised split R-hat", ["Of", "R-hat"], rows, note)
 
 
 def _rhat_text(value: float | None) -> str:

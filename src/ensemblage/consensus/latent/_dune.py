@@ -155,7 +155,7 @@ class Dune(BaseEstimator):
     References
     ----------
     H. Roux de Bézieux et al., "Improving replicability in single-cell RNA-Seq cell type discovery with Dune", BMC
-    Bioinformatics 25, 2024.
+    Bioinformatics 25, 198, 2024.
 
     Examples
     --------

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
@@ -15,7 +17,18 @@ from ensemblage.consensus._base import BaseConsensus, MemoryLimited
 from ensemblage.consensus._capabilities import Capabilities
 from ensemblage.consensus.graphs._partition_graph import renumber_parts
 from ensemblage.ensemble._rows import Rows
-from ensemblage.kernels._partition_loss import ID, NID, NVI, OMARI, PLAIN, count_rows, place_rows, sum_tables
+from ensemblage.kernels._partition_loss import (
+    ID,
+    NID,
+    NVI,
+    OMARI,
+    PLAIN,
+    count_rows,
+    place_rows,
+    second_best,
+    sum_tables,
+)
+from ensemblage.metrics._align import match_rows
 from ensemblage.metrics._expected_loss import (
     FRACTIONS,
     LOSSES,
@@ -36,9 +49,11 @@ RATIO_GAIN = 1e-12
 ROUNDING = 1e-15
 """Share of g of all objects that is noise."""
 LOWER = 1e-12
-"""By how much the loss must fall for a perturbed partition to be kept."""
-PERTURBED, N_PERTURBED = 0.4, 2
-"""Share of the rows that a perturbation allocates again, and how many starts are perturbed."""
+"""By how much the loss must fall for what a zealous update or a chain made to be kept."""
+MUTATED = 0.05
+"""Share of all rows that a recombination allocates again beside those on which its two partitions differ."""
+LONG_EFFORT, SHORT_EFFORT, MOST_LONG = (20, 4), (3, 1), 10**5
+"""Rounds of a search and searches, by default, for so many labels (distinct rows times draws) or fewer, and for more."""
 SAME = 1e-9
 """Losses that differ by no more are of the same partition, as far as one can tell."""
 MOST_TABULATED = 2**22
@@ -67,6 +82,15 @@ class Draws:
         rows = self.rows
         losses = draw_losses(rows.codes, rows.counts, rows.offsets, clusters, self.loss, self.a, n_jobs)
         return losses.expected(rows.weights, self.loss)
+
+
+class Targets(NamedTuple):
+    """Where the rows might move."""
+
+    clusters: NDArray[np.int64]
+    """(m,) the best one other than its own; -1 if there is none."""
+    order: NDArray[np.intp]
+    """(m,) rows for which that one is least worse first."""
 
 
 class Search:
@@ -178,15 +202,70 @@ class Search:
             least = self._keep_lower(before, least)
         return n_iter
 
-    def perturb(self, n_times: int, max_iter: int) -> int:
-        """Allocate rows at random again, sweep; keep that if the loss falls. Returns the sweeps."""
-        least, n_iter, m = self.loss(), 0, len(self.labels)
-        for _ in range(n_times):
-            before = self.labels.copy()
-            self._allocate_again(self.random.permutation(m)[: int(np.ceil(PERTURBED * m))])
-            n_iter += self.sweeten(max_iter)
-            least = self._keep_lower(before, least)
+    def recombine(self, one: NDArray[np.int32], other: NDArray[np.int32], max_iter: int) -> int:
+        """Begin with the first of two partitions.
+
+        Allocate the rows again whose clusters are not matched with those that they have in the second, and a few
+        others; then sweep. Returns the sweeps.
+        """
+        self.set_labels(one)
+        table = np.zeros((len(self.n_rows), len(self.n_rows)), dtype=np.int64)
+        np.add.at(table, (one, other), self.draws.counts)
+        is_free = match_rows(table)[one] != other
+        m = len(one)
+        is_free[self.random.permutation(m)[: int(np.ceil(MUTATED * m))]] = True
+        self._allocate_again(self.random.permutation(np.flatnonzero(is_free)))
+        return self.sweeten(max_iter)
+
+    def move_in_chains(self, n_chains: int, max_iter: int) -> int:
+        """Move a row to its second-best cluster, let the others follow, sweep; keep that if the loss falls.
+
+        The rows for which that cluster is least worse come first; again until no chain of all rows lowers the loss.
+        Returns the sweeps.
+        """
+        least, n_iter, found = self.loss(), 0, True
+        while found and n_chains > 0:
+            found = False
+            targets = self._second_best()
+            for i in targets.order[:n_chains].tolist():
+                before, k = self.labels.copy(), int(targets.clusters[i])
+                if k < 0 or k == before[i]:
+                    continue
+                row = np.array([i])
+                self._count(row, -1)
+                self.labels[i] = k
+                self._count(row, 1)
+                others = self.random.permutation(len(before))
+                self.place(others[others != i])
+                n_iter += 1 + self.sweeten(max_iter)
+                now = self._keep_lower(before, least)
+                found |= now < least
+                least = now
+                n_chains -= 1
         return n_iter
+
+    def _second_best(self) -> Targets:
+        """Of each row the best cluster other than its own."""
+        draws, m = self.draws, len(self.labels)
+        targets, margins = np.empty(m, dtype=np.int64), np.empty(m)
+        second_best(
+            draws.codes,
+            draws.counts,
+            draws.rows.offsets,
+            draws.rows.weights,
+            draws.g,
+            draws.kind,
+            float(draws.a),
+            self.labels,
+            self.n_rows,
+            self.table,
+            self.gains,
+            self.totals,
+            self.sums,
+            targets,
+            margins,
+        )
+        return Targets(targets, np.argsort(margins, kind="stable"))
 
     def _allocate_again(self, members: NDArray[np.int64]) -> None:
         """Take rows out of their clusters, and put them into their best ones, one after the other."""
@@ -206,21 +285,32 @@ class Search:
 
 
 class Run(NamedTuple):
-    """What a start ended with."""
+    """What a start or a recombination ended with."""
 
     loss: float
     labels: NDArray[np.int32]
     """(m,)"""
     n_iter: int
-    random: np.random.RandomState
-    """As the start left it."""
 
     @classmethod
     def of(cls, search: Search, n_iter: int) -> Run:
         """The state of a search after so many sweeps."""
-        draws, labels = search.draws, search.labels
-        loss = draws.expected_loss(labels, 1) if draws.tabulated else search.loss()
-        return cls(loss, labels, n_iter, search.random)
+        return cls(search.loss(), search.labels, n_iter)
+
+
+def _agree(runs: Sequence[Run]) -> bool:
+    """Whether two of them end with the same least loss."""
+    least = sorted(run.loss for run in runs)[:2]
+    return len(least) == 2 and least[1] <= least[0] + SAME
+
+
+def best_of(runs: Sequence[Run], n_runs: int) -> list[Run]:
+    """So many runs with the lowest losses, of each loss one, lowest first."""
+    kept: list[Run] = []
+    for run in sorted(runs, key=lambda run: run.loss):
+        if not kept or run.loss > kept[-1].loss + SAME:
+            kept.append(run)
+    return kept[:n_runs]
 
 
 @dataclass(eq=False, repr=False)
@@ -244,9 +334,12 @@ class SalsoConsensus(BaseConsensus, MemoryLimited):
         Number of starts, the one with the least loss wins: the expected one.
     max_zealous : int, default 10
         Most clusters of a start that are emptied and allocated again.
-    n_perturbations : int, default 3
-        How often each of the best two starts is perturbed, times ``n_init``; not if two starts end with the same least
-        loss.
+    n_rounds : int, optional
+        Rounds of ``n_init`` recombinations of two of the best partitions; none if two starts end with the same least
+        loss. None is 20 for up to 10⁵ labels, distinct rows times draws, and 3 for more.
+    n_searches : int, optional
+        Searches of ``n_init`` starts and ``n_rounds`` rounds, whose best partitions are recombined; one if two starts
+        of the first end with the same least loss. None is 4 for up to 10⁵ labels, and 1 for more.
     max_iter : int, default 100
         Most iterations per start: sweeps over all rows, and as many after each step that allocates rows again.
     {partition_weights}
@@ -260,10 +353,10 @@ class SalsoConsensus(BaseConsensus, MemoryLimited):
     {clusters}
     objective_ : float
         Expected loss of ``labels_``; in bits for "vi", "gvi" and "id". Least is best.
-    losses_ : ndarray of shape (n_init,)
-        What each start ended with.
+    losses_ : ndarray of shape (n_init,) or (n_searches * n_init,)
+        What each start ended with, before recombinations.
     n_iter_ : int
-        Sweeps of the best start.
+        Sweeps of the start, recombination or chains that ended with the least loss.
     {partitions_in}
 
     Raises
@@ -284,9 +377,14 @@ class SalsoConsensus(BaseConsensus, MemoryLimited):
     Sweeps in random orders then move rows to their best clusters until none moves. Zealous updates empty a cluster,
     allocate its rows again and sweep; what does not lower the loss is undone.
 
-    Two starts that end with the same least loss make it likely that there is no lower one. Where they do not, iterated
-    local search follows, which SALSO does not have: 40 % of the rows, chosen at random, are allocated again, then
-    sweeps, from the best two starts. What does not lower the loss is undone.
+    Two starts that end with the same least loss make it likely that there is no lower one. Where they do not, a
+    memetic search follows, which SALSO does not have. Its pool are the best ``n_init`` partitions that have different
+    losses. Of each of them and a random other one, clusters are matched so that they share as many objects as can be;
+    the rows outside of matched clusters, and 5 % of all, are allocated again, then sweeps. From the best one follow
+    ejection chains, ``n_init`` times ``n_rounds`` at most: a row goes to its second-best cluster, sweeps move the
+    others; what does not lower the loss is undone. The best partitions of all searches are a pool of their own in the
+    end. Of up to 10⁵ labels all that takes about 40 times as long as the starts of one search, where it is needed
+    (docs/BENCHMARKS.md); ``n_searches=1`` takes 9 times as long, and ``n_rounds=0`` leaves it out.
 
     O(m p k) time for a sweep of m distinct label rows of p draws; bytes: m p for the rows, and 12 Σk (k + 1) for each
     start that runs at the same time, where Σk are the clusters of all draws and k is the most of the estimate. Nothing
@@ -301,8 +399,10 @@ class SalsoConsensus(BaseConsensus, MemoryLimited):
     ----------
     D. B. Dahl, D. J. Johnson and P. Müller, "Search algorithms and loss functions for Bayesian clustering", Journal of
     Computational and Graphical Statistics 31, 2022. S. Wade and Z. Ghahramani, "Bayesian cluster analysis: point
-    estimation and credible balls", Bayesian Analysis 13, 2018. H. R. Lourenço, O. C. Martin and T. Stützle, "Iterated
-    local search", in *Handbook of Metaheuristics*, Kluwer, 2003.
+    estimation and credible balls", Bayesian Analysis 13, 2018. P. Galinier and J.-K. Hao, "Hybrid evolutionary
+    algorithms for graph coloring", Journal of Combinatorial Optimization 3, 1999: recombination of partitions. F.
+    Glover, "Ejection chains, reference structures and alternating path methods for traveling salesman problems",
+    Discrete Applied Mathematics 65, 1996.
 
     Examples
     --------
@@ -323,7 +423,8 @@ class SalsoConsensus(BaseConsensus, MemoryLimited):
         "a": [Number(least=0, most=2)],
         "n_init": [Whole(1, MOST_TASKS)],
         "max_zealous": [Whole(0)],
-        "n_perturbations": [Whole(0, MOST_TASKS)],
+        "n_rounds": [Whole(0, MOST_TASKS), None],
+        "n_searches": [Whole(1, MOST_TASKS), None],
         "max_iter": [Whole(1)],
         "max_bytes": [Bytes()],
         "random_state": [Seed()],
@@ -335,7 +436,8 @@ class SalsoConsensus(BaseConsensus, MemoryLimited):
     a: float = 1.0
     n_init: int = 16
     max_zealous: int = 10
-    n_perturbations: int = 3
+    n_rounds: int | None = None
+    n_searches: int | None = None
     max_iter: int = 100
     weights: Any = None
     max_bytes: int | str = MAX_BYTES
@@ -352,29 +454,67 @@ class SalsoConsensus(BaseConsensus, MemoryLimited):
 
     def _fit(self, rows: Rows) -> NDArray[Any]:
         draws, K = Draws(rows, self.loss, self.a), self._most_clusters(rows, self._check_n_clusters(rows))
-        seeds = task_seeds(self.random_state, self.n_init)
+        n_rounds, n_searches = self._effort(rows)
+        *seeds, last = np.array_split(
+            task_seeds(self.random_state, n_searches * (self.n_init + 1) + 1),
+            np.arange(1, n_searches + 1) * (self.n_init + 1),
+        )
+        starts = self._starts(draws, K, seeds[0][:-1])
+        found = starts
+        if n_rounds and not _agree(starts):
+            n_kept = -(-self.n_init // n_searches)  # of each search, recombined with those of the others
+            ends = self._recombined(draws, K, starts, n_rounds, seeds[0][-1])[:n_kept]
+            for of_search in seeds[1:]:
+                more = self._starts(draws, K, of_search[:-1])
+                ends += self._recombined(draws, K, more, n_rounds, of_search[-1])[:n_kept]
+                starts += more
+            found = self._recombined(draws, K, ends, n_rounds, last[0]) if n_searches > 1 else ends
+        best = min(found, key=lambda run: run.loss)
+        self.losses_ = np.array([run.loss for run in starts])
+        self.objective_ = draws.expected_loss(best.labels, self.n_jobs) if draws.tabulated else best.loss
+        self.n_iter_ = best.n_iter
+        return renumber_parts(best.labels)
+
+    def _effort(self, rows: Rows) -> tuple[int, int]:
+        """Rounds of a search, and searches: fewer of many labels, of which each takes long."""
+        usual = LONG_EFFORT if math.prod(rows.codes.shape) <= MOST_LONG else SHORT_EFFORT
+        given = self.n_rounds, self.n_searches
+        n_rounds, n_searches = (one if asked is None else asked for one, asked in zip(usual, given, strict=True))
+        return n_rounds, n_searches
+
+    def _starts(self, draws: Draws, n_clusters: int, seeds: NDArray[np.int64]) -> list[Run]:
+        """What starts of all kinds end with, after sweeps and zealous updates."""
 
         def run(start: int) -> Run:
-            search = Search(draws, K, np.random.RandomState(seeds[start]))
+            search = Search(draws, n_clusters, np.random.RandomState(seeds[start]))
             search.start(start % 4)
             n_iter = search.sweeten(self.max_iter)
             n_iter += search.update_zealously(self.max_zealous, self.max_iter)
             return Run.of(search, n_iter)
 
-        def perturb(run: Run) -> Run:
-            search = Search(draws, K, run.random)
-            search.set_labels(run.labels)
-            return Run.of(search, run.n_iter + search.perturb(self.n_perturbations * self.n_init, self.max_iter))
+        return parallel_map(run, range(len(seeds)), self.n_jobs)
 
-        runs = parallel_map(run, range(self.n_init), self.n_jobs)
-        best = np.argsort([run.loss for run in runs], kind="stable")[:N_PERTURBED]
-        losses = [runs[start].loss for start in best]
-        if self.n_perturbations and (len(losses) < N_PERTURBED or losses[1] > losses[0] + SAME):
-            for start, found in zip(best, parallel_map(perturb, [runs[i] for i in best], self.n_jobs), strict=True):
-                runs[start] = found
-        self.losses_ = np.array([run.loss for run in runs])
-        self.objective_, labels, self.n_iter_, _ = runs[int(self.losses_.argmin())]
-        return renumber_parts(labels)
+    def _recombined(self, draws: Draws, n_clusters: int, runs: Sequence[Run], n_rounds: int, seed: int) -> list[Run]:
+        """The best partitions, lowest loss first: rounds of recombinations within a pool, chains from the best one."""
+        random, pool = np.random.RandomState(seed), best_of(runs, self.n_init)
+
+        def recombined(task: tuple[int, int, int]) -> Run:
+            one, other, seed = task
+            search = Search(draws, n_clusters, np.random.RandomState(seed))
+            return Run.of(search, search.recombine(pool[one].labels, pool[other].labels, self.max_iter))
+
+        for _ in range(n_rounds):
+            if len(pool) < 2:
+                break
+            ones = np.arange(self.n_init) % len(pool)
+            others = (ones + random.randint(1, len(pool), self.n_init)) % len(pool)
+            seeds = random.randint(2**31 - 1, size=self.n_init)
+            tasks = list(zip(ones.tolist(), others.tolist(), seeds.tolist(), strict=True))
+            pool = best_of([*pool, *parallel_map(recombined, tasks, self.n_jobs)], self.n_init)
+        search = Search(draws, n_clusters, random)
+        search.set_labels(pool[0].labels)
+        n_iter = search.move_in_chains(n_rounds * self.n_init, self.max_iter)
+        return best_of([Run.of(search, n_iter), *pool], self.n_init)
 
     @staticmethod
     def _most_clusters(rows: Rows, k: int) -> int:
@@ -384,7 +524,9 @@ class SalsoConsensus(BaseConsensus, MemoryLimited):
         """Of the rows and of the tables of every start that runs at the same time."""
         (m, p), K = rows.codes.shape, self._most_clusters(rows, k)
         of_start = (12 * int(rows.offsets[-1]) + 8 * p) * (K + 1) + 48 * p + 40 * m
-        of_rows = m * p * rows.codes.dtype.itemsize + 16 * min(int(rows.counts.sum()), MOST_TABULATED)
+        of_rows = m * (p * rows.codes.dtype.itemsize + 12 * self.n_init) + 16 * min(
+            int(rows.counts.sum()), MOST_TABULATED
+        )
         n_bytes = OVERHEAD + of_rows + min(thread_count(self.n_jobs), self.n_init) * of_start
         advice = "Raise max_bytes, ask for fewer clusters with n_clusters, lower n_jobs, or thin the draws."
         return Need(n_bytes, f"the tables of {K:,} clusters with {p:,} draws", advice)

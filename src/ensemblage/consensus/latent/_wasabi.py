@@ -91,7 +91,7 @@ class KMeansOfPartitions:
         k = None if self.n_clusters is None else min(self.n_clusters, len(of_draws.distinct.counts))
         weights = self.weights[draws]
         search = SalsoConsensus(
-            k, n_init=N_INIT, n_perturbations=0, weights=weights, max_bytes=self.max_bytes, n_jobs=1, random_state=seed
+            k, n_init=N_INIT, n_rounds=0, weights=weights, max_bytes=self.max_bytes, n_jobs=1, random_state=seed
         )
         found = search.fit(of_draws).labels_
         losses = [weights @ self.distances(one)[draws] for one in (found, before)]
@@ -174,7 +174,8 @@ class WasabiModes(BaseEstimator):
 
     References
     ----------
-    C. Balocchi and S. Wade, "Understanding uncertainty in Bayesian cluster analysis", arXiv:2506.16295, 2025.
+    C. Balocchi and S. Wade, "Interpreting uncertainty in Bayesian cluster analysis", arXiv:2506.16295, 2025; the first
+    version: "Understanding uncertainty in Bayesian cluster analysis".
 
     Examples
     --------

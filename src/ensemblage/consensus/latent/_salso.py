@@ -53,7 +53,7 @@ LOWER = 1e-12
 MUTATED = 0.05
 """Share of all rows that a recombination allocates again beside those on which its two partitions differ."""
 LONG_EFFORT, SHORT_EFFORT, MOST_LONG = (20, 4), (3, 1), 10**5
-"""Rounds of a search and searches, by default, for so many labels (distinct rows times draws) or fewer, and for more."""
+"""Rounds of a search, and searches, up to so many labels (distinct rows times draws); the same for more; how many."""
 SAME = 1e-9
 """Losses that differ by no more are of the same partition, as far as one can tell."""
 MOST_TABULATED = 2**22

@@ -292,6 +292,17 @@ def test_chains_move_rows_that_must_move_together():
     assert found[1] < found[0] - 1e-6
 
 
+def test_the_default_searches_less_where_labels_are_many(monkeypatch):
+    given = {"loss": "nid", "n_init": 4, "random_state": 0}
+    few = SalsoConsensus(**given).fit(PL)
+    monkeypatch.setattr(_salso, "MOST_LONG", PL.size - 1)
+    many, asked = (SalsoConsensus(**given, **more).fit(PL) for more in ({}, {"n_rounds": 3, "n_searches": 1}))
+    assert len(few.losses_) == 16
+    assert_array_equal(many.losses_, asked.losses_)
+    assert_array_equal(many.labels_, asked.labels_)
+    assert few.objective_ <= many.objective_
+
+
 def test_searches_and_threads_of_them():
     one = SalsoConsensus(loss="nid", n_init=4, n_rounds=2, n_searches=3, n_jobs=1, random_state=0).fit(PL)
     two = SalsoConsensus(loss="nid", n_init=4, n_rounds=2, n_searches=3, n_jobs=2, random_state=0).fit(PL)

@@ -414,7 +414,7 @@ def test_the_page_of_soft_partitions_shows_their_likeliest_clusters(name):
     soft = SoftEnsemble(soft_blocks(), names=list("abcde"))
     model = method(name, 3).fit(soft)
     page = model.report(soft)
-    assert page.summary["settings"]["memberships"].startswith("of soft partitions; what is drawn")
+    assert page.summary["settings"]["memberships"].startswith("of soft partitions; they are shown")
     assert [member["name"] for member in page.summary["members"]] == list("abcde")
     assert "likeliest cluster of each object" in page.html
     assert len(model.to_frame(soft)) == 60

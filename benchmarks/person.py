@@ -2,7 +2,7 @@
 
 python benchmarks/person.py [--against REV] [--only NAME] [--million] [--rounds 1] [--selection NAME] [--record FILE]
 prints processor and wall seconds and the peak of memory of this tree, those of another commit beside, and what the
-wall seconds were spent on as the command says itself; "untold" is what it does not say.
+wall seconds were spent on as the command says itself; "not reported" is what it does not say.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def run(work: Work, tree: Path, folder: Path, cache: Path, selection: str) -> di
             said.seek(0)
             return {"failed": said.read().strip().splitlines()[-1]}
     stages = json.loads((out / "summary.json").read_text(encoding="utf-8"))["seconds"]
-    stages["untold"] = round(wall - sum(stages.values()), 3)
+    stages["not reported"] = round(wall - sum(stages.values()), 3)
     return {"processor": used.ru_utime + used.ru_stime, "wall": wall, "mb": used.ru_maxrss / 1024, "stages": stages}
 
 

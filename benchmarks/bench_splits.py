@@ -148,13 +148,17 @@ def default_work(draws: int) -> Iterator[Work]:
         yield f"default {key}", about, measured
 
 
+def two_clusters(seed: int, distance: int, n: int, d: int) -> tuple[Any, Any]:
+    """(n, d) two Gaussians, so many deviations apart in the first feature, and which objects are of the first."""
+    X = np.random.default_rng([seed, distance, n, d]).normal(size=(n, d))
+    X[: n // 2, 0] += distance
+    return X, np.arange(n) < n // 2
+
+
 def power_work() -> Iterator[Work]:
     """As the sheet has it: n = 200 and 1000, d = 2, 10 and 50, clusters of k-means and Ward for k = 2 and 4."""
     for seed, distance, n, d in product(range(10), (2, 3, 4, 6), (200, 1000), (2, 10, 50)):
-        rng = np.random.default_rng([seed, distance, n, d])
-        X = rng.normal(size=(n, d))
-        X[: n // 2, 0] += distance
-        truth = np.arange(n) < n // 2
+        X, truth = two_clusters(seed, distance, n, d)
 
         def measured(X: Any = X, truth: Any = truth, seed: int = seed) -> dict[str, Any]:
             found: dict[str, Any] = {"unimodal": [], "gaussian": [], "ari": []}
@@ -175,10 +179,7 @@ def default_power_work() -> Iterator[Work]:
     from ensemblage import ConsensusClustering
 
     for seed, distance, n, d in product(range(1), (2, 3, 4, 6), (200, 1000), (2, 10, 50)):
-        rng = np.random.default_rng([seed, distance, n, d])
-        X = rng.normal(size=(n, d))
-        X[: n // 2, 0] += distance
-        truth = np.arange(n) < n // 2
+        X, truth = two_clusters(seed, distance, n, d)
 
         def measured(X: Any = X, truth: Any = truth, seed: int = seed) -> dict[str, Any]:
             model = ConsensusClustering(random_state=0).fit(X)

@@ -77,6 +77,11 @@ class Draws:
         gain = max(LEAST_GAIN, noise) if loss in POOLED else RATIO_GAIN
         self.margin = float(rows.weights.sum()) * gain
 
+    @property
+    def arguments(self) -> tuple[Any, Any, Any, Any, Any, int, float]:
+        """What the kernels read of the draws and of the loss."""
+        return self.codes, self.counts, self.rows.offsets, self.rows.weights, self.g, self.kind, float(self.a)
+
     def expected_loss(self, clusters: NDArray[Any], n_jobs: int | None = None) -> float:
         """Of clusters of the rows, from whole numbers."""
         rows = self.rows
@@ -108,35 +113,24 @@ class Search:
         self.sums = np.zeros((0 if draws.kind == PLAIN else p, 3))
         self._rows_per_call = rows_per_call(2 * p * last, len(draws.counts))
 
+    @property
+    def _state(self) -> tuple[Any, Any, Any, Any, Any, Any]:
+        """What the kernels change."""
+        return self.labels, self.n_rows, self.table, self.gains, self.totals, self.sums
+
     def place(self, order: NDArray[np.int64]) -> int:
         """Put rows into their best clusters, one after the other; how many have another one now."""
         draws, moved = self.draws, 0
         for start in range(0, len(order), self._rows_per_call):
             check_stopped()
-            moved += place_rows(
-                order[start : start + self._rows_per_call],
-                draws.codes,
-                draws.counts,
-                draws.rows.offsets,
-                draws.rows.weights,
-                draws.g,
-                draws.kind,
-                float(draws.a),
-                draws.margin,
-                self.labels,
-                self.n_rows,
-                self.table,
-                self.gains,
-                self.totals,
-                self.sums,
-            )
+            some = order[start : start + self._rows_per_call]
+            moved += place_rows(some, *draws.arguments, draws.margin, *self._state)
         return moved
 
     def _count(self, order: NDArray[np.int64], sign: int) -> None:
         """Count the rows in their clusters, or take them out."""
         draws = self.draws
-        state = (self.labels, self.n_rows, self.table, self.gains, self.totals, self.sums)
-        count_rows(order, sign * draws.counts, draws.codes, draws.rows.offsets, draws.g, *state)
+        count_rows(order, sign * draws.counts, draws.codes, draws.rows.offsets, draws.g, *self._state)
 
     def set_labels(self, labels: NDArray[Any]) -> None:
         """Start from clusters of the rows, -1 for none."""
@@ -248,23 +242,7 @@ class Search:
         """Of each row the best cluster other than its own."""
         draws, m = self.draws, len(self.labels)
         targets, margins = np.empty(m, dtype=np.int64), np.empty(m)
-        second_best(
-            draws.codes,
-            draws.counts,
-            draws.rows.offsets,
-            draws.rows.weights,
-            draws.g,
-            draws.kind,
-            float(draws.a),
-            self.labels,
-            self.n_rows,
-            self.table,
-            self.gains,
-            self.totals,
-            self.sums,
-            targets,
-            margins,
-        )
+        second_best(*draws.arguments, *self._state, targets, margins)
         return Targets(targets, np.argsort(margins, kind="stable"))
 
     def _allocate_again(self, members: NDArray[np.int64]) -> None:

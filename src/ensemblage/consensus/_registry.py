@@ -43,22 +43,22 @@ METHODS.register(
     {
         "km": Method(
             KMeansConsensus,
-            "Candel, linear-time evidence accumulation, Sec. 4.4: k-means on the binary matrix",
+            "Candel 2023, linear-time evidence accumulation, Sec. 4.4: k-means on the binary matrix",
             "O(n p k t)",
             "O(n + d k)",
             when="k is known, any number of objects: linear time, places new ones",
-            references=("candel", "wu2015"),
+            references=("candel2023", "wu2015"),
             published={},
             aliases={"qmi": Alias("Topchy, Jain & Punch 2003, quadratic mutual information", ("topchy2003",))},
         ),
         "h-km": Method(
             BisectingKMeansConsensus,
-            "Candel, linear-time evidence accumulation, Secs. 4.2-4.4: bisecting k-means",
+            "Candel 2023, linear-time evidence accumulation, Secs. 4.2-4.4: bisecting k-means",
             "O(n p t log k)",
             "O(n p + d k)",
             "⌊√n⌋",
             when="many clusters, or a tree of splits: linear time",
-            references=("candel", "steinbach2000"),
+            references=("candel2023", "steinbach2000"),
             published={"split_rule": "size"},
         ),
         "kcc": Method(

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import beta
 from sklearn.utils import check_array, check_random_state
 
 from ensemblage.answer._hclust import hclust, numbers_by_first
@@ -274,6 +273,8 @@ def _best(table: list[MontiRow], n_references: int) -> int:
 
 def _compare_with_references(ambiguous: float, references: NDArray[np.float64]) -> tuple[float, float, float, float]:
     """Mean of the references, RCSI and both p-values."""
+    from scipy.stats import beta
+
     rcsi = float(np.log10(np.maximum(references, STABLE)).mean() - np.log10(max(ambiguous, STABLE)))
     n_as_stable, n = np.count_nonzero(references <= ambiguous), len(references)
     mean, variance = float(references.mean()), float(references.var(ddof=1)) if n > 1 else 0.0

@@ -231,11 +231,15 @@ def nearest_to(
     offsets, weights, _, _, _, complete = compared
     p = codes.shape[1]
     near = before if before >= 0 else sizes.shape[0]
-    total = weights.sum() * sizes[top] if complete else 0.0
-    if alone[top]:
-        own_labels, own_counts = np.empty(p, labels.dtype), np.full(p, sizes[top], counts.dtype)
+    total = 0.0
+    if complete:
         for t in range(p):
-            own_labels[t] = offsets[t] + codes[place[top], t]
+            total += weights[t]
+        total *= sizes[top]
+    if alone[top]:
+        own_labels, own_counts = np.empty(p, labels.dtype), np.empty(p, counts.dtype)
+        for t in range(p):
+            own_labels[t], own_counts[t] = offsets[t] + codes[place[top], t], sizes[top]
         fill_tables(own_labels, own_counts, sizes[top], compared, tables)
     else:
         a, b = begin[top], begin[top] + length[top]
@@ -327,17 +331,25 @@ def take_out(c: int, offsets: Any, clusters: Any) -> None:
     used[0] -= 1
     last = rows[used[0]]
     rows[at], place[last] = last, at
-    codes[at] = codes[used[0]]
+    for t in range(length[c]):
+        codes[at, t] = codes[used[0], t]
 
 
-@jit
-def compact_labels(clusters: Any) -> None:
-    """Close the gaps between the labels of the clusters."""
-    _, _, several, _, _, used, _, labels, counts, begin, length, _ = clusters
-    order = np.argsort(begin[several[: used[1]]])
+@inner_jit
+def compact_labels(clusters: Any, firsts: Any, born: Any, dead: Any) -> None:
+    """Close the gaps between the labels of the clusters, which lie in the order of their last merges.
+
+    clusters : IN/OUT Clusters
+    firsts : IN the clusters that the merges so far made
+    born : IN (m,) as in Nearest
+    dead : IN (m,) as in Chain
+    """
+    _, _, _, _, _, used, _, labels, counts, begin, length, _ = clusters
     end = 0
-    for i in order:
-        c = several[i]
+    for s in range(firsts.shape[0]):
+        c = firsts[s]
+        if dead[c] or born[c] != s + 1:
+            continue
         for e in range(length[c]):
             labels[end + e] = labels[begin[c] + e]
             counts[end + e] = counts[begin[c] + e]
@@ -355,12 +367,10 @@ def merge_labels(first: int, second: int, clusters: Any) -> None:
     used[2] = end
 
 
-@jit
+@inner_jit
 def merge(first: int, second: int, offsets: Any, clusters: Any) -> None:
     """The second cluster becomes part of the first."""
-    _, _, several, place, alone, used, sizes, labels, _, _, length, _ = clusters
-    if used[2] + 4 * (offsets.shape[0] - 1) + length[first] + length[second] > labels.shape[0]:
-        compact_labels(clusters)
+    _, _, several, place, alone, used, sizes, _, _, _, _, _ = clusters
     take_out(first, offsets, clusters)
     take_out(second, offsets, clusters)
     merge_labels(first, second, clusters)
@@ -385,10 +395,10 @@ def average_chain(
     budget : IN operations of this call
     """
     offsets, _, _, _, _, _ = compared
-    _, _, _, _, _, _, _, _, _, _, _, bound = clusters
+    _, _, _, _, _, used, _, labels, _, _, length, bound = clusters
     _, _, chained, dead, progress = chain
     partner, searched, born, n_searched = nearest
-    m, tables = dead.shape[0], np.zeros((3, offsets[-1]))
+    m, p, tables = dead.shape[0], offsets.shape[0] - 1, np.zeros((3, offsets[-1]))
     while progress[1] < m - 1 and budget > 0:
         # First every row finds its nearest one; then the most promising cluster starts a chain.
         top, before, link = n_searched[0], -1, -1.0
@@ -409,6 +419,8 @@ def average_chain(
         if near != before and not chained[near]:
             extend(chain, near, bound[top])
             continue
+        if used[2] + 4 * p + length[near] + length[top] > labels.shape[0]:
+            compact_labels(clusters, pairs[: progress[1], 0], born, dead)
         first, second = merge_end(chain, pairs, similarities)
         merge(first, second, offsets, clusters)
         bound[first], partner[first], born[first] = link, -1, progress[1]

@@ -50,7 +50,7 @@ def nearest_in_cells(
     nearest[:] = names.shape[0]
     for i in range(n_queries):
         apart = room[:n_cells].reshape(1, n_cells)
-        squared_distances(centres, 0, queries[i : i + 1], apart)
+        squared_distances(centres, np.int64(0), queries[i : i + 1], apart)
         own = 0
         for c in range(n_cells):
             if apart[0, c] < apart[0, own]:

@@ -83,7 +83,7 @@ def find_nearest(
     adds : IN (d,) what the label adds in these units, no less or little less, of the type of the table
     of_sizes : IN low and high; of bytes at most 1
     profiles : IN Profiles
-    table : WORK flat zeros, a line for each label, of a type that is exact for every sum of whole numbers
+    table : WORK flat zeros, a line for each label and two more, of a type that is exact for every sum of whole numbers
     best : IN/OUT (n,) how similar the nearest cluster is
     near : IN/OUT (n,) the nearest cluster
     """
@@ -91,13 +91,15 @@ def find_nearest(
     labels, counts, n, weighted = all_labels[used[2]], all_counts[used[2]], queries.shape[0], joins.shape[0] > 0
     kind, width, (low, high) = table.dtype.type, np.int64(LINE // table.itemsize), of_sizes
     # No lane without a query reaches its limit: its sums are 0.
-    limits, sums = np.ones(width, table.dtype), np.empty(width, table.dtype)
+    d = adds.shape[0]
+    limits, sums = table[d * width : (d + 1) * width], table[(d + 1) * width : (d + 2) * width]
+    limits[:] = kind(1)
     for v in range(n):
         c = queries[v]
         for e in range(begin[c], begin[c] + length[c]):
             table[np.int64(labels[e]) * width + v] = kind(counts[e]) * adds[labels[e]]
         limits[v] = kind(least_sum(best[v] * whole * sizes[c] * unit, table.itemsize, weighted))
-    least = best.min()
+    least = least_of(best)
     for j in range(used[0]):
         c = order[j]
         if ceiling[j] < least:
@@ -121,7 +123,16 @@ def find_nearest(
             if similarity > best[v] or (similarity == best[v] and c < near[v]):
                 best[v], near[v] = similarity, c
                 limits[v] = kind(least_sum(similarity * total * unit, table.itemsize, weighted))
-        least = best.min()
+        least = least_of(best)
+
+
+@inner_jit
+def least_of(values: Any) -> float:
+    """The least of (n,) numbers, 1 or more; `min` of NumPy compiles ten times as long."""
+    least = values[0]
+    for v in range(1, values.shape[0]):
+        least = min(least, values[v])
+    return float(least)
 
 
 @inner_jit
@@ -189,22 +200,26 @@ def merge_reciprocal(profiles: Any, pairs: Any, similarities: Any) -> int:
     similarities : OUT (m - 1,)
     """
     order, _, used, _, _, _, _, sizes, bound, partner = profiles
-    before = order.shape[0] - np.count_nonzero(sizes)
+    before = 0
+    for c in range(sizes.shape[0]):
+        before += sizes[c] == 0
     n = before
-    for c in order[: used[0]]:
+    for j in range(used[0]):
+        c = order[j]
         other = partner[c]
         if other > c and partner[other] == c:
             pairs[n, 0], pairs[n, 1], similarities[n] = c, other, bound[c]
             n += 1
     changed = np.zeros(order.shape[0], np.bool_)
     for s in range(before, n):
-        first, second = pairs[s]
+        first, second = pairs[s, 0], pairs[s, 1]
         merge_profiles(first, second, profiles)
         # Only now: the labels of a merged cluster are not moved.
         bound[second] = -1
         partner[first], partner[second] = -1, second
         changed[first], changed[second] = True, True
-    for c in order[: used[0]]:
+    for j in range(used[0]):
+        c = order[j]
         if bound[c] >= 0 and partner[c] >= 0 and changed[partner[c]]:
             partner[c] = -1
     return int(n)

@@ -7,8 +7,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
-from scipy.stats import f as f_distribution
-from scipy.stats import rankdata
 
 from ensemblage.base.parameters import Whole
 from ensemblage.base.random import task_seeds
@@ -102,6 +100,8 @@ def _normalised_rhat(halves: NDArray[np.float64]) -> float:
 
 def _normal_scores(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Normal quantiles of the ranks of all values, in the same shape; equal values have their mean rank."""
+    from scipy.stats import rankdata
+
     ranks = rankdata(values).reshape(values.shape)
     return np.asarray(ndtri((ranks - 0.375) / (values.size + 0.25)))
 
@@ -226,6 +226,8 @@ def chain_agreement(
 
 def _large_by_chance(n_halves: int, N: int) -> float:
     """Probability of `LARGE` for independent draws: N (R-hat² - 1) + 1 is about as F."""
+    from scipy.stats import f as f_distribution
+
     return float(f_distribution.sf(N * (LARGE**2 - 1) + 1, n_halves - 1, n_halves * (N - 1)))
 
 

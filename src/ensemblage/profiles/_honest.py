@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.special import stdtr
-from scipy.stats import rankdata
 
 from ensemblage.base.frames import to_frame
 from ensemblage.base.parameters import Number
@@ -270,6 +269,8 @@ def dip_marker(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
     Two modes alone are no difference: both clusters may have both, as of a variable that the clusters have nothing to
     do with. NaN if a value is a mode by itself.
     """
+    from scipy.stats import rankdata
+
     values = np.concatenate([a, b])
     ranks = rankdata(values)[:, None]
     p_alike = float(welch_p_values(ranks[: len(a)], ranks[len(a) :])[0])

@@ -9,7 +9,6 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
-from scipy.stats import norm
 
 from ensemblage.base.frames import backend_of
 from ensemblage.base.random import task_seeds
@@ -377,6 +376,8 @@ def gaussian_test(X: Any, left: Objects, right: Objects, seed: int) -> float:
     The statistic of 99 samples is taken to be normal. 2-means of a sample leaves the least there is, and the split that
     is tested may leave more: p is too large then.
     """
+    from scipy.stats import norm
+
     if min(len(left), len(right)) < LEAST_OBJECTS:
         return 1.0
     parts = [X[rows].toarray() if issparse(X) else X[rows] for rows in (left, right)]

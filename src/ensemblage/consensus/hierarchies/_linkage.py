@@ -171,7 +171,7 @@ def average_linkage(similarity: RowSimilarity) -> Merges:
         joins = None if similarity.countable else compared.joins
         whole = float(similarity.weights.sum())
         return _sort_merges(*merges_in_rounds(codes, counts, rows.offsets, similarity.n_jobs, joins, whole))
-    if similarity.complete and not len(compared.similar) and are_few(8 * m * m * d):
+    if similarity.complete and not len(compared.similar) and are_few(8 * codes.shape[1] * m * m):
         return _sort_merges(*chain_of_few(codes, counts, compared))
     pairs, similarities = _merge_arrays(m, np.float64)
     state = (Clusters.of(codes, counts, compared), Chain.of(m), Nearest.of(m))

@@ -80,7 +80,9 @@ class FewClusters:
 
         ``before``, by ``link``, is the one cluster of the chain that may be found; -1: none.
         """
-        sums = np.cumsum(self.factors * (self.joins * self.members[top])[:, None], axis=0)[-1]
+        own = np.flatnonzero(self.members[top])
+        added = self.joins[own] * self.members[top, own]
+        sums = np.cumsum(self.factors[own] * added[:, None], axis=0)[-1]
         similarity = sums / (self.whole * self.sizes[top] * self.divisors)
         near = before if before >= 0 else len(similarity)
         is_candidate = self.may_be_found.copy()
@@ -117,7 +119,7 @@ class FewClusters:
 def chain_of_few(
     codes: NDArray[Any], counts: NDArray[np.int64], compared: Compared
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """What `average_chain` gives of rows with all labels whose similarity is a sum of weights. O(m² d) operations.
+    """What `average_chain` gives of rows with all labels whose similarity is a sum of weights. O(m² p) operations.
 
     codes : (m, p)
     counts : (m,) objects of each row

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemblage.kernels._jit import are_few
 from ensemblage.kernels._reciprocal_linkage import Profiles, compact_profiles, find_nearest, merge_reciprocal
 from ensemblage.kernels._vectors import LINE
 from ensemblage.rows.blocks import row_blocks
@@ -70,6 +71,9 @@ def merges_in_rounds(
     if joins is None:
         joins, whole = np.empty(0), float(p)
     screens = screens_of(joins, offsets)
+    if are_few(m * m * p // (LINE // 8)):
+        # The kernel is compiled for each type of the sums, and the last one is right for all clusters.
+        screens = screens[-1:]
     pairs, similarities = np.empty((m - 1, 2), dtype=np.int64), np.empty(m - 1)
     profiles = Profiles.of(codes, counts, offsets)
     queries, n_merges, n_changed = profiles.order.copy(), 0, 0
@@ -114,7 +118,7 @@ def _find_partners(
                 to_size = np.floor(most / profiles.sizes[some].max())
                 to_size = min(to_size, 1.0) if kind is np.uint8 else to_size
                 if done[part.start] < min(to_size, largest):
-                    sizes, table = (done[part.start], to_size), np.zeros(len(adds) * width, dtype=kind)
+                    sizes, table = (done[part.start], to_size), np.zeros((len(adds) + 2) * width, dtype=kind)
                     find_nearest(some, whole, joins, unit, adds, sizes, plain, table, best[lanes], near[lanes])
                     done[part] = to_size
 

@@ -29,6 +29,7 @@ from ensemblage.cli._options import (
     parse_resolutions,
     parse_roles,
 )
+from ensemblage.cli._scikit_learn import import_scikit_learn
 from ensemblage.cli._types import NonEmptyPath, NonEmptyText, Number, OneOf, WholeNumber
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -436,6 +437,7 @@ def run(data: Path, output: Path, annotate: bool, **settings: Any) -> None:
     Repeat the command to continue after a stop. Only one command at a time may use a folder. Ids are written
     unchanged: import labels.csv into a spreadsheet as text if they begin with =, +, - or @.
     """
+    import_scikit_learn()
     from ensemblage.cli._run_stored import run_stored, stays_on_disk
 
     if stays_on_disk(data):
@@ -515,6 +517,7 @@ def combine(ensemble: Path, scratch: Path | None, **settings: Any) -> None:
             raise ValueError("--align is for labels that fit into memory, with ids. Leave it out, or give a .csv file.")
         combine_stored(ensemble, scratch=scratch, **settings)
         return
+    import_scikit_learn()
     from ensemblage.cli._analysis import combine_analysis
     from ensemblage.cli._answer import show_analysis
 

@@ -11,8 +11,10 @@ def main() -> None:
     gc.set_threshold(MANY, 20, 20)
     try:
         from ensemblage.cli import main as command
+        from ensemblage.cli._process import process
     except KeyboardInterrupt:
         raise SystemExit(2) from None
+    process.is_own = True
     try:
         command(prog_name="ensemblage")
     finally:

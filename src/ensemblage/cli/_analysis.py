@@ -28,6 +28,7 @@ from ensemblage.answer._saved import save_model
 from ensemblage.answer._second_sample import SecondSample, has_second_sample, take_second_sample
 from ensemblage.cli._annotate import check_copy, is_annotated_copy, write_cells
 from ensemblage.cli._compare import LabelTable, align, check_align, identity_of, read_labels
+from ensemblage.cli._compiling import compile_beside
 from ensemblage.cli._consensus import Consensus
 from ensemblage.cli._errors import INTERRUPTED, Interrupted
 from ensemblage.cli._folder import (
@@ -186,9 +187,14 @@ def analyse(
     content = b"" if is_copy else source.read()
     made_of = {"command": request.command, "ensemblage": __version__, **source.identity(content)}
     identity = {**made_of, **asked, **wanted.identity()}
-    said = told_of_compiling(lambda: tell("compiling once; later commands reuse the result"))
+
+    def begin() -> None:
+        tell("compiling once; later commands reuse the result")
+        if request.command == "run":
+            compile_beside(wanted.n_jobs)
+
     place = temporary_folder(output, identity) if is_copy else output_folder(output, identity, overwrite)
-    with said, place as folder, _interruptible(folder):
+    with told_of_compiling(begin), place as folder, _interruptible(folder):
         if folder.has(*FILES[:-1], *[PROFILE] * request.options.honest_markers):
             tell(f"{folder.path}: finished by an earlier run with the same settings")
             return folder.summary

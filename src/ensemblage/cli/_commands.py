@@ -437,6 +437,9 @@ def run(data: Path, output: Path, annotate: bool, **settings: Any) -> None:
     Repeat the command to continue after a stop. Only one command at a time may use a folder. Ids are written
     unchanged: import labels.csv into a spreadsheet as text if they begin with =, +, - or @.
     """
+    from ensemblage.cli._compiling import compiling_beside
+
+    click.get_current_context().with_resource(compiling_beside(settings["n_jobs"]))
     import_scikit_learn()
     from ensemblage.cli._run_stored import run_stored, stays_on_disk
 

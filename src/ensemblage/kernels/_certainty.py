@@ -144,7 +144,9 @@ def least_sure_cluster(
             else:
                 sure[c] = speaks_for / spoken
         sure[own] = 2.0
-        least, best, most = sure.min(), -1, -1.0
+        least, best, most = 2.0, -1, -1.0
+        for c in range(k):
+            least = min(least, sure[c])
         for c in range(k):
             if sure[c] <= least + ROUNDING:
                 with_both = joined[c] / pairs[c] if pairs[c] > 0 else 0.0

@@ -196,7 +196,8 @@ def test_what_is_postponed_is_imported_when_used(code):
 @pytest.mark.parametrize("first", ["sklearn", "scipy.stats"])
 def test_what_has_been_imported_stays(first):
     run_python(
-        f"import sys, {first}; before = set(sys.modules); from ensemblage.cli._scikit_learn import import_scikit_learn\n"
+        f"import sys, {first}; before = set(sys.modules)\n"
+        "from ensemblage.cli._scikit_learn import import_scikit_learn\n"
         "import_scikit_learn(); assert not [m for m in set(sys.modules) - before if m.startswith(('sklearn', 'scipy'))]"
     )
 
@@ -213,6 +214,9 @@ def test_another_scikit_learn_is_imported_as_usual():
 
 def test_a_run_needs_no_scipy_stats(tmp_path):
     """With the versions of this environment; a fifth of the time of a small run depends on it."""
-    code = "import sys\nfrom ensemblage.__main__ import main\ntry:\n main()\nfinally:\n print('scipy.stats' in sys.modules)"
+    code = (
+        "import sys\nfrom ensemblage.__main__ import main\n"
+        "try:\n main()\nfinally:\n print('scipy.stats' in sys.modules)"
+    )
     said = run_python(code, "run", WINE, "-k", 3, "--stability", 2, "-o", tmp_path / "out")
     assert said.splitlines()[-1] == "False"

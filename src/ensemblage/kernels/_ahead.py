@@ -30,7 +30,7 @@ def compile_listed() -> None:
 class SecondProcess:
     """A process that compiles the list, from `start` until it is done or `stop` is called.
 
-    Nothing depends on it: a failure is not told.
+    No result depends on it, so no failure is reported.
     """
 
     def __init__(self) -> None:

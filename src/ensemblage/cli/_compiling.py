@@ -1,4 +1,4 @@
-"""A second process compiles kernels while the command does."""
+"""Whether a second process compiles kernels beside the command."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _second = SecondProcess()
 
 
 def compile_beside(n_jobs: int | None) -> None:
-    """Begin, where the process is the command's own and there are two cores for it."""
+    """Start the second process, where this one is the command's own and may use two cores."""
     if process.is_own and thread_count(n_jobs) > 1:
         _second.start()
 
 
 @contextmanager
 def compiling_beside(n_jobs: int | None) -> Iterator[None]:
-    """Begin at once if nothing has been compiled on this machine; in any case end it at the end of the block."""
+    """Start the second process if a kernel of every run is not compiled; it ends with the block at the latest."""
     if not has_compiled(iterate):
         compile_beside(n_jobs)
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from importlib import import_module
 from types import ModuleType
 from typing import Any
@@ -43,15 +44,14 @@ class PostponedStats(ModuleType):
 def import_scikit_learn() -> None:
     """Import what a run needs of scikit-learn, without `scipy.stats`, unless either has been imported.
 
-    A scikit-learn that takes other names from it fails here; the usual imports then import both.
+    The import of a scikit-learn that needs more of it fails here; it is then imported as usual, where it is needed.
     """
     if STATS in sys.modules or "sklearn" in sys.modules:
         return
     sys.modules[STATS] = PostponedStats(STATS)
     try:
-        for name in USED:
-            import_module(f"sklearn.{name}")
-    except (ImportError, AttributeError):
-        return
+        with suppress(Exception):
+            for name in USED:
+                import_module(f"sklearn.{name}")
     finally:
         del sys.modules[STATS]

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 LISTED = Path(__file__).with_name("first_kernels.txt")
-"""A line for each kernel: module, name, numba's types of the arguments. `tests/test_ahead.py` writes it."""
+"""A line for each kernel: module, name, numba's types of the arguments. `tests/test_first_run.py` writes it."""
 
 
 def compile_listed() -> None:
@@ -37,7 +37,7 @@ class SecondProcess:
         self._process: Any = None
 
     def start(self) -> None:
-        """Begin, unless it has begun."""
+        """Start the process, unless it was started."""
         import subprocess
 
         if self._process is None:
@@ -47,7 +47,7 @@ class SecondProcess:
                 self._process = subprocess.Popen(command, stdin=silent, stdout=silent, stderr=silent)
 
     def stop(self) -> None:
-        """A kernel that is being compiled is given up."""
+        """End the process; a kernel that it compiles just then is not kept."""
         if self._process is not None:
             self._process.terminate()
             self._process.wait()

@@ -419,7 +419,7 @@ def average_chain(
         if near != before and not chained[near]:
             extend(chain, near, bound[top])
             continue
-        if used[2] + 4 * p + length[near] + length[top] > labels.shape[0]:
+        if used[2] + 4 * p + length[top] + length[before] > labels.shape[0]:
             compact_labels(clusters, pairs[: progress[1], 0], born, dead)
         first, second = merge_end(chain, pairs, similarities)
         merge(first, second, offsets, clusters)

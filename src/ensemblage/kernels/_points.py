@@ -67,8 +67,9 @@ def spread_seeds(columns: Any, uniforms: Any, least: Any, centres: Any) -> None:
             if passed < 0:
                 chosen = i
                 break
-        centres[c] = columns[:, chosen]
-        squared_distances(columns, 0, centres[c : c + 1], squares)
+        for f in range(columns.shape[0]):
+            centres[c, f] = columns[f, chosen]
+        squared_distances(columns, np.int64(0), centres[c : c + 1], squares)
         for i in range(n):
             if c == 0 or squares[0, i] < least[i]:
                 least[i] = squares[0, i]
@@ -153,7 +154,8 @@ def best_of_starts(X: Any, uniforms: Any, max_iter: int, labels: Any) -> float:
         total = iterate(X, columns, centres, found, least, sizes, room, nearest, max_iter)
         if total < best:
             best = total
-            labels[:] = found
+            for i in range(n):
+                labels[i] = found[i]
     return best
 
 

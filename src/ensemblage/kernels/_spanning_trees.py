@@ -114,12 +114,17 @@ def spanning_tree_of_counts(
         left = m - 1 - e
         budget -= left * (2 + p // 8 if missing.shape[0] == 0 else 2 + p // 4)
         row, codes = rows[place], columns[:, place].copy()
-        rows[place], keys[place], columns[:, place] = rows[left], keys[left], columns[:, left]
+        rows[place], keys[place] = rows[left], keys[left]
+        for t in range(p):
+            columns[t, place] = columns[t, left]
         for start in range(0, left, ROWS_AT_ONCE):
             stop = min(start + ROWS_AT_ONCE, left)
             part = keys[start:stop]
             least[start // ROWS_AT_ONCE] = lower_keys(columns, missing, rank, shift, row, codes, start, counters, part)
-        lowest = least[: (left + ROWS_AT_ONCE - 1) // ROWS_AT_ONCE].min() >> keys.dtype.type(shift)
+        lowest = least[0]
+        for b in range(1, (left + ROWS_AT_ONCE - 1) // ROWS_AT_ONCE):
+            lowest = min(lowest, least[b])
+        lowest = lowest >> keys.dtype.type(shift)
         edges[e, 0], edges[e, 1], place = first_edge_of_rank(lowest, shift, rows[:left], keys[:left], least)
         ranks[e] = lowest
         e += 1

@@ -91,7 +91,10 @@ def iterate_by_squares(
             break
         for c in range(k):
             if sizes[c] == 0:
-                farthest = least.argmax()
+                farthest = 0
+                for i in range(n):
+                    if least[i] > least[farthest]:
+                        farthest = i
                 if least[farthest] > 0:
                     sizes[nearest[farthest]] -= 1
                     nearest[farthest], least[farthest], sizes[c] = c, 0.0, 1
@@ -125,7 +128,8 @@ def best_of_starts_by_squares(squares: Any, uniforms: Any, max_iter: int, labels
         total = iterate_by_squares(squares, chosen, found, nearest, least, sums, sizes, max_iter)
         if total < best:
             best = total
-            labels[:] = found
+            for i in range(n):
+                labels[i] = found[i]
     return best
 
 

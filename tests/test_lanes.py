@@ -15,6 +15,7 @@ from ensemblage.consensus._short_tables import ShortTable, check_look_ups, lines
 from ensemblage.consensus.kmeans import _lloyd
 from ensemblage.kernels._jit import jit
 from ensemblage.kernels._label_kmeans import assign_many_rows, assign_rows, limit_distances
+from ensemblage.kernels._neighbours import nth_largest
 from ensemblage.kernels._points import move_points
 from ensemblage.kernels._table_rows import (
     add_lines,
@@ -319,3 +320,17 @@ def test_step_of_kmeans_is_the_slow_one(k, q):
     assert move_points(points, counts, centres, clusters, sums) == moved
     assert_array_equal(clusters, found)
     assert_array_equal(sums, expected)
+
+
+# ---- The nth largest ----
+
+
+@jit
+def nth_of(values, n):
+    return nth_largest(values, n)
+
+
+@given(st.lists(st.sampled_from([0.0, 0.25, 0.5, 1.0]) | st.floats(0, 1), min_size=1, max_size=30), st.data())
+def test_the_nth_largest_number(values, data):
+    n = data.draw(st.integers(1, len(values)))
+    assert nth_of(np.array(values), n) == sorted(values, reverse=True)[n - 1]

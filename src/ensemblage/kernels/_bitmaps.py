@@ -103,7 +103,8 @@ def mark_no_worse(planes: Any, best: Any, left: Any, marks: Any) -> Any:
     marks : OUT (WORDS,) those of them whose number is 1 at least, and the best one at least
     """
     known = np.zeros(WORDS, np.uint64)
-    marks[:] = left
+    for w in range(WORDS):
+        marks[w] = left[w]
     for g in range(planes.shape[0]):
         for w in range(WORDS):
             plane, other = planes[g, w], best[g, w]

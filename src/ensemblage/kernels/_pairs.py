@@ -257,7 +257,8 @@ def associate_levels(rows: Any, columns: Any, absent: Any, level_of: Any, counte
     for i in range(rows.shape[0]):
         count_joined(columns, rows[i], absent, 0, joined)
         if absent.shape[0] == 0:
-            levels[i] = joined
+            for j in range(joined.shape[0]):
+                levels[i, j] = joined[j]
         else:
             count_labelled(columns, rows[i], absent, 0, labelled)
             for j in range(joined.shape[0]):

@@ -375,7 +375,7 @@ def test_range_and_number(table, tmp_path):
         (
             {"n_references": 10**400},
             ValueError,
-            r"n_references of choose_k_monti must be a whole .* 0 to 100000",
+            r"n_references of choose_k_monti must be a whole .* 0 to 100,000",
         ),
         (
             {"reference_data": 5},

@@ -28,7 +28,7 @@ def test_a_run_says_what_it_is_going_to_do(tmp_path):
         "them; all of this is repeated for 2 resamples\n"
     ) in told
     told = succeed(*command, "--without-columns", "-o", tmp_path / "columns").stderr
-    assert "repeated for 2 resamples; and without each of 13 columns; some seconds\n" in told
+    assert "repeated for 2 resamples and without each of 13 columns; some seconds\n" in told
     command = ("run", WINE, "-k", 3, "--generator", "random-k", "--partitions", 4, "--stability", 0, "--method", "acv")
     told = succeed(*command, "-o", tmp_path / "other").stderr
     assert "; 4 base clusterings by random-k; acv combines them\n" in told

@@ -32,10 +32,10 @@ def plan_text(plan: Plan, generation: Generation, n_left_out: int = 0) -> str:
     if m:
         steps.append(_members_text(generation))
     steps.append(f"{plan.combiner.value} combines them")
-    if n_resamples:
-        steps.append(f"all of this is repeated for {n_resamples} resamples")
-    if n_left_out:
-        steps.append(f"and without each of {n_left_out} columns")
+    repeats = [f"for {n_resamples} resamples"] * bool(n_resamples)
+    repeats += [f"without each of {n_left_out} columns"] * bool(n_left_out)
+    if repeats:
+        steps.append(f"all of this is repeated {' and '.join(repeats)}")
     if m and (generation.generator, plan.combiner.value) == KNOWN:
         steps.append(duration_range_text(estimate_seconds(n, m, n_resamples + n_left_out)))
     return "; ".join(steps)

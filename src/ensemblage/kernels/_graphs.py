@@ -33,7 +33,6 @@ def association(matrix: Any, values: Any, i: int, j: int) -> float:
 FEW = 64
 """Neighbours that are kept in a list; more of them are found by sorting."""
 
-
 CHUNK = 64
 """Similarities whose largest is found first."""
 

@@ -538,6 +538,10 @@ HUGE = [[10**400, 1]] * 12
             lambda: plotting.ranking_scores([1, 2], names={1, 2}),
             r"names of .* must be a list of 2 entries\. Got \{1",
         ),
+        (
+            lambda: plotting.partition_strips(np.empty((12, 0))),
+            r"labels of partition_strips must have one partition or more\. Got shape \(12, 0\)",
+        ),
         (lambda: plotting.agreement(np.eye(2), names={1, 2}), r"names of agreement must be a list of 2 entries"),
         (lambda: ranking.compare([[0], [1]], rankers=np.ma.masked), r"Rankers to compare must be a list .* Got masked"),
     ],

@@ -106,6 +106,48 @@ def test_equal_counts_fall_with_the_threshold(n_partitions):
         assert_array_equal(strong[-1, :-1] > 0, exact[:-1])
 
 
+def symmetric_levels(m, n_levels, dtype, seed):
+    """(m, m) symmetric numbers of levels, the largest on the diagonal; small ones are the most frequent."""
+    rng = np.random.default_rng(seed)
+    upper = np.triu(np.minimum(rng.integers(n_levels, size=(m, m)), rng.integers(n_levels, size=(m, m))), 1)
+    return (upper + upper.T + (n_levels - 1) * np.eye(m, dtype=int)).astype(dtype)
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.float64])
+@pytest.mark.parametrize("m", [1, 7, 64, 131])
+def test_the_graph_keeps_what_is_above_the_threshold_and_the_diagonal(dtype, m):
+    levels = symmetric_levels(m, 9, dtype, seed=m)
+    levels[m // 2, m // 2] = 0  # a row that no partition labels
+    values = np.arange(9) / 8
+    S = values[levels.astype(int)]
+    similarity = Associations(S, np.empty(0)) if dtype == np.float64 else Associations(levels, values)
+    for threshold in (0, 0.125, 0.3, 0.99):
+        graph = _negmm.strong_graph(similarity, threshold)
+        kept = (threshold < S) | np.eye(m, dtype=bool)
+        assert_array_equal(graph.toarray(), np.where(kept, S, 0))
+        assert graph.nnz == kept.sum()
+        assert graph.has_sorted_indices
+    limits = np.array([0, 0.125, 0.2, 0.5, 1])
+    assert_array_equal(similarity.counts_up_to(limits), [(limit >= S).sum() for limit in limits])
+
+
+@pytest.mark.parametrize("n_neighbors", [1, 3, 64, 65, 500])
+@pytest.mark.parametrize("dtype", [np.uint8, np.float64])
+def test_weights_are_sums_of_the_largest_similarities_of_objects(dtype, n_neighbors):
+    m, rng = 150, np.random.default_rng(0)
+    levels, counts = symmetric_levels(m, 9, dtype, seed=1), rng.integers(1, 4, size=m)
+    values, clusters = np.arange(9) / 8, rng.integers(-1, 1, size=m)
+    S = values[levels.astype(int)]
+    similarity = Associations(S, np.empty(0)) if dtype == np.float64 else Associations(levels, values)
+    for given_clusters in (clusters, np.zeros(m, dtype=int)):
+        rows = np.flatnonzero(given_clusters >= 0)
+        expected = np.zeros(m)
+        for i in rows:
+            others = np.repeat(S[i, rows], counts[rows] - (rows == i))
+            expected[i] = np.sort(others)[::-1][:n_neighbors].sum()
+        assert_allclose(weights_of(similarity, counts, given_clusters, n_neighbors), expected / expected.max())
+
+
 def test_the_search_has_51_thresholds():
     assert len(_negmm.THRESHOLDS) == 51
     assert _negmm.THRESHOLDS[0] == 0

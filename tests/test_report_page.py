@@ -326,8 +326,11 @@ def test_figures_as_files(tmp_path):
     files[0].write_text("mine", encoding="utf-8")
     with pytest.raises(FileExistsError, match="another file"):
         report.save_figures(summary, tmp_path / "a", ["svg"], overwrite=False)
-    with pytest.raises(ValueError, match=r"formats must be among svg, png, pdf\. Got 'gif'"):
-        report.save_figures(summary, tmp_path, ["gif"])
+    rule = "formats of save_figures must be a list of one or more, each one of 'svg', 'png', 'pdf'. Got "
+    for formats in (["gif"], "svg", [], np.nan, np.zeros((2, 2)), len):
+        with pytest.raises((ValueError, TypeError), match=re.escape(rule)):
+            report.save_figures(summary, tmp_path / "c", formats)
+    assert not (tmp_path / "c").exists()
 
 
 MADE_BY = {

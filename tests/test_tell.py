@@ -27,6 +27,8 @@ def test_a_run_says_what_it_is_going_to_do(tmp_path):
         "178 objects × 13 features; base clusterings by mixtures, spectral clustering and Genie; eac-average combines "
         "them; all of this is repeated for 2 resamples\n"
     ) in told
+    told = succeed(*command, "--without-columns", "-o", tmp_path / "columns").stderr
+    assert "repeated for 2 resamples and without each of 13 columns; some seconds\n" in told
     command = ("run", WINE, "-k", 3, "--generator", "random-k", "--partitions", 4, "--stability", 0, "--method", "acv")
     told = succeed(*command, "-o", tmp_path / "other").stderr
     assert "; 4 base clusterings by random-k; acv combines them\n" in told
@@ -120,6 +122,13 @@ def test_time_grows_with_what_is_done():
     for more in ((10_000, 10, 0), (1_000, 500, 0), (1_000, 10, 20)):
         assert least < estimate_seconds(*more)
     assert estimate_seconds(10**5, 10, 0) < estimate_seconds(10**6, 10, 0)
+
+
+def test_each_repeat_takes_as_long():
+    once, some, more = (estimate_seconds(5_000, 10, n_repeats) for n_repeats in (0, 10, 20))
+    assert more - some == pytest.approx(some - once)
+    # A repeat costs as many operations as there are pairs of objects, so ten of them take longer than all the rest.
+    assert some - once > once
 
 
 @pytest.mark.filterwarnings("ignore:Number of distinct clusters")

@@ -17,11 +17,11 @@ KNOWN = (SCALED, "eac-average")
 STEPS = (10, 15, 20, 30, 45, 60, 90, 120, 180, 300, 600, 900, 1_200, 1_800, 3_600)
 """Seconds that are said."""
 LEAST, MOST = 0.5, 2
-"""Of an estimate. Processor seconds of 11 runs of 178 to 200,000 objects were .9 to 1.5 of theirs."""
+"""Of an estimate: docs/BENCHMARKS.md has processor seconds beside estimates."""
 
 
-def plan_text(plan: Plan, generation: Generation) -> str:
-    """A line for people."""
+def plan_text(plan: Plan, generation: Generation, n_left_out: int = 0) -> str:
+    """A line for people; ``n_left_out`` columns are left out in turn."""
     n, m, n_resamples = plan.n_objects, plan.n_features, plan.stability.value
     steps = [f"{plural(n, 'object')} × {plural(m, 'feature')}"]
     if plan.is_learned:
@@ -32,10 +32,12 @@ def plan_text(plan: Plan, generation: Generation) -> str:
     if m:
         steps.append(_members_text(generation))
     steps.append(f"{plan.combiner.value} combines them")
-    if n_resamples:
-        steps.append(f"all of this is repeated for {n_resamples} resamples")
+    repeats = [f"for {n_resamples} resamples"] * bool(n_resamples)
+    repeats += [f"without each of {n_left_out} columns"] * bool(n_left_out)
+    if repeats:
+        steps.append(f"all of this is repeated {' and '.join(repeats)}")
     if m and (generation.generator, plan.combiner.value) == KNOWN:
-        steps.append(duration_range_text(estimate_seconds(n, m, n_resamples)))
+        steps.append(duration_range_text(estimate_seconds(n, m, n_resamples + n_left_out)))
     return "; ".join(steps)
 
 
@@ -49,17 +51,20 @@ def _members_text(generation: Generation) -> str:
     return f"{several}base clusterings by {generation.generator}"
 
 
-def estimate_seconds(n: int, m: int, n_resamples: int) -> float:
+def estimate_seconds(n: int, m: int, n_repeats: int) -> float:
     """About how long a run with the default takes on one core, with its imports and its page, all kernels compiled.
 
-    Fitted by eye to runs of 178 to 200,000 objects with 10 to 100 features; `LEAST` and `MOST` say how well it holds.
+    Fitted by eye to runs of 178 to 200,000 objects with 5 to 500 features, ``n_repeats`` of them again on resamples or
+    without a column; `LEAST` and `MOST` say how well it holds.
     """
-    sample_size = size_of_sample(n)
+    clustered = size_of_sample(n) or n
     of_features = 1 + (m / 20) ** 2 if m <= MOST_FULL else 1 + m / 50  # mixtures have full covariances or none
-    once = 1.4e-4 * (sample_size or n) * of_features
-    rest = 0.0 if sample_size is None else 1e-6 * n * m  # for the nearest of the sample
+    members = 1.4e-4 * clustered * of_features
+    pairs = 1.5e-8 * clustered**2  # average linkage
+    rest = 0.0 if clustered == n else 1e-6 * n * m  # for the nearest of the sample
     ratings = 0.15 + 1.1 * min(1.0, n / MOST_CHOSEN_ON) * (1 + m / 150)
-    return 1.9 + ratings + once + rest + 0.2 * once * n_resamples
+    again = pairs + 0.2 * (members + rest)  # with k known, and those members alone that have weights
+    return 2.2 + ratings + members + pairs + rest + again * n_repeats
 
 
 def duration_range_text(seconds: float) -> str:

@@ -49,7 +49,7 @@ from ensemblage.cli._resampling import ResamplingPlan, check_resampling
 from ensemblage.cli._seconds import WRITE, Seconds
 from ensemblage.cli._source import FEATURE_OPTIONS, CellSource, Source
 from ensemblage.cli._thinning import ThinnedCounts, Thinning
-from ensemblage.cli._without_columns import check_without_columns
+from ensemblage.cli._without_columns import check_without_columns, n_left_out
 from ensemblage.generation._candidates import Made
 from ensemblage.io import Preprocessor
 from ensemblage.io._features import Features
@@ -236,7 +236,8 @@ def _consensus_input(request: RunRequest, folder: Folder, content: bytes, second
         features, thinned = _read_features(request, content)
     tell_notes(request.source.path.name, features.notes)
     decisions = _decide(request, features)
-    tell(plan_text(decisions.plan, decisions.generation))
+    left_out = n_left_out(decisions.features) if request.options.without_columns else 0
+    tell(plan_text(decisions.plan, decisions.generation, left_out))
     found = _with_consensus(request, decisions, _cluster(decisions, folder, seconds), seconds)
     return replace(found, thinned=thinned)
 

@@ -36,6 +36,11 @@ def check_without_columns(is_asked: bool, generation: Generation, features: Feat
         raise ValueError(f"--without-columns needs at least two columns of features. Got one. {advice}")
 
 
+def n_left_out(features: Features) -> int:
+    """How many columns are left out in turn."""
+    return min(MOST_COLUMNS, len(_places(features)))
+
+
 def indices_without_columns(
     plan: ResamplingPlan, profile: Profile | None, labels: NDArray[np.integer[Any]]
 ) -> dict[str, float]:

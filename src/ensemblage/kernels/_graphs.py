@@ -13,52 +13,74 @@ from ensemblage.kernels._jit import inner_jit, jit, next_rows
 from ensemblage.kernels._table_rows import add_weighted_rows
 
 
+@inner_jit
+def similarity_of(values: Any, entry: Any) -> float:
+    """Similarity for which an entry of the matrix stands."""
+    if values.shape[0] == 0:
+        own: float = np.float64(entry)
+        return own
+    of_level: float = values[np.int64(entry)]
+    return of_level
+
+
 @jit
 def association(matrix: Any, values: Any, i: int, j: int) -> float:
     """Similarity of rows i and j."""
-    if values.shape[0] == 0:
-        own: float = np.float64(matrix[i, j])
-        return own
-    of_level: float = values[np.int64(matrix[i, j])]
-    return of_level
+    similarity: float = similarity_of(values, matrix[i, j])
+    return similarity
 
 
 FEW = 64
 """Neighbours that are kept in a list; more of them are found by sorting."""
 
+CHUNK = 64
+"""Similarities whose largest is found first."""
+
 
 @inner_jit
-def sum_of_few(similarities: Any, counts: Any, largest: Any) -> float:
+def sum_of_few(similarities: Any, values: Any, counts: Any, largest: Any) -> float:
     """Sum of the largest similarities of objects.
 
-    similarities : IN (q,) of each row
+    similarities : IN (q,) of each row; their numbers, if values is not empty
+    values : IN ascending
     counts : IN (q,) objects of each row
     largest : WORK (l,)
     """
-    n = largest.shape[0]
+    n, q = largest.shape[0], similarities.shape[0]
     largest[:] = 0
-    for b in range(similarities.shape[0]):
-        value, n_others = similarities[b], counts[b]
-        while n_others > 0 and value > largest[0]:
-            # Insert into the ascending list, drop its least.
-            s = 0
-            while s + 1 < n and largest[s + 1] < value:
-                largest[s] = largest[s + 1]
-                s += 1
-            largest[s] = value
-            n_others -= 1
+    for start in range(0, q, CHUNK):
+        stop = min(q, start + CHUNK)
+        # The compiler makes vectors of it, and few chunks have anything larger than what was found before.
+        most = similarities[start]
+        for b in range(start, stop):
+            most = max(most, similarities[b])
+        if similarity_of(values, most) <= largest[0]:
+            continue
+        for b in range(start, stop):
+            value, n_others = similarity_of(values, similarities[b]), counts[b]
+            while n_others > 0 and value > largest[0]:
+                # Insert into the ascending list, drop its least.
+                s = 0
+                while s + 1 < n and largest[s + 1] < value:
+                    largest[s] = largest[s + 1]
+                    s += 1
+                largest[s] = value
+                n_others -= 1
     total: float = largest.sum()
     return total
 
 
 @inner_jit
-def sum_of_many(similarities: Any, counts: Any, n_neighbors: int) -> float:
+def sum_of_many(similarities: Any, values: Any, counts: Any, n_neighbors: int) -> float:
     """As `sum_of_few`, in a time that does not grow with the number of objects."""
-    order = np.argsort(similarities)
+    of_rows = np.empty(similarities.shape[0])
+    for b in range(of_rows.shape[0]):
+        of_rows[b] = similarity_of(values, similarities[b])
+    order = np.argsort(of_rows)
     total, n_left = 0.0, n_neighbors
     for s in range(order.shape[0] - 1, -1, -1):
         n = min(n_left, counts[order[s]])
-        total += n * similarities[order[s]]
+        total += n * of_rows[order[s]]
         n_left -= n
     return total
 
@@ -72,7 +94,7 @@ def point_weights(
     matrix : IN (m, m)
     values : IN
     counts : IN (m,) objects of each row
-    members : IN (q,) rows to look at, no others are neighbours
+    members : IN (q,) ascending rows to look at, no others are neighbours
     n_neighbors : IN
     progress : WORK (1,) zero; members looked at
     weights : OUT (q,) sum of an object's largest similarities to other objects
@@ -81,14 +103,19 @@ def point_weights(
     q = members.shape[0]
     few = n_neighbors <= FEW
     largest = np.empty(n_neighbors if few else 0)
-    similarities, others = np.empty(q), counts[members]
+    some, others = np.empty(q, matrix.dtype), counts[members]
     first, last = next_rows(q, 2 * q + 8 * n_neighbors * n_neighbors if few else 64 * q, budget, progress)
     for a in range(first, last):
-        for b in range(q):
-            similarities[b] = association(matrix, values, members[a], members[b])
+        similarities = matrix[members[a]]
+        if q < matrix.shape[0]:
+            for b in range(q):
+                some[b] = similarities[members[b]]
+            similarities = some
         others[a] -= 1  # not of itself
         weights[a] = (
-            sum_of_few(similarities, others, largest) if few else sum_of_many(similarities, others, n_neighbors)
+            sum_of_few(similarities, values, others, largest)
+            if few
+            else sum_of_many(similarities, values, others, n_neighbors)
         )
         others[a] += 1
     return bool(last < q)
@@ -198,45 +225,72 @@ def mark_diagonal(indptr: Any, indices: Any, present: Any) -> None:
 
 
 @jit
-def count_strong(matrix: Any, values: Any, least: float, progress: Any, degrees: Any, budget: int) -> bool:
+def count_entries(matrix: Any, progress: Any, tables: Any, budget: int) -> bool:
     """Returns whether rows are left to count.
 
-    matrix : IN (m, m) levels, or associations if values is empty
-    values : IN association of each level
-    least : IN associations up to it are no edges; the diagonal always is one
+    matrix : IN (m, m) levels
+    progress : WORK (1,) zero; rows counted
+    tables : IN/OUT (4, levels or more) int64, whose sum is the number of entries with each level
+    budget : IN operations of this call
+    """
+    m = matrix.shape[0]
+    first, last = next_rows(m, m, budget, progress)
+    for i in range(first, last):
+        row = matrix[i]
+        # Four tables: an entry need not wait for the one before, which often has the same level.
+        for j in range(0, m - 3, 4):
+            tables[0, row[j]] += 1
+            tables[1, row[j + 1]] += 1
+            tables[2, row[j + 2]] += 1
+            tables[3, row[j + 3]] += 1
+        for j in range(m - m % 4, m):
+            tables[0, row[j]] += 1
+    return bool(last < m)
+
+
+@jit
+def count_strong(matrix: Any, most: Any, progress: Any, degrees: Any, budget: int) -> bool:
+    """Returns whether rows are left to count.
+
+    matrix : IN (m, m) levels or associations
+    most : IN of the matrix's type; entries up to it are no edges, but the diagonal always is one
     progress : WORK (1,) zero; rows counted
     degrees : OUT (m,) entries of each row
     budget : IN operations of this call
     """
     m = matrix.shape[0]
-    first, last = next_rows(m, 2 * m, budget, progress)
+    first, last = next_rows(m, m, budget, progress)
     for i in range(first, last):
-        degrees[i] = 0
+        row, n_strong = matrix[i], np.int32(matrix[i, i] <= most)
         for j in range(m):
-            degrees[i] += i == j or association(matrix, values, i, j) > least
+            n_strong = np.int32(n_strong + np.int32(row[j] > most))
+        degrees[i] = n_strong
     return bool(last < m)
 
 
 @jit
-def fill_strong(matrix: Any, values: Any, least: float, progress: Any, indices: Any, data: Any, budget: int) -> bool:
+def fill_strong(matrix: Any, values: Any, most: Any, progress: Any, indices: Any, data: Any, budget: int) -> bool:
     """Returns whether rows are left.
 
-    matrix : IN as in count_strong
-    values : IN
-    least : IN
+    matrix : IN (m, m) levels, or associations if values is empty
+    values : IN association of each level
+    most : IN as in count_strong
     progress : WORK (2,) zeros; rows done, entries found
-    indices : OUT columns, ascending in each row
+    indices : OUT columns, ascending in each row; there is room for one more than there are
     data : OUT float64 associations
     budget : IN operations of this call
     """
-    m, n_found = matrix.shape[0], progress[1]
+    m, n_found = matrix.shape[0], np.uint64(progress[1])
     first, last = next_rows(m, 2 * m, budget, progress)
     for i in range(first, last):
+        row, start = matrix[i], n_found
+        # No branch, which would be mispredicted: a column that is no edge is overwritten by the next. An index without
+        # a sign needs no test for negative ones.
         for j in range(m):
-            value = association(matrix, values, i, j)
-            if i == j or value > least:
-                indices[n_found], data[n_found] = j, value
-                n_found += 1
+            indices[n_found] = j
+            n_found += np.uint64((row[j] > most) | (j == i))
+        for s in range(start, n_found):
+            data[s] = similarity_of(values, row[np.uint64(indices[s])])
     progress[1] = n_found
     return bool(last < m)
 

@@ -15,11 +15,12 @@ from ensemblage.counting._pairs import pair_histogram
 from ensemblage.ensemble._counted import Distinct
 from ensemblage.ensemble._ensemble import as_ensemble
 from ensemblage.ensemble._soft_ensemble import SoftEnsemble, as_any_ensemble
+from ensemblage.kernels._graphs import count_entries
 from ensemblage.kernels._jit import are_few
 from ensemblage.kernels._pairs import associate, associate_levels
 from ensemblage.metrics._cluster_weights import check_cluster_weights, table_of_labels
 from ensemblage.rows.blocks import row_blocks
-from ensemblage.rows.interrupts import rows_per_call
+from ensemblage.rows.interrupts import rows_per_call, run_interruptibly
 from ensemblage.rows.memberships import MembershipRows
 from ensemblage.rows.protocol import map_rows
 from ensemblage.rows.threads import one_native_thread, thread_count
@@ -212,13 +213,14 @@ class Associations(NamedTuple):
     def counts_up_to(self, limits: NDArray[np.float64]) -> NDArray[np.int64]:
         """Entries at most as large as each of the ascending limits."""
         n_within = np.zeros(len(limits) + 1, dtype=np.int64)
-        place = np.searchsorted(limits, self.values)
-        for block in row_blocks(len(self.matrix), COUNTED_ROWS):
-            part = self.matrix[block].ravel()
-            if len(self.values):
-                np.add.at(n_within, place, np.bincount(part, minlength=len(place)))
-            else:
-                n_within += np.bincount(np.searchsorted(limits, part), minlength=len(n_within))
+        if len(self.values):
+            tables = np.zeros((4, len(self.values)), dtype=np.int64)
+            run_interruptibly(count_entries, self.matrix, np.zeros(1, dtype=np.int64), tables)
+            np.add.at(n_within, np.searchsorted(limits, self.values), tables.sum(axis=0))
+        else:
+            for block in row_blocks(len(self.matrix), COUNTED_ROWS):
+                places = np.searchsorted(limits, self.matrix[block].ravel())
+                n_within += np.bincount(places, minlength=len(n_within))
         return np.cumsum(n_within[:-1])
 
 

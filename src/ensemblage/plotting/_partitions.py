@@ -41,6 +41,11 @@ def partition_strips(
     ['estimate', 'draw']
     """
     given = whole_numbers(labels, "labels of partition_strips", ("n", "r"), least=1)
+    if not given.shape[1]:
+        raise ValueError(
+            f"labels of partition_strips must have one partition or more. Got shape {given.shape}. Give a column per "
+            "partition."
+        )
     check_length(names, given.shape[1], "names of partition_strips")
     check_whole(most, "most of partition_strips", 1)
     strips = aligned_strips(given, most)

@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike
 
 from ensemblage.base.atomic import atomic_write
 from ensemblage.base.options import Message, Option
-from ensemblage.base.validation import format_value
+from ensemblage.base.parameters import Several, Words
+from ensemblage.base.validation import check_value, format_value
 from ensemblage.report._answer import facts, headline
 from ensemblage.report._evidence import upgrade_first_schema
 from ensemblage.report._layout import pictures_of
@@ -175,10 +176,7 @@ def save_figures(
     >>> [file.name for file in files]
     ['confidence.png', 'matrix.png', 'agreement.png']
     """
-    if unknown := [name for name in formats if name not in FORMATS]:
-        raise ValueError(
-            f"formats must be among {', '.join(FORMATS)}. Got {format_value(unknown[0])}. Choose among these."
-        )
+    check_value(formats, "formats of save_figures", [Several(Words(FORMATS))])
     summary = _upgrade_summary(summary)
     pictures = [picture for section in sections_of(summary) for picture in pictures_of(section)]
     found = {name: figure for picture in pictures for name, figure in picture.figures.items()}

@@ -255,12 +255,14 @@ def strong_graph(similarity: Associations, threshold: float) -> csr_array:
     """Associations above a threshold, and those of each row with itself."""
     # An association and a threshold that are equal fractions are equal floats, and unequal ones differ by far more
     # than a rounding; only sums of weights need the tolerance.
-    m, least = len(similarity.matrix), max(threshold + ROUNDING, np.nextafter(LEAST, 0))
+    matrix, values = similarity
+    m, weak = len(matrix), max(threshold + ROUNDING, np.nextafter(LEAST, 0))
+    most = matrix.dtype.type(np.searchsorted(values, weak, side="right") - 1 if len(values) else weak)
     degrees = np.empty(m, dtype=np.int64)
-    run_interruptibly(count_strong, *similarity, least, np.zeros(1, dtype=np.int64), degrees)
+    run_interruptibly(count_strong, matrix, most, np.zeros(1, dtype=np.int64), degrees)
     n_entries = int(degrees.sum())
     places = np.int32 if n_entries < 2**31 else np.int64
-    indices, data = np.empty(n_entries, dtype=places), np.empty(n_entries)
-    run_interruptibly(fill_strong, *similarity, least, np.zeros(2, dtype=np.int64), indices, data)
+    indices, data = np.empty(n_entries + 1, dtype=places), np.empty(n_entries)
+    run_interruptibly(fill_strong, matrix, values, most, np.zeros(2, dtype=np.int64), indices, data)
     indptr = np.concatenate([[0], np.cumsum(degrees)]).astype(places)
-    return csr_array((data, indices, indptr), shape=(m, m))
+    return csr_array((data, indices[:n_entries], indptr), shape=(m, m))

@@ -103,7 +103,7 @@ class Unit:
 
 
 class Progress(ProgressLines):
-    """How much is done, and how long the rest takes."""
+    """How much is done, and how long the rest takes once each case has been done by each method."""
 
     def __init__(self, tell: Callable[[str], None], total: int = 0, n_jobs: int = 1) -> None:
         super().__init__(tell, total)
@@ -133,19 +133,19 @@ class Progress(ProgressLines):
 
     def __str__(self) -> str:
         failed = f", {self.failed} failed" if self.failed else ""
-        left = "" if self.done == self.total else f", {_duration(self.time_left())} left"
+        seconds = self.time_left()
+        left = "" if not seconds else f", {_duration(seconds)} left"
         return f"{self.done:,} of {self.total:,} results{failed}{left}"
 
-    def time_left(self) -> float:
-        """Seconds: what is left takes what its like took, or else the mean over other cases of its method."""
-        known = {cell: sum(times) / len(times) for cell, times in self.seconds.items()}
-        by_method: dict[str, list[float]] = defaultdict(list)
-        for (_, _, method), mean in known.items():
-            by_method[method].append(mean)
-        means = {method: sum(values) / len(values) for method, values in by_method.items()}
-        mean = sum(means.values()) / max(1, len(means))
-        left = sum(count * known.get(cell, means.get(cell[2], mean)) for cell, count in self.rest.items())
-        return left / self.n_jobs
+    def time_left(self) -> float | None:
+        """Seconds; None while something is left whose like, the same method on the same case, was not done yet.
+
+        The times of a method on other cases are no estimate: their sets may have a hundred times as many objects.
+        """
+        left = [cell for cell, count in self.rest.items() if count]
+        if any(cell not in self.seconds for cell in left):
+            return None
+        return sum(self.rest[cell] * float(np.mean(self.seconds[cell])) for cell in left) / self.n_jobs
 
 
 def _duration(seconds: float) -> str:
@@ -204,12 +204,13 @@ class Execution(Runner[Unit]):
         start = time.perf_counter()
         try:
             made = self._made(work, loaded[0])
-            self.progress.spent((work.experiment.name, work.case.name, ""), time.perf_counter() - start)
             ensemble = Ensemble(made.labels, missing=None if work.experiment.noise_is_cluster else -1)
         except Exception as error:
             for method, seed in work.todo:
                 self._keep(work, method, seed, error, 0.0)
             return
+        finally:
+            self.progress.spent((work.experiment.name, work.case.name, ""), time.perf_counter() - start)
         for method, seed in work.todo:
             run = Run(work.case, loaded[0], ensemble, made.facts, seed, work.experiment.consensus)
             start = time.perf_counter()

@@ -22,6 +22,9 @@ PACKAGES = (
     "generation",
     "stability",
     "answer",
+    "base",
+    "cli",
+    "kernels",
 )
 SEED = 17
 
@@ -212,7 +215,10 @@ def source_of(module: str, number: int) -> str:
 
 
 def modules_of(package: str) -> list[str]:
+    """Of a package; a path such as ``io/_draws.py`` is its own only module."""
     home = ROOT / "src" / "ensemblage"
+    if package.endswith(".py"):
+        return [package]
     return sorted(path.relative_to(home).as_posix() for path in (home / package).rglob("*.py"))
 
 

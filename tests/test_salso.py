@@ -1,0 +1,115 @@
+"""The memetic search of SALSO, where no two starts agree: weights, missing labels, disk, threads, its parameters."""
+
+import naive
+import numpy as np
+import pytest
+from inside import rows_of
+from numpy.testing import assert_allclose, assert_array_equal
+
+from ensemblage import Ensemble, SalsoConsensus
+from ensemblage.consensus.latent import _salso
+from ensemblage.metrics import expected_loss
+
+SEARCHED = [("gvi", 0.5), ("binder", 1), ("omari", 1), ("nvi", 1), ("id", 1), ("nid", 1)]
+"""Losses with which no two of three starts agree on the noisy draws: one for each way to compute them."""
+CASES = [*((loss, a, 0.2) for loss, a in SEARCHED), ("binder", 1, 0), ("nid", 1, 0)]
+"""With the share of labels that are missing."""
+EFFORT = {"n_init": 3, "n_rounds": 2, "n_searches": 2, "random_state": 1}
+
+
+def noisy_draws(missing=0.0):
+    """80 objects, 9 draws of five clusters; most labels are moved at random."""
+    random, truth = np.random.default_rng(0), np.arange(80) % 5
+    labels = np.where(random.random((80, 9)) < 0.8, random.integers(7, size=(80, 9)), truth[:, None])
+    labels[random.random((80, 9)) < missing] = -1
+    return labels
+
+
+def searched(labels, sample_weight=None, **given):
+    """The model of a fit that goes on after the starts of its first search."""
+    model = SalsoConsensus(**EFFORT | given).fit(labels, sample_weight=sample_weight)
+    assert len(model.losses_) == model.n_searches * model.n_init
+    return model
+
+
+def assert_same(one, other):
+    assert_array_equal(one.labels_, other.labels_)
+    assert_array_equal(one.losses_, other.losses_)
+    assert (one.objective_, one.n_iter_) == (other.objective_, other.n_iter_)
+
+
+@pytest.mark.parametrize(("loss", "a", "missing"), CASES)
+def test_weights_of_draws_are_copies(loss, a, missing):
+    """The search takes the same way: three starts draw no draws at random."""
+    labels, weights = noisy_draws(missing), np.random.default_rng(1).integers(1, 5, size=9)
+    weighted = searched(labels, loss=loss, a=a, weights=weights)
+    copies = searched(np.repeat(labels, weights, axis=1), loss=loss, a=a)
+    assert_array_equal(weighted.labels_, copies.labels_)
+    assert_allclose(weighted.losses_, copies.losses_, rtol=1e-12)
+    assert weighted.n_iter_ == copies.n_iter_
+    assert weighted.objective_ == pytest.approx(expected_loss(labels, weighted.labels_, loss, a=a, weights=weights))
+
+
+@pytest.mark.parametrize(("loss", "a", "missing"), CASES)
+def test_weights_of_objects_are_copies(loss, a, missing):
+    labels, weights = noisy_draws(missing), np.random.default_rng(1).integers(1, 5, size=80)
+    weighted = searched(labels, weights, loss=loss, a=a)
+    copies = searched(np.repeat(labels, weights, axis=0), loss=loss, a=a)
+    assert_array_equal(np.repeat(weighted.labels_, weights), copies.labels_)
+    assert_array_equal(weighted.losses_, copies.losses_)
+    assert (weighted.objective_, weighted.n_iter_) == (copies.objective_, copies.n_iter_)
+
+
+def test_clusters_are_matched_by_their_objects_when_partitions_are_recombined(monkeypatch):
+    """Of one row with nine objects and three rows with one each, the nine decide."""
+    monkeypatch.setattr(_salso, "MUTATED", 0)
+    rows = rows_of(np.repeat([[0, 0], [0, 1], [1, 0], [1, 1]], [9, 1, 1, 1], axis=0))
+    search = _salso.Search(_salso.Draws(rows, "vi", 1.0), 2, np.random.RandomState(0))
+    allocated = []
+    monkeypatch.setattr(_salso.Search, "_allocate_again", lambda _, members: allocated.append(sorted(members.tolist())))
+    monkeypatch.setattr(_salso.Search, "sweeten", lambda *_: 0)
+    one, other = np.array([0, 0, 0, 1], dtype=np.int32), np.array([1, 0, 0, 1], dtype=np.int32)
+    search.recombine(one, other, 100)
+    assert allocated == [[1, 2, 3]]
+
+
+@pytest.mark.parametrize(("loss", "a"), SEARCHED)
+def test_a_draw_of_one_label_changes_nothing(loss, a):
+    """No partition of what it labels is worse than another."""
+    labels = noisy_draws(0.2)
+    expected = searched(labels, loss=loss, a=a)
+    found = searched(np.c_[labels, np.where(np.arange(80) == 7, 0, -1)], loss=loss, a=a)
+    assert_array_equal(found.labels_, expected.labels_)
+    assert found.n_iter_ == expected.n_iter_
+
+
+@pytest.mark.parametrize(("loss", "a"), SEARCHED)
+def test_the_loss_with_missing_labels_is_that_of_the_result(loss, a):
+    labels = noisy_draws(0.2)
+    model = searched(labels, loss=loss, a=a)
+    assert model.objective_ == expected_loss(labels, model.labels_, loss, a=a)
+    assert model.objective_ == pytest.approx(naive.expected_loss(labels, model.labels_, loss, a), rel=1e-12)
+    assert model.objective_ < model.losses_.min() - 1e-6  # lower than that of any start
+
+
+@pytest.mark.parametrize(("loss", "a", "missing"), CASES)
+def test_disk_and_threads_change_nothing(loss, a, missing, tmp_path):
+    labels = noisy_draws(missing).astype(np.int16)
+    np.save(tmp_path / "draws.npy", labels)
+    given = {"loss": loss, "a": a, "weights": np.arange(1, 10)}
+    expected = searched(labels, np.arange(1, 81), n_jobs=1, **given)
+    assert_same(searched(labels, np.arange(1, 81), n_jobs=2, **given), expected)
+    assert_same(searched(Ensemble.open(tmp_path / "draws.npy"), np.arange(1, 81), n_jobs=1, **given), expected)
+
+
+@pytest.mark.parametrize("loss", ["binder", "nvi", "nid"])
+def test_rounds_and_searches_lower_the_loss(loss):
+    starts, one, four, searches = (
+        searched(noisy_draws(), loss=loss, n_rounds=n_rounds, n_searches=n_searches)
+        for n_rounds, n_searches in ((0, 1), (1, 1), (4, 1), (4, 3))
+    )
+    assert starts.objective_ == pytest.approx(starts.losses_.min(), rel=1e-12)
+    losses = [model.objective_ for model in (starts, one, four, searches)]
+    assert (np.diff(losses) < -1e-6).all()
+    for model in (one, four, searches):
+        assert_array_equal(model.losses_[:3], starts.losses_)

@@ -1,8 +1,9 @@
 """Mutants: the library with one small error, and whether a test notices.
 
-``python tests/guards/mutants.py counting --sample 25`` (or ``io/_draws.py``: one module) goes on where an earlier session stopped: a mutant that has an
-answer in ``mutants.jsonl`` is not run again, unless ``--again`` says which. The sample is the mutants with the smallest
-hashes, so that it stays nearly the same while the sources change, and a larger one begins with a smaller one.
+``python tests/guards/mutants.py counting --sample 25``, or ``io/_draws.py`` for one module, goes on where an earlier
+session stopped: a mutant that has an answer in ``mutants.jsonl`` is not run again, unless ``--again`` says which. The
+sample is the mutants with the smallest hashes, so that it stays nearly the same while the sources change, and a larger
+one begins with a smaller one.
 
 A mutant meets the tests that execute its lines (`touched.py`), those first that killed a neighbour, then the fastest:
 of the files that are nearest to its module as many as take `NEAR_SECONDS`, of the others `FAR_SECONDS`. They run in a

@@ -65,6 +65,13 @@ def test_one_pile_inside_is_no_round_number():
     assert not has_limits(np.r_[values, np.repeat([11.0, 20], 20)])  # three on no grid
 
 
+def test_three_values_may_have_a_limit_and_three_piles_are_round_numbers():
+    assert shared(np.repeat([0.0, 1, 2], [30, 10, 20]))[:2] == (True, True)
+    values = np.r_[np.arange(-15, 16), np.repeat([-10, 0, 10], 15)].astype(float)
+    assert shared(values).step == 10
+    assert not shared(values[values < 5]).step  # two are on any grid
+
+
 def test_objects_of_a_value_are_spread_evenly_over_its_cell():
     found = spread_over_cells(np.array([1.0, 0, 2, 1, 0, 1, 4]))
     np.testing.assert_allclose(np.sort(found), [-0.25, 0.25, 0.5 + 1 / 6, 1, 1.5 - 1 / 6, 2.25, 4])

@@ -49,6 +49,7 @@ from ensemblage.counting import _pairs
 from ensemblage.counting._contingency import table_cells
 from ensemblage.counting._pair_sums import Codes
 from ensemblage.generation import make_pool
+from ensemblage.io import _gower
 from ensemblage.io._features import features_of
 from ensemblage.io._labels import label_values
 from ensemblage.io._out_of_core import _union, categories_of_part, union_of_parts
@@ -59,7 +60,9 @@ from ensemblage.metrics._coassociation import Associations
 from ensemblage.metrics._internal import _ohl
 from ensemblage.metrics._internal._geometry import Geometry
 from ensemblage.metrics._mm_index import weights_of
+from ensemblage.ranking import _discotec
 from ensemblage.ranking._compare import _correlation
+from ensemblage.ranking._pair_means import sampled_means
 from ensemblage.rows import blocks, threads
 from ensemblage.rows.threads import parallel_map, thread_count
 
@@ -299,6 +302,25 @@ def test_a_role_must_be_one_there_is(tmp_path):
     path = written(tmp_path, "a,b\n1,2\n3,4\n5,7\n")
     with pytest.raises(ValueError, match=r"roles must be one of .* Got 'x' for 'a'\."):
         features_of(read_table(path, roles={"a": "x"}))
+    with pytest.raises(ValueError, match=r"Got 'number:1<3' for 'a'\."):
+        features_of(read_table(path, roles={"a": "number:1<3"}))
+
+
+def test_the_first_column_is_no_id_unless_it_counts_the_rows(tmp_path):
+    assert read_table(written(tmp_path, "a,b\n1,5\n2,9\n3,7\n")).roles == {"a": "id", "b": "number"}
+    assert read_table(written(tmp_path, "a,b\n1,5\n1,9\n1,7\n")).roles == {"a": "constant", "b": "number"}
+
+
+def test_the_scales_that_stay_are_told_where_gaps_are_filled():
+    (note,) = Preprocessor(impute="mean").fit([[1, 5], [2, 9], [4, np.nan], [8, 7]]).notes_
+    assert note.startswith("features keep their scales")
+
+
+def test_distances_of_all_pairs_fit_to_the_byte(monkeypatch):
+    monkeypatch.setattr(_gower, "MOST_BYTES", 8 * 5 * 5)
+    assert _gower.gower_distances(np.arange(10.0).reshape(5, 2)).shape == (5, 5)
+    with pytest.raises(ValueError, match=r"at most 5 rows\. X has 6"):
+        _gower.gower_distances(np.arange(12.0).reshape(6, 2))
 
 
 @pytest.mark.parametrize(("text", "has_header"), [("7,u\n1,u\nx,u\n", True), ("x,u\n1,u\nx,u\n", False)])
@@ -331,6 +353,11 @@ def test_labels_up_to_64_bits_are_whole_numbers(number):
     assert label_values([str(2**63), "1"]) == [str(2**63), "1"]
 
 
+def test_whole_labels_beside_fractions_are_numbers_as_far_as_floats_tell_them_apart():
+    assert label_values([str(2**53 - 1), "0.5"]) == [2**53 - 1, 0.5]
+    assert label_values([str(2**53 + 1), "0.5"]) == [str(2**53 + 1), "0.5"]
+
+
 # ---- Labels ----
 
 
@@ -360,6 +387,11 @@ def test_whole_floats_of_a_part_are_whole_numbers_as_far_as_floats_tell_them_apa
     (found,) = union_of_parts(map(categories_of_part, parts), ["0"], 1)
     assert found.dtype.kind == kind
     assert found.tolist() == [0, largest]
+
+
+def test_rows_that_are_no_rows_of_labels():
+    with pytest.raises(ValueError, match="Expected 2D array, got 1D array"):
+        Ensemble([[[1], [2]], [3, 4]])
 
 
 # ---- Metrics ----
@@ -400,6 +432,15 @@ def test_max_pairs_are_the_pairs_of_distinct_rows(max_pairs, exact):
     labels = [[0, 0, 0], [0, 1, 1], [1, 0, 0], [1, 1, 0], [1, 1, 0]]
     model = Discotec("hellinger", max_pairs=max_pairs, random_state=0).fit(labels)
     assert (model.standard_errors_ == 0).all() == exact
+
+
+def test_as_many_pairs_are_drawn_as_were_asked_for(monkeypatch):
+    """Of complete labels each pair has labels: the share is 1."""
+    found = []
+    monkeypatch.setattr(_discotec, "sampled_means", lambda *given: found.append(sampled_means(*given)) or found[0])
+    Discotec("kl", max_pairs=0, n_sampled_pairs=10, random_state=0).fit(random_labels(n=20, p=3, k=2, seed=0))
+    assert found[0].shares.tolist() == [1, 1, 1]
+    assert sum(pairs.shape[1] for pairs in found[0].pairs) == 10
 
 
 def test_two_partitions_have_a_correlation():

@@ -10,11 +10,11 @@ from sklearn.cluster import AgglomerativeClustering, KMeans
 from sklearn.datasets import load_iris
 from sklearn.metrics import adjusted_rand_score
 
-from ensemblage.stability import MergedClusters, SplitSupport, merge_unsupported, split_support
+from ensemblage.stability import MergedClusters, SplitSupport, _splits, merge_unsupported, split_support
 from ensemblage.stability._cells import drawn_from_cells
 from ensemblage.stability._clusters import check_reference
 from ensemblage.stability._dip import dip, unimodality_p_value
-from ensemblage.stability._splits import gaussian_test, tree_of, windowed_values
+from ensemblage.stability._splits import gaussian_test, random_halves, tree_of, windowed_values
 
 IRIS = load_iris().data
 
@@ -177,6 +177,39 @@ def test_the_gaussian_null_holds_its_level():
     assert np.mean(np.array(p) <= 0.5) > 0.2
 
 
+def test_the_gaussian_null_is_99_samples_and_their_normal_distribution(monkeypatch):
+    """Of at most 2,000 objects each, clustered from four starts, as is documented."""
+    shapes, n_starts, shares = [], [], iter(np.linspace(0.4, 0.5, 99))
+
+    def share_of(drawn, uniforms, *_):
+        shapes.append(drawn.shape)
+        n_starts.append(len(uniforms))
+        return next(shares) * (drawn**2).sum()
+
+    monkeypatch.setattr(_splits, "best_of_starts", share_of)
+    X, labels = planted(np.random.default_rng(0), 0, 3, n=1050)
+    p = gaussian_test(X, np.flatnonzero(labels == 0), np.flatnonzero(labels), 0)
+    assert shapes == [(2000, 5)] * 99
+    assert set(n_starts) == {4}
+    within = sum(((X[labels == c] - X[labels == c].mean(axis=0)) ** 2).sum() for c in (0, 1))
+    of_all, expected = ((X - X.mean(axis=0)) ** 2).sum(), np.linspace(0.4, 0.5, 99)
+    assert p == pytest.approx(norm.cdf(within / of_all, expected.mean(), expected.std(ddof=1)))
+
+
+def test_halves_of_each_cluster():
+    """The odd object is in either."""
+    members = [np.arange(6), np.arange(6, 11), np.array([11])]
+    sizes = {tuple(random_halves(members, 12, seed)[rows].sum() for rows in members) for seed in range(40)}
+    assert sizes == {(3, odd, one) for odd in (2, 3) for one in (0, 1)}
+
+
+def test_a_side_may_have_no_object_in_a_half():
+    """Then the mean of the other side alone is the direction."""
+    X = np.c_[np.arange(24.0), np.ones(24)]
+    values = windowed_values(X, np.arange(16), np.arange(16, 24), np.arange(24) < 8)
+    np.testing.assert_allclose(np.sort(values), np.sort(X[8:] @ -X[:8].mean(axis=0)))
+
+
 def test_the_seed_deals_out_the_halves():
     X, labels = planted(np.random.default_rng(1), 0, 3, n=60)
     p = {split_support(labels, X, random_state=seed).table[0].p_value for seed in range(4)}
@@ -221,6 +254,17 @@ def test_a_model_gives_its_labels():
     assert of_model.labels.tolist() == of_labels.labels.tolist()
 
 
+def test_a_model_gives_the_numbers_that_it_shows_and_its_noise():
+    X, labels = planted(np.random.default_rng(0), 0, 8, 16)
+    model = KMeans(3)
+    with pytest.raises(ValueError, match="KMeans must be fitted"):
+        split_support(model, X)
+    model.labels_, model.cluster_numbers_ = np.r_[labels[:-50], np.full(50, -1)], np.array([5, 7, 6])
+    merged = merge_unsupported(model, X, random_state=0)
+    assert merged.groups == [[5], [7], [6]]
+    assert merged.labels.tolist() == model.labels_.tolist()
+
+
 def test_one_cluster_has_no_split():
     merged = merge_unsupported(np.zeros(150, dtype=int), IRIS)
     assert merged.support.table == []
@@ -231,12 +275,15 @@ def test_one_cluster_has_no_split():
 
 def test_sides_of_few_objects_are_not_supported():
     X, labels = planted(np.random.default_rng(0), 0, 100, n=7)
-    assert split_support(labels, X).table[0].p_value == 1
+    for null in ("unimodal", "gaussian"):
+        assert split_support(labels, X, null=null).table[0].p_value == 1
 
 
 def test_equal_objects_are_one_cloud():
-    assert len(merge_unsupported(np.arange(100) % 2, np.ones((100, 3)), random_state=0).groups) == 1
-    assert len(merge_unsupported(np.arange(100) % 2, np.ones((100, 3)), null="gaussian", random_state=0).groups) == 1
+    for null in ("unimodal", "gaussian"):
+        merged = merge_unsupported(np.arange(100) % 2, np.ones((100, 3)), null=null, random_state=0)
+        assert len(merged.groups) == 1
+        assert merged.support.table[0].p_value == 1
 
 
 COARSE = {

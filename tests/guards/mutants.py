@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import argparse
 import datetime
-import hashlib
 import json
 import subprocess
 import sys
@@ -27,9 +26,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from mutations import PACKAGES, ROOT, Mutant, modules_of, mutants_of, sample_of
+from mutations import PACKAGES, Mutant, modules_of, mutants_of, sample_of
 from touched import Touched, part_of
-from workshop import GUARDS, Workshop, nearest_tests
+from workshop import GUARDS, Workshop, nearest_tests, state_of_library
 
 RESULTS = Path(__file__).with_name("mutants.jsonl")
 EQUIVALENT = Path(__file__).with_name("equivalent.json")
@@ -92,7 +91,7 @@ class Judge:
     def __init__(self, packages: Sequence[str] = PACKAGES, recorded: bool = False, whole: bool = False) -> None:
         self.workshop, self.whole = Workshop("mutants"), whole
         of_modules = [file for package in packages for module in modules_of(package) for file in nearest_tests(module)]
-        far = FAR if len({package.split("/")[0] for package in packages}) > 1 else []
+        far = FAR if sum(not package.endswith(".py") for package in packages) > 1 else []
         self.files = [*dict.fromkeys([*of_modules, *(f"tests/test_{name}.py" for name in far)])]
         self.touched = self._recorded(recorded)
         self.live = Server(self.workshop, "live", self.files)
@@ -109,9 +108,7 @@ class Judge:
 
     def _recorded(self, only: bool) -> Touched:
         """Files that changed are recorded anew, or left out; all of them where the library changed."""
-        library = sorted((ROOT / "src").rglob("*.py"))
-        state = hashlib.sha256(b"".join(path.read_bytes() for path in library)).hexdigest()[:12]
-        folder = self.workshop.path / f"touched-{state}"
+        folder = self.workshop.path / f"touched-{state_of_library()}"
         wanted = [file for file in self.files if not part_of(folder, file).exists()]
         if only:
             self.files = [file for file in self.files if file not in wanted]

@@ -113,3 +113,48 @@ def test_rounds_and_searches_lower_the_loss(loss):
     assert (np.diff(losses) < -1e-6).all()
     for model in (one, four, searches):
         assert_array_equal(model.losses_[:3], starts.losses_)
+
+
+@pytest.mark.parametrize(("n_init", "n_searches", "n_recombined"), [(3, 1, 6), (2, 1, 4), (3, 2, 18)])
+def test_a_search_recombines_so_often(monkeypatch, n_init, n_searches, n_recombined):
+    """In two rounds of ``n_init``; several searches in two more for their best partitions."""
+    found, recombine = [], _salso.Search.recombine
+    monkeypatch.setattr(_salso.Search, "recombine", lambda *given: found.append(recombine(*given)) or found[-1])
+    searched(noisy_draws(), loss="nid", n_init=n_init, n_searches=n_searches)
+    assert len(found) == n_recombined
+
+
+def test_a_long_search_of_up_to_so_many_labels(monkeypatch):
+    rows = rows_of(noisy_draws())
+    for most, effort in ((80 * 9, (20, 4)), (80 * 9 - 1, (3, 1))):
+        monkeypatch.setattr(_salso, "MOST_LONG", most)
+        assert SalsoConsensus()._effort(rows) == effort
+        assert SalsoConsensus(n_rounds=0)._effort(rows) == (0, effort[1])
+        assert SalsoConsensus(n_searches=7)._effort(rows) == (effort[0], 7)
+
+
+@pytest.mark.parametrize(("loss", "noise"), [("vi", 1e-15 * 6e6 * np.log2(6e6)), ("binder", 1e-15 * 6e6**2)])
+def test_a_move_must_gain_more_than_rounding(loss, noise):
+    """Of millions of objects, a share of the sum of all."""
+    rows = rows_of(np.array([[0, 0], [0, 1], [1, 1]]), sample_weight=[1_000_000, 2_000_000, 3_000_000])
+    assert _salso.Draws(rows, loss, 1.0).margin == pytest.approx(2 * noise)
+
+
+def test_the_memory_of_a_search_is_counted():
+    """That of the tables of every start that runs at the same time."""
+    labels = np.tile(np.arange(12)[:, None], 100)
+    labels[np.arange(100) % 12, np.arange(100)] = -1
+    rows = rows_of(labels)
+    search = _salso.Search(_salso.Draws(rows, "binder", 1.0), 11, np.random.RandomState(0))
+    taken = sum(array.nbytes for array in search._state)
+    one, two = (SalsoConsensus(loss="binder", n_jobs=n)._bytes(rows, 11).n_bytes for n in (1, 2))
+    assert taken <= two - one <= 2 * taken
+
+
+def test_a_search_can_be_stopped(monkeypatch):
+    def stop():
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(_salso, "check_stopped", stop)
+    with pytest.raises(KeyboardInterrupt):
+        searched(noisy_draws())

@@ -109,14 +109,15 @@ class Judge:
     def _recorded(self, only: bool) -> Touched:
         """Files that changed are recorded anew, or left out; all of them where the library changed."""
         folder = self.workshop.path / f"touched-{state_of_library()}"
-        wanted = [file for file in self.files if not part_of(folder, file).exists()]
+        copy = self.workshop.copy  # in which nothing changes while this runs
+        wanted = [file for file in self.files if not part_of(folder, file, copy).exists()]
         if only:
             self.files = [file for file in self.files if file not in wanted]
         elif wanted:
             print(f"recording what {len(wanted)} files of tests execute", flush=True)
             command = [sys.executable, "tests/guards/touched.py", str(folder), *wanted]
-            subprocess.run(command, cwd=self.workshop.copy, env=self.workshop.environment(), check=True)
-        touched = Touched(folder, self.files)
+            subprocess.run(command, cwd=copy, env=self.workshop.environment(), check=True)
+        touched = Touched(folder, self.files, copy)
         touched.processes |= {test for test in touched.names if test.startswith(CLUSTERS)}
         return touched
 

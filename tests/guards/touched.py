@@ -28,7 +28,7 @@ STARTING = {"os.fork", "os.forkpty", "os.posix_spawn", "subprocess.Popen"}
 class Touched:
     """What the parts of a record say, one of each file of tests."""
 
-    def __init__(self, folder: Path, files: list[str]) -> None:
+    def __init__(self, folder: Path, files: list[str], root: Path) -> None:
         self.seconds: dict[str, float] = {}
         self.processes: set[str] = set()
         """The tests that start processes."""
@@ -37,7 +37,7 @@ class Touched:
         self.imported: dict[str, set[int]] = {}
         """Module → lines that run while modules are imported."""
         for file in files:
-            part = json.loads(part_of(folder, file).read_text(encoding="utf-8"))
+            part = json.loads(part_of(folder, file, root).read_text(encoding="utf-8"))
             shift = len(self.seconds)
             self.seconds |= part["seconds"]
             self.processes |= set(part["processes"])
@@ -61,9 +61,9 @@ class Touched:
         return any(lines[0] <= line <= lines[1] for line in self.imported.get(module, ()))
 
 
-def part_of(folder: Path, file: str) -> Path:
-    """Where the part of a file of tests is kept, as long as nothing in the file changes."""
-    path = ROOT / file
+def part_of(folder: Path, file: str, root: Path = ROOT) -> Path:
+    """Where the part of a file of tests of a checkout is kept, as long as nothing in the file changes."""
+    path = root / file
     return folder / f"{path.stem}-{hashlib.sha256(path.read_bytes()).hexdigest()[:12]}.json"
 
 

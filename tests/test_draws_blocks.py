@@ -154,10 +154,43 @@ def test_thinning_of_draws_in_columns(tmp_path):
 
 
 def test_labels_are_in_the_narrowest_type():
-    for largest, width in ((127, 1), (128, 2), (-129, 2), (32_768, 4)):
+    for largest, width in ((127, 1), (-128, 1), (128, 2), (-129, 2), (32_768, 4)):
         assert _draws_labels.narrowest(np.array([[0, largest]])).itemsize == width
     wide = np.where(DRAWS == 8, 10**6, DRAWS)
     assert_array_equal(labels_of(read_draws(wide, draws_axis="rows")), wide)
+
+
+def test_the_largest_labels():
+    largest = np.array([[2**31 - 1, 1 - 2**31]])
+    assert_array_equal(_draws_labels.whole_numbers(largest, -1, str), largest)
+    for label in (2**31, -(2**31)):
+        with pytest.raises(ValueError, match=r"at most 2,147,483,647\. Got a larger one in 0\."):
+            _draws_labels.whole_numbers(np.array([[label, 1]]), -1, str)
+
+
+@pytest.mark.usefixtures("_block_size")
+@pytest.mark.parametrize("end", ["", "\n"])
+def test_names_and_numbers_of_rows_are_known_before(tmp_path, end):
+    (tmp_path / "draws.csv").write_text("a,,b\n" + "\n".join(["1,2,1", "1,2,2"] * 50) + end)
+    table = _draws_blocks.blocks_of_file(tmp_path / "draws.csv", None, None)
+    assert (table.names, table.index, table.n_rows) == (["a", "column_2", "b"], None, 100)
+
+
+def test_tables_with_row_names_and_packed_ones(tmp_path):
+    frame = pd.DataFrame(DRAWS, columns=[f"V{j}" for j in range(7)], index=[f"draw {i}" for i in range(300)])
+    frame.to_parquet(tmp_path / "draws.parquet")
+    (tmp_path / "packed.parquet.gz").write_bytes(gzip.compress((tmp_path / "draws.parquet").read_bytes()))
+    for name in ("draws.parquet", "packed.parquet.gz"):
+        draws = read_draws(tmp_path / name, draws_axis="rows")
+        assert_array_equal(labels_of(draws), DRAWS)
+        assert draws.ids == list(frame.columns)
+
+
+def test_room_for_labels_before_any_are_read():
+    assert bytes_to_read(9, 4) - bytes_to_read(9, 1) == 3 * 3 * 9  # three copies
+    _draws_labels.Room(bytes_to_read(5, 1)).expect(5, "draws.csv")
+    with pytest.raises(ValueError, match=r"Reading draws\.csv must fit into max_bytes = 334 bytes\. Got 335 bytes"):
+        _draws_labels.Room(bytes_to_read(5, 1) - 1).expect(5, "draws.csv")
 
 
 @pytest.fixture(scope="module")

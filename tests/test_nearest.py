@@ -43,15 +43,21 @@ def test_a_cell_of_more_rows_than_are_compared_at_once(monkeypatch):
     np.testing.assert_array_equal(nearest, expected[1])
 
 
-def test_cells_that_are_far_are_left_out():
-    """All rows lie in a cell, within its radius; those of another one are no nearer than its bound."""
-    X = rows_of("clouds", 500, 4)
+@pytest.mark.parametrize(("n", "d"), [(500, 4), (12, 30)])
+def test_all_rows_of_a_cell_lie_within_its_radius(n, d):
+    """Which is no larger than it must be."""
+    X = rows_of("clouds", n, d)
     of = Cells.of(X)
-    assert sorted(of.names) == list(range(500))
+    assert sorted(of.names) == list(range(n))
     np.testing.assert_array_equal(of.columns.T, X[of.names])
     for c, (first, last) in enumerate(zip(of.starts[:-1], of.starts[1:], strict=True)):
-        apart = np.linalg.norm(of.columns[:, first:last].T - of.centres[:, c], axis=1)
-        assert (apart <= of.radii[c]).all()
+        farthest = np.linalg.norm(of.columns[:, first:last].T - of.centres[:, c], axis=1).max(initial=0)
+        assert farthest <= of.radii[c] <= farthest * (1 + 1e-6)
+
+
+def test_cells_that_are_far_are_left_out():
+    X = rows_of("clouds", 500, 4)
+    of = Cells.of(X)
     radii = np.zeros_like(of.radii)  # a bound too high: rows are missed
     assert (of._replace(radii=radii).nearest(X[:50], 30)[0] != of.nearest(X[:50], 30)[0]).any()
 
@@ -122,6 +128,16 @@ def test_rows_as_sparse_as_others_are_left_to_scikit_learn(cells, monkeypatch):
     monkeypatch.setattr(_dense_rows, "slack_of_products", lambda X, squares: 0.5 * squares)
     are_dense(X[::3], X, seed=0)
     assert asked
+
+
+def test_which_rows_are_clearly_kept():
+    """Of 75 rows the 60 least sparse, and of each of three cells of 25 the 20 least sparse."""
+    sparsity, cells, errors = np.arange(1.0, 76), np.repeat([1, 2, 0], 25), np.zeros(75)
+    assert _dense_rows._are_clearly_kept(sparsity, errors, cells)
+    for i in (19, 44, 59, 69):  # ranks 20 in cells, and rank 60 of all
+        assert not _dense_rows._are_clearly_kept(sparsity, np.where(np.arange(75) == i, 1 / (i + 1), 0), cells)
+        assert not _dense_rows._are_clearly_kept(np.where(np.arange(75) == i, i + 2, sparsity), errors, cells)
+    assert _dense_rows._are_clearly_kept(sparsity, np.where(np.arange(75) == 30, 0.01, 0), cells)
 
 
 @pytest.mark.parametrize("d", [3, 15, 16, 30])

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from scipy.sparse.csgraph import minimum_spanning_tree, shortest_path
 from scipy.spatial.distance import cdist
+from scipy.stats import kurtosis, skew
 from sklearn.base import clone
 from sklearn.cluster import AgglomerativeClustering, KMeans
 from sklearn.datasets import load_iris, load_wine, make_blobs
@@ -344,6 +345,18 @@ def test_one_name_per_feature(described):
     assert len(set(names)) == len(names) == described[1].X.shape[1]
     assert described[1].X.dtype == np.float32
     assert not np.isinf(described[1].X).any()
+
+
+def test_moments_of_the_columns(described):
+    of_columns = np.abs(skew(BLOBS)), kurtosis(BLOBS, fisher=False)
+    for name, expected in zip(("skewness", "kurtosis"), of_columns, strict=True):
+        assert column(described, name) == pytest.approx(expected.mean(), abs=1e-4)
+    assert (column(described, "log ratio of units") == 0).all()
+
+
+def test_variances_of_zero_have_a_logarithm():
+    found = _partition_features._log_diagonal(np.array([[[0.0, 3], [3, 4]]]))
+    assert found == pytest.approx(np.log(1e-12) + np.log(4))
 
 
 @pytest.mark.parametrize("name", ["silhouette", "log Davies-Bouldin", "log variance ratio"])

@@ -324,7 +324,26 @@ def test_agreement_by_hand():
     assert most_agreed({2: 0.5, 3: 0.9, 7: 0.9, 8: 0.1}) == 7
     assert numbers_up_to_root(28**2 - 1) == [*range(2, 11), 12, 14, 17, 20, 24]
     assert numbers_up_to_root(10**6) == [*range(2, 11), 12, 14, 17, 20, 24, 28, 33, 39, 47, 56]
+    assert numbers_up_to_root(3) == [2]
     assert numbers_around(14, [10, 12, 14, 17, 20]) == [10, 12, 13, 14, 15, 16, 17, 20]
+    assert numbers_around(10, [10, 12, 14]) == [10, 11, 12, 14]
+    assert numbers_around(14, [10, 12, 14]) == [10, 12, 13, 14]
+
+
+def test_features_are_prepared_as_they_are_asked_for():
+    """Given as they shall be clustered, they are not copied."""
+    X = np.array([[1.0, 50], [2, 90], [4, 70], [8, 10]])
+    assert _choose_k._prepare_features(X, False, None) is X
+    assert_allclose(_choose_k._prepare_features(X, True, None).std(axis=0), 1)
+    gapped = np.where(X == 4, np.nan, X)
+    assert_allclose(_choose_k._prepare_features(gapped, False, "median"), np.where(X == 4, 2, X))
+
+
+def test_clusters_of_one_object_each_have_no_silhouette():
+    apart = 1 - np.eye(4)
+    assert _choose_k._silhouette(apart, np.arange(4)) == -1
+    assert _choose_k._silhouette(apart, np.zeros(4, dtype=int)) == -1
+    assert _choose_k._silhouette(apart, np.array([0, 0, 1, 2])) == 0
 
 
 def test_copies_leave_it_to_the_votes(many):

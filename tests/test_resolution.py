@@ -194,6 +194,7 @@ def test_clear_clusters_are_a_stable_plateau():
     assert choice.resolution in choice.plateau.resolutions
     assert [row.status for row in choice.table].count("best") == len(choice.plateau.resolutions)
     assert choice.sentence.startswith("4 clusters at resolution")
+    assert "stories" not in choice.sentence
     assert choice.plateau.modes is not None
     assert (choice.consensus.confidence_ > 0.9).all()
 
@@ -315,6 +316,7 @@ def test_a_choice_stands_beside_the_cells():
         ({"fraction": 1.5}, "fraction of choose_resolution must be"),
         ({"n_resamples": 1}, "n_resamples of choose_resolution must be"),
         ({"n_neighbors": 150}, "must be < the 150 objects"),
+        ({"n_neighbors": 0}, "n_neighbors of choose_resolution must be a whole number ≥ 1. Got 0"),
         ({"use": "X_pca"}, "use is for AnnData"),
         ({"consensus": "nobody"}, "nobody"),
         ({"affinity": "rbf"}, "affinity of choose_resolution must be"),

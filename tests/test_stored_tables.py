@@ -158,6 +158,7 @@ def test_certainty_and_ids_are_written(both, frame, tmp_path):
     assert found["id"].to_pylist() == frame["person"].tolist()
     for name, values in {"cluster": "labels_", "confidence": "confidence_", "runner_up": "runner_up_"}.items():
         assert_array_equal(found[name], getattr(expected, values))
+    assert_array_equal(found["runner_up_share"], 1 - expected.confidence_)
     written = pq.read_table(tmp_path / "out" / "profile.parquet").to_pandas()
     pd.testing.assert_frame_equal(written, features.profile(model).to_pandas())
 

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from pages import find
 
 from ensemblage.cli import main
-from ensemblage.cli._thinning import Thinning
+from ensemblage.cli._thinning import Thinning, _of_equal_depth
 from ensemblage.io import read_table
 
 SECTION = "The clusters and what describes them"
@@ -89,6 +89,23 @@ def test_dispersion_and_depth_count(counts):
     other = run(counts, "--honest-markers", "--thin-counts", "--dispersion", "2")
     assert other.exit_code == 2
     assert "dispersion" in other.stderr
+
+
+def test_objects_without_a_count_stay_so():
+    counts = np.array([[0, 0], [2, 4], [3, 0]])
+    np.testing.assert_allclose(_of_equal_depth(counts), [[0, 0], [1, 2], [3, 0]])
+    assert (_of_equal_depth(0 * counts) == 0).all()
+
+
+@pytest.mark.parametrize("by_depth", [False, True])
+def test_roles_and_notes_of_what_is_thinned(counts, by_depth):
+    """Roles that were given to counts are not those of their parts."""
+    table = read_table(counts, roles={"g0": "number", "name": "id"})
+    roles = {"id_column": "name", "truth_column": None, "drop_columns": ()}
+    thinned, seconds = Thinning(None, by_depth).split(table, roles, 0)
+    assert thinned.given_roles == {"name": "id"}
+    assert seconds.counts.given_roles == {}
+    assert ("both divided by the sums of their objects" in thinned.notes[-1]) == by_depth
 
 
 def test_known_classes_and_dropped_columns_are_not_split(counts):

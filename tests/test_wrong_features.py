@@ -18,6 +18,7 @@ from ensemblage import (
     to_anndata,
 )
 from ensemblage.answer import choose_k_monti
+from ensemblage.base.features import columns_checked, features_checked
 from ensemblage.generation import make_pool
 
 X = np.random.default_rng(0).normal(size=(12, 2))
@@ -41,7 +42,7 @@ WRONG = {
     ),
     "complex": (X + 1j, r"real numbers\. Got complex numbers\. Give real and imaginary parts as two features\."),
     "an object": (
-        np.array([[{}, 1]] * 12, dtype=object),
+        np.array([[0, 1, {}]] * 12, dtype=object),
         r"numbers: each argument must be a string or a number\. Got {}",
     ),
 }
@@ -93,6 +94,12 @@ def test_other_columns_than_in_fit(model, new, name):
     )
     with pytest.raises(ValueError, match=rf"{rule}\. Give the same columns in the same order\."):
         model(new)
+
+
+@pytest.mark.parametrize("checked", [columns_checked("X"), features_checked("X", X)])
+def test_other_errors_stay_as_they_are(checked):
+    with pytest.raises(ValueError, match=r"^another$"), checked:
+        raise ValueError("another")
 
 
 def test_a_model_that_is_not_fitted():

@@ -194,7 +194,6 @@ def test_clear_clusters_are_a_stable_plateau():
     assert choice.resolution in choice.plateau.resolutions
     assert [row.status for row in choice.table].count("best") == len(choice.plateau.resolutions)
     assert choice.sentence.startswith("4 clusters at resolution")
-    assert "stories" not in choice.sentence
     assert choice.plateau.modes is not None
     assert (choice.consensus.confidence_ > 0.9).all()
 
@@ -325,6 +324,14 @@ def test_a_choice_stands_beside_the_cells():
 def test_wrong_arguments(given, message):
     with pytest.raises((ValueError, TypeError), match=message):
         choose_resolution(blobs(), **{**LOUVAIN, **given})
+
+
+def test_the_best_plateau_and_stable_ones_are_looked_at_closely():
+    choice = choose_resolution(blobs(60), [0.05, 1.0, 1.5, 5.0], **LOUVAIN)
+    assert [row.status for row in choice.table] == ["best", "best", "best", choice.plateaus[1].verdict]
+    assert choice.plateaus[1].verdict in ("doubtful", "unstable")
+    assert [plateau.modes is None for plateau in choice.plateaus] == [False, True]
+    assert "stories" not in choice.sentence
 
 
 def test_few_objects():

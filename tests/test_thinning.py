@@ -97,6 +97,13 @@ def test_objects_without_a_count_stay_so():
     assert (_of_equal_depth(0 * counts) == 0).all()
 
 
+def test_a_table_without_counts_is_refused(tmp_path):
+    (tmp_path / "t.csv").write_text("name,type\na,x\nb,y\nc,x\n", encoding="utf-8")
+    roles = {"id_column": "name", "truth_column": "type", "drop_columns": ()}
+    with pytest.raises(ValueError, match=r"needs columns of counts\. t\.csv has none besides ids and classes"):
+        Thinning(None, False).split(read_table(tmp_path / "t.csv"), roles, 0)
+
+
 @pytest.mark.parametrize("by_depth", [False, True])
 def test_roles_and_notes_of_what_is_thinned(counts, by_depth):
     """Roles that were given to counts are not those of their parts."""
@@ -104,7 +111,8 @@ def test_roles_and_notes_of_what_is_thinned(counts, by_depth):
     roles = {"id_column": "name", "truth_column": None, "drop_columns": ()}
     thinned, seconds = Thinning(None, by_depth).split(table, roles, 0)
     assert thinned.given_roles == {"name": "id"}
-    assert seconds.counts.given_roles == {}
+    assert seconds.counts.found_roles["g0"] == table.found_roles["g0"]
+    assert (seconds.counts.given_roles, seconds.counts.index, seconds.second.dtype) == ({}, None, np.float64)
     assert ("both divided by the sums of their objects" in thinned.notes[-1]) == by_depth
 
 

@@ -13,7 +13,7 @@ GUARDS = ROOT / "tests" / "guards"
 sys.path.insert(0, str(GUARDS))
 PAGE = ROOT / "docs" / "RELIABILITY.md"
 
-from mutations import PACKAGES, sample_of  # noqa: E402
+from mutations import PACKAGES, modules_of, sample_of  # noqa: E402
 
 KINDS = {
     "calls": "label matrices × methods × legal parameters, every index of the kernels checked",
@@ -36,12 +36,13 @@ method, ranker and generator. It prints a table with the reason for each refusal
 FAILURES = """The list has all failures, also those that were fixed later. The last column of the table counts the
 failures of the last session. A case number means the same case only with the sources of that day."""
 MUTANTS = """`nox -s mutants -- counting --sample 25`: each mutant is one small error in the current sources. The tests
-that execute its lines run against it for some seconds, the fastest first.
+that execute its lines run against it for some seconds, the fastest first. A session takes a sample of a package, or
+of a module that changed.
 
 """
 SURVIVORS = """The share is the number of survivors, divided by the number of mutants that ran and are not
-equivalent. Of the {} survivors, {} have met all of the nearest tests (`--again survived --whole`). These tests may
-still kill the others."""
+equivalent. Modules: of how many a mutant ran. Of the {} survivors, {} have met all of the nearest tests
+(`--again survived --whole`). These tests may still kill the others."""
 
 
 LIBRARIES = """The table says which parts a library could replace. It was entered by hand on 23 November 2026. \
@@ -126,19 +127,22 @@ def _plain(text: str) -> str:
 def mutants_table() -> str:
     """Mutants by package: how many there are and were run, killed, survived, equivalent; of the sources as they are."""
     equivalent = read(GUARDS / "equivalent.json") or {}
-    lines = ["| package | mutants there are | run | killed | equivalent | survived | share | run from | to |",
-             "|---|---|---|---|---|---|---|---|---|"]  # fmt: skip
+    lines = ["| package | mutants there are | run | killed | equivalent | survived | share | modules | run from | to |",
+             "|---|---|---|---|---|---|---|---|---|---|"]  # fmt: skip
     records, survivors = lines_of(GUARDS / "mutants.jsonl"), []
     for package in sorted(PACKAGES):
         keys = {mutant.key for mutant in sample_of(package, 10**9)}
         of_package = [record for record in records if record["key"] in keys]
+        if not of_package:
+            continue
         equal = {record["key"] for record in of_package if record["key"] in equivalent}
         killed = [record for record in of_package if record["outcome"] == "killed" and record["key"] not in equal]
         alive = [record for record in of_package if record["outcome"] == "survived" and record["key"] not in equal]
         survivors += alive
         n, dates = len(killed) + len(alive), sorted(record.get("date", "2026-11-22") for record in of_package)
+        modules = f"{len({record['module'] for record in of_package})} of {len(modules_of(package))}"
         figures = [package, f"{len(keys):,}", len(of_package), len(killed), len(equal), len(alive),
-                   f"{len(alive) / n:.0%}" if n else "", *(dates[:1] + dates[-1:] or ["", ""])]  # fmt: skip
+                   f"{len(alive) / n:.0%}" if n else "", modules, dates[0], dates[-1]]  # fmt: skip
         lines.append("| " + " | ".join(map(str, figures)) + " |")
     n_whole = sum(record.get("whole", True) for record in survivors)
     lines += ["", SURVIVORS.format(len(survivors), n_whole), "", "Survivors:", ""]

@@ -130,6 +130,13 @@ def test_rows_as_sparse_as_others_are_left_to_scikit_learn(cells, monkeypatch):
     assert asked
 
 
+def test_sparsity_is_beside_that_of_the_neighbours():
+    """Copies are as sparse as usual; beside them, all others are sparse."""
+    near = np.array([[1], [2], [0]])
+    assert _dense_rows._sparsity(np.array([1.0, 2, 4]), near).tolist() == [0.5, 0.5, 4]
+    assert _dense_rows._sparsity(np.array([0.0, 0, 2]), np.array([[1], [0], [0]])).tolist() == [1, 1, np.inf]
+
+
 def test_which_rows_are_clearly_kept():
     """Of 75 rows the 60 least sparse, and of each of three cells of 25 the 20 least sparse."""
     sparsity, cells, errors = np.arange(1.0, 76), np.repeat([1, 2, 0], 25), np.zeros(75)

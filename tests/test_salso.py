@@ -140,10 +140,29 @@ def test_a_move_must_gain_more_than_rounding(loss, noise):
     assert _salso.Draws(rows, loss, 1.0).margin == pytest.approx(2 * noise)
 
 
-def test_the_memory_of_a_search_is_counted():
+def test_terms_of_all_numbers_of_objects_are_in_the_table():
+    draws = _salso.Draws(rows_of(noisy_draws()), "vi", 1.0)
+    assert_allclose(draws.g, [0, *(n * np.log2(n) for n in range(1, 81))])
+
+
+def test_a_chain_begins_with_the_second_best_cluster(monkeypatch):
+    """Whatever its number is; without chains nothing is swept."""
+    search = _salso.Search(_salso.Draws(rows_of(noisy_draws()), "vi", 1.0), 3, np.random.RandomState(0))
+    search.set_labels(np.arange(80) % 3)
+    assert search.move_in_chains(0, 100) == 0
+    moved = []
+    targets = _salso.Targets((np.arange(80) + 1) % 3, np.arange(3))
+    monkeypatch.setattr(search, "_second_best", lambda: targets)
+    monkeypatch.setattr(search, "place", lambda _: moved.append(search.labels[:3].tolist()) or 0)
+    search.move_in_chains(3, 1)
+    assert [labels[i] for i, labels in enumerate(moved[::2])] == [1, 2, 0]
+
+
+@pytest.mark.parametrize("p", [2, 100])
+def test_the_memory_of_a_search_is_counted(p):
     """That of the tables of every start that runs at the same time."""
-    labels = np.tile(np.arange(12)[:, None], 100)
-    labels[np.arange(100) % 12, np.arange(100)] = -1
+    labels = np.tile(np.arange(12)[:, None], p)
+    labels[np.arange(p) % 12, np.arange(p)] = -1
     rows = rows_of(labels)
     search = _salso.Search(_salso.Draws(rows, "binder", 1.0), 11, np.random.RandomState(0))
     taken = sum(array.nbytes for array in search._state)

@@ -218,9 +218,7 @@ def main() -> None:
             print(package, sum(1 for module in modules_of(package) for _ in mutants_of(module)))
         return
     until, judge = time.monotonic() + 60 * given.minutes, Judge(packages, given.recorded, given.whole)
-    known, settled = read_results(), set(equivalents())
-    if given.again != "any":
-        settled |= {key for key, record in known.items() if record["outcome"] != given.again}
+    equivalent, outcomes = equivalents(), {key: record["outcome"] for key, record in read_results().items()}
     wanted = [
         # First those in functions that live, which take a tenth of the time, last those that need clusters; 25 of each
         # package, then the next 25. What killed one is likely to kill its neighbour: they follow each other.
@@ -235,7 +233,7 @@ def main() -> None:
         )
         for package in packages
         for number, mutant in enumerate(sample_of(package, given.sample))
-        if mutant.key not in settled
+        if mutant.key not in equivalent and given.again in ("any", outcomes.get(mutant.key, ""))
     ]
     for *_, mutant in sorted(wanted, key=lambda row: row[:6]):
         if time.monotonic() > until:

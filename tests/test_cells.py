@@ -62,7 +62,10 @@ def test_one_pile_inside_is_no_round_number():
     assert shared(values).piles.tolist() == [30]
     assert cells(values)[30] == (29.5, 30.5)
     assert not has_limits(values)
-    assert not has_limits(np.r_[values, np.repeat([11.0, 20], 20)])  # three on no grid
+    on_no_grid = np.r_[values, np.repeat([11.0, 20], 20)]
+    assert not has_limits(on_no_grid)
+    assert shared(on_no_grid).step == 0
+    assert cells(on_no_grid)[20] == (19.5, 20.5)
 
 
 def test_three_values_may_have_a_limit_and_three_piles_are_round_numbers():

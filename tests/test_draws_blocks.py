@@ -166,6 +166,8 @@ def test_the_largest_labels():
     for label in (2**31, -(2**31)):
         with pytest.raises(ValueError, match=r"at most 2,147,483,647\. Got a larger one in 0\."):
             _draws_labels.whole_numbers(np.array([[label, 1]]), -1, str)
+    with pytest.raises(ValueError, match=r"Got a larger one in 1\."):  # the first one by rows
+        _draws_labels.whole_numbers(np.array([[1, 2**31], [2**31, 1]]), -1, str)
 
 
 @pytest.mark.usefixtures("_block_size")
@@ -174,6 +176,21 @@ def test_names_and_numbers_of_rows_are_known_before(tmp_path, end):
     (tmp_path / "draws.csv").write_text("a,,b\n" + "\n".join(["1,2,1", "1,2,2"] * 50) + end)
     table = _draws_blocks.blocks_of_file(tmp_path / "draws.csv", None, None)
     assert (table.names, table.index, table.n_rows) == (["a", "column_2", "b"], None, 100)
+
+
+def test_where_blocks_end():
+    """Behind the last row that is whole."""
+    assert _draws_blocks._end_of_rows(b'1,2\n"a\nb') == 4
+    assert _draws_blocks._end_of_rows(b'1,2\n"a\nb"\n3') == 10
+    assert _draws_blocks._end_of_rows(b"1,2") == 0
+    wide = [_draws_blocks._is_wide("a,b".encode(codec)) for codec in ("utf-8", "utf-8-sig", "utf-16")]
+    assert wide == [False, False, True]
+
+
+def test_dates_are_no_labels(tmp_path):
+    pd.DataFrame({"a": [1, 2], "day": pd.to_datetime(["2026-01-01", "2026-01-02"])}).to_parquet(tmp_path / "d.parquet")
+    with pytest.raises(ValueError, match=r"Got timestamp\[.*\] in column 'day' of d\.parquet"):
+        read_draws(tmp_path / "d.parquet", draws_axis="rows")
 
 
 def test_tables_with_row_names_and_packed_ones(tmp_path):

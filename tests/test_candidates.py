@@ -26,6 +26,7 @@ from ensemblage.answer._candidate_features import (
     Geometry,
     describe,
     feature_names,
+    of_set,
 )
 from ensemblage.answer._candidate_pool import all_candidates, numbers_beside
 from ensemblage.answer._chooser import choose_candidate
@@ -347,11 +348,14 @@ def test_one_name_per_feature(described):
     assert not np.isinf(described[1].X).any()
 
 
-def test_moments_of_the_columns(described):
-    of_columns = np.abs(skew(BLOBS)), kurtosis(BLOBS, fisher=False)
-    for name, expected in zip(("skewness", "kurtosis"), of_columns, strict=True):
-        assert column(described, name) == pytest.approx(expected.mean(), abs=1e-4)
-    assert (column(described, "log ratio of units") == 0).all()
+def test_what_is_known_of_the_objects():
+    space = Space("own", BLOBS[:60], 3)
+    found = dict(zip(OF_SET, of_set(BLOBS[:60], Geometry.of(space), None), strict=True))
+    assert found["skewness"] == pytest.approx(np.abs(skew(BLOBS[:60])).mean())
+    assert found["kurtosis"] == pytest.approx(kurtosis(BLOBS[:60], fisher=False).mean())
+    assert found["log ratio of units"] == 0
+    with_units = of_set(BLOBS[:60], Geometry.of(space), np.array([1.0, *[4] * (BLOBS.shape[1] - 1)]))
+    assert with_units[-1] == pytest.approx(np.log(4))
 
 
 def test_variances_of_zero_have_a_logarithm():

@@ -5,15 +5,13 @@ import inspect
 from dataclasses import is_dataclass
 
 import pytest
+from public import OBJECTS
 
-import ensemblage
 from ensemblage.base import docs
 from ensemblage.base.docs import PLACE
 
 validate = pytest.importorskip("numpydoc.validate").validate
 NumpyDocString = pytest.importorskip("numpydoc.docscrape").NumpyDocString
-
-PACKAGES = ["ensemblage", *(f"ensemblage.{name}" for name in ensemblage._PACKAGES)]
 
 LEFT_OUT = {
     "ES01": "a summary line that says all needs no second paragraph",
@@ -30,29 +28,6 @@ OF_RECORDS = {
 RECORDS = (tuple, Exception)
 OF_SCIKIT_LEARN = {"n_features_in_", "feature_names_in_"}
 """Attributes that `ensemblage.base.sklearn` declares."""
-
-
-def public_objects():
-    """Name and value of every function and class that a public package exports, and of their public members."""
-    found = {}
-    for package in PACKAGES:
-        module = importlib.import_module(package)
-        for name in module.__all__:
-            value = getattr(module, name)
-            if (inspect.isclass(value) or inspect.isfunction(value)) and id(value) not in found:
-                found[id(value)] = (f"{package}.{name}", value)
-    for path, value in found.values():
-        yield path, value, None
-        for name in dir(value) if inspect.isclass(value) else ():
-            member = inspect.getattr_static(value, name)
-            function = (
-                getattr(member, "fget", None) or getattr(member, "func", None) or getattr(member, "__func__", member)
-            )
-            if not name.startswith("_") and getattr(function, "__module__", "").startswith("ensemblage."):
-                yield f"{path}.{name}", member, value
-
-
-OBJECTS = {path: (value, owner) for path, value, owner in public_objects()}
 
 
 @pytest.mark.parametrize("path", OBJECTS)

@@ -14,9 +14,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from joblib import Parallel, delayed, parallel_config
+from public import OBJECTS
 from scipy.sparse import csr_array
 from strategies import random_labels
-from test_docstrings import OBJECTS
 
 sys.path.insert(0, str(Path(__file__).parent / "guards"))
 

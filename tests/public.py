@@ -1,0 +1,32 @@
+"""Every function and class that the public packages export, for tests of all of them."""
+
+import importlib
+import inspect
+
+import ensemblage
+
+PACKAGES = ["ensemblage", *(f"ensemblage.{name}" for name in ensemblage._PACKAGES)]
+
+
+def public_objects():
+    """Name and value of every function and class that a public package exports, and of their public members."""
+    found = {}
+    for package in PACKAGES:
+        module = importlib.import_module(package)
+        for name in module.__all__:
+            value = getattr(module, name)
+            if (inspect.isclass(value) or inspect.isfunction(value)) and id(value) not in found:
+                found[id(value)] = (f"{package}.{name}", value)
+    for path, value in found.values():
+        yield path, value, None
+        for name in dir(value) if inspect.isclass(value) else ():
+            member = inspect.getattr_static(value, name)
+            function = (
+                getattr(member, "fget", None) or getattr(member, "func", None) or getattr(member, "__func__", member)
+            )
+            if not name.startswith("_") and getattr(function, "__module__", "").startswith("ensemblage."):
+                yield f"{path}.{name}", member, value
+
+
+OBJECTS = {path: (value, owner) for path, value, owner in public_objects()}
+"""By name what is public, and the class that it is a member of, if any."""

@@ -23,7 +23,7 @@ from ensemblage import (
     report,
 )
 from ensemblage.answer import KChoice, _choose_k
-from ensemblage.answer._agreed_k import agreement_by_number, most_agreed, numbers_around, numbers_up_to_root
+from ensemblage.answer._agreed_k import NUMBERS, agreement_by_number, most_agreed, numbers_around, numbers_up_to_root
 from ensemblage.answer._choose_k import best_of, peaks_of
 from ensemblage.answer._k_choice import VOTERS
 from ensemblage.cli import main
@@ -337,6 +337,18 @@ def test_features_are_prepared_as_they_are_asked_for():
     assert_allclose(_choose_k._prepare_features(X, True, None).std(axis=0), 1)
     gapped = np.where(X == 4, np.nan, X)
     assert_allclose(_choose_k._prepare_features(gapped, False, "median"), np.where(X == 4, 2, X))
+
+
+def test_the_gap_and_the_progress_of_a_small_choice():
+    X, steps = np.random.default_rng(0).normal(size=(24, 2)), []
+    X[12:] += 6
+    given = {"n_references": 5, "n_splits": 4, "n_partitions": 10, "random_state": 0}
+    choice = choose_k(X, range(2, 4), **given, progress=lambda *step: steps.append(step))
+    for row in choice.table:
+        assert row.gap == pytest.approx(row.reference_mean - row.log_within)
+    n_steps = 2 * 5 + 4 * 2 + 10 + len(NUMBERS)
+    assert steps[0] == (1, n_steps)
+    assert steps[-1] == (n_steps, n_steps)
 
 
 def test_clusters_of_one_object_each_have_no_silhouette():

@@ -210,6 +210,15 @@ def test_classes_are_found_where_the_table_says():
     assert all(hasattr(_saved.class_named(name), "save") for name in _saved.models())
 
 
+@pytest.mark.parametrize("kind", [bool, int, float, str, np.float32, np.int64])
+def test_types_are_saved_by_their_names(kind):
+    """As of a parameter dtype; a class of the user may be called so, too."""
+    node = _saved.Writer("Model").node(kind, "dtype")
+    assert _saved.Reader(None).value(node) is kind
+    with pytest.raises(ValueError, match="Got type in dtype of Model"):
+        _saved.Writer("Model").node(type(kind.__name__, (), {}), "dtype")
+
+
 class Mine(KMeans):
     pass
 

@@ -44,10 +44,10 @@ from ensemblage import (
     ranking,
     read_table,
 )
-from ensemblage.answer import choose_k, choose_k_monti
+from ensemblage.answer import _of_blocks, choose_k, choose_k_monti
 from ensemblage.base.parameters import parameter_constraints
 from ensemblage.consensus.graphs import _ncut, _partition_graph
-from ensemblage.counting import _pairs
+from ensemblage.counting import _bitmaps, _pairs
 from ensemblage.counting._contingency import table_cells
 from ensemblage.counting._pair_sums import Codes
 from ensemblage.generation import make_pool
@@ -337,6 +337,21 @@ def test_the_first_column_is_no_id_unless_it_counts_the_rows(tmp_path):
     assert read_table(written(tmp_path, "a,b\n1,5\n1,9\n1,7\n")).roles == {"a": "constant", "b": "number"}
 
 
+def test_some_rows_of_a_column_are_read_again_as_the_whole_is(tmp_path):
+    column = read_table(written(tmp_path, "a,b\n1.50,x\n2,y\n4,z\n"))["a"]
+    assert column.take(np.array([0, 2])).cells() == ["1.50", "4"]
+    of_frame = read_table(pd.DataFrame({"a": [1.5, 2, 4]}))["a"]
+    assert of_frame.read_again is None
+    assert of_frame.take(np.array([0, 2])).read_again is None
+
+
+def test_the_share_of_the_runner_up_is_what_is_left(tmp_path):
+    kept = SimpleNamespace(at=lambda nearest: (nearest[:, 0], np.array([0.75, 1]), np.array([1, -1])))
+    _of_blocks._write_part(np.zeros((2, 1), dtype=int), 0, kept, str(tmp_path), None)
+    (path,) = tmp_path.iterdir()
+    assert pd.read_parquet(path)["runner_up_share"].tolist() == [0.25, 0]
+
+
 def test_the_scales_that_stay_are_told_where_gaps_are_filled():
     (note,) = Preprocessor(impute="mean").fit([[1, 5], [2, 9], [4, np.nan], [8, 7]]).notes_
     assert note.startswith("features keep their scales")
@@ -529,6 +544,25 @@ def test_squares_of_label_counts_by_any_way(monkeypatch, tmp_path, missing):
             found = _pairs.label_count_squares(rows, clusters, sizes, here.offsets)
             assert np.array_equal(found, expected)
             assert all(part.dtype == np.int64 for part in found)
+
+
+def test_squares_of_some_clusters_at_a_time_have_no_others(monkeypatch):
+    monkeypatch.setattr(_pairs, "LARGE_TABLE", 1)
+    counted = []
+
+    def profile(clusters, counts, offsets, n_clusters, n_jobs):
+        counted.append((clusters.max(), n_clusters))
+        return np.zeros((n_clusters, offsets[-1]), dtype=np.int64)
+
+    codes = type("Rows", (), {"profile": staticmethod(profile), "__len__": lambda _: 3})()
+    _pairs._squares_by_rows(codes, np.array([0, 1, 2]), 3, np.array([0, 2, 4]), 1)
+    assert counted == [(0, 1)] * 3
+
+
+def test_maps_of_some_blocks_have_no_others():
+    codes, offsets = np.zeros((1, 2), dtype=np.int8), np.array([0, 1])
+    maps = _bitmaps.maps_of(codes, offsets, 2, np.array([2 * _bitmaps.BLOCK_BITS]), first=2)
+    assert maps.shape[:2] == (4, 1)
 
 
 @pytest.mark.parametrize("k", [253, 254, 255, 256])

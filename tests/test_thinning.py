@@ -104,6 +104,16 @@ def test_a_table_without_counts_is_refused(tmp_path):
         Thinning(None, False).split(read_table(tmp_path / "t.csv"), roles, 0)
 
 
+def test_counts_of_a_table_with_row_names_have_none(counts):
+    frame = pd.read_csv(counts, index_col="name")
+    frame.to_csv(counts, index_label="")
+    table, roles = read_table(counts), {"id_column": None, "truth_column": None, "drop_columns": ()}
+    assert table.index is not None
+    thinned, seconds = Thinning(None, False).split(table, roles, 0)
+    assert (thinned.index, seconds.counts.index) == (table.index, None)
+    assert seconds.counts.names == list(frame.columns)
+
+
 @pytest.mark.parametrize("by_depth", [False, True])
 def test_roles_and_notes_of_what_is_thinned(counts, by_depth):
     """Roles that were given to counts are not those of their parts."""

@@ -72,7 +72,7 @@ NEAREST: dict[str, list[str]] = {
     "ranking/_agreement": ["golden", "ranking"],
     "ranking/_compare": ["compare", "wrong_arguments"],
     "ranking/_known_pairs": ["constraints", "discotec"],
-    "ranking/_discotec": ["golden", "discotec", "few"],
+    "ranking/_discotec": ["golden", "discotec", "few", "stored"],
     "base/frames": ["compare", "ranking"],
     "ranking/_internal": ["ranking", "internal_indices", "compare"],
     "ranking/_pair_means": ["golden", "discotec", "few"],

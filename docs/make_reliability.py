@@ -41,7 +41,8 @@ of a module that changed.
 
 """
 SURVIVORS = """The share is the number of survivors, divided by the number of mutants that ran and are not
-equivalent. Modules: of how many a mutant ran. Of the {} survivors, {} have met all of the nearest tests
+equivalent. At first: when they first ran, before tests were written for those that survived. Modules: of how many a
+mutant ran. Of the {} survivors, {} have met all of the nearest tests
 (`--again survived --whole`). These tests may still kill the others."""
 
 
@@ -97,6 +98,12 @@ def lines_of(path: Path) -> list[dict[str, Any]]:
     return list({record["key"]: record for record in records}.values())
 
 
+def first_lines_of(path: Path) -> list[dict[str, Any]]:
+    """The first answer of each mutant."""
+    records = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    return list({record["key"]: record for record in reversed(records)}.values())
+
+
 def fuzz_table() -> str:
     """Cases and failures by kind, over all sessions."""
     lines = ["| cases of | sessions | cases | outcomes | failures | in the last session |", "|---|---|---|---|---|---|"]
@@ -127,9 +134,13 @@ def _plain(text: str) -> str:
 def mutants_table() -> str:
     """Mutants by package: how many there are and were run, killed, survived, equivalent; of the sources as they are."""
     equivalent = read(GUARDS / "equivalent.json") or {}
-    lines = ["| package | mutants there are | run | killed | equivalent | survived | share | modules | run from | to |",
-             "|---|---|---|---|---|---|---|---|---|---|"]  # fmt: skip
+    columns = ["package", "mutants there are", "run", "killed", "equivalent", "survived", "share", "share at first",
+               "modules", "run from", "to"]  # fmt: skip
+    lines = ["| " + " | ".join(columns) + " |", "|" + "---|" * len(columns)]
     records, survivors = lines_of(GUARDS / "mutants.jsonl"), []
+    lived_first = {
+        record["key"] for record in first_lines_of(GUARDS / "mutants.jsonl") if record["outcome"] == "survived"
+    }
     for package in sorted(PACKAGES):
         keys = {mutant.key for mutant in sample_of(package, 10**9)}
         of_package = [record for record in records if record["key"] in keys]
@@ -141,8 +152,10 @@ def mutants_table() -> str:
         survivors += alive
         n, dates = len(killed) + len(alive), sorted(record.get("date", "2026-11-22") for record in of_package)
         modules = f"{len({record['module'] for record in of_package})} of {len(modules_of(package))}"
+        n_first = len({record["key"] for record in killed + alive} & lived_first)
         figures = [package, f"{len(keys):,}", len(of_package), len(killed), len(equal), len(alive),
-                   f"{len(alive) / n:.0%}" if n else "", modules, dates[0], dates[-1]]  # fmt: skip
+                   *(f"{number / n:.0%}" if n else "" for number in (len(alive), n_first)),
+                   modules, dates[0], dates[-1]]  # fmt: skip
         lines.append("| " + " | ".join(map(str, figures)) + " |")
     n_whole = sum(record.get("whole", True) for record in survivors)
     lines += ["", SURVIVORS.format(len(survivors), n_whole), "", "Survivors:", ""]

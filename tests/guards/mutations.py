@@ -24,7 +24,6 @@ PACKAGES = (
     "answer",
     "base",
     "cli",
-    "kernels",
 )
 SEED = 17
 

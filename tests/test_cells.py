@@ -6,7 +6,14 @@ from sklearn.cluster import KMeans
 
 import ensemblage
 from ensemblage.stability import merge_unsupported
-from ensemblage.stability._cells import cells_of, has_limits, shared_values, spread_over_cells
+from ensemblage.stability._cells import (
+    are_frequent,
+    cells_of,
+    has_limits,
+    limits_sentence,
+    shared_values,
+    spread_over_cells,
+)
 from ensemblage.stability._dip import unimodality_p_value
 
 
@@ -29,6 +36,15 @@ def test_a_limit_is_frequent_and_more_so_than_the_value_beside():
     assert has_limits(np.r_[few, 0.0])
     assert not has_limits(np.repeat([0.0, 1], [90, 10]))  # yes and no have none
     assert not has_limits(np.ones(50))
+
+
+def test_frequent_values_and_their_sentence():
+    assert are_frequent(np.array([5, 6, 89])).tolist() == [False, True, True]  # more than √100 / 2
+    assert limits_sentence(0, "feature") == ""
+    assert limits_sentence(2, "feature") == (
+        "2 features have values that many objects share, such as limits of what was measured. In the tests they stand "
+        "for ranges of values."
+    )
 
 
 def test_a_pile_inside_has_three_times_the_objects_of_the_values_beside():

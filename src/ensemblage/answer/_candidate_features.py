@@ -12,13 +12,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.answer._partition_features import NAMES, measure_partitions
+from ensemblage.answer._partition_features import NAMES, measure_partitions, partitions_at_once
 from ensemblage.generation._candidates import Origin, Pool, Space
 from ensemblage.generation._diverse import MOST_FULL
 from ensemblage.generation._views import MOST_COMPONENTS, VIEWS, Matrix, principal_components
 from ensemblage.kernels._partition_features import longest_edges, pair_agreement
 from ensemblage.kernels._spanning_trees import mutual_reachability_tree, state_of_tree
 from ensemblage.kernels._squares import nearest_of_rows
+from ensemblage.rows.threads import parallel_map
 
 MOST_ROWS = 300
 """Of which silhouettes are computed."""
@@ -222,18 +223,15 @@ def feature_names() -> list[str]:
     return [*names, *ranked, "k", "k found", "k / √n", "n / k", "family", "view", *OF_SET]
 
 
-def describe(pool: Pool, features: Matrix, units: Matrix | None = None) -> Described:
+def describe(pool: Pool, features: Matrix, units: Matrix | None = None, n_jobs: int | None = 1) -> Described:
     """The features of all candidates of a pool, the consensuses among them; ``units`` as of `candidate_pool`."""
     candidates, labels = pool.candidates, pool.labels
     p, n = labels.shape
     asked = np.array([c.n_clusters for c in candidates])
     family = np.array([FAMILIES.index(c.family) for c in candidates])
     view = np.array([VIEWS.index(c.view) for c in candidates])
-    geometry = {name: Geometry.of(space) for name, space in pool.spaces.items()}
-    measured = np.empty((p, len(NAMES)))
-    for name, of_view in geometry.items():
-        here = view == VIEWS.index(name)
-        measured[here] = measure_partitions(labels[here], of_view)
+    geometry = dict(zip(pool.spaces, parallel_map(Geometry.of, pool.spaces.values(), n_jobs), strict=True))
+    measured = _measured(labels, [VIEWS[i] for i in view], geometry, n_jobs)
     found = labels.max(axis=1) + 1
     ari, shared = np.empty((p, p)), np.empty((p, p))
     pair_agreement(labels, found, labels, found, ari, shared)
@@ -246,6 +244,20 @@ def describe(pool: Pool, features: Matrix, units: Matrix | None = None) -> Descr
     constant = np.repeat(of_set(features, geometry[own], units)[None], p, axis=0)
     X = np.hstack([X, _ranks(R, asked), _ranks(R, np.zeros(p)), _less_median(R, asked), more, constant])
     return Described(np.round(X, DECIMALS).astype(np.float32), ari)
+
+
+def _measured(
+    labels: NDArray[np.int32], views: Sequence[str], geometry: dict[str, Geometry], n_jobs: int | None
+) -> Matrix:
+    """(p, len(NAMES)) of partitions, (p, n), each in its view; as many of a view at once as are fast."""
+    places = {name: np.flatnonzero([view == name for view in views]) for name in geometry}
+    step = partitions_at_once(labels.shape[1])
+    tasks = [(name, at[i : i + step]) for name, at in places.items() for i in range(0, len(at), step)]
+    measured = np.empty((len(labels), len(NAMES)))
+    found = parallel_map(lambda task: measure_partitions(labels[task[1]], geometry[task[0]]), tasks, n_jobs)
+    for (_, at), values in zip(tasks, found, strict=True):
+        measured[at] = values
+    return measured
 
 
 def _agreement(

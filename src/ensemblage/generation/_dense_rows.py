@@ -91,8 +91,9 @@ def _near(drawn: Matrix, by_cells: bool, n_jobs: int | None) -> NDArray[np.intp]
     if by_cells and k + 2 <= len(drawn):
         squares, rows = nearest_by_cells(drawn, drawn, k + 2, n_jobs)
         if (squares[:, -1] - squares[:, -2] > slack_of_products(drawn, squares[:, -1])).all():
-            is_other = rows[:, :-1] != np.arange(len(drawn))[:, None]
-            return rows[:, :-1][is_other].reshape(len(drawn), k)
+            with_self = rows[:, :-1]
+            others: NDArray[np.intp] = with_self[with_self != np.arange(len(drawn))[:, None]].reshape(len(drawn), k)
+            return others
     with one_native_thread():
         nearest: NDArray[np.intp] = NearestNeighbors(n_neighbors=k).fit(drawn).kneighbors(return_distance=False)
     return nearest

@@ -1,8 +1,9 @@
-"""What a person waits for: `ensemblage run` as whole processes, cold (nothing compiled yet) and warm.
+"""What a person waits for: `ensemblage run` as whole processes, cold (nothing compiled yet) and warm; calls in Python.
 
 python benchmarks/person.py [--against REV] [--only NAME] [--million] [--rounds 1] [--selection NAME] [--record FILE]
 prints processor and wall seconds and the peak of memory of this tree, those of another commit beside, and what the
-wall seconds were spent on as the command says itself; "not reported" is what it does not say.
+wall seconds were spent on as the command says itself; "not reported" is what it does not say. Of a call in Python it
+is the second one in a process: the first loads or compiles the kernels.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import argparse
 import compileall
 import json
 import os
+import resource
 import shutil
 import subprocess
 import sys
@@ -32,10 +34,12 @@ KEPT = 0.05
 
 
 class Work(NamedTuple):
-    """A run of a table: planted, or of wine where there is no size."""
+    """A run of a table, planted, or of wine where there is no size; or a call in Python with planted features."""
 
     size: tuple[int, int] | None
     k: int | None
+    call: str | None = None
+    """"fit" or "choose_k"."""
 
 
 WORKS = {
@@ -45,6 +49,12 @@ WORKS = {
     "20,000 × 10": Work((20_000, 10), None),
     "200,000 × 20, k given": Work((200_000, 20), 6),
     "1,000,000 × 20, k given": Work((1_000_000, 20), 6),
+    "3,000 × 10, fit in Python": Work((3_000, 10), None, "fit"),
+    "20,000 × 10, fit in Python, k given": Work((20_000, 10), 6, "fit"),
+    "20,000 × 10, fit in Python": Work((20_000, 10), None, "fit"),
+    "100,000 × 10, fit in Python": Work((100_000, 10), None, "fit"),
+    "1,000 × 10, choose_k in Python": Work((1_000, 10), None, "choose_k"),
+    "958 × 800, choose_k in Python": Work((958, 800), None, "choose_k"),
 }
 MILLION = "1,000,000 × 20, k given"
 
@@ -85,6 +95,30 @@ def run(work: Work, tree: Path, folder: Path, cache: Path, selection: str) -> di
     return {"processor": used.ru_utime + used.ru_stime, "wall": wall, "mb": used.ru_maxrss / 1024, "stages": stages}
 
 
+def call(name: str, tree: Path, cache: Path) -> dict[str, Any]:
+    """The same of a call in Python, made in another process by `second_call`."""
+    env = {**os.environ, "PYTHONPATH": str(tree / "src"), "NUMBA_CACHE_DIR": str(cache)}
+    done = subprocess.run([sys.executable, __file__, "--call", name], env=env, capture_output=True, text=True)
+    if done.returncode:
+        return {"failed": done.stderr.strip().splitlines()[-1]}
+    return {**json.loads(done.stdout.splitlines()[-1]), "stages": {}}
+
+
+def second_call(work: Work) -> dict[str, float]:
+    """Processor and wall seconds of the second of two calls, and megabytes at the peak of this process."""
+    from ensemblage import ConsensusClustering, choose_k
+
+    X = clouds(*(work.size or ()), 6)
+    for _ in range(2):
+        wall, processor = time.perf_counter(), time.process_time()
+        if work.call == "fit":
+            ConsensusClustering(work.k, random_state=0).fit(X)
+        else:
+            choose_k(X, random_state=0)
+        found = {"processor": time.process_time() - processor, "wall": time.perf_counter() - wall}
+    return {**found, "mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}
+
+
 def middle(runs: list[dict[str, Any]]) -> dict[str, Any]:
     """Medians, and the stages of the run whose wall seconds are the median; of the first failure, what was said."""
     for one in runs:
@@ -114,16 +148,20 @@ def trees(ref: str | None) -> Iterator[dict[str, Path]]:
 
 
 def measured(name: str, sides: dict[str, Path], folder: Path, rounds: int, selection: str) -> list[dict[str, Any]]:
-    """The rows of a work, cold and warm; the sides take turns."""
+    """The rows of a work, cold and warm, or warm alone of a call; the sides take turns."""
     runs: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for _ in range(rounds):
         for side, tree in sides.items():
+            if WORKS[name].call:  # calls share what was compiled
+                runs.setdefault(("warm", side), []).append(call(name, tree, folder / side))
+                continue
             with tempfile.TemporaryDirectory(dir=folder) as cache:
                 for state in ("cold", "warm"):
                     one = run(WORKS[name], tree, folder, Path(cache), selection)
                     runs.setdefault((state, side), []).append(one)
     base = {"work": name, "selection": selection, "rounds": rounds}
-    return [{**base, "state": state, **{s: middle(runs[state, s]) for s in sides}} for state in ("cold", "warm")]
+    states = [state for state in ("cold", "warm") if any((state, side) in runs for side in sides)]
+    return [{**base, "state": state, **{s: middle(runs[state, s]) for s in sides}} for state in states]
 
 
 def write_record(path: Path, rows: list[dict[str, Any]], ref: str | None) -> None:
@@ -143,7 +181,11 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--selection", choices=["learned", "consensus"], default="learned")
     parser.add_argument("--record", type=Path, help="a JSON file whose rows of these works are written anew")
+    parser.add_argument("--call", choices=WORKS, help=argparse.SUPPRESS)
     asked = parser.parse_args()
+    if asked.call:
+        print(json.dumps(second_call(WORKS[asked.call])))
+        return
     ref = (
         asked.against
         and subprocess.run(

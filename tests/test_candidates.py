@@ -28,7 +28,7 @@ from ensemblage.answer._candidate_features import (
     feature_names,
     of_set,
 )
-from ensemblage.answer._candidate_pool import all_candidates, numbers_beside
+from ensemblage.answer._candidate_pool import DEFAULT, all_candidates, numbers_beside
 from ensemblage.answer._chooser import choose_candidate
 from ensemblage.answer._partition_features import (
     NAMES,
@@ -38,9 +38,17 @@ from ensemblage.answer._partition_features import (
     OF_TREE,
     measure_partitions,
 )
-from ensemblage.generation import ScaledPartitions, _view_partitions
+from ensemblage.consensus import EvidenceAccumulation
+from ensemblage.generation import ScaledPartitions, _diverse, _view_partitions
 from ensemblage.generation._candidates import FAMILIES as POOL_FAMILIES
-from ensemblage.generation._candidates import WIDE, Made, Space, candidate_pool, numbers_of_clusters
+from ensemblage.generation._candidates import (
+    WIDE,
+    Made,
+    Space,
+    _order_of_threads,
+    candidate_pool,
+    numbers_of_clusters,
+)
 from ensemblage.generation._lumbermark import lumbermark
 from ensemblage.generation._mixtures import FULL, LATENT, fit_mixture
 from ensemblage.generation._views import VIEWS, Scales, n_signals, principal_components
@@ -257,7 +265,8 @@ def test_what_is_known_of_a_pool_is_not_made_again(ks, monkeypatch):
 @pytest.mark.parametrize("k", [None, 3])
 def test_the_generator_takes_what_the_choice_has_made(k, monkeypatch):
     X, seen = BLOBS, []
-    monkeypatch.setattr(_view_partitions, "candidate_pool", lambda *of: seen.append(of[-1]) or candidate_pool(*of))
+    made_by = lambda *of, **how: seen.append(of[-1]) or candidate_pool(*of, **how)  # noqa: E731
+    monkeypatch.setattr(_view_partitions, "candidate_pool", made_by)
     model = ConsensusClustering(k, random_state=0, n_jobs=1).fit(X)
     assert seen[0] is not None
     assert "_made" not in vars(model.generator_)
@@ -266,6 +275,31 @@ def test_the_generator_takes_what_the_choice_has_made(k, monkeypatch):
     assert seen[1] is None
     np.testing.assert_array_equal(alone, model.generator_.transform(features))
     np.testing.assert_array_equal(np.asarray(model.ensemble_), alone)
+
+
+def test_threads_begin_with_one_of_all_that_need_the_same():
+    tasks = [("own", "kmeans"), ("own", "full"), ("own", "spectral5"), ("own", "spectral10"), ("given", "spectral10")]
+    expected = [
+        ("own", "spectral10"),
+        ("given", "spectral10"),
+        ("own", "kmeans"),
+        ("own", "spectral5"),
+        ("own", "full"),
+    ]
+    assert _order_of_threads(tasks) == expected
+
+
+@pytest.mark.parametrize("d", [4, 20])
+def test_a_sample_of_many_has_the_same_partitions(d, monkeypatch):
+    """Its neighbours are found by the kernel that has drawn it, where it is the faster one."""
+    X = make_blobs(300, d, centers=4, cluster_std=2.0, random_state=3)[0]
+    pairs, asked = [("own", "spectral10"), ("own", "spectral5"), ("own", "lumbermark")], []
+    by_cells = _diverse.nearest_by_cells
+    monkeypatch.setattr(_diverse, "nearest_by_cells", lambda *of: asked.append(of) or by_cells(*of))
+    alone = candidate_pool(X, [3, 5], pairs)
+    assert not asked
+    np.testing.assert_array_equal(candidate_pool(X, [3, 5], pairs, is_of_sample=True).labels, alone.labels)
+    assert bool(asked) == (d <= 15)
 
 
 def test_the_choice_leaves_candidates_of_all_objects_alone():
@@ -335,6 +369,27 @@ def test_lumbermark_without_an_edge_to_cut():
 def described():
     pool = all_candidates(BLOBS, [2, 3, 4, 5, 6])
     return pool, describe(pool, BLOBS)
+
+
+def test_consensuses_are_those_of_evidence_accumulation(described):
+    pool, ks = described[0], [2, 3, 4, 5, 6]
+    for name, families in (("default", DEFAULT), ("all", set(POOL_FAMILIES))):
+        for k in ks:
+            members = [
+                labels
+                for (view, family, asked), labels in zip(pool.candidates, pool.labels, strict=True)
+                if asked in numbers_beside(k, ks)
+                and family in families
+                and (name == "all" or (view == "own" and family != "latent"))
+            ]
+            expected = EvidenceAccumulation(k).fit(np.array(members).T).labels_
+            np.testing.assert_array_equal(pool.labels[pool.candidates.index(("own", name, k))], expected)
+
+
+def test_features_do_not_depend_on_threads(described):
+    pool = all_candidates(BLOBS, [2, 3, 4, 5, 6], n_jobs=2)
+    np.testing.assert_array_equal(pool.labels, described[0].labels)
+    np.testing.assert_array_equal(describe(pool, BLOBS, n_jobs=2).X, described[1].X)
 
 
 def column(described, name):

@@ -12,13 +12,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.answer._partition_features import NAMES, measure_partitions
+from ensemblage.answer._partition_features import NAMES, measure_partitions, partitions_at_once
 from ensemblage.generation._candidates import Origin, Pool, Space
 from ensemblage.generation._diverse import MOST_FULL
 from ensemblage.generation._views import MOST_COMPONENTS, VIEWS, Matrix, principal_components
 from ensemblage.kernels._partition_features import longest_edges, pair_agreement
 from ensemblage.kernels._spanning_trees import mutual_reachability_tree, state_of_tree
 from ensemblage.kernels._squares import nearest_of_rows
+from ensemblage.rows.threads import one_native_thread, parallel_map
 
 MOST_ROWS = 300
 """Of which silhouettes are computed."""
@@ -222,18 +223,16 @@ def feature_names() -> list[str]:
     return [*names, *ranked, "k", "k found", "k / √n", "n / k", "family", "view", *OF_SET]
 
 
-def describe(pool: Pool, features: Matrix, units: Matrix | None = None) -> Described:
+def describe(pool: Pool, features: Matrix, units: Matrix | None = None, n_jobs: int | None = 1) -> Described:
     """The features of all candidates of a pool, the consensuses among them; ``units`` as of `candidate_pool`."""
     candidates, labels = pool.candidates, pool.labels
     p, n = labels.shape
     asked = np.array([c.n_clusters for c in candidates])
     family = np.array([FAMILIES.index(c.family) for c in candidates])
     view = np.array([VIEWS.index(c.view) for c in candidates])
-    geometry = {name: Geometry.of(space) for name, space in pool.spaces.items()}
-    measured = np.empty((p, len(NAMES)))
-    for name, of_view in geometry.items():
-        here = view == VIEWS.index(name)
-        measured[here] = measure_partitions(labels[here], of_view)
+    with one_native_thread():  # the threads have the cores
+        geometry = dict(zip(pool.spaces, parallel_map(Geometry.of, pool.spaces.values(), n_jobs), strict=True))
+        measured = _measured(labels, [VIEWS[i] for i in view], geometry, n_jobs)
     found = labels.max(axis=1) + 1
     ari, shared = np.empty((p, p)), np.empty((p, p))
     pair_agreement(labels, found, labels, found, ari, shared)
@@ -246,6 +245,20 @@ def describe(pool: Pool, features: Matrix, units: Matrix | None = None) -> Descr
     constant = np.repeat(of_set(features, geometry[own], units)[None], p, axis=0)
     X = np.hstack([X, _ranks(R, asked), _ranks(R, np.zeros(p)), _less_median(R, asked), more, constant])
     return Described(np.round(X, DECIMALS).astype(np.float32), ari)
+
+
+def _measured(
+    labels: NDArray[np.int32], views: Sequence[str], geometry: dict[str, Geometry], n_jobs: int | None
+) -> Matrix:
+    """(p, len(NAMES)) of partitions, (p, n), each in its view; as many of a view at once as are fast."""
+    places = {name: np.flatnonzero([view == name for view in views]) for name in geometry}
+    step = partitions_at_once(labels.shape[1])
+    tasks = [(name, at[i : i + step]) for name, at in places.items() for i in range(0, len(at), step)]
+    measured = np.empty((len(labels), len(NAMES)))
+    found = parallel_map(lambda task: measure_partitions(labels[task[1]], geometry[task[0]]), tasks, n_jobs)
+    for (_, at), values in zip(tasks, found, strict=True):
+        measured[at] = values
+    return measured
 
 
 def _agreement(
@@ -266,13 +279,14 @@ def _agreement(
     own_level = np.array([_mean_of_pairs(ari, at_k[k][view[at_k[k]] == 0]) for k in ks])
     rank = np.array([np.mean(level <= value) for value in level])
     plain = np.flatnonzero(is_plain)
+    of_others = {of: plain[pair[plain] != of] for of in np.unique(pair)}
     out = np.full((p, len(AGREEMENT) + len(FAMILIES)), np.nan)
     for i in range(p):
         q = int(np.searchsorted(ks, asked[i]))
         fewer, more = ks[max(q - 1, 0)], ks[min(q + 1, len(ks) - 1)]
         mates = at_k[asked[i]]
         mates = mates[pair[mates] != pair[i]]
-        others = plain[pair[plain] != pair[i]]
+        others = of_others[pair[i]]
         near = np.concatenate([at_k[k] for k in dict.fromkeys((fewer, more))])
         near = near[pair[near] != pair[i]]
         if len(mates):
@@ -292,11 +306,12 @@ def _agreement(
             shared[finer, i].mean() if len(finer) else 0.0,
         )
         out[i, 10:13] = level[q], own_level[q], rank[q]
-        same_k = np.flatnonzero((asked == asked[i]) & (pair != pair[i]))
-        for f in range(len(FAMILIES)):
-            there = same_k[family[same_k] == f]
-            if len(there):
-                out[i, len(AGREEMENT) + f] = ari[i, there].max()
+    for k in ks:
+        at = np.flatnonzero(asked == k)
+        for f in np.unique(family[at]):
+            there = at[family[at] == f]
+            best = np.where(pair[there] == pair[at][:, None], -np.inf, ari[np.ix_(at, there)]).max(axis=1)
+            out[at, len(AGREEMENT) + f] = np.where(best > -np.inf, best, np.nan)
     return out
 
 

@@ -6,10 +6,15 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from ensemblage.consensus.hierarchies._eac import EvidenceAccumulation
+from ensemblage.consensus._base import numbers_by_size
+from ensemblage.consensus.hierarchies._label_similarity import no_similarity
+from ensemblage.consensus.hierarchies._linkage import average_linkage, cut
+from ensemblage.consensus.hierarchies._row_similarity import RowSimilarity
 from ensemblage.ensemble._ensemble import Ensemble
+from ensemblage.ensemble._rows import Rows
 from ensemblage.generation._candidates import Labels, Origin, Pool, candidate_pool, numbers_of_clusters
 from ensemblage.generation._views import Matrix
+from ensemblage.rows.threads import parallel_map
 
 DEFAULT = ("full", "latent", "spectral10", "spectral5", "genie3")
 """Families in the view "own" whose consensus is the candidate "default": those of the first search, and latent classes
@@ -35,12 +40,13 @@ def all_candidates(
     families = set(DEFAULT) - ({"latent"} if "full" in kinds else set())
     default = np.array([c.view == "own" and c.family in families for c in pool.candidates])
     everyone = np.ones(len(pool.candidates), dtype=bool)
-    made: list[tuple[Origin, Labels]] = []
-    for name, members in (("default", default), ("all", everyone)):
-        for k in ks:
-            labels = _consensus(pool, members, k, ks, n_jobs)
-            if labels is not None:
-                made.append((Origin("own", name, k), labels))
+    tasks = [(name, members, k) for name, members in (("default", default), ("all", everyone)) for k in ks]
+    consensuses = parallel_map(lambda task: _consensus(pool, *task[1:], ks), tasks, n_jobs)
+    made = [
+        (Origin("own", name, k), labels)
+        for (name, _, k), labels in zip(tasks, consensuses, strict=True)
+        if labels is not None
+    ]
     labels = np.vstack([pool.labels, *(labels for _, labels in made)])
     return pool._replace(labels=labels, candidates=[*pool.candidates, *(candidate for candidate, _ in made)])
 
@@ -51,14 +57,20 @@ def numbers_beside(k: int, ks: Sequence[int]) -> list[int]:
     return [q for q in ks[max(place - 1, 0) : place + 2] if abs(q - k) <= max(1, k / 4)]
 
 
-def _consensus(pool: Pool, members: np.ndarray, k: int, ks: Sequence[int], n_jobs: int | None) -> Labels | None:
-    """Average linkage of the co-association of the members with about k clusters; None where it has one cluster."""
+def _consensus(pool: Pool, members: np.ndarray, k: int, ks: Sequence[int]) -> Labels | None:
+    """Average linkage of the co-association of the members with about k clusters; None where it has one cluster.
+
+    The clusters are those of `EvidenceAccumulation`, without their certainty.
+    """
     asked = np.array([c.n_clusters for c in pool.candidates])
     chosen = pool.labels[members & np.isin(asked, numbers_beside(k, ks))]
     if len(chosen) < 2:
         return None
     ensemble = Ensemble(np.ascontiguousarray(chosen.T))
-    if k > len(ensemble.distinct.codes):
+    rows = Rows.of(ensemble, np.ones(len(chosen)), None)[1]
+    if k > len(rows):
         return None
-    labels = np.unique(EvidenceAccumulation(k, n_jobs=n_jobs).fit(ensemble).labels_, return_inverse=True)[1]
-    return labels.astype(np.int32) if labels.max() > 0 else None
+    clusters = cut(average_linkage(RowSimilarity(rows, no_similarity(rows), None, 1)), k)
+    numbers = numbers_by_size(clusters, rows.counts)
+    labels = numbers[clusters][rows.inverse].astype(np.int32)
+    return labels if labels.max() > 0 else None

@@ -195,7 +195,7 @@ class Rated(NamedTuple):
         known: Pool | None = None,
     ) -> Rated:
         pool = all_candidates(X, ks, n_jobs, progress, units, known)
-        predicted = shipped_trees().trees.predict(describe(pool, X, units).X)
+        predicted = shipped_trees().trees.predict(describe(pool, X, units, n_jobs).X)
         return cls(pool.candidates, pool.labels.max(axis=1).astype(np.int64) + 1, np.round(predicted, 6), pool)
 
     def best(self, allowed: set[int] | None) -> int:

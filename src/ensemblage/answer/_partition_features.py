@@ -80,9 +80,14 @@ FAR, HIGH, NEAR = 5.0, 3.0, 1.2
 def measure_partitions(labels: NDArray[np.int32], geometry: Geometry) -> Matrix:
     """(p, len(NAMES)) of partitions, (p, n), with at least two clusters from 0, none empty. O(p n (d + r)) time."""
     p, n = labels.shape
-    step = max(1, MOST_LABELS // n)
+    step = partitions_at_once(n)
     blocks = [_measure(Clusters.of(labels[i : i + step]), geometry) for i in range(0, p, step)]
     return np.vstack([np.empty((0, len(NAMES))), *blocks])
+
+
+def partitions_at_once(n: int) -> int:
+    """How many partitions of n objects are measured at once."""
+    return max(1, MOST_LABELS // n)
 
 
 class Clusters(NamedTuple):

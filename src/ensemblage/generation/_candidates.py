@@ -64,8 +64,9 @@ FAMILIES = ("kmeans", "ward", "full", "prior", "latent", "factor", "spectral10",
 """All that `Space` makes."""
 NUMBERS = (*range(2, 11), 12, 14, 17, 20, 24, 28, 33, 39, 47, 56)
 """Numbers of clusters that are looked at first, as far as √n."""
-LONGEST = ("spectral10", "spectral5", "lumbermark", "genie3")
-"""Families that take longest, the first of them most; their threads begin first."""
+BY_NEIGHBOURS = ("spectral10", "spectral5", "lumbermark", "genie3")
+"""Families that need the nearest neighbours or a tree of them, the one that takes longest first; the others need Ward's
+hierarchy."""
 BY_VECTORS = ("spectral10", "spectral5")
 """Families whose last bits depend on how many eigenvectors are computed."""
 
@@ -105,7 +106,13 @@ class Space:
     """The objects in one view, and what several families need of it, made once."""
 
     def __init__(
-        self, name: str, features: Matrix, most_clusters: int, seed: int = 0, units: Matrix | None = None
+        self,
+        name: str,
+        features: Matrix,
+        most_clusters: int,
+        seed: int = 0,
+        units: Matrix | None = None,
+        is_of_sample: bool = False,
     ) -> None:
         self.scales, self.most_clusters, self.seed = Scales.fit(name, features, units), most_clusters, seed
         self.features = self.scales.transform(features)
@@ -113,7 +120,7 @@ class Space:
         # More columns than this are replaced by scores with about the same distances.
         most = 4 * MOST_COMPONENTS
         self.X = self.features if m <= MOST_FULL else principal_components(self.features, min(n - 1, m, most))[0]
-        self.objects = Objects(self.X)
+        self.objects = Objects(self.X, is_of_sample)
 
     def with_most(self, most_clusters: int) -> Space:
         """The same objects for at most so many clusters, with what was made of them and does not depend on that."""
@@ -257,11 +264,13 @@ def candidate_pool(
     progress: Callable[[int, int], None] | None = None,
     units: Matrix | None = None,
     made: Pool | None = None,
+    is_of_sample: bool = False,
 ) -> Pool:
     """The partitions of features, (n, m), by every pair with every number of clusters.
 
     ``units``, (m,), is what each column was divided by, for the view "given". What is the same in a pool that was
-    ``made`` of the same features, units and seed, for all views of these pairs, is taken from there.
+    ``made`` of the same features, units and seed, for all views of these pairs, is taken from there. ``is_of_sample``
+    says that the features were drawn of many, by kernels that find neighbours here, too; it changes no partition.
 
     A view that is another one again is left out, and so is a partition that could not be made or has one cluster. Of
     more than 2,500 objects those that Ward's method merges are drawn by the seed; nothing else is random.
@@ -270,27 +279,45 @@ def candidate_pool(
     pairs = pairs_of(features.shape[1]) if pairs is None else pairs
     views = list(dict.fromkeys(view for view, _ in pairs))
     if made is None:
-        known, spaces = dict[Origin, Labels](), _spaces(views, features, max(ks), seed, units)
+        known, spaces = dict[Origin, Labels](), _spaces(views, features, max(ks), seed, units, is_of_sample)
     else:
         known = made.known(max(ks))
         spaces = {name: made.spaces[name].with_most(max(ks)) for name in views if name in made.spaces}
     tasks = [(view, family) for view, family in pairs if view in spaces]
-    longest_first = sorted(tasks, key=lambda task: LONGEST.index(task[1]) if task[1] in LONGEST else len(LONGEST))
+    ordered = _order_of_threads(tasks)
     with fold_warnings():
-        of_tasks = run_all(partial(_partitions, spaces, known, ks), longest_first, n_jobs, progress=progress)
-    found = dict(zip(longest_first, of_tasks, strict=True))
+        of_tasks = run_all(partial(_partitions, spaces, known, ks), ordered, n_jobs, progress=progress)
+    found = dict(zip(ordered, of_tasks, strict=True))
     partitions = [(Origin(*task, k), labels) for task in tasks for k, labels in found[task]]
     labels = np.array([labels for _, labels in partitions], dtype=np.int32).reshape(len(partitions), len(features))
     return Pool(labels, [candidate for candidate, _ in partitions], spaces)
 
 
+def _order_of_threads(tasks: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Views and families as threads begin with them: the longest first, but first one of all that need the same.
+
+    Two that need the same structure of a view would wait for each other.
+    """
+    rank = {family: i for i, family in enumerate(BY_NEIGHBOURS)}
+    longest_first = sorted(tasks, key=lambda task: rank.get(task[1], len(rank)))
+    makes: dict[tuple[str, bool], tuple[str, str]] = {}
+    for view, family in longest_first:
+        makes.setdefault((view, family in BY_NEIGHBOURS), (view, family))
+    return [*makes.values(), *(task for task in longest_first if task not in makes.values())]
+
+
 def _spaces(
-    views: Sequence[str], features: Matrix, most_clusters: int, seed: int, units: Matrix | None
+    views: Sequence[str],
+    features: Matrix,
+    most_clusters: int,
+    seed: int,
+    units: Matrix | None,
+    is_of_sample: bool,
 ) -> dict[str, Space]:
     """The views by name, without duplicates."""
     spaces: dict[str, Space] = {}
     for name in views:
-        space = Space(name, features, most_clusters, seed, units)
+        space = Space(name, features, most_clusters, seed, units, is_of_sample)
         if not any(np.allclose(space.features, other.features, atol=1e-9) for other in spaces.values()):
             spaces[name] = space
     return spaces

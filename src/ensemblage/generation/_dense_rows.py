@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import NearestNeighbors
 
 from ensemblage.generation._nearest import are_for_cells, have_ties, nearest_by_cells, slack_of_products
-from ensemblage.rows.threads import one_native_thread
+from ensemblage.rows.threads import one_native_thread, parallel_map
 
 Matrix = NDArray[np.float64]
 MOST_WHOLE, SAMPLE_SIZE = 10_000, 5_000
@@ -59,11 +62,17 @@ def drawn_rows(n: int, m: int, sample_size: int, seed: int) -> tuple[NDArray[np.
 
 def are_dense(drawn: Matrix, others: Matrix, seed: int, n_jobs: int | None = 1) -> NDArray[np.bool_]:
     """(m,) which of the drawn rows are clustered, by their neighbours among other rows, of which they are some."""
-    with one_native_thread():  # sums of k-means depend on the number of threads
-        cells, near = _cells(drawn, seed), _near(drawn)
     size, by_tree = min(NTH + 1, len(others)), drawn.shape[1] <= MOST_OF_TREE
-    if are_for_cells(others, drawn) and (by_tree or not have_ties(drawn)):
-        squares = nearest_by_cells(others, drawn, size, n_jobs)[0][:, -1]
+    by_cells = are_for_cells(others, drawn) and (by_tree or not have_ties(drawn))
+    steps: list[Callable[[], Any]] = [
+        partial(_cells, drawn, seed),
+        partial(_near, drawn, by_cells and by_tree, n_jobs),
+        partial(_squares, drawn, others, size if by_cells else 0, n_jobs),
+    ]
+    with one_native_thread(), warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # equal rows are no fault of k-means here
+        cells, near, squares = parallel_map(lambda step: step(), steps, n_jobs)
+    if by_cells:
         sparsity = _sparsity(np.sqrt(squares), near)
         if by_tree or _are_clearly_kept(sparsity, _errors(drawn, squares, near), cells):
             return _are_kept(sparsity, cells)
@@ -71,11 +80,22 @@ def are_dense(drawn: Matrix, others: Matrix, seed: int, n_jobs: int | None = 1) 
         return _are_kept(_sparsity(_far(drawn, others, size), near), cells)
 
 
-def _near(drawn: Matrix) -> NDArray[np.intp]:
-    """(m, 15) the nearest other drawn rows of each."""
-    nearest: NDArray[np.intp] = (
-        NearestNeighbors(n_neighbors=min(NTH, len(drawn) - 1)).fit(drawn).kneighbors(return_distance=False)
-    )
+def _squares(drawn: Matrix, others: Matrix, size: int, n_jobs: int | None) -> Matrix:
+    """(m,) squared distance of drawn rows to the last of so many nearest other rows, found by cells; 0: none."""
+    return nearest_by_cells(others, drawn, size, n_jobs)[0][:, -1] if size else np.empty(0)
+
+
+def _near(drawn: Matrix, by_cells: bool, n_jobs: int | None) -> NDArray[np.intp]:
+    """(m, 15) the nearest other drawn rows of each, in any order; by cells where these tell them for sure."""
+    k = min(NTH, len(drawn) - 1)
+    if by_cells and k + 2 <= len(drawn):
+        squares, rows = nearest_by_cells(drawn, drawn, k + 2, n_jobs)
+        if (squares[:, -1] - squares[:, -2] > slack_of_products(drawn, squares[:, -1])).all():
+            with_self = rows[:, :-1]
+            others: NDArray[np.intp] = with_self[with_self != np.arange(len(drawn))[:, None]].reshape(len(drawn), k)
+            return others
+    with one_native_thread():
+        nearest: NDArray[np.intp] = NearestNeighbors(n_neighbors=k).fit(drawn).kneighbors(return_distance=False)
     return nearest
 
 
@@ -126,7 +146,6 @@ def _are_clearly_kept(sparsity: Matrix, errors: Matrix, cells: NDArray[np.int32]
 def _cells(drawn: Matrix, seed: int) -> NDArray[np.int32]:
     """(m,) clusters of k-means."""
     n_cells = max(1, len(drawn) // ROWS_OF_CELL)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # equal rows are no fault here
+    with one_native_thread():  # sums of k-means depend on the number of threads
         cells: NDArray[np.int32] = KMeans(n_cells, n_init=1, random_state=seed).fit_predict(drawn)
     return cells

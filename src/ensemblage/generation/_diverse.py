@@ -80,10 +80,13 @@ def have_neighbours(features: Any) -> bool:
 
 
 class Objects:
-    """The objects as they are clustered; what several algorithms need of them is made once."""
+    """The objects as they are clustered; what several algorithms need of them is made once.
 
-    def __init__(self, X: NDArray[np.float64]) -> None:
-        self.X = X
+    If they are of a sample, the kernel that finds neighbours by cells was needed to draw them.
+    """
+
+    def __init__(self, X: NDArray[np.float64], is_of_sample: bool = False) -> None:
+        self.X, self.is_of_sample = X, is_of_sample
 
     @once
     def tree(self) -> Tree:
@@ -106,7 +109,8 @@ class Objects:
 
     @property
     def _has_cells(self) -> bool:
-        return are_for_cells(self.X, self.X)
+        by_kernel = self.is_of_sample and self.X.shape[1] <= MOST_SEARCHED_BY_TREE
+        return by_kernel or are_for_cells(self.X, self.X)
 
     @once
     def _nearest(self) -> tuple[NDArray[np.float64], NDArray[np.intp]]:

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
 from ensemblage.kernels._cells import MARGIN, ROWS_AT_ONCE, nearest_in_cells
-from ensemblage.rows.threads import parallel_map
+from ensemblage.rows.blocks import row_blocks
+from ensemblage.rows.threads import one_native_thread, parallel_map
 
 Matrix = NDArray[np.float64]
 LEAST_PAIRS = 2**25
@@ -39,10 +40,10 @@ class Cells(NamedTuple):
 
     @classmethod
     @np.errstate(over="ignore", invalid="ignore")  # then no cell is left out
-    def of(cls, X: Matrix) -> Cells:
+    def of(cls, X: Matrix, n_jobs: int | None = 1) -> Cells:
         """About 2 n^(1/3) cells, which decide how long a search takes, never its result.
 
-        O(n^(4/3) d) time, 8 n d bytes, and as many while they are made.
+        O(n^(4/3) d) time, 8 n d bytes.
         """
         n = len(X)
         n_cells = min(n, round(2 * n ** (1 / 3)))
@@ -53,8 +54,12 @@ class Cells(NamedTuple):
             filled = counts > 0
             starts = np.cumsum(counts) - counts
             centres[filled] = np.add.reduceat(some[order], starts[filled]) / counts[filled, None]
-        order, counts = _in_cells(_nearest_centres(X, centres), n_cells)
-        columns, starts = np.ascontiguousarray(X[order].T), np.append(0, np.cumsum(counts))
+        blocks = row_blocks(n)
+        with one_native_thread():
+            nearest = parallel_map(lambda rows: _nearest_centres(X[rows], centres), blocks, n_jobs)
+        order, counts = _in_cells(np.concatenate(nearest), n_cells)
+        columns, starts = np.empty((X.shape[1], n)), np.append(0, np.cumsum(counts))
+        parallel_map(lambda rows: np.copyto(columns[:, rows], X[order[rows]].T), blocks, n_jobs)
         parts = zip(centres, starts[:-1].tolist(), starts[1:].tolist(), strict=True)
         squares = [((columns[:, i:j] - centre[:, None]) ** 2).sum(axis=0).max(initial=0.0) for centre, i, j in parts]
         return cls(columns, order, starts, np.ascontiguousarray(centres.T), np.sqrt(squares) * (1 + MARGIN))
@@ -77,7 +82,7 @@ def are_for_cells(X: Any, queries: Any) -> bool:
 
 def nearest_by_cells(X: Matrix, queries: Matrix, k: int, n_jobs: int | None = 1) -> tuple[Matrix, NDArray[np.int64]]:
     """(q, k) squared distances of the k nearest rows of X to each query, and their numbers; ascending."""
-    cells = Cells.of(X)
+    cells = Cells.of(X, n_jobs)
     found = parallel_map(lambda rows: cells.nearest(queries[rows], k), _blocks(0, len(queries)), n_jobs)
     squares, nearest = zip(*found, strict=True)
     return np.concatenate(squares), np.concatenate(nearest)
@@ -88,7 +93,7 @@ def clearly_nearest(X: Matrix, queries: Matrix, n_jobs: int | None = 1) -> NDArr
 
     Whoever computes the distances in another way finds the same rows, unless this is None.
     """
-    cells, found = Cells.of(X), list[NDArray[np.intp]]()
+    cells, found = Cells.of(X, n_jobs), list[NDArray[np.intp]]()
 
     @np.errstate(over="ignore", invalid="ignore")
     def nearest_of(rows: slice) -> NDArray[np.intp] | None:
@@ -125,11 +130,11 @@ def _blocks(first: int, last: int) -> list[slice]:
     return [slice(i, min(last, i + QUERIES_AT_ONCE)) for i in range(first, last, QUERIES_AT_ONCE)]
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def _nearest_centres(X: Matrix, centres: Matrix) -> NDArray[np.intp]:
     """(n,) but for rounding."""
     halves = (centres**2).sum(axis=1) / 2
-    blocks = range(0, len(X), 2**14)
-    return np.concatenate([(X[i : i + 2**14] @ centres.T - halves).argmax(axis=1) for i in blocks])
+    return np.asarray((X @ centres.T - halves).argmax(axis=1))
 
 
 def _in_cells(cells: NDArray[np.intp], n_cells: int) -> tuple[NDArray[np.intp], NDArray[np.int64]]:

@@ -172,7 +172,7 @@ class ScaledPartitions(LabelTransformer):
         names = self.algorithms
         pairs = pairs_of(m) if names is None else tuple(PAIR_NAMED[name] for name in dict.fromkeys(names))
         how = self.n_jobs, seed, self.progress, self._checked_units(m)
-        pool = candidate_pool(X, ks, pairs, *how, made)
+        pool = candidate_pool(X, ks, pairs, *how, made, is_of_sample=is_of_sample)
         if not len(pool.labels):
             raise ValueError(
                 f"X of {type(self).__name__} must have different rows. No partition of two clusters could be made. "

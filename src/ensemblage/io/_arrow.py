@@ -36,6 +36,13 @@ def complete_file(name: str, form: Format) -> Iterator[None]:
         ) from None
 
 
+def release_unused() -> None:
+    """Give the system what Arrow's allocator keeps of the parts that a file was read in."""
+    import pyarrow as pa
+
+    pa.default_memory_pool().release_unused()
+
+
 def parquet_columns(content: bytes) -> Any:
     """The Arrow table of a Parquet file."""
     import pyarrow as pa

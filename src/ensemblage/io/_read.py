@@ -14,7 +14,7 @@ from ensemblage.base.options import Message, Option
 from ensemblage.base.parameters import Codes
 from ensemblage.base.validation import check_path, check_value, format_value
 from ensemblage.ensemble._arrays import as_frame
-from ensemblage.io._arrow import ROW_NAMES, arrow_table, read_typed
+from ensemblage.io._arrow import ROW_NAMES, arrow_table, read_typed, release_unused
 from ensemblage.io._bytes import base_name, read_bytes, text_bytes
 from ensemblage.io._column import Column
 from ensemblage.io._decimal_mark import with_decimal_mark
@@ -171,6 +171,8 @@ def _text_table(
         return column_of(names[j], all_text().column(j), has_spaces).values
 
     columns = [column_of(column, cells.column(j), has_spaces or bool(layout.numbers)) for j, column in enumerate(names)]
+    del cells
+    release_unused()
     columns = [c if c.is_text else replace(c, read_again=partial(read_again, j)) for j, c in enumerate(columns)]
     return Table(name, columns, places, unit, None if layout.header[0] else ROW_NAMES, layout.notes())
 

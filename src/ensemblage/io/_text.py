@@ -41,14 +41,16 @@ def text_splitter(content: bytes, layout: Layout, name: str, lines_before: int =
     """What splits the rows below the header, as `read_text` has it; ``lines_before`` of the file come before."""
     if b'"' in content and content.count(b'"') % 2:
         _check_rows(content, layout, name, lines_before)  # one may never be closed
-    body, mark = content[end_of_lines(content, layout.header_lines) :], re.escape(layout.delimiter.encode())
-    if layout.delimiter == " ":
-        body = re.sub(rb"(?m)^ +| +$", b"", _without_gaps(body, rb" +", b" "))
-    elif b'"' in body and re.search(mark + b' +"', body):
-        body = _without_gaps(body, rb"(?<=" + mark + rb") +(?=\")", b"")
-    if not body[:4096].strip() and not body.strip():
+    start, mark = end_of_lines(content, layout.header_lines), re.escape(layout.delimiter.encode())
+    if not content[start : start + 4096].strip() and not content[start:].strip():
         raise ValueError(f"{name} must hold at least one row below its header. It has none. Save the table again.")
-    return lambda typed: _split(body, layout, name, content, typed, lines_before)
+    body: bytes | memoryview = memoryview(content)[start:]  # no copy
+    has_quotes = content.find(b'"', start) >= 0
+    if layout.delimiter == " ":
+        body = re.sub(rb"(?m)^ +| +$", b"", _without_gaps(content[start:], rb" +", b" "))
+    elif has_quotes and re.compile(mark + b' +"').search(content, start):
+        body = _without_gaps(content[start:], rb"(?<=" + mark + rb") +(?=\")", b"")
+    return lambda typed: _split(body, has_quotes, layout, name, content, typed, lines_before)
 
 
 def _end_of_sample(content: bytes, name: str) -> int:
@@ -87,7 +89,16 @@ def _without_gaps(body: bytes, gap: bytes, instead: bytes) -> bytes:
     return re.sub(rb'("(?:[^"]|"")*")|' + gap, lambda match: match[1] or instead, body)
 
 
-def _split(body: bytes, layout: Layout, name: str, content: bytes, typed: bool, lines_before: int) -> Any:
+def _split(
+    body: bytes | memoryview,
+    has_quotes: bool,
+    layout: Layout,
+    name: str,
+    content: bytes,
+    typed: bool,
+    lines_before: int,
+) -> Any:
+    """The rows of ``body``, which is what ``content`` has below its header."""
     import pyarrow as pa
 
     numbers: Sequence[int] = ()
@@ -97,11 +108,11 @@ def _split(body: bytes, layout: Layout, name: str, content: bytes, typed: bool, 
     reason = ""
     for block_size in (max(BLOCK_SIZES[0], min(BLOCK_SIZES[1], 1_000 * layout.width)), BLOCK_SIZES[1]):
         try:
-            return _arrow_rows(body, layout, block_size, numbers)
+            return _arrow_rows(body, has_quotes, layout, block_size, numbers)
         except pa.ArrowInvalid as error:
             reason = str(error)
             if numbers and "conversion error" in reason:  # a cell below the first ones is no number
-                return _split(body, layout, name, content, False, lines_before)
+                return _split(body, has_quotes, layout, name, content, False, lines_before)
             if "block size" not in reason:
                 break
     if "block size" in reason:
@@ -110,7 +121,7 @@ def _split(body: bytes, layout: Layout, name: str, content: bytes, typed: bool, 
     raise ValueError(f"{name} must be a text table. It could not be split into cells ({reason}). Save the table again.")
 
 
-def _has_leading_zeros(body: bytes, delimiter: str) -> bool:
+def _has_leading_zeros(body: bytes | memoryview, delimiter: str) -> bool:
     """Whether a cell may begin with 0 and a digit, as codes do."""
     characters = np.frombuffer(b"\n" + body + b"\n", dtype=np.uint8)
     zeros = np.flatnonzero(characters == ord("0"))
@@ -118,7 +129,9 @@ def _has_leading_zeros(body: bytes, delimiter: str) -> bool:
     return bool(((characters[zeros + 1] >= ord("0")) & (characters[zeros + 1] <= ord("9"))).any())
 
 
-def _arrow_rows(body: bytes, layout: Layout, block_size: int, numbers: Sequence[int]) -> Any:
+def _arrow_rows(
+    body: bytes | memoryview, has_quotes: bool, layout: Layout, block_size: int, numbers: Sequence[int]
+) -> Any:
     import pyarrow as pa
     import pyarrow.csv as csv
 
@@ -127,7 +140,7 @@ def _arrow_rows(body: bytes, layout: Layout, block_size: int, numbers: Sequence[
     return csv.read_csv(
         pa.BufferReader(body),
         read_options=csv.ReadOptions(column_names=names, block_size=block_size),
-        parse_options=csv.ParseOptions(delimiter=layout.delimiter, newlines_in_values=b'"' in body),
+        parse_options=csv.ParseOptions(delimiter=layout.delimiter, newlines_in_values=has_quotes),
         convert_options=csv.ConvertOptions(
             column_types=kinds, null_values=SPELLINGS if numbers else [""], strings_can_be_null=not numbers
         ),

@@ -31,7 +31,9 @@ class ClusterComparison:
     def __init__(self, variables: list[Variable], clusters: NDArray[np.intp], k: int) -> None:
         ordered = [v for v in variables if v.kind in NUMBERS]
         categories = [v for v in variables if v.kind not in NUMBERS]
-        inside = np.flatnonzero(clusters < k)
+        is_inside = clusters < k
+        # All are no copy.
+        inside: slice | NDArray[np.intp] = slice(None) if is_inside.all() else np.flatnonzero(is_inside)
         self.variables = [*ordered, *categories]
         self.n_clusters, self.n_numbers, self.clusters = k, len(ordered), clusters
         self.numbers: Numbers = compare_numbers([v.values[inside] for v in ordered], clusters[inside], k)

@@ -8,9 +8,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemblage.rows.threads import parallel_map, thread_count
+
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
-_CELLS = 2**20
-"""Values that are sorted at once: some 100 MB with all that is made of them."""
+_CELLS = 2**19
+"""Values that a thread sorts at once, or one variable: some 50 MB with all that is made of them."""
+_MOST_THREADS, _MOST_SHARED = 2, 2**20
+"""So many threads, for memory; one where a variable has more values."""
 
 
 class Numbers(NamedTuple):
@@ -34,7 +38,9 @@ class Numbers(NamedTuple):
 
 def compare_numbers(rows: Sequence[NDArray[np.float64]], clusters: NDArray[np.intp], k: int) -> Numbers:
     """Every variable, given as (n,) values, in each of k clusters against the rest. O(m n log n) time."""
-    blocks = [_compare(np.stack(block), clusters, k) for block in _blocks(rows, len(clusters))]
+    n = len(clusters)
+    n_threads = min(thread_count(None), _MOST_THREADS) if n <= _MOST_SHARED else 1
+    blocks = parallel_map(lambda block: _compare(np.stack(block), clusters, k), _blocks(rows, n), n_threads)
     if not blocks:
         empty = np.empty((0, k))
         of_five = np.empty((0, k, len(QUANTILES)))

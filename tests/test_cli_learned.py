@@ -14,6 +14,7 @@ from ensemblage import ConsensusClustering, default_plan, load, read_table
 from ensemblage.base.selections import DEFAULT_SELECTION
 from ensemblage.cli import _run, main
 from ensemblage.cli._resampling import GeneratedConsensus, learned_generator
+from ensemblage.profiles import _effects
 from ensemblage.report._chosen import chosen_summary
 
 WINE = load_wine(as_frame=True).data[["alcohol", "flavanoids", "color_intensity", "proline"]]
@@ -78,6 +79,15 @@ def test_numbers_to_choose_from(tmp_path):
     assert set(model.chosen_.predicted) == {4, 5, 6}
     assert found["cluster"].nunique() == model.chosen_.n_clusters
     assert model.plan_ == default_plan(WINE, selection="learned", k_range=range(4, 7))
+
+
+def test_jobs_are_the_threads_of_the_profile_too(tmp_path, monkeypatch):
+    """`profile` has no parameter for them: it takes those of joblib's configuration."""
+    told, in_threads = [], _effects.parallel_map
+    monkeypatch.setattr(_effects, "parallel_map", lambda f, tasks, n: told.append(n) or in_threads(f, tasks, n))
+    for jobs in ("1", "2"):
+        learned(tmp_path, WINE, "-k", 3, "--jobs", jobs, name=jobs)
+    assert told == [1, 2]
 
 
 def test_pairs_of_objects_are_kept(tmp_path):

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from joblib import parallel_config
 from numpy.typing import NDArray
 
 from ensemblage import (
@@ -326,7 +327,7 @@ def _more_of_page(request: AnalysisRequest, given: ConsensusInput, consensus: An
     if request.options.others:
         compared = _compare_methods(given.ensemble, consensus, request.consensus, seconds)
     if isinstance(given.objects, Features):
-        with seconds.spent_on("profile"):
+        with seconds.spent_on("profile"), parallel_config("threading", n_jobs=request.consensus.n_jobs):
             honest = request.options.honest_markers
             profile = profile_of_features(given.objects, consensus, request.source, honest, given.thinned)
         if profile is not None and profile.honest is not None:

@@ -543,8 +543,14 @@ def test_features_do_not_depend_on_units(described):
 # -- the generator -----------------------------------------------------------------------------------------------------
 
 
-@parametrize_with_checks([ScaledPartitions(2), ScaledPartitions(2, sample_size=15)])
+@parametrize_with_checks([ScaledPartitions(2)])
 def test_scikit_learn(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@parametrize_with_checks([ScaledPartitions(2, sample_size=15)])
+def test_scikit_learn_of_samples(estimator, check):
     check(estimator)
 
 

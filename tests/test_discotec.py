@@ -23,7 +23,7 @@ few_members = pytest.mark.filterwarnings("ignore:Discotec needs at least 3 parti
 
 
 @few_members
-@parametrize_with_checks([Discotec(), Discotec("kl")], expected_failed_checks=lambda estimator: ON_FRACTIONS)
+@parametrize_with_checks([Discotec()], expected_failed_checks=lambda estimator: ON_FRACTIONS)
 def test_scikit_learn_conformance(estimator, check):
     check(estimator)
 

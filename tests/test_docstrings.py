@@ -30,32 +30,35 @@ OF_SCIKIT_LEARN = {"n_features_in_", "feature_names_in_"}
 """Attributes that `ensemblage.base.sklearn` declares."""
 
 
-@pytest.mark.parametrize("path", OBJECTS)
-def test_numpydoc_has_nothing_to_say(path):
-    value, owner = OBJECTS[path]
-    left_out = {**LEFT_OUT, **(OF_MEMBERS if owner else {})}
-    if inspect.isclass(value) and (
-        issubclass(value, tuple | Exception) or (is_dataclass(value) and not hasattr(value, "fit"))
-    ):
-        left_out |= OF_RECORDS
-    errors = [f"{code}: {text}" for code, text in validate(path)["errors"] if code not in left_out]
+def test_numpydoc_has_nothing_to_say():
+    errors = []
+    for path, (value, owner) in OBJECTS.items():
+        left_out = {**LEFT_OUT, **(OF_MEMBERS if owner else {})}
+        if inspect.isclass(value) and (
+            issubclass(value, tuple | Exception) or (is_dataclass(value) and not hasattr(value, "fit"))
+        ):
+            left_out |= OF_RECORDS
+        errors += [f"{path}: {code}: {text}" for code, text in validate(path)["errors"] if code not in left_out]
     assert not errors
 
 
-@pytest.mark.parametrize("path", OBJECTS)
-def test_no_place_is_left_empty(path):
-    value, owner = OBJECTS[path]
-    documented = getattr(owner, path.rpartition(".")[2]) if owner and not isinstance(value, property) else value
-    assert not PLACE.search(documented.__doc__ or "")
+def test_no_place_is_left_empty():
+    left = []
+    for path, (value, owner) in OBJECTS.items():
+        documented = getattr(owner, path.rpartition(".")[2]) if owner and not isinstance(value, property) else value
+        left += [path] if PLACE.search(documented.__doc__ or "") else []
+    assert not left
 
 
-@pytest.mark.parametrize("path", [path for path, (value, owner) in OBJECTS.items() if hasattr(value, "get_params")])
-def test_documented_attributes_have_declared_types(path):
-    cls = OBJECTS[path][0]
-    entries = NumpyDocString(inspect.getdoc(cls))["Attributes"]
-    documented = {name for entry in entries for name in entry.name.split(", ")}
-    declared = {name for base in cls.__mro__ for name in vars(base).get("__annotations__", {})}
-    assert documented - declared - OF_SCIKIT_LEARN <= set(dir(cls))
+def test_documented_attributes_have_declared_types():
+    undeclared = {}
+    for path, (cls, _) in OBJECTS.items():
+        if hasattr(cls, "get_params"):
+            entries = NumpyDocString(inspect.getdoc(cls))["Attributes"]
+            documented = {name for entry in entries for name in entry.name.split(", ")}
+            declared = {name for base in cls.__mro__ for name in vars(base).get("__annotations__", {})}
+            undeclared[path] = documented - declared - OF_SCIKIT_LEARN - set(dir(cls))
+    assert not {path: names for path, names in undeclared.items() if names}
 
 
 def test_every_part_is_used():

@@ -50,13 +50,7 @@ EXPECTED_FAILURES = {
 }
 
 
-@parametrize_with_checks(
-    [
-        RandomKPartitions(3),
-        ResampledPartitions(3, n_clusters=2, bootstrap=True, feature_fraction=0.6, estimator=AgglomerativeClustering()),
-    ],
-    expected_failed_checks=lambda e: EXPECTED_FAILURES if isinstance(e, ResampledPartitions) else {},
-)
+@parametrize_with_checks([RandomKPartitions(3)])
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.FitFailedWarning")
 def test_scikit_learn(estimator, check):
@@ -69,6 +63,7 @@ def test_scikit_learn(estimator, check):
         RandomKPartitions(3, k_min=2, k_max=3, estimator=AgglomerativeClustering()),
         RandomKPartitions(3, estimator=make_pipeline(StandardScaler(), GaussianMixture())),
         ResampledPartitions(3),
+        ResampledPartitions(3, n_clusters=2, bootstrap=True, feature_fraction=0.6, estimator=AgglomerativeClustering()),
     ],
     expected_failed_checks=lambda e: EXPECTED_FAILURES if isinstance(e, ResampledPartitions) else {},
 )

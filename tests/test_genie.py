@@ -26,8 +26,14 @@ PAIRS = [(2, 5), (3, 5), (1, 5), (3, 4), (8, 9), (7, 8), (6, 7), (10, 11), (4, 1
 FIVE, FOUR, TWO = [0] * 5, [1] * 4, [2] * 2
 
 
-@parametrize_with_checks([Genie(), GeniePartitions(4)])
+@parametrize_with_checks([Genie()])
 def test_scikit_learn(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@parametrize_with_checks([GeniePartitions(4)])
+def test_scikit_learn_of_partitions(estimator, check):
     check(estimator)
 
 

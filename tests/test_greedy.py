@@ -405,15 +405,16 @@ def test_bad_subspaces(generator, message, blobs):
         generator.fit(blobs)
 
 
-@parametrize_with_checks(
-    [
-        GreedyPartitions(2, n_candidates=5),
-        GreedyKMeansConsensus(2, n_candidates=5),
-        SubspacePartitions(3),
-        ProjectionPartitions(3),
-    ]
-)
+@parametrize_with_checks([GreedyKMeansConsensus(2, n_candidates=5)])
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.FitFailedWarning")
 def test_scikit_learn(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@parametrize_with_checks([GreedyPartitions(2, n_candidates=5), SubspacePartitions(3), ProjectionPartitions(3)])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.FitFailedWarning")
+def test_scikit_learn_of_partitions(estimator, check):
     check(estimator)

@@ -5,6 +5,7 @@ import importlib.util
 import json
 import re
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import browser as chromium
@@ -540,11 +541,14 @@ def submission(tmp_path_factory):
     )
 
 
-SIZES = {one.name: int((one.references[0] > 0).sum()) for one in generated_sets()}
+@cache
+def sizes():
+    """Objects with a label of each generated set."""
+    return {one.name: int((one.references[0] > 0).sum()) for one in generated_sets()}
 
 
 def test_a_submission_comes_back(submission):
-    (line,) = read_submission(submission, "5", SIZES)
+    (line,) = read_submission(submission, "5", sizes())
     assert (line.entry, line.version, line.kind, line.setting, line.pool) == (
         *("test_leaderboard:Half", "1.0", "clusterer", "k known", FEATURES),
     )
@@ -564,11 +568,11 @@ def test_results_on_sets_from_files_have_as_many_labels(submission, tmp_path):
         found["methods"][0]["results"]["a/file"] = result | labels
         (tmp_path / FILE).write_text(json.dumps(found))
         if is_right:
-            (line,) = read_submission(tmp_path / FILE, "5", SIZES | {"a/file": 10})
+            (line,) = read_submission(tmp_path / FILE, "5", sizes() | {"a/file": 10})
             assert line.scores["a/file"] == 0.5
         else:
             with pytest.raises(ValueError, match=r"on a/file must have the labels of 10 objects"):
-                read_submission(tmp_path / FILE, "5", SIZES | {"a/file": 10})
+                read_submission(tmp_path / FILE, "5", sizes() | {"a/file": 10})
 
 
 FIRST = next(iter(GENERATED))
@@ -614,7 +618,7 @@ def test_a_submission_that_is_not_as_it_must_be_is_refused(submission, tmp_path,
     change(found)
     (tmp_path / FILE).write_text(json.dumps(found))
     with pytest.raises(ValueError, match=re.escape(said)):
-        read_submission(tmp_path / FILE, "5", SIZES)
+        read_submission(tmp_path / FILE, "5", sizes())
 
 
 @pytest.mark.parametrize(
@@ -623,10 +627,10 @@ def test_a_submission_that_is_not_as_it_must_be_is_refused(submission, tmp_path,
 def test_a_file_that_is_no_submission_is_refused(tmp_path, data, said):
     (tmp_path / FILE).write_bytes(data)
     with pytest.raises(ValueError, match=said):
-        read_submission(tmp_path / FILE, "5", SIZES)
+        read_submission(tmp_path / FILE, "5", sizes())
     (tmp_path / FILE).write_bytes(b" " * 5_000_001)
     with pytest.raises(ValueError, match="at most 5,000,000 bytes"):
-        read_submission(tmp_path / FILE, "5", SIZES)
+        read_submission(tmp_path / FILE, "5", sizes())
 
 
 def test_the_script_takes_a_submission_in(submission, tmp_path, monkeypatch):

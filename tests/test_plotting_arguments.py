@@ -36,10 +36,10 @@ def test_every_figure_is_here():
 
 
 @pytest.mark.parametrize("draw", FIGURES.values(), ids=FIGURES)
-@pytest.mark.parametrize("ax", [5, "x", Figure().subplots(1, 2), Figure(), 0, []], ids=repr)
-def test_ax_is_one_of_matplotlibs(draw, ax):
-    with pytest.raises(TypeError, match=r"^ax must be one matplotlib Axes, or None .* Got .*\. Give what plt"):
-        draw(ax)
+def test_ax_is_one_of_matplotlibs(draw):
+    for ax in (5, "x", Figure().subplots(1, 2), Figure(), 0, []):
+        with pytest.raises(TypeError, match=r"^ax must be one matplotlib Axes, or None .* Got .*\. Give what plt"):
+            draw(ax)
 
 
 @pytest.mark.parametrize("axes", [5, "x", Figure().subplots(1, 3), Figure().subplots(), (1, 2), "xy"], ids=repr)

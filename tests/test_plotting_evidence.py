@@ -1,6 +1,7 @@
 """Figures of evidence accumulation and of Monti's consensus clustering show the numbers they are given."""
 
 import io
+from functools import cache
 
 import numpy as np
 import pytest
@@ -11,17 +12,30 @@ from ensemblage import EvidenceAccumulation, plotting
 from ensemblage.metrics import association_counts, consensus_cdf, delta_area, item_consensus
 
 LABELS = twins(planted_labels(n=80, p=20, k=3, noise=0.2, missing=0.1, seed=2)[0], 120)
-FITTED = EvidenceAccumulation(3).fit(LABELS)
-COUNTS = association_counts(LABELS)
+
+
+@cache
+def fitted():
+    return EvidenceAccumulation(3).fit(LABELS)
+
+
+@cache
+def counts_of_pairs():
+    return association_counts(LABELS)
+
 
 FIGURES = {
-    "association_histogram": lambda ax: plotting.association_histogram(COUNTS, thresholds={"kmeans": 0.4}, ax=ax),
-    "dendrogram": lambda ax: plotting.dendrogram(*plotting.last_merges(FITTED.linkage_matrix_, FITTED.labels_), ax=ax),
+    "association_histogram": lambda ax: plotting.association_histogram(
+        counts_of_pairs(), thresholds={"kmeans": 0.4}, ax=ax
+    ),
+    "dendrogram": lambda ax: plotting.dendrogram(
+        *plotting.last_merges(fitted().linkage_matrix_, fitted().labels_), ax=ax
+    ),
     "consensus_cdfs": lambda ax: plotting.consensus_cdfs({2: consensus_cdf(LABELS)}, n_clusters=2, ax=ax),
     "delta_areas": lambda ax: plotting.delta_areas(delta_area({2: LABELS, 3: LABELS}), n_clusters=3, ax=ax),
     "stability_curves": lambda ax: plotting.stability_curves({2: 0.1, 3: 0.0}, {2: 0.2, 3: 0.2}, ax=ax),
     "item_consensus_bars": lambda ax: plotting.item_consensus_bars(
-        item_consensus(LABELS, FITTED.labels_), FITTED.labels_, ax=ax
+        item_consensus(LABELS, fitted().labels_), fitted().labels_, ax=ax
     ),
     "cluster_jaccards": lambda ax: plotting.cluster_jaccards([[1.0, np.nan], [0.4, 0.6]], names=["a", "b"], ax=ax),
     "prediction_strengths": lambda ax: plotting.prediction_strengths({2: 0.9, 3: 0.4}, {2: 0.1}, n_clusters=2, ax=ax),
@@ -61,42 +75,42 @@ def test_many_partitions_have_wider_bars():
 
 
 def test_thresholds_are_lines_with_names():
-    ax = plotting.association_histogram(COUNTS, thresholds={"kmeans": 0.4, "gmm": 0.25})
+    ax = plotting.association_histogram(counts_of_pairs(), thresholds={"kmeans": 0.4, "gmm": 0.25})
     assert [line.get_xdata()[0] for line in ax.lines] == [0.4, 0.25]
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["kmeans: 0.4", "gmm: 0.25"]
 
 
 @pytest.mark.parametrize("n_leaves", [2, 3, 10, 500])
 def test_last_merges_are_the_hierarchys(n_leaves):
-    merges, sizes, clusters = plotting.last_merges(FITTED.linkage_matrix_, FITTED.labels_, n_leaves=n_leaves)
+    merges, sizes, clusters = plotting.last_merges(fitted().linkage_matrix_, fitted().labels_, n_leaves=n_leaves)
     k = min(max(n_leaves, 3), 120)
     assert merges.shape == (k - 1, 4)
     assert sizes.sum() == 120
     assert merges[-1, 3] == k
-    np.testing.assert_array_equal(merges[:, 2], FITTED.linkage_matrix_[120 - k :, 2])
+    np.testing.assert_array_equal(merges[:, 2], fitted().linkage_matrix_[120 - k :, 2])
     assert sorted(merges[:, :2].ravel()) == list(range(2 * k - 2))
     for c in range(3):
-        assert sizes[clusters == c].sum() == np.count_nonzero(FITTED.labels_ == c)
+        assert sizes[clusters == c].sum() == np.count_nonzero(fitted().labels_ == c)
 
 
 def test_unlabelled_objects_are_no_branches():
     labels = np.vstack([np.full((4, 20), -1), LABELS])
     model = EvidenceAccumulation(3).fit(labels)
     merges, sizes, clusters = plotting.last_merges(model.linkage_matrix_, model.labels_, n_leaves=6)
-    expected = plotting.last_merges(FITTED.linkage_matrix_, FITTED.labels_, n_leaves=6)
+    expected = plotting.last_merges(fitted().linkage_matrix_, fitted().labels_, n_leaves=6)
     np.testing.assert_array_equal(merges, expected.merges)
     np.testing.assert_array_equal(sizes, expected.sizes)
     np.testing.assert_array_equal(clusters, expected.clusters)
 
 
 def test_the_band_is_the_lifetime():
-    ax = plotting.dendrogram(*plotting.last_merges(FITTED.linkage_matrix_, FITTED.labels_))
+    ax = plotting.dendrogram(*plotting.last_merges(fitted().linkage_matrix_, fitted().labels_))
     (band,) = ax.patches
-    heights = FITTED.linkage_matrix_[:, 2]
+    heights = fitted().linkage_matrix_[:, 2]
     drawn = band.get_window_extent().transformed(ax.transData.inverted())  # a polygon before matplotlib 3.9
     assert drawn.y0 == pytest.approx(heights[-3])
     assert drawn.height == pytest.approx(heights[-2] - heights[-3])
-    assert drawn.height == pytest.approx(FITTED.lifetimes_[3])
+    assert drawn.height == pytest.approx(fitted().lifetimes_[3])
 
 
 def test_a_chain_of_many_merges_is_drawn():

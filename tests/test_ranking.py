@@ -16,9 +16,7 @@ from ensemblage import AverageAgreement, Ensemble
 SCORES = {"ari": adjusted_rand_score, "nmi": normalized_mutual_info_score}
 
 
-@parametrize_with_checks(
-    [AverageAgreement(), AverageAgreement("nmi")], expected_failed_checks=lambda estimator: ON_FRACTIONS
-)
+@parametrize_with_checks([AverageAgreement()], expected_failed_checks=lambda estimator: ON_FRACTIONS)
 def test_scikit_learn_conformance(estimator, check):
     check(estimator)
 

@@ -18,7 +18,6 @@ from ensemblage import METHODS, plotting
 ROOT = Path(__file__).parents[1]
 SITE = ROOT / "docs" / "site"
 PAGES = sorted(path for path in SITE.rglob("*.md") if "api" not in path.relative_to(SITE).parts)
-IDS = [str(path.relative_to(SITE)) for path in PAGES]
 
 
 def extension(name):
@@ -103,19 +102,18 @@ def test_every_page_is_in_a_table_of_contents():
     assert {path.relative_to(SITE).with_suffix("").as_posix() for path in PAGES} <= listed
 
 
-@pytest.mark.parametrize("path", PAGES, ids=IDS)
-def test_links_of_a_page_lead_somewhere(path):
-    for target in re.findall(r"\]\(([^)#\s]+?)(?:#[^)]*)?\)", path.read_text(encoding="utf-8")):
-        if "://" not in target and not target.startswith("mailto:") and not (path.parent / target).exists():
-            # Pages of the reference are written when the site is built.
-            assert (path.parent / target).resolve().is_relative_to(SITE / "api"), target
+def test_links_of_pages_lead_somewhere():
+    for path in PAGES:
+        for target in re.findall(r"\]\(([^)#\s]+?)(?:#[^)]*)?\)", path.read_text(encoding="utf-8")):
+            if "://" not in target and not target.startswith("mailto:") and not (path.parent / target).exists():
+                # Pages of the reference are written when the site is built.
+                assert (path.parent / target).resolve().is_relative_to(SITE / "api"), f"{path}: {target}"
 
 
-@pytest.mark.parametrize("path", PAGES, ids=IDS)
-def test_commands_of_a_page_exist(path):
+def test_commands_of_pages_exist():
     from ensemblage.cli import main
 
-    text = path.read_text(encoding="utf-8")
+    text = "\n".join(path.read_text(encoding="utf-8") for path in PAGES)
     for block in re.findall(r"```sh\n(.*?)```", text, flags=re.DOTALL):
         for line in block.replace("\\\n", " ").splitlines():
             words = re.search(r"(?:^|/)ensemblage ([a-z]+)(.*)", line.split(" #")[0])
@@ -128,11 +126,9 @@ def test_commands_of_a_page_exist(path):
                 assert given in options or given == "--help", f"{line}: {given}"
 
 
-@pytest.mark.parametrize("path", PAGES, ids=IDS)
-def test_code_of_a_page_is_no_wider_than_its_box(path):
-    blocks = re.findall(
-        r"^```(?:\{code-cell\} )?python\n(.*?)^```", path.read_text(encoding="utf-8"), flags=re.M | re.S
-    )
+def test_code_of_pages_is_no_wider_than_its_box():
+    text = "\n".join(path.read_text(encoding="utf-8") for path in PAGES)
+    blocks = re.findall(r"^```(?:\{code-cell\} )?python\n(.*?)^```", text, flags=re.M | re.S)
     assert [line for block in blocks for line in block.splitlines() if len(line) > 94] == []
 
 

@@ -30,10 +30,14 @@ MOONS, MOON = make_moons(3000, noise=0.05, random_state=0)
 IRIS = load_iris().data
 
 
-@parametrize_with_checks(
-    [USpec(2, n_representatives=20), USpecPartitions(2, k_min=2, k_max=3, n_representatives=20, random_state=0)]
-)
+@parametrize_with_checks([USpec(2, n_representatives=20)])
 def test_scikit_learn(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@parametrize_with_checks([USpecPartitions(2, k_min=2, k_max=3, n_representatives=20, random_state=0)])
+def test_scikit_learn_of_partitions(estimator, check):
     check(estimator)
 
 

@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pyarrow as pa
 import pytest
+from representatives import first_of
 
 from ensemblage import Preprocessor
 from ensemblage.datasets import make_world
@@ -17,7 +18,7 @@ def columns_of(X):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("seed", range(25))
+@pytest.mark.parametrize("seed", first_of(range(25), 9))
 def test_every_world_can_be_clustered(kind, seed):
     X, labels, name, traits = make_world(kind, n_samples=20 + 17 * seed, random_state=seed)
     assert name == kind

@@ -51,6 +51,9 @@ WITHOUT_FIGURES = {
 }
 """Tests that run commands but do not look at the figures of the page, which have tests of their own."""
 
+OWN_RESAMPLES = {"test_plan.py"}
+"""Tests that look for how many resamples are planned: elsewhere two show what twenty do."""
+
 FEW_REFERENCES = {"test_anndata.py", "test_default.py"}
 """Tests that look for numbers of clusters to compare who found them: 19 single clouds can show a structure, too."""
 
@@ -135,35 +138,28 @@ def small_blocks(monkeypatch):
     monkeypatch.setattr(blocks, "BLOCK_ROWS", 7)
 
 
+def leave_out_figures(patch):
+    """For the words of a page: nothing is laid out or drawn, which takes most of the time of a page."""
+    patch.setattr("matplotlib.figure.Figure.savefig", lambda self, file, **_: file.write("<svg></svg>"))
+    patch.setattr("matplotlib.layout_engine.ConstrainedLayoutEngine.execute", lambda self, figure: None)
+
+
 @pytest.fixture
 def no_figures(monkeypatch):
-    """For the words of a page: nothing is laid out or drawn, which takes most of the time of a page."""
-    monkeypatch.setattr("matplotlib.figure.Figure.savefig", lambda self, file, **_: file.write("<svg></svg>"))
-    monkeypatch.setattr("matplotlib.layout_engine.ConstrainedLayoutEngine.execute", lambda self, figure: None)
-
-
-@pytest.fixture(autouse=True)
-def no_figures_for_commands(request):
-    """In the files that say so."""
-    if request.path.name in WITHOUT_FIGURES:
-        request.getfixturevalue("no_figures")
+    """In one test."""
+    leave_out_figures(monkeypatch)
 
 
 @pytest.fixture(autouse=True, scope="module")
-def few_references(request):
-    """In the files that say so."""
-    if request.path.name not in FEW_REFERENCES:
-        yield
-        return
+def less_than_usual(request):
+    """No figures and few references in the files that say so; few resamples of ``run`` in all that do not."""
     from ensemblage import choose_k
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(choose_k.__kwdefaults__, "n_references", 19)
+        if request.path.name in WITHOUT_FIGURES:
+            leave_out_figures(patch)
+        if request.path.name in FEW_REFERENCES:
+            patch.setitem(choose_k.__kwdefaults__, "n_references", 19)
+        if request.path.name not in OWN_RESAMPLES:
+            patch.setattr("ensemblage.answer._default_plan.N_RESAMPLES", 2)
         yield
-
-
-@pytest.fixture(autouse=True)
-def few_resamples(request, monkeypatch):
-    """``run`` looks for its clusters in few resamples; what that says has tests of its own."""
-    if request.path.name in SLOW | {"test_conformance.py", "test_report.py"}:
-        monkeypatch.setattr("ensemblage.answer._default_plan.N_RESAMPLES", 2)

@@ -196,9 +196,9 @@ def test_resamples_are_clustered_unasked(tmp_path):
     BLOBS.to_csv(tmp_path / "table.csv", index=False)
     done = shell("run", tmp_path / "table.csv", "--selection", "learned", "-o", tmp_path / "out")
     assert done.exit_code == 0, done.stderr
-    assert "3 clusters in 20 bootstraps" in done.stdout
+    assert "3 clusters in 2 bootstraps" in done.stdout
     plan = default_plan(BLOBS, selection="learned", n_resamples=None)
-    assert plan.stability == (20, "90 objects are at most 2,000: it takes little time.")
+    assert plan.stability == (2, "90 objects are at most 2,000: it takes little time.")
     assert load(tmp_path / "out" / "model.npz").plan_ == plan
 
 

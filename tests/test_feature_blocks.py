@@ -31,11 +31,11 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
-N, PARTS = 7_000, 4
+N, PARTS = 3_000, 4
 
 
 def part(i, m=3):
-    """7,000 objects around three centres; the second feature is in other units, the last one does not vary."""
+    """3,000 objects around three centres; the second feature is in other units, the last one does not vary."""
     rng, centres = np.random.default_rng(i), np.random.default_rng(99).normal(0, 5, (3, m))
     X = centres[rng.integers(0, 3, N)] + rng.normal(size=(N, m))
     X[:, 1] *= 40
@@ -74,8 +74,8 @@ def client():
 @pytest.fixture
 def small_blocks(monkeypatch):
     """Blocks that cut the parts."""
-    monkeypatch.setattr("ensemblage.io._feature_blocks.MOST_ROWS", 16_384)
-    monkeypatch.setattr("ensemblage.io._dask_features.MOST_ROWS", 16_384)
+    monkeypatch.setattr("ensemblage.io._feature_blocks.MOST_ROWS", 8_192)
+    monkeypatch.setattr("ensemblage.io._dask_features.MOST_ROWS", 8_192)
 
 
 def assert_same(features, model, expected, folder):
@@ -105,7 +105,7 @@ def test_on_disk(kind, X, tmp_path):
     options = {"standardised": {"standardize": True}, "as given": {"standardize": False}}.get(kind, {})
     np.save(tmp_path / "X.npy", X)
     features = FeatureBlocks.open(tmp_path / "X.npy", memory="1GB")
-    assert repr(features) == f"StoredFeatures(28,000 objects, {X.shape[1]} features)"
+    assert repr(features) == f"StoredFeatures(12,000 objects, {X.shape[1]} features)"
     model = ConsensusClustering(3, random_state=1, **options).fit(features)
     in_memory = ConsensusClustering(3, random_state=1, **options).fit(X)
     assert_array_equal(features.clusters(model), in_memory.labels_)
@@ -192,7 +192,7 @@ def given(kind, client):
 @pytest.mark.parametrize("kind", first_of(["dask array", "dask frame", "futures", "delayed", "frames", "arrays"], 3))
 def test_on_a_cluster(kind, client, expected, tmp_path):
     features = FeatureBlocks.from_dask(given(kind, client), client=client)
-    assert features.shape == (28_000, 3)
+    assert features.shape == (12_000, 3)
     assert features.names == (["a", "b", "c"] if "frame" in kind else None)
     model = ConsensusClustering(3, random_state=1).fit(features)
     found = profile(expected, np.concatenate([part(i) for i in range(PARTS)])).to_frame()
@@ -230,7 +230,7 @@ def test_nothing_of_the_size_of_the_objects_comes_here(client, monkeypatch):
     limit(monkeypatch, "values among which neighbours are sought", 1_500)
     monkeypatch.setattr(distributed.Client, "gather", measured)
     ConsensusClustering(3, random_state=1).fit(features)
-    assert max(sizes) < 28_000
+    assert max(sizes) < 12_000
 
 
 @pytest.mark.slow
@@ -350,7 +350,7 @@ def test_parts_that_are_refused(case, client):
 
 def test_gaps_are_refused_where_they_are(client):
     with pytest.raises(ValueError, match=r"no missing and no infinite numbers .* Got some in column 'x1'\."):
-        ConsensusClustering(3).fit(FeatureBlocks.from_dask([np.full((25_000, 2), [1, np.nan])], client=client))
+        ConsensusClustering(3).fit(FeatureBlocks.from_dask([np.full((11_000, 2), [1, np.nan])], client=client))
 
 
 # -- bad input ---------------------------------------------------------------------------------------------------------
@@ -367,9 +367,9 @@ def test_what_is_no_features(X, tmp_path):
         FeatureBlocks.open(tmp_path / "text.npy")
     np.save(tmp_path / "X.npy", X)
     (tmp_path / "cut.npy").write_bytes((tmp_path / "X.npy").read_bytes()[:-10])
-    with pytest.raises(ValueError, match="Got 672,118 of 672,128 bytes"):
+    with pytest.raises(ValueError, match="Got 288,118 of 288,128 bytes"):
         FeatureBlocks.open(tmp_path / "cut.npy")
-    with pytest.raises(ValueError, match=r"memory must be ≥ 0\.6 GB for 28,000 objects of 3 features.* Got 0\.3 GB"):
+    with pytest.raises(ValueError, match=r"memory must be ≥ 0\.6 GB for 12,000 objects of 3 features.* Got 0\.3 GB"):
         FeatureBlocks.open(tmp_path / "X.npy", memory="300MB")
     (tmp_path / "empty").mkdir()
     with pytest.raises(ValueError, match=r"must hold \.parquet files"):
@@ -419,9 +419,9 @@ def test_what_features_on_disk_do_not_take(case, X, tmp_path):
 
 
 def test_models_of_something_else(X, expected, tmp_path):
-    np.save(tmp_path / "X.npy", X[:25_000])
+    np.save(tmp_path / "X.npy", X[:11_000])
     features = FeatureBlocks.open(tmp_path / "X.npy")
-    with pytest.raises(ValueError, match=r"fitted to these 25,000 objects\. Got a ConsensusClustering of others"):
+    with pytest.raises(ValueError, match=r"fitted to these 11,000 objects\. Got a ConsensusClustering of others"):
         features.clusters(expected)
     with pytest.raises(ValueError, match="not fitted yet"):
         features.clusters(ConsensusClustering())

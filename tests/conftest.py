@@ -1,5 +1,6 @@
 """Set up before the first import of numba, and the ensembles that many tests share."""
 
+import gc
 import hashlib
 import os
 import re
@@ -57,6 +58,26 @@ OWN_RESAMPLES = {"test_plan.py"}
 FEW_REFERENCES = {"test_anndata.py", "test_default.py"}
 """Tests that look for numbers of clusters to compare who found them: 19 single clouds can show a structure, too."""
 
+FIRST = (
+    "test_package.py",
+    "test_report_page.py",
+    "test_tables_corpus.py",
+    "test_conformance.py",
+    "test_feature_blocks.py",
+    "test_stored_tables.py",
+    "test_parameters_count.py",
+    "test_sample_weight.py",
+    "test_chooser.py",
+    "test_default.py",
+    "test_posterior.py",
+    "test_many_objects.py",
+    "test_evidence.py",
+    "test_soft.py",
+)
+"""Files that take long, so that no process is left with one at the end. While the first compiles the kernels of most
+examples, the second and the third compile none.
+"""
+
 # A cached kernel does not notice an edit of what it calls: every state of the kernels gets a cache of its own.
 # They are in the modules that take part in compiling: by decorators of `_jit`, or numba's own.
 # The modules are those that are tested: of the checkout, or of an installed wheel. Nothing is imported yet.
@@ -78,8 +99,30 @@ settings.load_profile("ensemblage")
 
 def pytest_configure(config):
     """Fewer examples of a property where the slow tests are left out."""
-    if config.option.markexpr == "not slow":
+    if is_core(config):
         settings.load_profile("core")
+    config.option.loadscopereorder = False  # by FIRST, not by the number of tests
+
+
+def is_core(config):
+    """Whether the slow tests are left out."""
+    return config.option.markexpr == "not slow"
+
+
+def pytest_sessionstart():
+    """Tests that are collected stay: nobody has to look among them for what can be freed."""
+    gc.disable()
+
+
+def pytest_collection_finish(session):
+    gc.freeze()
+    gc.enable()
+    if is_core(session.config) and "PYTEST_XDIST_WORKER" in os.environ:
+        import scipy.linalg  # whose BLAS, and that of NumPy, have a thread per core in each process
+        from threadpoolctl import threadpool_limits
+
+        assert scipy.linalg
+        threadpool_limits(1)
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -92,6 +135,7 @@ def pytest_xdist_make_scheduler(config, log):
 
 def pytest_collection_modifyitems(items):
     """Mark the tests of the slow files, and of a test of all methods those that others stand for."""
+    items.sort(key=lambda item: FIRST.index(item.path.name) if item.path.name in FIRST else len(FIRST))
     for item in items:
         if item.path.name in SLOW:
             item.add_marker(pytest.mark.slow)

@@ -191,9 +191,12 @@ def check_native_threads(n_jobs):
     assert [pool["num_threads"] for pool in threadpool_info()] == before
 
 
-def test_base_clusterings_have_one_native_thread_each():
+def test_base_clusterings_have_one_native_thread_each_and_give_the_others_back():
     # In a process of its own: the pools are the process's, and other tests use them too.
-    code = "from test_generation import check_native_threads as check; check(1); check(2)"
+    code = (
+        "from test_generation import check_native_threads, check_ctrl_c, check_overlapping_fits\n"
+        "check_native_threads(1); check_native_threads(2); check_ctrl_c(); check_overlapping_fits()"
+    )
     done = subprocess.run([sys.executable, "-c", code], cwd=Path(__file__).parent, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
 
@@ -647,7 +650,8 @@ def native_threads():
     return [(pool["prefix"], pool["num_threads"]) for pool in threadpool_info()]
 
 
-def test_a_clustering_that_ctrl_c_left_running_gives_the_threads_back():
+def check_ctrl_c():
+    """A clustering that it left running gives the threads back."""
     before, log = native_threads(), []
 
     def interrupt(done, total):
@@ -661,7 +665,7 @@ def test_a_clustering_that_ctrl_c_left_running_gives_the_threads_back():
     assert native_threads() == before
 
 
-def test_overlapping_fits_give_the_threads_back():
+def check_overlapping_fits():
     before = native_threads()
     with ThreadPoolExecutor(2) as pool:
         for n_partitions in (1, 2):

@@ -114,6 +114,7 @@ def cells(names, checks):
     """A test for each cell of a table; those of columns that take long, and of methods that others stand for, are
     slow."""
     others = {name for name in names if checks is not OF_GENERATORS} - {*METHODS_OF_FAMILIES, *RANKERS_OF_FAMILIES}
+    others |= {"MixedPartitions", "DiversePartitions"}  # of many algorithms, with files of their own
     return [
         pytest.param(name, check, id=f"{name}-{title}", marks=[pytest.mark.slow] * (title in SLOW or name in others))
         for title, check in checks.items()

@@ -314,8 +314,11 @@ def test_every_word_of_the_field_is_explained_once():
     assert not re.findall("consensus|co-association|KMeansConsensus", seen)
 
 
-def test_figures_as_files(tmp_path):
-    summary = summary_of()
+@pytest.mark.parametrize("features", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_figures_as_files(features, tmp_path):
+    labels = planted_labels(n=N, p=10, k=3, noise=0.2, seed=1)[0]
+    consensus = KMeansConsensus(3, random_state=0).fit(labels)
+    summary = summary_of() if features else report.summarize(labels, consensus)
     files = report.save_figures(summary, tmp_path / "a", ["svg", "png", "pdf", "svg"])
     assert len(files) == len(set(files)) == 3 * len(re.findall("<svg (?!class)", report.render(summary)))
     kinds = {"svg": b"<?xml", "png": b"\x89PNG", "pdf": b"%PDF"}

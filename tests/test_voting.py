@@ -436,11 +436,11 @@ INVARIANT = {
 }
 
 
-@pytest.mark.parametrize("seed", first_of(range(4)))
+@pytest.mark.parametrize("seed", first_of(range(8)))
 def test_neither_names_nor_places_matter(seed):
     """The order of the objects does where colour refinement leaves labels or partitions that it cannot tell apart."""
     rng, n_told_apart = np.random.default_rng(seed), 0
-    for _ in range(40):
+    for _ in range(20):
         labels, weights = small_ensemble(rng)
         if max(len(np.unique(z[z >= 0])) for z in labels.T) < 2 or len(np.unique(labels, axis=0)) < 3:
             continue
@@ -456,7 +456,7 @@ def test_neither_names_nor_places_matter(seed):
             assert_array_equal(permuted.labels_, found)
             if apart:
                 assert_array_equal(make(2, weights=weights, n_jobs=1).fit(labels[objects]).labels_, found[objects])
-    assert n_told_apart > 20
+    assert n_told_apart > 5
 
 
 def test_equal_clusters_are_numbered_by_their_first_objects(method):

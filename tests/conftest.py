@@ -55,7 +55,7 @@ WITHOUT_FIGURES = {
 OWN_RESAMPLES = {"test_plan.py"}
 """Tests that look for how many resamples are planned: elsewhere two show what twenty do."""
 
-FEW_REFERENCES = {"test_anndata.py", "test_default.py"}
+FEW_REFERENCES = {"test_anndata.py", "test_chooser.py", "test_default.py"}
 """Tests that look for numbers of clusters to compare who found them: 19 single clouds can show a structure, too."""
 
 FIRST = (

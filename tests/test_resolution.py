@@ -187,7 +187,7 @@ def test_what_is_called_stable(stability, found_again, verdict):
 
 
 def test_clear_clusters_are_a_stable_plateau():
-    X, truth = make_blobs(200, centers=4, n_features=5, random_state=0)
+    X, truth = make_blobs(120, centers=4, n_features=5, random_state=0)
     choice = choose_resolution(X, **{**LOUVAIN, "n_resamples": 6})
     assert (choice.evidence, choice.plateau.n_clusters) == ("stable", 4)
     assert adjusted_rand_score(choice.consensus.labels_, truth) == 1
@@ -215,8 +215,8 @@ def test_one_cluster_is_no_answer():
 
 def test_coarse_and_fine_are_both_told():
     random = np.random.default_rng(0)
-    group, part = random.integers(0, 2, 300), random.integers(0, 3, 300)
-    X = random.normal(size=(300, 6))
+    group, part = random.integers(0, 2, 180), random.integers(0, 3, 180)
+    X = random.normal(size=(180, 6))
     X[:, :2] += 8 * np.eye(2)[group]
     X[:, 2:5] += 6 * np.eye(3)[part]
     choice = choose_resolution(X, **{**LOUVAIN, "n_resamples": 6})

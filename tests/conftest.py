@@ -5,6 +5,7 @@ import hashlib
 import os
 import re
 import tempfile
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -109,19 +110,23 @@ def is_core(config):
     return config.option.markexpr == "not slow"
 
 
-def pytest_sessionstart():
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
     """Tests that are collected stay: nobody has to look among them for what can be freed."""
     gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_collection_finish(session):
-    gc.freeze()
-    gc.enable()
+    """Beside other processes of the core, each has one native thread: more would wait for each other."""
     if is_core(session.config) and "PYTEST_XDIST_WORKER" in os.environ:
-        import scipy.linalg  # whose BLAS, and that of NumPy, have a thread per core in each process
         from threadpoolctl import threadpool_limits
 
-        assert scipy.linalg
+        import_module("scipy.linalg")  # loads its BLAS; others load NumPy's
         threadpool_limits(1)
 
 

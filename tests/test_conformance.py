@@ -57,6 +57,10 @@ def expected_failures(estimator):
     return {} if isinstance(estimator, OF_FEATURES) else ON_COORDINATES
 
 
+OF_PACKAGES = ("acv", "eac-average", "hbgf", "km", "lca")
+"""One method of each package: what scikit-learn asks for is in their base class."""
+
+
 def label_consensus(names):
     """One estimator per class and set of parameters, with the two clusters that scikit-learn's data has."""
     distinct = {(METHODS[name].estimator, repr(sorted(METHODS[name].parameters.items()))): name for name in names}
@@ -65,9 +69,7 @@ def label_consensus(names):
 
 @parametrize_with_checks(
     [
-        *label_consensus(
-            ["acv", "eac-average", "hbgf", "km", "lca"]
-        ),  # one of each package: the base class has the rest
+        *label_consensus(OF_PACKAGES),
         AverageDistance(),
         ConsensusClustering(2),
         ConsensusModes(),

@@ -54,15 +54,11 @@ def room_of(module):
     return ROOMS.index(module.split(".")[1])
 
 
-def path_of(module):
-    """File of a module or package."""
-    path = ROOT.joinpath(*module.split(".")[1:])
-    return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
-
-
 @cache
 def text_of(module):
-    return path_of(module).read_text(encoding="utf-8")
+    """Source of a module, or of a package's own one."""
+    path = ROOT.joinpath(*module.split(".")[1:])
+    return (path / "__init__.py" if path.is_dir() else path.with_suffix(".py")).read_text(encoding="utf-8")
 
 
 @cache

@@ -22,7 +22,7 @@ from ensemblage.generation import _dense_rows
 from ensemblage.rows.disk import StoredRows
 from ensemblage.rows.scratch import Scratch
 
-N, PARTS = 12_000, 4
+N, PARTS = 18_000, 4
 COLUMNS = ["cluster", "confidence", "verdict", "runner_up", "runner_up_share"]
 
 
@@ -81,7 +81,7 @@ def small_samples():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_dense_rows, "SAMPLE_SIZE", 300)
         limit(patch, "objects compared by the trees", 300)
-        patch.setattr("ensemblage.io._feature_blocks.MOST_ROWS", 8_192)
+        patch.setattr("ensemblage.io._feature_blocks.MOST_ROWS", 16_384)
         yield
 
 
@@ -185,10 +185,10 @@ def test_the_profile_is_that_of_the_table(both, folder, frame):
 def test_of_many_objects_some_are_compared(both, monkeypatch):
     features, model, _ = both
     of_all = features.profile(model).to_pandas()
-    monkeypatch.setattr("ensemblage.profiles._of_blocks.MOST_COMPARED", 9_000)
+    monkeypatch.setattr("ensemblage.profiles._of_blocks.MOST_COMPARED", 17_000)
     of_some = features.profile(model).to_pandas()
     counts = of_some[of_some.variable == "size"]
-    assert counts.n.sum() == 9_000
+    assert counts.n.sum() == 17_000
     assert counts.n_objects.sum() == N
     for name in ("mean", "deviation", "least", "largest", "difference", "n_objects"):
         both = (data[data.variable == "size"].sort_values("cluster")[name] for data in (of_all, of_some))

@@ -584,8 +584,8 @@ def is_choice_learned(features: Any, preprocessor: Any, quality: str, asked: Wis
     fits = fits and largest_asked(asked) <= MOST_OF_SAMPLE
     if not (is_default and fits):
         return False
-    # Of more objects than that, half of a sample differ.
-    return len(features) > _diverse.MOST_DIVERSE or n_distinct_rows(features, LEAST_DISTINCT) >= LEAST_DISTINCT
+    # Of as many objects that only some are drawn, half differ; they need not be in memory.
+    return bool(size_of_sample(len(features))) or n_distinct_rows(features, LEAST_DISTINCT) >= LEAST_DISTINCT
 
 
 def has_many_clusters(features: Any, asked: Wishes) -> bool:

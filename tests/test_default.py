@@ -116,6 +116,7 @@ def run(tmp_path, name, *options, data=X):
     return load(out / "model.npz"), done.stderr
 
 
+@pytest.mark.slow
 def test_naming_the_default_changes_nothing_in_the_shell(tmp_path, defaults):
     for like, combinations in {
         "default": [[], ["--method", "eac-average"], ["--generator", "diverse"], ["--quality", "default"]],

@@ -157,7 +157,7 @@ def test_small_problems_are_started_often_enough(name, attribute, sign):
             assert loss(labels, 10 if name in ("k-modes", "lca") else 20) > best + 1e-6 * abs(best)
 
 
-@pytest.mark.parametrize(("name", "attribute", "sign"), first_of(NAMED, 2))
+@pytest.mark.parametrize(("name", "attribute", "sign"), first_of(NAMED))
 def test_auto_is_that_number_of_starts_and_the_default(name, attribute, sign):
     labels = planted_labels(n=60, p=8, k=4, noise=0.6, seed=0)[0]
     found = [

@@ -222,7 +222,7 @@ def test_scipy_where_nothing_is_tied(linkage):
     assert_allclose(model.linkage_matrix_[:, 2], expected[:, 2], atol=1e-6)
 
 
-@pytest.mark.parametrize("p", [10, 300])
+@pytest.mark.parametrize("p", first_of([10, 300]))
 @pytest.mark.parametrize("linkage", LINKAGES)
 def test_wide_codes_and_many_partitions(linkage, p):
     labels = np.unique(planted_labels(n=300, p=p, k=5, noise=0.4, seed=1)[0], axis=0)

@@ -141,6 +141,7 @@ def test_moons_of_many_objects():
     assert model.plan_.samples.value == {"the partitions": 5_000, "the weights of the partitions": 1_500}
 
 
+@pytest.mark.slow
 def test_a_cluster_of_a_hundredth_is_found():
     X, y = make_blobs([10_000, 11_000, 210], 3, centers=[(0, 0, 0), (12, 0, 0), (0, 12, 0)], random_state=0)
     labels = ConsensusClustering(3, random_state=0).fit_predict(X)
@@ -234,6 +235,7 @@ def test_no_second_sample_of_few_objects_or_one_cluster(small):
     assert (model.confidence_ == 1).all()
 
 
+@pytest.mark.slow
 def test_the_shell_has_the_certainty_of_both(small, tmp_path):
     pd.DataFrame(OVERLAPPING, columns=["x", "y"]).to_csv(tmp_path / "x.csv", index=False)
     arguments = ["run", str(tmp_path / "x.csv"), "-k", "3", "--seed", "0", "-o", str(tmp_path / "out")]

@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 from click.testing import CliRunner
 from naive import gower_distances as naive_gower
+from representatives import first_of
 from sklearn.base import clone
 from sklearn.cluster import AgglomerativeClustering
 from sklearn.metrics import adjusted_rand_score
@@ -465,7 +466,12 @@ def tables():
     }
 
 
-@pytest.mark.parametrize(("name", "k"), [*((name, 3) for name in tables()), ("mixed", None)])
+@pytest.mark.parametrize(
+    ("name", "k"),
+    first_of(
+        [("mixed", None), *((name, 3) for name in ("gaps", "members", "german", "categories", "numbers", "mixed"))], 4
+    ),
+)
 def test_python_and_the_shell_give_the_same_labels(name, k, tmp_path):
     text, options, chosen = tables()[name]
     path = tmp_path / "t.csv"
@@ -528,7 +534,9 @@ def in_two_groups(random, n_columns, levels, other):
     ("n_columns", "levels", "other", "told"),
     [
         (33, 3, lambda random: random.normal(45, 15, 200), "1[3-6]"),
-        (20, 4, lambda random: random.lognormal(10, 0.8, 200), "[1-9][0-9],[0-9]{3}"),
+        pytest.param(
+            20, 4, lambda random: random.lognormal(10, 0.8, 200), "[1-9][0-9],[0-9]{3}", marks=pytest.mark.slow
+        ),
     ],
     ids=["age", "income"],
 )

@@ -351,9 +351,10 @@ def run(folder, output, *more):
             ["--role", "children=category", "--drop-column", "city", "--missing", "Rom", "--standardize"],
             Preprocessor(roles={"children": "category", "city": "drop"}, missing=["Rom"], standardize=True),
         ),
-        (
+        pytest.param(
             ["--categories", "drop", "--dates", "days", "--impute", "most-frequent", "--id-column", "person"],
             Preprocessor(categories="drop", dates="days", impute="most-frequent", roles={"person": "id"}),
+            marks=pytest.mark.slow,
         ),
         pytest.param([], Preprocessor(), marks=pytest.mark.slow),
     ],

@@ -62,14 +62,14 @@ class FeatureBlocks:
     --------
     >>> import numpy as np, tempfile, pathlib
     >>> from ensemblage import ConsensusClustering, FeatureBlocks
-    >>> X = np.random.default_rng(0).normal(size=(30_000, 2)) + np.repeat([[0, 0], [9, 9]], 15_000, axis=0)
+    >>> X = np.random.default_rng(0).normal(size=(12_000, 2)) + np.repeat([[0, 0], [9, 9]], 6_000, axis=0)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = pathlib.Path(folder) / "X.npy"
     ...     np.save(path, X)
     ...     features = FeatureBlocks.open(path, memory="2GB")
     ...     model = ConsensusClustering(2, random_state=0).fit(features)
     ...     np.bincount(features.clusters(model))
-    array([15000, 15000])
+    array([6000, 6000])
     """
 
     are_blocks: ClassVar[bool] = True

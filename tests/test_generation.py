@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from joblib import Parallel, delayed, parallel_config
 from scipy.sparse import csr_matrix
@@ -424,7 +424,6 @@ def test_estimator_keeps_its_own_k(blobs):
     assert generator.n_clusters_.tolist() == [5, 5]
 
 
-@settings(max_examples=30, deadline=None)
 @given(st.integers(2, 40), st.floats(0.01, 1), st.booleans(), st.integers(0, 1000))
 def test_any_fraction_draws_its_part(n, fraction, bootstrap, seed):
     generator = ResampledPartitions(2, fraction=fraction, bootstrap=bootstrap, estimator=DBSCAN(), random_state=seed)

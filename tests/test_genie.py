@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from naive import genie, spanning_tree
 from numpy.testing import assert_allclose, assert_array_equal
@@ -67,7 +67,6 @@ def test_clusters_of_the_example(threshold, k, labels):
     assert_array_equal(Genie(k, gini_threshold=threshold).fit_predict(POINTS), labels)
 
 
-@settings(max_examples=150, deadline=None)
 @given(st.integers(0, 10**6), st.integers(2, 60), st.sampled_from([0, 0.1, 0.3, 0.5, 0.8, 1]), st.booleans(), st.data())
 def test_as_the_naive_twin(seed, n, threshold, on_grid, data):
     rng = np.random.default_rng(seed)
@@ -89,7 +88,6 @@ def in_order(edges):
     return pairs[order], squares[order]
 
 
-@settings(max_examples=150, deadline=None)
 @given(st.integers(0, 10**6), st.integers(2, 80), st.integers(1, 6), st.sampled_from(["any", "grid", "few", "one"]))
 def test_boruvka_gives_the_tree_of_the_naive_twin(seed, n, m, kind):
     rng = np.random.default_rng(seed)

@@ -3,7 +3,7 @@
 import naive
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_matrix
@@ -409,7 +409,6 @@ def naive_single_moves(labels, clustering):
                 yield density(labels, np.where(inverse == row, c, clustering))
 
 
-@settings(max_examples=25)
 @given(label_matrices(min_objects=4, max_objects=12, min_partitions=2, missing=True), st.integers(0, 9))
 def test_no_single_move_raises_a_refined_density(labels, seed):
     labels = labels[(labels >= 0).any(axis=1)]

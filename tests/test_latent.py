@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from naive import bic, latent_classes, modes
 from numpy.testing import assert_allclose, assert_array_equal
@@ -91,7 +91,6 @@ def test_bic_stops_where_it_only_rises():
     assert list(LatentClassConsensus(random_state=0).fit(labels).bic_) == [1, 2, 3, 4]
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10**6), st.sampled_from([0.0, 0.2]), st.booleans())
 def test_lca_as_the_naive_twin(seed, missing, weighted):
     labels = planted_labels(n=30, p=4, k=3, noise=0.3, missing=missing, seed=seed)[0]
@@ -181,7 +180,6 @@ def test_k_modes_from_another_start():
     assert same(model.labels_, [0, 0, 0, 1, 1, 1, 1, 2, 2, 1])
 
 
-@settings(max_examples=60, deadline=None)
 @given(label_matrices(), st.integers(1, 4), st.booleans())
 def test_k_modes_of_any_labels(labels, k, weighted):
     labels = labels[(labels >= 0).any(axis=1)][:, (labels >= 0).any(axis=0)]

@@ -4,7 +4,7 @@ from itertools import permutations, product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from inside import rows_of
 from naive import comembership_loss, median_loss
@@ -79,7 +79,6 @@ def test_every_kind_has_a_ranker():
 
 
 @pytest.mark.parametrize("kind", DISTANCES)
-@settings(max_examples=40, deadline=None)
 @given(labels=label_matrices(max_partitions=4))
 def test_distances_by_their_definitions(kind, labels):
     distances = partition_distances(labels, kind)
@@ -193,7 +192,6 @@ def test_hard_median_is_a_partition_of_three():
     assert EuclideanMedian(4, prototype="hard").fit(E).n_clusters_ == 3
 
 
-@settings(max_examples=40, deadline=None)
 @given(
     label_matrices(max_objects=12, max_partitions=4, max_clusters=3, min_partitions=2),
     st.integers(1, 3),

@@ -7,7 +7,7 @@ import sys
 import matplotlib
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
@@ -200,7 +200,6 @@ def test_cluster_sizes_shows_unlabelled_objects_apart():
     assert "4 unlabelled" in [text.get_text() for text in ax.texts]
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.lists(st.tuples(st.integers(-1, 4), st.one_of(st.floats(0, 1), st.just(np.nan))), min_size=1, max_size=60))
 def test_quantiles_are_those_of_each_cluster(rows):
     clusters, confidence = (np.array(column) for column in zip(*rows, strict=True))

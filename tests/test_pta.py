@@ -3,7 +3,7 @@
 import naive
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from inside import rows_of
 from numpy.testing import assert_allclose, assert_array_equal
@@ -119,7 +119,6 @@ def test_defaults():
 # ---- A twin ----
 
 
-@settings(max_examples=40, deadline=None)
 @given(label_matrices(missing=True), st.integers(1, 6), st.integers(1, 4))
 def test_naive_twin(labels, n_neighbors, n_steps):
     rows, found = similarities_of(labels, n_neighbors, n_steps)

@@ -213,6 +213,7 @@ def test_one_cluster_is_no_answer():
     assert choice.sentence.startswith("There is one cluster")
 
 
+@pytest.mark.slow
 def test_coarse_and_fine_are_both_told():
     random = np.random.default_rng(0)
     group, part = random.integers(0, 2, 180), random.integers(0, 3, 180)

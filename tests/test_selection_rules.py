@@ -4,7 +4,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from naive import coassociation as naive_coassociation
 from numpy.testing import assert_allclose, assert_array_equal
@@ -83,7 +83,6 @@ def test_groups_of_the_example():
     assert_array_equal(SelectMembers(n_members=2, rule="cluster").fit(E).selected_, [2, 3])
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.integers(0, 10**6), st.integers(2, 8), st.floats(0, 1), st.booleans())
 def test_each_step_is_the_best_one(seed, p, alpha, normalize):
     rng = np.random.default_rng(seed)
@@ -167,7 +166,6 @@ def test_nothing_agrees_or_there_is_one():
         agreement_weights(E, -1)
 
 
-@settings(max_examples=50, deadline=None)
 @given(label_matrices())
 def test_weights_of_any_labels(labels):
     weights = agreement_weights(labels)

@@ -73,7 +73,8 @@ def client():
 
 @pytest.fixture
 def small_blocks(monkeypatch):
-    """Blocks that cut the parts."""
+    """Blocks that cut the parts, and sums over as many rows."""
+    monkeypatch.setattr("ensemblage.io._scaling.SUM_ROWS", 8_192)
     monkeypatch.setattr("ensemblage.io._feature_blocks.MOST_ROWS", 8_192)
     monkeypatch.setattr("ensemblage.io._dask_features.MOST_ROWS", 8_192)
 
@@ -113,6 +114,14 @@ def test_on_disk(kind, X, tmp_path):
         assert_same(features, model, in_memory, tmp_path / "out")
     model.save(tmp_path / "model.npz")
     assert_array_equal(features.clusters(load(tmp_path / "model.npz")), in_memory.labels_)
+
+
+def test_one_block_is_scaled_as_in_memory(X, tmp_path):
+    whole = (8 * X).astype(np.int32)  # whose means have other last bits if they are summed row by row
+    np.save(tmp_path / "X.npy", whole)
+    found = ConsensusClustering(3, random_state=1).fit(FeatureBlocks.open(tmp_path / "X.npy", memory="1GB"))
+    in_memory = ConsensusClustering(3, random_state=1).fit(whole)
+    assert_array_equal(found.generator_._fit_X, in_memory.generator_._fit_X)
 
 
 @pytest.mark.usefixtures("small_blocks")

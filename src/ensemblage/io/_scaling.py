@@ -43,8 +43,11 @@ class BlockScaler(StandardScaler):  # type: ignore[misc]
 def add_rows(scaler: BlockScaler, block: NDArray[Any], columns: NDArray[np.intp]) -> BlockScaler:
     """The scaler that knows some columns of a block of rows, too; `SUM_ROWS` divides the rows before it."""
     scaler = deepcopy(scaler)
+    # Few rows are one block in memory, whose columns ColumnTransformer has selected: they are added column by column.
+    are_all = not hasattr(scaler, "n_samples_seen_") and len(block) < SUM_ROWS
+    in_order = np.asfortranarray if are_all else np.ascontiguousarray
     for rows in row_blocks(len(block), SUM_ROWS):
-        scaler.partial_fit(np.ascontiguousarray(block[rows][:, columns]))
+        scaler.partial_fit(in_order(block[rows][:, columns]))
     return scaler
 
 

@@ -435,7 +435,7 @@ class Preprocessor(TransformerMixin, BaseEstimator):
         self.transformer_.fit(np.vstack([low, high]))
         (name, scaler, columns), *_ = self.transformer_.transformers_
         if isinstance(scaler, BlockScaler):
-            scaler = features._fold(add_rows, clone(scaler), self._varying).finish()
+            scaler = features._fold(add_rows, clone(scaler), self._varying, True).finish()
             self.transformer_.transformers_[0] = name, scaler, columns
         self.notes_ += (str(scaling_note(self.transformer_, self._names)),) if self.standardize == AUTO else ()
         return self._of_blocks(features)

@@ -40,12 +40,17 @@ class BlockScaler(StandardScaler):  # type: ignore[misc]
         return self
 
 
-def add_rows(scaler: BlockScaler, block: NDArray[Any], columns: NDArray[np.intp]) -> BlockScaler:
-    """The scaler that knows some columns of a block of rows, too; `SUM_ROWS` divides the rows before it."""
+def add_rows(
+    scaler: BlockScaler, block: NDArray[Any], columns: NDArray[np.intp], is_array: bool = False
+) -> BlockScaler:
+    """The scaler that knows some columns of a block of rows, too; `SUM_ROWS` divides the rows before it.
+
+    Few rows are one block in memory. Those of an array are added column by column there, as ColumnTransformer selects
+    them, and those of a table row by row.
+    """
     scaler = deepcopy(scaler)
-    # Few rows are one block in memory, whose columns ColumnTransformer has selected: they are added column by column.
     are_all = not hasattr(scaler, "n_samples_seen_") and len(block) < SUM_ROWS
-    in_order = np.asfortranarray if are_all else np.ascontiguousarray
+    in_order = np.asfortranarray if is_array and are_all else np.ascontiguousarray
     for rows in row_blocks(len(block), SUM_ROWS):
         scaler.partial_fit(in_order(block[rows][:, columns]))
     return scaler

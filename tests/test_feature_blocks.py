@@ -116,10 +116,16 @@ def test_on_disk(kind, X, tmp_path):
     assert_array_equal(features.clusters(load(tmp_path / "model.npz")), in_memory.labels_)
 
 
-def test_one_block_is_scaled_as_in_memory(X, tmp_path):
-    whole = (8 * X).astype(np.int32)  # whose means have other last bits if they are summed row by row
-    np.save(tmp_path / "X.npy", whole)
-    found = ConsensusClustering(3, random_state=1).fit(FeatureBlocks.open(tmp_path / "X.npy", memory="1GB"))
+@pytest.mark.parametrize("kind", ["array", "table"])
+def test_one_block_is_scaled_as_in_memory(kind, X, tmp_path):
+    """Means have other last bits if they are summed row by row or column by column; an array and a table differ."""
+    whole, path = (8 * X).astype(np.int32), tmp_path / f"X.{'npy' if kind == 'array' else 'parquet'}"
+    if kind == "array":
+        np.save(path, whole)
+    else:
+        whole = pd.DataFrame(whole, columns=list("abc"))
+        whole.to_parquet(path)
+    found = ConsensusClustering(3, random_state=1).fit(FeatureBlocks.open(path, memory="1GB"))
     in_memory = ConsensusClustering(3, random_state=1).fit(whole)
     assert_array_equal(found.generator_._fit_X, in_memory.generator_._fit_X)
 

@@ -280,7 +280,7 @@ def test_a_single_cluster_and_a_single_object_are_written_in_the_singular():
 @pytest.mark.parametrize(
     ("change", "error", "message"),
     [
-        ({"model": KMeansConsensus(2)}, TypeError, r"fitted estimator with labels_ and confidence_\. Got KMeans"),
+        ({"model": KMeansConsensus(2)}, TypeError, r"fitted estimator with labels_\. Got KMeans"),
         ({"model": "km"}, TypeError, r"Got 'km'\. Fit a consensus method"),
         ({"ids": 5}, TypeError, r"ids must have one entry .* Got 5\. Give a list\."),
         ({"ids": ["a"]}, ValueError, r"ids must have one entry for each of the 60 objects"),

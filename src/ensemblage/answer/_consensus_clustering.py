@@ -91,9 +91,10 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
         Makes the ensemble: features to labels, as ``RandomKPartitions``. Default: by ``selection`` and ``quality``.
         ``DiversePartitions()`` gets the number of clusters, one less and one more where there is a number.
     consensus : str or clusterer, optional
-        Combines it: a name of ``METHODS`` or an estimator. Default: "eac-average" of ``ScaledPartitions`` and
-        ``DiversePartitions``, "km" of another generator; "acv", which finds the number of clusters, where nothing else
-        can (distances, categories alone, fewer than 20 objects). The default by its name is the default.
+        Combines it: a name of ``METHODS``, a consensus of the library, or any estimator of labels with ``fit(labels)``
+        and ``labels_`` (see the notes). Default: "eac-average" of ``ScaledPartitions`` and ``DiversePartitions``, "km"
+        of another generator; "acv", which finds the number of clusters, where nothing else can (distances, categories
+        alone, fewer than 20 objects). The default by its name is the default.
     quality : {"fast", "default", "best"}, default "default"
         What is clustered where ``generator`` is not given, and so how it is combined. "default": ``ScaledPartitions``
         or, without learned weights, ``DiversePartitions``, and "eac-average". "best": without learned weights twice the
@@ -154,6 +155,14 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
     Notes
     -----
     Time and memory are those of the generator and of the consensus.
+
+    An estimator of your own as ``consensus`` has scikit-learn's ``get_params``, ``fit(labels)`` and then ``labels_``,
+    or ``fit_predict(labels)``, as a pipeline has. ``labels`` has a row for each object, in their order, and a column of
+    whole numbers from 0 for each partition, -1 for none. The estimator is cloned. ``n_clusters``, if given, becomes its
+    ``n_clusters`` or ``n_components``, or that of its only step with ``n_clusters``. Its clusters are numbered by size;
+    -1 is no cluster. The certainty is that of `metrics.certainty`, and new objects get the cluster that the partitions
+    join them with most often. ``consensus_.estimator_`` is the fitted clone. Weights and pairs of objects are refused.
+    `save` keeps estimators of scikit-learn, and refuses others by name.
 
     Of more than 10,000 objects 5,000 are drawn by the seed, and the fifth of them in places that are sparse beside
     those of their neighbours is left out. The others are clustered, as all are of fewer objects. Every object, fitted

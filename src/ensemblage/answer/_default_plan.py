@@ -22,6 +22,7 @@ from ensemblage.base.text import listing, one_line, some
 from ensemblage.base.validation import check_parameters, check_value, format_value, n_distinct_rows
 from ensemblage.consensus._base import BaseConsensus
 from ensemblage.consensus._method import METHODS, check_finds_k
+from ensemblage.consensus._own import OwnConsensus, parameter_for_k
 from ensemblage.consensus._registry import make_consensus
 from ensemblage.ensemble._checks import check_sample_weight
 from ensemblage.ensemble._counted_ensemble import CountedEnsemble
@@ -266,7 +267,9 @@ def with_consensus(plan: Plan, consensus: Any) -> Plan:
 
 
 def check_plan(plan: Plan) -> None:
-    """Refuse a consensus that cannot find the number of clusters where none is given."""
+    """Refuse a consensus that cannot find the number of clusters where none is given, or cannot take one."""
+    if plan.n_clusters.value is not None and isinstance(plan.consensus, OwnConsensus):
+        parameter_for_k(plan.consensus.estimator)
     if plan.n_clusters.value is None and isinstance(plan.consensus, BaseConsensus):
         check_finds_k(plan.consensus)
 
@@ -489,7 +492,9 @@ def _combiner(generator: Any, n_clusters: Any, asked: Wishes) -> tuple[Any, Deci
     usual, given = default_method(generator), asked.consensus
     if given is not None and not isinstance(given, str):
         named = usual if is_method(given, usual) else estimator_text(given, ("n_clusters",))
-        return clone(given), Decision(named, "It was given.")
+        combiner = clone(given)
+        own = combiner if isinstance(given, BaseConsensus) else OwnConsensus(combiner)
+        return own, Decision(named, "It was given.")
     if given is not None and not (asked.is_default and n_clusters is None):
         return make_consensus(given), Decision(given, "It was given.")
     if n_clusters is None:

@@ -40,11 +40,12 @@ class ObjectCertainty(NamedTuple):
         cls, ensemble: Ensemble, consensus: Any, labels: NDArray[Any], weights: NDArray[np.float64]
     ) -> "ObjectCertainty":
         """As the consensus knows it; what it does not know is counted."""
-        confidence = np.asarray(consensus.confidence_, dtype=np.float64)
-        if hasattr(consensus, "runner_up_") and hasattr(consensus, "cohesion_"):
-            return cls(labels, confidence, consensus.runner_up_, consensus.cohesion_)
+        names = ("confidence_", "runner_up_", "cohesion_")
+        if all(hasattr(consensus, name) for name in names):
+            return cls(labels, *(getattr(consensus, name) for name in names))
         found = certainty_of(ensemble, labels, weights)
-        return cls(labels, confidence, found.runner_up, found.cohesion)
+        confidence = getattr(consensus, "confidence_", found.confidence)
+        return cls(labels, np.asarray(confidence, dtype=np.float64), found.runner_up, found.cohesion)
 
     def verdict_counts(self) -> list[dict[str, int]]:
         """Core, border and undecided objects of each cluster."""

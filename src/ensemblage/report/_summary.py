@@ -101,7 +101,8 @@ def summarize(
     ensemble : array-like, data frame or Ensemble of shape (n_objects, n_partitions)
         The label matrix.
     model : fitted estimator
-        Its ``labels_`` and ``confidence_``, its name and its parameters are shown.
+        Its ``labels_`` and ``confidence_``, its name and its parameters are shown. Of one without ``confidence_``, such
+        as a clusterer of scikit-learn, the certainty is that of `metrics.certainty`.
     features : array-like, data frame or sparse matrix of shape (n_objects, n_features), optional
         Numbers to draw the objects by, usually those that were clustered. More than two are drawn on their first two
         principal components; a value that is not finite is drawn at the median of its column.
@@ -308,16 +309,15 @@ def _check_length(values: Any, n: int, subject: str) -> Any:
 
 
 def _fitted_labels(consensus: Any, n: int) -> NDArray[np.int64]:
-    """Labels of the objects, which must have confidences, too."""
-    try:
-        labels, confidence = consensus.labels_, consensus.confidence_
-    except AttributeError:
+    """Labels of the objects; their confidences, if it has some, must be as many."""
+    if not hasattr(consensus, "labels_"):
         raise TypeError(
-            "model of report must be a fitted estimator with labels_ and confidence_. "
+            "model of report must be a fitted estimator with labels_. "
             f"Got {short_repr(consensus)}. Fit a consensus method to the ensemble."
-        ) from None
-    checked = _check_labels(labels, n)
-    _check_length(confidence, n, "confidence_ of consensus")
+        )
+    checked = _check_labels(consensus.labels_, n)
+    if hasattr(consensus, "confidence_"):
+        _check_length(consensus.confidence_, n, "confidence_ of consensus")
     return checked
 
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from ensemblage.answer import ConsensusClustering, choose_k
 from ensemblage.base.selections import BY_CONSENSUS
 from ensemblage.consensus import METHODS, make_consensus
+from ensemblage.consensus._own import NUMBERS_OF_CLUSTERS, labels_by
 from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.generation import Genie, MixedPartitions, RandomKPartitions
 from ensemblage.lab._methods import import_method, version_of
@@ -33,8 +34,6 @@ MOST_K = 20
 """Numbers of clusters that rules without one look at: 2 to this."""
 DIVERSE_K = (2, 3, 4, 6, 9, 13, 19, 28)
 """Numbers of clusters of the pool of several algorithms, those up to √n."""
-NUMBERS_OF_CLUSTERS = ("n_clusters", "n_components")
-"""What constructors of users' classes call it."""
 N_TRIED = 24
 """Objects that a user's class must cluster before it takes part."""
 MOST_FULL = 50
@@ -85,15 +84,18 @@ def entries_of(pool: str, own: tuple[str, ...] = (), own_consensus: tuple[str, .
     if pool == FEATURES:
         known = [Entry(name, "baseline", True) for name in BASELINES]
         found = [Entry(name, "baseline", False) for name in RULES]
-        takes_k = {name: bool(_parameters(name) & set(NUMBERS_OF_CLUSTERS)) for name in own}
-        outside = [Entry(name, "clusterer", takes_k[name], version_of(name)) for name in own]
-        return [*known, *found, *outside]
+        return [*known, *found, *_outside("clusterer", own)]
     known = [Entry(name, "consensus", True) for name in METHODS]
     found = [Entry(name, "consensus", False) for name, method in METHODS.items() if method.finds_k]
     chosen = [Entry(name, "selector", False) for name in (*OF_LABELS, *OF_FEATURES)]
     trimmed = [Entry(name, "pipeline", True) for name in PIPELINES]
-    outside = [Entry(name, "combiner", True, version_of(name)) for name in own_consensus]
-    return [*known, *found, *chosen, *trimmed, *outside]
+    return [*known, *found, *chosen, *trimmed, *_outside("combiner", own_consensus)]
+
+
+def _outside(kind: str, names: tuple[str, ...]) -> list[Entry]:
+    """The user's classes; those that take the number of clusters are given it."""
+    takes_k = {name: bool(_parameters(name) & set(NUMBERS_OF_CLUSTERS)) for name in names}
+    return [Entry(name, kind, takes_k[name], version_of(name)) for name in names]
 
 
 def _parameters(name: str) -> set[str]:
@@ -132,9 +134,7 @@ def solve(
     if entry.kind == "baseline":
         return np.asarray((BASELINES if entry.knows_k else RULES)[entry.name](X, k, seed), dtype=np.int64)
     if entry.kind == "clusterer":
-        estimator = _own(entry.name, k, seed)
-        labels = estimator.fit_predict(X) if hasattr(estimator, "fit_predict") else estimator.fit(X).labels_
-        return _whole_labels(labels, len(X))
+        return labels_by(_own(entry.name, k, seed), X)
     if members is None:
         raise ValueError(f"{entry.name} must be run on a pool. Got none. Name a pool.")
     if entry.kind == "selector":
@@ -142,7 +142,7 @@ def solve(
         ranker = _with(make_ranker(entry.name), random_state=0).fit(members, features=X)
         return np.asarray(members[:, ranker.order_[0]])
     if entry.kind == "combiner":
-        return _whole_labels(_own(entry.name, k, seed).fit(members).labels_, len(X))
+        return labels_by(_own(entry.name, k, seed), members)
     name = entry.name
     if entry.kind == "pipeline":
         name, ranker = PIPELINES[name]
@@ -164,15 +164,6 @@ def try_outside(entry: Entry) -> int:
     X = np.random.default_rng(0).normal(size=(N_TRIED, 2)) + 9.0 * y[:, None]
     members = np.repeat(y[:, None], 10, axis=1).astype(np.int64)
     return len(np.unique(solve(entry, X, members, 2, 0)))
-
-
-def _whole_labels(labels: Any, n: int) -> NDArray[np.int64]:
-    """(n,) the labels of a user's class, checked."""
-    given = np.asarray(labels)
-    if given.shape != (n,) or given.dtype.kind not in "iufb" or (given != np.floor(given)).any():
-        got = f"shape {given.shape}, type {given.dtype}"
-        raise ValueError(f"The labels must be a whole number for each of the {n} objects. Got {got}.")
-    return given.astype(np.int64)
 
 
 def answer(

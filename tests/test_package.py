@@ -62,6 +62,11 @@ def text_of(module):
 
 
 @cache
+def tree_of(module):
+    return ast.parse(text_of(module))
+
+
+@cache
 def imports_of(module):
     """Other modules of the package that a module imports, those inside functions too; not those for types only."""
     return {name for name in names_imported_by(module) if name in MODULES and name != module}
@@ -69,7 +74,7 @@ def imports_of(module):
 
 def names_imported_by(module):
     """What each import statement names, a module of the package where there is one of that name."""
-    tree = ast.parse(text_of(module))
+    tree = tree_of(module)
     for_types = [n for n in ast.walk(tree) if isinstance(n, ast.If) and ast.unparse(n.test) == "TYPE_CHECKING"]
     ignored = {node for block in for_types for node in ast.walk(block)}
     for node in (n for n in ast.walk(tree) if n not in ignored):
@@ -187,6 +192,27 @@ def test_properties_that_are_computed_once_have_locks_that_a_fork_frees():
     }
 
 
+def idle_texts(tree):
+    """Lines of texts that are statements, but neither docstrings nor beside an assignment: they do nothing."""
+    for node in ast.walk(tree):
+        for block in (getattr(node, name, None) for name in ("body", "orelse", "finalbody")):
+            for before, line in zip([None, *block], block, strict=False) if isinstance(block, list) else ():
+                is_text = isinstance(line, ast.Expr) and isinstance(line.value, ast.JoinedStr | ast.Constant)
+                if not is_text or getattr(line.value, "value", "") is Ellipsis:
+                    continue
+                is_first = before is None and isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
+                if not (is_first or isinstance(before, ast.Assign | ast.AnnAssign)):
+                    yield line.lineno
+
+
+def test_no_text_is_a_statement():
+    """The second half of a sentence after ``yield "first half"`` is one, and is lost; ruff's B018 lets texts pass."""
+    lost = 'def f():\n "Docs."\n x = 1\n "Of x."\n yield "one; "\n "two"\n if x:\n  f"{x}"\n'
+    assert list(idle_texts(ast.parse(lost))) == [6, 8]
+    found = {module: list(idle_texts(tree_of(module))) for module in MODULES}
+    assert {module: lines for module, lines in found.items() if lines} == {}
+
+
 FLAG = re.compile(r"(?<![\w-])--(?=[a-z{])")
 
 
@@ -210,7 +236,7 @@ def test_only_the_shell_spells_flags():
         (module, text)
         for module in MODULES
         if not module.startswith(SHELL)
-        for text in texts_of(ast.parse(text_of(module)))
+        for text in texts_of(tree_of(module))
         if FLAG.search(text)
     ]
     assert not found, "name the option: Message(..., Option(name, value), ...)"

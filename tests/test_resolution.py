@@ -15,7 +15,7 @@ from sklearn.neighbors import kneighbors_graph
 from ensemblage import LeidenPartitions, choose_resolution, plotting
 from ensemblage.answer import _choose_resolution
 from ensemblage.answer._choose_resolution import NeighbourGraphs, _plateaus, _resamples
-from ensemblage.answer._resolution_choice import Plateau
+from ensemblage.answer._resolution_choice import Plateau, ResolutionChoice, ResolutionRow
 from ensemblage.generation import _neighbours
 from ensemblage.generation._neighbours import memberships, nearest_neighbours, neighbour_graph
 
@@ -196,6 +196,31 @@ def test_clear_clusters_are_a_stable_plateau():
     assert choice.sentence.startswith("4 clusters at resolution")
     assert choice.plateau.modes is not None
     assert (choice.consensus.confidence_ > 0.9).all()
+
+
+def made(*plateaus):
+    """A choice of plateaus: each with the numbers of clusters at its resolutions, stability and reproduced share."""
+    table, found = [], []
+    for place, (numbers, stability, again) in enumerate(plateaus):
+        for resolution, k in numbers.items():
+            table.append(ResolutionRow(resolution, k, stability, stability, again, 1.0, place, ""))
+        found.append(Plateau(tuple(numbers), stability, again, k, resolution, None, None, None))
+    return ResolutionChoice(table, found, len(found) - 1, {}, {}, 20, [])
+
+
+def test_a_doubtful_plateau_has_its_verdict():
+    assert made(({0.8: 9, 1.0: 9}, 0.8, 0.5)).sentence == (
+        "No resolution is stable. 9 clusters at resolution 0.8 to 1 are nearest to it (mean ARI of two resamples "
+        "0.80). The assignment of objects is uncertain."
+    )
+
+
+def test_numbers_of_clusters_are_those_of_the_table():
+    assert made(({0.05: 5, 0.3: 7}, 0.9, 1.0), ({0.4: 8, 0.6: 8}, 0.9, 1.0)).sentence == (
+        "8 clusters at resolution 0.4 to 0.6 are reproduced in resamples (mean ARI of two resamples 0.90). "
+        "Also stable: 7 clusters at 0.3 (5 to 7 at 0.05 to 0.3)."
+    )
+    assert made(({0.4: 8, 0.6: 9}, 0.9, 1.0)).sentence.startswith("9 clusters at resolution 0.6 (8 to 9 at 0.4 to 0.6)")
 
 
 def test_one_cloud_has_no_stable_resolution():

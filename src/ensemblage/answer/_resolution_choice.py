@@ -147,22 +147,36 @@ class ResolutionChoice:
         if chosen is None:
             yield "There is one cluster at all of these resolutions. Higher resolutions may have more."
             return
-        found = f"{chosen.n_clusters} clusters at resolution {chosen.interval}"
+        found = self._clusters_at(chosen, "resolution ")
         number = f"mean ARI of two resamples {chosen.stability:.2f}"
         if chosen.verdict == "stable":
             yield f"{found} are reproduced in resamples ({number})."
         elif chosen.verdict == "doubtful":
-            yield f"No resolution is stable. {found} are nearest to it ({number}); the assignment of objects is "
-            "uncertain."
+            yield f"No resolution is stable. {found} are nearest to it ({number})."
+            yield "The assignment of objects is uncertain."
         else:
             yield "At no resolution are clusters reproduced: they may cut a continuum."
             yield f"If clusters are needed: {found} ({number})."
         others = [p for p in self.plateaus if p is not chosen and p.verdict == "stable"]
         if others:
-            yield f"Also stable: {listing([f'{p.n_clusters} clusters at {p.interval}' for p in others])}."
+            yield f"Also stable: {listing([self._clusters_at(p) for p in others])}."
         if chosen.n_modes > 1:
             shares = listing([f"{weight:.0%}" for weight in chosen.modes.weights_ if weight >= LEAST_WEIGHT])
             yield f"One consensus is not all: the clusterings tell {chosen.n_modes} stories ({shares} of them)."
+
+    def _numbers_of(self, plateau: Plateau) -> tuple[int, int]:
+        """The least and the largest number of clusters of all objects at its resolutions."""
+        found = [row.n_clusters for row in self.table if row.resolution in plateau.resolutions]
+        return min(found), max(found)
+
+    def _clusters_at(self, plateau: Plateau, word: str = "") -> str:
+        """How many clusters a plateau has, and where; where its resolutions differ, those at the most stable one."""
+        least, most = self._numbers_of(plateau)
+        if least == most:
+            return f"{most} clusters at {word}{plateau.interval}"
+        return (
+            f"{plateau.n_clusters} clusters at {word}{plateau.resolution:g} ({least} to {most} at {plateau.interval})"
+        )
 
     def to_frame(self) -> Any:
         """A data frame with a row per resolution.

@@ -73,7 +73,7 @@ def sweep_summary(
         "table": [
             {name: None if value != value else value for name, value in row._asdict().items()} for row in choice.table
         ],
-        "plateaus": [_plateau(plateau, truth) for plateau in choice.plateaus],
+        "plateaus": [_plateau(choice, plateau, truth) for plateau in choice.plateaus],
         "clusters": [] if choice.plateau is None else _clusters(choice.plateau),
         "boxes": [] if choice.plateau is None else _boxes(choice.plateau),
         "labels": {f"{r:g}": z[shown].tolist() for r, z in choice.labels.items()},
@@ -84,13 +84,15 @@ def sweep_summary(
     }
 
 
-def _plateau(plateau: Plateau, truth: Any) -> dict[str, Any]:
-    words = verdicts(plateau.consensus.confidence_)
+def _plateau(choice: ResolutionChoice, plateau: Plateau, truth: Any) -> dict[str, Any]:
+    words, (least, most) = verdicts(plateau.consensus.confidence_), choice._numbers_of(plateau)
     return {
         "resolutions": list(plateau.resolutions),
         "resolution": plateau.resolution,
         "interval": plateau.interval,
         "n_clusters": plateau.n_clusters,
+        "numbers": [least, most],
+        "found": choice._clusters_at(plateau, "resolution "),
         "stability": plateau.stability,
         "found_again": plateau.found_again,
         "verdict": plateau.verdict,
@@ -137,7 +139,7 @@ def _headline(summary: Summary) -> str:
     if best is None:
         return "One cluster at every resolution"
     plateau = summary["plateaus"][best]
-    found = f"{plural(plateau['n_clusters'], 'cluster')} at resolution {plateau['interval']}"
+    found = str(plateau["found"])
     return found if plateau["verdict"] == "stable" else f"No stable resolution; nearest to it: {found}"
 
 
@@ -181,7 +183,7 @@ def _table_of_plateaus(plateaus: Sequence[Mapping[str, Any]]) -> Table:
     rows: list[list[Cell]] = [
         [
             p["interval"],
-            str(p["n_clusters"]),
+            str(p["n_clusters"]) + ("" if p["numbers"][0] == p["numbers"][1] else " ({} to {})".format(*p["numbers"])),
             number(p["stability"], 2),
             percent(p["found_again"]),
             p["verdict"],
@@ -196,6 +198,7 @@ def _table_of_plateaus(plateaus: Sequence[Mapping[str, Any]]) -> Table:
         columns.append("ARI with known classes")
         rows = [[*row, number(p["ari"], 2)] for row, p in zip(rows, plateaus, strict=True)]
     note = (
+        "Clusters: at the most stable of the resolutions, in brackets at all of them. "
         "Core and undecided: shares of the objects in the consensus of the plateau. Stories: shares of its clusterings "
         "by what they tell (Peixoto 2021), looked for where the plateau is stable or taken."
     )

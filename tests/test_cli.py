@@ -20,6 +20,7 @@ from sklearn.datasets import load_wine
 
 from ensemblage import Ensemble, KMeansConsensus, RandomKPartitions, make_consensus
 from ensemblage.cli import _analysis, _errors, _methods, _run, main
+from ensemblage.cli._folder import _difference
 from ensemblage.cli._generation import Generation
 from ensemblage.cli._help import GROUPS
 from ensemblage.consensus import METHODS
@@ -257,7 +258,14 @@ def test_an_edited_input_is_another_input(tmp_path):
     data.write_text("x,y\n" + "".join(f"{i % 7},{i % 5}\n" for i in range(40)), encoding="utf-8")
     succeed(*run(tmp_path / "out", data=data))
     data.write_text(data.read_text(encoding="utf-8") + "3,3\n", encoding="utf-8")
-    assert "instead of" in fail(*run(tmp_path / "out", data=data))
+    said = fail(*run(tmp_path / "out", data=data))
+    assert "out holds one of another input, or of this one before it was changed. Choose another folder" in said
+    links = tmp_path / "links.csv"
+    links.write_text("1,2\n", encoding="utf-8")
+    said = fail(*run(tmp_path / "out", "--must-link", links, data=data, k=4))
+    assert re.search(r"changed, with k 3 instead of 4, must_link none instead of a file\. Choose", said)
+    record, identity = {"k": 3, "diverse_k": 3}, {"k": "found", "diverse_k": "found"}
+    assert _difference(record, identity, ["k", "diverse_k"]) == "with k 3 instead of found"
 
 
 @pytest.mark.parametrize("name", FILES)

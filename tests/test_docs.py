@@ -62,12 +62,19 @@ def test_readme_names_every_extra():
     assert set(re.findall(r"`([a-z]+)`", named)) == set(extras)
 
 
+def test_git_ignores_what_the_commands_of_readme_write():
+    ignored = (ROOT / ".gitignore").read_text(encoding="utf-8").splitlines()
+    written = set(re.findall(r"^\S*ensemblage .* -o (\w+)$", README, flags=re.MULTILINE))
+    assert written == {"out", "combined"}
+    assert {f"/{name}/" for name in written} <= set(ignored)
+
+
 def test_extras_that_are_advised_are_there():
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
     files = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("src/**/*.py")]
     text = "\n".join(file.read_text(encoding="utf-8") for file in files)
     advised = set(re.findall(r"\bensemblage\[([a-z-]+)\]", text))
-    assert {"graphs", "anndata", "hypergraph"} <= advised <= set(extras)
+    assert {"graphs", "anndata", "hypergraph", "excel"} <= advised <= set(extras)
 
 
 def test_links_on_a_package_index_are_whole():

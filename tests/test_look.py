@@ -64,6 +64,19 @@ def test_codes_gaps_and_genes(tmp_path):
     assert "rows look like genes" not in succeed("look", tmp_path / "genes.csv", "--transpose").stdout
 
 
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--drop-column", "heigth"], "--drop-column must name a column of people.csv. Got 'heigth'. Did you mean"),
+        (["--truth-column", "labels"], "--truth-column must name a column of people.csv. Got 'labels'."),
+        (["--role", "incom=number"], "--role must name a column of people.csv. Got 'incom'."),
+        (["--id-column", "name", "--drop-column", "name"], "A column must have one role."),
+    ],
+)
+def test_names_that_are_none_are_refused(table, options, said):
+    assert said in fail("look", table, *options)
+
+
 def test_what_is_no_table(tmp_path):
     assert "does not exist" in fail("look", tmp_path / "nowhere.csv")
     (tmp_path / "empty.csv").write_text("")

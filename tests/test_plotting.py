@@ -1,6 +1,7 @@
 """Figures show the numbers they are given, on the ax they are given, and nothing global changes."""
 
 import io
+import re
 import subprocess
 import sys
 
@@ -14,6 +15,7 @@ from matplotlib.figure import Figure
 
 from ensemblage import plotting
 from ensemblage.plotting import _clusters, _colors, _profiles
+from ensemblage.report._charts import curve_svg
 
 # Machado, Oliveira & Fernandes 2009, severity 1: what the colour-blind see of linear RGB.
 BLINDNESS = {
@@ -285,3 +287,23 @@ def test_ten_thousand_points_stay_a_small_svg():
     rng = np.random.default_rng(0)
     ax = plotting.scatter(rng.normal(size=(10_000, 2)), rng.integers(0, 5, 10_000), rng.random(10_000))
     assert len(written(ax, format="svg", dpi=144)) < 600_000
+
+
+@pytest.mark.parametrize("ks", [(2, 3), (2, 4), range(2, 11), range(2, 15), (4,)])
+def test_ticks_of_numbers_of_clusters_are_whole(ks):
+    values = {k: 1 / k for k in ks}
+    drawn = (
+        plotting.delta_areas(values),
+        plotting.criteria_by_number({"a": values}),
+        plotting.split_losses(list(values.values())),
+    )
+    for ax in drawn:
+        low, high = ax.get_xlim()
+        shown = [tick for tick in ax.get_xticks() if low <= tick <= high]
+        assert shown
+        assert all(tick == int(tick) for tick in shown)
+    svg = str(curve_svg(values, "number of clusters", "rating", min(ks)))
+    below = re.findall(r'y="235.0"[^>]*>([^<]+)<', svg)
+    assert 1 <= len(below) <= 8
+    assert {*map(int, below)} <= {*range(min(ks), max(ks) + 1)}
+    assert len(ks) < 4 or len(below) > 3

@@ -91,6 +91,9 @@ def test_without_clear_clusters_the_page_says_so(changed):
     assert "No clear clusters in 90 objects" in page
     assert page.index("No clear clusters were found") < page.index("were nevertheless divided into 3 clusters")
     assert "clusters, if any" in page
+    assert "3 clusters live" in page
+    assert not any(words in page for words in ("a clear choice", "a fair choice", "a close call"))
+    assert "This compares numbers; it does not show that there are clusters." in page
     assert "synthetic sets without clusters are rated as high" in page
 
 

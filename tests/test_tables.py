@@ -444,6 +444,20 @@ def test_minus_one_may_be_a_label():
 
 
 @pytest.mark.parametrize("ids", [["a", "b", "c", "d"], ["5", "3", "9", "7"], ["0.5", "1.5", "2.5", "3.5"]])
+def test_a_first_column_that_differs_everywhere_is_the_id(ids):
+    table = table_of("who,p,q\n" + "".join(f"{name},{i % 2},{i // 2}\n" for i, name in enumerate(ids)))
+    if "." in ids[0]:  # a table of features
+        with pytest.raises(ValueError, match="Column 'who'"):
+            members_of(table)
+        return
+    members = members_of(table)
+    assert (members.id_column, members.ids, members.ensemble.names) == ("who", ids, ["p", "q"])
+    assert "id: column 'who', the first, which differs in every row" in members.notes
+    left = members_of(table, drop_columns=("who",))
+    assert (left.id_column, left.ids) == (None, ["1", "2", "3", "4"])
+
+
+@pytest.mark.parametrize("ids", [["a", "b", "c", "d"], ["5", "3", "9", "7"], ["0.5", "1.5", "2.5", "3.5"]])
 def test_a_column_that_differs_everywhere_is_no_member(ids):
     text = "p,who,q\n" + "".join(f"{i % 2},{name},{i // 2}\n" for i, name in enumerate(ids))
     with pytest.raises(ValueError, match=r"Column 'who'.*roles=\{\"who\": \"id\"\}"):

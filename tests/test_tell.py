@@ -8,30 +8,34 @@ import click
 import pytest
 from test_cli import WINE, succeed
 
-from ensemblage.cli import _progress
+from ensemblage.cli import _plan, _progress
 from ensemblage.cli._errors import color_choice, say
 from ensemblage.cli._plan import duration_range_text, estimate_seconds
 from ensemblage.kernels._jit import compiling
 
 
-def test_a_run_says_what_it_is_going_to_do(tmp_path):
+def test_a_run_says_what_it_is_going_to_do(tmp_path, monkeypatch):
+    monkeypatch.setattr(_plan, "may_try_umap", lambda n, m: False)
+    monkeypatch.setattr(_plan, "has_compiled", lambda kernel: True)
     command = ("run", WINE, "--truth-column", "cultivar", "-k", 3, "--stability", 2)
     told = succeed(*command, "-o", tmp_path / "out").stderr
     assert (
         "178 objects × 13 features; trees that learned on synthetic sets rate candidate partitions; base clusterings "
         "by several algorithms in several scales; eac-average combines them; all of this is repeated for 2 resamples; "
-        "some seconds\n"
+        "up to 10 seconds on a free core\n"
     ) in told
     told = succeed(*command, "--selection", "consensus", "-o", tmp_path / "consensus").stderr
     assert (
         "178 objects × 13 features; base clusterings by mixtures, spectral clustering and Genie; eac-average combines "
         "them; all of this is repeated for 2 resamples\n"
     ) in told
+    monkeypatch.setattr(_plan, "may_try_umap", lambda n, m: True)
     told = succeed(*command, "--without-columns", "-o", tmp_path / "columns").stderr
-    assert "repeated for 2 resamples and without each of 13 columns; some seconds\n" in told
+    assert "repeated for 2 resamples and without each of 13 columns; up to 20 seconds on a free core\n" in told
+    monkeypatch.setattr(_plan, "has_compiled", lambda kernel: False)
     command = ("run", WINE, "-k", 3, "--generator", "random-k", "--partitions", 4, "--stability", 0, "--method", "acv")
     told = succeed(*command, "-o", tmp_path / "other").stderr
-    assert "; 4 base clusterings by random-k; acv combines them\n" in told
+    assert "; 4 base clusterings by random-k; acv combines them; the first run compiles, too, for up to 30" in told
 
 
 def test_how_long_the_rest_takes(monkeypatch):
@@ -103,8 +107,8 @@ def test_no_color_reaches_the_commands():
 @pytest.mark.parametrize(
     ("seconds", "words"),
     [
-        (3, "some seconds"),
-        (6, "some seconds"),
+        (3, "up to 10 seconds"),
+        (6, "up to 15 seconds"),
         (14, "up to 30 seconds"),
         (30, "15 to 60 seconds"),
         (100, "45 seconds to 5 minutes"),

@@ -195,6 +195,6 @@ def _openpyxl() -> Any:
     except ImportError:
         raise ValueError(
             "--annotate needs openpyxl to write a workbook. It is not installed. "
-            "Install it with pip install openpyxl, or save the table as CSV."
+            "Run `pip install ensemblage[excel]`, or save the table as CSV."
         ) from None
     return openpyxl

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
@@ -181,9 +182,8 @@ def _open_folder(path: Path, identity: Mapping[str, Any], overwrite: bool) -> Fo
             "Choose another folder, or add --overwrite."
         )
     if changed and not overwrite:
-        other = [f"{key} {_short_text(record.get(key))} instead of {_short_text(identity.get(key))}" for key in changed]
         raise ValueError(
-            f"A folder must hold only one analysis. {path} holds one with {', '.join(other)}. "
+            f"A folder must hold only one analysis. {path} holds one {_difference(record, identity, changed)}. "
             "Choose another folder, or add --overwrite."
         )
     if not overwrite:
@@ -191,6 +191,20 @@ def _open_folder(path: Path, identity: Mapping[str, Any], overwrite: bool) -> Fo
     keeps = ENSEMBLE in ours and AFTER_ENSEMBLE.issuperset(changed)
     kept = {name: hashed for name, hashed in ours.items() if name in GENERATED and keeps}
     return Folder(path, identity, {}, kept)
+
+
+def _difference(record: Mapping[str, Any], identity: Mapping[str, Any], changed: list[str]) -> str:
+    """What sets an analysis apart, as a person has typed it: files by their names, and nothing that follows from it."""
+    inputs, others = {"input"} & {*changed}, [key for key in changed if key not in ("input", "diverse_k")]
+    parts = ["of another input, or of this one before it was changed"] if inputs else []
+    with_ = [
+        f"another file for {key}"
+        if _is_hash(record.get(key)) and _is_hash(identity.get(key))
+        else f"{key} {_short_text(record.get(key))} instead of {_short_text(identity.get(key))}"
+        for key in others
+    ]
+    parts += [f"with {', '.join(with_)}"] if with_ else []
+    return ", ".join(parts)
 
 
 @contextmanager
@@ -293,8 +307,12 @@ def check_summary_unchanged(path: Path) -> Iterator[None]:
         ) from None
 
 
+def _is_hash(value: Any) -> bool:
+    return re.fullmatch("[0-9a-f]{64}", str(value)) is not None
+
+
 def _short_text(value: Any) -> str:
-    text = "none" if value is None else str(value)
+    text = "none" if value is None else "a file" if _is_hash(value) else str(value)
     return text if len(text) <= 60 else f"{text[:8]}..."
 
 

@@ -21,6 +21,7 @@ from ensemblage.io import Table
 from ensemblage.io._encoding import KNOWN_CLASSES
 from ensemblage.io._features import Features
 from ensemblage.io._missing import likely_codes
+from ensemblage.io._roles import name_columns
 from ensemblage.report._layout import percent, plural
 
 MOST_COLUMNS = 200
@@ -41,6 +42,7 @@ def look_at_table(path: Path, **settings: Any) -> None:
         )
     content = source.read()
     table = source.table(content)
+    name_columns(source.features_table(content), **source.roles(), guess_id=True)  # refuses names that are none
     features, refused = None, ""
     try:
         features = source.features(content)

@@ -8,7 +8,10 @@ from ensemblage.answer._plan import value_text
 from ensemblage.cli._generation import DIVERSE, GENIE, INDEPENDENT, SCALED, Generation
 from ensemblage.generation._dense_rows import size_of_sample
 from ensemblage.generation._diverse import MOST_FULL
+from ensemblage.kernels._jit import has_compiled
+from ensemblage.kernels._points import iterate
 from ensemblage.report._layout import plural
+from ensemblage.report._projection import may_try_umap
 
 LONG = 120
 """Seconds from which minutes are said."""
@@ -18,6 +21,8 @@ STEPS = (10, 15, 20, 30, 45, 60, 90, 120, 180, 300, 600, 900, 1_200, 1_800, 3_60
 """Seconds that are said."""
 LEAST, MOST = 0.5, 2
 """Of an estimate: docs/BENCHMARKS.md has processor seconds beside estimates."""
+OF_UMAP = 6.0
+"""Seconds of umap-learn's import, and of the functions that it compiles in every process."""
 
 
 def plan_text(plan: Plan, generation: Generation, n_left_out: int = 0) -> str:
@@ -37,7 +42,10 @@ def plan_text(plan: Plan, generation: Generation, n_left_out: int = 0) -> str:
     if repeats:
         steps.append(f"all of this is repeated {' and '.join(repeats)}")
     if m and (generation.generator, plan.combiner.value) == KNOWN:
-        steps.append(duration_range_text(estimate_seconds(n, m, n_resamples + n_left_out)))
+        estimate = estimate_seconds(n, m, n_resamples + n_left_out) + OF_UMAP * may_try_umap(n, m)
+        steps.append(f"{duration_range_text(estimate)} on a free core")
+    if not has_compiled(iterate):
+        steps.append("the first run compiles, too, for up to 30 seconds")
     return "; ".join(steps)
 
 
@@ -71,8 +79,6 @@ def duration_range_text(seconds: float) -> str:
     """The times between which an estimate lies, both easily said."""
     low = max((step for step in STEPS if step <= LEAST * seconds), default=0)
     high = min((step for step in STEPS if step >= MOST * seconds), default=0)
-    if 0 < high <= STEPS[1]:
-        return "some seconds"
     if not high:
         return f"{_duration_text(low)} or more"
     if not low:

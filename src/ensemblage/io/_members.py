@@ -16,7 +16,7 @@ from ensemblage.io._column import Column
 from ensemblage.io._encoding import ColumnUse, column_uses
 from ensemblage.io._labels import code_columns
 from ensemblage.io._roles import assign_roles
-from ensemblage.io._table import Table
+from ensemblage.io._table import Table, check_given
 
 
 @dataclass(frozen=True)
@@ -44,11 +44,20 @@ def members_of(
 ) -> Members:
     """Every column of a table as one partition, but for the id and the truth.
 
+    The first column is the id if nobody named one and it has another text or whole number in every row.
+
     Raises
     ------
     ValueError
         If a column has a different value in every row: it is an id, or says nothing.
     """
+    given = check_given(table)
+    notes: tuple[str, ...] = ()
+    if id_column is None and table.index is None and "id" not in given.values() and len(table) > 2:
+        first, named = table.columns[0], {truth_column, *drop_columns, *given}
+        is_whole = first.numbers is None or bool(np.all(first.numbers == np.floor(first.numbers)))
+        if first.name not in named and is_whole and _differs_everywhere(first):
+            id_column, notes = first.name, (f"id: column {first.name!r}, the first, which differs in every row",)
     roles = assign_roles(table, id_column, truth_column, drop_columns, guess_id=False)
     if not roles.rest:
         raise ValueError(
@@ -64,7 +73,7 @@ def members_of(
     coded = noise_voted(partial(code_columns, roles.rest), check_missing(missing), noise)
     ensemble = Ensemble._of(coded, missing, is_new=True)
     uses = column_uses(table, [ColumnUse(c.name, "labels", "", "partition") for c in roles.rest], roles, truth_column)
-    return Members(ensemble, roles.ids, roles.id_column, roles.truth, (*table.notes, *roles.notes), uses)
+    return Members(ensemble, roles.ids, roles.id_column, roles.truth, (*table.notes, *notes, *roles.notes), uses)
 
 
 def _differs_everywhere(column: Column) -> bool:

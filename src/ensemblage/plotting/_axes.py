@@ -125,6 +125,13 @@ def printable(name: object, width: int = 24) -> str:
     return one_line(name, width)
 
 
+def whole_ticks(axis: Any) -> None:
+    """Let the ticks of an axis be whole numbers, be there only one."""
+    from matplotlib.ticker import MaxNLocator
+
+    axis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
+
+
 def label_ticks(
     ax: Axes, axis: Literal["x", "y"], positions: Sequence[float], names: Sequence[object], most: int = 30
 ) -> None:

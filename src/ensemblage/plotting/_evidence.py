@@ -11,7 +11,7 @@ from ensemblage.base.validation import format_value
 from ensemblage.consensus import evidence as records
 
 from ._associations import association_histogram, threshold_search
-from ._axes import Axes, axes_or_new, curve, remove_frame
+from ._axes import Axes, axes_or_new, curve, remove_frame, whole_ticks
 from ._colors import PALETTE, UNLABELLED_COLOR
 from ._dendrograms import dendrogram, last_merges, voting_dendrogram
 from ._k_curves import lifetimes, split_losses
@@ -93,7 +93,7 @@ def _(record: records.Splits, ax: Axes | None) -> Axes:
 def _(record: records.Trace, ax: Axes | None) -> Axes:
     ax = axes_or_new(ax)
     curve(ax, np.arange(len(record.values)), record.values)
-    ax.locator_params(axis="x", integer=True)
+    whole_ticks(ax.xaxis)
     return remove_frame(ax, xlabel="pass", ylabel=record.quantity)
 
 

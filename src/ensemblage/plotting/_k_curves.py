@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from ensemblage.base.parameters import FRACTION
 from ensemblage.base.validation import check_numbers, check_value
 
-from ._axes import Axes, axes_or_new, curve, label_ticks, legend_above, remove_frame
+from ._axes import Axes, axes_or_new, curve, label_ticks, legend_above, remove_frame, whole_ticks
 from ._checks import check_mapping, check_marked_k, whole_numbers
 from ._colors import PALETTE, UNLABELLED_COLOR
 from ._style import in_style
@@ -104,8 +104,6 @@ def curves_by_number(
     curves: Mapping[str, Mapping[int, float]], title: str, n_clusters: int | None, *, ax: Axes | None = None
 ) -> Axes:
     """Lines by the number of clusters, named if there are several."""
-    from matplotlib.ticker import MaxNLocator
-
     ax = axes_or_new(ax)
     check_marked_k(n_clusters)
     if n_clusters is not None:
@@ -116,7 +114,7 @@ def curves_by_number(
         ax.plot(ks, [by_k[k] for k in ks], marker="o", markersize=4, color=color, label=name)
     if len(curves) > 1:
         legend_above(ax)
-    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    whole_ticks(ax.xaxis)
     return remove_frame(ax, xlabel="number of clusters", ylabel=title)
 
 
@@ -185,6 +183,7 @@ def estimated_clusters(counts: ArrayLike, *, share: float = 0.95, ax: Axes | Non
     right.plot(places, 100 * covered[: len(drawn)], color=PALETTE[1], marker="o", markersize=3)
     right.set(ylim=(0, 105), ylabel="cumulative % of the runs")
     label_ticks(ax, "x", places.tolist(), ks[drawn].tolist())
+    whole_ticks(ax.yaxis)
     ax.set(xlabel="number of clusters found", ylabel="runs")
     ax.spines["top"].set_visible(False)
     right.spines["top"].set_visible(False)
@@ -211,7 +210,7 @@ def split_losses(losses: ArrayLike, *, ax: Axes | None = None) -> Axes:
     left = check_numbers(losses, "losses of split_losses", ("k",), least=1)
     shares = 100 * left / left[0] if left[0] > 0 else np.zeros(len(left))
     curve(ax, np.arange(1, len(left) + 1), shares)
-    ax.locator_params(axis="x", integer=True)
+    whole_ticks(ax.xaxis)
     return remove_frame(ax, xlabel="number of clusters", ylabel="loss left (%)", ylim=(0, 105))
 
 
@@ -271,8 +270,6 @@ def criteria_by_number(
     >>> [line.get_label() for line in ax.lines[1:]]
     ['silhouette', 'strength']
     """
-    from matplotlib.ticker import MaxNLocator
-
     ax = axes_or_new(ax)
     check_mapping(criteria, "criteria of criteria_by_number")
     check_marked_k(n_clusters)
@@ -284,6 +281,6 @@ def criteria_by_number(
         marker, style = "osD^v<>"[i % 7], ("-", "--", ":", "-.")[i % 4]
         ax.plot(sorted(by_k), values, style, marker=marker, markersize=4, color=PALETTE[i % len(PALETTE)], label=name)
     legend_above(ax)
-    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    whole_ticks(ax.xaxis)
     ax.set_ylim(top=1.03)
     return remove_frame(ax, xlabel="number of clusters", ylabel="criterion")

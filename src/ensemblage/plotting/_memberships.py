@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ensemblage.base.validation import check_numbers, check_whole
 
-from ._axes import Axes, axes_or_new, heat_map, label_ticks, remove_frame
+from ._axes import Axes, axes_or_new, heat_map, label_ticks, remove_frame, whole_ticks
 from ._checks import check_length, check_sizes, whole_numbers
 from ._colors import cluster_colors
 from ._style import in_style
@@ -48,8 +48,6 @@ def membership(
     >>> membership([[0.9, 0.1], [0.4, 0.6]], [0, 1]).get_xlabel()
     'cluster'
     """
-    from matplotlib.ticker import MaxNLocator
-
     ax = axes_or_new(ax, 4.2, 4.1)
     rows, labels, own = _check_shares(membership, clustering, "membership", "membership")
     heights = check_sizes(sizes, len(rows), "sizes of membership")
@@ -63,7 +61,7 @@ def membership(
     ax.hlines(ends[last], -0.5, k - 0.5, color="0.5", linewidth=0.5)
     check_length(names, k, "names of membership")
     label_ticks(ax, "x", range(k), range(k) if names is None else names)
-    ax.yaxis.set_major_locator(MaxNLocator(integer=True))
+    whole_ticks(ax.yaxis)
     ax.set(xlabel="cluster", ylabel="objects, ordered by cluster")
     ax.spines[:].set_visible(False)
     return ax

@@ -76,7 +76,14 @@ def curve_svg(values: Mapping[int, float], x_label: str, y_label: str, marked: f
     )
     mark = line(frame.across(marked), _TOP, frame.across(marked), frame.height - _BOTTOM, "#b0b7bf", 2)
     dots = [_dot(a, b, 2.8, PALETTE[0]) for a, b in places]
-    return svg(_WIDTH, _HEIGHT, [*frame.axes(x_label, y_label), mark, path, *dots])
+    return svg(_WIDTH, _HEIGHT, [*frame.axes(x_label, y_label, _whole_ticks(*frame.x)), mark, path, *dots])
+
+
+def _whole_ticks(low: float, high: float) -> list[tuple[float, str]]:
+    """At most eight ticks for what is counted, with their names."""
+    rough = (high - low) / 7
+    step = next(s * 10**power for power in range(12) for s in (1, 2, 5) if s * 10**power >= rough)
+    return [(k, str(k)) for k in range(step * int(np.ceil(low / step)), int(np.floor(high)) + 1, step)]
 
 
 def _dot(x: float, y: float, radius: float, color: str) -> Markup:
@@ -102,7 +109,7 @@ def ranks_svg(scores: Sequence[float], label: str) -> Markup:
     room = 0.05 * ((max(known) - min(known)) or 1)
     frame = Frame((0.5, len(scores) + 0.5), (min(known) - room, max(known) + room))
     places = [(frame.across(i + 1), frame.up(score)) for i, score in enumerate(scores) if score == score]
-    ends = [(v, f"{v:.0f}") for v in nice_ticks(1, max(len(scores), 2), 6) if v == int(v) and v <= len(scores)]
+    ends = [(v, name) for v, name in _whole_ticks(1, max(len(scores), 2)) if v <= len(scores)]
     axes = frame.axes("rank (1 = best)", label, ends)
     return svg(_WIDTH, _HEIGHT, [*axes, *(_dot(x, y, 2.8, PALETTE[0]) for x, y in places)])
 

@@ -23,6 +23,7 @@ from ensemblage.consensus.evidence import (
 )
 from ensemblage.consensus.hierarchies._linkages import LINKAGES
 from ensemblage.plotting._axes import printable
+from ensemblage.report._answer import is_without_structure
 from ensemblage.report._charts import bars_svg, hierarchy_svg
 from ensemblage.report._figure_data import symmetric_matrix
 from ensemblage.report._k_choice import clarity_sentence
@@ -113,7 +114,7 @@ def _(record: Lifetimes, summary: Summary) -> Section:
     table = Table("The alternatives", ["Clusters", "Lifetime", "Of the longest"], rows, shown=6, text=())
     return Section(
         "How many clusters, by the hierarchy of the partitions",
-        [clarity_sentence(choice, len(summary["clusters"]))],
+        [clarity_sentence(choice, len(summary["clusters"]), not is_without_structure(summary))],
         pictures,
         [table],
     )

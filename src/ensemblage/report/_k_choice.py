@@ -59,9 +59,12 @@ def _choices_of_halves(ensemble: Ensemble, consensus: Any, n_refits: int, random
     return found
 
 
-def clarity_sentence(choice: Mapping[str, Any], n_clusters: int) -> str:
-    """The longest lifetime against the second longest, as a sentence; and how many clusters of it have objects."""
-    verdict, halves = _verdict(choice, n_clusters), choice["halves"]
+def clarity_sentence(choice: Mapping[str, Any], n_clusters: int, is_structured: bool = True) -> str:
+    """The longest lifetime against the second longest, as a sentence; and how many clusters of it have objects.
+
+    Where structure was looked for and not found, no number is called clear.
+    """
+    verdict, halves = _verdict(choice, n_clusters, is_structured), choice["halves"]
     if not halves:
         return verdict
     n_alike = halves.count(n_clusters)
@@ -69,10 +72,10 @@ def clarity_sentence(choice: Mapping[str, Any], n_clusters: int) -> str:
     return f"{verdict} {n_alike} of {len(halves)} random halves of the partitions {give} {n_clusters}, too."
 
 
-def _verdict(choice: Mapping[str, Any], n_clusters: int) -> str:
+def _verdict(choice: Mapping[str, Any], n_clusters: int, is_structured: bool) -> str:
     k, life = choice["lifetimes"][0]
     if not choice["found"] or n_clusters == k:
-        return _longest_against_second(choice)
+        return _longest_against_second(choice, is_structured)
     are = "is" if n_clusters == 1 else "are"
     return (
         f"{k} clusters live longest ({number(life)}), but only {n_clusters} of them {are} the most likely one of any "
@@ -80,7 +83,7 @@ def _verdict(choice: Mapping[str, Any], n_clusters: int) -> str:
     )
 
 
-def _longest_against_second(choice: Mapping[str, Any]) -> str:
+def _longest_against_second(choice: Mapping[str, Any], is_structured: bool) -> str:
     (k, life), *others = choice["lifetimes"]
     if not others:
         return f"{k} clusters is the only number that the hierarchy offers."
@@ -90,8 +93,8 @@ def _longest_against_second(choice: Mapping[str, Any]) -> str:
     if shorter <= 0:
         return f"{k} clusters is the only number with a lifetime ({number(life)})."
     ratio = life / shorter
+    lives = f"{k} clusters live {ratio:.3g} times as long as the next best, {second} ({number(life)} against "
+    if not is_structured:
+        return f"{lives}{number(shorter)}). This compares numbers; it does not show that there are clusters."
     verdict = "a clear choice" if ratio >= _CLEAR else "a fair choice" if ratio >= _FAIR else "a close call"
-    return (
-        f"{k} clusters live {ratio:.3g} times as long as the next best, {second} ({number(life)} against "
-        f"{number(shorter)}): {verdict}."
-    )
+    return f"{lives}{number(shorter)}): {verdict}."

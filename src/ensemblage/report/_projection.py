@@ -72,7 +72,7 @@ def project(values: NDArray[np.float64], clusters: NDArray[Any]) -> Projection |
                 ("discriminant 1", "discriminant 2"),
                 f"The axes are {what}. {_compared('linear discriminants', shares)} Gaps look wider than they are.",
             )
-    if max(shares.values()) >= _CLEAR or n < _LEAST_FOR_UMAP or not _has_umap():
+    if max(shares.values()) >= _CLEAR or not may_try_umap(n, m):
         return best
     (xy, version), better = _umap(scores), max(shares.values())
     shares["UMAP"] = _purity(xy, clusters)
@@ -102,6 +102,11 @@ def _compared(chosen: str, shares: dict[str, float]) -> str:
         f"They were chosen because {100 * shares[chosen]:.0f}% of the {_NEIGHBOURS} nearest neighbours of a point are "
         f"of its cluster, against {listing(others)}."
     )
+
+
+def may_try_umap(n: int, m: int) -> bool:
+    """Whether UMAP is tried of n objects with m features, unless another projection shows their clusters."""
+    return n >= _LEAST_FOR_UMAP and m > 2 and _has_umap()
 
 
 def _has_umap() -> bool:

@@ -94,23 +94,33 @@ def test_the_page_is_opened(finished, tmp_path, monkeypatch):
 
 def test_the_command_on_the_page_repeats_it(table, finished, tmp_path, monkeypatch):
     command = command_of(finished / "report.html")
-    assert command == "ensemblage combine 'labels of mine.csv' -k 3 --id-column who -o out"
+    assert command == f"ensemblage combine {shlex.quote(str(table))} -k 3 --id-column who -o out"
     monkeypatch.chdir(tmp_path)
-    Path(table.name).write_bytes(table.read_bytes())
     succeed(*shlex.split(command)[1:])
     assert Path("out/labels.csv").read_bytes() == (finished / "labels.csv").read_bytes()
     assert command_of(Path("out/report.html")) == command
 
 
-def test_the_command_has_flags_lists_and_no_paths(tmp_path):
+def test_the_command_names_the_folder_of_its_table_as_it_was_typed(table, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("labels").mkdir()
+    Path("labels/of mine.csv").write_bytes(table.read_bytes())
+    succeed(*combine(Path("labels/of mine.csv"), Path("first")))
+    command = command_of(Path("first/report.html"))
+    assert command.startswith("ensemblage combine 'labels/of mine.csv' ")
+    succeed(*shlex.split(command)[1:])
+    assert Path("out/labels.csv").read_bytes() == Path("first/labels.csv").read_bytes()
+
+
+def test_the_command_has_flags_and_lists(tmp_path):
     data = tmp_path / "numbers.csv"
     np.savetxt(data, np.random.default_rng(0).normal(size=(40, 3)), delimiter=",", fmt="%.3f")
     wished = ["--no-header", "--no-standardize", "--drop-column", "column_3", "--set", "n_init=2", "--method", "km"]
     succeed(*run(tmp_path / "out", *wished, "--jobs", 1, "--overwrite", "--stability", 0, data=data, k=2))
     said = shlex.split(command_of(tmp_path / "out" / "report.html"))
-    assert said[:3] == ["ensemblage", "run", "numbers.csv"]
+    assert said[:3] == ["ensemblage", "run", str(data)]
     assert {"--no-header", "--no-standardize", "column_3", "n_init=2"} <= set(said)
-    assert not {"--jobs", "--overwrite", str(tmp_path)} & set(said)
+    assert not {"--jobs", "--overwrite", str(tmp_path / "out")} & set(said)
     assert said[-2:] == ["-o", "out"]
 
 

@@ -2,13 +2,16 @@
 
 import copy
 import json
+import re
+from html import unescape
 
 import numpy as np
 import pytest
 from pages import Tree
 from sklearn.datasets import make_blobs
 
-from ensemblage import ConsensusClustering, cite, report
+from ensemblage import ConsensusClustering, Ensemble, KMeansConsensus, cite, report
+from ensemblage.answer._chooser import candidate_named, candidate_text
 from ensemblage.report._chosen import evidence_of, families_text
 
 BLOBS = make_blobs(90, centers=[(0, 0), (0, 30), (30, 0)], random_state=0)[0]
@@ -160,3 +163,24 @@ def test_what_is_cited(model):
 def test_figures_of_a_model_are_as_before(model):
     assert model.plot() is not None
     assert np.isfinite(model.confidence_).all()
+
+
+def test_sentences_name_partitions_in_words(summary):
+    """Their names, such as own_lumbermark_k4, stand in tables and files alone."""
+    codes = {member["name"] for member in summary["members"]}
+    assert any(name.startswith("own_kmeans_k") for name in codes)
+    html = report.render(summary)
+    sentences = [re.sub(r"<[^>]+>", "", found) for found in re.findall(r"<p[^>]*>(.*?)</p>", html, flags=re.DOTALL)]
+    assert len(sentences) > 20
+    assert [text for text in sentences for name in codes if name in text] == []
+    best = summary["members"][summary["agreement"]["best_member"]]["name"]
+    assert any(candidate_text(candidate_named(best)) in unescape(text) for text in sentences)
+
+
+def test_partitions_of_several_algorithms_on_one_view_are_not_called_one(summary):
+    assert summary["consensus"]["shared"]["name"] is None
+    labels = np.array([[0, 0], [0, 1], [1, 1], [1, 1]])
+    for names, said in ((["own_kmeans_k2", "robust_kmeans_k2"], "k-means"), (["own_kmeans_k2", "own_ward_k2"], None)):
+        ensemble = Ensemble(labels, names=names)
+        made = report.summarize(ensemble, KMeansConsensus(2, random_state=0).fit(ensemble))
+        assert made["consensus"]["shared"]["name"] == said

@@ -140,6 +140,14 @@ def candidate_text(candidate: Origin) -> str:
     return f"{FAMILY_TEXT[candidate.family]}{VIEW_TEXT[candidate.view]} with {candidate.n_clusters} clusters"
 
 
+def candidate_named(name: str) -> Origin | None:
+    """The candidate that a partition of `ScaledPartitions` is, by its name "robust_kmeans_k3"; None of another name."""
+    view, _, rest = str(name).partition("_")
+    family, _, k = rest.partition("_k")
+    is_one = view in VIEW_TEXT and family in FAMILY_TEXT and k.isdecimal()
+    return Origin(view, family, int(k)) if is_one else None
+
+
 def choose_candidate(
     features: Matrix,
     n_clusters: int | None = None,

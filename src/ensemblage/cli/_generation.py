@@ -21,6 +21,7 @@ from ensemblage import (
     USpecPartitions,
 )
 from ensemblage.answer import Plan
+from ensemblage.answer._chooser import candidate_named, candidate_text
 from ensemblage.answer._default_plan import default_method
 from ensemblage.answer._execution import generated, weights_of_members
 from ensemblage.base.options import Option
@@ -191,7 +192,8 @@ class Generation:
     def tell_fewer(name: str, features: Features, ensemble: Ensemble, generator: Any) -> Features:
         """The features, with a note of the partitions that have fewer clusters than were asked for; it is said, too."""
         asked = [] if generator is None else generator.n_clusters_.tolist()
-        fewer = fewer_clusters_text(ensemble.names[: len(asked)], asked, ensemble.n_clusters[: len(asked)].tolist())
+        names = [candidate_text(c) if (c := candidate_named(name)) else name for name in ensemble.names[: len(asked)]]
+        fewer = fewer_clusters_text(names, asked, ensemble.n_clusters[: len(asked)].tolist())
         notes = (fewer,) if fewer else ()
         tell_notes(name, notes)
         return replace(features, notes=(*features.notes, *notes))

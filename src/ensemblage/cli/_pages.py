@@ -70,7 +70,7 @@ class PageWishes:
 def repeated_command(inputs: Mapping[str, Path]) -> str | None:
     """The command that is being done, as it was typed but for what does not count; None outside of one.
 
-    ``inputs`` are the files it reads, by parameter: written without their folders.
+    ``inputs`` are the files it reads, by parameter, with their folders as they were typed.
     """
     context = click.get_current_context(silent=True)
     arguments = None if context is None else context.meta.get(ARGUMENTS)
@@ -81,7 +81,7 @@ def repeated_command(inputs: Mapping[str, Path]) -> str | None:
     for parameter in context.command.get_params(context):
         name = str(parameter.name)
         if name in inputs:
-            words.append(inputs[name].name)
+            words.append(str(inputs[name]))
         elif isinstance(parameter, click.Option) and name in given and name not in NOT_REPEATED:
             words += _option_words(parameter, given[name])
     return shlex.join([*words, "-o", "out"])

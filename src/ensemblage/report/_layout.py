@@ -6,6 +6,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from ensemblage.answer._chooser import candidate_named, candidate_text
 from ensemblage.plotting import PALETTE
 from ensemblage.plotting._axes import printable
 from ensemblage.plotting._colors import UNLABELLED_COLOR
@@ -167,6 +168,7 @@ def plural(n: int, noun: str) -> str:
     return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
 
 
-def quote_name(member: Mapping[str, Any]) -> str:
-    """The name of a partition in a sentence."""
-    return f"“{printable(member['name'], 60)}”"
+def member_text(name: Any) -> str:
+    """A partition in a sentence: in words where its name is a code of ours, else its name in quotes."""
+    candidate = candidate_named(name)
+    return f"“{printable(name, 60)}”" if candidate is None else candidate_text(candidate)

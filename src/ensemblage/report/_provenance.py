@@ -202,7 +202,7 @@ def contents_section(summary: Summary) -> Section:
         ["Ids of objects", _ids_text(summary)],
         ["Single values", _values_text(summary)],
         ["Values of clusters", _cluster_values_text(summary)],
-        ["Names", "Of the columns, of the partitions and of the file, as far as they stand above."],
+        ["Names", "Of the columns, of the partitions and of files and folders, as far as they stand above."],
         ["Known classes", "How well they agree with the clusters; not the class of any object."],
         ["Network", "The page loads nothing and sends nothing; a policy in it forbids the browser to."],
     ]

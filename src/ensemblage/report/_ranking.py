@@ -16,7 +16,7 @@ from ensemblage.ranking import AverageAgreement, AverageDistance, Discotec, Inte
 from ensemblage.ranking._base import BaseRanker
 from ensemblage.report._charts import association_svg, ranks_svg
 from ensemblage.report._figure_data import nan_array, symmetric_matrix
-from ensemblage.report._layout import Picture, Section, Table, hand_drawn, number, percent, quote_name, weight_text
+from ensemblage.report._layout import Picture, Section, Table, hand_drawn, member_text, number, percent, weight_text
 from ensemblage.report._svg import picture
 
 Summary = Mapping[str, Any]
@@ -143,8 +143,8 @@ def _is_binary(ranking: Mapping[str, Any]) -> bool:
 def _first_and_last(ranking: Mapping[str, Any], members: Sequence[Mapping[str, Any]]) -> str:
     first, last = ranking["order"][0], ranking["order"][-1]
     return (
-        f"{ranking['name']} puts {quote_name(members[first])} first ({number(ranking['scores'][first])}) and "
-        f"{quote_name(members[last])} last ({number(ranking['scores'][last])})."
+        f"{ranking['name']} puts {member_text(members[first]['name'])} first ({number(ranking['scores'][first])}) and "
+        f"{member_text(members[last]['name'])} last ({number(ranking['scores'][last])})."
     )
 
 

@@ -13,7 +13,7 @@ from ensemblage.report._charts import agreement_svg, association_svg
 from ensemblage.report._chosen import rated_numbers_section, weights_section
 from ensemblage.report._evidence import evidence_sections
 from ensemblage.report._figure_data import nan_array, symmetric_matrix
-from ensemblage.report._layout import Picture, Section, Table, hand_drawn, number, percent, plural, quote_name
+from ensemblage.report._layout import Picture, Section, Table, hand_drawn, member_text, number, percent, plural
 from ensemblage.report._merged import merged_section
 from ensemblage.report._methods import methods_section
 from ensemblage.report._modes import modes_section
@@ -180,7 +180,7 @@ def _consensus_and_members(summary: Summary) -> Iterator[str]:
         yield f"{sentence}."
         return
     yield f"{sentence}, the partitions with each other by {number(found['others'], 2)}."
-    best, value = quote_name(summary["members"][found["best_member"]]), number(found["best"], 2)
+    best, value = member_text(summary["members"][found["best_member"]]["name"]), number(found["best"], 2)
     if found["consensus"] > found["best"] + _EQUAL:
         yield f"No single partition agrees with all of them as well: the best, {best}, reaches {value}."
     elif found["consensus"] > found["best"] - _EQUAL:

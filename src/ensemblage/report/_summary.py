@@ -13,6 +13,7 @@ from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 
 from ensemblage.answer import ConsensusClustering
+from ensemblage.answer._chooser import FAMILY_TEXT, candidate_named
 from ensemblage.base.random import seed_of
 from ensemblage.base.validation import check_weights, check_whole
 from ensemblage.consensus import GreedyKMeansConsensus
@@ -388,10 +389,16 @@ def _mean(values: NDArray[np.float64]) -> float | None:
 def _shared_traits(ensemble: Ensemble) -> dict[str, Any]:
     """What all partitions have alike, by their numbers of clusters and by their names: certainty cannot see it."""
     k = set(ensemble.n_clusters.tolist())
-    stems = {re.split(r"[\W\d_]", str(name), maxsplit=1)[0] for name in ensemble.names}
+    stems = {_algorithm_of(str(name)) for name in ensemble.names}
     name = stems.pop() if len(stems) == 1 and len(ensemble.names) > 1 else None
     says_nothing = name is None or len(name) < 2 or name in _NO_ALGORITHM
     return {"k": k.pop() if len(k) == 1 else None, "name": None if says_nothing else name}
+
+
+def _algorithm_of(name: str) -> str:
+    """What the name of a partition says of its algorithm: of a candidate its family, of others the first word."""
+    candidate = candidate_named(name)
+    return re.split(r"[\W\d_]", name, maxsplit=1)[0] if candidate is None else FAMILY_TEXT[candidate.family]
 
 
 def _clusters(ensemble: Ensemble, placed: ObjectCertainty, weights: NDArray[np.float64]) -> list[dict[str, Any]]:

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import sys
 
 import numpy as np
 import openpyxl
@@ -99,6 +100,16 @@ def test_a_workbook_stays_as_it_is(tmp_path):
     assert list(found[0]) == [*given.columns, *ADDED]
     assert [row[5] for row in found[1:]] == [int(row["cluster"]) for row in labels]
     assert [row[1] for row in found[1:]] == given["size"].tolist()
+
+
+def test_without_openpyxl_the_extra_is_named(tmp_path, monkeypatch):
+    frame().to_excel(tmp_path / "t.xlsx", index=False)
+    monkeypatch.setitem(sys.modules, "openpyxl", None)
+    command = ["run", str(tmp_path / "t.xlsx"), "-k", "2", "--annotate", "-o", str(tmp_path / "out")]
+    done = CliRunner().invoke(main, command)
+    assert done.exit_code == 2
+    assert "Run `pip install ensemblage[excel]`, or save the table as CSV." in done.stderr
+    assert not (tmp_path / "out").exists()
 
 
 def test_names_that_are_taken_stay(tmp_path):

@@ -35,7 +35,7 @@ def test_two_tables(tmp_path):
         "objects     12 in both",
         f"agreement   ARI {ari}, AMI {ami}, NMI {nmi}",
         "moved       4 (33%) are in another cluster than the one that matches theirs: o5, o9, o10, o11",
-        "new         no match for 2 of b.csv",
+        "new         cluster 2 of b.csv matches none",
     ]
     assert [line.split() for line in lines[5:8]] == [
         ["cluster", "of", "a.csv", "matches", "1", "0", "2"],
@@ -87,7 +87,7 @@ def test_runs_of_one_table(tmp_path):
         succeed("run", tmp_path / "t.csv", "-k", k, "--stability", 0, "-o", tmp_path / name)
     result = succeed("compare", tmp_path / "one" / "labels.csv", tmp_path / "two" / "labels.csv")
     assert "90 in both" in result.stdout
-    assert "no match for" in result.stdout
+    assert "matches none" in result.stdout
     assert "moved       0 (0%)" in succeed("compare", *[tmp_path / "one" / "labels.csv"] * 2).stdout
 
 

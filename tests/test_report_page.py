@@ -16,6 +16,7 @@ from ensemblage.cli import main
 from ensemblage.metrics import verdicts
 from ensemblage.plotting import _axes
 from ensemblage.report import Report
+from ensemblage.report._answer import _recovery_clause
 
 N = 150
 
@@ -208,6 +209,12 @@ def test_certainty_in_words(core, border, undecided, again, evidence, said):
     reproduced = {0: "no cluster", 2: "2 of the 3 clusters", 3: "all 3 clusters"}.get(n_stable, "")
     assert ("reproduced" in answer) == (again is not None)
     assert again is None or reproduced in answer
+
+
+def test_both_clusters_are_called_so():
+    rows = [{"verdict": "stable"}] * 3
+    said = [next(_recovery_clause({"found_again": {"table": rows[:n], "n": 20}})) for n in (1, 2, 3)]
+    assert [text.partition("reproduced ")[2] for text in said] == ["the cluster", "both clusters", "all 3 clusters"]
 
 
 @pytest.mark.usefixtures("no_figures")

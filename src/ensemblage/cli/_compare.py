@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.base.text import write_csv
+from ensemblage.base.text import listing, write_csv
 from ensemblage.cli._answer import show_lines, show_table
 from ensemblage.cli._folder import check_free, check_suffix
 from ensemblage.cli._progress import tell
@@ -114,9 +114,16 @@ def _lines(found: LabelComparison, one: LabelTable, two: LabelTable) -> Iterator
     gone = [str(label) for label, match in zip(found.labels[0], found.matched, strict=True) if match < 0]
     came = [str(label) for j, label in enumerate(found.labels[1]) if j not in found.matched]
     if gone:
-        yield "gone", f"no match for {', '.join(gone[:MOST_CLUSTERS_SHOWN])} of {_table_names(one, two)[0]}"
+        yield "gone", _without_match(gone, _table_names(one, two)[0])
     if came:
-        yield "new", f"no match for {', '.join(came[:MOST_CLUSTERS_SHOWN])} of {_table_names(one, two)[1]}"
+        yield "new", _without_match(came, _table_names(one, two)[1])
+
+
+def _without_match(clusters: Sequence[str], table: str) -> str:
+    """That some clusters of a table match none of the other one."""
+    one = len(clusters) == 1
+    named = listing(clusters[:MOST_CLUSTERS_SHOWN])
+    return f"{'cluster' if one else 'clusters'} {named} of {table} {'matches' if one else 'match'} none"
 
 
 def _table_names(one: LabelTable, two: LabelTable) -> tuple[str, str]:

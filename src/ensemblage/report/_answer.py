@@ -323,7 +323,8 @@ def _recovery_clause(summary: Summary) -> Iterator[str]:
     again = summary.get("found_again")
     if again:
         n, stable = len(again["table"]), sum(row["verdict"] in ("very stable", "stable") for row in again["table"])
-        found = f"all {n} clusters" if stable == n else "no cluster" if not stable else f"{stable} of the {n} clusters"
+        every = {1: "the cluster", 2: "both clusters"}.get(n, f"all {n} clusters")
+        found = every if stable == n else "no cluster" if not stable else f"{stable} of the {n} clusters"
         yield f"; {again['n']} repeats of the analysis on other draws of the objects reproduced {found}"
 
 

@@ -67,7 +67,7 @@ def test_codes_gaps_and_genes(tmp_path):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--drop-column", "heigth"], "--drop-column must name a column of people.csv. Got 'heigth'. Did you mean"),
+        (["--drop-column", "heights"], "--drop-column must name a column of people.csv. Got 'heights'. Did you mean"),
         (["--truth-column", "labels"], "--truth-column must name a column of people.csv. Got 'labels'."),
         (["--role", "incom=number"], "--role must name a column of people.csv. Got 'incom'."),
         (["--id-column", "name", "--drop-column", "name"], "A column must have one role."),

@@ -50,21 +50,23 @@ def test_codes_gaps_and_genes(tmp_path):
     coded = FRAME.assign(height=np.where(np.arange(N) % 9 == 0, 999, FRAME["height"]))
     coded.to_csv(tmp_path / "coded.csv", index=False)
     shown = succeed("look", tmp_path / "coded.csv").stdout
-    assert (
-        "may mean missing: 999 in 'height' (12 cells), far from all other values of its column. If so, add --missing 999."
-        in shown
-    )
-    assert "--truth-column label --missing 999 -o out" in shown
+    assert "may mean missing: 999 in 'height' (12 cells), far from all other values of its column. " in shown
+    assert "--truth-column label --missing 999 --impute knn -o out" in shown
     gaps = FRAME.assign(height=FRAME["height"].mask(np.arange(N) % 9 == 0))
     gaps.to_csv(tmp_path / "gaps.csv", index=False)
     shown = succeed("look", tmp_path / "gaps.csv").stdout
     assert "refused     The features of gaps.csv must have no missing values. Got 12" in shown
-    assert shown.rstrip().endswith("--truth-column label --impute median -o out")
+    assert shown.rstrip().endswith("--truth-column label --impute knn -o out")
     genes = pd.DataFrame(RNG.normal(size=(50, 4)), columns=list("abcd"))
     genes.insert(0, "gene_id", [f"g{i}" for i in range(50)])
     genes.to_csv(tmp_path / "genes.csv", index=False)
-    assert "add --transpose" in succeed("look", tmp_path / "genes.csv").stdout
-    assert "rows look like genes" not in succeed("look", tmp_path / "genes.csv", "--transpose").stdout
+    shown = succeed("look", tmp_path / "genes.csv").stdout
+    assert (
+        "alert       rows that look like genes: column 'gene_id', its rows are clustered. If the objects are " in shown
+    )
+    assert shown.rstrip().endswith("--transpose -o out")
+    for given in (["--transpose"], ["--role", "gene_id=id"]):
+        assert "look like genes" not in succeed("look", tmp_path / "genes.csv", *given).stdout
 
 
 def test_what_is_no_table(tmp_path):

@@ -101,7 +101,7 @@ def _table(new: Path, reading: Mapping[str, Any], record: Mapping[str, Any], is_
 def _reading_options(new: Path, given: Mapping[str, Any], record: Mapping[str, Any]) -> dict[str, Any]:
     """How the file is read: as it is said; else as the file of the run was, where it is a text file too."""
     names = {"has_header": "header"}
-    as_before = {name: record.get(names.get(name, name)) for name in READING}
+    as_before = {name: record.get(names.get(name, name)) for name in READING if name != "skip_rows"}
     cells = table_format(base_name(new)).cells
     of_text = ("encoding", "delimiter", "decimal")
     if cells != "text":

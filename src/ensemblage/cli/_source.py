@@ -30,7 +30,7 @@ from ensemblage.io._labels import as_labels
 from ensemblage.io._members import Members, members_of
 from ensemblage.report._layout import plural
 
-READING = ("encoding", "has_header", "transpose", "delimiter", "decimal", "sheet", "missing_codes")
+READING = ("encoding", "has_header", "transpose", "delimiter", "decimal", "sheet", "missing_codes", "skip_rows")
 """Settings of commands that say how a table is read."""
 FEATURE_OPTIONS = ("impute", "standardize", "categories", "dates")
 """Settings of commands that say how features are made."""
@@ -185,7 +185,8 @@ class Source:
     @property
     def _reading(self) -> dict[str, Any]:
         """Of `read_table`."""
-        return {"missing" if name == "missing_codes" else name: value for name, value in self.reading.items()}
+        given = {name: value for name, value in self.reading.items() if value is not None}
+        return {"missing" if name == "missing_codes" else name: value for name, value in given.items()}
 
     def roles(self) -> dict[str, Any]:
         """Which columns are ids, known classes and left out."""

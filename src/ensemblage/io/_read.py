@@ -10,9 +10,11 @@ from functools import cache, partial
 from os import PathLike
 from typing import Any, Literal
 
+import numpy as np
+
 from ensemblage.base.options import Message, Option
 from ensemblage.base.parameters import Codes
-from ensemblage.base.validation import check_path, check_value, format_value
+from ensemblage.base.validation import check_path, check_value, check_whole, format_value
 from ensemblage.ensemble._arrays import as_frame
 from ensemblage.io._arrow import ROW_NAMES, arrow_table, read_typed, release_unused
 from ensemblage.io._bytes import base_name, read_bytes, text_bytes
@@ -38,6 +40,7 @@ def read_table(
     roles: Mapping[str, str] | None = None,
     missing: Sequence[str | float] | None = None,
     keep_empty: bool = False,
+    skip_rows: int = 0,
 ) -> Table:
     """Use it to read a file or a data frame as the command line does, with roles of the columns.
 
@@ -69,11 +72,14 @@ def read_table(
         written, text in any case. In all columns but that of the ids.
     keep_empty : bool, default False
         Keep columns without values.
+    skip_rows : int, default 0
+        Rows of text or of a sheet above the names of the columns, such as a title.
 
     Returns
     -------
     Table
-        With ``columns``, ``roles`` and ``notes``.
+        With ``columns``, ``roles`` and ``notes``. Rows of a file without any value are left out, and told in the notes;
+        the others keep their numbers. A frame keeps all rows.
 
     Raises
     ------
@@ -92,6 +98,38 @@ def read_table(
     [[1.5], [1.75], [1.8]]
     """
     check_value(missing, "missing of read_table", [Codes(), None])
+    table = read_rows(
+        source,
+        name=name,
+        transpose=transpose,
+        encoding=encoding,
+        has_header=has_header,
+        delimiter=delimiter,
+        decimal=decimal,
+        sheet=sheet,
+        roles=roles,
+        skip_rows=check_whole(skip_rows, "skip_rows of read_table", 0),
+    )
+    table = with_gaps(table, missing)
+    if isinstance(source, bytes | str | PathLike):
+        table = _without_blank_rows(table)
+    return table if keep_empty else _without_empty_columns(table)
+
+
+def read_rows(
+    source: Any,
+    *,
+    name: str | None = None,
+    transpose: bool = False,
+    encoding: str | None = None,
+    has_header: bool | None = None,
+    delimiter: str | None = None,
+    decimal: Literal[".", ","] | None = None,
+    sheet: str | None = None,
+    roles: Mapping[str, str] | None = None,
+    skip_rows: int = 0,
+) -> Table:
+    """`read_table` of all rows and columns, with or without values."""
     content, frame = source if isinstance(source, bytes) else None, None
     if isinstance(source, str | PathLike):
         file = check_path(source, "source")
@@ -101,18 +139,17 @@ def read_table(
     name = name or "table.csv"
     form, delimiter_of, may_have_commas = table_format(name), ",", True
     if content is None or form.cells == "typed":
-        if transpose:
-            got = f" must be used with text tables. Got {name}. Save the table as CSV."
-            raise ValueError(Message(Option("transpose"), got))
+        if asked := [option for option, value in (("transpose", transpose), ("skip_rows", skip_rows)) if value]:
+            got = f" must be used with text tables and workbooks. Got {name}. Save the table as CSV."
+            raise ValueError(Message(Option(asked[0]), got))
         table = _typed_table(*(arrow_table(frame) if content is None else read_typed(content, name, form)), name)
     elif form.cells == "workbook":
-        cells, layout = form.function("table")(content, name, sheet, has_header)
-        first = layout.has_header + 1
-        rows = range(first, first + len(cells))
+        cells, layout = form.function("table")(content, name, sheet, has_header, skip_rows)
+        rows = range(layout.header_lines + 1, layout.header_lines + 1 + len(cells))
         table = _text_table(lambda typed: cells, layout, name, transpose, lambda: rows, "row")
     else:
         text = text_bytes(content, name, encoding)
-        split, layout = form.function("table")(text, name, delimiter, has_header)
+        split, layout = form.function("table")(text, name, delimiter, has_header, skip_rows)
         delimiter_of = layout.delimiter
         may_have_commas = delimiter_of != "," or b'"' in text or transpose
         has_spaces = b" " in text or b"\t" in text or not text.isascii()
@@ -120,8 +157,7 @@ def read_table(
     if len(table) == 0:
         raise ValueError(f"{name} must hold at least one row below its header. It has none. Save the table again.")
     table = with_decimal_mark(table, delimiter_of, decimal, may_have_commas)
-    table = with_gaps(replace(table, given_roles=dict(roles or {}), delimiter=delimiter_of), missing)
-    return table if keep_empty else _without_empty_columns(table)
+    return replace(table, given_roles=dict(roles or {}), delimiter=delimiter_of)
 
 
 def _frame(source: Any) -> Any:
@@ -219,6 +255,25 @@ def _check_names(names: Sequence[str], source: str) -> None:
     if count > 1:
         got = f"The columns of {source} must have different names. Got {name!r} {count} times. Rename one, or add "
         raise ValueError(Message(got, Option("has_header", False), " if the first row holds data."))
+
+
+def _without_blank_rows(table: Table) -> Table:
+    """The table without the rows that hold no value; the others keep their numbers."""
+    blank = np.ones(len(table), dtype=bool)
+    for column in sorted(table.columns, key=lambda column: -column.n_filled):
+        blank &= ~column.is_filled
+        if not blank.any():
+            return table
+    left, rows = np.flatnonzero(blank), np.flatnonzero(~blank)
+    if not len(rows):
+        return table
+    places = table.places()
+    rows_are = f"{len(left):,} rows" if len(left) > 1 else "1 row"
+    note = f"left out, without any value: {rows_are}, the first in {table.unit} {places[left[0]]}"
+    columns = [column.take(rows) for column in table.columns]
+    some_places = [places[row] for row in rows.tolist()]
+    notes = (*table.notes, note)
+    return replace(table, columns=columns, places=lambda: some_places, notes=notes, numbers=rows + 1)
 
 
 def _without_empty_columns(table: Table) -> Table:

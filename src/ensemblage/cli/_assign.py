@@ -94,7 +94,8 @@ def _table(new: Path, reading: Mapping[str, Any], record: Mapping[str, Any], is_
         _refuse_table_options(reading, new)
         adata = open_file(new)
         return table_of(adata, record.get("use")) if is_run else read_table(adata.obs, name=new.name)
-    source = Source(new, reading=_reading_options(new, reading, record))
+    drops = record.get("drop-column", ()) if record.get("transpose") else ()
+    source = Source(new, drop_columns=drops, reading=_reading_options(new, reading, record))
     return source.table(source.read())
 
 

@@ -131,7 +131,7 @@ class Source:
 
     def table(self, content: bytes) -> Table:
         """The whole table, empty columns included."""
-        return read_table(content, name=self.path.name, **self._reading, keep_empty=True)
+        return read_table(content, name=self.path.name, roles=self._not_objects, **self._reading, keep_empty=True)
 
     def features(self, content: bytes) -> Features:
         return self.features_of(self.features_table(content))
@@ -190,11 +190,18 @@ class Source:
 
     def roles(self) -> dict[str, Any]:
         """Which columns are ids, known classes and left out."""
-        return {name: getattr(self, name) for name in ("id_column", "truth_column", "drop_columns")}
+        named = {name: getattr(self, name) for name in ("id_column", "truth_column", "drop_columns")}
+        return named | ({"drop_columns": ()} if self._not_objects else {})
+
+    @property
+    def _not_objects(self) -> dict[str, str] | None:
+        """Roles of what is dropped where columns of the file are objects: before the table is transposed."""
+        return dict.fromkeys(self.drop_columns, "drop") if self.reading.get("transpose") else None
 
     def features_table(self, content: bytes) -> Table:
         """The table with what is clustered, with ids and known classes."""
-        return read_table(content, name=base_name(self.path), roles=self.given_roles, **self._reading)
+        roles = {**(self.given_roles or {}), **(self._not_objects or {})}
+        return read_table(content, name=base_name(self.path), roles=roles, **self._reading)
 
 
 @dataclass(frozen=True)

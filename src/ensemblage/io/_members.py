@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ensemblage.base.options import Alert, Message, Option
 from ensemblage.ensemble._checks import check_missing
+from ensemblage.ensemble._doubtful_labels import label_alerts
 from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.ensemble._noise import noise_voted
 from ensemblage.io._column import Column
@@ -66,7 +67,15 @@ def members_of(
     coded = noise_voted(partial(code_columns, roles.rest), check_missing(missing), noise)
     ensemble = Ensemble._of(coded, missing, is_new=True)
     uses = column_uses(table, [ColumnUse(c.name, "labels", "", "partition") for c in roles.rest], roles, truth_column)
-    return Members(ensemble, roles.ids, roles.id_column, roles.truth, (*table.notes, *roles.notes), uses)
+    return Members(
+        ensemble,
+        roles.ids,
+        roles.id_column,
+        roles.truth,
+        (*table.notes, *roles.notes),
+        uses,
+        tuple(label_alerts(coded)),
+    )
 
 
 def _differs_everywhere(column: Column) -> bool:

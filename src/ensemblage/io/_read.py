@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import cache, partial
@@ -130,6 +130,7 @@ def read_rows(
     skip_rows: int = 0,
 ) -> Table:
     """`read_table` of all rows and columns, with or without values."""
+    dropped = {column for column, role in (roles or {}).items() if transpose and role == "drop"}
     content, frame = source if isinstance(source, bytes) else None, None
     if isinstance(source, str | PathLike):
         file = check_path(source, "source")
@@ -146,18 +147,22 @@ def read_rows(
     elif form.cells == "workbook":
         cells, layout = form.function("table")(content, name, sheet, has_header, skip_rows)
         rows = range(layout.header_lines + 1, layout.header_lines + 1 + len(cells))
-        table = _text_table(lambda typed: cells, layout, name, transpose, lambda: rows, "row")
+        table = _text_table(lambda typed: cells, layout, name, transpose, lambda: rows, "row", dropped)
+        dropped &= set(layout.header)
     else:
         text = text_bytes(content, name, encoding)
         split, layout = form.function("table")(text, name, delimiter, has_header, skip_rows)
         delimiter_of = layout.delimiter
         may_have_commas = delimiter_of != "," or b'"' in text or transpose
         has_spaces = b" " in text or b"\t" in text or not text.isascii()
-        table = _text_table(split, layout, name, transpose, lambda: row_places(text, layout, name), "line", has_spaces)
+        places = partial(row_places, text, layout, name)
+        table = _text_table(split, layout, name, transpose, places, "line", dropped, has_spaces)
+        dropped &= set(layout.header)
     if len(table) == 0:
         raise ValueError(f"{name} must hold at least one row below its header. It has none. Save the table again.")
     table = with_decimal_mark(table, delimiter_of, decimal, may_have_commas)
-    return replace(table, given_roles=dict(roles or {}), delimiter=delimiter_of)
+    given = {column: role for column, role in (roles or {}).items() if column not in dropped}
+    return replace(table, given_roles=given, delimiter=delimiter_of)
 
 
 def _frame(source: Any) -> Any:
@@ -193,10 +198,11 @@ def _text_table(
     transpose: bool,
     places: Callable[[], Sequence[int]],
     unit: str,
+    dropped: Collection[str],
     has_spaces: bool = True,
 ) -> Table:
     if transpose:
-        return _transpose(split(False), layout, name, places)
+        return _transpose(split(False), layout, name, places, dropped)
     names = [column or f"column_{j}" for j, column in enumerate(layout.header, start=1)]
     if not layout.header[0]:
         names[0] = ROW_NAMES
@@ -234,20 +240,43 @@ def column_of(name: str, values: Any, may_be_blank: bool = True) -> Column:
     return Column(name, values, categories=levels)
 
 
-def _transpose(cells: Any, layout: Layout, name: str, places: Callable[[], Sequence[int]]) -> Table:
-    """A table whose columns stand in rows: the first field of each is its name, the header names the objects."""
+def _transpose(
+    cells: Any, layout: Layout, name: str, places: Callable[[], Sequence[int]], dropped: Collection[str]
+) -> Table:
+    """A table whose columns stand in rows: the first field of each is its name, the header names the objects.
+
+    No objects are the columns of the file that are ``dropped``, and those of text alone where most hold numbers alone.
+    """
     import pyarrow as pa
 
     first = column_of("", cells.column(0))
     named = not layout.header[0] or first.numbers is None
     names = first.cells() if named else [f"row_{place}" for place in places()]
-    _check_names(names, name)
-    rows = zip(*(cells.column(j).to_pylist() for j in range(int(named), layout.width)), strict=True)
+    _check_row_names(names, name, places)
+    read = {
+        j: column_of("", cells.column(j)) for j in range(int(named), layout.width) if layout.header[j] not in dropped
+    }
+    texts = [j for j, column in read.items() if 0 < column.n_filled == len(column.not_numbers)]
+    texts = texts if 2 * sum(column.numbers is not None for column in read.values()) >= len(read) else []
+    kept = [j for j in read if j not in texts]
+    left = [layout.header[j] for j in range(int(named), layout.width) if j not in kept]
+    notes = (f"left out, no objects: {', '.join(left)}",) if left else ()
+    rows = zip(*(cells.column(j).to_pylist() for j in kept), strict=True)
     columns = [column_of(column, pa.chunked_array([row], pa.string())) for column, row in zip(names, rows, strict=True)]
-    header = pa.chunked_array([layout.header[named:]], pa.string())
+    header = pa.chunked_array([[layout.header[j] for j in kept]], pa.string())
     index = [column_of(ROW_NAMES, header)] if layout.has_header else []
-    objects = range(1 + named, 1 + layout.width)
-    return Table(name, index + columns, lambda: objects, "column", ROW_NAMES if index else None, layout.notes())
+    objects, index_name = [1 + j for j in kept], ROW_NAMES if index else None
+    return Table(name, index + columns, lambda: objects, "column", index_name, (*layout.notes(), *notes))
+
+
+def _check_row_names(names: Sequence[str], source: str, places: Callable[[], Sequence[int]]) -> None:
+    (name, count), *_ = Counter(names).most_common(1) or [("", 1)]
+    if count > 1:
+        lines = [place for place, other in zip(places(), names, strict=True) if other == name]
+        raise ValueError(
+            f"The rows of {source} must have different names, for they become columns. Got {name!r} in lines "
+            f"{lines[0]} and {lines[1]}. Rename one, or make one row of them."
+        )
 
 
 def _check_names(names: Sequence[str], source: str) -> None:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ensemblage.answer._to_anndata import KEY
 from ensemblage.base.cached import once
 from ensemblage.base.text import some
-from ensemblage.cli._options import option_name, option_text, shell_text
+from ensemblage.cli._options import option_name, shell_text
 from ensemblage.cli._progress import tell_notes
 from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.ensemble._noise import VOTE
@@ -57,7 +57,7 @@ def formula_notes(ids: Sequence[str]) -> list[str]:
 
 def alert_notes(objects: Features | Members) -> list[str]:
     """What of the data probably makes a wrong answer, for a command that has no other place for it."""
-    return [f"alert: {alert.text.spelled(option_text)}" for alert in objects.alerts]
+    return [f"alert: {shell_text(alert.text)}" for alert in objects.alerts]
 
 
 def rows_of_members(

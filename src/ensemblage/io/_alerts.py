@@ -6,6 +6,7 @@ codes that were named.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -33,10 +34,10 @@ GENE_NAME = re.compile(
 )
 GENE_ID = re.compile(r"ENS[A-Z]{0,4}[GT]\d{6,}(\.\d+)?|\d+(_[asxfi])?_at")
 GENES = "rows that look like genes"
-LEAST_COUNTED, LEAST_ZEROS, TENFOLD = 20, 0.2, 10
-"""Columns of a matrix of counts, its share of zeros, and by how much the sums of its rows differ."""
-MANY_VALUES = 20
-"""Different values of a column of measurements, of which copies are no matter of course."""
+LEAST_COUNTED, LEAST_ZEROS, LARGE_COUNT, TENFOLD = 20, 0.2, 20, 10
+"""Columns of a matrix of counts, its share of zeros, its largest count, and by how much the sums of its rows differ."""
+MANY_VALUES, MOST_COMPARED = 20, 200_000
+"""Different values of a column of measurements, of which copies are no matter of course; rows that are compared."""
 CONSTANTS, MANY_FILLED = "gaps filled with constants", 0.1
 """An alert, and the share of a column from which it is one."""
 KNN_ROWS = 20_000
@@ -69,11 +70,11 @@ def _row_of_sums(table: Table, used: Sequence[Encoded], cells: Cells) -> Iterato
     """A last row that adds up the others, or says so."""
     n_sums = n_filled = 0
     for _, values in _numbers(used, cells):
-        above, last = values[:-1][~np.isnan(values[:-1])], values[-1]
-        if len(above) < 3 or np.isnan(last) or not above.any():
+        last, total = float(values[-1]), float(np.nansum(values[:-1]))
+        if math.isnan(last) or len(values) < 4:
             continue
         n_filled += 1
-        n_sums += bool(np.isclose(above.sum(), last, rtol=1e-6, atol=0) and abs(last) > np.abs(above).max())
+        n_sums += math.isclose(total, last, rel_tol=1e-6) and abs(last) > np.nanmax(np.abs(values[:-1]), initial=0)
     where, delete = table.where(len(table) - 1), Message("Delete that row.")
     if n_sums and 2 * n_sums > n_filled:
         numbers = "number is the sum" if n_sums == 1 else f"{n_sums:,} numbers are the sums"
@@ -105,7 +106,7 @@ def _rows_without_values(table: Table, used: Sequence[Encoded], cells: Cells) ->
 def _copies(table: Table, used: Sequence[Encoded], cells: Cells) -> Iterator[Alert]:
     """Rows of measurements more than half of which are copies of others."""
     n, half = len(cells.X), -(-len(cells.X) // 2)
-    if not cells.of or n_distinct_rows(cells.X, half) >= half:
+    if not cells.of or n > MOST_COMPARED or n_distinct_rows(cells.X, half) >= half:
         return
     few = cells.X[:: max(1, n // 10_000)]
     measured = [place for place, _ in enumerate(cells.of) if len(np.unique(few[:, place])) > MANY_VALUES]
@@ -146,7 +147,7 @@ def _genes_in_rows(table: Table, used: Sequence[Encoded], cells: Cells) -> Itera
 def _counts(table: Table, used: Sequence[Encoded], cells: Cells) -> Iterator[Alert]:
     """Raw counts, which differ most in how many there are of each object."""
     n, m = cells.X.shape
-    if m < LEAST_COUNTED or not n or any(column.kind != "number" for column in used):
+    if m < LEAST_COUNTED or not n or cells.X.max() < LARGE_COUNT or any(column.kind != "number" for column in used):
         return
     sums, n_zeros = np.zeros(n), 0
     for column in cells.X.T:

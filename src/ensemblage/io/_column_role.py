@@ -70,7 +70,7 @@ ENTITY_NAME = re.compile(
     r"animal)([\W_]?(id|ids|nr|no|number|nummer|code|name|key))?"
 )
 """What a column is called that says whose row it is."""
-LEAST_IDS, ROWS_OF_AN_ID = 10, (1.2, 20)
+LEAST_IDS, ROWS_OF_AN_ID = 10, (1.2, 10)
 """Different values of such a column, and rows of each on average, where persons or things have several rows."""
 
 

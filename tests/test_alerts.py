@@ -509,3 +509,10 @@ def test_alerts_of_tables_on_disk(tmp_path):
     assert alert["what"] == "a row of sums"
     assert "Got a row of sums: row 61" in fail("run", parts, "-k", 3, "--strict", "-o", tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+def test_copies_are_told_with_the_method_that_they_decide(tmp_path):
+    pd.concat([frame_of(30).drop(columns="shop")] * 5).to_csv(tmp_path / "t.csv", index=False)
+    done = succeed("run", tmp_path / "t.csv", "-k", 3, "--stability", 0, "-o", tmp_path / "out")
+    assert "50 base clusterings by random-k (more than half of the objects are copies of others)" in done.stderr
+    assert done.stdout.startswith("alert       copies: 120 of 150 rows, each equal to another one")

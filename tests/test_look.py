@@ -119,8 +119,10 @@ def test_few_gaps_are_filled_and_told():
 
 def test_a_column_that_is_mostly_gaps_is_told_with_the_way_to_leave_it_out(tmp_path):
     """From more than half of the cells on, whatever is done about them; the page says it, too."""
-    assert not any("mostly gaps" in note for note in Preprocessor(impute="median").fit(gaps(50)).notes_)
-    preprocessor = Preprocessor(impute="median").fit(gaps(51))
+    with pytest.warns(UserWarning, match="gaps filled with constants: 50% of 'x'"):
+        assert not any("mostly gaps" in note for note in Preprocessor(impute="median").fit(gaps(50)).notes_)
+    with pytest.warns(UserWarning, match="gaps filled with constants: 51% of 'x'"):
+        preprocessor = Preprocessor(impute="median").fit(gaps(51))
     assert 'mostly gaps: x (51% missing); to leave it out: Preprocessor(roles={"x": "drop"})' in preprocessor.notes_
     assert preprocessor.columns_[0].use.endswith("; mostly gaps")
     with pytest.raises(
@@ -129,7 +131,8 @@ def test_a_column_that_is_mostly_gaps_is_told_with_the_way_to_leave_it_out(tmp_p
         ConsensusClustering(2).fit(gaps(51))
     both = gaps(60)
     both["kind"] = both["kind"].mask(np.arange(N) < 70)
-    notes = Preprocessor(impute="median").fit(both).notes_
+    with pytest.warns(UserWarning, match="gaps filled with constants: 60% of 'x'"):
+        notes = Preprocessor(impute="median").fit(both).notes_
     told = 'mostly gaps: x (60% missing), kind (70% missing); to leave them out: Preprocessor(roles={"x": "drop", '
     assert any(note.startswith(told) for note in notes)
     path = tmp_path / "gaps.csv"

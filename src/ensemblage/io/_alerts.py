@@ -38,8 +38,8 @@ LEAST_COUNTED, LEAST_ZEROS, LARGE_COUNT, TENFOLD = 20, 0.2, 20, 10
 """Columns of a matrix of counts, its share of zeros, its largest count, and by how much the sums of its rows differ."""
 MANY_VALUES, MOST_COMPARED = 20, 200_000
 """Different values of a column of measurements, of which copies are no matter of course; rows that are compared."""
-CONSTANTS, MANY_FILLED = "gaps filled with constants", 0.1
-"""An alert, and the share of a column from which it is one."""
+CONSTANTS, MANY_FILLED, LEAST_FILLED = "gaps filled with constants", 0.1, 10
+"""An alert, and the share of a column and the cells from which it is one."""
 KNN_ROWS = 20_000
 """Rows up to which gaps can be filled from the nearest ones in reasonable time."""
 
@@ -173,7 +173,7 @@ def _constants(used: Sequence[Encoded], cells: Cells, impute: str | None) -> Ite
     shares = {
         features[j].name: float(gaps) / len(cells)
         for j, gaps in zip(cells.of, cells.n_missing, strict=True)
-        if gaps > MANY_FILLED * len(cells) and features[j].kind != "category"
+        if gaps >= LEAST_FILLED and gaps > MANY_FILLED * len(cells) and features[j].kind != "category"
     }
     if shares:
         where = some((f"{share:.0%} of {name!r}" for name, share in shares.items()), 3)
@@ -185,6 +185,11 @@ def _constants(used: Sequence[Encoded], cells: Cells, impute: str | None) -> Ite
 def fills_by_rows(cells: Cells) -> bool:
     """Whether gaps can be filled from the nearest rows: those in memory, and not too many."""
     return 0 < len(cells.X) <= KNN_ROWS
+
+
+def has_many_gaps(cells: Cells) -> bool:
+    """Whether a constant for the gaps of a column could make a cluster."""
+    return int(cells.n_missing.max(initial=0)) >= max(LEAST_FILLED, MANY_FILLED * len(cells))
 
 
 CHECKS = (_row_of_sums, _rows_without_values, _copies, _repeated_ids, _genes_in_rows, _counts, _codes)

@@ -14,7 +14,7 @@ from ensemblage.base.options import Alert, Message, Option, of_columns
 from ensemblage.base.parameters import Words
 from ensemblage.base.sklearn import BaseEstimator, TransformerMixin
 from ensemblage.base.text import some
-from ensemblage.io._alerts import MANY_FILLED, alerts, fills_by_rows
+from ensemblage.io._alerts import alerts, fills_by_rows, has_many_gaps
 from ensemblage.io._categories import CategoryEncoder, level_codes, levels_of, n_indicators
 from ensemblage.io._column import Column
 from ensemblage.io._column_role import (
@@ -584,7 +584,7 @@ def _check_complete(
         i = int(cells.rows_with_gaps(places)[0])
         j = next(place for place in places if np.isnan(cells.column(place)[i]))
         got = f"Got {n_numbers}, the first in {table.where(i)}, column {cells.names[j]!r}"
-        is_many = cells.n_missing.max() > MANY_FILLED * len(cells) and fills_by_rows(cells)
+        is_many = has_many_gaps(cells) and fills_by_rows(cells)
         fill, drop = (Option("impute", rule) for rule in ("knn" if is_many else "median", "drop"))
         raise ValueError(
             Message(

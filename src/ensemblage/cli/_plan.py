@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ensemblage.answer._default_plan import COPIES
 from ensemblage.answer import Plan
 from ensemblage.answer._chooser import MOST_CHOSEN_ON
+from ensemblage.answer._default_plan import COPIES
 from ensemblage.answer._plan import value_text
 from ensemblage.cli._generation import DIVERSE, GENIE, INDEPENDENT, SCALED, Generation
 from ensemblage.generation._dense_rows import size_of_sample

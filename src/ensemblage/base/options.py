@@ -55,8 +55,8 @@ class Alert(NamedTuple):
     Examples
     --------
     >>> cure = Message("Add ", Option("roles", {"plot": "category"}), ".")
-    >>> str(Alert("a code", "column 'plot'", "it has 4 whole numbers", cure).text)
-    'a code: column \'plot\', it has 4 whole numbers. Add roles={"plot": "category"}.'
+    >>> str(Alert("a code", "column plot", "it has 4 whole numbers", cure).text)
+    'a code: column plot, it has 4 whole numbers. Add roles={"plot": "category"}.'
     """
 
     what: str

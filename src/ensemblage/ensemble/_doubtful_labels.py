@@ -13,8 +13,8 @@ from ensemblage.ensemble._coding import CodedColumns
 
 COMPARED, PAIRED = 200, 20
 """Rows and columns that are looked at, and of which pairs are compared."""
-FEW, TIMES = 10, 5
-"""Objects below which so many times as many partitions are rather objects."""
+FEW, TIMES, LEAST_TURNED = 10, 5, 20
+"""Objects below which so many times as many partitions are rather objects, and columns below which none are."""
 MORE_ALIKE = 0.2
 """By how much more rows agree as clusterings than columns do where they are clusterings."""
 MANY_LABELS, LEAST_OBJECTS, LEAST_PARTITIONS = 8, 20, 3
@@ -41,6 +41,8 @@ def label_alerts(coded: CodedColumns) -> Iterator[Alert]:
 
 def _why_turned(coded: CodedColumns, n: int, p: int) -> str:
     """Why rows are rather clusterings than objects; "" if they are not."""
+    if p < LEAST_TURNED:
+        return ""
     if n < FEW and p >= TIMES * n:
         return "which are fewer objects than clusterings"
     if n >= p and coded.categories[0].dtype.kind not in "iu":

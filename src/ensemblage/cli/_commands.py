@@ -70,6 +70,12 @@ reading_options = options(
         help="Decimal mark of a text file. [default: detected from all numbers]",
     ),
     click.option("--sheet", type=TEXT, metavar="NAME", help="Sheet of a workbook, if several have cells."),
+    click.option(
+        "--skip-rows",
+        type=WholeNumber(0),
+        metavar="N",
+        help="Lines above the names of the columns, such as a title. [default: 0]",
+    ),
 )
 table_options = options(
     id_option,
@@ -264,6 +270,9 @@ disk_options = options(
     memory_option,
     click.option("--scratch", type=INPUT, metavar="FOLDER", help="Folder for temporary files of labels on disk."),
 )
+strict_option = click.option(
+    "--strict", is_flag=True, help="Refuse data with an alert: what probably makes a wrong answer is told first."
+)
 page_options = options(
     click.option(
         "--figures",
@@ -416,6 +425,7 @@ def look(data: Path, **settings: Any) -> None:
 @feature_options
 @memory_option
 @repeat_options
+@strict_option
 @page_options
 @folder_option
 @overwrite_option
@@ -500,6 +510,7 @@ def generate(**settings: Any) -> None:
 @pair_options
 @disk_options
 @repeat_options
+@strict_option
 @page_options
 @folder_option
 @overwrite_option

@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.base.cached import once
-from ensemblage.base.options import Message, Option, of_columns
+from ensemblage.base.options import Alert, Message, Option, of_columns
 from ensemblage.base.parameters import Words
 from ensemblage.base.sklearn import BaseEstimator, TransformerMixin
 from ensemblage.base.text import some
+from ensemblage.io._alerts import alerts, fills_by_rows, has_many_gaps
 from ensemblage.io._categories import CategoryEncoder, level_codes, levels_of, n_indicators
 from ensemblage.io._column import Column
 from ensemblage.io._column_role import (
@@ -23,11 +24,11 @@ from ensemblage.io._column_role import (
     MOST_CATEGORIES,
     OPEN_ENDS,
     Role,
+    has_repeated_ids,
     ordered_levels,
     role_of,
 )
 from ensemblage.io._dates import date_parts
-from ensemblage.io._missing import notes_of_codes
 from ensemblage.io._roles import Roles
 from ensemblage.io._scaling import BlockScaler, scaler_of, scaling_note
 from ensemblage.io._table import Table
@@ -184,8 +185,8 @@ class Encoding:
     options: Options
     set_aside: tuple[str, ...] = ()
     """What is told first: which columns are known classes by their names."""
-    codes: tuple[str, ...] = ()
-    """What is told of numbers that may mean missing."""
+    alerts: tuple[Alert, ...] = ()
+    """What of the table probably makes a wrong answer."""
     fills_few: bool = False
     """Whether missing numbers are filled, few as they were, though nothing said how."""
 
@@ -202,8 +203,8 @@ class Encoding:
 
     def in_python(self) -> Encoding:
         """The same with what is told as plain text."""
-        told: Any = {name: tuple(map(str, getattr(self, name))) for name in ("notes", "set_aside", "codes")}
-        return replace(self, **told)
+        told: Any = {name: tuple(map(str, getattr(self, name))) for name in ("notes", "set_aside")}
+        return replace(self, **told, alerts=())
 
     def transform(self, table: Table) -> NDArray[np.float64]:
         """(n, m) features."""
@@ -250,9 +251,7 @@ def fit_encoding(
     notes += _notes_of_units([table[column.name] for column in used if column.kind == "number"])
     notes += _notes_of_spellings(used)
     features = [column for column in used if column.kind != "member"]
-    numbers = [place for place, j in enumerate(cells.of) if features[j].kind == "number"]
-    codes = notes_of_codes((cells.names[place], cells.column(place)) for place in numbers)
-    notes += codes
+    found = alerts(table, used, cells, None if by_distance else options.impute)
     fills_few = options.impute is None and _has_few_gaps(cells, used)
     mostly = mostly_gaps(cells, features)
     gaps = notes_of_gaps(mostly)
@@ -261,7 +260,7 @@ def fit_encoding(
     without = "Gower's distances do without missing values; for pictures alone: "
     notes += [f"{without}{note}" for note in filled] if by_distance else filled
     if not features:
-        return Encoding(used, uses, tuple(notes), None, options, set_aside, codes), np.empty((len(table), 0))
+        return Encoding(used, uses, tuple(notes), None, options, set_aside, found), np.empty((len(table), 0))
     cells.check_size(features, table.source)
     parts = [j for j in cells.of if features[j].kind == "parts"]
     n_parts = len(parts) // len(set(parts)) if parts else 1
@@ -270,7 +269,7 @@ def fit_encoding(
     X = cells.fit(transformer)
     notes += filter(None, [scaling_note(transformer, cells.names)]) if options.standardize else []
     uses = _uses_with_gaps(uses, cells, features, transformer, mostly)
-    return Encoding(used, uses, tuple(notes), transformer, options, set_aside, codes, fills_few), X
+    return Encoding(used, uses, tuple(notes), transformer, options, set_aside, found, fills_few), X
 
 
 def _missing_numbers(cells: Cells, columns: Sequence[Encoded]) -> NDArray[np.int64]:
@@ -399,6 +398,8 @@ def _plan_column(column: Column, role: Role, table: Table, options: Options, wit
         return Encoded(column.name, options.dates, with_hour=with_hour)
     if role.name not in ("category", "ordered", "yes/no", "code"):
         return role.name
+    if role.name in ("category", "code") and has_repeated_ids(column, role):
+        return "repeated ids"
     if CLASSES_NAME.fullmatch(column.name.strip()) and role.reason != AS_SAID:
         return KNOWN_CLASSES
     if options.categories == "drop":
@@ -583,7 +584,8 @@ def _check_complete(
         i = int(cells.rows_with_gaps(places)[0])
         j = next(place for place in places if np.isnan(cells.column(place)[i]))
         got = f"Got {n_numbers}, the first in {table.where(i)}, column {cells.names[j]!r}"
-        fill, drop = (Option("impute", rule) for rule in ("median", "drop"))
+        is_many = has_many_gaps(cells) and fills_by_rows(cells)
+        fill, drop = (Option("impute", rule) for rule in ("knn" if is_many else "median", "drop"))
         raise ValueError(
             Message(
                 f"The features of {table.source} must have no missing values. {got}. Fill them with ",
@@ -616,7 +618,8 @@ def _check_size(columns: Sequence[Encoded], n: int, source: str) -> None:
 
 
 def _check_numbers(column: Column, table: Table) -> None:
-    advice = "Correct it, or leave the column out: ", of_columns("roles", {column.name: "drop"}), "."
+    left = of_columns("roles", {column.name: "drop"})
+    advice: tuple[str | Option, ...] = "Correct it, or leave the column out: ", left, "."
     if column.numbers is None:
         row = int(column.not_numbers[0])
         cell = column.text[row].as_py()
@@ -628,6 +631,8 @@ def _check_numbers(column: Column, table: Table) -> None:
             of_columns("missing", texts),
             ".",
         )
+        as_category = of_columns("roles", {column.name: "category"})
+        advice = "Correct it, leave the column out: ", left, ", or make it categories: ", as_category, "."
         raise ValueError(Message(f"{rule} Got {cell!r} in {table.where(row)}{others}. ", *advice, *gap))
     infinite = np.flatnonzero(np.isinf(column.numbers))
     if len(infinite):

@@ -7,38 +7,51 @@ from numpy.typing import NDArray
 
 from ensemblage.io._column import Column
 
-FEWEST_ROWS = 10
-"""Of fewer rows whole numbers often differ."""
-SURPRISE = 10.0
-"""−ln of the chance that no two of so many whole numbers are equal, from which they were made to differ."""
+FEWEST_ROWS = 20
+"""Of fewer rows whole numbers often differ, as steps of an experiment do."""
+SURE, LIKELY = 10.0, 3.0
+"""−ln of the chance that no two of so many whole numbers are equal, from which they are ids, and may be some."""
 WINDOW = 10
-"""Steps from a number to the next ones, over which the density of the numbers is taken."""
-LONG = 9
-"""Digits that every one of them has: no measurement is so precise, ids and time stamps are."""
+"""Steps from a number to a later one, over which the density of the numbers is taken."""
+LONG, RATHER_LONG = 11, 8
+"""Digits that every one of them has: hardly a measurement is so precise, ids and time stamps are."""
 EXACT = 2.0**53
 """Larger whole numbers are no longer exact as floats."""
-NEARLY = 0.9
-"""Share of different values from which a column nearly differs in every row."""
+SAMPLE = 1_000
+NEARLY, FEW_EQUAL = 0.9, 0.2
+"""Share of different values, and of the repetitions that chance would give, where numbers nearly differ in every row."""
 PACKED = "whole numbers that differ in every row, although so many so close together would not by chance"
 LONG_NUMBERS = "whole numbers of equally many digits that differ in every row"
-INCREASING = "whole numbers that increase with the rows"
-BY_VALUES = (PACKED, LONG_NUMBERS, INCREASING)
+BY_VALUES = (PACKED, LONG_NUMBERS)
 
 
 def why_id(column: Column, values: NDArray[np.float64]) -> str:
     """Why the whole numbers of a column name the rows, by their values alone; "" if they need not."""
     n = len(values)
-    if n < FEWEST_ROWS or len(np.unique(values[:1000])) < NEARLY * len(values[:1000]):
+    if n < FEWEST_ROWS or not _nearly_differ(values[:SAMPLE]):
         return ""
     if np.abs(values).max() >= EXACT:
-        return LONG_NUMBERS if column.differs_everywhere() and _are_long(values) else ""
-    if (np.diff(values) > 0).all():
-        return PACKED if surprise(values) >= SURPRISE else INCREASING
+        return LONG_NUMBERS if _n_digits(values) >= LONG and column.differs_everywhere() else ""
     if len(np.unique(values)) < n:
         return ""
-    if surprise(values) >= SURPRISE:
+    if surprise(values) >= SURE:
         return PACKED
-    return LONG_NUMBERS if _are_long(values) else ""
+    return LONG_NUMBERS if _n_digits(values) >= LONG else ""
+
+
+def why_perhaps_id(values: NDArray[np.float64], has_name: bool) -> str:
+    """Why the whole numbers of a column that is no id may be ids; "" if nothing says so. ``has_name``: of an id."""
+    filled = values[~np.isnan(values)]
+    n = len(filled)
+    if n < FEWEST_ROWS or not _nearly_differ(filled[:SAMPLE]) or not _nearly_differ(filled):
+        return ""
+    n_equal, expected = n - len(np.unique(filled)), surprise(filled)
+    if n_equal or n < len(values):
+        few = expected >= SURE and n_equal <= FEW_EQUAL * expected
+        return "whole numbers that nearly all differ, as ids do" if few or has_name else ""
+    if (np.diff(filled) > 0).all():
+        return "whole numbers that increase with every row"
+    return "whole numbers that differ in every row" if expected >= LIKELY or _n_digits(filled) >= RATHER_LONG else ""
 
 
 def surprise(values: NDArray[np.float64]) -> float:
@@ -46,6 +59,7 @@ def surprise(values: NDArray[np.float64]) -> float:
 
     A number has as many neighbours within ``WINDOW`` steps as the density there says. If a share ρ of all possible
     numbers occurs, the chance that all differ falls by a factor of exp(1 + (1 − ρ) ln(1 − ρ) / ρ) with each number.
+    Of sparse numbers it is about as many as pairs would be equal by chance.
     """
     numbers = np.unique(values)
     if len(numbers) < 2:
@@ -58,7 +72,11 @@ def surprise(values: NDArray[np.float64]) -> float:
     return float(len(numbers) * fall.mean())
 
 
-def _are_long(values: NDArray[np.float64]) -> bool:
-    """Whether all have as many digits, and many."""
+def _nearly_differ(values: NDArray[np.float64]) -> bool:
+    return len(np.unique(values)) >= NEARLY * len(values)
+
+
+def _n_digits(values: NDArray[np.float64]) -> int:
+    """How many digits each of the numbers has; 0 if that differs."""
     digits = np.floor(np.log10(np.maximum(np.abs(values), 1))) + 1
-    return bool(digits.min() == digits.max() >= LONG)
+    return int(digits[0]) if digits.min() == digits.max() else 0

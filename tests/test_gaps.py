@@ -88,7 +88,10 @@ TABLE = "age,q1,q2\n" + "".join(
     f"{[23, 35, 61, 44, 52][i % 5] + i if i % 7 else -999},{i % 5 + 1 if i % 6 else 99},{i % 4 + 1}\n"
     for i in range(30)
 )
-TOLD = "far from all other values, so that it may mean missing: -999 in 'age' (5 cells); 99 in 'q1' (5 cells) (if so: "
+TOLD = (
+    "may mean missing: -999 in 'age' (5 cells); 99 in 'q1' (5 cells), far from all other values of their columns. "
+    "If so, add "
+)
 
 
 def test_possible_codes_are_told_with_the_option(tmp_path):
@@ -97,17 +100,16 @@ def test_possible_codes_are_told_with_the_option(tmp_path):
     for source in (read_table(path), frame):
         with pytest.warns(UserWarning, match="may mean missing") as caught:
             preprocessor = Preprocessor().fit(source)
-        assert str(caught[0].message) == f"{TOLD}Preprocessor(missing=[-999, 99]))"
-        assert preprocessor.notes_.count(f"{TOLD}Preprocessor(missing=[-999, 99]))") == 1
+        assert str(caught[0].message) == f"{TOLD}Preprocessor(missing=[-999, 99])."
+        assert preprocessor.notes_.count(f"{TOLD}Preprocessor(missing=[-999, 99]).") == 1
     with pytest.warns(UserWarning, match=r"-999 in 'x0' \(5 cells\).*Preprocessor\(missing=\[-999, 99\]\)"):
         Preprocessor().fit(frame.to_numpy())
     done = shell("generate", path, "-o", tmp_path / "e.npz", "--partitions", 2)
-    assert f"t.csv: {TOLD}--missing -999,99)" in done.stderr
+    assert f"t.csv: alert: {TOLD}--missing -999,99." in done.stderr
     assert "warning" not in done.stderr
     done = shell("run", path, "-k", 2, "-o", tmp_path / "out", "--stability", 0, "--quality", "fast")
-    assert (
-        f"{TOLD}--missing -999,99)" in json.loads((tmp_path / "out" / "summary.json").read_text())["settings"]["notes"]
-    )
+    (alert,) = json.loads((tmp_path / "out" / "summary.json").read_text())["alerts"]
+    assert alert["text"] == f"{TOLD}--missing -999,99."
 
 
 def test_what_means_missing_can_be_said(tmp_path):

@@ -50,7 +50,10 @@ def test_codes_gaps_and_genes(tmp_path):
     coded = FRAME.assign(height=np.where(np.arange(N) % 9 == 0, 999, FRAME["height"]))
     coded.to_csv(tmp_path / "coded.csv", index=False)
     shown = succeed("look", tmp_path / "coded.csv").stdout
-    assert "far from all other values, so that it may mean missing: 999 in 'height'" in shown
+    assert (
+        "may mean missing: 999 in 'height' (12 cells), far from all other values of its column. If so, add --missing 999."
+        in shown
+    )
     assert "--truth-column label --missing 999 -o out" in shown
     gaps = FRAME.assign(height=FRAME["height"].mask(np.arange(N) % 9 == 0))
     gaps.to_csv(tmp_path / "gaps.csv", index=False)

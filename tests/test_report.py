@@ -492,11 +492,11 @@ def test_a_dict_that_is_no_summary_is_refused(tmp_path):
 
 
 def test_a_summary_says_its_schema_and_older_ones_are_read(summary, page):
-    assert next(iter(summary.items())) == ("schema", 9)
+    assert next(iter(summary.items())) == ("schema", 10)
     older = {key: value for key, value in summary.items() if key != "schema"}
     assert report.render(older) == page
-    with pytest.raises(ValueError, match=r"at most 9\. Got 10\. Use the version"):
-        report.render({**summary, "schema": 10})
+    with pytest.raises(ValueError, match=r"at most 10\. Got 11\. Use the version"):
+        report.render({**summary, "schema": 11})
 
 
 def test_the_users_matplotlib_settings_change_nothing(summary, page):

@@ -49,6 +49,33 @@ class Message(str):
         return "".join(spell(piece) if isinstance(piece, Option) else piece for piece in self.pieces)
 
 
+class Alert(NamedTuple):
+    """What of the data probably makes a wrong answer.
+
+    Examples
+    --------
+    >>> cure = Message("Add ", Option("roles", {"plot": "category"}), ".")
+    >>> str(Alert("a code", "column 'plot'", "it has 4 whole numbers", cure).text)
+    'a code: column \'plot\', it has 4 whole numbers. Add roles={"plot": "category"}.'
+    """
+
+    what: str
+    where: str
+    """A column or rows."""
+    why: str
+    cure: Message
+    """A sentence with the option that settles it."""
+
+    @property
+    def text(self) -> Message:
+        """All of it as sentences."""
+        return Message(f"{self.what}: {self.where}, {self.why}. ", *self.cure.pieces)
+
+    def plain(self, spell: Callable[[Option], str] = str) -> dict[str, str]:
+        """It as JSON can hold it, with every option as ``spell`` writes it."""
+        return {**self._asdict(), "cure": self.cure.spelled(spell), "text": self.text.spelled(spell)}
+
+
 class NoteWarning(UserWarning):
     """A warning of what is a note, too: a front end that shows the notes leaves it out."""
 

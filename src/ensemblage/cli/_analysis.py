@@ -28,6 +28,7 @@ from ensemblage.answer._consensus_clustering import ConsensusClustering
 from ensemblage.answer._saved import save_model
 from ensemblage.answer._second_sample import SecondSample, has_second_sample, take_second_sample
 from ensemblage.cli._annotate import check_copy, is_annotated_copy, write_cells
+from ensemblage.cli._answer import alerts_refused
 from ensemblage.cli._compare import LabelTable, align, check_align, identity_of, read_labels
 from ensemblage.cli._compiling import compile_beside
 from ensemblage.cli._consensus import Consensus
@@ -46,6 +47,7 @@ from ensemblage.cli._folder import (
 )
 from ensemblage.cli._labels import numbers_of, write_labels
 from ensemblage.cli._merging import merged_clusters
+from ensemblage.cli._options import option_text
 from ensemblage.cli._pages import repeated_command
 from ensemblage.cli._pairs import KINDS, PairFiles, errors_with_ids
 from ensemblage.cli._profile import profile_of_features, write_profile
@@ -81,6 +83,8 @@ class CommonOptions:
     old: LabelTable | None
     """Clusters whose numbers are kept."""
     pair_files: PairFiles
+    strict: bool
+    """Whether alerts end the run."""
 
     @classmethod
     def of(cls, settings: dict[str, Any]) -> CommonOptions:
@@ -91,7 +95,8 @@ class CommonOptions:
         path = settings.pop("align")
         old = None if path is None else read_labels(path)
         of_run = settings.pop("without_columns", False), settings.pop("honest_markers", False)
-        return cls(settings.pop("no_objects"), others, *of_run, old, PairFiles.of(settings))
+        strict = settings.pop("strict")
+        return cls(settings.pop("no_objects"), others, *of_run, old, PairFiles.of(settings), strict)
 
     def identity(self) -> dict[str, Any]:
         """What the results depend on of them."""
@@ -105,6 +110,12 @@ class CommonOptions:
         """Refuse before the work an estimator that cannot keep the pairs."""
         if self.pair_files:
             self.pair_files.check(estimator, self.others)
+
+    def tell_alerts(self, name: str, alerts: Sequence[Mapping[str, str]]) -> None:
+        """Say what probably makes a wrong answer; with --strict refuse it."""
+        tell_notes(name, [f"alert: {alert['text']}" for alert in alerts])
+        if self.strict and alerts:
+            raise alerts_refused(name, alerts)
 
     def pairs(self, ids: Sequence[str], name: str) -> dict[str, NDArray[np.int64]]:
         """The pairs by the numbers of the objects that the file ``name`` names so."""
@@ -161,6 +172,7 @@ def _read_members(request: AnalysisRequest, folder: Folder, content: bytes, seco
     name = request.source.path.name
     with seconds.spent_on("read"):
         members = request.source.members(content)
+    request.options.tell_alerts(name, plain_alerts(members))
     tell_notes(name, members.notes)
     check_align(request.options.old, members.ids)
     pairs = request.options.pairs(members.ids, name)
@@ -198,6 +210,7 @@ def analyse(
     with told_of_compiling(begin), place as folder, _interruptible(folder):
         if folder.has(*FILES[:-1], *[PROFILE] * request.options.honest_markers):
             tell(f"{folder.path}: finished by an earlier run with the same settings")
+            request.options.tell_alerts(source.path.name, folder.summary.get("alerts", ()))
             return folder.summary
         seconds.started(folder.summary.get("seconds", {}))
         folder.summary["seconds"] = seconds
@@ -350,7 +363,7 @@ def _summary(
 ) -> dict[str, Any]:
     """The analysis as the page and summary.json have it; ``more`` as `report.summarize` takes it."""
     objects, X = given.objects, given.objects.X if isinstance(given.objects, Features) else None
-    return report.summarize(
+    summary = report.summarize(
         given.ensemble,
         consensus,
         features=X if X is not None and X.shape[1] else None,
@@ -365,3 +378,9 @@ def _summary(
         command=repeated_command({"data": source.path, "ensemble": source.path}),
         **more,
     )
+    return {**summary, "alerts": plain_alerts(objects)}
+
+
+def plain_alerts(objects: Features | Members) -> list[dict[str, str]]:
+    """What of the data probably makes a wrong answer, as summary.json has it."""
+    return [alert.plain(option_text) for alert in objects.alerts]

@@ -37,6 +37,7 @@ def _lines(summary: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
     from ensemblage.report._answer import structure_doubt
 
     data, consensus = summary["data"], summary["consensus"]
+    yield from alert_lines(summary.get("alerts", ()))
     if doubt := structure_doubt(summary):
         yield "structure", doubt
     features = "" if data["n_features"] is None else f", {plural(data['n_features'], 'feature')}"
@@ -72,6 +73,21 @@ def _lines(summary: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
         )
         yield name.upper(), f"{_number_text(score['consensus'])} with the truth; members {members}"
     yield "seconds", ", ".join(f"{stage} {value:.1f}" for stage, value in summary["seconds"].items())
+
+
+def alert_lines(alerts: Sequence[Mapping[str, str]]) -> Iterable[tuple[str, str]]:
+    """The first alerts, and how many there are beside."""
+    from ensemblage.report._sections import MOST_ALERTS
+
+    for alert in alerts[:MOST_ALERTS]:
+        yield "alert", alert["text"]
+    if len(alerts) > MOST_ALERTS:
+        yield "alert", f"... and {len(alerts) - MOST_ALERTS:,} more"
+
+
+def alerts_refused(name: str, alerts: Sequence[Mapping[str, str]]) -> ValueError:
+    """The error of --strict."""
+    return ValueError(f"{name} must have no alerts with --strict. Got {len(alerts):,}, the first: {alerts[0]['text']}")
 
 
 def _stability(found: Mapping[str, Any] | None) -> Iterable[tuple[str, str]]:

@@ -264,6 +264,9 @@ disk_options = options(
     memory_option,
     click.option("--scratch", type=INPUT, metavar="FOLDER", help="Folder for temporary files of labels on disk."),
 )
+strict_option = click.option(
+    "--strict", is_flag=True, help="Refuse data with an alert: what probably makes a wrong answer is told first."
+)
 page_options = options(
     click.option(
         "--figures",
@@ -416,6 +419,7 @@ def look(data: Path, **settings: Any) -> None:
 @feature_options
 @memory_option
 @repeat_options
+@strict_option
 @page_options
 @folder_option
 @overwrite_option
@@ -500,6 +504,7 @@ def generate(**settings: Any) -> None:
 @pair_options
 @disk_options
 @repeat_options
+@strict_option
 @page_options
 @folder_option
 @overwrite_option

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.base.options import Option
-from ensemblage.cli._answer import show_lines, show_table
+from ensemblage.cli._answer import alert_lines, show_lines, show_table
 from ensemblage.cli._errors import ARGUMENTS
 from ensemblage.cli._options import option_text, shell_text
 from ensemblage.cli._source import FEATURE_OPTIONS, CellSource, Source
@@ -49,6 +49,7 @@ def look_at_table(path: Path, **settings: Any) -> None:
         features = _with_gaps_filled(source, content)
     lines = [("objects", f"{len(table):,}"), ("columns", f"{len(table.names):,}")]
     if features is not None:
+        lines = [*alert_lines([alert.plain(option_text) for alert in features.alerts]), *lines]
         _show_columns(features)
         lines += [("features", f"{features.X.shape[1]:,} from {plural(features.n_columns, 'column')}")]
         lines += [("then" if refused else "done", note) for note in map(str, features.notes)]

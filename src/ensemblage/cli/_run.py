@@ -28,7 +28,14 @@ from ensemblage.answer._execution import (
 from ensemblage.answer._saved import save_model
 from ensemblage.base.options import Option
 from ensemblage.base.selections import BY_CONSENSUS, LEARNED
-from ensemblage.cli._analysis import AnalysisRequest, CommonOptions, ConsensusInput, analyse, clone_without_threads
+from ensemblage.cli._analysis import (
+    AnalysisRequest,
+    CommonOptions,
+    ConsensusInput,
+    analyse,
+    clone_without_threads,
+    plain_alerts,
+)
 from ensemblage.cli._annotate import check_annotated, check_folder, write_annotated
 from ensemblage.cli._compare import check_align
 from ensemblage.cli._consensus import Consensus
@@ -234,6 +241,7 @@ def _consensus_input(request: RunRequest, folder: Folder, content: bytes, second
     """The ensemble of a table that was read as ``content``, and what combines it."""
     with seconds.spent_on("read"):
         features, thinned = _read_features(request, content)
+    request.options.tell_alerts(request.source.path.name, plain_alerts(features))
     tell_notes(request.source.path.name, features.notes)
     decisions = _decide(request, features)
     left_out = n_left_out(decisions.features) if request.options.without_columns else 0
@@ -265,7 +273,7 @@ def _decide(request: RunRequest, features: Features) -> Decisions:
     if request.merges:
         check_mergeable(features, name)
     features = generation.tell_features(features, name)
-    preprocessor.notes_ = features.notes  # with what is done with so many rows
+    preprocessor.notes_ = (*map(str, (alert.text for alert in features.alerts)), *features.notes)
     consensus = replace(request.consensus, method=plan.combiner.value)
     consensus = _checked(consensus, plan, generation.weights(features, len(features.members) + 1) is not None)
     if consensus.chosen:

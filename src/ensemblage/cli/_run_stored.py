@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import time
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -13,16 +16,17 @@ from ensemblage import ConsensusClustering, FeatureBlocks, Preprocessor
 from ensemblage.answer._of_blocks import write_into
 from ensemblage.answer._saved import save_model
 from ensemblage.base.atomic import new_folder
-from ensemblage.cli._answer import MOST_DESCRIBED, clusters_text, drivers_text, show_lines
+from ensemblage.base.options import NoteWarning
+from ensemblage.cli._answer import MOST_DESCRIBED, alert_lines, alerts_refused, clusters_text, drivers_text, show_lines
 from ensemblage.cli._combine_disk import DEFAULT_MEMORY
 from ensemblage.cli._errors import INTERRUPTED, Interrupted
 from ensemblage.cli._folder import MODEL
-from ensemblage.cli._options import option_name, shell_text
+from ensemblage.cli._options import option_name, option_text, shell_text
 from ensemblage.cli._progress import progress_bar, tell, tell_notes
 
 TAKEN = ("data", "output", "k", "memory", "seed", "n_jobs", "standardize", "allow_one")
 """Parameters of the command that count for every input that stays on disk ..."""
-OF_PARTS = ("impute", "categories", "dates", "missing_codes", "given_roles", "drop_columns", "id_column")
+OF_PARTS = ("impute", "categories", "dates", "missing_codes", "given_roles", "drop_columns", "id_column", "strict")
 """... and for Parquet parts."""
 
 
@@ -59,6 +63,22 @@ def preprocessor_of(data: Path, settings: dict[str, Any]) -> Preprocessor | None
     )
 
 
+def _alerts_of(features: FeatureBlocks) -> list[dict[str, str]]:
+    """What of the data probably makes a wrong answer; it is known once the features are read."""
+    return [alert.plain(option_text) for alert in getattr(features, "alerts", ())]
+
+
+@contextmanager
+def _strict(features: FeatureBlocks, name: str) -> Iterator[None]:
+    """Refuse features with an alert as soon as one is warned of: before anything is clustered."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", NoteWarning)
+        try:
+            yield
+        except NoteWarning:
+            raise alerts_refused(name, _alerts_of(features)) from None
+
+
 def run_stored(data: Path, output: Path, **settings: Any) -> None:
     """Cluster features on disk by the default; a new folder with clusters, profile, model and summary."""
     check_options(data, settings)
@@ -73,10 +93,14 @@ def run_stored(data: Path, output: Path, **settings: Any) -> None:
             if asked["preprocessor"] is not None:
                 del asked["standardize"]
             line = f"{len(features):,} objects; several algorithms cluster some of them"
-            with progress_bar("base clusterings", 100, line, are_alike=False) as callback:
+            with (
+                _strict(features, data.name) if settings["strict"] else nullcontext(),
+                progress_bar("base clusterings", 100, line, are_alike=False) as callback,
+            ):
                 model = ConsensusClustering(**asked, progress=callback).fit(features)
+            alerts = _alerts_of(features)
             notes = getattr(features, "notes", ()) or model.preprocessor_.notes_
-            tell_notes(data.name, notes)
+            tell_notes(data.name, [*(f"alert: {alert['text']}" for alert in alerts), *notes])
             tell(f"{len(features):,} objects: each gets the cluster of the nearest of these ...")
             described = write_into(features, model, new)
             model.set_params(progress=None)
@@ -86,13 +110,14 @@ def run_stored(data: Path, output: Path, **settings: Any) -> None:
                 for c, (size, sentence) in enumerate(zip(described.sizes, described.sentences, strict=True))
             ]
             summary = {"n_objects": len(features), "n_features": features.shape[1], "clusters": clusters}
-            summary |= {"columns": [use._asdict() for use in model.preprocessor_.columns_]}
+            summary |= {"alerts": alerts, "columns": [use._asdict() for use in model.preprocessor_.columns_]}
             summary |= {"notes": list(map(shell_text, notes)), "seed": settings["seed"], "plan": model.plan_.to_dict()}
             (new / "summary.json").write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
     except KeyboardInterrupt:
         raise Interrupted(INTERRUPTED) from None
     show_lines(
         [
+            *alert_lines(alerts),
             ("features", repr(features)),
             ("consensus", clusters_text(described.sizes, settings["k"])),
             *((f"cluster {c}", drivers_text(text)) for c, text in enumerate(described.drivers[:MOST_DESCRIBED])),

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ensemblage.answer._to_anndata import KEY
 from ensemblage.base.cached import once
 from ensemblage.base.text import some
-from ensemblage.cli._options import option_name, shell_text
+from ensemblage.cli._options import option_name, option_text, shell_text
 from ensemblage.cli._progress import tell_notes
 from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.ensemble._noise import VOTE
@@ -53,6 +53,11 @@ def formula_notes(ids: Sequence[str]) -> list[str]:
     return [
         f"ids such as {shown} are formulas to a spreadsheet, and are written as they are: import them there as text"
     ]
+
+
+def alert_notes(objects: Features | Members) -> list[str]:
+    """What of the data probably makes a wrong answer, for a command that has no other place for it."""
+    return [f"alert: {alert.text.spelled(option_text)}" for alert in objects.alerts]
 
 
 def rows_of_members(
@@ -151,7 +156,7 @@ class Source:
     def told_features(self) -> Features:
         """The features of the file as it is; what is to say of them is said."""
         features = self.features(self.read())
-        tell_notes(self.path.name, features.notes)
+        tell_notes(self.path.name, [*alert_notes(features), *features.notes])
         return features
 
     def members(self, content: bytes) -> Members:

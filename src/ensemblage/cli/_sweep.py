@@ -25,7 +25,7 @@ from ensemblage.cli._labels import write_labels
 from ensemblage.cli._options import option_name, shell_text
 from ensemblage.cli._progress import progress_bar, tell, tell_notes
 from ensemblage.cli._seconds import WRITE, Seconds
-from ensemblage.cli._source import FEATURE_OPTIONS, USUAL, CellSource, Source
+from ensemblage.cli._source import FEATURE_OPTIONS, USUAL, CellSource, Source, alert_notes
 from ensemblage.generation._graphs import as_graph
 from ensemblage.io._anndata_features import classes_of
 from ensemblage.io._bytes import read_bytes
@@ -157,7 +157,8 @@ def _read_objects(source: Source, color: str | None) -> SweepInput:
         raise ValueError(
             f"{source.path.name} must have columns that are features. It has only members. Leave --categories out."
         )
-    return SweepInput(features.X, features.ids, shown, {"standardize": False}, features.notes, features.truth)
+    notes = (*alert_notes(features), *features.notes)
+    return SweepInput(features.X, features.ids, shown, {"standardize": False}, notes, features.truth)
 
 
 def _fill(folder: Folder, data: Path, make: Any, told: Mapping[str, str]) -> None:

@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.base.cached import once
-from ensemblage.base.options import Message, Option, of_columns
+from ensemblage.base.options import Alert, Message, Option, of_columns
 from ensemblage.base.parameters import Words
 from ensemblage.base.sklearn import BaseEstimator, TransformerMixin
 from ensemblage.base.text import some
+from ensemblage.io._alerts import alerts
 from ensemblage.io._categories import CategoryEncoder, level_codes, levels_of, n_indicators
 from ensemblage.io._column import Column
 from ensemblage.io._column_role import (
@@ -27,7 +28,6 @@ from ensemblage.io._column_role import (
     role_of,
 )
 from ensemblage.io._dates import date_parts
-from ensemblage.io._missing import notes_of_codes
 from ensemblage.io._roles import Roles
 from ensemblage.io._scaling import BlockScaler, scaler_of, scaling_note
 from ensemblage.io._table import Table
@@ -184,8 +184,8 @@ class Encoding:
     options: Options
     set_aside: tuple[str, ...] = ()
     """What is told first: which columns are known classes by their names."""
-    codes: tuple[str, ...] = ()
-    """What is told of numbers that may mean missing."""
+    alerts: tuple[Alert, ...] = ()
+    """What of the table probably makes a wrong answer."""
     fills_few: bool = False
     """Whether missing numbers are filled, few as they were, though nothing said how."""
 
@@ -202,8 +202,8 @@ class Encoding:
 
     def in_python(self) -> Encoding:
         """The same with what is told as plain text."""
-        told: Any = {name: tuple(map(str, getattr(self, name))) for name in ("notes", "set_aside", "codes")}
-        return replace(self, **told)
+        told: Any = {name: tuple(map(str, getattr(self, name))) for name in ("notes", "set_aside")}
+        return replace(self, **told, alerts=())
 
     def transform(self, table: Table) -> NDArray[np.float64]:
         """(n, m) features."""
@@ -250,9 +250,7 @@ def fit_encoding(
     notes += _notes_of_units([table[column.name] for column in used if column.kind == "number"])
     notes += _notes_of_spellings(used)
     features = [column for column in used if column.kind != "member"]
-    numbers = [place for place, j in enumerate(cells.of) if features[j].kind == "number"]
-    codes = notes_of_codes((cells.names[place], cells.column(place)) for place in numbers)
-    notes += codes
+    found = alerts(table, used, cells)
     fills_few = options.impute is None and _has_few_gaps(cells, used)
     mostly = mostly_gaps(cells, features)
     gaps = notes_of_gaps(mostly)
@@ -261,7 +259,7 @@ def fit_encoding(
     without = "Gower's distances do without missing values; for pictures alone: "
     notes += [f"{without}{note}" for note in filled] if by_distance else filled
     if not features:
-        return Encoding(used, uses, tuple(notes), None, options, set_aside, codes), np.empty((len(table), 0))
+        return Encoding(used, uses, tuple(notes), None, options, set_aside, found), np.empty((len(table), 0))
     cells.check_size(features, table.source)
     parts = [j for j in cells.of if features[j].kind == "parts"]
     n_parts = len(parts) // len(set(parts)) if parts else 1
@@ -270,7 +268,7 @@ def fit_encoding(
     X = cells.fit(transformer)
     notes += filter(None, [scaling_note(transformer, cells.names)]) if options.standardize else []
     uses = _uses_with_gaps(uses, cells, features, transformer, mostly)
-    return Encoding(used, uses, tuple(notes), transformer, options, set_aside, codes, fills_few), X
+    return Encoding(used, uses, tuple(notes), transformer, options, set_aside, found, fills_few), X
 
 
 def _missing_numbers(cells: Cells, columns: Sequence[Encoded]) -> NDArray[np.int64]:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.base.options import Message, Option
+from ensemblage.base.options import Alert, Message, Option
 from ensemblage.io._encoding import (
     ColumnUse,
     Encoded,
@@ -61,6 +61,8 @@ class Features:
     """What the features were made from, those rows alone."""
     encoding: Encoding | None = None
     """How the columns became ``X`` and ``members``."""
+    alerts: tuple[Alert, ...] = ()
+    """What probably makes a wrong answer."""
 
 
 def features_of(
@@ -130,4 +132,5 @@ def features_of(
         rows,
         table,
         encoding,
+        encoding.alerts,
     )

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.base.options import Message, Option
+from ensemblage.base.options import Alert, Message, Option
 from ensemblage.ensemble._checks import check_missing
 from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.ensemble._noise import noise_voted
@@ -31,6 +31,8 @@ class Members:
     notes: tuple[str, ...]
     columns: list[ColumnUse] = field(default_factory=list)
     """What was done with each column of the table."""
+    alerts: tuple[Alert, ...] = ()
+    """What probably makes a wrong answer."""
 
 
 def members_of(

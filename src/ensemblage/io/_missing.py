@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.base.options import Message, of_columns
+from ensemblage.base.options import Alert, Message, of_columns
 from ensemblage.io._column import Column
 from ensemblage.io._numbers import POINT_NUMBER
 from ensemblage.io._table import Table
@@ -59,21 +59,21 @@ def _is_like_a_code(value: float) -> bool:
     return LIKE_A_CODE.fullmatch(digits) is not None and (value < 0 or len(digits) > 1)
 
 
-def notes_of_codes(columns: Iterable[tuple[str, NDArray[Any]]]) -> tuple[Message, ...]:
-    """What is told of the numbers in these columns that may mean missing."""
+def alerts_of_codes(columns: Iterable[tuple[str, NDArray[Any]]]) -> Iterator[Alert]:
+    """The alert of the numbers in these columns that may mean missing."""
     places: dict[float, list[str]] = {}
     for name, values in columns:
         for code in likely_codes(values):
             n = int(np.count_nonzero(values == code))
             places.setdefault(code, []).append(f"{name!r} ({n:,} cells)")
     if not places:
-        return ()
+        return
     codes = sorted(places)
     told = [f"{code:.15g} in {_first_places(places[code])}" for code in codes[:SHOWN]]
     more = [f"and {len(codes) - SHOWN} others"] * (len(codes) > SHOWN)
     given = of_columns("missing", [int(code) if code == int(code) else code for code in codes])
-    said = f"far from all other values, so that it may mean missing: {'; '.join([*told, *more])}"
-    return (Message(f"{said} (if so: ", given, ")"),)
+    far = f"far from all other values of {'its column' if len(codes) == 1 else 'their columns'}"
+    yield Alert("may mean missing", "; ".join([*told, *more]), far, Message("If so, add ", given, "."))
 
 
 def _first_places(names: Sequence[str]) -> str:

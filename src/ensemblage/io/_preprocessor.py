@@ -41,7 +41,7 @@ from ensemblage.io._encoding import (
 from ensemblage.io._feature_blocks import FeatureBlocks
 from ensemblage.io._features import Features
 from ensemblage.io._gower import gower_distances
-from ensemblage.io._missing import Gaps, notes_of_codes, with_gaps
+from ensemblage.io._missing import Gaps, alerts_of_codes, with_gaps
 from ensemblage.io._read import read_table
 from ensemblage.io._roles import assign_roles, name_columns
 from ensemblage.io._scaling import AUTO, BlockScaler, add_rows, extremes, extremes_of_both, scaling_note
@@ -95,7 +95,7 @@ class Preprocessor(TransformerMixin, BaseEstimator):
     columns_ : list of ColumnUse
         What was done with each column: its ``column``, ``role``, ``reason`` and ``use``.
     notes_ : tuple of str
-        The same in sentences.
+        The same in sentences; first what probably makes a wrong answer, which is warned of, too.
     members_ : list of str
         Names of the categories that are members.
     n_columns_ : int
@@ -201,8 +201,8 @@ class Preprocessor(TransformerMixin, BaseEstimator):
         check_parameters(self)
         table = self._table(X)
         features = self._fit_array(X) if table is None else self._fit_table(X, table)
-        for note in self._codes:
-            warnings.warn(note, NoteWarning, stacklevel=2)
+        for alert in self._alerts:
+            warnings.warn(alert["text"], NoteWarning, stacklevel=2)
         return features
 
     def transform(self, X: Any) -> Any:
@@ -340,15 +340,15 @@ class Preprocessor(TransformerMixin, BaseEstimator):
 
     def _set(self, encoding: Encoding, names: Sequence[str], uses: list[ColumnUse], notes: tuple[str, ...]) -> None:
         """What a table with columns of these names was fitted to."""
-        plain = encoding.in_python()
-        self._encoding: Encoding | None = plain
+        self._encoding: Encoding | None = encoding.in_python()
         self.feature_names_in_ = np.array(names, dtype=object)
         self.n_features_in_ = len(names)
         self.columns_, self.transformer_ = uses, encoding.transformer
-        self.notes_ = tuple(map(str, notes))
+        self._alerts = tuple(alert.plain() for alert in encoding.alerts)
+        self.notes_ = (*(alert["text"] for alert in self._alerts), *map(str, notes))
         self.members_ = [column.name for column in encoding.columns if column.kind == "member"]
         self.n_columns_ = len(encoding.columns) - len(self.members_)
-        self._names, self._codes = encoding.names, plain.codes
+        self._names = encoding.names
 
     @classmethod
     def _of(
@@ -381,9 +381,9 @@ class Preprocessor(TransformerMixin, BaseEstimator):
         given = self._keep_varying(
             np.arange(X.shape[1]) if sparse.issparse(X) else np.flatnonzero(np.fmax.reduce(X) > np.fmin.reduce(X))
         )
-        codes = () if sparse.issparse(X) else notes_of_codes(zip(given, X.T, strict=True))
-        self._codes = tuple(map(str, codes))
-        self.notes_ += self._codes
+        codes = () if sparse.issparse(X) else alerts_of_codes(zip(given, X.T, strict=True))
+        self._alerts = tuple(alert.plain() for alert in codes)
+        self.notes_ = (*(alert["text"] for alert in self._alerts), *self.notes_)
         if sparse.issparse(X):
             scale = StandardScaler(with_mean=False) if self.standardize else FunctionTransformer(accept_sparse=True)
             # Every column comes back, as the names say: one without any value as zeros.
@@ -401,7 +401,7 @@ class Preprocessor(TransformerMixin, BaseEstimator):
         """Use these columns of an array, and return the names of all."""
         m = self.n_features_in_
         given = list(map(str, getattr(self, "feature_names_in_", [f"x{j}" for j in range(m)])))
-        self._encoding, self.members_, self._varying, self._codes = None, [], varying, ()
+        self._encoding, self.members_, self._varying, self._alerts = None, [], varying, ()
         kept = set(varying.tolist())
         if not kept:
             raise ValueError("X must have a column of numbers that vary. It has none. Give other features.")
@@ -459,9 +459,9 @@ class Preprocessor(TransformerMixin, BaseEstimator):
         encoding, blocks = fit_encoding(table, named.rest, options, cells_of=cells_of)
         notes = *encoding.set_aside, *table.notes, *named.notes, *encoding.notes
         self._set(encoding, table.names, encoding.uses, notes)
-        features.notes = notes
-        for note in self._codes:
-            warnings.warn(note, NoteWarning, stacklevel=2)
+        features.notes, features.alerts = notes, encoding.alerts
+        for alert in self._alerts:
+            warnings.warn(alert["text"], NoteWarning, stacklevel=2)
         if not len(encoding.names):
             raise ValueError(
                 f"{table.source} must have at least one column of features. All its columns are members. Encode the "

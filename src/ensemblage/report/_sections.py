@@ -28,6 +28,8 @@ from ensemblage.report._stability import stability_section
 Summary = Mapping[str, Any]
 
 _EQUAL = 1e-9
+MOST_ALERTS = 5
+"""That are shown before the answer; the others are folded away, and numbered in the shell."""
 
 PARTITION_TERMS = (
     ("Partition", "One clustering of the objects, a member of the ensemble that was combined."),
@@ -61,6 +63,7 @@ TRUST_TERMS = {
 def sections_of(summary: Summary) -> list[Section]:
     """The sections in the order of the page."""
     sections = [
+        alerts_section(summary),
         answer_section(summary),
         clusters_section(summary),
         objects_section(summary),
@@ -71,6 +74,15 @@ def sections_of(summary: Summary) -> list[Section]:
         next_section(summary),
     ]
     return [section for section in sections if section is not None]
+
+
+def alerts_section(summary: Summary) -> Section | None:
+    """What of the data probably makes a wrong answer."""
+    texts = [alert["text"] for alert in summary.get("alerts", ())]
+    if not texts:
+        return None
+    sentence = "Settle what follows before you use the answer: the data probably make it wrong."
+    return Section("Alerts", [sentence, *texts[:MOST_ALERTS]], more=texts[MOST_ALERTS:], name="alerts")
 
 
 def trust_section(summary: Summary) -> Section:

@@ -52,7 +52,7 @@ from ensemblage.report._truth import compare_with_truth
 
 FORMAT = 1
 """Changes when a page can no longer be made of an older summary."""
-SCHEMA = 9
+SCHEMA = 10
 """Grows when keys change; `render` still reads the older ones. A summary without the key is of schema 1."""
 
 COLUMN_KEYS = ("column", "role", "reason", "use")
@@ -154,12 +154,12 @@ def summarize(
     Returns
     -------
     dict
-        ``data``, ``consensus``, ``clusters`` (one entry each), ``members`` (one per partition), ``agreement``,
-        ``rankings``, ``truth``, ``evidence`` (records that `evidence_from_dict` reads), ``objects`` (by
-        columns: of more than 20,000 those of the figures and the undecided), ``least_certain``, ``profile``,
-        ``modes``, ``methods``, ``without_columns``, ``chosen``, ``plan``, ``columns``, ``references``, ``settings``,
-        ``seconds``, ``versions``, ``figures`` (what the figures draw), and ``headline``. Numbers that do not exist are
-        None.
+        ``alerts`` (what of the data probably makes a wrong answer), ``data``, ``consensus``, ``clusters`` (one entry
+        each), ``members`` (one per partition), ``agreement``, ``rankings``, ``truth``, ``evidence`` (records that
+        `evidence_from_dict` reads), ``objects`` (by columns: of more than 20,000 those of the figures and the
+        undecided), ``least_certain``, ``profile``, ``modes``, ``methods``, ``without_columns``, ``chosen``, ``plan``,
+        ``columns``, ``references``, ``settings``, ``seconds``, ``versions``, ``figures`` (what the figures draw), and
+        ``headline``. Numbers that do not exist are None.
 
     Raises
     ------
@@ -225,6 +225,7 @@ def summarize(
         "schema": SCHEMA,
         "format": FORMAT,
         "title": str(title),
+        "alerts": list(getattr(getattr(model, "preprocessor_", None), "_alerts", ())),
         "command": None if command is None else str(command),
         "data": _data(ensemble, coordinates),
         "consensus": _consensus(ensemble, model, placed, weights),

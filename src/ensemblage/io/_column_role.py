@@ -128,6 +128,8 @@ def role_of(column: Column) -> Role:
         return Role("mostly empty", f"{n_filled} of {n} cells hold something")
     if column.numbers is None and _open_levels(column):
         return Role("ordered", OPEN_ENDS)
+    if column.has_units:
+        return Role("number", "numbers in several units")
     are_classes = column.numbers is None and CLASSES_NAME.fullmatch(column.name.strip())
     if column.is_numeric and not are_classes and not _is_truth_value(column):
         return _role_of_numbers(column)
@@ -203,7 +205,8 @@ def _role_of_numbers(column: Column) -> Role:
     is_id, is_postal, is_code = (bool(pattern.fullmatch(name)) for pattern in (ID_NAME, POSTAL_NAME, CODE_NAME))
     is_code = is_code or bool(CLASSES_NAME.fullmatch(name))
     if not (is_id or is_postal or is_code) and column.is_text and _has_leading_zeros(column):
-        return Role("code", "leading zeros")
+        may_name = len(values) > 2 and column.differs_everywhere()
+        return Role("id", "leading zeros, and it differs in every row") if may_name else Role("code", "leading zeros")
     may_be_id = len(filled) == len(values) and not is_postal
     if may_be_id and (is_id or ID_WORD.fullmatch(name)) and len(np.unique(filled)) == len(values):
         return Role("id", ID_BY_NAME)

@@ -353,16 +353,19 @@ def _fills(transformer: Any, n: int) -> dict[int, float]:
 
 
 def _notes_of_units(columns: Sequence[Column]) -> list[Message]:
-    """What is told of numbers with a unit."""
+    """What is told of numbers with a unit, and of shares beside per cent."""
     with_unit = [column for column in columns if column.unit]
-    if not with_unit:
-        return []
-    units = [f"{column.name} in {column.unit}" for column in with_unit]
-    return [
-        Message(
-            f"numbers with a unit: {shorten(units)} (else: ", of_columns("roles", {with_unit[0].name: "category"}), ")"
-        )
-    ]
+    shares = [column.name for column in columns if column.has_shares]
+    notes = []
+    if with_unit:
+        units = [f"{c.name} in {c.unit}{' (bare numbers, too)' * (c.units[c.unit] < 1 - 1e-9)}" for c in with_unit]
+        other = of_columns("roles", {with_unit[0].name: "category"})
+        notes += [Message(f"numbers with a unit: {shorten(units)} (else: ", other, ")")]
+    if shares:
+        left = of_columns("roles", {shares[0]: "drop"})
+        said = "numbers up to 1 beside others with a per cent sign are read as shares, 0.68 as 68%"
+        notes += [Message(f"{said}: {shorten(shares)} (if not, correct them, or: ", left, ")")]
+    return notes
 
 
 def _notes_of_spellings(columns: Sequence[Encoded]) -> list[str]:
@@ -613,6 +616,13 @@ def _check_size(columns: Sequence[Encoded], n: int, source: str) -> None:
 
 
 def _check_numbers(column: Column, table: Table) -> None:
+    if scales := column.scales:
+        one, other = (f"{column.text[row].as_py()!r} in {table.where(row)}" for row in scales)
+        rule = f"The numbers of column {column.name!r} of {table.source} must have one unit."
+        left = of_columns("roles", {column.name: "drop"})
+        raise ValueError(
+            Message(f"{rule} Got {one} and {other}. Write them alike, or leave the column out: ", left, ".")
+        )
     advice = "Correct it, or leave the column out: ", of_columns("roles", {column.name: "drop"}), "."
     if column.numbers is None:
         row = int(column.not_numbers[0])

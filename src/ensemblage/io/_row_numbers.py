@@ -9,7 +9,7 @@ from ensemblage.io._column import Column
 
 FEWEST_ROWS = 20
 """Of fewer rows whole numbers often differ, as steps of an experiment do."""
-SURE, LIKELY = 10.0, 3.0
+SURE, LIKELY = 16.0, 3.0
 """−ln of the chance that no two of so many whole numbers are equal, from which they are ids, and may be some."""
 WINDOW = 10
 """Steps from a number to a later one, over which the density of the numbers is taken."""
@@ -19,7 +19,7 @@ EXACT = 2.0**53
 """Larger whole numbers are no longer exact as floats."""
 SAMPLE = 1_000
 NEARLY, FEW_EQUAL = 0.9, 0.2
-"""Share of different values, and of the repetitions that chance would give, where numbers nearly differ in every row."""
+"""Least share of different values, and most of the repetitions by chance, of numbers that nearly all differ."""
 PACKED = "whole numbers that differ in every row, although so many so close together would not by chance"
 LONG_NUMBERS = "whole numbers of equally many digits that differ in every row"
 BY_VALUES = (PACKED, LONG_NUMBERS)
@@ -39,8 +39,11 @@ def why_id(column: Column, values: NDArray[np.float64]) -> str:
     return LONG_NUMBERS if _n_digits(values) >= LONG else ""
 
 
-def why_perhaps_id(values: NDArray[np.float64], has_name: bool) -> str:
-    """Why the whole numbers of a column that is no id may be ids; "" if nothing says so. ``has_name``: of an id."""
+def why_perhaps_id(values: NDArray[np.float64], has_name: bool, n_columns: int = 1) -> str:
+    """Why the whole numbers of a column that is no id may be ids; "" if nothing says so.
+
+    ``has_name`` says that its name is that of an id; of ``n_columns`` columns of numbers one may differ by chance.
+    """
     filled = values[~np.isnan(values)]
     n = len(filled)
     if n < FEWEST_ROWS or not _nearly_differ(filled[:SAMPLE]) or not _nearly_differ(filled):
@@ -51,7 +54,8 @@ def why_perhaps_id(values: NDArray[np.float64], has_name: bool) -> str:
         return "whole numbers that nearly all differ, as ids do" if few or has_name else ""
     if (np.diff(filled) > 0).all():
         return "whole numbers that increase with every row"
-    return "whole numbers that differ in every row" if expected >= LIKELY or _n_digits(filled) >= RATHER_LONG else ""
+    is_likely = expected >= LIKELY + np.log(n_columns) or _n_digits(filled) >= RATHER_LONG
+    return "whole numbers that differ in every row" if is_likely else ""
 
 
 def surprise(values: NDArray[np.float64]) -> float:

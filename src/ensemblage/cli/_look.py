@@ -20,7 +20,7 @@ from ensemblage.cli._source import FEATURE_OPTIONS, CellSource, Source
 from ensemblage.io import Table
 from ensemblage.io._encoding import KNOWN_CLASSES
 from ensemblage.io._features import Features
-from ensemblage.io._missing import likely_codes
+from ensemblage.io._missing import codes_in
 from ensemblage.report._layout import percent, plural
 
 MOST_COLUMNS = 200
@@ -147,7 +147,7 @@ def _command(
     if source.truth_column is None:
         classes = [use.column for use in features.columns if use.use.endswith(KNOWN_CLASSES)]
         words += ["--truth-column", *classes[:1]] if classes else []
-    codes = sorted({code for values in numbers.values() for code in likely_codes(values)})
+    codes = codes_in(numbers.items())
     if codes and not source.missing_codes:
         words += shlex.split(option_text(Option("missing", [f"{code:.15g}" for code in codes])))
     if is_refused and source.options.get("impute") is None:

@@ -6,14 +6,17 @@ codes that were named.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.base.options import Alert, Message
-from ensemblage.io._missing import alerts_of_codes
+from ensemblage.base.options import Alert, Message, of_columns
+from ensemblage.io._column_role import AS_SAID, ID_WORD
+from ensemblage.io._missing import SHOWN, alerts_of_codes
+from ensemblage.io._row_numbers import INCREASING, MOST_IDS, why_perhaps_id
 
 if TYPE_CHECKING:
     from ensemblage.io._encoding import Cells, Encoded
@@ -56,5 +59,77 @@ def _row_of_sums(table: Table, used: Sequence[Encoded], cells: Cells) -> Iterato
         yield Alert("a row of sums", where, f"its {numbers} of those above", Message("Delete that row."))
 
 
-CHECKS = (_row_of_sums, _codes)
+def _perhaps_ids(table: Table, used: Sequence[Encoded], cells: Cells) -> Iterator[Alert]:
+    """Whole numbers that may name the rows."""
+    found = dict[str, list[str]]()
+    n_columns = sum(column.kind == "number" for column in used)
+    has_id = any(role.name == "id" for role in table.found_roles.values())
+    for name, values in _whole_numbers(table, used, cells):
+        why = why_perhaps_id(values, bool(ID_WORD.fullmatch(name.strip())), n_columns)
+        if why and not (why == INCREASING and has_id):  # beside years, say, much grows
+            found.setdefault(why, []).append(name)
+    names = [name for each in found.values() for name in each]
+    if len(names) > MOST_IDS:
+        found = {"whole numbers that (nearly) all differ, as ids do, and ranks": names}
+    for why, each in found.items():
+        given = [of_columns("roles", {each[0]: role}) for role in ("drop", "number")]
+        cure = Message("If they name the rows, add ", given[0], ", else ", given[1], ".")
+        yield Alert("perhaps ids", _columns(each), why, cure)
+
+
+def _perhaps_categories(table: Table, used: Sequence[Encoded], cells: Cells) -> Iterator[Alert]:
+    """A few whole numbers that may be codes of categories."""
+    names = [
+        name
+        for name, values in _whole_numbers(table, used, cells)
+        if len(values) >= FEWEST_CODED
+        and 2 <= len(levels := np.unique(values[~np.isnan(values)])) <= min(MOST_CODED, len(values) / 2)
+        and levels.tolist() != [0, 1]
+        and (CATEGORY_WORD.fullmatch(name.strip()) or _jumps(values))
+    ]
+    if names:
+        given = [of_columns("roles", {names[0]: role}) for role in ("category", "number")]
+        cure = Message("If they are codes of categories, add ", given[0], ", else ", given[1], ".")
+        yield Alert("perhaps categories", _columns(names), "few whole numbers", cure)
+
+
+def _jumps(values: NDArray[Any]) -> bool:
+    """Whether the numbers from 1 to many occur so unevenly that their order says nothing of how often.
+
+    Counts of what has an order rise and fall a few times. Here most neighbours differ beyond chance, by turns up and
+    down.
+    """
+    levels, counts = np.unique(values[~np.isnan(values)], return_counts=True)
+    if len(levels) < FEWEST_JUMPS or levels[0] != 1 or levels[-1] > 1.2 * len(levels):
+        return False
+    steps = np.diff(counts) / np.sqrt(counts[1:] + counts[:-1])
+    signs = np.sign(steps[np.abs(steps) > 2])
+    return bool(np.count_nonzero(np.diff(signs)) >= len(levels) / 2)
+
+
+def _whole_numbers(table: Table, used: Sequence[Encoded], cells: Cells) -> Iterator[tuple[str, NDArray[Any]]]:
+    """By their names the columns of whole numbers, unless the user gave their role."""
+    for name, values in _numbers(used, cells):
+        known = values[~np.isnan(values)]
+        if table.found_roles[name].reason != AS_SAID and len(known) and bool((known == np.floor(known)).all()):
+            yield name, values
+
+
+def _columns(names: Sequence[str]) -> str:
+    more = f" and {len(names) - SHOWN:,} more" if len(names) > SHOWN else ""
+    return f"column{'s' * (len(names) > 1)} {', '.join(map(repr, names[:SHOWN]))}{more}"
+
+
+FEWEST_CODED, MOST_CODED = 20, 100
+"""Rows, and different numbers, of codes."""
+FEWEST_JUMPS = 12
+"""More numbers than usual scales have."""
+CATEGORY_WORD = re.compile(
+    r"(?i)(.*[\W_])?(sex|gender|geschlecht|segment|country|land|nation|nationality|state|bundesland|kanton|canton|province"
+    r"|provinz|zone|district|bezirk|race|ethnicity|religion|language|sprache|marital|marital[\W_]?status|familienstand"
+    r"|occupation|beruf|job|profession|industry|branche|sector|department|abteilung|store|shop|filiale|brand|marke|channel"
+    r"|kanal|team)([\W_]?(no|nr|num|key))?|city|stadt"
+)
+"""Names of what is no number, though it may be numbered."""
+CHECKS = (_row_of_sums, _perhaps_ids, _codes, _perhaps_categories)
 """In the order in which they are told."""

@@ -13,16 +13,19 @@ SURE, LIKELY = 16.0, 3.0
 """−ln of the chance that no two of so many whole numbers are equal, from which they are ids, and may be some."""
 WINDOW = 10
 """Steps from a number to a later one, over which the density of the numbers is taken."""
-LONG, RATHER_LONG = 11, 8
+LONG, RATHER_LONG = 11, 9
 """Digits that every one of them has: hardly a measurement is so precise, ids and time stamps are."""
 EXACT = 2.0**53
 """Larger whole numbers are no longer exact as floats."""
 SAMPLE = 1_000
 NEARLY, FEW_EQUAL = 0.9, 0.2
 """Least share of different values, and most of the repetitions by chance, of numbers that nearly all differ."""
+MOST_IDS = 3
+"""Columns that are ids by their values: of more each is a number, such as a rank."""
 PACKED = "whole numbers that differ in every row, although so many so close together would not by chance"
 LONG_NUMBERS = "whole numbers of equally many digits that differ in every row"
 BY_VALUES = (PACKED, LONG_NUMBERS)
+INCREASING = "whole numbers that increase with every row"
 
 
 def why_id(column: Column, values: NDArray[np.float64]) -> str:
@@ -53,7 +56,7 @@ def why_perhaps_id(values: NDArray[np.float64], has_name: bool, n_columns: int =
         few = expected >= SURE and n_equal <= FEW_EQUAL * expected
         return "whole numbers that nearly all differ, as ids do" if few or has_name else ""
     if (np.diff(filled) > 0).all():
-        return "whole numbers that increase with every row"
+        return INCREASING
     is_likely = expected >= LIKELY + np.log(n_columns) or _n_digits(filled) >= RATHER_LONG
     return "whole numbers that differ in every row" if is_likely else ""
 

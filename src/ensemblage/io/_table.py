@@ -17,14 +17,12 @@ from ensemblage.base.text import some
 from ensemblage.io._column import Column
 from ensemblage.io._column_role import GIVEN, Role, given_role, is_given_role, role_of
 from ensemblage.io._dates import Dates, parse_dates
-from ensemblage.io._row_numbers import BY_VALUES
+from ensemblage.io._row_numbers import BY_VALUES, MOST_IDS
 
 if TYPE_CHECKING:
     from ensemblage.io._features import Features
 
 features_of: Registered[..., Features] = Registered("features_of")
-MOST_IDS = 3
-"""Columns of whole numbers that are ids by their values: of more each is a number, such as a rank."""
 TOO_MANY_IDS = "whole numbers that differ in every row, as those of other columns do"
 
 

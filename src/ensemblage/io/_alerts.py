@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ensemblage.base.options import Alert, Message, of_columns
 from ensemblage.io._column_role import AS_SAID, ID_WORD
 from ensemblage.io._missing import SHOWN, alerts_of_codes
-from ensemblage.io._row_numbers import INCREASING, MOST_IDS, why_perhaps_id
+from ensemblage.io._row_numbers import INCREASING, MOST_IDS, SAMPLE, why_perhaps_id
 
 if TYPE_CHECKING:
     from ensemblage.io._encoding import Cells, Encoded
@@ -79,40 +79,40 @@ def _perhaps_ids(table: Table, used: Sequence[Encoded], cells: Cells) -> Iterato
 
 def _perhaps_categories(table: Table, used: Sequence[Encoded], cells: Cells) -> Iterator[Alert]:
     """A few whole numbers that may be codes of categories."""
-    names = [
-        name
-        for name, values in _whole_numbers(table, used, cells)
-        if len(values) >= FEWEST_CODED
-        and 2 <= len(levels := np.unique(values[~np.isnan(values)])) <= min(MOST_CODED, len(values) / 2)
-        and levels.tolist() != [0, 1]
-        and (CATEGORY_WORD.fullmatch(name.strip()) or _jumps(values))
-    ]
+    names = [name for name, values in _whole_numbers(table, used, cells) if _may_be_codes(name.strip(), values)]
     if names:
         given = [of_columns("roles", {names[0]: role}) for role in ("category", "number")]
         cure = Message("If they are codes of categories, add ", given[0], ", else ", given[1], ".")
         yield Alert("perhaps categories", _columns(names), "few whole numbers", cure)
 
 
-def _jumps(values: NDArray[Any]) -> bool:
-    """Whether the numbers from 1 to many occur so unevenly that their order says nothing of how often.
+def _may_be_codes(name: str, values: NDArray[Any]) -> bool:
+    """Whether few whole numbers, not 0 and 1, have a name of categories, or counts that leap up and down.
 
-    Counts of what has an order rise and fall a few times. Here most neighbours differ beyond chance, by turns up and
-    down.
+    Of what has an order neighbours are alike, or rise and fall a few times. Here most neighbours from 1 to many differ
+    beyond chance, by turns up and down.
     """
-    levels, counts = np.unique(values[~np.isnan(values)], return_counts=True)
-    if len(levels) < FEWEST_JUMPS or levels[0] != 1 or levels[-1] > 1.2 * len(levels):
+    has_word = bool(CATEGORY_WORD.fullmatch(name))
+    low, high = np.nanmin(values), np.nanmax(values)
+    if len(values) < FEWEST_CODED or high - low > 10 * MOST_CODED or (not has_word and low != 1):
         return False
+    levels, counts = np.unique(values[~np.isnan(values)], return_counts=True)
+    if has_word or len(levels) < FEWEST_LEAPING or high > 1.2 * len(levels):
+        return has_word and 2 <= len(levels) <= min(MOST_CODED, len(values) / 2) and (low, high) != (0, 1)
     steps = np.diff(counts) / np.sqrt(counts[1:] + counts[:-1])
     signs = np.sign(steps[np.abs(steps) > 2])
-    return bool(np.count_nonzero(np.diff(signs)) >= len(levels) / 2)
+    return len(levels) <= MOST_CODED and bool(np.count_nonzero(np.diff(signs)) >= len(levels) / 3)
 
 
 def _whole_numbers(table: Table, used: Sequence[Encoded], cells: Cells) -> Iterator[tuple[str, NDArray[Any]]]:
     """By their names the columns of whole numbers, unless the user gave their role."""
     for name, values in _numbers(used, cells):
-        known = values[~np.isnan(values)]
-        if table.found_roles[name].reason != AS_SAID and len(known) and bool((known == np.floor(known)).all()):
+        if table.found_roles[name].reason != AS_SAID and _are_whole(values[:SAMPLE]) and _are_whole(values):
             yield name, values
+
+
+def _are_whole(values: NDArray[Any]) -> bool:
+    return bool(((values == np.floor(values)) | np.isnan(values)).all())
 
 
 def _columns(names: Sequence[str]) -> str:
@@ -122,7 +122,7 @@ def _columns(names: Sequence[str]) -> str:
 
 FEWEST_CODED, MOST_CODED = 20, 100
 """Rows, and different numbers, of codes."""
-FEWEST_JUMPS = 12
+FEWEST_LEAPING = 12
 """More numbers than usual scales have."""
 CATEGORY_WORD = re.compile(
     r"(?i)(.*[\W_])?(sex|gender|geschlecht|segment|country|land|nation|nationality|state|bundesland|kanton|canton|province"

@@ -26,7 +26,7 @@ ID_WORD = re.compile(
     r"(?i)(.*[\W_])?(account|acct|konto|customer|kunden?|client|patient|subject|participant|proband|case|fall|order|auftrag"
     r"|invoice|rechnung|ticket|mrn|ssn|ean|upc|gtin|isbn|imei|sku|user|member|mitglied|employee|personal|student|matrikel"
     r"|serial|barcode|specimen|sample|record|transaction|booking|contract|vertrag|policy|claim|device)"
-    r"([\W_]?(code|key|ref))?|.+(number|nummer|nr)"
+    r"([\W_]?(code|key|ref|id))?|.+(number|nummer|nr)"
 )
 """Names of ids; in the plural they count something."""
 POSTAL_NAME = re.compile(r"(?i)(^|.*[\W_])(zip|zip_?code|plz|postleitzahl|post_?code|postal_?code|phone|telefon|iban)")

@@ -23,11 +23,10 @@ LIKE_A_CODE = re.compile(r"9+|8+|7+|9+[78]")
 """... or once that, if its digits are such."""
 ONE_DIGIT = (7.0, 8.0, 9.0)
 """Codes of answers on a short scale, if several columns have them."""
-FEWEST_ANSWERS, MOST_ANSWERS = 3, 7
-"""Different answers of a scale."""
+FEWEST_ANSWERS, MOST_ANSWERS, MOST_SPAN = 3, 7, 20
+"""Different answers of a scale, and the range of all its numbers."""
 SEVERAL, PART_OF_SCALE = 3, 0.25
 """Columns with such codes, at least, and their part of the columns on the scale."""
-SCALE_SAMPLE = 100
 SHOWN = 5
 """Values, and columns of one, that a note names."""
 
@@ -92,11 +91,11 @@ def _short_scale(values: NDArray[Any]) -> tuple[float, dict[float, int]] | None:
 
     None for other numbers.
     """
-    known = values[~np.isnan(values)]
-    if len(known) < 2 or (known[:SCALE_SAMPLE] != np.floor(known[:SCALE_SAMPLE])).any():
+    low, high = (np.fmin.reduce(values, initial=np.nan), np.fmax.reduce(values, initial=np.nan))
+    if not (high <= max(ONE_DIGIT) and high - low < MOST_SPAN):  # NaN is not
         return None
-    levels, counts = np.unique(known, return_counts=True)
-    if len(levels) > MOST_ANSWERS + AT_ONCE or (levels != np.floor(levels)).any():
+    levels, counts = np.unique(values[~np.isnan(values)], return_counts=True)
+    if (levels != np.floor(levels)).any():
         return None
     steps = np.flatnonzero(np.diff(levels) > 1)
     end = int(steps[0]) + 1 if len(steps) else len(levels)
@@ -107,7 +106,7 @@ def _short_scale(values: NDArray[Any]) -> tuple[float, dict[float, int]] | None:
         or not all(code in ONE_DIGIT for code in codes)
     ):
         return None
-    is_rare = all(n > 1 for n in codes.values()) and 2 * sum(codes.values()) < len(known)
+    is_rare = all(n > 1 for n in codes.values()) and 2 * sum(codes.values()) < counts.sum()
     return (float(levels[end - 1]), codes) if is_rare else None
 
 

@@ -31,11 +31,9 @@ INCREASING = "whole numbers that increase with every row"
 def why_id(column: Column, values: NDArray[np.float64]) -> str:
     """Why the whole numbers of a column name the rows, by their values alone; "" if they need not."""
     n = len(values)
-    if n < FEWEST_ROWS or not _nearly_differ(values[:SAMPLE]):
-        return ""
-    if np.abs(values).max() >= EXACT:
+    if n >= FEWEST_ROWS and np.abs(values).max() >= EXACT:
         return LONG_NUMBERS if _n_digits(values) >= LONG and column.differs_everywhere() else ""
-    if len(np.unique(values)) < n:
+    if n < FEWEST_ROWS or not _nearly_differ(values[:SAMPLE]) or len(np.unique(values)) < n:
         return ""
     if surprise(values) >= SURE:
         return PACKED

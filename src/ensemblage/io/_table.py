@@ -138,7 +138,11 @@ class Table:
         return len(self.columns[0].values) if self.columns else 0
 
     def __getitem__(self, name: str) -> Column:
-        return self.columns[self.names.index(name)]
+        return self._by_name[name]
+
+    @once
+    def _by_name(self) -> dict[str, Column]:
+        return {column.name: column for column in self.columns}
 
     def where(self, row: int) -> str:
         """The place of a row in the file, for messages."""

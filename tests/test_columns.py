@@ -113,9 +113,7 @@ def test_names_come_before_numbers_as_ids():
     assert table.roles == {"a": "id", "who": "id", "y": "number"}
     features = features_of(table)
     assert features.id_column == "who"
-    assert [use.use for use in features.columns] == ["left out: id", "id of the rows", "used"] or features.names == [
-        "y"
-    ]
+    assert [use.use for use in features.columns] == ["left out", "id of the rows", "used"]
 
 
 MEASURED = {
@@ -154,8 +152,8 @@ def test_measurements_stay_numbers(name):
 def test_columns_of_counts_are_no_ids():
     """Whole numbers of a wide matrix often differ in each of a few rows, now and then all of them."""
     for n, mean in ((8, 50), (24, 2_000), (60, 300_000)):
-        counts = np.random.default_rng(n).negative_binomial(2, 2 / (2 + mean), size=(n, 300))
-        names = [f"g{j}" for j in range(300)]
+        counts = np.random.default_rng(n).negative_binomial(2, 2 / (2 + mean), size=(n, 100))
+        names = [f"g{j}" for j in range(100)]
         table = read_table(pd.DataFrame(counts, columns=names))
         assert set(table.roles.values()) <= {"number", "constant"}
         assert not [text for text in alerts_of(table) if "perhaps" in text]

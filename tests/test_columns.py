@@ -136,6 +136,11 @@ MEASURED = {
     "steps of an experiment": lambda rng: 10 * np.arange(1, 13),
     "revenue in a large table": lambda rng: rng.lognormal(9, 1, 5000).round().astype(int),
     "score": lambda rng: rng.integers(0, 101, 100),
+    "degrees": lambda rng: [f"{t}°C" for t in rng.permutation(60) - 30],
+    "per cent": lambda rng: [f"{t}%" for t in rng.permutation(60)],
+    "euros": lambda rng: [f"{t} €" for t in rng.permutation(60)],
+    "centimetres": lambda rng: [f"{t} cm" for t in rng.permutation(60) + 120],
+    "difference": lambda rng: rng.permutation(60) - 30,
     "distance in metres": lambda rng: rng.exponential(9000, 110).round().astype(int),
 }
 
@@ -147,6 +152,16 @@ def test_measurements_stay_numbers(name):
         table = table_of(cells, name.replace(" ", "_"))
         assert table.roles[name.replace(" ", "_")] == "number"
         assert len(features_of(table).names) == 2
+
+
+def test_numbers_that_differ_in_every_row_are_reported():
+    table = table_of(sparse(np.random.default_rng(0)))
+    features = features_of(table)
+    assert features.columns[0][:3] == ("x", "number", "whole numbers that differ in every row, as many measurements do")
+    said = 'whole numbers that differ in every row, used: x (if they are ids: Preprocessor(roles={"x": "drop"}))'
+    assert said in features.notes
+    assert not features.alerts
+    assert "used: x" not in " ".join(features_of(table_of(np.arange(N) % 7)).notes)
 
 
 def test_columns_of_counts_are_no_ids():

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.base.options import Alert, Message, of_columns
-from ensemblage.io._column_role import AS_SAID, ID_WORD
+from ensemblage.io._column_role import AS_SAID, ID_WORD, is_written_plainly
 from ensemblage.io._missing import SHOWN, alerts_of_codes
 from ensemblage.io._row_numbers import INCREASING, MOST_IDS, SAMPLE, why_perhaps_id
 
@@ -66,7 +66,8 @@ def _perhaps_ids(table: Table, used: Sequence[Encoded], cells: Cells) -> Iterato
     has_id = any(role.name == "id" for role in table.found_roles.values())
     for name, values in _whole_numbers(table, used, cells):
         why = why_perhaps_id(values, bool(ID_WORD.fullmatch(name.strip())), n_columns)
-        if why and not (why == INCREASING and has_id):  # beside years, say, much grows
+        # Beside years, say, much grows.
+        if why and not (why == INCREASING and has_id) and is_written_plainly(table[name]):
             found.setdefault(why, []).append(name)
     names = [name for each in found.values() for name in each]
     if len(names) > MOST_IDS:

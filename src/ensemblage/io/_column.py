@@ -26,8 +26,8 @@ from ensemblage.io._numbers import (
 SAMPLE = 1_000
 UNIT = re.compile(r"[-+\u2212]?\d[\d.,'\u2019\u00a0\u202f ±/+-]*?\s*((?:[^\W\d_]|[°µ‰])[^\s\d]{0,15}[23]?)")
 """A number with what stands behind it: 175 cm, 23.5 kg/m2, 2.0±0.1 mm."""
-WITH_UNIT = 0.1
-"""Least share of the different cells that have the unit; the others may be bare numbers ..."""
+WITH_UNIT = 0.5
+"""Least share of the cells that have the unit; the others may be bare numbers ..."""
 NO_UNIT = re.compile(r"(?i)more|mehr|and|or|oder|und|up|plus|over|older|above|st|nd|rd|th|x")
 """... unless the word says that they are no numbers."""
 BARE_FACTOR = 3
@@ -95,10 +95,10 @@ class Column:
         return replace(self, values=emptied(self.values), read_again=read_again)
 
     @once
-    def units(self) -> dict[str, float]:
-        """What stands behind the numbers of a column of text, as in 175 cm, with its share of the different cells.
+    def units(self) -> dict[str, int]:
+        """What stands behind the numbers of a column of text, as in 175 cm, and in how many cells; "": nothing does.
 
-        Empty if no cell has a unit, or one holds something else. Cells without one are bare numbers.
+        Empty if no cell has a unit, or one holds something else.
         """
         import pyarrow as pa
 
@@ -107,29 +107,32 @@ class Column:
         first = [text for text in self.text.drop_null()[:SAMPLE].to_pylist() if not is_gap(text)]
         if all(map(is_number, first)) or not all(is_number(text) or UNIT.fullmatch(text) for text in first):
             return {}
-        texts = [text for text in self.distinct[1] if not is_gap(text)]
-        found: dict[str, float] = {}
-        for text in texts:
+        codes, texts = self.distinct
+        found: dict[str, int] = {}
+        for text, n in zip(texts, np.bincount(codes, minlength=len(texts)).tolist(), strict=False):
+            if is_gap(text):
+                continue
             match = None if is_number(text) else UNIT.fullmatch(text)
             number = text if match is None else text.removesuffix(match[1]).rstrip()
             if not is_number(number) or is_gap(number) or (match is not None and re.match(r"0\d", number)):
                 return {}
-            if match is not None:
-                found[match[1]] = found.get(match[1], 0.0) + 1 / len(texts)
-        return found
+            unit = "" if match is None else match[1]
+            found[unit] = found.get(unit, 0) + n
+        return found if found.keys() > {""} or "" not in found else {}
 
     @property
     def unit(self) -> str:
         """The unit of all numbers, or of some beside bare numbers; "" if there is none, or there are several."""
-        if len(self.units) != 1:
-            return ""
-        ((unit, share),) = self.units.items()
-        return unit if share > 1 - 1e-9 or (share >= WITH_UNIT and not NO_UNIT.fullmatch(unit)) else ""
+        unit, *others = self.units.keys() - {""} or [""]
+        if others or "" not in self.units:
+            return "" if others else unit
+        is_rare = self.units[unit] < WITH_UNIT * sum(self.units.values())
+        return "" if is_rare or NO_UNIT.fullmatch(unit) else unit
 
     @property
     def has_units(self) -> bool:
         """Whether the numbers have several units of one quantity, as 12.5 kg and 500 g."""
-        units = {unit.casefold() for unit in self.units}
+        units = {unit.casefold() for unit in self.units if unit}
         return len(units) > 1 and any(units <= family for family in FAMILIES)
 
     @once
@@ -139,7 +142,7 @@ class Column:
         Scales differ by currency or by unit, and where a bare number may be a share or per cent.
         """
         if self.has_units:
-            first, second, *_ = self.units
+            first, second, *_ = filter(None, self.units)
             return [self._row_with(rf"\d\s*{re.escape(unit)}$") for unit in (first, second)]
         if not self.is_text or self.read_again is not None or self.numbers is None:
             return []

@@ -12,7 +12,7 @@ from ensemblage.io._categories import levels_of
 from ensemblage.io._column import Column
 from ensemblage.io._dates import DATE, are_compact_dates
 from ensemblage.io._numbers import is_gap, is_missing
-from ensemblage.io._row_numbers import why_id
+from ensemblage.io._row_numbers import ALL_DIFFER, all_differ, why_id
 
 FEATURE = "feature"
 GIVEN = ("id", "number", "category", "ordered", FEATURE, "drop")
@@ -207,17 +207,26 @@ def _role_of_numbers(column: Column) -> Role:
     if not (is_id or is_postal or is_code) and column.is_text and _has_leading_zeros(column):
         may_name = len(values) > 2 and column.differs_everywhere()
         return Role("id", "leading zeros, and it differs in every row") if may_name else Role("code", "leading zeros")
-    may_be_id = len(filled) == len(values) and not is_postal
+    may_be_id = len(filled) == len(values) and not is_postal and is_written_plainly(column)
     if may_be_id and (is_id or ID_WORD.fullmatch(name)) and len(np.unique(filled)) == len(values):
         return Role("id", ID_BY_NAME)
     if may_be_id and (reason := why_id(column, values)):
         return Role("id", reason)
     if not (is_id or is_postal or is_code):
-        return Role("number")
+        return Role("number", ALL_DIFFER if may_be_id and all_differ(values) else "")
     n_distinct = len(np.unique(filled))
     if is_id or is_postal or (n_distinct <= MOST_CODES and n_distinct < len(filled)):
         return Role("code", "whole numbers, and its name")
     return Role("number")
+
+
+def is_written_plainly(column: Column) -> bool:
+    """Whether no cell has a unit, per cent, a currency or marks between thousands, as measurements have."""
+    import pyarrow.compute as pc
+
+    if not column.is_text or column.read_again is not None:
+        return True
+    return bool(pc.all(pc.match_substring_regex(column.text, r"^\d+([.,]0*)?$")).as_py())
 
 
 def _has_leading_zeros(column: Column) -> bool:

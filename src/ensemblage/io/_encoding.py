@@ -29,6 +29,7 @@ from ensemblage.io._column_role import (
 )
 from ensemblage.io._dates import date_parts
 from ensemblage.io._roles import Roles
+from ensemblage.io._row_numbers import ALL_DIFFER, MOST_IDS
 from ensemblage.io._scaling import BlockScaler, scaler_of, scaling_note
 from ensemblage.io._table import Table
 
@@ -249,6 +250,7 @@ def fit_encoding(
     notes += [note for c in used if c.kind in ("days", "parts") for note in table.dates(c.name).notes]
     notes += _notes_of_units([table[column.name] for column in used if column.kind == "number"])
     notes += _notes_of_spellings(used)
+    notes += _notes_of_differing([c.name for c in used if table.found_roles[c.name].reason == ALL_DIFFER])
     features = [column for column in used if column.kind != "member"]
     found = alerts(table, used, cells)
     fills_few = options.impute is None and _has_few_gaps(cells, used)
@@ -358,7 +360,7 @@ def _notes_of_units(columns: Sequence[Column]) -> list[Message]:
     shares = [column.name for column in columns if column.has_shares]
     notes = []
     if with_unit:
-        units = [f"{c.name} in {c.unit}{' (bare numbers, too)' * (c.units[c.unit] < 1 - 1e-9)}" for c in with_unit]
+        units = [f"{c.name} in {c.unit}{' (bare numbers, too)' * ('' in c.units)}" for c in with_unit]
         other = of_columns("roles", {with_unit[0].name: "category"})
         notes += [Message(f"numbers with a unit: {shorten(units)} (else: ", other, ")")]
     if shares:
@@ -366,6 +368,14 @@ def _notes_of_units(columns: Sequence[Column]) -> list[Message]:
         said = "numbers up to 1 beside others with a per cent sign are read as shares, 0.68 as 68%"
         notes += [Message(f"{said}: {shorten(shares)} (if not, correct them, or: ", left, ")")]
     return notes
+
+
+def _notes_of_differing(names: Sequence[str]) -> list[Message]:
+    """What is told of few columns of whole numbers that may be ids, though nothing but their differing says so."""
+    if not 0 < len(names) <= MOST_IDS:
+        return []
+    drop = of_columns("roles", {names[0]: "drop"})
+    return [Message(f"whole numbers that differ in every row, used: {shorten(names)} (if they are ids: ", drop, ")")]
 
 
 def _notes_of_spellings(columns: Sequence[Encoded]) -> list[str]:

@@ -25,19 +25,27 @@ MOST_IDS = 3
 PACKED = "whole numbers that differ in every row, although so many so close together would not by chance"
 LONG_NUMBERS = "whole numbers of equally many digits that differ in every row"
 BY_VALUES = (PACKED, LONG_NUMBERS)
+ALL_DIFFER = "whole numbers that differ in every row, as many measurements do"
 INCREASING = "whole numbers that increase with every row"
 
 
 def why_id(column: Column, values: NDArray[np.float64]) -> str:
     """Why the whole numbers of a column name the rows, by their values alone; "" if they need not."""
-    n = len(values)
-    if n >= FEWEST_ROWS and np.abs(values).max() >= EXACT:
+    if values.min() < 0:
+        return ""
+    if len(values) >= FEWEST_ROWS and values.max() >= EXACT:
         return LONG_NUMBERS if _n_digits(values) >= LONG and column.differs_everywhere() else ""
-    if n < FEWEST_ROWS or not _nearly_differ(values[:SAMPLE]) or len(np.unique(values)) < n:
+    if not all_differ(values):
         return ""
     if surprise(values) >= SURE:
         return PACKED
     return LONG_NUMBERS if _n_digits(values) >= LONG else ""
+
+
+def all_differ(values: NDArray[np.float64]) -> bool:
+    """Whether whole numbers differ in every row of a table that is not small."""
+    n = len(values)
+    return n >= FEWEST_ROWS and _nearly_differ(values[:SAMPLE]) and len(np.unique(values)) == n
 
 
 def why_perhaps_id(values: NDArray[np.float64], has_name: bool, n_columns: int = 1) -> str:
@@ -47,7 +55,7 @@ def why_perhaps_id(values: NDArray[np.float64], has_name: bool, n_columns: int =
     """
     filled = values[~np.isnan(values)]
     n = len(filled)
-    if n < FEWEST_ROWS or not _nearly_differ(filled[:SAMPLE]) or not _nearly_differ(filled):
+    if n < FEWEST_ROWS or not _nearly_differ(filled[:SAMPLE]) or not _nearly_differ(filled) or filled.min() < 0:
         return ""
     n_equal, expected = n - len(np.unique(filled)), surprise(filled)
     if n_equal or n < len(values):

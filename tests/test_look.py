@@ -50,21 +50,23 @@ def test_codes_gaps_and_genes(tmp_path):
     coded = FRAME.assign(height=np.where(np.arange(N) % 9 == 0, 999, FRAME["height"]))
     coded.to_csv(tmp_path / "coded.csv", index=False)
     shown = succeed("look", tmp_path / "coded.csv").stdout
-    assert (
-        "may mean missing: 999 in 'height' (12 cells), far from all other values of its column. If so, add --missing 999."
-        in shown
-    )
-    assert "--truth-column label --missing 999 -o out" in shown
+    assert "may mean missing: 999 in 'height' (12 cells), far from all other values of its column. " in shown
+    assert "--truth-column label --missing 999 --impute knn -o out" in shown
     gaps = FRAME.assign(height=FRAME["height"].mask(np.arange(N) % 9 == 0))
     gaps.to_csv(tmp_path / "gaps.csv", index=False)
     shown = succeed("look", tmp_path / "gaps.csv").stdout
     assert "refused     The features of gaps.csv must have no missing values. Got 12" in shown
-    assert shown.rstrip().endswith("--truth-column label --impute median -o out")
+    assert shown.rstrip().endswith("--truth-column label --impute knn -o out")
     genes = pd.DataFrame(RNG.normal(size=(50, 4)), columns=list("abcd"))
     genes.insert(0, "gene_id", [f"g{i}" for i in range(50)])
     genes.to_csv(tmp_path / "genes.csv", index=False)
-    assert "add --transpose" in succeed("look", tmp_path / "genes.csv").stdout
-    assert "rows look like genes" not in succeed("look", tmp_path / "genes.csv", "--transpose").stdout
+    shown = succeed("look", tmp_path / "genes.csv").stdout
+    assert (
+        "alert       rows that look like genes: column 'gene_id', its rows are clustered. If the objects are " in shown
+    )
+    assert shown.rstrip().endswith("--transpose -o out")
+    for given in (["--transpose"], ["--role", "gene_id=id"]):
+        assert "look like genes" not in succeed("look", tmp_path / "genes.csv", *given).stdout
 
 
 def test_what_is_no_table(tmp_path):
@@ -117,8 +119,10 @@ def test_few_gaps_are_filled_and_told():
 
 def test_a_column_that_is_mostly_gaps_is_told_with_the_way_to_leave_it_out(tmp_path):
     """From more than half of the cells on, whatever is done about them; the page says it, too."""
-    assert not any("mostly gaps" in note for note in Preprocessor(impute="median").fit(gaps(50)).notes_)
-    preprocessor = Preprocessor(impute="median").fit(gaps(51))
+    with pytest.warns(UserWarning, match="gaps filled with constants: 50% of 'x'"):
+        assert not any("mostly gaps" in note for note in Preprocessor(impute="median").fit(gaps(50)).notes_)
+    with pytest.warns(UserWarning, match="gaps filled with constants: 51% of 'x'"):
+        preprocessor = Preprocessor(impute="median").fit(gaps(51))
     assert 'mostly gaps: x (51% missing); to leave it out: Preprocessor(roles={"x": "drop"})' in preprocessor.notes_
     assert preprocessor.columns_[0].use.endswith("; mostly gaps")
     with pytest.raises(
@@ -127,7 +131,8 @@ def test_a_column_that_is_mostly_gaps_is_told_with_the_way_to_leave_it_out(tmp_p
         ConsensusClustering(2).fit(gaps(51))
     both = gaps(60)
     both["kind"] = both["kind"].mask(np.arange(N) < 70)
-    notes = Preprocessor(impute="median").fit(both).notes_
+    with pytest.warns(UserWarning, match="gaps filled with constants: 60% of 'x'"):
+        notes = Preprocessor(impute="median").fit(both).notes_
     told = 'mostly gaps: x (60% missing), kind (70% missing); to leave them out: Preprocessor(roles={"x": "drop", '
     assert any(note.startswith(told) for note in notes)
     path = tmp_path / "gaps.csv"

@@ -227,7 +227,7 @@ def test_latin_1_needs_a_word():
         ("header.csv", b"a,b\n", "at least one row below its header"),
         ("ragged.csv", b"a,b\n1,2\n3,4,5\n6,7\n", "2 fields, as the first one has. Got 3 in line 3"),
         ("title.csv", b"Customers\n\nid;x;y\na;1;2\nb;3;4\n", r"its 3 columns. Got one cell, 'Customers', .* line 3"),
-        ("title.csv", b"Customers,,\nid,x,y\na,1,2\nb,3,4\n", r"names in line 2\. Delete the lines above the names"),
+        ("title.csv", b"Customers,,\nid,x,y\na,1,2\nb,3,4\n", r"names in line 2\. Add skip_rows=1\."),
         ("ragged.csv", b"a\n1\n2\n3,4\n", "1 field, as the first one has"),
         ("quote.csv", b'a,b\n1,2\n"3,4\n', "Line 3 is not: unexpected end of data"),
         ("twice.csv", b"a,b,a\n1,2,3\n4,5,6\n", "different names. Got 'a' 2 times"),

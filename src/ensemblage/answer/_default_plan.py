@@ -69,6 +69,9 @@ PARAMETERS: Constraints = {
 }
 """What `default_plan` and `ConsensusClustering` take, by name."""
 
+COPIES = "more than half of the objects are copies of others"
+"""Why k-means alone makes the partitions: of copies neighbours, trees and mixtures say nothing."""
+
 
 class Wishes(NamedTuple):
     """What was asked for; what was not is decided by the data."""
@@ -480,7 +483,7 @@ def _why_kmeans(features: Any, asked: Wishes) -> str:
     if has_many_clusters(features, asked):
         return f"a sample of {len(features):,} objects cannot show more than {MOST_OF_SAMPLE} clusters"
     if not have_neighbours(features):
-        return "more than half of the objects are copies of others"
+        return COPIES
     return f"{len(features):,} objects are more than {_diverse.MOST_DIVERSE:,}, and no weights are learned"
 
 

@@ -71,9 +71,9 @@ class Alert(NamedTuple):
         """All of it as sentences."""
         return Message(f"{self.what}: {self.where}, {self.why}. ", *self.cure.pieces)
 
-    def plain(self, spell: Callable[[Option], str] = str) -> dict[str, str]:
-        """It as JSON can hold it, with every option as ``spell`` writes it."""
-        return {**self._asdict(), "cure": self.cure.spelled(spell), "text": self.text.spelled(spell)}
+    def as_dict(self) -> dict[str, str]:
+        """Its fields and its ``text``, as JSON can hold them."""
+        return {**self._asdict(), "text": self.text}
 
 
 class NoteWarning(UserWarning):

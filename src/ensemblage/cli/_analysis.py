@@ -28,7 +28,7 @@ from ensemblage.answer._consensus_clustering import ConsensusClustering
 from ensemblage.answer._saved import save_model
 from ensemblage.answer._second_sample import SecondSample, has_second_sample, take_second_sample
 from ensemblage.cli._annotate import check_copy, is_annotated_copy, write_cells
-from ensemblage.cli._answer import alerts_refused
+from ensemblage.cli._answer import alerts_refused, spelled_alerts
 from ensemblage.cli._compare import LabelTable, align, check_align, identity_of, read_labels
 from ensemblage.cli._compiling import compile_beside
 from ensemblage.cli._consensus import Consensus
@@ -47,7 +47,6 @@ from ensemblage.cli._folder import (
 )
 from ensemblage.cli._labels import numbers_of, write_labels
 from ensemblage.cli._merging import merged_clusters
-from ensemblage.cli._options import option_text
 from ensemblage.cli._pages import repeated_command
 from ensemblage.cli._pairs import KINDS, PairFiles, errors_with_ids
 from ensemblage.cli._profile import profile_of_features, write_profile
@@ -115,7 +114,7 @@ class CommonOptions:
         """Say what probably makes a wrong answer; with --strict refuse it."""
         tell_notes(name, [f"alert: {alert['text']}" for alert in alerts])
         if self.strict and alerts:
-            raise alerts_refused(name, alerts)
+            raise alerts_refused(name, alerts[0]["text"])
 
     def pairs(self, ids: Sequence[str], name: str) -> dict[str, NDArray[np.int64]]:
         """The pairs by the numbers of the objects that the file ``name`` names so."""
@@ -383,4 +382,4 @@ def _summary(
 
 def plain_alerts(objects: Features | Members) -> list[dict[str, str]]:
     """What of the data probably makes a wrong answer, as summary.json has it."""
-    return [alert.plain(option_text) for alert in objects.alerts]
+    return spelled_alerts(alert.as_dict() for alert in objects.alerts)

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from ensemblage.cli._folder import FILES, PROFILE, check_summary_unchanged
+from ensemblage.cli._options import shell_text
 from ensemblage.io._formats import CELLS, format_of
 from ensemblage.metrics._certainty import VERDICTS
 from ensemblage.report._layout import percent, plural
@@ -75,6 +76,11 @@ def _lines(summary: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
     yield "seconds", ", ".join(f"{stage} {value:.1f}" for stage, value in summary["seconds"].items())
 
 
+def spelled_alerts(alerts: Iterable[Mapping[str, str]]) -> list[dict[str, str]]:
+    """Alerts with every option as the shell writes it."""
+    return [{key: shell_text(text) for key, text in alert.items()} for alert in alerts]
+
+
 def alert_lines(alerts: Sequence[Mapping[str, str]]) -> Iterable[tuple[str, str]]:
     """The first alerts, and how many there are beside."""
     from ensemblage.report._sections import MOST_ALERTS
@@ -85,9 +91,9 @@ def alert_lines(alerts: Sequence[Mapping[str, str]]) -> Iterable[tuple[str, str]
         yield "alert", f"... and {len(alerts) - MOST_ALERTS:,} more"
 
 
-def alerts_refused(name: str, alerts: Sequence[Mapping[str, str]]) -> ValueError:
+def alerts_refused(name: str, alert: str) -> ValueError:
     """The error of --strict."""
-    return ValueError(f"{name} must have no alerts with --strict. Got {len(alerts):,}, the first: {alerts[0]['text']}")
+    return ValueError(f"{name} must have no alerts with --strict. Got {alert}")
 
 
 def _stability(found: Mapping[str, Any] | None) -> Iterable[tuple[str, str]]:

@@ -94,14 +94,15 @@ def _table(new: Path, reading: Mapping[str, Any], record: Mapping[str, Any], is_
         _refuse_table_options(reading, new)
         adata = open_file(new)
         return table_of(adata, record.get("use")) if is_run else read_table(adata.obs, name=new.name)
-    source = Source(new, reading=_reading_options(new, reading, record))
+    drops = record.get("drop-column", ()) if record.get("transpose") else ()
+    source = Source(new, drop_columns=drops, reading=_reading_options(new, reading, record))
     return source.table(source.read())
 
 
 def _reading_options(new: Path, given: Mapping[str, Any], record: Mapping[str, Any]) -> dict[str, Any]:
     """How the file is read: as it is said; else as the file of the run was, where it is a text file too."""
     names = {"has_header": "header"}
-    as_before = {name: record.get(names.get(name, name)) for name in READING}
+    as_before = {name: record.get(names.get(name, name)) for name in READING if name != "skip_rows"}
     cells = table_format(base_name(new)).cells
     of_text = ("encoding", "delimiter", "decimal")
     if cells != "text":

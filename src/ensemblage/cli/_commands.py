@@ -70,6 +70,12 @@ reading_options = options(
         help="Decimal mark of a text file. [default: detected from all numbers]",
     ),
     click.option("--sheet", type=TEXT, metavar="NAME", help="Sheet of a workbook, if several have cells."),
+    click.option(
+        "--skip-rows",
+        type=WholeNumber(0),
+        metavar="N",
+        help="Lines above the names of the columns, such as a title. [default: 0]",
+    ),
 )
 table_options = options(
     id_option,

@@ -13,11 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.base.options import Option
-from ensemblage.cli._answer import alert_lines, show_lines, show_table
+from ensemblage.cli._answer import alert_lines, show_lines, show_table, spelled_alerts
 from ensemblage.cli._errors import ARGUMENTS
 from ensemblage.cli._options import option_text, shell_text
 from ensemblage.cli._source import FEATURE_OPTIONS, CellSource, Source
 from ensemblage.io import Table
+from ensemblage.io._alerts import CONSTANTS, GENES
 from ensemblage.io._encoding import KNOWN_CLASSES
 from ensemblage.io._features import Features
 from ensemblage.io._missing import codes_in
@@ -41,34 +42,34 @@ def look_at_table(path: Path, **settings: Any) -> None:
         )
     content = source.read()
     table = source.table(content)
-    features, refused = None, ""
+    features, refused = None, None
     try:
         features = source.features(content)
     except ValueError as error:  # what run would refuse, with its way out
-        refused = shell_text(error)
+        refused = error
         features = _with_gaps_filled(source, content)
     lines = [("objects", f"{len(table):,}"), ("columns", f"{len(table.names):,}")]
     if features is not None:
-        lines = [*alert_lines([alert.plain(option_text) for alert in features.alerts]), *lines]
+        lines = [*alert_lines(spelled_alerts(alert.as_dict() for alert in features.alerts)), *lines]
         _show_columns(features)
         lines += [("features", f"{features.X.shape[1]:,} from {plural(features.n_columns, 'column')}")]
         lines += [("then" if refused else "done", note) for note in map(str, features.notes)]
     numbers = _numbers(table, features)
     lines += [("dominates", text) for text in _dominating(numbers)]
     lines += [("logarithm", text) for text in _long_tails(numbers)]
-    lines += [("transposed", text) for text in _transposed(table, source)]
-    lines += [("refused", refused)] * bool(refused)
+    lines += [] if refused is None else [("refused", shell_text(refused))]
     if features is not None:  # else no command of ours follows: what is refused says what to do
-        lines += [("next", _command(path, source, features, numbers, bool(refused)))]
+        lines += [("next", _command(path, source, content, features, numbers, refused))]
     show_lines(lines)
 
 
 def _with_gaps_filled(source: Source, content: bytes) -> Features | None:
-    """The features, with gaps filled if gaps alone prevent them."""
+    """The features, with gaps filled if gaps alone prevent them: as `run` would not, so that nothing is said of it."""
     try:
-        return replace(source, options={**source.options, "impute": "median"}).features(content)
+        features = replace(source, options={**source.options, "impute": "median"}).features(content)
     except ValueError:
         return None
+    return replace(features, alerts=tuple(alert for alert in features.alerts if alert.what != CONSTANTS))
 
 
 def _show_columns(features: Features) -> None:
@@ -126,21 +127,15 @@ def _some(names: Sequence[str]) -> str:
     return f"{', '.join(names[:MOST_NAMED])}{more}"
 
 
-def _transposed(table: Table, source: Source) -> Iterator[str]:
-    """Whether rows may be variables, as genes are in tables of expression; of few rows the notes say so."""
-    if not source.reading.get("transpose") and _looks_like_genes(table):
-        yield "the rows look like genes or probes: if the objects are the columns, add --transpose"
-
-
-def _looks_like_genes(table: Table) -> bool:
-    """Whether the name of the first column suggests genes."""
-    return table.names[0].strip().casefold() in ("gene", "genes", "gene_id", "symbol", "probe", "probe_id", "id_ref")
-
-
 def _command(
-    path: Path, source: Source, features: Features, numbers: dict[str, NDArray[np.float64]], is_refused: bool
+    path: Path,
+    source: Source,
+    content: bytes,
+    features: Features,
+    numbers: dict[str, NDArray[np.float64]],
+    refused: ValueError | None,
 ) -> str:
-    """The command that follows: what was typed, and what was found."""
+    """The command that follows: what was typed, what was found, and what it would be refused without."""
     context = click.get_current_context(silent=True)
     typed = list(context.meta.get(ARGUMENTS, ())) if context is not None else []
     words = ["ensemblage", "run", *(typed or [str(path)])]
@@ -149,7 +144,17 @@ def _command(
         words += ["--truth-column", *classes[:1]] if classes else []
     codes = codes_in(numbers.items())
     if codes and not source.missing_codes:
-        words += shlex.split(option_text(Option("missing", [f"{code:.15g}" for code in codes])))
-    if is_refused and source.options.get("impute") is None:
-        words += ["--impute", "median"]
+        given = [f"{code:.15g}" for code in codes]
+        words += shlex.split(option_text(Option("missing", given)))
+        try:
+            refused = None
+            replace(source, reading={**source.reading, "missing_codes": given}).features(content)
+        except ValueError as error:
+            refused = error
+    if any(alert.what == GENES for alert in features.alerts):
+        words += ["--transpose"]
+    pieces = getattr(refused.args[0], "pieces", ()) if refused is not None and refused.args else ()
+    rule = next((piece for piece in pieces if isinstance(piece, Option) and piece.name == "impute"), None)
+    if rule is not None and source.options.get("impute") is None:
+        words += shlex.split(option_text(rule))
     return shlex.join([*words, "-o", "out"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ensemblage.answer import Plan
 from ensemblage.answer._chooser import MOST_CHOSEN_ON
+from ensemblage.answer._default_plan import COPIES
 from ensemblage.answer._plan import value_text
 from ensemblage.cli._generation import DIVERSE, GENIE, INDEPENDENT, SCALED, Generation
 from ensemblage.generation._dense_rows import size_of_sample
@@ -30,7 +31,7 @@ def plan_text(plan: Plan, generation: Generation, n_left_out: int = 0) -> str:
     elif plan.chooses_k:
         steps.append(f"the number of clusters is looked for among {value_text(plan.n_clusters.value)}")
     if m:
-        steps.append(_members_text(generation))
+        steps.append(_members_text(generation) + f" ({COPIES})" * (COPIES in plan.members.reason))
     steps.append(f"{plan.combiner.value} combines them")
     repeats = [f"for {n_resamples} resamples"] * bool(n_resamples)
     repeats += [f"without each of {n_left_out} columns"] * bool(n_left_out)

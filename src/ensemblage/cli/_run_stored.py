@@ -17,11 +17,19 @@ from ensemblage.answer._of_blocks import write_into
 from ensemblage.answer._saved import save_model
 from ensemblage.base.atomic import new_folder
 from ensemblage.base.options import NoteWarning
-from ensemblage.cli._answer import MOST_DESCRIBED, alert_lines, alerts_refused, clusters_text, drivers_text, show_lines
+from ensemblage.cli._answer import (
+    MOST_DESCRIBED,
+    alert_lines,
+    alerts_refused,
+    clusters_text,
+    drivers_text,
+    show_lines,
+    spelled_alerts,
+)
 from ensemblage.cli._combine_disk import DEFAULT_MEMORY
 from ensemblage.cli._errors import INTERRUPTED, Interrupted
 from ensemblage.cli._folder import MODEL
-from ensemblage.cli._options import option_name, option_text, shell_text
+from ensemblage.cli._options import option_name, shell_text
 from ensemblage.cli._progress import progress_bar, tell, tell_notes
 
 TAKEN = ("data", "output", "k", "memory", "seed", "n_jobs", "standardize", "allow_one")
@@ -63,20 +71,15 @@ def preprocessor_of(data: Path, settings: dict[str, Any]) -> Preprocessor | None
     )
 
 
-def _alerts_of(features: FeatureBlocks) -> list[dict[str, str]]:
-    """What of the data probably makes a wrong answer; it is known once the features are read."""
-    return [alert.plain(option_text) for alert in getattr(features, "alerts", ())]
-
-
 @contextmanager
-def _strict(features: FeatureBlocks, name: str) -> Iterator[None]:
+def _strict(name: str) -> Iterator[None]:
     """Refuse features with an alert as soon as one is warned of: before anything is clustered."""
     with warnings.catch_warnings():
         warnings.simplefilter("error", NoteWarning)
         try:
             yield
-        except NoteWarning:
-            raise alerts_refused(name, _alerts_of(features)) from None
+        except NoteWarning as alert:
+            raise alerts_refused(name, shell_text(alert)) from None
 
 
 def run_stored(data: Path, output: Path, **settings: Any) -> None:
@@ -94,12 +97,14 @@ def run_stored(data: Path, output: Path, **settings: Any) -> None:
                 del asked["standardize"]
             line = f"{len(features):,} objects; several algorithms cluster some of them"
             with (
-                _strict(features, data.name) if settings["strict"] else nullcontext(),
+                _strict(data.name) if settings["strict"] else nullcontext(),
                 progress_bar("base clusterings", 100, line, are_alike=False) as callback,
             ):
                 model = ConsensusClustering(**asked, progress=callback).fit(features)
-            alerts = _alerts_of(features)
+            alerts = spelled_alerts(getattr(model.preprocessor_, "_alerts", ()))
             notes = getattr(features, "notes", ()) or model.preprocessor_.notes_
+            told = {str(alert["text"]) for alert in getattr(model.preprocessor_, "_alerts", ())}
+            notes = [note for note in notes if note not in told]
             tell_notes(data.name, [*(f"alert: {alert['text']}" for alert in alerts), *notes])
             tell(f"{len(features):,} objects: each gets the cluster of the nearest of these ...")
             described = write_into(features, model, new)

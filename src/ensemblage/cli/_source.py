@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ensemblage.answer._to_anndata import KEY
 from ensemblage.base.cached import once
 from ensemblage.base.text import some
-from ensemblage.cli._options import option_name, option_text, shell_text
+from ensemblage.cli._options import option_name, shell_text
 from ensemblage.cli._progress import tell_notes
 from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.ensemble._noise import VOTE
@@ -30,7 +30,7 @@ from ensemblage.io._labels import as_labels
 from ensemblage.io._members import Members, members_of
 from ensemblage.report._layout import plural
 
-READING = ("encoding", "has_header", "transpose", "delimiter", "decimal", "sheet", "missing_codes")
+READING = ("encoding", "has_header", "transpose", "delimiter", "decimal", "sheet", "missing_codes", "skip_rows")
 """Settings of commands that say how a table is read."""
 FEATURE_OPTIONS = ("impute", "standardize", "categories", "dates")
 """Settings of commands that say how features are made."""
@@ -57,7 +57,7 @@ def formula_notes(ids: Sequence[str]) -> list[str]:
 
 def alert_notes(objects: Features | Members) -> list[str]:
     """What of the data probably makes a wrong answer, for a command that has no other place for it."""
-    return [f"alert: {alert.text.spelled(option_text)}" for alert in objects.alerts]
+    return [f"alert: {shell_text(alert.text)}" for alert in objects.alerts]
 
 
 def rows_of_members(
@@ -131,7 +131,7 @@ class Source:
 
     def table(self, content: bytes) -> Table:
         """The whole table, empty columns included."""
-        return read_table(content, name=self.path.name, **self._reading, keep_empty=True)
+        return read_table(content, name=self.path.name, roles=self._not_objects, **self._reading, keep_empty=True)
 
     def features(self, content: bytes) -> Features:
         return self.features_of(self.features_table(content))
@@ -185,15 +185,23 @@ class Source:
     @property
     def _reading(self) -> dict[str, Any]:
         """Of `read_table`."""
-        return {"missing" if name == "missing_codes" else name: value for name, value in self.reading.items()}
+        given = {name: value for name, value in self.reading.items() if value is not None}
+        return {"missing" if name == "missing_codes" else name: value for name, value in given.items()}
 
     def roles(self) -> dict[str, Any]:
         """Which columns are ids, known classes and left out."""
-        return {name: getattr(self, name) for name in ("id_column", "truth_column", "drop_columns")}
+        named = {name: getattr(self, name) for name in ("id_column", "truth_column", "drop_columns")}
+        return named | ({"drop_columns": ()} if self._not_objects else {})
+
+    @property
+    def _not_objects(self) -> dict[str, str] | None:
+        """Roles of what is dropped where columns of the file are objects: before the table is transposed."""
+        return dict.fromkeys(self.drop_columns, "drop") if self.reading.get("transpose") else None
 
     def features_table(self, content: bytes) -> Table:
         """The table with what is clustered, with ids and known classes."""
-        return read_table(content, name=base_name(self.path), roles=self.given_roles, **self._reading)
+        roles = {**(self.given_roles or {}), **(self._not_objects or {})}
+        return read_table(content, name=base_name(self.path), roles=roles, **self._reading)
 
 
 @dataclass(frozen=True)

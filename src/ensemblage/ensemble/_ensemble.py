@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Sequence
 from functools import partial
 from os import PathLike
@@ -13,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from ensemblage.base.cached import once
 from ensemblage.base.docs import fill_docstrings
 from ensemblage.base.indexing import check_slice, is_integer, partition_index, row_index
+from ensemblage.base.options import NoteWarning
 from ensemblage.base.registered import Registered, html
 from ensemblage.base.validation import format_value
 from ensemblage.ensemble._checks import (
@@ -26,6 +28,7 @@ from ensemblage.ensemble._checks import (
 from ensemblage.ensemble._coding import CodedColumns, Coding, decode, one_hot
 from ensemblage.ensemble._columns import drop_unused_labels
 from ensemblage.ensemble._counted import Counted, counted_labels
+from ensemblage.ensemble._doubtful_labels import label_alerts
 from ensemblage.ensemble._links import Links, common_labels
 from ensemblage.ensemble._matrices import code_labels, code_partitions, in_order
 from ensemblage.ensemble._noise import MISSING, noise_voted
@@ -132,6 +135,8 @@ class Ensemble:
         if not isinstance(labels, Ensemble):
             missing = check_missing(missing)
             self._set(noise_voted(partial(code_labels, labels), missing, noise), names, missing, is_new=True)
+            for alert in label_alerts(self.coded):
+                warnings.warn(str(alert.text), NoteWarning, stacklevel=2)
         elif noise == MISSING:
             self._set(labels.coded, names, labels.missing)
         else:

@@ -6,6 +6,7 @@ codes that were named.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -13,8 +14,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.base.options import Alert, Message, of_columns
-from ensemblage.io._column_role import AS_SAID, ID_WORD, is_written_plainly
+from ensemblage.base.options import Alert, Message, Option, of_columns
+from ensemblage.base.text import some
+from ensemblage.base.validation import n_distinct_rows
+from ensemblage.io._column_role import AS_SAID, ID_WORD, has_repeated_ids, is_written_plainly
 from ensemblage.io._missing import SHOWN, alerts_of_codes
 from ensemblage.io._row_numbers import INCREASING, MOST_IDS, SAMPLE, why_perhaps_id
 
@@ -22,13 +25,44 @@ if TYPE_CHECKING:
     from ensemblage.io._encoding import Cells, Encoded
     from ensemblage.io._table import Table
 
+NAMES = "obs_names"
+"""What the row names of AnnData are called."""
 
-def alerts(table: Table, used: Sequence[Encoded], cells: Cells) -> tuple[Alert, ...]:
+
+TOTAL = re.compile(r"(?i)(grand |sub-?)?totals?|sum|summe|gesamt(summe)?|suma|mean|average|mittelwert|durchschnitt")
+GENE_NAME = re.compile(
+    r"(?i)(gene|transcript|probe|probeset)([ _]?(id|name|symbol))?s?|symbol|hgnc|ensembl|ensg|id_ref"
+)
+GENE_ID = re.compile(r"ENS[A-Z]{0,4}[GT]\d{6,}(\.\d+)?|\d+(_[asxfi])?_at")
+GENES = "rows that look like genes"
+LEAST_COUNTED, LEAST_ZEROS, LARGE_COUNT, TENFOLD = 20, 0.2, 20, 10
+"""Columns of a matrix of counts, its share of zeros, its largest count, and by how much the sums of its rows differ."""
+MANY_VALUES, MOST_COMPARED = 20, 200_000
+"""Different values of a column of measurements, of which copies are no matter of course; rows that are compared."""
+CONSTANTS, MANY_FILLED, LEAST_FILLED = "gaps filled with constants", 0.1, 10
+"""An alert, and the share of a column and the cells from which it is one."""
+FEWEST_CODED, MOST_CODED = 20, 100
+"""Rows, and different numbers, of codes."""
+FEWEST_LEAPING = 12
+"""More numbers than usual scales have."""
+CATEGORY_WORD = re.compile(
+    r"(?i)(.*[\W_])?(sex|gender|geschlecht|segment|country|land|nation|nationality|state|bundesland|kanton|canton|province"
+    r"|provinz|zone|district|bezirk|race|ethnicity|religion|language|sprache|marital|marital[\W_]?status|familienstand"
+    r"|occupation|beruf|job|profession|industry|branche|sector|department|abteilung|store|shop|filiale|brand|marke|channel"
+    r"|kanal|team)([\W_]?(no|nr|num|key))?|city|stadt"
+)
+"""Names of what is no number, though it may be numbered."""
+KNN_ROWS = 20_000
+"""Rows up to which gaps can be filled from the nearest ones in reasonable time."""
+
+
+def alerts(table: Table, used: Sequence[Encoded], cells: Cells, impute: str | None = None) -> tuple[Alert, ...]:
     """What is alarming in a table as it was read, in the columns that are clustered, and in their ``cells``.
 
-    Nothing is read of a column that is not asked for: tables on disk hold one column at a time.
+    ``impute`` is the rule that fills these. Tables on disk hold one column at a time: a check reads few of them.
     """
-    return tuple(alert for check in CHECKS for alert in check(table, used, cells))
+    found = [alert for check in CHECKS for alert in check(table, used, cells)]
+    return (*found, *_constants(used, cells, impute))
 
 
 def _numbers(used: Sequence[Encoded], cells: Cells) -> Iterator[tuple[str, NDArray[Any]]]:
@@ -45,18 +79,102 @@ def _codes(table: Table, used: Sequence[Encoded], cells: Cells) -> Iterator[Aler
 
 
 def _row_of_sums(table: Table, used: Sequence[Encoded], cells: Cells) -> Iterator[Alert]:
-    """A last row that adds up the others."""
+    """A last row that adds up the others, or says so."""
     n_sums = n_filled = 0
     for _, values in _numbers(used, cells):
-        above, last = values[:-1][~np.isnan(values[:-1])], values[-1]
-        if len(above) < 2 or np.isnan(last) or not above.any():
+        last, total = float(values[-1]), float(np.nansum(values[:-1]))
+        if math.isnan(last) or len(values) < 4:
             continue
         n_filled += 1
-        n_sums += bool(np.isclose(above.sum(), last, rtol=1e-6, atol=0))
+        n_sums += math.isclose(total, last, rel_tol=1e-6) and abs(last) > np.nanmax(np.abs(values[:-1]), initial=0)
+    where, delete = table.where(len(table) - 1), Message("Delete that row.")
     if n_sums and 2 * n_sums > n_filled:
         numbers = "number is the sum" if n_sums == 1 else f"{n_sums:,} numbers are the sums"
-        where = table.where(len(table) - 1)
-        yield Alert("a row of sums", where, f"its {numbers} of those above", Message("Delete that row."))
+        yield Alert("a row of sums", where, f"its {numbers} of those above", delete)
+        return
+    roles = table.roles
+    named = next((name for name in table.names if roles[name] in ("id", "text", "category")), None)
+    last = None if named is None else table[named].text[len(table) - 1].as_py()
+    if named is not None and last and TOTAL.fullmatch(last) and table[named].cells().count(last) == 1:
+        yield Alert("a row of sums", where, f"{last!r} stands in its column {named!r}", delete)
+
+
+def _rows_without_values(table: Table, used: Sequence[Encoded], cells: Cells) -> Iterator[Alert]:
+    """Rows with an id and nothing else: what is filled in makes them equal."""
+    if not cells.of or any(column.kind == "member" for column in used) or not cells.n_missing.all():
+        return
+    empty = np.ones(len(cells), dtype=bool)
+    for place in range(len(cells.of)):
+        empty &= np.isnan(cells.column(place))
+        if not empty.any():
+            return
+    rows = np.flatnonzero(empty)
+    where = f"{len(rows):,} rows, the first {table.where(rows[0])}" if len(rows) > 1 else table.where(rows[0])
+    why = "what is filled in makes them equal, as if they were a cluster" if len(rows) > 1 else "all is filled in"
+    cure = Message("Leave them out with " if len(rows) > 1 else "Leave it out with ", Option("impute", "drop"), ".")
+    yield Alert("rows without values", where, why, cure)
+
+
+def _copies(table: Table, used: Sequence[Encoded], cells: Cells) -> Iterator[Alert]:
+    """Rows of measurements more than half of which are copies of others."""
+    n, half = len(cells.X), -(-len(cells.X) // 2)
+    if not cells.of or n > MOST_COMPARED or n_distinct_rows(cells.X, half) >= half:
+        return
+    few = cells.X[:: max(1, n // 10_000)]
+    measured = [place for place, _ in enumerate(cells.of) if len(np.unique(few[:, place])) > MANY_VALUES]
+    if 2 * len(measured) > len(cells.of):
+        n_distinct = n_distinct_rows(cells.X, n)
+        where = f"{n - n_distinct:,} of {n:,} rows"
+        cure = Message("If they were repeated by mistake, keep one of each.")
+        yield Alert("copies", where, "each equal to another one in all columns that are clustered", cure)
+
+
+def _repeated_ids(table: Table, used: Sequence[Encoded], cells: Cells) -> Iterator[Alert]:
+    """Several rows of the same person or thing."""
+    for name, role in table.found_roles.items():
+        if role.name in ("code", "category", "text") and has_repeated_ids(table[name], role):
+            n_rows, n_ids = table[name].n_filled, len(table[name].distinct[1])
+            why = f"{n_rows:,} rows have {n_ids:,} different ids, so that they are not independent"
+            left = Option("roles", {name: "drop"})
+            cure = Message("Make one row of each id, such as its means; or, if it does not matter, add ", left, ".")
+            yield Alert("repeated ids", f"column {name!r}", why, cure)
+
+
+def _genes_in_rows(table: Table, used: Sequence[Encoded], cells: Cells) -> Iterator[Alert]:
+    """Variables in rows, as genes are in tables of expression."""
+    first = table.columns[0]
+    role = table.found_roles[first.name]
+    if table.unit == "column" or role.reason == AS_SAID or role.name not in ("id", "text", "code", "category"):
+        return
+    some_ids = [text for text in first.text[:50].to_pylist() if text]
+    is_gene = GENE_NAME.fullmatch(first.name.strip()) or (
+        len(some_ids) > 2 and all(GENE_ID.fullmatch(text) for text in some_ids)
+    )
+    if is_gene and sum(1 for _ in _numbers(used, cells)) > 1:
+        cure = "If the objects are the columns, add ", Option("transpose", True), "; if they are the rows, add "
+        said = Option("roles", {first.name: "id"}), "."
+        yield Alert(GENES, f"column {first.name!r}", "its rows are clustered", Message(*cure, *said))
+
+
+def _counts(table: Table, used: Sequence[Encoded], cells: Cells) -> Iterator[Alert]:
+    """Raw counts, which differ most in how many there are of each object."""
+    n, m = cells.X.shape
+    if m < LEAST_COUNTED or not n or cells.X.max() < LARGE_COUNT or any(column.kind != "number" for column in used):
+        return
+    sums, n_zeros = np.zeros(n), 0
+    for column in cells.X.T:
+        if not (column.min() >= 0 and (column == np.floor(column)).all()):
+            return
+        sums += column
+        n_zeros += n - int(np.count_nonzero(column))
+    sums = sums[sums > 0]
+    if len(sums) and n_zeros >= LEAST_ZEROS * n * m and sums.max() >= TENFOLD * sums.min():
+        cells_say = "sc.pp.normalize_total(adata); sc.pp.log1p(adata)"
+        cure = f"Normalise them first: {cells_say}." if table.index == NAMES else "Divide each row by its sum first."
+        why = (
+            f"their sums differ from {sums.min():,.0f} to {sums.max():,.0f} between rows, which outweighs what differs"
+        )
+        yield Alert("raw counts", f"{m:,} columns", why, Message(cure))
 
 
 def _perhaps_ids(table: Table, used: Sequence[Encoded], cells: Cells) -> Iterator[Alert]:
@@ -121,16 +239,42 @@ def _columns(names: Sequence[str]) -> str:
     return f"column{'s' * (len(names) > 1)} {', '.join(map(repr, names[:SHOWN]))}{more}"
 
 
-FEWEST_CODED, MOST_CODED = 20, 100
-"""Rows, and different numbers, of codes."""
-FEWEST_LEAPING = 12
-"""More numbers than usual scales have."""
-CATEGORY_WORD = re.compile(
-    r"(?i)(.*[\W_])?(sex|gender|geschlecht|segment|country|land|nation|nationality|state|bundesland|kanton|canton|province"
-    r"|provinz|zone|district|bezirk|race|ethnicity|religion|language|sprache|marital|marital[\W_]?status|familienstand"
-    r"|occupation|beruf|job|profession|industry|branche|sector|department|abteilung|store|shop|filiale|brand|marke|channel"
-    r"|kanal|team)([\W_]?(no|nr|num|key))?|city|stadt"
+def _constants(used: Sequence[Encoded], cells: Cells, impute: str | None) -> Iterator[Alert]:
+    """Many gaps that were filled with one number each: what has it looks alike."""
+    if impute not in ("median", "mean", "most-frequent") or not len(cells):
+        return
+    features = [column for column in used if column.kind != "member"]
+    shares = {
+        features[j].name: float(gaps) / len(cells)
+        for j, gaps in zip(cells.of, cells.n_missing, strict=True)
+        if gaps >= LEAST_FILLED and gaps > MANY_FILLED * len(cells) and features[j].kind != "category"
+    }
+    if shares:
+        where = some((f"{share:.0%} of {name!r}" for name, share in shares.items()), 3)
+        left = of_columns("roles", dict.fromkeys(shares, "drop"))
+        cure = ("Use ", Option("impute", "knn")) if fills_by_rows(cells) else ("Leave them out: ", left)
+        yield Alert(CONSTANTS, where, "equal cells that can make clusters of their own", Message(*cure, "."))
+
+
+def fills_by_rows(cells: Cells) -> bool:
+    """Whether gaps can be filled from the nearest rows: those in memory, and not too many."""
+    return 0 < len(cells.X) <= KNN_ROWS
+
+
+def has_many_gaps(cells: Cells) -> bool:
+    """Whether a constant for the gaps of a column could make a cluster."""
+    return int(cells.n_missing.max(initial=0)) >= max(LEAST_FILLED, MANY_FILLED * len(cells))
+
+
+CHECKS = (
+    _row_of_sums,
+    _rows_without_values,
+    _copies,
+    _repeated_ids,
+    _genes_in_rows,
+    _counts,
+    _perhaps_ids,
+    _codes,
+    _perhaps_categories,
 )
-"""Names of what is no number, though it may be numbered."""
-CHECKS = (_row_of_sums, _perhaps_ids, _codes, _perhaps_categories)
 """In the order in which they are told."""

@@ -12,6 +12,7 @@ from scipy import sparse
 from ensemblage.base.options import Message, Option
 from ensemblage.base.text import some
 from ensemblage.base.validation import format_value
+from ensemblage.io._alerts import NAMES
 from ensemblage.io._anndata_read import name_of
 from ensemblage.io._column import Column
 from ensemblage.io._column_role import Role
@@ -20,7 +21,6 @@ from ensemblage.io._table import Table
 PCA, X = "X_pca", "X"
 MOST_ENTRIES = 250_000_000
 """Of a matrix that is held densely: 2 GB."""
-NAMES = "obs_names"
 
 
 class Matrix(NamedTuple):

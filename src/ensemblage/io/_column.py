@@ -249,8 +249,14 @@ class Column:
     @once
     def n_filled(self) -> int:
         """How many cells are not missing."""
+        return int(self.is_filled.sum())
+
+    @property
+    def is_filled(self) -> NDArray[np.bool_]:
+        """(n,) which cells are not missing."""
         values, is_other, _ = self.parsed
-        return int((~np.isnan(values) | is_other).sum())
+        filled: NDArray[np.bool_] = ~np.isnan(values) | is_other
+        return filled
 
     @property
     def is_numeric(self) -> bool:

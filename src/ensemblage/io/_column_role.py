@@ -74,6 +74,15 @@ OPEN_END = re.compile(
 """What stands for several numbers at once: <5, 5more, 5+, over 60, 6-10, more."""
 
 
+ENTITY_NAME = re.compile(
+    r"(?i)(customer|client|kunde|patient|subject|proband|participant|person|user|member|account|household|student|"
+    r"animal)([\W_]?(id|ids|nr|no|number|nummer|code|name|key))?"
+)
+"""What a column is called that says whose row it is."""
+LEAST_IDS, ROWS_OF_AN_ID = 10, (1.2, 10)
+"""Different values of such a column, and rows of each on average, where persons or things have several rows."""
+
+
 class Role(NamedTuple):
     name: str
     reason: str = ""
@@ -87,6 +96,16 @@ def given_role(column: Column, given: str) -> Role:
     found = role_of(column).name
     is_label = found in ("id", "text")
     return Role(("category" if column.numbers is None else "number") if is_label else found, AS_SAID)
+
+
+def has_repeated_ids(column: Column, role: Role) -> bool:
+    """Whether a column says whose row it is, and several rows are of the same person or thing."""
+    name = column.name.strip()
+    if role.reason == AS_SAID or not (ID_NAME.fullmatch(name) or ENTITY_NAME.fullmatch(name)):
+        return False
+    texts = [text for text in column.distinct[1] if not is_missing(text)]
+    are_ids = len(texts) >= LEAST_IDS and sum(any(map(str.isdigit, text)) for text in texts) > len(texts) / 2
+    return are_ids and ROWS_OF_AN_ID[0] <= column.n_filled / len(texts) <= ROWS_OF_AN_ID[1]
 
 
 def is_given_role(role: str) -> bool:

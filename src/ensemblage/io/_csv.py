@@ -12,7 +12,7 @@ from ensemblage.ensemble._checks import check_each_labelled, check_labelled, che
 from ensemblage.ensemble._coding import CodedColumns
 from ensemblage.io._labels import code_columns, label_values
 from ensemblage.io._numbers import is_missing
-from ensemblage.io._read import read_table
+from ensemblage.io._read import read_rows
 from ensemblage.rows.blocks import row_blocks
 
 SAMPLE_BYTES = 1 << 16
@@ -94,9 +94,7 @@ def load_csv(path: Path, missing: int | None) -> tuple[CodedColumns, int | None]
     unquoted = QUOTED.sub(b"", first_line)
     delimiter = None if not unquoted.count(b",") and any(map(unquoted.count, (b";", b"\t", b"|"))) else ","
     try:
-        table = read_table(
-            content, name=f"{path.stem}.csv", has_header=True, delimiter=delimiter, decimal=".", keep_empty=True
-        )
+        table = read_rows(content, name=f"{path.stem}.csv", has_header=True, delimiter=delimiter, decimal=".")
     except ValueError as error:
         raise ValueError(
             f"A .csv file of labels must be a table with a header line. Got {str(path)!r}: {error}"

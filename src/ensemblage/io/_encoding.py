@@ -14,7 +14,7 @@ from ensemblage.base.options import Alert, Message, Option, of_columns
 from ensemblage.base.parameters import Words
 from ensemblage.base.sklearn import BaseEstimator, TransformerMixin
 from ensemblage.base.text import some
-from ensemblage.io._alerts import alerts
+from ensemblage.io._alerts import alerts, fills_by_rows, has_many_gaps
 from ensemblage.io._categories import CategoryEncoder, level_codes, levels_of, n_indicators
 from ensemblage.io._column import Column
 from ensemblage.io._column_role import (
@@ -24,6 +24,7 @@ from ensemblage.io._column_role import (
     MOST_CATEGORIES,
     OPEN_ENDS,
     Role,
+    has_repeated_ids,
     ordered_levels,
     role_of,
 )
@@ -252,7 +253,7 @@ def fit_encoding(
     notes += _notes_of_spellings(used)
     notes += _notes_of_differing([c.name for c in used if table.found_roles[c.name].reason == ALL_DIFFER])
     features = [column for column in used if column.kind != "member"]
-    found = alerts(table, used, cells)
+    found = alerts(table, used, cells, None if by_distance else options.impute)
     fills_few = options.impute is None and _has_few_gaps(cells, used)
     mostly = mostly_gaps(cells, features)
     gaps = notes_of_gaps(mostly)
@@ -409,6 +410,8 @@ def _plan_column(column: Column, role: Role, table: Table, options: Options, wit
         return Encoded(column.name, options.dates, with_hour=with_hour)
     if role.name not in ("category", "ordered", "yes/no", "code"):
         return role.name
+    if role.name in ("category", "code") and has_repeated_ids(column, role):
+        return "repeated ids"
     if CLASSES_NAME.fullmatch(column.name.strip()) and role.reason != AS_SAID:
         return KNOWN_CLASSES
     if options.categories == "drop":
@@ -593,7 +596,8 @@ def _check_complete(
         i = int(cells.rows_with_gaps(places)[0])
         j = next(place for place in places if np.isnan(cells.column(place)[i]))
         got = f"Got {n_numbers}, the first in {table.where(i)}, column {cells.names[j]!r}"
-        fill, drop = (Option("impute", rule) for rule in ("median", "drop"))
+        is_many = has_many_gaps(cells) and fills_by_rows(cells)
+        fill, drop = (Option("impute", rule) for rule in ("knn" if is_many else "median", "drop"))
         raise ValueError(
             Message(
                 f"The features of {table.source} must have no missing values. {got}. Fill them with ",
@@ -626,14 +630,14 @@ def _check_size(columns: Sequence[Encoded], n: int, source: str) -> None:
 
 
 def _check_numbers(column: Column, table: Table) -> None:
+    left = of_columns("roles", {column.name: "drop"})
     if scales := column.scales:
         one, other = (f"{column.text[row].as_py()!r} in {table.where(row)}" for row in scales)
         rule = f"The numbers of column {column.name!r} of {table.source} must have one unit."
-        left = of_columns("roles", {column.name: "drop"})
         raise ValueError(
             Message(f"{rule} Got {one} and {other}. Write them alike, or leave the column out: ", left, ".")
         )
-    advice = "Correct it, or leave the column out: ", of_columns("roles", {column.name: "drop"}), "."
+    advice: tuple[str | Option, ...] = "Correct it, or leave the column out: ", left, "."
     if column.numbers is None:
         row = int(column.not_numbers[0])
         cell = column.text[row].as_py()
@@ -645,6 +649,8 @@ def _check_numbers(column: Column, table: Table) -> None:
             of_columns("missing", texts),
             ".",
         )
+        as_category = of_columns("roles", {column.name: "category"})
+        advice = "Correct it, leave the column out: ", left, ", or make it categories: ", as_category, "."
         raise ValueError(Message(f"{rule} Got {cell!r} in {table.where(row)}{others}. ", *advice, *gap))
     infinite = np.flatnonzero(np.isinf(column.numbers))
     if len(infinite):

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from ensemblage.base.options import Message, Option
+from ensemblage.base.text import some
 from ensemblage.io._numbers import ONE_GROUP, POINT_NUMBER, is_missing, is_number
 
 DELIMITERS = {",": "comma", "\t": "tab", ";": "semicolon", "|": "vertical bar", " ": "space"}
@@ -75,10 +76,16 @@ def split_rows(lines: Iterable[str], delimiter: str, name: str, strict: bool = T
             yield skipped + reader.line_num, [cell.strip() for cell in cells]
 
 
-def find_layout(lines: list[str], name: str, delimiter: str | None = None, has_header: bool | None = None) -> Layout:
+def find_layout(
+    lines: list[str],
+    name: str,
+    delimiter: str | None = None,
+    has_header: bool | None = None,
+    skip_rows: int = 0,
+) -> Layout:
     """Find the delimiter and the header from the first rows; a first line ``sep=;`` says the delimiter."""
     said = re.fullmatch(r'"?sep=(.)"?\s*', lines[0], re.IGNORECASE) if lines else None
-    skipped = 1 if said else 0
+    skipped = max(skip_rows, 1 if said else 0)
     lines = lines[skipped:]
     delimiter = delimiter or (said[1] if said else None) or _delimiter(lines, name)
     rows = list(itertools.islice(split_rows(lines, delimiter, name, skipped=skipped), SAMPLE_ROWS))
@@ -95,7 +102,7 @@ def layout_of_rows(rows: list[Row], name: str, delimiter: str, has_header: bool 
     if short and delimiter == ",":
         _check_commas(first, body, name)
     if has_header is None:
-        _check_title(first, rows[1:], name)
+        _check_above(rows, name)
         has_header = short or not _is_data(first, body)
     if not has_header:
         names, n_lines, short = [f"column_{j}" for j in range(1, len(first) + 1)], skipped, False
@@ -163,18 +170,34 @@ def _check_commas(header: list[str], body: list[list[str]], name: str) -> None:
         )
 
 
-def _check_title(first: list[str], below: list[Row], name: str) -> None:
-    """A first row with one cell, above a row of names and rows with numbers, is the title of the table."""
-    if len(below) < 2 or any(first[1:]):
-        return
-    (place, header), *body = below
-    width = _usual_width([cells for _, cells in body])
-    are_names = len(header) == width > 2 and all(header) and not any(map(is_number, header))
-    if are_names and any(is_number(cell) for _, cells in body for cell in cells):
-        got = f"Got one cell, {first[0]!r}, and what looks like the names in line {place}"
-        raise ValueError(
-            f"The first row of {name} must name its {width} columns. {got}. Delete the lines above the names."
-        )
+MOST_ABOVE = 30
+"""Rows above the names that are looked at."""
+
+
+def _check_above(rows: list[Row], name: str) -> None:
+    """Rows that come before the names of the columns are no rows of the table: titles, comments, a second header."""
+    first = rows[0][1]
+    for i, (place, names) in enumerate(rows[1 : MOST_ABOVE + 1], start=1):
+        body = [cells for _, cells in rows[i + 1 :]]
+        width = _usual_width(body) if body else 0
+        above = rows[i - 1][1]
+        is_note = sum(map(bool, above)) < width or above[0].startswith("#")
+        if width < 2 or (i > 1 and not is_note):
+            return
+        if len(names) == width and not any(cell and is_number(cell) for cell in names):
+            below = [[cell for cell in column if not is_missing(cell)] for column in _columns(body, width)]
+            numbers = [j for j, cells in enumerate(below) if cells and all(map(is_number, cells))]
+            named = [j for j in numbers if not is_missing(names[j])]
+            if is_note and named == numbers != [] and all(names):
+                rule = f"The first row of {name} must name its {width} columns. Got "
+                cell = repr(next(filter(None, first)))
+                got = f"{'one cell, ' * (not any(first[1:]))}{cell}, and what looks like the names in line {place}"
+                raise ValueError(Message(f"{rule}{got}. Add ", Option("skip_rows", place - 1), "."))
+            if i == 1 and not is_note and len(numbers) > 1 and 2 * len(named) > len(numbers):
+                is_better = len(set(filter(None, names))) == width > len(set(first))
+                advice = ("Add ", Option("skip_rows", place - 1), ".") if is_better else (f"Delete line {place}.",)
+                got = f"Got {some(map(repr, first), 3)}, and text above numbers in line {place}, too. "
+                raise ValueError(Message(f"The names of the columns of {name} must stand in one row. {got}", *advice))
 
 
 def _sample(lines: list[str], delimiter: str, name: str) -> list[list[str]]:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ensemblage.base.options import Alert, Message, Option
 from ensemblage.ensemble._checks import check_missing
+from ensemblage.ensemble._doubtful_labels import label_alerts
 from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.ensemble._noise import noise_voted
 from ensemblage.io._column import Column
@@ -62,11 +63,20 @@ def members_of(
             rule = "A member must put some objects together."
             got = f"Column {column.name!r} of {table.source} has a different value in every row, like an id."
             is_id, is_none = (Option("roles", {column.name: role}) for role in ("id", "drop"))
-            raise ValueError(Message(f"{rule} {got} Give it a role: ", is_id, ", or ", is_none, "."))
+            turned = " If the rows are the clusterings, turn the table." * (len(roles.rest) > len(table))
+            raise ValueError(Message(f"{rule} {got} Give it a role: ", is_id, ", or ", is_none, f".{turned}"))
     coded = noise_voted(partial(code_columns, roles.rest), check_missing(missing), noise)
     ensemble = Ensemble._of(coded, missing, is_new=True)
     uses = column_uses(table, [ColumnUse(c.name, "labels", "", "partition") for c in roles.rest], roles, truth_column)
-    return Members(ensemble, roles.ids, roles.id_column, roles.truth, (*table.notes, *roles.notes), uses)
+    return Members(
+        ensemble,
+        roles.ids,
+        roles.id_column,
+        roles.truth,
+        (*table.notes, *roles.notes),
+        uses,
+        tuple(label_alerts(coded)),
+    )
 
 
 def _differs_everywhere(column: Column) -> bool:

@@ -344,8 +344,8 @@ class Preprocessor(TransformerMixin, BaseEstimator):
         self.feature_names_in_ = np.array(names, dtype=object)
         self.n_features_in_ = len(names)
         self.columns_, self.transformer_ = uses, encoding.transformer
-        self._alerts = tuple(alert.plain() for alert in encoding.alerts)
-        self.notes_ = (*(alert["text"] for alert in self._alerts), *map(str, notes))
+        self._alerts = tuple(alert.as_dict() for alert in encoding.alerts)
+        self.notes_ = (*(str(alert["text"]) for alert in self._alerts), *map(str, notes))
         self.members_ = [column.name for column in encoding.columns if column.kind == "member"]
         self.n_columns_ = len(encoding.columns) - len(self.members_)
         self._names = encoding.names
@@ -382,8 +382,8 @@ class Preprocessor(TransformerMixin, BaseEstimator):
             np.arange(X.shape[1]) if sparse.issparse(X) else np.flatnonzero(np.fmax.reduce(X) > np.fmin.reduce(X))
         )
         codes = () if sparse.issparse(X) else alerts_of_codes(zip(given, X.T, strict=True))
-        self._alerts = tuple(alert.plain() for alert in codes)
-        self.notes_ = (*(alert["text"] for alert in self._alerts), *self.notes_)
+        self._alerts = tuple(alert.as_dict() for alert in codes)
+        self.notes_ = (*(str(alert["text"]) for alert in self._alerts), *self.notes_)
         if sparse.issparse(X):
             scale = StandardScaler(with_mean=False) if self.standardize else FunctionTransformer(accept_sparse=True)
             # Every column comes back, as the names say: one without any value as zeros.
@@ -459,7 +459,7 @@ class Preprocessor(TransformerMixin, BaseEstimator):
         encoding, blocks = fit_encoding(table, named.rest, options, cells_of=cells_of)
         notes = *encoding.set_aside, *table.notes, *named.notes, *encoding.notes
         self._set(encoding, table.names, encoding.uses, notes)
-        features.notes, features.alerts = notes, encoding.alerts
+        features.notes = notes
         for alert in self._alerts:
             warnings.warn(alert["text"], NoteWarning, stacklevel=2)
         if not len(encoding.names):

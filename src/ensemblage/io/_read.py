@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import cache, partial
 from os import PathLike
 from typing import Any, Literal
 
+import numpy as np
+
 from ensemblage.base.options import Message, Option
 from ensemblage.base.parameters import Codes
-from ensemblage.base.validation import check_path, check_value, format_value
+from ensemblage.base.validation import check_path, check_value, check_whole, format_value
 from ensemblage.ensemble._arrays import as_frame
 from ensemblage.io._arrow import ROW_NAMES, arrow_table, read_typed, release_unused
 from ensemblage.io._bytes import base_name, read_bytes, text_bytes
@@ -38,6 +40,7 @@ def read_table(
     roles: Mapping[str, str] | None = None,
     missing: Sequence[str | float] | None = None,
     keep_empty: bool = False,
+    skip_rows: int = 0,
 ) -> Table:
     """Use it to read a file or a data frame as the command line does, with roles of the columns.
 
@@ -69,11 +72,14 @@ def read_table(
         written, text in any case. In all columns but that of the ids.
     keep_empty : bool, default False
         Keep columns without values.
+    skip_rows : int, default 0
+        Rows of text or of a sheet above the names of the columns, such as a title.
 
     Returns
     -------
     Table
-        With ``columns``, ``roles`` and ``notes``.
+        With ``columns``, ``roles`` and ``notes``. Rows of a file without any value are left out, and told in the notes;
+        the others keep their numbers. A frame keeps all rows.
 
     Raises
     ------
@@ -92,6 +98,39 @@ def read_table(
     [[1.5], [1.75], [1.8]]
     """
     check_value(missing, "missing of read_table", [Codes(), None])
+    table = read_rows(
+        source,
+        name=name,
+        transpose=transpose,
+        encoding=encoding,
+        has_header=has_header,
+        delimiter=delimiter,
+        decimal=decimal,
+        sheet=sheet,
+        roles=roles,
+        skip_rows=check_whole(skip_rows, "skip_rows of read_table", 0),
+    )
+    table = with_gaps(table, missing)
+    if isinstance(source, bytes | str | PathLike):
+        table = _without_blank_rows(table)
+    return table if keep_empty else _without_empty_columns(table)
+
+
+def read_rows(
+    source: Any,
+    *,
+    name: str | None = None,
+    transpose: bool = False,
+    encoding: str | None = None,
+    has_header: bool | None = None,
+    delimiter: str | None = None,
+    decimal: Literal[".", ","] | None = None,
+    sheet: str | None = None,
+    roles: Mapping[str, str] | None = None,
+    skip_rows: int = 0,
+) -> Table:
+    """`read_table` of all rows and columns, with or without values."""
+    dropped = {column for column, role in (roles or {}).items() if transpose and role == "drop"}
     content, frame = source if isinstance(source, bytes) else None, None
     if isinstance(source, str | PathLike):
         file = check_path(source, "source")
@@ -101,27 +140,29 @@ def read_table(
     name = name or "table.csv"
     form, delimiter_of, may_have_commas = table_format(name), ",", True
     if content is None or form.cells == "typed":
-        if transpose:
-            got = f" must be used with text tables. Got {name}. Save the table as CSV."
-            raise ValueError(Message(Option("transpose"), got))
+        if asked := [option for option, value in (("transpose", transpose), ("skip_rows", skip_rows)) if value]:
+            got = f" must be used with text tables and workbooks. Got {name}. Save the table as CSV."
+            raise ValueError(Message(Option(asked[0]), got))
         table = _typed_table(*(arrow_table(frame) if content is None else read_typed(content, name, form)), name)
     elif form.cells == "workbook":
-        cells, layout = form.function("table")(content, name, sheet, has_header)
-        first = layout.has_header + 1
-        rows = range(first, first + len(cells))
-        table = _text_table(lambda typed: cells, layout, name, transpose, lambda: rows, "row")
+        cells, layout = form.function("table")(content, name, sheet, has_header, skip_rows)
+        rows = range(layout.header_lines + 1, layout.header_lines + 1 + len(cells))
+        table = _text_table(lambda typed: cells, layout, name, transpose, lambda: rows, "row", dropped)
+        dropped &= set(layout.header)
     else:
         text = text_bytes(content, name, encoding)
-        split, layout = form.function("table")(text, name, delimiter, has_header)
+        split, layout = form.function("table")(text, name, delimiter, has_header, skip_rows)
         delimiter_of = layout.delimiter
         may_have_commas = delimiter_of != "," or b'"' in text or transpose
         has_spaces = b" " in text or b"\t" in text or not text.isascii()
-        table = _text_table(split, layout, name, transpose, lambda: row_places(text, layout, name), "line", has_spaces)
+        places = partial(row_places, text, layout, name)
+        table = _text_table(split, layout, name, transpose, places, "line", dropped, has_spaces)
+        dropped &= set(layout.header)
     if len(table) == 0:
         raise ValueError(f"{name} must hold at least one row below its header. It has none. Save the table again.")
     table = with_decimal_mark(table, delimiter_of, decimal, may_have_commas)
-    table = with_gaps(replace(table, given_roles=dict(roles or {}), delimiter=delimiter_of), missing)
-    return table if keep_empty else _without_empty_columns(table)
+    given = {column: role for column, role in (roles or {}).items() if column not in dropped}
+    return replace(table, given_roles=given, delimiter=delimiter_of)
 
 
 def _frame(source: Any) -> Any:
@@ -157,10 +198,11 @@ def _text_table(
     transpose: bool,
     places: Callable[[], Sequence[int]],
     unit: str,
+    dropped: Collection[str],
     has_spaces: bool = True,
 ) -> Table:
     if transpose:
-        return _transpose(split(False), layout, name, places)
+        return _transpose(split(False), layout, name, places, dropped)
     names = [column or f"column_{j}" for j, column in enumerate(layout.header, start=1)]
     if not layout.header[0]:
         names[0] = ROW_NAMES
@@ -198,20 +240,43 @@ def column_of(name: str, values: Any, may_be_blank: bool = True) -> Column:
     return Column(name, values, categories=levels)
 
 
-def _transpose(cells: Any, layout: Layout, name: str, places: Callable[[], Sequence[int]]) -> Table:
-    """A table whose columns stand in rows: the first field of each is its name, the header names the objects."""
+def _transpose(
+    cells: Any, layout: Layout, name: str, places: Callable[[], Sequence[int]], dropped: Collection[str]
+) -> Table:
+    """A table whose columns stand in rows: the first field of each is its name, the header names the objects.
+
+    No objects are the columns of the file that are ``dropped``, and those of text alone where most hold numbers alone.
+    """
     import pyarrow as pa
 
     first = column_of("", cells.column(0))
     named = not layout.header[0] or first.numbers is None
     names = first.cells() if named else [f"row_{place}" for place in places()]
-    _check_names(names, name)
-    rows = zip(*(cells.column(j).to_pylist() for j in range(int(named), layout.width)), strict=True)
+    _check_row_names(names, name, places)
+    read = {
+        j: column_of("", cells.column(j)) for j in range(int(named), layout.width) if layout.header[j] not in dropped
+    }
+    texts = [j for j, column in read.items() if 0 < column.n_filled == len(column.not_numbers)]
+    texts = texts if 2 * sum(column.numbers is not None for column in read.values()) >= len(read) else []
+    kept = [j for j in read if j not in texts]
+    left = [layout.header[j] for j in range(int(named), layout.width) if j not in kept]
+    notes = (f"left out, no objects: {', '.join(left)}",) if left else ()
+    rows = zip(*(cells.column(j).to_pylist() for j in kept), strict=True)
     columns = [column_of(column, pa.chunked_array([row], pa.string())) for column, row in zip(names, rows, strict=True)]
-    header = pa.chunked_array([layout.header[named:]], pa.string())
+    header = pa.chunked_array([[layout.header[j] for j in kept]], pa.string())
     index = [column_of(ROW_NAMES, header)] if layout.has_header else []
-    objects = range(1 + named, 1 + layout.width)
-    return Table(name, index + columns, lambda: objects, "column", ROW_NAMES if index else None, layout.notes())
+    objects, index_name = [1 + j for j in kept], ROW_NAMES if index else None
+    return Table(name, index + columns, lambda: objects, "column", index_name, (*layout.notes(), *notes))
+
+
+def _check_row_names(names: Sequence[str], source: str, places: Callable[[], Sequence[int]]) -> None:
+    (name, count), *_ = Counter(names).most_common(1) or [("", 1)]
+    if count > 1:
+        lines = [place for place, other in zip(places(), names, strict=True) if other == name]
+        raise ValueError(
+            f"The rows of {source} must have different names, for they become columns. Got {name!r} in lines "
+            f"{lines[0]} and {lines[1]}. Rename one, or make one row of them."
+        )
 
 
 def _check_names(names: Sequence[str], source: str) -> None:
@@ -219,6 +284,25 @@ def _check_names(names: Sequence[str], source: str) -> None:
     if count > 1:
         got = f"The columns of {source} must have different names. Got {name!r} {count} times. Rename one, or add "
         raise ValueError(Message(got, Option("has_header", False), " if the first row holds data."))
+
+
+def _without_blank_rows(table: Table) -> Table:
+    """The table without the rows that hold no value; the others keep their numbers."""
+    blank = np.ones(len(table), dtype=bool)
+    for column in sorted(table.columns, key=lambda column: -column.n_filled):
+        blank &= ~column.is_filled
+        if not blank.any():
+            return table
+    left, rows = np.flatnonzero(blank), np.flatnonzero(~blank)
+    if not len(rows):
+        return table
+    places = table.places()
+    rows_are = f"{len(left):,} rows" if len(left) > 1 else "1 row"
+    note = f"left out, without any value: {rows_are}, the first in {table.unit} {places[left[0]]}"
+    columns = [column.take(rows) for column in table.columns]
+    some_places = [places[row] for row in rows.tolist()]
+    notes = (*table.notes, note)
+    return replace(table, columns=columns, places=lambda: some_places, notes=notes, numbers=rows + 1)
 
 
 def _without_empty_columns(table: Table) -> Table:

@@ -21,7 +21,7 @@ class Roles:
     """The columns of a table by what they are for."""
 
     ids: list[str]
-    """One per row: the cells of the id column, else the numbers of the rows from 1."""
+    """One per row: the cells of the id column, else the numbers of the file's rows from 1."""
     id_column: str | None
     truth: NDArray[np.object_] | None
     """(n,) class of each row as it stands in the file, None where it is missing."""
@@ -44,7 +44,7 @@ def assign_roles(
     """Find the columns that the user named; an id that nobody named only where the layout or ``guess_id`` says so."""
     id_column, others, notes = name_columns(table, id_column, truth_column, drop_columns, guess_id=guess_id)
     if id_column is None:
-        ids = list(map(str, range(1, len(table) + 1)))
+        ids = list(map(str, range(1, len(table) + 1) if table.numbers is None else table.numbers.tolist()))
     else:
         ids = table[id_column].cells()
         _check_ids(ids, id_column, table)

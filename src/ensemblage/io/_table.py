@@ -56,6 +56,8 @@ class Table:
     """What stands between the cells of a text file."""
     given_roles: Mapping[str, str] = field(default_factory=dict)
     """Roles that the user gave."""
+    numbers: NDArray[np.intp] | None = None
+    """(n,) the number of each row of the file from 1, where some were left out."""
 
     @property
     def names(self) -> list[str]:
@@ -99,7 +101,8 @@ class Table:
     def take(self, rows: NDArray[np.intp]) -> Table:
         """The table of some rows; its columns keep their roles."""
         columns, places = [column.take(rows) for column in self.columns], self.places
-        taken = replace(self, columns=columns, places=lambda: [places()[row] for row in rows])
+        numbers = None if self.numbers is None else self.numbers[rows]
+        taken = replace(self, columns=columns, places=lambda: _some_places(places(), rows), numbers=numbers)
         taken.__dict__["found_roles"] = self.found_roles
         return taken
 
@@ -147,6 +150,10 @@ class Table:
     def where(self, row: int) -> str:
         """The place of a row in the file, for messages."""
         return f"{self.unit} {self.places()[row]}"
+
+
+def _some_places(places: Sequence[int], rows: NDArray[np.intp]) -> list[int]:
+    return [places[row] for row in rows.tolist()]
 
 
 def find_roles(table: Table) -> dict[str, Role]:

@@ -20,21 +20,21 @@ BLOCK_SIZES = (1 << 20, 1 << 26)
 
 
 def read_text(
-    content: bytes, name: str, delimiter: str | None, has_header: bool | None
+    content: bytes, name: str, delimiter: str | None, has_header: bool | None, skip_rows: int = 0
 ) -> tuple[Callable[[bool], Any], Layout]:
-    """What splits the rows below the header of UTF-8 text, and their layout.
+    """What splits the rows below the header of UTF-8 text, and their layout; ``skip_rows`` lines are none of them.
 
     The rows come as an Arrow table of text, null where empty. On demand the columns that begin as numbers come as
     such, null where missing, if all their cells are numbers; text that is empty is "" then.
     """
-    layout = layout_of(content, name, delimiter, has_header)
+    layout = layout_of(content, name, delimiter, has_header, skip_rows)
     return text_splitter(content, layout, name), layout
 
 
-def layout_of(content: bytes, name: str, delimiter: str | None, has_header: bool | None) -> Layout:
+def layout_of(content: bytes, name: str, delimiter: str | None, has_header: bool | None, skip_rows: int = 0) -> Layout:
     """The layout of UTF-8 text, from its first lines."""
     lines = text_lines(content[: _end_of_sample(content, name)].decode("utf-8", "ignore"))
-    return find_layout(lines, name, delimiter, has_header)
+    return find_layout(lines, name, delimiter, has_header, skip_rows)
 
 
 def text_splitter(content: bytes, layout: Layout, name: str, lines_before: int = 0) -> Callable[[bool], Any]:

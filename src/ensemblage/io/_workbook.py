@@ -14,15 +14,18 @@ from ensemblage.io._column import short_times
 from ensemblage.io._layout import SAMPLE_ROWS, Layout, layout_of_rows
 
 
-def read_workbook(content: bytes, name: str, sheet: str | None, has_header: bool | None) -> tuple[Any, Layout]:
+def read_workbook(
+    content: bytes, name: str, sheet: str | None, has_header: bool | None, skip_rows: int
+) -> tuple[Any, Layout]:
     """The rows below the header of a sheet of Excel or OpenDocument as Arrow text, and its layout."""
     import pyarrow as pa
 
     cells = _sheet(content, name, sheet)
-    rows = [row for row in zip(*(column.to_pylist() for column in cells.columns), strict=True) if any(row)]
-    sample = [[(cell or "").strip() for cell in row] for row in rows[:SAMPLE_ROWS]]
-    layout = layout_of_rows(list(enumerate(sample, start=1)), name, ",", has_header)
-    columns = list(zip(*rows[layout.has_header :], strict=True)) or [()] * layout.width
+    rows = list(zip(*(column.to_pylist() for column in cells.columns), strict=True))
+    places = [place for place, row in enumerate(rows, start=1) if any(row) and place > skip_rows]
+    sample = [(place, [(cell or "").strip() for cell in rows[place - 1]]) for place in places[:SAMPLE_ROWS]]
+    layout = layout_of_rows(sample, name, ",", has_header, skip_rows)
+    columns = list(zip(*rows[layout.header_lines :], strict=True)) or [()] * layout.width
     names = [str(j) for j in range(layout.width)]
     return pa.table([short_times(pa.array(column, pa.string())) for column in columns], names), layout
 
@@ -35,7 +38,9 @@ def _sheet(content: bytes, name: str, sheet: str | None) -> Any:
     try:
         book = fastexcel.read_excel(content)
         sheets = {
-            s: book.load_sheet(s, header_row=None, dtypes="string") for s in book.sheet_names if sheet in (None, s)
+            s: book.load_sheet(s, header_row=None, skip_rows=0, dtypes="string")
+            for s in book.sheet_names
+            if sheet in (None, s)
         }
     except Exception as error:
         if not is_damage(error):

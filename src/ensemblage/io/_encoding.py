@@ -405,7 +405,8 @@ def plan_columns(table: Table, columns: Sequence[Column], options: Options) -> d
 def _plan_column(column: Column, role: Role, table: Table, options: Options, with_hour: bool) -> Encoded | str:
     """How a column of this role becomes numbers, or why it is left out."""
     if role.name == "number":
-        return Encoded(column.name, "days" if role_of(column).name == "date" else "number")
+        is_date = role.reason == AS_SAID and role_of(column).name == "date"
+        return Encoded(column.name, "days" if is_date else "number")
     if role.name == "date" and options.dates != "drop":
         return Encoded(column.name, options.dates, with_hour=with_hour)
     if role.name not in ("category", "ordered", "yes/no", "code"):

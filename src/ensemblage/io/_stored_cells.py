@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from ensemblage.base.cached import once
-from ensemblage.base.options import Alert
 from ensemblage.io._categories import CategoryEncoder
 from ensemblage.io._encoding import Cells, Encoded, Encoding
 from ensemblage.io._feature_blocks import FeatureBlocks, StoredFeatures, check_memory
@@ -34,7 +33,6 @@ class TableFeatures(FeatureBlocks):
         self._memory, self._scratch = memory, scratch
         self._written: tuple[Any, list[Encoded], StoredCells] | None = None
         self.notes: tuple[Any, ...] = ()
-        self.alerts: tuple[Alert, ...] = ()
 
     def __getitem__(self, rows: Any) -> Table:
         return self.table.take(np.asarray(rows))

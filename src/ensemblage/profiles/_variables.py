@@ -104,7 +104,7 @@ def _variable(column: Column, role: str, table: Table, clustered: bool) -> Varia
     """The column as a variable, or why it is none."""
     if role == "drop":
         return AS_SAID
-    if role == "date" or (role == "number" and role_of(column).name == "date"):
+    if role == "date" or (role == "number" and column.name in table.given_roles and role_of(column).name == "date"):
         try:
             return Variable(column.name, "date", table.dates(column.name).days, clustered=clustered)
         except ValueError:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.io import Table
-from ensemblage.io._anndata_features import NAMES
+from ensemblage.io._alerts import NAMES
 from ensemblage.io._column import Column
 from ensemblage.io._roles import name_columns
 from ensemblage.profiles import thin_counts

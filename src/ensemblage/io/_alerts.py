@@ -94,9 +94,9 @@ def _row_of_sums(table: Table, used: Sequence[Encoded], cells: Cells) -> Iterato
         return
     roles = table.roles
     named = next((name for name in table.names if roles[name] in ("id", "text", "category")), None)
-    last = None if named is None else table[named].text[len(table) - 1].as_py()
-    if named is not None and last and TOTAL.fullmatch(last) and table[named].cells().count(last) == 1:
-        yield Alert("a row of sums", where, f"{last!r} stands in its column {named!r}", delete)
+    text = None if named is None else table[named].text[len(table) - 1].as_py()
+    if named is not None and text and TOTAL.fullmatch(text) and table[named].cells().count(text) == 1:
+        yield Alert("a row of sums", where, f"{text!r} stands in its column {named!r}", delete)
 
 
 def _rows_without_values(table: Table, used: Sequence[Encoded], cells: Cells) -> Iterator[Alert]:

@@ -48,7 +48,7 @@ FEWEST_LEAPING = 12
 CATEGORY_WORD = re.compile(
     r"(?i)(.*[\W_])?(sex|gender|geschlecht|segment|country|land|nation|nationality|state|bundesland|kanton|canton|province"
     r"|provinz|zone|district|bezirk|race|ethnicity|religion|language|sprache|marital|marital[\W_]?status|familienstand"
-    r"|occupation|beruf|job|profession|industry|branche|sector|department|abteilung|store|shop|filiale|brand|marke|channel"
+    r"|occupation|beruf|job|profession|industry|sector|department|abteilung|store|shop|filiale|brand|marke|channel"
     r"|kanal|team)([\W_]?(no|nr|num|key))?|city|stadt"
 )
 """Names of what is no number, though it may be numbered."""

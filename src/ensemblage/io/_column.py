@@ -28,7 +28,7 @@ UNIT = re.compile(r"[-+\u2212]?\d[\d.,'\u2019\u00a0\u202f ±/+-]*?\s*((?:[^\W\d_
 """A number with what stands behind it: 175 cm, 23.5 kg/m2, 2.0±0.1 mm."""
 WITH_UNIT = 0.5
 """Least share of the cells that have the unit; the others may be bare numbers ..."""
-NO_UNIT = re.compile(r"(?i)more|mehr|and|or|oder|und|up|plus|over|older|above|st|nd|rd|th|x")
+NO_UNIT = re.compile(r"(?i)more|mehr|and|or|oder|und|up|plus|over|older|above|st|[nr]d|th|x")
 """... unless the word says that they are no numbers."""
 BARE_FACTOR = 3
 """Bare numbers lie among those with the unit, or at most so many times below or above."""

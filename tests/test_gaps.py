@@ -241,7 +241,7 @@ def test_numbers_with_one_unit_are_numbers(tmp_path):
     "cells",
     [
         ["175 cm", "1.80 m", "160 cm", "170 cm"],  # two units
-        ["175 cm", "180", "160 cm", "170 cm"],
+        ["175 cm", "180 feet or so", "160 cm", "170 cm"],
         ["001x", "002x", "001x", "002x"],  # leading zeros make codes
         ["a1", "b2", "a1", "b2"],
         ["cm", "cm", "5 cm", "6 cm"],
@@ -311,8 +311,10 @@ def test_a_feature_is_used_as_it_is_found():
 
 
 def test_thousands_or_fractions_are_told(tmp_path):
+    thousand = '1.234 may be a thousand or a fraction: it is read as 1234 (else: decimal=".")'
+    assert thousand in read_table(b"x;y\n1.234;a\n2.500;b\n900;a\n").notes
+    assert read_table(b"x;y\n1.234;a\n2.500;b\n900;a\n", decimal=".")["x"].numbers.tolist() == [1.234, 2.5, 900]
     doubt = '1.234 may be a thousand or a fraction: it is read as 1.234 (else: decimal=",")'
-    assert doubt in read_table(b"x;y\n1.234;a\n2.500;b\n900;a\n").notes
     assert doubt in read_table(b"x,y\n7,1.234\n8,2.500\n9,900\n").notes
     assert read_table(b"x;y\n1.234;a\n2.500;b\n900;a\n", decimal=",")["x"].numbers.tolist() == [1234, 2500, 900]
     for sure in (b"x;y\n1.234;0.5\n2.500;1.5\n", b"x;y\n1.234;1\n0.500;2\n", b"x;y\n1.234;1\n12.5;2\n"):

@@ -162,7 +162,7 @@ def test_order_of_categories():
 
 
 def test_a_code_with_too_many_values_is_left_out():
-    frame = pd.DataFrame({"x": np.arange(20.0) ** 2, "zip": [f"0{i:04}" for i in range(19)] + ["00001"]})
+    frame = pd.DataFrame({"x": np.arange(20.0) ** 2 % 7, "zip": [f"0{i:04}" for i in range(19)] + ["00001"]})
     assert list(Preprocessor().fit(frame).get_feature_names_out()) == ["x"]
     assert "zip=00001" in Preprocessor(roles={"zip": "category"}).fit(frame).get_feature_names_out()
 

@@ -714,7 +714,7 @@ def test_words():
 @pytest.mark.parametrize("kind", ["category", "number"])
 def test_clusters_that_are_one_column_again_are_told(kind, tmp_path):
     names = ["rot", "grün", "blau"] if kind == "category" else [3, 7, 5]
-    frame = pd.DataFrame({"größe": [i * 37 % 61 for i in range(60)], "farbe": [names[i % 3] for i in range(60)]})
+    frame = pd.DataFrame({"größe": [i * 37 % 47 for i in range(60)], "farbe": [names[i % 3] for i in range(60)]})
     clusters = np.arange(60) % 3
     sentence = "Clusters 0–2 are the same as the values of “farbe”."
     for labels in (clusters, (clusters + 1) % 3):

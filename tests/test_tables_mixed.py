@@ -116,8 +116,8 @@ def articles(random):
         for i, g in enumerate(GROUP)
     ]
     header = "ean_code,article,price,discount,size,category,stock"
-    roles = ["number", "id", "number", "number", "ordered", "category", "number"]
-    return header, rows, ",", roles, {"ean_code", "price", "discount", "size", "category", "stock"}, "utf-8"
+    roles = ["id", "text", "number", "number", "ordered", "category", "number"]
+    return header, rows, ",", roles, {"price", "discount", "size", "category", "stock"}, "utf-8"
 
 
 def houses(random):

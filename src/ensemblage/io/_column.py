@@ -11,11 +11,38 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.base.cached import once
-from ensemblage.io._numbers import Numbers, is_gap, is_missing, is_number, parse_numbers
+from ensemblage.io._numbers import (
+    CURRENCIES,
+    Numbers,
+    bare_percent,
+    currencies_in,
+    has_mark,
+    is_gap,
+    is_missing,
+    is_number,
+    parse_numbers,
+)
 
 SAMPLE = 1_000
-UNIT = re.compile(r"[-+\u2212]?\d[\d.,'\u2019\u00a0\u202f ]*?\s*((?:[^\W\d_]|[°µ‰])[^\s\d]{0,15}[23]?)")
-"""A number with what stands behind it: 175 cm, 23.5 kg/m2."""
+UNIT = re.compile(r"[-+\u2212]?\d[\d.,'\u2019\u00a0\u202f ±/+-]*?\s*((?:[^\W\d_]|[°µ‰])[^\s\d]{0,15}[23]?)")
+"""A number with what stands behind it: 175 cm, 23.5 kg/m2, 2.0±0.1 mm."""
+WITH_UNIT = 0.5
+"""Least share of the cells that have the unit; the others may be bare numbers ..."""
+NO_UNIT = re.compile(r"(?i)more|mehr|and|or|oder|und|up|plus|over|older|above|st|[nr]d|th|x")
+"""... unless the word says that they are no numbers."""
+BARE_FACTOR = 3
+"""Bare numbers lie among those with the unit, or at most so many times below or above."""
+FAMILIES = [
+    {"µg", "mg", "g", "kg", "t", "oz", "lb", "lbs"},
+    {"nm", "µm", "mm", "cm", "dm", "m", "km", "in", "ft", "yd", "mi", "miles"},
+    {"µl", "ml", "cl", "dl", "l"},
+    {"ms", "s", "sec", "min", "h", "hr", "hrs", "d", "days"},
+    {"°c", "°f", "c", "f"},
+    {"kb", "mb", "gb", "tb"},
+    {"w", "kw", "mw", "gw", "wh", "kwh", "mwh"},
+    {"k", "m", "b", "bn", "mio", "mrd", "tsd"},
+]
+"""Units of one quantity: numbers in several of them are no column of numbers as they stand."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,20 +95,101 @@ class Column:
         return replace(self, values=emptied(self.values), read_again=read_again)
 
     @once
-    def unit(self) -> str:
-        """What stands behind every number of a column of text, as in 175 cm; "" if that is nothing, or differs."""
+    def units(self) -> dict[str, int]:
+        """What stands behind the numbers of a column of text, as in 175 cm, and in how many cells; "": nothing does.
+
+        Empty if no cell has a unit, or one holds something else.
+        """
         import pyarrow as pa
 
         if not pa.types.is_string(self.values.type):
-            return ""
-        first = next((text for text in self.text.drop_null()[:SAMPLE].to_pylist() if not is_gap(text)), "")
-        found = UNIT.fullmatch(first)
-        if found is None or is_number(first):
-            return ""
-        texts = [text for text in self.distinct[1] if not is_gap(text)]
-        numbers = [text.removesuffix(found[1]).rstrip() for text in texts]
-        are_numbers = all(n != t and is_number(n) and not is_gap(n) for n, t in zip(numbers, texts, strict=True))
-        return found[1] if are_numbers and not any(re.match(r"0\d", number) for number in numbers) else ""
+            return {}
+        first = [text for text in self.text.drop_null()[:SAMPLE].to_pylist() if not is_gap(text)]
+        if all(map(is_number, first)) or not all(is_number(text) or UNIT.fullmatch(text) for text in first):
+            return {}
+        codes, texts = self.distinct
+        found: dict[str, int] = {}
+        for text, n in zip(texts, np.bincount(codes, minlength=len(texts)).tolist(), strict=False):
+            if is_gap(text):
+                continue
+            match = None if is_number(text) else UNIT.fullmatch(text)
+            number = text if match is None else text.removesuffix(match[1]).rstrip()
+            if not is_number(number) or is_gap(number) or (match is not None and re.match(r"0\d", number)):
+                return {}
+            unit = "" if match is None else match[1]
+            found[unit] = found.get(unit, 0) + n
+        return found if found.keys() > {""} or "" not in found else {}
+
+    @property
+    def unit(self) -> str:
+        """The unit of all numbers, or of some beside bare numbers; "" if there is none, or there are several."""
+        unit, *others = self.units.keys() - {""} or [""]
+        if others or "" not in self.units:
+            return "" if others else unit
+        is_rare = self.units[unit] < WITH_UNIT * sum(self.units.values())
+        return "" if is_rare or NO_UNIT.fullmatch(unit) else unit
+
+    @property
+    def has_units(self) -> bool:
+        """Whether the numbers have several units of one quantity, as 12.5 kg and 500 g."""
+        units = {unit.casefold() for unit in self.units if unit}
+        return len(units) > 1 and any(units <= family for family in FAMILIES)
+
+    @once
+    def scales(self) -> list[int]:
+        """The rows of two numbers on different scales, the first of each; none where all are on one.
+
+        Scales differ by currency or by unit, and where a bare number may be a share or per cent.
+        """
+        if self.has_units:
+            first, second, *_ = filter(None, self.units)
+            return [self._row_with(rf"\d\s*{re.escape(unit)}$") for unit in (first, second)]
+        if not self.is_text or self.read_again is not None or self.numbers is None:
+            return []
+        if len(found := currencies_in(self.text)) > 1:
+            return [self._row_with(CURRENCIES[name]) for name in found[:2]]
+        values = np.abs(np.nan_to_num(self.numbers))
+        if self._with_percent[1] is None:
+            has_sign = self._ends_with("%")
+        elif self.unit:
+            has_sign = self._ends_with(self.unit)
+            bare, others = values[~has_sign & (values > 0)], values[has_sign & (values > 0)]
+            low, high = (others.min(), others.max()) if len(others) else (0, np.inf)
+            if bare.max(initial=0) <= BARE_FACTOR * high and bare.min(initial=np.inf) >= low / BARE_FACTOR:
+                return []
+        else:
+            return []
+        return [int(np.flatnonzero(which & (values > 0))[0]) for which in (has_sign, ~has_sign)]
+
+    def _row_with(self, form: str) -> int:
+        """The first row whose text has a regular expression."""
+        import pyarrow.compute as pc
+
+        return int(pc.index(pc.match_substring_regex(self.text, form), True).as_py())
+
+    def _ends_with(self, ending: str) -> NDArray[np.bool_]:
+        """(n,) whether a cell ends so."""
+        import pyarrow.compute as pc
+
+        found: NDArray[np.bool_] = pc.fill_null(pc.ends_with(self.text, ending), False).to_numpy(zero_copy_only=False)
+        return found
+
+    @once
+    def _with_percent(self) -> tuple[Numbers, float | None]:
+        """The numbers of text, and what of it bare ones were multiplied by beside those with a per cent sign."""
+        found = parse_numbers(self.numerals, self.decimal)
+        if found.is_plain or not has_mark(self.text, "%"):
+            return found, 1.0
+        has_sign = self._ends_with("%")
+        factor = bare_percent(found.values, has_sign)
+        if factor == 100:
+            found = found._replace(values=np.where(has_sign, found.values, np.round(100 * found.values, 10)))
+        return found, factor
+
+    @property
+    def has_shares(self) -> bool:
+        """Whether shares such as 0.68 are read as per cent, because other cells have the sign."""
+        return self.is_text and self.read_again is None and self._with_percent[1] == 100
 
     def numeral(self, text: str) -> str:
         """A cell without the unit of the column."""
@@ -121,7 +229,7 @@ class Column:
 
         kind = self.values.type
         if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
-            return parse_numbers(self.numerals, self.decimal)
+            return self._with_percent[0]
         if self.read_again is not None and self.decimal != ".":
             return parse_numbers(self.text, self.decimal)
         values = pc.cast(self.values, pa.float64(), safe=False).to_numpy(zero_copy_only=False)

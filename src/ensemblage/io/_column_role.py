@@ -10,8 +10,9 @@ import numpy as np
 from ensemblage.base.options import Message, Option
 from ensemblage.io._categories import levels_of
 from ensemblage.io._column import Column
-from ensemblage.io._dates import DATE
+from ensemblage.io._dates import DATE, are_compact_dates
 from ensemblage.io._numbers import is_gap, is_missing
+from ensemblage.io._row_numbers import ALL_DIFFER, all_differ, why_id
 
 FEATURE = "feature"
 GIVEN = ("id", "number", "category", "ordered", FEATURE, "drop")
@@ -21,6 +22,13 @@ ID_NAME = re.compile(
     r"(?i:(^|.*[\W_])(id|ids|uuid|guid|key|nr|no|rowid)|index|row|unnamed: ?0|row[ _]?(names?|numbers?|id))"
     r"|.*[a-z](ID|Id)"
 )
+ID_WORD = re.compile(
+    r"(?i)(.*[\W_])?(account|acct|konto|customer|kunden?|client|patient|subject|participant|proband|case|fall|order|auftrag"
+    r"|invoice|rechnung|ticket|mrn|ssn|ean|upc|gtin|isbn|imei|sku|user|member|mitglied|employee|personal|student|matrikel"
+    r"|serial|barcode|specimen|sample|record|transaction|booking|contract|vertrag|policy|claim|device)"
+    r"([\W_]?(code|key|ref|id))?|.+(number|nummer|nr)"
+)
+"""Names of ids; in the plural they count something."""
 POSTAL_NAME = re.compile(r"(?i)(^|.*[\W_])(zip|zip_?code|plz|postleitzahl|post_?code|postal_?code|phone|telefon|iban)")
 CODE_NAME = re.compile(
     r"(?i)(^|.*[\W_])(code|cluster|class|klasse|group|gruppe|label|category|kategorie|type|typ|region|status)([\W_]?id)?"
@@ -51,6 +59,7 @@ CLASSES_NAME = re.compile(
 
 
 AS_SAID = "as you said"
+ID_BY_NAME = "numbers that differ in every row, and its name"
 OPEN_ENDS = "numbers with open ends"
 MOST_OPEN = 20
 """Different values of a column of numbers with open ends."""
@@ -138,6 +147,8 @@ def role_of(column: Column) -> Role:
         return Role("mostly empty", f"{n_filled} of {n} cells hold something")
     if column.numbers is None and _open_levels(column):
         return Role("ordered", OPEN_ENDS)
+    if column.has_units:
+        return Role("number", "numbers in several units")
     are_classes = column.numbers is None and CLASSES_NAME.fullmatch(column.name.strip())
     if column.is_numeric and not are_classes and not _is_truth_value(column):
         return _role_of_numbers(column)
@@ -207,19 +218,34 @@ def _role_of_numbers(column: Column) -> Role:
         return Role("constant")
     if not (np.isfinite(filled).all() and (filled == np.floor(filled)).all()):
         return Role("number")
+    if are_compact_dates(filled):
+        return Role("date", "whole numbers that are dates")
     name = column.name.strip()
-    named = [bool(pattern.fullmatch(name)) for pattern in (ID_NAME, POSTAL_NAME, CODE_NAME)]
-    named[2] = named[2] or bool(CLASSES_NAME.fullmatch(name))
-    if not any(named) and not column.is_text:
-        return Role("number")
-    if not any(named):
-        return Role("code", "leading zeros") if _has_leading_zeros(column) else Role("number")
+    is_id, is_postal, is_code = (bool(pattern.fullmatch(name)) for pattern in (ID_NAME, POSTAL_NAME, CODE_NAME))
+    is_code = is_code or bool(CLASSES_NAME.fullmatch(name))
+    if not (is_id or is_postal or is_code) and column.is_text and _has_leading_zeros(column):
+        may_name = len(values) > 2 and column.differs_everywhere()
+        return Role("id", "leading zeros, and it differs in every row") if may_name else Role("code", "leading zeros")
+    may_be_id = len(filled) == len(values) and not is_postal and is_written_plainly(column)
+    if may_be_id and (is_id or ID_WORD.fullmatch(name)) and len(np.unique(filled)) == len(values):
+        return Role("id", ID_BY_NAME)
+    if may_be_id and (reason := why_id(column, values)):
+        return Role("id", reason)
+    if not (is_id or is_postal or is_code):
+        return Role("number", ALL_DIFFER if may_be_id and all_differ(values) else "")
     n_distinct = len(np.unique(filled))
-    if named[0] and n_distinct == len(values):
-        return Role("id", "numbers that differ in every row, and its name")
-    if named[0] or named[1] or (n_distinct <= MOST_CODES and n_distinct < len(filled)):
+    if is_id or is_postal or (n_distinct <= MOST_CODES and n_distinct < len(filled)):
         return Role("code", "whole numbers, and its name")
     return Role("number")
+
+
+def is_written_plainly(column: Column) -> bool:
+    """Whether no cell has a unit, per cent, a currency or marks between thousands, as measurements have."""
+    import pyarrow.compute as pc
+
+    if not column.is_text or column.read_again is not None:
+        return True
+    return bool(pc.all(pc.match_substring_regex(column.text, r"^\d+([.,]0*)?$")).as_py())
 
 
 def _has_leading_zeros(column: Column) -> bool:

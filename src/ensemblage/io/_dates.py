@@ -21,6 +21,35 @@ DATE = re.compile(
 EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)  # noqa: UP017
 
 
+FEWEST_DAYS, FEWEST_MONTHS = 3, 10
+"""Cells from which whole numbers such as 20240131, and 202401, are dates if each is one."""
+YEARS = 1900, 2099
+
+
+def are_compact_dates(numbers: NDArray[np.float64]) -> bool:
+    """Whether whole numbers are all days, such as 20240131, or all months, such as 202401, and differ."""
+    if len(numbers) < FEWEST_DAYS or numbers.min() == numbers.max():
+        return False
+    least, most = numbers.min(), numbers.max()
+    if YEARS[0] * 100 <= least and most < (YEARS[1] + 1) * 100:
+        return len(numbers) >= FEWEST_MONTHS and not np.isnan(_days_of(numbers * 100 + 1)).any()
+    is_far = least < YEARS[0] * 10_000 or most >= (YEARS[1] + 1) * 10_000
+    return not is_far and not np.isnan(_days_of(numbers)).any()
+
+
+def _days_of(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(n,) days since 1970-01-01 of numbers such as 20240131, NaN where one is none of the calendar."""
+    days = np.full(len(numbers), np.nan)
+    known = ~np.isnan(numbers)
+    whole = numbers[known].astype(np.int64)
+    year, month, day = whole // 10_000, whole // 100 % 100, whole % 100
+    first = ((year - 1970) * 12 + np.clip(month, 1, 12) - 1).astype("datetime64[M]")
+    last = ((first + 1).astype("datetime64[D]") - first.astype("datetime64[D]")).astype(np.int64)
+    is_one = (month >= 1) & (month <= 12) & (day >= 1) & (day <= last)
+    days[known] = np.where(is_one, first.astype("datetime64[D]").astype(np.int64) + day - 1, np.nan)
+    return days
+
+
 class Dates(NamedTuple):
     """A column of dates."""
 
@@ -40,6 +69,9 @@ def parse_dates(column: Column, source: str) -> Dates:
     ValueError
         If a cell holds no date of the calendar, or both orders occur.
     """
+    if column.numbers is not None:
+        numbers = column.numbers
+        return Dates(_days_of(numbers * 100 + 1 if np.nanmax(numbers) < YEARS[0] * 10_000 else numbers), False, ())
     codes, texts = column.distinct
     found = {text: DATE.fullmatch(text) for text in texts if not is_missing(text)}
     day_first, notes = _day_first(column.name, [match for match in found.values() if match], source)

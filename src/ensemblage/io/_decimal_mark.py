@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ensemblage.base.options import Message, Option
 from ensemblage.io._column import Column
@@ -41,7 +42,8 @@ def with_decimal_mark(table: Table, delimiter: str, wanted: str | None, may_have
 def _mark_notes(columns: Sequence[Column], mark: str, doubt: Evidence | None) -> list[str]:
     """How numbers were read that are not written as a program would."""
     if doubt is not None:
-        read, other = (doubt.cell.replace(",", "."), ".") if mark == "," else (doubt.cell.replace(",", ""), ",")
+        thousands = "." if mark == "," else ","
+        read, other = doubt.cell.replace(thousands, "").replace(mark, "."), thousands
         said = f"{doubt.cell} may be a thousand or a fraction: it is read as {read} (else: "
         return [Message(said, Option("decimal", other), ")")]
     examples: list[str] = []
@@ -93,7 +95,8 @@ def decimal_mark(
         if (has_mark(c.numerals, ",") or _has_groups(c.numerals[:SAMPLE_ROWS], ".")) and c.looks_numeric
     ]
     if not marked:
-        return ".", _doubtful_point(texts)
+        doubt = _doubtful_point(texts, delimiter)
+        return ("," if doubt and delimiter == ";" else "."), doubt
     comma, doubt = _first(marked, [COMMA_NUMBER, POINT_GROUPS], ",")
     pointed = [c for c in texts if (has_mark(c.numerals, ".") or _has_groups(c.numerals, ",")) and c.looks_numeric]
     point, _ = _first(pointed, [POINT_NUMBER, COMMA_GROUPS], ".")
@@ -104,13 +107,26 @@ def decimal_mark(
     return ("," if delimiter == ";" else "."), doubt
 
 
-def _doubtful_point(columns: Sequence[Column]) -> Evidence | None:
-    """The first cell such as 1.234, if every number with a point is such, which may be thousands of all of them."""
-    if any(c.read_again is not None and np.any(c.parsed.values % 1 > 0) for c in columns):
+def _doubtful_point(columns: Sequence[Column], delimiter: str) -> Evidence | None:
+    """The first cell such as 1.234, if every number with a point is such, which may be thousands of all of them.
+
+    Numbers that were read at once are read again only between semicolons, and if each of them may be such.
+    """
+    fractions = [c.parsed.values for c in columns if c.read_again is not None and np.any(c.parsed.values % 1 > 0)]
+    if fractions and not (delimiter == ";" and all(map(_may_be_thousands, fractions))):
         return None
-    pointed = [c for c in columns if c.read_again is None and has_mark(c.numerals, ".") and c.looks_numeric]
-    point, doubt = _first(pointed, [POINT_NUMBER, COMMA_GROUPS], ".")
+    forms = [POINT_NUMBER, COMMA_GROUPS]
+    unread = [c for c in columns if c.read_again is None or fractions]
+    point, doubt = _first([c for c in unread if has_mark(c.numerals, ".") and c.looks_numeric], forms, ".")
+    if doubt and not point and delimiter == ";":  # 8.0 is whole, and no thousand
+        point, _ = _first([c for c in columns if has_mark(c.numerals, ".") and c.looks_numeric], forms, ".")
     return None if point else doubt
+
+
+def _may_be_thousands(values: NDArray[np.float64]) -> bool:
+    """Whether each fraction has at most three decimals, and one to three digits before them."""
+    sizes = np.abs(values[values % 1 > 0])
+    return bool((sizes >= 1).all() and (sizes < 1000).all() and np.allclose(1000 * sizes, np.round(1000 * sizes)))
 
 
 def _has_groups(text: Any, mark: str) -> bool:

@@ -30,6 +30,7 @@ from ensemblage.io._column_role import (
 )
 from ensemblage.io._dates import date_parts
 from ensemblage.io._roles import Roles
+from ensemblage.io._row_numbers import ALL_DIFFER, MOST_IDS
 from ensemblage.io._scaling import BlockScaler, scaler_of, scaling_note
 from ensemblage.io._table import Table
 
@@ -250,6 +251,7 @@ def fit_encoding(
     notes += [note for c in used if c.kind in ("days", "parts") for note in table.dates(c.name).notes]
     notes += _notes_of_units([table[column.name] for column in used if column.kind == "number"])
     notes += _notes_of_spellings(used)
+    notes += _notes_of_differing([c.name for c in used if table.found_roles[c.name].reason == ALL_DIFFER])
     features = [column for column in used if column.kind != "member"]
     found = alerts(table, used, cells, None if by_distance else options.impute)
     fills_few = options.impute is None and _has_few_gaps(cells, used)
@@ -354,16 +356,27 @@ def _fills(transformer: Any, n: int) -> dict[int, float]:
 
 
 def _notes_of_units(columns: Sequence[Column]) -> list[Message]:
-    """What is told of numbers with a unit."""
+    """What is told of numbers with a unit, and of shares beside per cent."""
     with_unit = [column for column in columns if column.unit]
-    if not with_unit:
+    shares = [column.name for column in columns if column.has_shares]
+    notes = []
+    if with_unit:
+        units = [f"{c.name} in {c.unit}{' (bare numbers, too)' * ('' in c.units)}" for c in with_unit]
+        other = of_columns("roles", {with_unit[0].name: "category"})
+        notes += [Message(f"numbers with a unit: {shorten(units)} (else: ", other, ")")]
+    if shares:
+        left = of_columns("roles", {shares[0]: "drop"})
+        said = "numbers up to 1 beside others with a per cent sign are read as shares, 0.68 as 68%"
+        notes += [Message(f"{said}: {shorten(shares)} (if not, correct them, or: ", left, ")")]
+    return notes
+
+
+def _notes_of_differing(names: Sequence[str]) -> list[Message]:
+    """What is told of few columns of whole numbers that may be ids, though nothing but their differing says so."""
+    if not 0 < len(names) <= MOST_IDS:
         return []
-    units = [f"{column.name} in {column.unit}" for column in with_unit]
-    return [
-        Message(
-            f"numbers with a unit: {shorten(units)} (else: ", of_columns("roles", {with_unit[0].name: "category"}), ")"
-        )
-    ]
+    drop = of_columns("roles", {names[0]: "drop"})
+    return [Message(f"whole numbers that differ in every row, used: {shorten(names)} (if they are ids: ", drop, ")")]
 
 
 def _notes_of_spellings(columns: Sequence[Encoded]) -> list[str]:
@@ -392,7 +405,7 @@ def plan_columns(table: Table, columns: Sequence[Column], options: Options) -> d
 def _plan_column(column: Column, role: Role, table: Table, options: Options, with_hour: bool) -> Encoded | str:
     """How a column of this role becomes numbers, or why it is left out."""
     if role.name == "number":
-        is_date = column.numbers is None and role_of(column).name == "date"
+        is_date = role.reason == AS_SAID and role_of(column).name == "date"
         return Encoded(column.name, "days" if is_date else "number")
     if role.name == "date" and options.dates != "drop":
         return Encoded(column.name, options.dates, with_hour=with_hour)
@@ -619,6 +632,12 @@ def _check_size(columns: Sequence[Encoded], n: int, source: str) -> None:
 
 def _check_numbers(column: Column, table: Table) -> None:
     left = of_columns("roles", {column.name: "drop"})
+    if scales := column.scales:
+        one, other = (f"{column.text[row].as_py()!r} in {table.where(row)}" for row in scales)
+        rule = f"The numbers of column {column.name!r} of {table.source} must have one unit."
+        raise ValueError(
+            Message(f"{rule} Got {one} and {other}. Write them alike, or leave the column out: ", left, ".")
+        )
     advice: tuple[str | Option, ...] = "Correct it, or leave the column out: ", left, "."
     if column.numbers is None:
         row = int(column.not_numbers[0])

@@ -21,6 +21,12 @@ FAR = 10
 """A value is far outside if it is more than so many times as far from the others as they span ..."""
 LIKE_A_CODE = re.compile(r"9+|8+|7+|9+[78]")
 """... or once that, if its digits are such."""
+ONE_DIGIT = (7.0, 8.0, 9.0)
+"""Codes of answers on a short scale, if several columns have them."""
+FEWEST_ANSWERS, MOST_ANSWERS, MOST_SPAN = 3, 7, 20
+"""Different answers of a scale, and the range of all its numbers."""
+SEVERAL, PART_OF_SCALE = 3, 0.25
+"""Columns with such codes, at least, and their part of the columns on the scale."""
 SHOWN = 5
 """Values, and columns of one, that a note names."""
 
@@ -59,16 +65,58 @@ def _is_like_a_code(value: float) -> bool:
     return LIKE_A_CODE.fullmatch(digits) is not None and (value < 0 or len(digits) > 1)
 
 
-def alerts_of_codes(columns: Iterable[tuple[str, NDArray[Any]]]) -> Iterator[Alert]:
-    """The alert of the numbers in these columns that may mean missing."""
-    places: dict[float, list[str]] = {}
+def codes_in(columns: Iterable[tuple[Any, NDArray[Any]]]) -> dict[float, dict[Any, int]]:
+    """The numbers that look like codes for missing values: in which column each is, and how often.
+
+    In columns of answers on one scale, such as 1 to 5, a single 7, 8 or 9 is one, too, if several have such codes.
+    """
+    found = dict[float, dict[Any, int]]()
+    on_scale = dict[float, list[tuple[Any, dict[float, int]]]]()
     for name, values in columns:
         for code in likely_codes(values):
-            n = int(np.count_nonzero(values == code))
-            places.setdefault(code, []).append(f"{name!r} ({n:,} cells)")
+            found.setdefault(code, {})[name] = int(np.count_nonzero(values == code))
+        if (scale := _short_scale(values)) is not None:
+            on_scale.setdefault(scale[0], []).append((name, scale[1]))
+    for answers in on_scale.values():
+        coded = [(name, codes) for name, codes in answers if codes]
+        if len(coded) >= max(SEVERAL, len(answers) * PART_OF_SCALE):
+            for name, codes in coded:
+                for code, n in codes.items():
+                    found.setdefault(code, {})[name] = n
+    return dict(sorted(found.items()))
+
+
+def _short_scale(values: NDArray[Any]) -> tuple[float, dict[float, int]] | None:
+    """The largest of a few consecutive whole numbers, and how often each larger one occurs that is like a code.
+
+    None for other numbers.
+    """
+    low, high = (np.fmin.reduce(values, initial=np.nan), np.fmax.reduce(values, initial=np.nan))
+    if not (high <= max(ONE_DIGIT) and high - low < MOST_SPAN):  # NaN is not
+        return None
+    levels, counts = np.unique(values[~np.isnan(values)], return_counts=True)
+    if (levels != np.floor(levels)).any():
+        return None
+    steps = np.flatnonzero(np.diff(levels) > 1)
+    end = int(steps[0]) + 1 if len(steps) else len(levels)
+    codes = {float(code): int(n) for code, n in zip(levels[end:], counts[end:], strict=True)}
+    if (
+        not FEWEST_ANSWERS <= end <= MOST_ANSWERS
+        or len(codes) > AT_ONCE
+        or not all(code in ONE_DIGIT for code in codes)
+    ):
+        return None
+    is_rare = all(n > 1 for n in codes.values()) and 2 * sum(codes.values()) < counts.sum()
+    return (float(levels[end - 1]), codes) if is_rare else None
+
+
+def alerts_of_codes(columns: Iterable[tuple[Any, NDArray[Any]]]) -> Iterator[Alert]:
+    """The alert of the numbers in these columns that may mean missing."""
+    found = codes_in(columns)
+    places = {code: [f"{name!r} ({n:,} cells)" for name, n in cells.items()] for code, cells in found.items()}
     if not places:
         return
-    codes = sorted(places)
+    codes = list(places)
     told = [f"{code:.15g} in {_first_places(places[code])}" for code in codes[:SHOWN]]
     more = [f"and {len(codes) - SHOWN} others"] * (len(codes) > SHOWN)
     given = of_columns("missing", [int(code) if code == int(code) else code for code in codes])

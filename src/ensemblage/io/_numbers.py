@@ -17,7 +17,8 @@ SPELLINGS = sorted({spelling for gap in GAPS for spelling in (gap, gap.upper(), 
 
 # Regular expressions of both re and RE2.
 SIGN, EXPONENT, SPACE = "[+-]?", r"(?:[eE][+-]?\d+)?", "[ \u00a0\u2009\u202f'\u2019]"
-CURRENCY = r"(?:[$€£¥₹]|USD|EUR|GBP|CHF|JPY)"
+CURRENCIES = {"USD": r"\$|USD", "EUR": "€|EUR", "GBP": "£|GBP", "JPY": "¥|JPY", "INR": "₹|INR", "CHF": "CHF"}
+CURRENCY = rf"(?:{'|'.join(CURRENCIES.values())})"
 POINT_NUMBER = rf"^{SIGN}(?:\d+\.?\d*|\.\d+){EXPONENT}$"
 COMMA_NUMBER = rf"^{SIGN}\d*,\d+{EXPONENT}$"
 COMMA_GROUPS = rf"^{SIGN}[1-9]\d{{0,2}}(?:,\d{{3}})+(?:\.\d*)?$"
@@ -55,11 +56,12 @@ def _strip_cell(cell: str) -> str:
 
 AROUND = (
     ("\u2212", "-"),
+    (r"(\d)\s*(?:±|\+/?-)\s*\d[\d.,]*(\s*%?)$", r"\1\2"),
     (r"^\(([^()-]*)\)$", r"-\1"),
     (rf"^({SIGN})\s*{CURRENCY}\s*({SIGN})", r"\1\2"),
     (rf"\s*(?:%|{CURRENCY})$", ""),
 )
-"""What stands around a number: accountants' brackets, currency, percent."""
+"""What stands around a number: its deviation, accountants' brackets, currency, percent."""
 
 
 class Numbers(NamedTuple):
@@ -92,6 +94,28 @@ def parse_numbers(text: Any, mark: str) -> Numbers:
     values = pc.cast(pc.if_else(is_plain, plain, None), pa.float64())
     is_other = pc.fill_null(pc.invert(is_plain), False).to_numpy(zero_copy_only=False)
     return Numbers(_floats(values), is_other, False)
+
+
+def currencies_in(text: Any) -> list[str]:
+    """The currencies of Arrow text that holds numbers."""
+    import pyarrow.compute as pc
+
+    return [name for name, form in CURRENCIES.items() if pc.any(pc.match_substring_regex(text, form)).as_py()]
+
+
+def bare_percent(values: NDArray[np.float64], has_sign: NDArray[np.bool_]) -> float | None:
+    """What a bare number is multiplied by among numbers with a per cent sign: 100 of shares, 1 of per cent; else None.
+
+    Shares are at most 1, where the numbers with a sign are mostly larger; per cent are larger than 1. 0 and 1 say
+    nothing.
+    """
+    signed, bare = np.abs(values[has_sign & ~np.isnan(values)]), np.abs(values[~has_sign & ~np.isnan(values)])
+    told = bare[(bare != 0) & (bare != 1)]
+    if not len(bare[bare != 0]) or not len(signed):
+        return 1.0
+    if len(told) and told.max() < 1 and np.median(signed) > 1:
+        return 100.0
+    return 1.0 if len(told) and told.min() > 1 else None
 
 
 def has_mark(text: Any, mark: str) -> bool:

@@ -9,10 +9,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.base.options import Message, Option
+from ensemblage.base.options import Message, Option, of_columns
 from ensemblage.io._column import Column
 from ensemblage.io._labels import as_labels
-from ensemblage.io._table import Table, check_column, check_given
+from ensemblage.io._row_numbers import BY_VALUES
+from ensemblage.io._table import Table, check_column, check_given, row_names
 
 
 @dataclass(frozen=True)
@@ -88,10 +89,12 @@ def _find_id(table: Table, taken: set[str | None], guess: bool) -> tuple[str | N
         return table.index, (f"id: the {table.index}",)
     if not guess:
         return None, ()
-    for name, role in table.found_roles.items():
-        if role.name == "id" and name not in taken:
-            return name, (f"id: column {name!r}, {role.reason}",)
-    return None, ("id: no column, the rows are numbered from 1",)
+    name = row_names(table.found_roles, taken)
+    if name is None:
+        return None, ("id: no column, the rows are numbered from 1",)
+    said, reason = f"id: column {name!r}, {table.found_roles[name].reason}", table.found_roles[name].reason
+    other = (" (else: ", of_columns("roles", {name: "number"}), ")") if reason in BY_VALUES else ()
+    return name, (Message(said, *other),)
 
 
 def _check_ids(ids: list[str], name: str, table: Table) -> None:

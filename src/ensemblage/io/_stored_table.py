@@ -29,7 +29,7 @@ SHORT_TEXT = 16
 """Bytes of a cell as text, at least."""
 OF_A_TEXT = 160
 """Bytes of a different text, as Python holds it."""
-STAYS = ("name", "decimal", "read_again", "parts", "empty", "n_filled", "unit")
+STAYS = ("name", "decimal", "read_again", "parts", "empty", "n_filled", "units")
 """What is kept of a column when the next one is read."""
 MOST_TEXT = 2**31
 """Bytes of a column of text, which Arrow counts so."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -17,11 +17,13 @@ from ensemblage.base.text import some
 from ensemblage.io._column import Column
 from ensemblage.io._column_role import GIVEN, Role, given_role, is_given_role, role_of
 from ensemblage.io._dates import Dates, parse_dates
+from ensemblage.io._row_numbers import BY_VALUES, MOST_IDS
 
 if TYPE_CHECKING:
     from ensemblage.io._features import Features
 
 features_of: Registered[..., Features] = Registered("features_of")
+TOO_MANY_IDS = "whole numbers that differ in every row, as those of other columns do"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -139,7 +141,11 @@ class Table:
         return len(self.columns[0].values) if self.columns else 0
 
     def __getitem__(self, name: str) -> Column:
-        return self.columns[self.names.index(name)]
+        return self._by_name[name]
+
+    @once
+    def _by_name(self) -> dict[str, Column]:
+        return {column.name: column for column in self.columns}
 
     def where(self, row: int) -> str:
         """The place of a row in the file, for messages."""
@@ -151,19 +157,29 @@ def _some_places(places: Sequence[int], rows: NDArray[np.intp]) -> list[int]:
 
 
 def find_roles(table: Table) -> dict[str, Role]:
-    """The role of each column; the id of the rows is the layout's, or the first that is one."""
+    """The role of each column; the id of the rows is the layout's, or the first that is one (see `row_names`)."""
     given = {name: role.partition(":")[0] for name, role in check_given(table).items()}
     roles = {c.name: given_role(c, given[c.name]) if c.name in given else role_of(c) for c in table.columns}
+    by_values = [name for name, role in roles.items() if role.reason in BY_VALUES]
+    if len(by_values) > MOST_IDS:
+        roles |= dict.fromkeys(by_values, Role("number", TOO_MANY_IDS))
+    named = row_names(roles)
     if table.index is not None and table.index not in given:
         roles[table.index] = Role("id", "row names")
-    elif "id" not in given.values() and not any(role.name == "id" for role in roles.values()):
+    elif "id" not in given.values() and (named is None or named in by_values):
         first = table.columns[0]
         found = next((c for c in table.columns if roles[c.name].name == "text" and c.differs_everywhere()), None)
         if found is not None:
             roles[found.name] = Role("id", "text that differs in every row")
-        elif first.name not in given and _counts_rows(first):
+        elif named is None and first.name not in given and _counts_rows(first):
             roles[first.name] = Role("id", "which counts the rows")
     return roles
+
+
+def row_names(roles: Mapping[str, Role], taken: Collection[str | None] = ()) -> str | None:
+    """The first column that is an id, not among those taken; one by its values alone only where there is no other."""
+    ids = [name for name, role in roles.items() if role.name == "id" and name not in taken]
+    return next((name for name in ids if roles[name].reason not in BY_VALUES), ids[0] if ids else None)
 
 
 def _counts_rows(column: Column) -> bool:

@@ -16,6 +16,7 @@ from ensemblage.io import Column, Preprocessor, Table, read_table
 from ensemblage.io._categories import level_codes, levels_of
 from ensemblage.io._column_role import AS_SAID, CLASSES_NAME, MOST_CODES, ordered_levels, role_of
 from ensemblage.io._missing import Gaps, with_gaps
+from ensemblage.io._table import row_names
 
 NUMBERS = ("number", "date", "ordered")
 """Kinds whose values have an order."""
@@ -74,7 +75,7 @@ def describe_objects(X: Any, preprocessor: Any = None) -> VariableTable:
 def _variables_from_table(table: Table, first_row: int) -> VariableTable:
     """The columns by their roles; rows without an id are numbered from ``first_row``."""
     roles = table.found_roles
-    id_column = next((name for name, role in roles.items() if role.name == "id"), None)
+    id_column = row_names(roles)
     rows = map(str, range(first_row, len(table) + first_row))
     ids = list(rows) if id_column is None else table[id_column].cells()
     variables, left_out = [], {}
@@ -103,7 +104,7 @@ def _variable(column: Column, role: str, table: Table, clustered: bool) -> Varia
     """The column as a variable, or why it is none."""
     if role == "drop":
         return AS_SAID
-    if role == "date" or (role == "number" and column.numbers is None and role_of(column).name == "date"):
+    if role == "date" or (role == "number" and column.name in table.given_roles and role_of(column).name == "date"):
         try:
             return Variable(column.name, "date", table.dates(column.name).days, clustered=clustered)
         except ValueError:

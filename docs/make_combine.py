@@ -124,6 +124,8 @@ def planted(kind: str, seed: int) -> Planted:
     return Planted(labels, truth)
 
 
+LEFT_OUT, SEEDS_OF_SLOW = ("lca",), 3
+"""Rules that took as long as all others together, and how many seeds they got."""
 KINDS = "noise", "finer", "coarser", "mixed", "random-k", "near-k", "missing", "astray"
 
 
@@ -157,7 +159,7 @@ def by_agreement(ensemble: Ensemble, found: dict[int, Labels], measure: str) -> 
 def by_discotec(ensemble: Ensemble, found: dict[int, Labels]) -> Labels:
     beside = Ensemble(np.column_stack([np.asarray(ensemble), *found.values()]))
     scores = Discotec(random_state=0).fit(beside).scores_[-len(found) :]
-    return list(found.values())[int(np.argmax(scores))]
+    return list(found.values())[int(np.argmin(scores))]
 
 
 def rules(ensemble: Ensemble) -> Iterator[tuple[str, Rule]]:
@@ -182,8 +184,12 @@ def rules(ensemble: Ensemble) -> Iterator[tuple[str, Rule]]:
 
 
 def measure_ensembles(out: Path, first: int) -> None:
-    known = {tuple(json.loads(line)[key] for key in ("kind", "seed")) for line in out.open()} if out.exists() else set()
-    with out.open("a") as file:
+    known = (
+        {tuple(json.loads(line)[key] for key in ("kind", "seed")) for line in out.open(encoding="utf-8")}
+        if out.exists()
+        else set()
+    )
+    with out.open("a", encoding="utf-8") as file:
         for seed in range(first, first + N_SEEDS[0]):
             for kind in KINDS:
                 if (kind, seed) in known:
@@ -191,6 +197,8 @@ def measure_ensembles(out: Path, first: int) -> None:
                 labels, truth = planted(kind, seed)
                 ensemble = Ensemble(labels)
                 for name, rule in rules(ensemble):
+                    if name in LEFT_OUT and seed - first >= SEEDS_OF_SLOW:
+                        continue
                     start = time.process_time()
                     try:
                         found = rule(ensemble)
@@ -294,7 +302,7 @@ OF_TABLES: dict[str, Callable[[NDArray[np.float64]], tuple[int, bool]]] = {
 
 
 def measure_tables(out: Path, first: int) -> None:
-    with out.open("a") as file:
+    with out.open("a", encoding="utf-8") as file:
         for seed in range(first, first + N_SEEDS[1]):
             for n in range(6, 20):
                 for k in [k for k in range(1, 6) if n >= 3 * k]:

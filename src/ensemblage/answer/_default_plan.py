@@ -21,7 +21,7 @@ from ensemblage.base.selections import DEFAULT_SELECTION, LEARNED, SELECTIONS
 from ensemblage.base.text import listing, one_line, some
 from ensemblage.base.validation import check_parameters, check_value, format_value, n_distinct_rows
 from ensemblage.consensus._base import BaseConsensus
-from ensemblage.consensus._method import METHODS, check_finds_k
+from ensemblage.consensus._method import METHODS, check_k
 from ensemblage.consensus._registry import make_consensus
 from ensemblage.ensemble._checks import check_sample_weight
 from ensemblage.ensemble._counted_ensemble import CountedEnsemble
@@ -266,9 +266,10 @@ def with_consensus(plan: Plan, consensus: Any) -> Plan:
 
 
 def check_plan(plan: Plan) -> None:
-    """Refuse a consensus that cannot find the number of clusters where none is given."""
-    if plan.n_clusters.value is None and isinstance(plan.consensus, BaseConsensus):
-        check_finds_k(plan.consensus)
+    """Refuse a consensus that has no use for the number of clusters, or cannot find it where none is given."""
+    if isinstance(plan.consensus, BaseConsensus):
+        k = plan.n_clusters.value
+        check_k(plan.consensus, k[0] if isinstance(k, tuple) else k)
 
 
 def check_n_clusters(k: int | None, features: NDArray[np.float64], subject: str, of: str) -> None:

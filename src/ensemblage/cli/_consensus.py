@@ -35,6 +35,11 @@ class Consensus:
         Without a method: k-means if the number of clusters is known, else ``otherwise``.
         """
         method = settings.pop("method") or (otherwise if k is None else "km")
+        if k is not None and not METHODS[method].capabilities.takes_n_clusters:
+            raise ValueError(
+                f"-k must be left out for the method {method}: the labels alone decide the number of clusters. Got "
+                f"{k}. Leave it out, or choose another --method."
+            )
         return cls(k, method, *(settings.pop(name) for name in ("seed", "n_jobs", "memory", "chosen")))
 
     def check(self, n_partitions: int | None = None) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from ensemblage.base.validation import check_choice, check_flag
 from ensemblage.consensus._base import BaseConsensus
-from ensemblage.consensus._method import METHODS, Alias, Method
+from ensemblage.consensus._method import METHODS, Alias, Method, check_k
 from ensemblage.consensus.graphs._cspa import CSPA
 from ensemblage.consensus.graphs._hbgf import HBGF
 from ensemblage.consensus.graphs._hgpa import HGPA
@@ -457,7 +457,8 @@ def make_consensus(
     Raises
     ------
     ValueError
-        If there is no such method, or ``published`` is asked for one that no reproduced paper has.
+        If there is no such method, it has no use for ``n_clusters``, or ``published`` is asked for one that no
+        reproduced paper has.
 
     Examples
     --------
@@ -469,6 +470,8 @@ def make_consensus(
     """
     method = METHODS[check_choice(name, "The name of a consensus method", METHODS, "METHODS")]
     make: Callable[..., BaseConsensus] = method.estimator
+    if n_clusters is not None:
+        check_k(make(None, **method.parameters), n_clusters)
     if not check_flag(published, "published of make_consensus"):
         return make(n_clusters, **{**method.parameters, **parameters})
     if name not in PUBLISHED:

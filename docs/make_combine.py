@@ -27,7 +27,7 @@ from ensemblage.metrics import ensemble_ari, ensemble_nmi
 
 Labels = NDArray[np.int64]
 Random = np.random.Generator
-N_SEEDS = 30, 10
+N_SEEDS = 10, 3
 """Of each kind of ensembles, and of each size and number of clusters of tables."""
 CHECKING = 1_000
 """The first seed that checks."""

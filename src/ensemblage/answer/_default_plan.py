@@ -494,7 +494,8 @@ def _combiner(generator: Any, n_clusters: Any, asked: Wishes) -> tuple[Any, Deci
     if given is not None and not (asked.is_default and n_clusters is None):
         return make_consensus(given), Decision(given, "It was given.")
     if n_clusters is None:
-        return make_consensus("acv"), Decision("acv", "Cumulative voting finds the number of clusters itself.")
+        why = "K-means on the labels, with the number of clusters that agrees most with the partitions."
+        return make_consensus("km"), Decision("km", why)
     of_diverse = "Average linkage had the best results on members of several algorithms (docs/DEFAULT.md)."
     of_others = "K-means on the labels takes time linear in the objects."
     return make_consensus(usual), Decision(usual, of_diverse if usual == "eac-average" else of_others)

@@ -13,7 +13,7 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from ensemblage.answer._choose_k import N_SAMPLE, default_k_range
+from ensemblage.answer._choose_k import FEW, N_SAMPLE, default_k_range, too_few_rows
 from ensemblage.answer._chooser import MOST_CHOSEN_ON
 from ensemblage.answer._plan import Decision, Plan
 from ensemblage.base.parameters import Constraints, Estimator, Flag, Whole, Words
@@ -37,8 +37,8 @@ from ensemblage.io._encoding import IMPUTE, ColumnUse
 from ensemblage.io._scaling import ALIKE, AUTO, AlikeScaler, in_digits, scaling_of
 from ensemblage.metrics._certainty import BORDER, CORE
 
-LEAST_OBJECTS, LEAST_DISTINCT = 20, 4
-"""For `choose_k` to be asked."""
+LEAST_OBJECTS, LEAST_ASKED, LEAST_DISTINCT = 20, 6, 4
+"""For learned weights and resamples; for `choose_k` to be asked, and how many of them must differ."""
 N_RESAMPLES, MOST_RESAMPLED = 20, 2_000
 """Resamples that are clustered again where their number is left to the plan, and most objects for that."""
 OWN = ("n_clusters", "n_jobs", "random_state", "max_bytes")
@@ -411,6 +411,7 @@ def _n_clusters(
     n = min(len(features), N_SAMPLE)
     ks = tuple(default_k_range(n, n_distinct_rows(features, 11)))
     more = " Where fewer than three agree, several algorithms are asked for more." if can_be_diverse(features) else ""
+    more += f" Of fewer than {FEW} objects they must be clear." * (len(features) < FEW)
     once = " Each row counts once there." if asked.is_weighted else ""
     return Decision(ks, f"None was given: five criteria vote on these numbers.{once}{more}{_or_one(asked)}")
 
@@ -420,15 +421,15 @@ def _or_one(asked: Wishes) -> str:
 
 
 def why_not_chosen(features: Any, generator: Any) -> str | None:
-    """Why `choose_k` cannot be asked, None if it can."""
+    """Why `choose_k` cannot be asked, None if it can; too few objects are refused."""
     if takes_distances(generator):
         return "Distances are clustered, not features."
     if features.shape[1] == 0:
         return "No column is a feature."
     if not isinstance(features, np.ndarray):
         return "The features are sparse."
-    if len(features) < LEAST_OBJECTS:
-        return f"{len(features)} objects are fewer than {LEAST_OBJECTS}."
+    if len(features) < LEAST_ASKED:
+        raise too_few_rows(len(features))
     n_distinct = n_distinct_rows(features, LEAST_DISTINCT)
     return None if n_distinct >= LEAST_DISTINCT else f"Of all objects only {n_distinct} differ."
 

@@ -274,9 +274,8 @@ def small_table(n: int, k: int, seed: int) -> tuple[NDArray[np.float64], Labels,
 LEVELS = "none", "ambiguous", "likely", "clear"
 
 
-def of_choose_k(X: NDArray[np.float64], most: int | None = None) -> tuple[int, str]:
-    ks = None if most is None else range(2, most + 1)
-    found = choose_k(X, ks, random_state=0, n_jobs=1)
+def of_choose_k(X: NDArray[np.float64], most: int) -> tuple[int, str]:
+    found = choose_k(X, range(2, most + 1), random_state=0, n_jobs=1)
     return found.best, found.evidence
 
 
@@ -293,7 +292,7 @@ def of_learned(X: NDArray[np.float64]) -> tuple[int, str]:
 
 
 OF_TABLES: dict[str, Callable[[NDArray[np.float64]], tuple[int, str]]] = {
-    "choose_k to √n": of_choose_k,
+    "choose_k to √n": lambda X: of_choose_k(X, math.isqrt(len(X))),
     "choose_k to n/2": lambda X: of_choose_k(X, min(10, len(X) // 2)),
     "learned": of_learned,
 }

@@ -85,15 +85,15 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
     ----------
     n_clusters : int, optional
         Number of clusters of the consensus. None: that of ``consensus``, if it has one; else it is found as
-        ``selection`` says, on the features of 20 objects or more; for another ``consensus`` than the default, its own
-        rule, and one without a rule is refused.
+        ``selection`` says, of fewer than 20 objects by `choose_k`, and refused where that is not clear; for another
+        ``consensus`` than the default, its own rule, and one without a rule is refused.
     generator : transformer, optional
         Makes the ensemble: features to labels, as ``RandomKPartitions``. Default: by ``selection`` and ``quality``.
         ``DiversePartitions()`` gets the number of clusters, one less and one more where there is a number.
     consensus : str or clusterer, optional
         Combines it: a name of ``METHODS`` or an estimator. Default: "eac-average" of ``ScaledPartitions`` and
-        ``DiversePartitions``, "km" of another generator; "acv", which finds the number of clusters, where nothing else
-        can (distances, categories alone, fewer than 20 objects). The default by its name is the default.
+        ``DiversePartitions``, "km" of another generator, and where no features can tell the number of clusters
+        (distances, categories alone): it finds that which agrees most. The default by its name is the default.
     quality : {"fast", "default", "best"}, default "default"
         What is clustered where ``generator`` is not given, and so how it is combined. "default": ``ScaledPartitions``
         or, without learned weights, ``DiversePartitions``, and "eac-average". "best": without learned weights twice the

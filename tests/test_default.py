@@ -8,6 +8,7 @@ import pytest
 from click.testing import CliRunner
 from limits import limit
 from representatives import first_of
+from scipy.sparse import csr_array
 from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
 from sklearn.preprocessing import StandardScaler
@@ -29,7 +30,6 @@ from ensemblage.cli import main
 
 X, _ = make_blobs(60, centers=[(0, 0), (0, 9), (9, 0)], random_state=0)
 FEW = X[:15]
-THREE_ROWS = X[[0, 1, 2] * 10]
 CONSENSUS = ("--selection", "consensus")
 
 
@@ -119,8 +119,10 @@ def test_few_objects_in_clear_groups_are_found(tmp_path):
 
 
 def test_without_features_to_look_at_the_number_is_that_which_agrees_most():
-    assert_same(fitted(THREE_ROWS), fitted(THREE_ROWS, consensus="km"))
-    assert type(fitted(THREE_ROWS, consensus="eac-average").consensus_) is EvidenceAccumulation
+    default = fitted(csr_array(X))
+    assert_same(default, fitted(csr_array(X), consensus="km"))
+    assert default.n_clusters_ == max(default.consensus_.agreement_, key=default.consensus_.agreement_.get)
+    assert type(fitted(csr_array(X), consensus="eac-average").consensus_) is EvidenceAccumulation
 
 
 @pytest.mark.parametrize("consensus", ["hbgf", "lwgp", HBGF()])
@@ -168,10 +170,16 @@ def test_of_very_many_objects_the_default_in_the_shell_is_another(tmp_path, monk
 
 def test_a_folder_knows_whether_the_method_was_named(tmp_path):
     """Where no criteria can be asked k-means is the default, and evidence accumulation stays where it was named."""
-    default, _ = run(tmp_path, "out", data=THREE_ROWS)
-    named, told = run(tmp_path, "out", "--method", "eac-average", "--overwrite", data=THREE_ROWS)
-    assert "finished by an earlier run" not in told
-    assert (type(default.consensus_).__name__, type(named.consensus_)) == ("KMeansConsensus", EvidenceAccumulation)
+    path, out = tmp_path / "kinds.csv", tmp_path / "out"
+    path.write_text("a,b\n" + "".join(f"{'xyz'[i % 3]}1,{'xyz'[i % 3]}2\n" for i in range(30)), encoding="utf-8")
+    made = []
+    for options in ([], ["--method", "eac-average", "--overwrite"]):
+        command = ["run", str(path), "--categories", "member", "-o", str(out), *options]
+        done = CliRunner().invoke(main, command)
+        assert done.exit_code == 0, done.stderr
+        assert "finished by an earlier run" not in done.stderr
+        made.append(load(out / "model.npz"))
+    assert [type(model.consensus_).__name__ for model in made] == ["KMeansConsensus", "EvidenceAccumulation"]
     settings = json.loads((tmp_path / "out" / "summary.json").read_text(encoding="utf-8"))["settings"]
     assert settings["method"] == "eac-average"
     assert "k" not in settings

@@ -143,6 +143,15 @@ def test_combine_finds_as_many_on_disk(tmp_path):
     assert_array_equal(np.load(tmp_path / "out.npy"), KMeansConsensus(random_state=0).fit(Ensemble(labels)).labels_)
 
 
+@pytest.mark.parametrize("k", [3, 5])
+def test_categories_that_are_members_have_the_number_that_agrees_most(tmp_path, k):
+    labels = planted_labels(n=30 * k, p=6, k=k, noise=0.1, seed=k)[0]
+    rows = [",".join(f"{'abcdefghij'[label]}{j}" for j, label in enumerate(row)) for row in labels]
+    (tmp_path / "kinds.csv").write_text("\n".join(["a,b,c,d,e,f", *rows]), encoding="utf-8")
+    command = "run", tmp_path / "kinds.csv", "--categories", "member", "--stability", 0, "-o", tmp_path / "out"
+    assert f"consensus   {k} clusters of" in succeed(*command).stdout
+
+
 def test_members_that_disagree_are_told(tmp_path):
     random = np.random.default_rng(0)
     np.savetxt(

@@ -83,7 +83,7 @@ def choose_k(
         What is to be clustered: its columns become features as in ``ConsensusClustering(n_clusters).fit(X)``.
     k_range : iterable of int, optional
         Numbers of clusters to choose from. Default: 2 to 10, or to √n where that is less; where the criteria disagree,
-        to √n; of fewer than 20 rows to n / 2.
+        to √n.
     standardize : bool or "auto", default "auto"
         Bring numbers to mean 0 and standard deviation 1; "auto": unless all standard deviations are within a factor of
         20, as `Preprocessor` says. False: of what a preprocessor of yours has made.
@@ -455,8 +455,7 @@ def _check_distinct(n_distinct: int) -> None:
 
 def default_k_range(n: int, n_distinct: int) -> list[int]:
     """The numbers of clusters to choose from for n objects, of which so many differ."""
-    most = math.isqrt(n) if n >= FEW else n // 2
-    return list(range(2, max(2, min(10, most, n_distinct - 1)) + 1))
+    return list(range(2, max(2, min(10, math.isqrt(n), n // 2, n_distinct - 1)) + 1))
 
 
 def too_few_rows(n: int) -> ValueError:

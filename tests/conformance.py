@@ -414,14 +414,25 @@ def predict(name: str, setting: Setting) -> str | None:
 def what_the_record_says_is_what_the_method_does(name: str, setting: Setting) -> str | None:
     """Each field of its `Capabilities`, tried; "disk" and "Dask" try where the rows may be."""
     able = METHODS[name].capabilities
+    usual = 3 if able.takes_n_clusters else None
     labels = planted_labels(n=60, p=5, k=3, noise=0.2, seed=6)[0]
+    fine = planted_labels(n=60, p=5, k=5, noise=0.2, seed=6)[0]
     gaps = labels.copy()
     gaps[::7, 1] = -1
     soft = SoftEnsemble([np.random.default_rng(j).dirichlet(np.ones(3), 60) for j in range(5)])
 
-    def fits(given: Any, n_clusters: int | None = 3, **arguments: Any) -> bool:
+    def fits(given: Any, n_clusters: int | None = usual, **arguments: Any) -> bool:
         model = method_of(name, n_clusters, **({"weights": [3, 1, 1, 1, 2]} if arguments.pop("weighted", 0) else {}))
         return works(lambda: model.fit(given, **arguments))
+
+    def takes_n_clusters() -> bool:
+        """Whether it refuses no number, and goes by it."""
+        try:
+            two, four = (method_of(name, k).fit(fine).n_clusters_ for k in (2, 4))
+        except ValueError:
+            return False
+        assert two == 2 < four
+        return True
 
     found = {
         "partition_weights": fits(labels, weighted=True),
@@ -430,16 +441,17 @@ def what_the_record_says_is_what_the_method_does(name: str, setting: Setting) ->
         "memberships": fits(soft),
         "must_link": fits(labels, must_link=[[0, 1]]),
         "cannot_link": fits(labels, cannot_link=[[0, 1]]),
+        "takes_n_clusters": takes_n_clusters(),
         "finds_n_clusters": fits(labels, None),
-        "predict": hasattr(method_of(name), "predict"),
-        "add_partitions": hasattr(method_of(name), "add_partitions"),
-        "similarities": works(lambda: method_of(name).fit_similarity(coassociation(labels))),
+        "predict": hasattr(method_of(name, usual), "predict"),
+        "add_partitions": hasattr(method_of(name, usual), "add_partitions"),
+        "similarities": works(lambda: method_of(name, usual).fit_similarity(coassociation(labels))),
         "sparse_similarities": able.sparse_similarities and able.similarities,
         "in_memory": able.in_memory,
         "compares_pairs": able.compares_pairs and bool(able.in_memory),
     }
     assert found == asdict(able)
-    assert able == method_of(name).capabilities
+    assert able == method_of(name, usual).capabilities
     return None
 
 

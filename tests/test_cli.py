@@ -386,7 +386,7 @@ def test_bad_input_is_one_sentence_and_no_folder(tmp_path, content, message):
         (["run", ".", "-k", "3", "-o", "out"], "must hold .parquet files"),
         (["run", "x.csv", "-k", "1", "-o", "out"], "-k must be a whole number of at least 2. Got '1'. "),
         (["run", "x.csv", "-k", "0", "-o", "out"], "-k must be a whole number of at least 2. Got '0'. "),
-        (["run", "x.csv", "--method", "km", "-o", "out"], "-k must be given for the method km"),
+        (["run", "x.csv", "--method", "hbgf", "-o", "out"], "-k must be given for the method hbgf"),
         (["run", "x.csv", "-k", "2"], "-o FOLDER must be given. Got none. See ensemblage run --help."),
         (["run", "x.csv", "-k", "2", "-o", "x.csv"], "x.csv is a file"),
         (["run", "x.csv", "-k", "2", "-o", "x.csv/out"], "The output must be a folder that can be written"),

@@ -660,7 +660,7 @@ def test_another_version_harms_nothing(folder_v1, monkeypatch):
 def test_a_cluster_without_objects(tmp_path):
     """The number told, the sizes, the labels, the choice and the page are one answer."""
     shutil.copy(FILES / "one_of_two.csv", tmp_path / "e.csv")
-    result = succeed("combine", tmp_path / "e.csv", "-o", tmp_path / "out")
+    result = succeed("combine", tmp_path / "e.csv", "--method", "acv", "-o", tmp_path / "out")
     lines = dict(line.split(maxsplit=1) for line in result.stdout.splitlines())
     assert lines["consensus"] == "1 cluster of 20 objects"
     assert lines["choice"].startswith("2 clusters live longest (")

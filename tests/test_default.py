@@ -8,12 +8,14 @@ import pytest
 from click.testing import CliRunner
 from limits import limit
 from representatives import first_of
+from scipy.sparse import csr_array
 from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 
 from ensemblage import (
+    HBGF,
     ConsensusClustering,
     DiversePartitions,
     EvidenceAccumulation,
@@ -92,12 +94,38 @@ def test_another_method_finds_the_number_by_its_own_rule():
     assert fitted(generator=own, n_clusters=3).generator_.n_clusters_.tolist() == [5]
 
 
-def test_of_few_objects_the_default_is_another():
-    assert_same(fitted(FEW), fitted(FEW, consensus="acv"))
-    assert type(fitted(FEW, consensus="eac-average").consensus_) is EvidenceAccumulation
+@pytest.mark.parametrize("consensus", [None, "eac-average"])
+def test_few_objects_that_show_no_number_clearly_are_refused(consensus):
+    cloud = np.random.default_rng(1).normal(size=(15, 2))
+    rule = r"^Too few rows to find .* Got 15 rows that are not\. Give n_clusters, or more rows\.$"
+    with pytest.raises(ValueError, match=rule):
+        fitted(cloud, consensus=consensus)
+    assert fitted(cloud, consensus=consensus, n_clusters=2).n_clusters_ == 2
+    assert fitted(cloud, consensus=consensus, allow_one=True).n_clusters_ == 1
+    with pytest.raises(ValueError, match="Got 5 rows that are not"):
+        fitted(FEW[:5])
 
 
-@pytest.mark.parametrize("consensus", ["km", "lwgp", KMeansConsensus()])
+def test_few_objects_in_clear_groups_are_found(tmp_path):
+    shops = np.repeat([[0, 0], [40, 0], [0, 40]], 5, axis=0) + np.random.default_rng(0).normal(size=(15, 2))
+    model, _ = run(tmp_path, "out", data=shops)
+    assert (model.n_clusters_, model.plan_.combiner.value) == (3, "eac-average")
+    assert len(set(zip(model.labels_.tolist(), np.repeat([0, 1, 2], 5), strict=True))) == 3
+    path = tmp_path / "cloud.csv"
+    np.savetxt(path, np.random.default_rng(1).normal(size=(15, 2)), delimiter=",", header="x,y", comments="")
+    done = CliRunner().invoke(main, ["run", str(path), "-o", str(tmp_path / "cloud")])
+    assert done.exit_code == 2
+    assert "Give -k, or more rows." in done.stderr
+
+
+def test_without_features_to_look_at_the_number_is_that_which_agrees_most():
+    default = fitted(csr_array(X))
+    assert_same(default, fitted(csr_array(X), consensus="km"))
+    assert default.n_clusters_ == max(default.consensus_.agreement_, key=default.consensus_.agreement_.get)
+    assert type(fitted(csr_array(X), consensus="eac-average").consensus_) is EvidenceAccumulation
+
+
+@pytest.mark.parametrize("consensus", ["hbgf", "lwgp", HBGF()])
 @pytest.mark.parametrize("data", [X, FEW], ids=["many", "few"])
 def test_without_a_number_nothing_is_generated_in_vain(consensus, data, monkeypatch):
     monkeypatch.setattr(DiversePartitions, "fit_transform", lambda *_: 1 / 0)
@@ -141,11 +169,17 @@ def test_of_very_many_objects_the_default_in_the_shell_is_another(tmp_path, monk
 
 
 def test_a_folder_knows_whether_the_method_was_named(tmp_path):
-    """Of few objects cumulative voting is the default, and evidence accumulation stays where it was named."""
-    default, _ = run(tmp_path, "out", data=FEW)
-    named, told = run(tmp_path, "out", "--method", "eac-average", "--overwrite", data=FEW)
-    assert "finished by an earlier run" not in told
-    assert (type(default.consensus_).__name__, type(named.consensus_)) == ("CumulativeVoting", EvidenceAccumulation)
+    """Where no criteria can be asked k-means is the default, and evidence accumulation stays where it was named."""
+    path, out = tmp_path / "kinds.csv", tmp_path / "out"
+    path.write_text("a,b\n" + "".join(f"{'xyz'[i % 3]}1,{'xyz'[i % 3]}2\n" for i in range(30)), encoding="utf-8")
+    made = []
+    for options in ([], ["--method", "eac-average", "--overwrite"]):
+        command = ["run", str(path), "--categories", "member", "-o", str(out), *options]
+        done = CliRunner().invoke(main, command)
+        assert done.exit_code == 0, done.stderr
+        assert "finished by an earlier run" not in done.stderr
+        made.append(load(out / "model.npz"))
+    assert [type(model.consensus_).__name__ for model in made] == ["KMeansConsensus", "EvidenceAccumulation"]
     settings = json.loads((tmp_path / "out" / "summary.json").read_text(encoding="utf-8"))["settings"]
     assert settings["method"] == "eac-average"
     assert "k" not in settings
@@ -162,7 +196,7 @@ def test_a_method_without_a_rule_is_refused_before_the_work(tmp_path, monkeypatc
     monkeypatch.setattr(DiversePartitions, "fit_transform", lambda *_: 1 / 0)
     path = tmp_path / "points.csv"
     np.savetxt(path, X, delimiter=",", header="x,y", comments="")
-    for name in ("km", "lwgp"):
+    for name in ("hbgf", "lwgp"):
         done = CliRunner().invoke(main, ["run", str(path), "--method", name, "-o", str(tmp_path / "out")])
         assert done.exit_code == 2
         assert f"-k must be given for the method {name}" in done.stderr

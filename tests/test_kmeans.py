@@ -337,10 +337,6 @@ def test_given_start_with_unassigned_objects_is_kept_where_it_is_best():
         ({"max_iter": 0}, r"max_iter of KMeansConsensus must be a whole number ≥ 1"),
         ({"refine": "loss"}, r"refine of KMeansConsensus must be 'density', or None. Got 'loss'"),
         ({"n_clusters": 6}, r"n_clusters of KMeansConsensus must be ≤ the 5 distinct label rows. Got 6. Ask for fewer"),
-        (
-            {"n_clusters": None},
-            r"n_clusters of KMeansConsensus .km. must be given: .* estimates it: h-km, .*, bv",
-        ),
         ({"weights": [1, 1]}, r"weights of KMeansConsensus must be 4 numbers ≥ 0"),
         ({"weights": [0, 0, 0, 0]}, r"not all 0"),
     ],

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.cluster import KMeans
 
-from ensemblage import KMeansConsensus, answer, consensus, generation, make_consensus, ranking
+from ensemblage import HBGF, KMeansConsensus, answer, consensus, generation, make_consensus, ranking
 from ensemblage.base.parameters import (
     Bytes,
     Estimator,
@@ -169,7 +169,7 @@ def test_who_finds_the_number_of_clusters(name):
 
 
 def test_a_class_of_ones_own_that_needs_the_number_is_named_too():
-    class Mine(KMeansConsensus):
+    class Mine(HBGF):
         pass
 
     with pytest.raises(ValueError, match=r"^n_clusters of Mine must be given"):

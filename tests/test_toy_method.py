@@ -5,10 +5,10 @@ import re
 import numpy as np
 import pytest
 from conformance import CHECKS, Setting, assert_sound
-from test_cli import succeed
+from test_cli import fail, succeed
 from toy.first_partition import METHOD, FirstPartition
 
-from ensemblage import METHODS, SoftEnsemble, cite, load, make_consensus
+from ensemblage import METHODS, ConsensusClustering, SoftEnsemble, cite, default_plan, load, make_consensus
 from ensemblage.answer import compare_methods
 
 LABELS = [[0, 0], [0, 1], [0, 1], [1, 1], [1, 1]]
@@ -52,6 +52,23 @@ def test_the_base_class_refuses_what_the_record_has_not():
         make_consensus("first").fit(LABELS, cannot_link=[[0, 1]])
     with pytest.raises(ValueError, match="it cannot use memberships"):
         make_consensus("first").fit(SoftEnsemble([np.eye(2), np.eye(2)]))
+
+
+def test_a_number_of_clusters_that_it_has_no_use_for_is_refused(tmp_path):
+    rule = r"n_clusters of FirstPartition \(first\) must be None: the labels alone decide the number\. Got 2\. Leave it"
+    for call in (
+        lambda: make_consensus("first", 2),
+        lambda: FirstPartition(2).fit(LABELS),
+        lambda: make_consensus("first").set_params(n_clusters=2).fit(LABELS),
+        lambda: ConsensusClustering(2, consensus="first").fit(np.arange(60.0).reshape(30, 2)),
+        lambda: default_plan(np.arange(60.0).reshape(30, 2), k_range=[2, 3], consensus="first"),
+    ):
+        with pytest.raises(ValueError, match=rule):
+            call()
+    np.savetxt(tmp_path / "labels.csv", LABELS, "%d", ",", header="a,b", comments="")
+    arguments = "combine", tmp_path / "labels.csv", "--method", "first", "-o", tmp_path / "out"
+    assert "-k must be left out for the method first: the labels alone" in fail(*arguments, "-k", 2)
+    assert "consensus   2 clusters" in succeed(*arguments).stdout
 
 
 def test_its_record_is_true(tmp_path):

@@ -32,7 +32,9 @@ class FirstPartition(BaseConsensus):
     array([0, 0, 1], dtype=int32)
     """
 
-    _capabilities: ClassVar[Capabilities] = Capabilities(missing_labels=False, finds_n_clusters=True)
+    _capabilities: ClassVar[Capabilities] = Capabilities(
+        missing_labels=False, takes_n_clusters=False, finds_n_clusters=True
+    )
     _parameter_constraints: ClassVar[Constraints] = {"last": [Flag()]}
 
     n_clusters: int | None = None

@@ -18,6 +18,7 @@ from ensemblage.answer._agreed_k import agreement_up_to_root, most_agreed, numbe
 from ensemblage.answer._k_choice import LIKELY, VOTERS, KChoice, KRow
 from ensemblage.base.features import FILL, features_checked
 from ensemblage.base.frames import backend_of
+from ensemblage.base.options import Message, Option
 from ensemblage.base.parameters import MOST_TASKS, Flag, Jobs, Words
 from ensemblage.base.random import sample_rows, task_seeds
 from ensemblage.base.validation import check_progress, check_value, check_whole, format_value, n_distinct_rows
@@ -52,6 +53,8 @@ N_STARTS = 10
 """Starts of k-means in halves and on all objects."""
 SMALL = 20
 """Objects of a cluster that prediction strength cannot see."""
+FEW = 20
+"""Objects of which fewer must show the number clearly: docs/default/combine.md."""
 N_SAMPLE = 1_000
 """Objects that the criteria look at, where there are more."""
 
@@ -453,6 +456,13 @@ def _check_distinct(n_distinct: int) -> None:
 def default_k_range(n: int, n_distinct: int) -> list[int]:
     """The numbers of clusters to choose from for n objects, of which so many differ."""
     return list(range(2, max(2, min(10, math.isqrt(n), n // 2, n_distinct - 1)) + 1))
+
+
+def too_few_rows(n: int) -> ValueError:
+    """The number of clusters is not clear, and n objects are too few to guess."""
+    rows = f"{n} row{'s' * (n != 1)}"
+    text = f"Too few rows to find the number of clusters: the criteria must be clear where there are fewer than {FEW}. "
+    return ValueError(Message(f"{text}Got {rows} that are not. Give ", Option("n_clusters"), ", or more rows."))
 
 
 def _check_k_range(k_range: Iterable[int] | None, n: int, n_distinct: int) -> list[int]:

@@ -35,6 +35,7 @@ from ensemblage.answer._execution import (
     learned_weights,
     number_of_clusters,
     set_weights,
+    weighed,
     weights_of_members,
 )
 from ensemblage.answer._k_choice import KChoice
@@ -85,16 +86,16 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
     ----------
     n_clusters : int, optional
         Number of clusters of the consensus. None: that of ``consensus``, if it has one; else it is found as
-        ``selection`` says, on the features of 20 objects or more; for another ``consensus`` than the default, its own
-        rule, and one without a rule is refused.
+        ``selection`` says, of fewer than 20 objects by `choose_k`, and refused where that is not clear; for another
+        ``consensus`` than the default, its own rule, and one without a rule is refused.
     generator : transformer, optional
         Makes the ensemble: features to labels, as ``RandomKPartitions``. Default: by ``selection`` and ``quality``.
         ``DiversePartitions()`` gets the number of clusters, one less and one more where there is a number.
     consensus : str or clusterer, optional
         Combines it: a name of ``METHODS``, a consensus of the library, or any estimator of labels with ``fit(labels)``
         and ``labels_`` (see the notes). Default: "eac-average" of ``ScaledPartitions`` and ``DiversePartitions``, "km"
-        of another generator; "acv", which finds the number of clusters, where nothing else can (distances, categories
-        alone, fewer than 20 objects). The default by its name is the default.
+        of another generator, and where no features can tell the number of clusters (distances, categories alone): it
+        finds that which agrees most. The default by its name is the default.
     quality : {"fast", "default", "best"}, default "default"
         What is clustered where ``generator`` is not given, and so how it is combined. "default": ``ScaledPartitions``
         or, without learned weights, ``DiversePartitions``, and "eac-average". "best": without learned weights twice the
@@ -163,6 +164,9 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
     -1 is no cluster. The certainty is that of `metrics.certainty`, and new objects get the cluster that the partitions
     join them with most often. ``consensus_.estimator_`` is the fitted clone. Weights and pairs of objects are refused.
     `save` keeps estimators of scikit-learn, and refuses others by name.
+
+    Candidate partitions are compared on at most 1,500 objects, which are the same for each seed and each order of the
+    rows. On these the partitions of all objects are rated, too, and get their weights.
 
     Of more than 10,000 objects 5,000 are drawn by the seed, and the fifth of them in places that are sparse beside
     those of their neighbours is left out. The others are clustered, as all are of fewer objects. Every object, fitted
@@ -275,6 +279,8 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
         consensus = consensus_of(self.plan_, k, seed, self.n_jobs)
         self.generator_ = generator_of(self.plan_, k, seed, self.n_jobs, self.progress, self.chosen_, made)
         ensemble = self._generated(prepared, sample_weight)
+        if self.chosen_ is not None:
+            self.chosen_ = weighed(self.chosen_, made, self.generator_, self.n_jobs)
         set_weights(consensus, self._weights(ensemble.shape[1]))
         given = {"sample_weight": sample_weight, "must_link": must_link, "cannot_link": cannot_link}
         given = {name: value for name, value in given.items() if value is not None}

@@ -13,7 +13,7 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from ensemblage.answer._choose_k import N_SAMPLE, default_k_range
+from ensemblage.answer._choose_k import FEW, N_SAMPLE, default_k_range, too_few_rows
 from ensemblage.answer._chooser import MOST_CHOSEN_ON
 from ensemblage.answer._plan import Decision, Plan
 from ensemblage.base.parameters import Constraints, Estimator, Flag, Whole, Words
@@ -21,14 +21,14 @@ from ensemblage.base.selections import DEFAULT_SELECTION, LEARNED, SELECTIONS
 from ensemblage.base.text import listing, one_line, some
 from ensemblage.base.validation import check_parameters, check_value, format_value, n_distinct_rows
 from ensemblage.consensus._base import BaseConsensus
-from ensemblage.consensus._method import METHODS, check_finds_k
+from ensemblage.consensus._method import METHODS, check_k
 from ensemblage.consensus._own import OwnConsensus, parameter_for_k
 from ensemblage.consensus._registry import make_consensus
 from ensemblage.ensemble._checks import check_sample_weight
 from ensemblage.ensemble._counted_ensemble import CountedEnsemble
 from ensemblage.generation import DiversePartitions, RandomKPartitions, ScaledPartitions, _diverse
 from ensemblage.generation._base import BasePartitions
-from ensemblage.generation._candidates import numbers_of_clusters
+from ensemblage.generation._candidates import larger_numbers, numbers_of_clusters
 from ensemblage.generation._dense_rows import KEPT, MOST_OF_SAMPLE, NTH, size_of_sample
 from ensemblage.generation._diverse import can_be_diverse, have_neighbours, numbers_near
 from ensemblage.generation._sampled_kmeans import N_STEPS
@@ -38,8 +38,8 @@ from ensemblage.io._encoding import IMPUTE, ColumnUse
 from ensemblage.io._scaling import ALIKE, AUTO, AlikeScaler, in_digits, scaling_of
 from ensemblage.metrics._certainty import BORDER, CORE
 
-LEAST_OBJECTS, LEAST_DISTINCT = 20, 4
-"""For `choose_k` to be asked."""
+LEAST_OBJECTS, LEAST_ASKED, LEAST_DISTINCT = 20, 6, 4
+"""For learned weights and resamples; for `choose_k` to be asked, and how many of them must differ."""
 N_RESAMPLES, MOST_RESAMPLED = 20, 2_000
 """Resamples that are clustered again where their number is left to the plan, and most objects for that."""
 OWN = ("n_clusters", "n_jobs", "random_state", "max_bytes")
@@ -270,11 +270,12 @@ def with_consensus(plan: Plan, consensus: Any) -> Plan:
 
 
 def check_plan(plan: Plan) -> None:
-    """Refuse a consensus that cannot find the number of clusters where none is given, or cannot take one."""
+    """Refuse a consensus that has no use for the number of clusters, or cannot find it where none is given."""
     if plan.n_clusters.value is not None and isinstance(plan.consensus, OwnConsensus):
         parameter_for_k(plan.consensus.estimator)
-    if plan.n_clusters.value is None and isinstance(plan.consensus, BaseConsensus):
-        check_finds_k(plan.consensus)
+    if isinstance(plan.consensus, BaseConsensus):
+        k = plan.n_clusters.value
+        check_k(plan.consensus, k[0] if isinstance(k, tuple) else k)
 
 
 def check_n_clusters(k: int | None, features: NDArray[np.float64], subject: str, of: str) -> None:
@@ -363,6 +364,8 @@ def _reason_of_scales(scaler: AlikeScaler, preprocessor: Preprocessor) -> str:
     """The largest and the least standard deviation, and how far they are apart."""
     if not len(scaler.extremes_):
         return "No column varies by more than rounding."
+    if scaler.is_of_unit_length:
+        return "All rows have length 1."
     names = preprocessor.get_feature_names_out()
     (low, least), (high, largest) = ((float(np.sqrt(scaler.var_[j])), names[j]) for j in scaler.extremes_)
     apart = f"{_ratio_text(high / low)} times that of {least} ({in_digits(low)})"
@@ -397,9 +400,12 @@ def _n_clusters(
     """The number of clusters, those to choose from, or None: the combiner finds it."""
     own = getattr(asked.consensus, "n_clusters", None)
     if is_learned and asked.n_clusters is None:
-        ks = asked.k_range or tuple(numbers_of_clusters(min(len(features), MOST_CHOSEN_ON)))
+        n = min(len(features), MOST_CHOSEN_ON)
+        ks = asked.k_range or tuple(numbers_of_clusters(n))
         learned = "Trees that learned on synthetic sets compare candidate partitions with these numbers of clusters"
-        return Decision(ks, f"{learned}{', which were given' * (asked.k_range is not None)}.{_or_one(asked)}")
+        more = ", which were given" if asked.k_range is not None else ""
+        more = ", and with larger ones if the best is in the upper half" if not more and larger_numbers(n) else more
+        return Decision(ks, f"{learned}{more}.{_or_one(asked)}")
     if asked.k_range is not None:
         return Decision(asked.k_range, f"Five criteria vote on these numbers, which were given.{_or_one(asked)}")
     if asked.n_clusters is not None:
@@ -416,6 +422,7 @@ def _n_clusters(
     n = min(len(features), N_SAMPLE)
     ks = tuple(default_k_range(n, n_distinct_rows(features, 11)))
     more = " Where fewer than three agree, several algorithms are asked for more." if can_be_diverse(features) else ""
+    more += f" Of fewer than {FEW} objects they must be clear." * (len(features) < FEW)
     once = " Each row counts once there." if asked.is_weighted else ""
     return Decision(ks, f"None was given: five criteria vote on these numbers.{once}{more}{_or_one(asked)}")
 
@@ -425,15 +432,15 @@ def _or_one(asked: Wishes) -> str:
 
 
 def why_not_chosen(features: Any, generator: Any) -> str | None:
-    """Why `choose_k` cannot be asked, None if it can."""
+    """Why `choose_k` cannot be asked, None if it can; too few objects are refused."""
     if takes_distances(generator):
         return "Distances are clustered, not features."
     if features.shape[1] == 0:
         return "No column is a feature."
     if not isinstance(features, np.ndarray):
         return "The features are sparse."
-    if len(features) < LEAST_OBJECTS:
-        return f"{len(features)} objects are fewer than {LEAST_OBJECTS}."
+    if len(features) < LEAST_ASKED:
+        raise too_few_rows(len(features))
     n_distinct = n_distinct_rows(features, LEAST_DISTINCT)
     return None if n_distinct >= LEAST_DISTINCT else f"Of all objects only {n_distinct} differ."
 
@@ -501,7 +508,8 @@ def _combiner(generator: Any, n_clusters: Any, asked: Wishes) -> tuple[Any, Deci
     if given is not None and not (asked.is_default and n_clusters is None):
         return make_consensus(given), Decision(given, "It was given.")
     if n_clusters is None:
-        return make_consensus("acv"), Decision("acv", "Cumulative voting finds the number of clusters itself.")
+        why = "K-means on the labels, with the number of clusters that agrees most with the partitions."
+        return make_consensus("km"), Decision("km", why)
     of_diverse = "Average linkage had the best results on members of several algorithms (docs/DEFAULT.md)."
     of_others = "K-means on the labels takes time linear in the objects."
     return make_consensus(usual), Decision(usual, of_diverse if usual == "eac-average" else of_others)
@@ -522,7 +530,10 @@ def _samples(features: Any, generator: Any, n_clusters: Any, is_learned: bool) -
             reasons.append(f"The same partitions of another {size:,} say with these how certain each object is.")
     if is_learned and n > MOST_CHOSEN_ON:
         samples["the weights of the partitions"] = MOST_CHOSEN_ON
-        reasons.append(f"The trees compare candidate partitions of {MOST_CHOSEN_ON:,} objects.")
+        reasons.append(
+            f"The trees compare candidate partitions of {MOST_CHOSEN_ON:,} objects, the same with each "
+            "seed. On these they rate the partitions of all, too."
+        )
     elif isinstance(n_clusters, tuple) and n > N_SAMPLE:
         samples["the number of clusters"] = N_SAMPLE
         reasons.append(f"The criteria look at {N_SAMPLE:,} objects, and at more only where algorithms are asked.")

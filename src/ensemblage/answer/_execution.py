@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from ensemblage.answer._choose_k import choose_k
+from ensemblage.answer._choose_k import FEW, choose_k, too_few_rows
 from ensemblage.answer._chooser import NO_WEIGHT, Chosen, choose_candidate
 from ensemblage.answer._k_choice import KChoice
 from ensemblage.answer._plan import Plan
@@ -67,11 +67,16 @@ def chosen_of(
 
 
 def number_of_clusters(plan: Plan, choice: KChoice | None, chosen: Chosen | None = None) -> int | None:
-    """The number that was given or chosen; None: the combiner finds it."""
+    """The number that was given or chosen, refused where few objects do not show it; None: the combiner finds it."""
     if chosen is not None:
         may_be_one = plan.allow_one and plan.k is None
         return 1 if may_be_one and not chosen.is_clear else chosen.n_clusters
-    return plan.k if choice is None else choice.n_clusters(plan.allow_one)
+    if choice is None:
+        return plan.k
+    k = choice.n_clusters(plan.allow_one)
+    if plan.n_objects < FEW and plan.k_range is None and k > 1 and choice.evidence not in ("clear", "likely"):
+        raise too_few_rows(plan.n_objects)
+    return k
 
 
 def generator_of(

@@ -165,7 +165,7 @@ def compare_methods(
     found: dict[str, NDArray[np.int32]] = {}
     refused: dict[str, str] = {}
     for done, method in enumerate(asked, start=1):
-        estimator = make_consensus(method, k)
+        estimator = make_consensus(method, k if METHODS[method].capabilities.takes_n_clusters else None)
         known = estimator.get_params()
         settings = {"max_bytes": max_bytes, "n_jobs": n_jobs, "random_state": seed}
         estimator.set_params(**{key: value for key, value in settings.items() if key in known})

@@ -76,11 +76,20 @@ def combine_stored(path: Path, output: Path, overwrite: bool, *, scratch: Path |
         [
             ("ensemble", repr(ensemble)),
             ("consensus", clusters_text(sizes, wanted.k)),
+            *[("evidence", sentence) for sentence in _number_found(consensus, ensemble)],
             ("certainty", _certainty(consensus)),
             ("seconds", f"{time.perf_counter() - start:.1f}"),
             ("written", str(output)),
         ]
     )
+
+
+def _number_found(consensus: Any, ensemble: Ensemble) -> list[str]:
+    """How k-means found the number of clusters."""
+    from ensemblage.report._evidence import evidence_sentences
+
+    records = consensus.evidence(ensemble, []) if hasattr(consensus, "agreement_") else ()
+    return [sentence for record in records for sentence in evidence_sentences(record)]
 
 
 def _certainty(consensus: Any) -> str:

@@ -192,9 +192,9 @@ consensus_options = options(
         "--method",
         type=TEXT,
         metavar="NAME",
-        show_default="run: by --quality; combine: km, or acv without -k",
-        help="Consensus method: ensemblage methods lists them. Some, such as acv and bv, estimate the number of "
-        "clusters. all: as without --method, and the page compares all methods.",
+        show_default="run: by --quality; combine: km",
+        help="Consensus method: ensemblage methods lists them. Some, such as km and eac-average, estimate the number "
+        "of clusters. all: as without --method, and the page compares all methods.",
     ),
     click.option(
         "--set",

@@ -29,12 +29,14 @@ class Consensus:
     """Whether the number of clusters is looked for before."""
 
     @classmethod
-    def of(cls, k: int | None, settings: dict[str, Any], otherwise: str = "acv") -> Consensus:
-        """Take what concerns the consensus out of the settings of a command.
-
-        Without a method: k-means if the number of clusters is known, else ``otherwise``.
-        """
-        method = settings.pop("method") or (otherwise if k is None else "km")
+    def of(cls, k: int | None, settings: dict[str, Any]) -> Consensus:
+        """Take what concerns the consensus out of the settings of a command; without a method k-means."""
+        method = settings.pop("method") or "km"
+        if k is not None and not METHODS[method].capabilities.takes_n_clusters:
+            raise ValueError(
+                f"-k must be left out for the method {method}: the labels alone decide the number of clusters. Got "
+                f"{k}. Leave it out, or choose another --method."
+            )
         return cls(k, method, *(settings.pop(name) for name in ("seed", "n_jobs", "memory", "chosen")))
 
     def check(self, n_partitions: int | None = None) -> None:

@@ -38,7 +38,7 @@ STANDARD_INPUT = Path("/dev/stdin")
 
 def option_name(name: str) -> str:
     """How the option behind a parameter is written."""
-    return f"--{NAMES.get(name, name).replace('_', '-')}"
+    return "-k" if name == "n_clusters" else f"--{NAMES.get(name, name).replace('_', '-')}"
 
 
 def option_text(option: Option) -> str:

@@ -126,7 +126,7 @@ class RunRequest:
         most = _largest_k(k, k_range)
         method, has_parameters = settings["method"], bool(settings["chosen"])
         is_learned = settings.get("selection") == LEARNED
-        consensus = Consensus.of(most, settings, otherwise=CHOSEN)
+        consensus = Consensus.of(most, settings)
         generation = Generation.of(most, settings, consensus.seed, consensus.n_jobs)
         # The default is the same by its own name, unless parameters make another method of it.
         may_choose_k = method is None or (not has_parameters and generation.may_take(method))

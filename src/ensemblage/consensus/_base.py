@@ -17,7 +17,7 @@ from ensemblage.base.sklearn import BaseEstimator, ClusterMixin
 from ensemblage.base.validation import check_fitted, check_parameters, check_weights, format_value, takes_labels
 from ensemblage.consensus._assignment import BY_ASSOCIATION, BY_RULE, Assignment
 from ensemblage.consensus._capabilities import Capabilities
-from ensemblage.consensus._method import check_finds_k
+from ensemblage.consensus._method import check_k
 from ensemblage.consensus._model import Model, score_of
 from ensemblage.consensus.evidence import Evidence
 from ensemblage.ensemble._checks import check_sample_weight
@@ -431,8 +431,7 @@ class BaseConsensus(Model, ClusterMixin, MemoryLimited):
 
     def _check_parameters(self) -> None:
         """What can be said before there are data."""
-        if self.n_clusters is None:
-            check_finds_k(self)
+        check_k(self, self.n_clusters)
         check_parameters(self)
 
     def _check_n_clusters(self, rows: Rows) -> int:

@@ -29,6 +29,8 @@ class Capabilities:
     """Why all distinct rows must be in memory: "it ...". Empty: they may lie on disk or with Dask workers."""
     compares_pairs: bool = False
     """Whether its time grows with the number of pairs of distinct rows."""
+    takes_n_clusters: bool = True
+    """A number of clusters: ``n_clusters``. Without it the labels alone decide, and any number is refused."""
     finds_n_clusters: bool = False
     """A rule for the number of clusters: ``n_clusters=None``."""
     predict: bool = False

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from ensemblage.base.references import Reference
+from ensemblage.base.validation import format_value
 from ensemblage.consensus._capabilities import Capabilities
 
 if TYPE_CHECKING:
@@ -102,14 +103,20 @@ def names_of(estimator: BaseConsensus) -> list[str]:
     ]
 
 
-def check_finds_k(estimator: BaseConsensus) -> None:
-    """Raise if an estimator without a number of clusters has no rule to find it."""
-    if estimator.capabilities.finds_n_clusters:
+def check_k(estimator: BaseConsensus, k: int | None) -> None:
+    """Raise if an estimator has no use for a number of clusters, or without one no rule to find it."""
+    able = estimator.capabilities
+    if able.finds_n_clusters if k is None else able.takes_n_clusters:
         return
     known = names_of(estimator)
     name = type(estimator).__name__ + (f" ({', '.join(known)})" if known else "")
-    able = ", ".join(name for name, method in METHODS.items() if method.finds_k)
+    if k is not None:
+        raise ValueError(
+            f"n_clusters of {name} must be None: the labels alone decide the number. Got {format_value(k)}. "
+            "Leave it out, or use KMeansConsensus."
+        )
+    finders = ", ".join(name for name, method in METHODS.items() if method.finds_k)
     raise ValueError(
         f"n_clusters of {name} must be given: it cannot estimate the number. Got None. Give a number of clusters, "
-        f"or use a method that estimates it: {able}."
+        f"or use a method that estimates it: {finders}."
     )

@@ -9,7 +9,7 @@ from typing import Any
 
 from ensemblage.base.validation import check_choice, check_flag
 from ensemblage.consensus._base import BaseConsensus
-from ensemblage.consensus._method import METHODS, Alias, Method
+from ensemblage.consensus._method import METHODS, Alias, Method, check_k
 from ensemblage.consensus.graphs._cspa import CSPA
 from ensemblage.consensus.graphs._hbgf import HBGF
 from ensemblage.consensus.graphs._hgpa import HGPA
@@ -33,6 +33,7 @@ from ensemblage.consensus.voting._medians import EuclideanMedian
 
 LIFETIME, LARGEST = "the longest lifetime", "that of the largest partition"
 LEAST_LOSS = "the least expected loss"
+AGREEMENT = "the highest mean ARI with the partitions"
 
 # What the papers' tables were made with, ``published``, was found by reproducing them: see docs/REPRODUCTION.md.
 # Candel, Tables 2 to 7: not in the text, taken because it reproduces, are random rows as starts of SEC and ECC, equal
@@ -46,7 +47,8 @@ METHODS.register(
             "Candel 2023, linear-time evidence accumulation, Sec. 4.4: k-means on the binary matrix",
             "O(n p k t)",
             "O(n + d k)",
-            when="k is known, any number of objects: linear time, places new ones",
+            AGREEMENT,
+            when="any number of objects: linear time, finds k, places new ones",
             references=("candel2023", "wu2015"),
             published={},
             aliases={"qmi": Alias("Topchy, Jain & Punch 2003, quadratic mutual information", ("topchy2003",))},
@@ -66,6 +68,7 @@ METHODS.register(
             "Wu et al. 2015, k-means-based consensus clustering (U_c)",
             "O(n p k t)",
             "O(n + d k)",
+            AGREEMENT,
             parameters={"init": "random"},
             when="as km, with the paper's random starts",
             references=("wu2015",),
@@ -76,6 +79,7 @@ METHODS.register(
             "Liu et al. 2017, entropy-based consensus clustering (KCC with U_H)",
             "O(n p k t)",
             "O(n + d k)",
+            AGREEMENT,
             parameters={"utility": "entropy"},
             when="as km, by entropies",
             references=("liu2017",),
@@ -457,7 +461,8 @@ def make_consensus(
     Raises
     ------
     ValueError
-        If there is no such method, or ``published`` is asked for one that no reproduced paper has.
+        If there is no such method, it has no use for ``n_clusters``, or ``published`` is asked for one that no
+        reproduced paper has.
 
     Examples
     --------
@@ -469,6 +474,8 @@ def make_consensus(
     """
     method = METHODS[check_choice(name, "The name of a consensus method", METHODS, "METHODS")]
     make: Callable[..., BaseConsensus] = method.estimator
+    if n_clusters is not None:
+        check_k(make(None, **method.parameters), n_clusters)
     if not check_flag(published, "published of make_consensus"):
         return make(n_clusters, **{**method.parameters, **parameters})
     if name not in PUBLISHED:

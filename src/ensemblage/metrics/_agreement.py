@@ -123,7 +123,7 @@ def agreement_with(
     clusters, sizes = code_clustering(clustering, len(ensemble))
     counts, f = np.ones(len(ensemble), dtype=np.int64), summand(measure, len(ensemble))
     sums = sums_of_clustering(ensemble.rows, counts, ensemble.offsets, clusters, len(sizes), f)
-    return _score(sums, f, measure, average_method)
+    return scores_of_sums(sums, f, measure, average_method)
 
 
 def sums_of_clustering(
@@ -182,7 +182,7 @@ def _agreement_of(
     sums = sums_of_pairs(codes, counts, n_clusters, f, n_jobs)
     agreement = np.eye(p)
     for i in range(p):
-        agreement[i, i + 1 :] = agreement[i + 1 :, i] = _score(sums[:, i, i + 1 :], f, measure, average_method)
+        agreement[i, i + 1 :] = agreement[i + 1 :, i] = scores_of_sums(sums[:, i, i + 1 :], f, measure, average_method)
     return agreement
 
 
@@ -237,7 +237,10 @@ def fraction_bits(n_objects: int) -> int:
     return 61 - int(np.ceil(np.log2(max(2.0, n_objects * np.log(max(2, n_objects))))))
 
 
-def _score(sums: NDArray[np.int64], f: NDArray[np.int64], measure: str, average_method: str) -> NDArray[np.float64]:
+def scores_of_sums(
+    sums: NDArray[np.int64], f: NDArray[np.int64], measure: str, average_method: str = "arithmetic"
+) -> NDArray[np.float64]:
+    """Agreement from sums over contingency tables, (4, p) by `sums_with`; NaN where no object is shared."""
     shared = sums[3] > 0
     scores = np.full(sums.shape[1], np.nan)
     scores[shared] = _ari(sums[:, shared]) if measure == "ari" else _nmi(sums[:, shared], f, average_method)

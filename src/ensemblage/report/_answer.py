@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 from ensemblage.base.text import listing
+from ensemblage.consensus.kmeans._kcc import NUMBER
 from ensemblage.metrics._certainty import BORDER, CORE, VERDICTS
 from ensemblage.plotting import PALETTE
 from ensemblage.plotting._clusters import confidence_boxes
@@ -234,6 +235,8 @@ def _k_origin(summary: Summary) -> str:
     if rated or summary.get("stability"):
         return ", a number that was found in the data"
     if choice and choice["found"]:
+        return ", a number that was found in the clusterings"
+    if any(record.get("parameter") == NUMBER for record in summary["evidence"]):
         return ", a number that was found in the clusterings"
     asked = summary["settings"].get("k") or (choice and choice["asked"])
     if asked is None:

@@ -190,12 +190,14 @@ def _(record: Candidates) -> list[str]:
     if not known.any():
         kept = f"The smallest was kept, {number(record.values[0])}."
         return [f"Of {plural(n, 'value')} for the {what} none could be judged: clusters were too small. {kept}"]
-    best = int(np.argmin(np.where(known, record.scores, np.inf)))
-    found = f"{number(record.values[best])} ({record.score} {number(record.scores[best])})"
+    best, *others = np.argsort(np.where(known, record.scores, np.inf), kind="stable")[: known.sum()].tolist()
+    value = [f"{x:g}" if x == int(x) else number(x) for x in record.values.tolist()]
+    found = f"{value[best]} ({record.score} {number(record.scores[best])})"
     if n == 1:
         return [f"The {what} was {found}."]
     tried = f"{plural(n, 'value')} for the {what} gave different {record.made}."
-    return [f"{tried} The best was {found}; the less, the better."]
+    then = f", then {value[others[0]]} ({number(record.scores[others[0]])})" if others else ""
+    return [f"{tried} The best was {found}{then}; the less, the better."]
 
 
 @evidence_part.register

@@ -7,6 +7,7 @@ from typing import Any
 from ensemblage._version import __version__
 from ensemblage.base.text import listing
 from ensemblage.consensus import METHODS
+from ensemblage.consensus.kmeans._kcc import NUMBER
 from ensemblage.io._encoding import GAPS, KNOWN_CLASSES
 from ensemblage.plotting._axes import printable
 from ensemblage.report._chosen import families_text, rated_numbers, views_text
@@ -156,6 +157,8 @@ def _k_clause(summary: Summary) -> str:
         return "; their number was found by the stability of the pairs under resampling"
     if choice and choice["found"]:
         return "; their number is that of the longest lifetime in the hierarchy"
+    if any(record.get("parameter") == NUMBER for record in summary["evidence"]):
+        return "; their number is that whose consensus has the highest mean adjusted Rand index with the partitions"
     return "; their number was asked for" if "k" in summary["settings"] or choice else ""
 
 

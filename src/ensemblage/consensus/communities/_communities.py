@@ -274,6 +274,7 @@ class CommunityConsensus(BaseConsensus):
         sample_weight=False,
         must_link=False,
         in_memory="looks up the labels of the ends of every edge",
+        takes_n_clusters=False,
         finds_n_clusters=True,
     )
 

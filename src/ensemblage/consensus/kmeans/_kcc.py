@@ -14,7 +14,7 @@ from ensemblage.base.validation import weight_unit
 from ensemblage.consensus._capabilities import Capabilities
 from ensemblage.consensus._incremental import IncrementalConsensus
 from ensemblage.consensus._local_weights import LocallyWeighted
-from ensemblage.consensus.evidence import Evidence, Trace
+from ensemblage.consensus.evidence import Candidates, Evidence, Trace
 from ensemblage.consensus.kmeans._density_climb import climb_density
 from ensemblage.consensus.kmeans._ecc import EntropyUtility
 from ensemblage.consensus.kmeans._km import CategoryUtility, LocalUtility
@@ -26,7 +26,9 @@ from ensemblage.consensus.kmeans._label_kmeans import (
 )
 from ensemblage.consensus.kmeans._lloyd import Start
 from ensemblage.ensemble._ensemble import Ensemble
+from ensemblage.ensemble._links import ImpossiblePairs
 from ensemblage.ensemble._rows import Rows
+from ensemblage.metrics._agreement import scores_of_sums, summand, sums_of_profile, weighted_mean
 
 
 @dataclass(frozen=True)
@@ -86,6 +88,10 @@ UTILITIES: dict[str, type[CategoryUtility]] = {
 }
 
 
+NUMBER = "number of clusters"
+"""What `Candidates` of a fit without one are."""
+EVERY, FURTHER = 10, (14, 20, 28, 40, 57, 80, 113)
+"""Numbers of clusters that are asked for first, beside those of the partitions: every one up to it, and some more."""
 UTILITY_CONSTRAINTS: Constraints = {
     "utility": [Words(UTILITIES)],
     "normalize": [Flag()],
@@ -100,7 +106,7 @@ SMOOTHING = float(np.finfo(np.float64).eps)
 
 @dataclass(eq=False, repr=False)
 class KMeansConsensus(BaseKMeans[CategoryUtility], LocallyWeighted, IncrementalConsensus):
-    """Use it with k given, for any number of objects: k-means on the binary matrix H, in linear time.
+    """Use it for any number of objects, k given or unknown: k-means on the binary matrix H, in linear time.
 
     With the category utility this is the KM of Candel, KCC with U_c of Wu et al., and QMI of Topchy et al.: all three
     minimise the same loss, which (nearly) maximises Candel's density of the consensus. With the entropy utility it is
@@ -108,7 +114,11 @@ class KMeansConsensus(BaseKMeans[CategoryUtility], LocallyWeighted, IncrementalC
 
     Parameters
     ----------
-    {row_clusters}
+    n_clusters : int, optional
+        Number of clusters of the consensus, at most the number of distinct label rows. None: that whose consensus has
+        the highest mean adjusted Rand index with the partitions, by their weights (the larger number on ties), from 1
+        to the clusters of the largest partition; or that of a clustering given as ``init``. Identical partitions give
+        themselves.
     utility : {"category", "entropy", "cosine", "lp"}, default "category"
         How well the consensus agrees with a partition: what k-means maximises (Wu et al., Table 1). They are functions
         of the label proportions in the clusters: their squares, their negative entropy in bits, their Euclidean length,
@@ -157,6 +167,8 @@ class KMeansConsensus(BaseKMeans[CategoryUtility], LocallyWeighted, IncrementalC
         With ``refine="density"``: the density before and after each pass over the rows. It never falls.
     start_on_ : int or None
         Distinct rows that the starts ran on; None: all.
+    agreement_ : dict of int to float
+        The mean adjusted Rand index of each number of clusters that was tried. Only without ``n_clusters``.
     n_iter_ : int
         Iterations of the best start.
     {partitions_in}
@@ -168,6 +180,10 @@ class KMeansConsensus(BaseKMeans[CategoryUtility], LocallyWeighted, IncrementalC
     O(m p k) time per iteration for m distinct rows of p labels; for "category" and "cosine" less when few rows still
     move (the distance bounds never change the result). A pass of the refinement is O(m p k) as well, in one thread.
     Memory beyond the ensemble: its distinct rows and about 20 bytes for each.
+
+    Without ``n_clusters`` the numbers 1 to 10 are tried, some up to 113 and those of the smallest, the median and the
+    largest partition; then the middles between the best number and its neighbours, until none is left. Partitions of 6
+    clusters take 6 fits, of 50 about 20. docs/default/combine.md says how the rule was chosen.
 
     Missing labels: a partition that does not label an object adds nothing to its distances, and proportions are taken
     over the labelled members. Where a partition labels no member of a cluster, its proportions over all objects stand
@@ -208,10 +224,11 @@ class KMeansConsensus(BaseKMeans[CategoryUtility], LocallyWeighted, IncrementalC
     """
 
     _capabilities: ClassVar[Capabilities] = Capabilities(
-        cannot_link=True, in_memory="", predict=True, add_partitions=True
+        cannot_link=True, in_memory="", finds_n_clusters=True, predict=True, add_partitions=True
     )
     _parameter_constraints: ClassVar[Constraints] = {
         **UTILITY_CONSTRAINTS,
+        "n_clusters": [Whole(1), None],
         "start_on": [Whole(1), Words(["auto"]), None],
     }
 
@@ -236,6 +253,7 @@ class KMeansConsensus(BaseKMeans[CategoryUtility], LocallyWeighted, IncrementalC
     utility_: float = field(init=False)
     density_trace_: list[float] = field(init=False)
     start_on_: int | None = field(init=False)
+    agreement_: dict[int, float] = field(init=False)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -246,6 +264,37 @@ class KMeansConsensus(BaseKMeans[CategoryUtility], LocallyWeighted, IncrementalC
                 "cluster_weights of KMeansConsensus must be None unless utility is 'category', without normalize "
                 f"and refine. Got {', '.join(given)}. Leave one of them out."
             )
+
+    def _best(self, rows: Rows) -> Start:
+        self.__dict__.pop("agreement_", None)  # of an earlier fit
+        return super()._best(rows) if self.n_clusters is not None else self._most_agreeing(rows)
+
+    def _most_agreeing(self, rows: Rows) -> Start:
+        """The best start of the number of clusters that agrees most with the partitions, the larger one on ties."""
+        own, most = rows.n_clusters, min(int(rows.n_clusters.max()), rows.n_units)
+        asked = sorted({*range(1, EVERY + 1), *FURTHER, *np.quantile(own, [0, 0.5, 1], method="higher").tolist(), most})
+        asked = [k for k in asked if k <= most]
+        if not isinstance(self.init, str):
+            asked = Ensemble.from_partitions([self.init]).n_clusters.tolist()
+        agreement, best, starts = dict[int, float](), 0, dict[int, Start]()
+        while asked:
+            for k in asked:
+                try:
+                    start = self._best_start(rows, k)
+                except ImpossiblePairs:
+                    if k == max(asked) and not agreement:
+                        raise
+                    continue
+                sums = sums_of_profile(start.profile, rows.offsets, summand("ari", 0))
+                agreement[k] = weighted_mean(scores_of_sums(sums, summand("ari", 0), "ari"), rows.weights)
+                if (agreement[k], k) >= (agreement.get(best, -2.0), best):
+                    best, starts = k, {k: start}
+            known = sorted(agreement)
+            at = known.index(best)
+            near = [(best + known[i]) // 2 for i in (at - 1, at + 1) if 0 <= i < len(known)]
+            asked = [] if agreement[best] == 1 or not isinstance(self.init, str) else sorted({*near} - {*known})
+        self.agreement_ = {k: agreement[k] for k in sorted(agreement)}
+        return starts[best]
 
     def _best_start(self, rows: Rows, k: int) -> Start:
         self.start_on_ = None
@@ -298,4 +347,12 @@ class KMeansConsensus(BaseKMeans[CategoryUtility], LocallyWeighted, IncrementalC
         return clusters
 
     def _evidence(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Evidence, ...]:
-        return () if self.refine is None else (Trace("density", np.array(self.density_trace_)),)
+        found: list[Evidence] = []
+        if self.n_clusters is None:
+            numbers, agreement = (
+                np.array([*part], dtype=np.float64) for part in zip(*self.agreement_.items(), strict=True)
+            )
+            found.append(Candidates(NUMBER, numbers, "1 − mean ARI", 1 - agreement))
+        if self.refine is not None:
+            found.append(Trace("density", np.array(self.density_trace_)))
+        return tuple(found)

@@ -84,12 +84,14 @@ class BaseKMeans(InductiveConsensus, Generic[U]):
         raise NotImplementedError
 
     def _fit(self, rows: Rows) -> NDArray[Any]:
-        k = self._check_n_clusters(rows)
         self._utility = self._make_utility(rows)
-        best = self._polish(rows, self._best_start(rows, k))
+        best = self._polish(rows, self._best(rows))
         self._centroids = Centroids.of(best, rows)
         self.objective_, self.n_iter_ = best.loss, best.n_iter
         return best.clusters
+
+    def _best(self, rows: Rows) -> Start:
+        return self._best_start(rows, self._check_n_clusters(rows))
 
     def _polish(self, rows: Rows, best: Start) -> Start:
         return best

@@ -59,8 +59,8 @@ N_PARTITIONS, MOST_ENUMERATED = (1, 1, 2, 5, 15, 52, 203, 877, 4140, 21147), 2**
 """Partitions of so many rows, and how many of them times draws are compared instead of searched."""
 N_COMPARED = 32
 """Most draws of which the best one is a start."""
-N_SHAKES = 4
-"""Shakes for each start where two of them agree, up to `MOST_LONG` labels: none where each takes long."""
+N_SHAKES, MOST_SHAKEN = 4, 32
+"""Shakes for each start where two of them agree, and up to how many rows: of more they take longer than the starts."""
 ONE, BEST_DRAW = 4, 5
 """Kinds of starts that a fit has once: a single cluster, and the best draw."""
 SAME = 1e-9
@@ -352,9 +352,9 @@ class SalsoConsensus(BaseConsensus, MemoryLimited):
     max_zealous : int, default 10
         Most clusters of a start that are emptied and allocated again.
     n_rounds : int, optional
-        Rounds of ``n_init`` recombinations of two of the best partitions; if two starts end with the same least loss,
-        of as many shakes of theirs, at most. None is 20 for up to 10⁵ labels, distinct rows times draws, and 3 for
-        more. 0 takes the best start, of few rows, too.
+        Rounds of ``n_init`` recombinations of two of the best partitions. If two starts end with the same least loss,
+        the most rounds of shakes of up to 32 rows, and none of more. None is 20 for up to 10⁵ labels, distinct rows
+        times draws, and 3 for more. 0 takes the best start, of few rows, too.
     n_searches : int, optional
         Searches of ``n_init`` starts and ``n_rounds`` rounds, whose best partitions are recombined; one if two starts
         of the first end with the same least loss. None is 4 for up to 10⁵ labels, and 1 for more.
@@ -396,11 +396,11 @@ class SalsoConsensus(BaseConsensus, MemoryLimited):
 
     A start is one of three: every second allocates the rows one after the other in a random order, each to the cluster,
     or a new one, with the least loss among the rows so far; the others are random clusters and a random draw in turn.
-    The first two of these are a single cluster and the best draw, of 32 random ones. Sweeps in random orders then move
-    rows to their best clusters until none moves. Zealous updates empty a cluster, allocate its rows again and sweep;
-    what does not lower the loss is undone.
+    The first two of these are a single cluster and, up to 10⁵ labels, the best of up to 32 random draws. Sweeps in
+    random orders then move rows to their best clusters until none moves. Zealous updates empty a cluster, allocate its
+    rows again and sweep; what does not lower the loss is undone.
 
-    Two starts that end with the same least loss make it likely that there is no lower one. Up to 10⁵ labels that is
+    Two starts that end with the same least loss make it likely that there is no lower one. Of up to 32 rows that is
     tried, which SALSO does not do: rounds of shakes, four for each start, put half of the rows into random clusters and
     sweep, until a round lowers nothing. Where no two starts agree, a memetic search follows, which SALSO does not have
     either. Its pool are the best ``n_init`` partitions that have different
@@ -484,13 +484,13 @@ class SalsoConsensus(BaseConsensus, MemoryLimited):
             task_seeds(self.random_state, n_searches * (self.n_init + 1) + 1),
             np.arange(1, n_searches + 1) * (self.n_init + 1),
         )
-        starts = self._starts(draws, K, seeds[0][:-1], {1: ONE, 3: BEST_DRAW})
-        found = starts
         m, p = rows.codes.shape
+        kinds = {1: ONE, 3: BEST_DRAW} if m * p <= MOST_LONG else {1: ONE}
+        found = starts = self._starts(draws, K, seeds[0][:-1], kinds)
         if n_rounds and m < len(N_PARTITIONS) and N_PARTITIONS[m] * p <= MOST_ENUMERATED:
             found = [self._least(draws, K)]
         elif n_rounds and _agree(starts):
-            if m * p <= MOST_LONG:
+            if m <= MOST_SHAKEN:
                 found = self._shaken(draws, K, starts, n_rounds, seeds[0][-1])
         elif n_rounds:
             n_kept = -(-self.n_init // n_searches)  # of each search, recombined with those of the others

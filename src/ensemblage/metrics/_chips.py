@@ -146,7 +146,7 @@ def chips(
     >>> from ensemblage.metrics import chips
     >>> draws = [[0, 0, 0], [0, 0, 0], [0, 0, 1], [1, 1, 1], [1, 1, 1], [1, 2, 1]]
     >>> chips(draws, 1, random_state=0).labels
-    array([ 0,  0, -1,  1,  1, -1], dtype=int32)
+    array([ 1,  1, -1,  0,  0, -1], dtype=int32)
     """
     check_value(level, "level of chips", [Number(above=0, most=1)])
     check_value(n_init, "n_init of chips", [Whole(1, MOST_TASKS)])

@@ -1555,11 +1555,12 @@ def rhat_of_parts(parts):
     return float(np.sqrt(estimate / within)) if within > 0 else float("nan")
 
 
-def chips(labels, least, random, weights=None):
-    """One greedy start of Barrientos et al. 2024, without missing labels: labels, -1 for objects that are not placed.
+def chips(labels, counts, least, random, weights=None):
+    """One greedy start of Barrientos et al. 2024, without missing labels: labels, -1 for rows that are not placed.
 
-    Cluster 0 is a new one, the others are numbered as they began; ties by ``random.randint`` of all that tie, in the
-    order of objects and clusters.
+    Rows are distinct, with as many objects as ``counts`` says, which are placed together. Cluster 0 is a new one, the
+    others are numbered as they began; ties by ``random.randint`` of all objects that tie, in the order of rows and
+    clusters.
     """
     n, p = labels.shape
     weights = np.ones(p) if weights is None else np.asarray(weights, dtype=float)
@@ -1572,7 +1573,9 @@ def chips(labels, least, random, weights=None):
         most = max(scores.values(), default=-1)
         if most < least:
             break
-        tied = [key for key, score in scores.items() if score >= most - 1e-9 * weights.sum()]
+        tied = [
+            key for key, score in scores.items() if score >= most - 1e-9 * weights.sum() for _ in range(counts[key[0]])
+        ]
         i, c = tied[random.randint(len(tied))]
         active = {j for j in active if _places(labels[:, j], placed, i, c)}
         placed[i] = max(placed.values(), default=0) + 1 if c == 0 else c

@@ -59,12 +59,13 @@ def test_cdf_counts_pairs(labels):
 def test_pac_is_the_share_of_ambiguous_pairs(lower, upper, missing):
     labels = planted_labels(n=60, p=20, k=3, noise=0.4, missing=missing, seed=1)[0]
     expected = naive.consensus_values(labels)
-    ambiguous = (expected > lower + 1e-9) & (expected <= upper + 1e-9)
+    ambiguous = (expected > lower + 1e-9) & (expected <= upper + 1e-9) & (expected < 1 - 1e-9)
     assert pac(labels, lower=lower, upper=upper) == pytest.approx(ambiguous.mean())
 
 
 def test_pac_of_equal_partitions_is_zero():
-    assert pac(np.repeat([[0], [1], [1]], 10, axis=1)) == 0
+    for limits in ({}, {"lower": 0, "upper": 1}):
+        assert pac(np.repeat([[0], [1], [1]], 10, axis=1), **limits) == 0
 
 
 @pytest.mark.parametrize("bad", [(0.9, 0.1), (-0.1, 0.5), (0.5, 0.5), (0.1, 1.1)])

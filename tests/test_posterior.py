@@ -498,14 +498,23 @@ def test_chips_repeats_and_its_parameters_count():
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("level", [0.2, 0.6])
 def test_chips_as_the_naive_twin(seed, level):
-    labels = np.unique(random_labels(n=9, p=7, k=3, seed=seed), axis=0)
-    weights = np.random.default_rng(seed).integers(1, 4, size=7)
-    found = chips(labels, level, n_init=1, weights=weights, random_state=seed)
+    labels, rng = np.unique(random_labels(n=9, p=7, k=3, seed=seed), axis=0), np.random.default_rng(seed)
+    weights, counts = rng.integers(1, 4, size=7), rng.integers(1, 5, size=len(labels))
+    found = chips(np.repeat(labels, counts, axis=0), level, n_init=1, weights=weights, random_state=seed)
     random = np.random.RandomState(task_seeds(seed, 1)[0])
-    expected, probability = naive.chips(labels, (level - 1e-9) * weights.sum(), random, weights)
+    expected, probability = naive.chips(labels, counts, (level - 1e-9) * weights.sum(), random, weights)
+    expected = np.repeat(expected, counts)
     assert_array_equal(found.labels >= 0, expected >= 0)
     assert_array_equal(found.labels[:, None] == found.labels, expected[:, None] == expected)
     assert_allclose(found.probability, probability)
+
+
+def test_chips_draws_among_objects():
+    """Of two rows that exclude each other, one of nine objects and one of one, the nine begin nine times in ten."""
+    labels = np.repeat([[0, 0], [0, 1], [1, 0]], [1, 9, 1], axis=0)
+    placed = [chips(labels, 0.5, n_init=1, random_state=seed).n_placed for seed in range(200)]
+    found = np.mean(np.array(placed) >= 10)
+    assert found > 0.8
 
 
 def test_weights_of_chips_are_copies():

@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 from inside import rows_of
 from numpy.testing import assert_allclose, assert_array_equal
+from strategies import random_labels
+from test_posterior import PL
 
 from ensemblage import Ensemble, SalsoConsensus
 from ensemblage.consensus.latent import _salso
@@ -104,10 +106,10 @@ def test_disk_and_threads_change_nothing(loss, a, missing, tmp_path):
     assert_same(searched(Ensemble.open(tmp_path / "draws.npy"), np.arange(1, 81), n_jobs=1, **given), expected)
 
 
-@pytest.mark.parametrize("loss", ["binder", "nvi", "nid"])
-def test_rounds_and_searches_lower_the_loss(loss):
+@pytest.mark.parametrize(("loss", "seed"), [("binder", 1), ("nvi", 1), ("nid", 5)])
+def test_rounds_and_searches_lower_the_loss(loss, seed):
     starts, one, four, searches = (
-        searched(noisy_draws(), loss=loss, n_rounds=n_rounds, n_searches=n_searches)
+        searched(noisy_draws(), loss=loss, n_rounds=n_rounds, n_searches=n_searches, random_state=seed)
         for n_rounds, n_searches in ((0, 1), (1, 1), (4, 1), (4, 3))
     )
     assert starts.objective_ == pytest.approx(starts.losses_.min(), rel=1e-12)
@@ -178,3 +180,135 @@ def test_a_search_can_be_stopped(monkeypatch):
     monkeypatch.setattr(_salso, "check_stopped", stop)
     with pytest.raises(KeyboardInterrupt):
         searched(noisy_draws())
+
+
+# ---- Few rows, and what ends a search ----
+
+
+def few_draws(seed):
+    """Four to nine objects; random draws, planted ones, or such of two partitions."""
+    random = np.random.default_rng(seed)
+    n, p, k = 4 + seed % 6, random.choice([2, 3, 5, 8]), random.integers(2, 6)
+    one, other = random.integers(k, size=(2, n, 1))
+    truth = (random.integers(k, size=(n, p)), one, np.where(random.random(p) < 0.5, one, other))[seed % 3]
+    return np.where(random.random((n, p)) < 0.3, random.integers(k, size=(n, p)), truth)
+
+
+FEW = [("vi", 1, "vi"), ("gvi", 0.5, "gvi .5"), ("gvi", 1.5, "gvi 1.5"), ("binder", 1, "binder")]
+FEW += [("binder", 0.5, "binder .5"), ("binder", 1.5, "binder 1.5")]
+FEW += [(loss, 1, loss) for loss in ("omari", "nvi", "id", "nid")]
+
+
+def assert_least(labels, seed):
+    """No partition of the objects into as many clusters has a lower loss."""
+    partitions = naive.all_partitions(len(labels))
+    n_clusters = min(max(len(set(draw)) for draw in labels.T), len(np.unique(labels, axis=0)))
+    losses = naive.expected_losses(labels, partitions[partitions.max(axis=1) < n_clusters])
+    for loss, a, name in FEW:
+        found = SalsoConsensus(loss=loss, a=a, random_state=seed).fit(labels).objective_
+        assert found == pytest.approx(losses[name].min(), abs=1e-9), (loss, a)
+
+
+@pytest.mark.parametrize(
+    "seed", [0, 1, 2, 6, 7, 8, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(9, 103))]
+)
+def test_no_partition_of_few_objects_has_a_lower_loss(seed):
+    """1,000 fits of ten losses, 60 of them quick ones."""
+    assert_least(few_draws(seed), seed)
+
+
+@pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(9, 59))])
+def test_the_search_of_few_objects_finds_the_least_loss(monkeypatch, seed):
+    """Without comparing all partitions."""
+    monkeypatch.setattr(_salso, "MOST_ENUMERATED", 0)
+    assert_least(few_draws(seed), seed)
+
+
+@pytest.mark.parametrize(("loss", "a"), [("vi", 1), ("gvi", 0.5), *SEARCHED[1:]])
+@pytest.mark.parametrize("missing", [0, 0.3])
+def test_all_partitions_as_the_naive_twin(loss, a, missing):
+    labels = np.unique(random_labels(n=6, p=5, k=3, missing=missing, seed=1), axis=0)
+    counts, weights = np.arange(1, len(labels) + 1), np.arange(1, 6)
+    draws = _salso.Draws(rows_of(labels, weights, sample_weight=counts), loss, a)
+    found = SalsoConsensus._least(draws, 3)
+    every = [c for c in naive.all_partitions(len(labels)) if c.max() < 3]
+    many = np.repeat(labels, counts, axis=0)
+    losses = [naive.expected_loss(many, np.repeat(c, counts), loss, a, weights) for c in every]
+    assert found.loss == pytest.approx(min(losses), abs=1e-12)
+    assert draws.expected_loss(found.labels) == pytest.approx(min(losses), abs=1e-12)
+
+
+def test_few_rows_of_many_draws_are_searched(monkeypatch):
+    labels, compared, compare = few_draws(3), [], _salso.least_partition
+    monkeypatch.setattr(_salso, "least_partition", lambda *given: compared.append(1) or compare(*given))
+    limit = _salso.N_PARTITIONS[len(np.unique(labels, axis=0))] * labels.shape[1]
+    for most, n_rounds, n in ((limit, None, 1), (limit, 0, 1), (limit - 1, None, 1)):
+        monkeypatch.setattr(_salso, "MOST_ENUMERATED", most)
+        model = SalsoConsensus(n_rounds=n_rounds, random_state=0).fit(labels)
+        assert len(compared) == n
+        assert (model.n_iter_ == 0) == (most == limit and n_rounds is None)
+
+
+def test_a_single_cluster_and_the_best_draw_are_starts():
+    labels = noisy_draws()
+    draws = _salso.Draws(rows_of(labels), "vi", 1.0)
+    search = _salso.Search(draws, 7, np.random.RandomState(0))
+    search.start(_salso.ONE)
+    assert not search.labels.any()
+    search.start(_salso.BEST_DRAW)
+    assert search.loss() == pytest.approx(min(expected_loss(labels, draw) for draw in labels.T))
+
+
+def test_of_many_draws_some_are_compared(monkeypatch):
+    monkeypatch.setattr(_salso, "N_COMPARED", 3)
+    drawn = []
+    draw = _salso.Search._draw
+    monkeypatch.setattr(_salso.Search, "_draw", lambda self, j: drawn.append(j) or draw(self, j))
+    _salso.Search(_salso.Draws(rows_of(noisy_draws()), "vi", 1.0), 7, np.random.RandomState(0)).start(_salso.BEST_DRAW)
+    assert len(set(drawn)) == len(drawn) == 3
+
+
+def test_rounds_of_shakes_until_one_lowers_nothing(monkeypatch):
+    """From a single cluster; each round begins with the best one of the round before."""
+    draws, shaken, shake = _salso.Draws(rows_of(noisy_draws()), "binder", 1.0), [], _salso.Search.shake
+
+    def watched(search, n_shakes, max_iter):
+        shaken.append(search.loss())
+        return shake(search, n_shakes, max_iter)
+
+    monkeypatch.setattr(_salso.Search, "shake", watched)
+    labels = np.zeros(80, dtype=np.int32)
+    start = _salso.Run(draws.expected_loss(labels), labels, 1)
+    for n_rounds in (1, 2, 20):
+        shaken.clear()
+        found = SalsoConsensus(n_init=3, n_jobs=1)._shaken(draws, 7, [start], n_rounds, 0)
+        rounds = np.array(shaken).reshape(-1, 3)
+        assert (rounds == rounds[:, :1]).all()
+        assert (np.diff(rounds[:, 0]) < -1e-9).all()
+        least = min(run.loss for run in found)
+        assert len(rounds) == n_rounds or (len(rounds) < n_rounds and least >= rounds[-1, 0] - 1e-9)
+        assert least < start.loss
+    assert 2 < len(rounds) < 20
+
+
+@pytest.mark.parametrize(("most", "n_shaken"), [(80, 4), (79, 0)])
+def test_starts_that_agree_are_shaken_unless_rows_are_many(monkeypatch, most, n_shaken):
+    shaken = []
+    monkeypatch.setattr(_salso, "MOST_SHAKEN", most)
+    monkeypatch.setattr(_salso, "_agree", lambda _: True)
+    monkeypatch.setattr(_salso.Search, "shake", lambda _, n_shakes, max_iter: shaken.append(n_shakes) or 0)
+    SalsoConsensus(n_init=4, random_state=0).fit(noisy_draws())
+    assert shaken == [_salso.N_SHAKES] * n_shaken
+
+
+def test_a_shake_leaves_a_partition_that_no_move_of_a_row_leaves():
+    found = []
+    for n_shakes in (0, 40):
+        search = _salso.Search(_salso.Draws(rows_of(PL), "id", 1.0), 8, np.random.RandomState(1))
+        search.start(2)
+        search.sweeten(100)
+        before = search.loss()
+        assert (search.shake(n_shakes, 100) > 0) == (n_shakes > 0)
+        assert search.loss() <= before
+        found.append(search.loss())
+    assert found[1] < found[0] - 1e-6

@@ -191,9 +191,23 @@ def test_the_gaussian_null_is_99_samples_and_their_normal_distribution(monkeypat
     p = gaussian_test(X, np.flatnonzero(labels == 0), np.flatnonzero(labels), 0)
     assert shapes == [(2000, 5)] * 99
     assert set(n_starts) == {4}
-    within = sum(((X[labels == c] - X[labels == c].mean(axis=0)) ** 2).sum() for c in (0, 1))
+    means = np.stack([X[labels == c].mean(axis=0) for c in (0, 1)])
+    within = KMeans(2, init=means, n_init=1, tol=0).fit(X).inertia_
+    assert within < sum(((X[labels == c] - means[c]) ** 2).sum() for c in (0, 1)) - 1
     of_all, expected = ((X - X.mean(axis=0)) ** 2).sum(), np.linspace(0.4, 0.5, 99)
     assert p == pytest.approx(norm.cdf(within / of_all, expected.mean(), expected.std(ddof=1)))
+
+
+@pytest.mark.parametrize(("k", "distance"), [(2, 3), (4, 4.5)])
+def test_the_gaussian_null_finds_groups_that_are_near(k, distance):
+    """Equally distant groups, of which the split itself leaves more than 2-means of a Gaussian does."""
+    found = []
+    for seed in range(4):
+        labels, centres = np.arange(400) % k, np.zeros((k, 20))
+        centres[np.arange(k), np.arange(k)] = distance / np.sqrt(2)
+        X = np.random.default_rng(seed).normal(size=(400, 20)) + centres[labels]
+        found.append(len(merge_unsupported(labels, X, null="gaussian", random_state=0).groups))
+    assert found.count(k) >= 3
 
 
 def test_halves_of_each_cluster():

@@ -251,6 +251,62 @@ def place_rows(
 
 
 @jit
+def least_partition(
+    codes: Any,
+    counts: Any,
+    offsets: Any,
+    weights: Any,
+    g: Any,
+    kind: int,
+    a: float,
+    margin: float,
+    labels: Any,
+    n_rows: Any,
+    table: Any,
+    gains: Any,
+    totals: Any,
+    sums: Any,
+    best: Any,
+) -> None:
+    """The first of all partitions of the rows into at most K clusters, row by row, that has the least loss.
+
+    labels : IN/OUT (m,) -1 for every row
+    table, totals, sums : IN/OUT zeros, sums (p, 3)
+    gains : IN (0, K)
+    best : OUT (m,) its clusters
+    others : IN as in `place_rows`
+    """
+    m, K, least = len(labels), len(n_rows), np.inf
+    n_used = np.zeros(m + 1, dtype=np.int64)  # clusters of the rows before each
+    for row in range(m):
+        add_row(row, K, counts[row], codes, offsets, g, 0, table, gains, totals, sums)
+    i = 0
+    while i >= 0:
+        k = labels[i]
+        if k >= 0:
+            add_row(i, k, -counts[i], codes, offsets, g, 1, table, gains, totals, sums)
+        k += 1
+        if k > min(n_used[i], K - 1):
+            labels[i] = -1
+            i -= 1
+            continue
+        add_row(i, k, counts[i], codes, offsets, g, 1, table, gains, totals, sums)
+        labels[i] = k
+        if i < m - 1:
+            n_used[i + 1] = max(n_used[i], k + 1)
+            i += 1
+            continue
+        loss = 0.0
+        for j in range(len(sums)):
+            u, v, t, n = sums[j, 0], sums[j, 1], sums[j, 2], totals[0 if totals.shape[0] == 1 else j, K]
+            of_draw = (1 - a / 2) * v - t if kind == PLAIN else loss_of_draw(kind, u, v, t, n, g_of(g, n))
+            loss += weights[j] * of_draw
+        if loss < least - margin:
+            least = loss
+            best[:] = labels
+
+
+@jit
 def second_best(
     codes: Any,
     counts: Any,

@@ -34,10 +34,16 @@ class PartialPartition(NamedTuple):
 class Placement:
     """A partial partition that grows row by row, and the draws that agree with it."""
 
-    def __init__(self, codes: NDArray[Any], weights: NDArray[np.float64], n_clusters: NDArray[np.int64]) -> None:
-        """codes : (m, p)"""
+    def __init__(
+        self,
+        codes: NDArray[Any],
+        counts: NDArray[np.int64],
+        weights: NDArray[np.float64],
+        n_clusters: NDArray[np.int64],
+    ) -> None:
+        """codes : (m, p); counts : (m,) objects of each row"""
         m, p = codes.shape
-        self.codes, self.weights = codes, weights
+        self.codes, self.counts, self.weights = codes, counts, weights
         self.active = np.ones(p, dtype=bool)
         self.labels = np.zeros(m, dtype=np.int64)
         """(m,) column of the cluster of each row; 0 for none."""
@@ -49,13 +55,17 @@ class Placement:
         self.agreeing[:, NEW] = weights.sum()
 
     def place_next(self, least: float, random: np.random.RandomState) -> bool:
-        """Place the row on whose cluster the most active draws agree, if their weight is ``least`` or more."""
+        """Place the row on whose cluster the most active draws agree, if their weight is ``least`` or more.
+
+        Of several, the one of an object that is drawn at random.
+        """
         agreeing = np.where(self.labels[:, None] > 0, -1.0, self.agreeing[:, : self.n_columns])
         most = agreeing.max()
         if most < least:
             return False
         rows, columns = np.nonzero(agreeing >= most - ROUNDING * self.weights.sum())
-        chosen = random.randint(len(rows))
+        objects = np.cumsum(self.counts[rows])
+        chosen = int(np.searchsorted(objects, random.randint(objects[-1]), side="right"))
         self._place(int(rows[chosen]), int(columns[chosen]))
         return True
 
@@ -121,7 +131,8 @@ def chips(
     Notes
     -----
     Greedy: the object and the cluster, an old one or a new one, on which the most draws agree that agree with all
-    before; the others are dropped. Objects with the same label in every draw are placed together. O(m p + m s k) time
+    before; the others are dropped. Ties are drawn among objects. Those with the same label in every draw are placed
+    together. O(m p + m s k) time
     for a start of s steps, m distinct label rows and k clusters; memory 8 m k bytes for each start that runs at the
     same time, and m p at a step.
 
@@ -135,7 +146,7 @@ def chips(
     >>> from ensemblage.metrics import chips
     >>> draws = [[0, 0, 0], [0, 0, 0], [0, 0, 1], [1, 1, 1], [1, 1, 1], [1, 2, 1]]
     >>> chips(draws, 1, random_state=0).labels
-    array([ 0,  0, -1,  1,  1, -1], dtype=int32)
+    array([ 1,  1, -1,  0,  0, -1], dtype=int32)
     """
     check_value(level, "level of chips", [Number(above=0, most=1)])
     check_value(n_init, "n_init of chips", [Whole(1, MOST_TASKS)])
@@ -152,7 +163,7 @@ def chips(
     seeds, least = task_seeds(random_state, n_init), (level - ROUNDING) * w.sum()
 
     def run(start: int) -> tuple[int, float, NDArray[np.int64]]:
-        placement, random = Placement(matrix, w, n_clusters), np.random.RandomState(seeds[start])
+        placement, random = Placement(matrix, counts, w, n_clusters), np.random.RandomState(seeds[start])
         while placement.place_next(least, random):
             check_stopped()
         return int(counts[placement.labels > 0].sum()), placement.probability, placement.labels

@@ -166,7 +166,8 @@ def expected_loss(
     Returns
     -------
     float
-        Bits for "vi", "gvi" and "id"; else without a unit. 0 where both are one cluster or both only single objects.
+        Bits for "vi", "gvi" and "id"; else without a unit. 0 where both are one cluster or both only single objects:
+        equal partitions lose nothing. R's salso gives 1 there for "omari", and NaN for "nvi" and "nid".
 
     {clustering_raises}
 

@@ -87,12 +87,12 @@ def pac(labels: ArrayLike | Any, *, lower: float = 0.1, upper: float = 0.9) -> f
     ----------
     {labels}
     lower, upper : float, default 0.1 and 0.9
-        Consensus values above ``lower`` and up to ``upper`` are ambiguous.
+        Consensus values above ``lower`` and up to ``upper`` are ambiguous; 1, of pairs that are always joined, is not.
 
     Returns
     -------
     float
-        CDF(upper) - CDF(lower), from 0 to 1.
+        CDF(upper) - CDF(lower), from 0 to 1; the CDF up to 1 is that just below 1.
 
     Raises
     ------
@@ -126,8 +126,9 @@ def pac_of(values: NDArray[np.float64], cdf: NDArray[np.float64], lower: float =
             f"lower and upper of pac must be 0 ≤ lower < upper ≤ 1. Got {format_value(lower)} and "
             f"{format_value(upper)}. Values between them are ambiguous."
         )
-    # Shares of partitions and limits such as 0.1 are rounded numbers.
-    places = np.searchsorted(values, np.array([lower, upper]) + 1e-12, side="right") - 1
+    # Shares of partitions and limits such as 0.1 are rounded numbers. Pairs that are always joined are not ambiguous.
+    limits = lower + 1e-12, min(upper + 1e-12, 1 - 1e-12)
+    places = np.searchsorted(values, limits, side="right") - 1
     return float(cdf[places[1]] - cdf[places[0]])
 
 

@@ -134,6 +134,11 @@ class CommunityConsensus(BaseConsensus):
     "fast-ensemble", .87 of "lf"; of 69 % .42, .47, .54, .47 and .53. There "fast-ensemble" leaves half of the nodes
     alone, and "ecg" finds 15 of the 21 communities, a run 12.
 
+    "lf" on all pairs merges communities: at its threshold of 0.2 many pairs of neighbouring ones are left, and
+    modularity does not tell small communities apart in a graph that is so dense. On five LFR graphs of 600 nodes, 45 %
+    of whose edges cross communities, the mean is .54 of a run of Louvain (20 each), .63 of "lf" on edges and .58 on all
+    pairs, with 9 communities of 14; with ``min_association=0.5`` it is .63.
+
     O(m p) time and O(m) memory for m edges, nothing n × n; and the runs of the detector, and with k communities at most
     O(n p k) time for the certainty of the objects. 14 million edges of a million nodes, 50 partitions, 5,000
     communities: 50 s of the processor and 2.7 GB beside the graph, of which 9 s are spent on who joins the ends of each

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
@@ -24,6 +24,7 @@ from ensemblage.kernels._partition_loss import (
     OMARI,
     PLAIN,
     count_rows,
+    least_partition,
     place_rows,
     second_best,
     sum_tables,
@@ -54,6 +55,14 @@ MUTATED = 0.05
 """Share of all rows that a recombination allocates again beside those on which its two partitions differ."""
 LONG_EFFORT, SHORT_EFFORT, MOST_LONG = (20, 4), (3, 1), 10**5
 """Rounds of a search, and searches, up to so many labels (distinct rows times draws); the same for more; how many."""
+N_PARTITIONS, MOST_ENUMERATED = (1, 1, 2, 5, 15, 52, 203, 877, 4140, 21147), 2**23
+"""Partitions of so many rows, and how many of them times draws are compared instead of searched."""
+N_COMPARED = 32
+"""Most draws of which the best one is a start."""
+N_SHAKES, MOST_SHAKEN = 4, 32
+"""Shakes for each start where two of them agree, and up to how many rows: of more they take longer than the starts."""
+ONE, BEST_DRAW = 4, 5
+"""Kinds of starts that a fit has once: a single cluster, and the best draw."""
 SAME = 1e-9
 """Losses that differ by no more are of the same partition, as far as one can tell."""
 MOST_TABULATED = 2**22
@@ -141,21 +150,39 @@ class Search:
         self._count(np.arange(len(labels)), 1)
 
     def start(self, kind: int) -> None:
-        """Begin with one of three kinds of partitions.
+        """Begin with one of five kinds of partitions.
 
         0, 2: sequential allocation of all rows in a random order; 1: random clusters; 3: those of a random draw, where
-        what it does not label, or has in more clusters than are allowed, is allocated after the others.
+        what it does not label, or has in more clusters than are allowed, is allocated after the others; ONE: a single
+        cluster; BEST_DRAW: the best of some draws.
         """
-        m, K, rows = len(self.labels), len(self.n_rows), self.draws.rows
-        labels = np.full(m, -1)
-        if kind == 1:
-            labels = self.random.randint(K, size=m)
+        m, K, p = len(self.labels), len(self.n_rows), len(self.draws.rows.weights)
+        if kind in (0, 2):
+            self._complete(np.full(m, -1))
+        elif kind == 1:
+            self._complete(self.random.randint(K, size=m))
         elif kind == 3:
-            j = self.random.randint(len(rows.weights))
-            labels = self.draws.codes[:, j].astype(np.int64)
-            labels[labels >= min(K, rows.n_clusters[j])] = -1
+            self._complete(self._draw(self.random.randint(p)))
+        elif kind == ONE:
+            self.set_labels(np.zeros(m, dtype=np.int64))
+        else:
+            least, best = np.inf, self.labels.copy()
+            for j in range(p) if p <= N_COMPARED else self.random.permutation(p)[:N_COMPARED].tolist():
+                self._complete(self._draw(j))
+                if self.loss() < least - LOWER:
+                    least, best = self.loss(), self.labels.copy()
+            self.set_labels(best)
+
+    def _draw(self, j: int) -> NDArray[np.int64]:
+        """Clusters of the rows in a draw, -1 for those that it does not label or that are too many."""
+        labels = self.draws.codes[:, j].astype(np.int64)
+        labels[labels >= min(len(self.n_rows), self.draws.rows.n_clusters[j])] = -1
+        return labels
+
+    def _complete(self, labels: NDArray[np.int64]) -> None:
+        """Begin with clusters of the rows; then allocate those with -1 in a random order."""
         self.set_labels(labels)
-        order = self.random.permutation(m)
+        order = self.random.permutation(len(labels))
         self.place(order[labels[order] < 0])
 
     def sweeten(self, max_iter: int) -> int:
@@ -192,6 +219,18 @@ class Search:
             target = self.labels[members[0]]
             if (self.labels[members] == target).all() and self.n_rows[target] == len(members):
                 continue  # they are together again, and alone
+            n_iter += self.sweeten(max_iter)
+            least = self._keep_lower(before, least)
+        return n_iter
+
+    def shake(self, n_shakes: int, max_iter: int) -> int:
+        """Put half of the rows into random clusters and sweep; keep that if the loss falls. Returns the sweeps."""
+        least, n_iter, m = self.loss(), 0, len(self.labels)
+        for _ in range(n_shakes):
+            before, moved = self.labels.copy(), self.random.permutation(m)[: -(-m // 2)]
+            self._count(moved, -1)
+            self.labels[moved] = self.random.randint(len(self.n_rows), size=len(moved))
+            self._count(moved, 1)
             n_iter += self.sweeten(max_iter)
             least = self._keep_lower(before, least)
         return n_iter
@@ -313,8 +352,9 @@ class SalsoConsensus(BaseConsensus, MemoryLimited):
     max_zealous : int, default 10
         Most clusters of a start that are emptied and allocated again.
     n_rounds : int, optional
-        Rounds of ``n_init`` recombinations of two of the best partitions; none if two starts end with the same least
-        loss. None is 20 for up to 10⁵ labels, distinct rows times draws, and 3 for more.
+        Rounds of ``n_init`` recombinations of two of the best partitions. If two starts end with the same least loss,
+        the most rounds of shakes of up to 32 rows, and none of more. None is 20 for up to 10⁵ labels, distinct rows
+        times draws, and 3 for more. 0 takes the best start, of few rows, too.
     n_searches : int, optional
         Searches of ``n_init`` starts and ``n_rounds`` rounds, whose best partitions are recombined; one if two starts
         of the first end with the same least loss. None is 4 for up to 10⁵ labels, and 1 for more.
@@ -334,7 +374,8 @@ class SalsoConsensus(BaseConsensus, MemoryLimited):
     losses_ : ndarray of shape (n_init,) or (n_searches * n_init,)
         What each start ended with, before recombinations.
     n_iter_ : int
-        Sweeps of the start, recombination or chains that ended with the least loss.
+        Sweeps of the start, recombination, chains or shakes that ended with the least loss; 0 if all partitions were
+        compared.
     {partitions_in}
 
     Raises
@@ -350,13 +391,19 @@ class SalsoConsensus(BaseConsensus, MemoryLimited):
 
     Notes
     -----
+    Up to nine distinct label rows have at most 21,147 partitions. If these times the draws are no more than 2²³, all of
+    them are compared, and no other has a lower loss.
+
     A start is one of three: every second allocates the rows one after the other in a random order, each to the cluster,
     or a new one, with the least loss among the rows so far; the others are random clusters and a random draw in turn.
-    Sweeps in random orders then move rows to their best clusters until none moves. Zealous updates empty a cluster,
-    allocate its rows again and sweep; what does not lower the loss is undone.
+    The first two of these are a single cluster and, up to 10⁵ labels, the best of up to 32 random draws. Sweeps in
+    random orders then move rows to their best clusters until none moves. Zealous updates empty a cluster, allocate its
+    rows again and sweep; what does not lower the loss is undone.
 
-    Two starts that end with the same least loss make it likely that there is no lower one. Where they do not, a
-    memetic search follows, which SALSO does not have. Its pool are the best ``n_init`` partitions that have different
+    Two starts that end with the same least loss make it likely that there is no lower one. Of up to 32 rows that is
+    tried, which SALSO does not do: rounds of shakes, four for each start, put half of the rows into random clusters and
+    sweep, until a round lowers nothing. Where no two starts agree, a memetic search follows, which SALSO does not have
+    either. Its pool are the best ``n_init`` partitions that have different
     losses. Of each of them and a random other one, clusters are matched so that they share as many objects as can be;
     the rows outside of matched clusters, and 5 % of all, are allocated again, then sweeps. From the best one follow
     ejection chains, ``n_init`` times ``n_rounds`` at most: a row goes to its second-best cluster, sweeps move the
@@ -437,13 +484,19 @@ class SalsoConsensus(BaseConsensus, MemoryLimited):
             task_seeds(self.random_state, n_searches * (self.n_init + 1) + 1),
             np.arange(1, n_searches + 1) * (self.n_init + 1),
         )
-        starts = self._starts(draws, K, seeds[0][:-1])
-        found = starts
-        if n_rounds and not _agree(starts):
+        m, p = rows.codes.shape
+        kinds = {1: ONE, 3: BEST_DRAW} if m * p <= MOST_LONG else {1: ONE}
+        found = starts = self._starts(draws, K, seeds[0][:-1], kinds)
+        if n_rounds and m < len(N_PARTITIONS) and N_PARTITIONS[m] * p <= MOST_ENUMERATED:
+            found = [self._least(draws, K)]
+        elif n_rounds and _agree(starts):
+            if m <= MOST_SHAKEN:
+                found = self._shaken(draws, K, starts, n_rounds, seeds[0][-1])
+        elif n_rounds:
             n_kept = -(-self.n_init // n_searches)  # of each search, recombined with those of the others
             ends = self._recombined(draws, K, starts, n_rounds, seeds[0][-1])[:n_kept]
             for of_search in seeds[1:]:
-                more = self._starts(draws, K, of_search[:-1])
+                more = self._starts(draws, K, of_search[:-1], {})
                 ends += self._recombined(draws, K, more, n_rounds, of_search[-1])[:n_kept]
                 starts += more
             found = self._recombined(draws, K, ends, n_rounds, last[0]) if n_searches > 1 else ends
@@ -460,17 +513,43 @@ class SalsoConsensus(BaseConsensus, MemoryLimited):
         n_rounds, n_searches = (one if asked is None else asked for one, asked in zip(usual, given, strict=True))
         return n_rounds, n_searches
 
-    def _starts(self, draws: Draws, n_clusters: int, seeds: NDArray[np.int64]) -> list[Run]:
-        """What starts of all kinds end with, after sweeps and zealous updates."""
+    def _starts(self, draws: Draws, n_clusters: int, seeds: NDArray[np.int64], kinds: Mapping[int, int]) -> list[Run]:
+        """What starts of all kinds, or of given ones, end with, after sweeps and zealous updates."""
 
         def run(start: int) -> Run:
             search = Search(draws, n_clusters, np.random.RandomState(seeds[start]))
-            search.start(start % 4)
+            search.start(kinds.get(start, start % 4))
             n_iter = search.sweeten(self.max_iter)
             n_iter += search.update_zealously(self.max_zealous, self.max_iter)
             return Run.of(search, n_iter)
 
         return parallel_map(run, range(len(seeds)), self.n_jobs)
+
+    @staticmethod
+    def _least(draws: Draws, n_clusters: int) -> Run:
+        """The best of all partitions, of few rows."""
+        search, best = Search(draws, n_clusters, np.random.RandomState(0)), np.empty(len(draws.counts), dtype=np.int32)
+        search.gains, sums = search.gains[:0], np.zeros((len(draws.rows.weights), 3))
+        least_partition(*draws.arguments, draws.margin, *search._state[:-1], sums, best)
+        search.set_labels(best)
+        return Run.of(search, 0)
+
+    def _shaken(self, draws: Draws, n_clusters: int, runs: Sequence[Run], n_rounds: int, seed: int) -> list[Run]:
+        """Shake the best partition, a few times for each start, until a round finds no lower loss."""
+        random, found = np.random.RandomState(seed), list(runs)
+        for _ in range(n_rounds):
+            best = min(found, key=lambda run: run.loss)
+
+            def shaken(seed: int, best: Run = best) -> Run:
+                search = Search(draws, n_clusters, np.random.RandomState(seed))
+                search.set_labels(best.labels)
+                return Run.of(search, search.shake(N_SHAKES, self.max_iter))
+
+            shakes = parallel_map(shaken, task_seeds(random, self.n_init).tolist(), self.n_jobs)
+            found = [best, min(shakes, key=lambda run: run.loss)]
+            if found[1].loss >= best.loss - SAME:
+                break
+        return found
 
     def _recombined(self, draws: Draws, n_clusters: int, runs: Sequence[Run], n_rounds: int, seed: int) -> list[Run]:
         """The best partitions, lowest loss first: rounds of recombinations within a pool, chains from the best one."""

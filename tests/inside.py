@@ -3,6 +3,7 @@
 import numpy as np
 
 from ensemblage import Ensemble
+from ensemblage.consensus.hierarchies._content_order import ContentOrder
 from ensemblage.ensemble._rows import labelled_rows
 
 
@@ -11,3 +12,13 @@ def rows_of(labels, weights=None, sample_weight=None):
     ensemble = labels if isinstance(labels, Ensemble) else Ensemble(labels)
     weights = np.ones(ensemble.shape[1]) if weights is None else np.asarray(weights, dtype=float)
     return labelled_rows(ensemble, weights, sample_weight)
+
+
+def numbered_by_content(labels):
+    """Labels with the numbers that hierarchies give them: in lexicographic order the first rows are the first on ties.
+
+    Every object has a label.
+    """
+    rows = ContentOrder.of(rows_of(labels)).rows
+    codes = rows.codes[:][rows.inverse].astype(int)
+    return np.where(codes == rows.n_clusters, -1, codes)

@@ -57,7 +57,7 @@ def label_matrices(
 ):
     """Small label matrices; with ``missing``, entries may be -1, but every partition labels something."""
     n = draw(st.integers(min_objects, max_objects))
-    p = draw(st.integers(1, max_partitions))
+    p = draw(st.integers(min_partitions, max_partitions))
     label = st.integers(-1 if missing else 0, max_clusters - 1)
     columns = [draw(st.lists(label, min_size=n, max_size=n).filter(lambda z: max(z) >= 0)) for _ in range(p)]
     return np.array(columns).T

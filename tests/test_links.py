@@ -7,6 +7,7 @@ from pathlib import Path
 import naive
 import numpy as np
 import pytest
+from inside import numbered_by_content
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics import adjusted_rand_score
 from strategies import few_starts, planted_labels, random_labels
@@ -94,7 +95,7 @@ def test_eac_merges_as_the_greedy_rule_says(name, missing):
     for seed in range(15):
         labels, (must, cannot) = few(seed, n=8, p=5, missing=missing), pairs_of(seed, n=8, n_cannot=2)
         weights = None if seed % 2 else np.arange(1, 6)
-        merges = naive.constrained_merges(labels, must, cannot, linkage, weights)
+        merges = naive.constrained_merges(numbered_by_content(labels), must, cannot, linkage, weights)
         for clusters, _ in merges:
             model = method(name, len(clusters), weights=weights)
             found = model.fit(labels, must_link=must, cannot_link=cannot).labels_

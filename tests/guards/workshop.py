@@ -48,6 +48,7 @@ NEAREST: dict[str, list[str]] = {
     "consensus/communities/_edge_weights": ["community_consensus"],
     "answer/_resolution_choice": ["resolution"],
     "consensus/hierarchies/_unit_linkage": ["links", "evidence"],
+    "consensus/hierarchies/_content_order": ["names", "evidence"],
     "ensemble/_units": ["links"],
     "consensus/hierarchies/_eac": ["golden", "evidence", "lwgp"],
     "consensus/_incremental": ["incremental"],

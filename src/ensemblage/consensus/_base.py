@@ -124,6 +124,11 @@ class BaseConsensus(Model, ClusterMixin, MemoryLimited):
 
         Notes
         -----
+        The order of the objects changes nothing but the order of ``labels_``. What the labels are called decides no tie
+        in hierarchies and voting, but between what a symmetry of the ensemble exchanges. Other methods draw starts, or
+        cut a graph, in the order of the labels: there other names are as another seed. Copies of all objects change
+        nothing in hierarchies and voting; elsewhere they may lead a search to another end.
+
         Voting methods, medians and `HBGF` take a `SoftEnsemble` as X too, with weights that are so but for rounding.
 
         Who belongs to the same belongs together: must-link makes groups, and what is said of an object is said of its

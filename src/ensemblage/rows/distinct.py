@@ -72,6 +72,16 @@ def distinct_rows(codes: NDArray[Any], radices: NDArray[np.int64]) -> DistinctRo
     return DistinctRows(np.take(codes, first[order], axis=0), np.bincount(inverse, minlength=m), inverse)
 
 
+def order_of_rows(codes: NDArray[Any], radices: NDArray[np.int64]) -> NDArray[np.intp]:
+    """(n,) the rows of an (n, p) array in lexicographic order; equal ones as they stand."""
+    if are_few(128 * codes.size):
+        return np.lexsort(codes.T[::-1])
+    word = words_of_columns(radices)
+    words = np.empty((len(codes), word[-1] + 1), dtype=np.uint64)
+    pack_rows(codes, radices.astype(np.uint64), word, words)
+    return np.lexsort(words.T[::-1])
+
+
 def _distinct_by_sorting(codes: NDArray[Any]) -> DistinctRows:
     """`distinct_rows` without a kernel. O(p n log n)."""
     order = np.lexsort(codes.T[::-1])

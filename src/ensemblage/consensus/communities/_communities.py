@@ -92,7 +92,7 @@ class CommunityConsensus(BaseConsensus):
     max_rounds : int, default 50
         Of "lf": most rounds.
     {max_bytes}
-    {partition_weights}
+    {other_weights}
     {n_jobs}
     random_state : int, RandomState, Generator or None
         Seed of the runs.

@@ -100,6 +100,9 @@ class CSPA(ThresholdedConsensus, ObjectGraph):
     weighs little, however often they agree. The threshold is on the other scale, that of
     `ensemblage.metrics.coassociation`. Without missing labels both are the same.
 
+    As many clusters as vertices are the vertices. An order of the rows is drawn, from that of their labels: other names
+    of these are as another seed. Copies of all objects scale the graph's weights, and METIS may find another cut of it.
+
     References
     ----------
     A. Strehl, J. Ghosh, "Cluster ensembles - a knowledge reuse framework for combining multiple partitions", JMLR 3,

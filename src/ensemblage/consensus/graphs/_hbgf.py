@@ -52,7 +52,9 @@ class HBGF(ObjectGraph, LocallyWeighted):
         Only for METIS: whether objects with equal labels stay together, as one vertex of that weight. False is the
         paper's graph; the cut may then part them.
     {cluster_weights}
-    {partition_weights}
+    {other_weights}
+        It is that of its edges. "transfer" takes 2 for the partition twice. The others do not: to them a cluster is one
+        point or vertex, whatever its weight.
     {n_jobs}
     random_state : int, RandomState, Generator or None
         Seed of the k-means or of METIS.
@@ -87,6 +89,9 @@ class HBGF(ObjectGraph, LocallyWeighted):
     that clusters of large ensembles are.
 
     "transfer": the same, but d³ where d ≤ 3000 and k-means starts on 8,192 points at most.
+
+    As many clusters as vertices of objects are these. Copies of all objects change "spectral" and "metis", to which a
+    cluster stays one point or vertex beside more objects. Other names of the labels are as another seed.
 
     References
     ----------

@@ -36,7 +36,8 @@ class HGPA(ObjectGraph):
     distinct : bool, default True
         Whether objects with equal labels stay together, as one vertex of that weight. False is the paper's hypergraph;
         Mt-KaHyPar may then part them for the balance. The normalised cut never does.
-    {partition_weights}
+    {other_weights}
+        It is that of its hyperedges. 2 costs what the partition twice does, but a search may end elsewhere.
     n_jobs : int, optional
         Threads of "spectral"; Mt-KaHyPar runs in one. The result does not depend on it.
     random_state : int, RandomState, Generator or None
@@ -58,6 +59,10 @@ class HGPA(ObjectGraph):
 
     Mt-KaHyPar takes about 1 kB per row (p = 20) and a minute for 10⁵ rows in one thread. "spectral" costs what `HBGF`
     does, and is the same with equal hyperedges.
+
+    Mt-KaHyPar looks at rows and clusters in the order of their labels: with other names of these it may find another
+    cut. So it may for copies of all objects, which scale the weights of the vertices. As many clusters as vertices are
+    the vertices.
 
     References
     ----------

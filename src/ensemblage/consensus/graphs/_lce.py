@@ -49,7 +49,9 @@ class LCE(GraphConsensus):
         Similarity of the most similar two clusters of one partition, > 0 and at most 1. The authors' software has .8.
     {max_bytes}
         Only the matrices of the pairs of clusters are looked at.
-    {partition_weights}
+    {other_weights}
+        It is that of the edges of the graph. How similar clusters are counts each partition once, so 2 is not the
+        partition twice.
     {n_jobs}
     random_state : int, RandomState, Generator or None
         Seed of the k-means.

@@ -64,7 +64,9 @@ class MCLA(GraphConsensus):
     {max_bytes}
         It takes 8 bytes for each pair of clusters of different partitions, and about 150 for each such pair that shares
         objects.
-    {partition_weights}
+    {other_weights}
+        It counts in the votes, and in what METIS balances. The graph has the clusters of a partition once, so 2 is not
+        the partition twice.
     {n_jobs}
     random_state : int, RandomState, Generator or None
         Seed of the partitioner and of the ties.
@@ -90,7 +92,11 @@ class MCLA(GraphConsensus):
     Edges are Jaccard similarities of the clusters (of different partitions), from the contingency tables; an object's
     association with a part is the mean of the part's clusters' indicators, weighted by ``weights``. O(p² m + d²) time
     and O(m p + d²) memory for m distinct label rows and d = Σ k_i clusters. It works on distinct label rows, which is
-    exact but for ties.
+    exact but for ties. As many clusters as distinct rows are the rows.
+
+    METIS balances the parts, so a cluster of few objects may be joined to another although all partitions have it.
+    METIS and the draws that break ties go by the order of the labels: other names of them are as another seed. Copies
+    of all objects scale the graph's weights, and METIS may find another cut of it.
 
     "ecpcs" takes O(p² m + d³) time and eight (d, d) matrices of 8 bytes. The partitions' weights count in the
     association with a part, not in how similar clusters are. A cluster that overlaps with none of another partition is

@@ -103,6 +103,9 @@ class NegMM(SimilarityConsensus):
     Objects that a threshold isolates, and those of small components that no eigenvector shows, go to the cluster with
     the largest mean association before the threshold.
 
+    Copies of all objects change the result: a threshold by a rule sees their pairs, which are fully similar, and the
+    cut adds the same number to the degree of every object, however many there are.
+
     References
     ----------
     C. Zhong, L. Hu, X. Yue, T. Luo, Q. Fu, H. Xu, "Ensemble clustering based on evidence extracted from the

@@ -48,7 +48,10 @@ class GraphConsensus(BaseConsensus):
     partitioner: str
 
     def _fit(self, rows: Rows) -> NDArray[Any]:
-        return renumber_parts(self._parts(rows, self._check_n_clusters(rows)))
+        k = self._check_n_clusters(rows)
+        parts = self._parts(rows, k)
+        # As many clusters as rows are the rows, also where a balance or votes would leave some parts empty.
+        return renumber_parts(parts) if k < len(rows) else np.arange(k)
 
     def _parts(self, rows: Rows, k: int) -> NDArray[np.int64]:
         """Part of each row, from 0 to k - 1; some may be empty."""

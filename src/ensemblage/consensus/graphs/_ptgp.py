@@ -107,6 +107,7 @@ class PTGP(TrajectoryConsensus, GraphConsensus):
     def _parts(self, rows: Rows, k: int) -> NDArray[np.int64]:
         self._check_enough_labels(rows, k)
         B = cluster_similarities(self._elite_graph(rows), rows, self.n_steps_, self.n_jobs)
+        B *= np.repeat(rows.weights, rows.n_clusters)  # a vertex with edges twice as heavy is two with these edges
         (seed,) = task_seeds(self.random_state, 1).tolist()
         cut = cut_by_matrix(B, np.ones(len(rows), dtype=np.int64), k, seed, n_jobs=self.n_jobs)
         self.eigenvalues_, self.normalized_association_ = cut.values, cut.association

@@ -17,6 +17,7 @@ from ensemblage.consensus._capabilities import COMPARES_ROWS, Capabilities
 from ensemblage.consensus._local_weights import LocallyWeighted
 from ensemblage.consensus._precomputed import ThresholdedConsensus
 from ensemblage.consensus.evidence import Evidence, PairCounts
+from ensemblage.consensus.hierarchies._content_order import ContentOrder
 from ensemblage.consensus.hierarchies._ecpcs import ecpcs_hc
 from ensemblage.consensus.hierarchies._hierarchy import HierarchicalConsensus, Hierarchy, hierarchy_of
 from ensemblage.consensus.hierarchies._label_similarity import MATRICES, cts, no_similarity
@@ -84,6 +85,8 @@ class EvidenceAccumulation(HierarchicalConsensus, ThresholdedConsensus, LocallyW
         Only what grows with the pairs of rows or of clusters is looked at: complete linkage, average linkage with a
         threshold, ECPCS and CTS.
     {partition_weights}
+        With another ``similarity`` than "coassociation" only where objects are compared: how similar clusters are
+        counts each partition once.
     {n_jobs}
     random_state : int, RandomState, Generator or None
         Seed of the pairs that `weak_association_threshold` draws where there are too many.
@@ -123,10 +126,13 @@ class EvidenceAccumulation(HierarchicalConsensus, ThresholdedConsensus, LocallyW
     missing. Each distinct row takes p codes and 160 bytes besides, and each object
     80 bytes. ECPCS adds O(d³) time and eight (d, d) matrices of 8 bytes, CTS O(d² max k) and four.
 
-    Ties are the rule, for similarities are multiples of 1/p. Distinct label rows are numbered in lexicographic order,
-    and a cluster by its smallest row; of equally similar pairs the one with the smallest two numbers is merged first
-    (with single linkage: the numbers of the most similar two rows). Average linkage may begin with another of them
-    where no partition labels both of two objects. ``n_clusters`` cuts by the order of the merges, so exactly that many
+    Ties are the rule, for similarities are multiples of 1/p. Distinct label rows are numbered by their content: in each
+    partition the larger label comes first, and of equally large ones what other labels their objects have decides. A
+    cluster has the number of its first row. Of equally similar pairs the one with the smallest two numbers is merged
+    first (with single linkage: the numbers of the most similar two rows). Average linkage may begin with another of
+    them where no partition labels both of two objects. So neither the order of the objects nor the names of the labels
+    matter, but of what a symmetry of the ensemble exchanges: there names decide between equally good clusters. Copies
+    of partitions or of all objects change nothing. ``n_clusters`` cuts by the order of the merges, so exactly that many
     clusters come out.
 
     Missing labels: two objects are compared by the partitions that label both, and are not similar if there is none.
@@ -206,21 +212,20 @@ class EvidenceAccumulation(HierarchicalConsensus, ThresholdedConsensus, LocallyW
             )
         return object_rows(rows)
 
-    def _fit(self, rows: Rows) -> NDArray[Any]:
-        k = None if self.n_clusters is None else self._check_n_clusters(rows)
+    def _hierarchy(self, rows: Rows, content: ContentOrder, k: int | None) -> Hierarchy:
         # 0 takes nothing away: where similarities are equal, the pair that is joined first is that of no threshold.
         threshold = self._threshold(rows) or None
         if isinstance(self.association_threshold, str):
             self._check_bytes(rows, k or 0, more=self._matrices(rows, threshold).n_bytes(len(rows)))
-        coassociation = RowSimilarity(rows, no_similarity(rows), threshold, self.n_jobs)
-        self._forget_local_weights()
-        if self.cluster_weights is not None:
-            found = lwea(coassociation, self._local_weights, LINKAGES[self.linkage], self.max_bytes)
+        coassociation = RowSimilarity(content.rows, no_similarity(content.rows), threshold, self.n_jobs)
+        local = self._local_weights(rows)
+        if local is not None:
+            found = lwea(coassociation, local[content.labels], LINKAGES[self.linkage], self.max_bytes)
         else:
             found = SIMILARITIES[self.similarity](coassociation, LINKAGES[self.linkage], self.max_bytes)
         if rows.units is not None and k is not None:
             _check_reached(k, found.n_least, rows.units)
-        return self._cut(found, rows, k)
+        return found
 
     def _bytes(self, rows: Rows, k: int, n_entries: int | None = None, more: int = 0) -> Need | None:
         """Of the similarities of clusters, and then of those of rows, with links or as the linkage keeps them.

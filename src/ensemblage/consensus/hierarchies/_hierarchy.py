@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from ensemblage.base.parameters import Constraints, Words
 from ensemblage.consensus._base import BaseConsensus
 from ensemblage.consensus._lifetime import lifetimes, lifetimes_with_twins, longest_lifetime
 from ensemblage.consensus.evidence import Dendrogram, Evidence, Lifetimes
+from ensemblage.consensus.hierarchies._content_order import ContentOrder
 from ensemblage.consensus.hierarchies._linkage import Merges, cut, linkage_matrix, twin_heights
 from ensemblage.consensus.hierarchies._linkages import LINKAGES, Linkage
 from ensemblage.consensus.hierarchies._row_similarity import RowSimilarity
@@ -78,6 +79,18 @@ class HierarchicalConsensus(BaseConsensus):
     linkage: str
     linkage_matrix_: NDArray[np.float64]
     lifetimes_: dict[int, float]
+
+    def _fit(self, rows: Rows) -> NDArray[Any]:
+        """By rows and labels in the order of their content: ties are the rule, and no name of a label decides them."""
+        k = None if self.n_clusters is None else self._check_n_clusters(rows)
+        content = ContentOrder.of(rows)
+        clusters = np.empty(len(rows), dtype=np.int64)
+        clusters[content.order] = self._cut(self._hierarchy(rows, content, k), content.rows, k)
+        return clusters
+
+    def _hierarchy(self, rows: Rows, content: ContentOrder, k: int | None) -> Hierarchy:
+        """The hierarchy of ``content.rows``, which are ``rows`` in the order of their content."""
+        raise NotImplementedError
 
     def _cut(self, hierarchy: Hierarchy, rows: Rows, k: int | None) -> NDArray[np.int64]:
         """(m,) cluster of each row, k of them or as many as live longest; keeps the hierarchy and the lifetimes."""

@@ -1,8 +1,8 @@
 """Agglomerative hierarchies of label rows: single, average and complete linkage.
 
-Rows are numbered in lexicographic order of their codes, and a cluster by its smallest row. Of equally similar pairs of
-clusters the one with the smallest numbers (i, j), i < j, is merged first; with single linkage the numbers are those of
-the two rows that are most similar. So no result depends on the order of the objects.
+Rows are numbered as they stand, in a consensus by their content (`_content_order.py`), and a cluster by its smallest
+row. Of equally similar pairs of clusters the one with the smallest numbers (i, j), i < j, is merged first; with single
+linkage the numbers are those of the two rows that are most similar. So no result depends on the order of the objects.
 
 Average linkage goes along chains of nearest neighbours. Rows i and k may be similar by 0 for want of a partition that
 labels both: then {i, j} is as similar to k as j was, under the smaller number i, and another equally similar pair may

@@ -9,21 +9,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ensemblage.consensus.hierarchies._hierarchy import Hierarchy, hierarchy_of
 from ensemblage.consensus.hierarchies._linkages import Linkage
 from ensemblage.consensus.hierarchies._row_similarity import RowSimilarity
-from ensemblage.ensemble._rows import Rows
 
 
-def lwea(coassociation: RowSimilarity, eci: Callable[[Rows], Any], linkage: Linkage, max_bytes: int | str) -> Hierarchy:
+def lwea(coassociation: RowSimilarity, eci: NDArray[np.float64], linkage: Linkage, max_bytes: int | str) -> Hierarchy:
     """LWEA; the paper's linkage is the average.
 
-    ``eci`` gives the weight of each label, (offsets[p],), 0 for missing: `LocallyWeighted._local_weights`, by
-    `weights_by_entropy` unless a user gave others.
+    ``eci`` is the weight of each label, (offsets[p],), 0 for missing: by `weights_by_entropy`, unless a user gave
+    others.
     """
-    lwca = replace(coassociation, local=eci(coassociation.rows))
-    return hierarchy_of(lwca, linkage, max_bytes)
+    return hierarchy_of(replace(coassociation, local=eci), linkage, max_bytes)

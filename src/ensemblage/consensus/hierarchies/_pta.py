@@ -12,6 +12,7 @@ from ensemblage.base.memory import MAX_BYTES, OVERHEAD, Need
 from ensemblage.base.parameters import MOST_TASKS, Bytes, Constraints, Whole
 from ensemblage.consensus._base import BaseConsensus
 from ensemblage.consensus._capabilities import COMPARES_ROWS, Capabilities
+from ensemblage.consensus.hierarchies._content_order import ContentOrder
 from ensemblage.consensus.hierarchies._hierarchy import HierarchicalConsensus, Hierarchy
 from ensemblage.consensus.hierarchies._linkage import PER_OBJECT, PER_ROW, merges_of_matrix
 from ensemblage.consensus.hierarchies._linkages import LINKAGES
@@ -128,7 +129,8 @@ class PTA(TrajectoryConsensus, HierarchicalConsensus):
     1 values, so that K neighbours may be thousands.
 
     The mean similarity of two clusters counts each label row once, however many objects have it (Eq. 14). Similarities
-    are rounded to 12 decimal places; of equally similar pairs the one with the smallest rows is merged first.
+    are rounded to 12 decimal places; of equally similar pairs the one with the first rows is merged first,
+    numbered as in `EvidenceAccumulation`.
 
     O(m² p + m e T) time for m distinct label rows with e elite neighbours in all and T steps; 8 m² + 20 e bytes.
 
@@ -167,11 +169,10 @@ class PTA(TrajectoryConsensus, HierarchicalConsensus):
     linkage_matrix_: NDArray[np.float64] = field(init=False)
     lifetimes_: dict[int, float] = field(init=False)
 
-    def _fit(self, rows: Rows) -> NDArray[Any]:
-        k = None if self.n_clusters is None else self._check_n_clusters(rows)
-        similarities = trajectory_similarities(self._elite_graph(rows), self.n_steps_, self.n_jobs)
+    def _hierarchy(self, rows: Rows, content: ContentOrder, k: int | None) -> Hierarchy:
+        similarities = trajectory_similarities(self._elite_graph(content.rows), self.n_steps_, self.n_jobs)
         condensed = Condensed(similarities, np.empty(0), np.ones(len(rows)))
-        return self._cut(Hierarchy.of(merges_of_matrix(condensed, LINKAGES[self.linkage].kernel), rows), rows, k)
+        return Hierarchy.of(merges_of_matrix(condensed, LINKAGES[self.linkage].kernel), content.rows)
 
     def _bytes_of_pairs(self, m: int, d: int, n_threads: int) -> int:
         return 8 * m * m + 24 * WIDTH * m * n_threads

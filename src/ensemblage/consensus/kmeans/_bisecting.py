@@ -127,7 +127,8 @@ class BisectingKMeansConsensus(BaseKMeans[CategoryUtility]):
     2⁻⁶⁴ of the largest counts as that much. Losses are proportional to the weights (infinite beyond the largest float).
 
     The parts are independent after a split (Candel 4.3): each has a seed of its own, so that the tree does not depend
-    on the order in which they are split.
+    on the order in which they are split. Starts are drawn of the rows in the order of their labels: other names of
+    these are as another seed.
 
     References
     ----------

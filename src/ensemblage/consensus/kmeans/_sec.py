@@ -132,7 +132,8 @@ class SpectralEnsembleClustering(BaseKMeans[AssociationUtility]):
     about 20 bytes for each.
 
     A missing label adds nothing to the co-association. ``predict`` of the rows of ``fit`` gives ``labels_``. Only the
-    ratios of the weights matter; one below 2⁻⁶⁴ of the largest counts as that much.
+    ratios of the weights matter; one below 2⁻⁶⁴ of the largest counts as that much. Copies of all objects change no
+    loss, but may lead to other starts.
 
     References
     ----------

@@ -218,8 +218,9 @@ class LatentClassConsensus(InductiveConsensus):
         Most iterations per start.
     tol : float, default 1e-8
         A start ends when the log-likelihood gains no more than ``tol`` times itself.
-    {partition_weights}
-        An object's label counts in the log-likelihood as often as the weight of its partition, where these have mean 1.
+    {other_weights}
+        An object's label counts in the log-likelihood as often as the weight of its partition, where these have mean 1:
+        2 is not the partition twice, which would make the classes surer.
     {n_jobs}
     random_state : int, RandomState, Generator or None
         Seed of the starts.

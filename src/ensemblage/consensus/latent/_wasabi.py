@@ -130,7 +130,7 @@ class WasabiModes(BaseEstimator):
         Number of starts, the one with the least loss wins: the mean distance of the draws to the nearest estimate.
     max_iter : int, default 10
         Most iterations per start.
-    {partition_weights}
+    {other_weights}
     {max_bytes}
     {n_jobs}
     random_state : int, RandomState, Generator or None

@@ -71,9 +71,10 @@ class BipartiteVoting(VotingConsensus):
     Parameters
     ----------
     n_clusters : int, optional
-        Number of clusters of the consensus, at most that of the largest partition. None: the number with the longest
-        lifetime in the hierarchy of the columns of ``aggregate_``, at least 2 and less than all of them; all of them
-        where they are 1 or 2, for nothing is in between.
+        Number of clusters of the consensus, at most that of the largest partition. A cluster may be the likeliest of
+        no object, so there may be fewer. None: the number with the longest lifetime in the hierarchy of the columns of
+        ``aggregate_``, at least 2 and less than all of them; all of them where they are 1 or 2, for nothing is in
+        between.
     n_init : int, default 10
         Number of starts, the one with the least loss wins: random orders of the partitions.
     linkage : {"average", "aib"}, default "average"
@@ -83,7 +84,8 @@ class BipartiteVoting(VotingConsensus):
     include_singletons : bool, default False
         Without ``n_clusters``: whether all clusters of the aggregate are a candidate too.
     weights : array-like of shape (n_partitions,) or "agreement", optional
-        Weight of each partition; 0 leaves it out. Default: one each. It is that of its votes.
+        Weight of each partition; 0 leaves it out. Default: one each. It is that of its votes: 2 is the partition
+        twice, but other orders are drawn of more partitions.
     {n_jobs}
     random_state : int, RandomState, Generator or None
         Seed of the orders.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,6 +28,8 @@ def content_of(rows: Rows, sizes: NDArray[np.int64], n_jobs: int | None = None) 
     other partitions: the coarsest such colouring (Weisfeiler & Leman). Where it tells all labels apart, the places of
     the objects count for nothing. ``sizes`` is (offsets[p],) objects of each label. O(n p) time per round, mostly two.
     """
+    unit = np.gcd.reduce(rows.counts)  # copies of all objects change nothing
+    rows, sizes = replace(rows, counts=rows.counts // unit), sizes // unit
     colours = refine_colours(rows, sizes, n_jobs)
     of_partitions = _colours_of_partitions(rows, colours)
     if len(np.unique(colours[rows.labels])) == len(rows.labels):

@@ -31,7 +31,7 @@ class MajorityVoting(BaseConsensus):
         object, so there may be fewer. None: as many as the reference has.
     weights : array-like of shape (n_partitions,) or "agreement", optional
         Weight of each partition; 0 leaves it out. Default: one each. It is that of its votes, and counts in the choice
-        of the reference.
+        of the reference: 2 is the partition twice, but for ties that have to be broken without meaning.
     {n_jobs}
 
     Attributes

@@ -253,7 +253,8 @@ class EuclideanMedian(SoftConsensus):
     leave_one_out : bool, default True
         Whether partitions are then matched one after the other to the mean of the others, and the steps begin again if
         that helps. Matched to a mean that holds itself, a partition hardly moves, and the published steps end at once.
-    {partition_weights}
+    {other_weights}
+        2 is the partition twice, but the search moves it at once, and may end elsewhere.
     {n_jobs}
     random_state : int, RandomState, Generator or None
         Seed of the starts beyond the number of partitions.
@@ -287,7 +288,8 @@ class EuclideanMedian(SoftConsensus):
     does not label an object says nothing of its row, which is the mean of the others.
 
     There are many local optima, even on ten objects: hence the many starts. Neither the order of the
-    partitions nor the names of labels matter, nor, unless the ensemble is symmetric, the order of the objects.
+    partitions nor the names of labels matter, nor, unless the ensemble is symmetric, the order of the objects. Copies
+    of all objects may lead the search for "hard" elsewhere.
 
     References
     ----------

@@ -357,6 +357,8 @@ def _reason_of_scales(scaler: AlikeScaler, preprocessor: Preprocessor) -> str:
     """The largest and the least standard deviation, and how far they are apart."""
     if not len(scaler.extremes_):
         return "No column varies by more than rounding."
+    if scaler.is_of_unit_length:
+        return "All rows have length 1."
     names = preprocessor.get_feature_names_out()
     (low, least), (high, largest) = ((float(np.sqrt(scaler.var_[j])), names[j]) for j in scaler.extremes_)
     apart = f"{_ratio_text(high / low)} times that of {least} ({in_digits(low)})"

@@ -25,6 +25,7 @@ from ensemblage.answer._candidate_features import (
     OF_SET,
     Geometry,
     describe,
+    describe_again,
     feature_names,
     of_set,
 )
@@ -38,6 +39,7 @@ from ensemblage.answer._partition_features import (
     OF_TREE,
     measure_partitions,
 )
+from ensemblage.base.random import spread_rows
 from ensemblage.consensus import EvidenceAccumulation
 from ensemblage.generation import ScaledPartitions, _diverse, _view_partitions
 from ensemblage.generation._candidates import FAMILIES as POOL_FAMILIES
@@ -310,13 +312,12 @@ def test_the_choice_leaves_candidates_of_all_objects_alone():
     assert of_some.pool is None
 
 
-def test_of_many_objects_those_that_ward_merges_are_drawn():
+def test_of_many_objects_some_from_all_places_are_merged_by_ward():
     X, y = make_blobs(3_000, 3, centers=5, random_state=1)
-    first, same, other = (Space("own", X, 5, seed) for seed in (0, 0, 1))
-    assert len(first.rows) == 2_500
-    np.testing.assert_array_equal(first.rows, same.rows)
-    assert (first.rows != other.rows).any()
-    assert adjusted_rand_score(y, first.ward(5)) > 0.95
+    space, order = Space("own", X, 5), np.random.default_rng(0).permutation(3_000)
+    assert len(space.rows) == 2_500
+    np.testing.assert_array_equal(np.sort(order[spread_rows(space.X[order], 2_500)]), space.rows)
+    assert adjusted_rand_score(y, space.ward(5)) > 0.95
     told = []
     candidate_pool(X, [5], [("own", "ward"), ("own", "kmeans")], progress=lambda *done: told.append(done))
     assert told[-1] == (2, 2)
@@ -390,6 +391,15 @@ def test_features_do_not_depend_on_threads(described):
     pool = all_candidates(BLOBS, [2, 3, 4, 5, 6], n_jobs=2)
     np.testing.assert_array_equal(pool.labels, described[0].labels)
     np.testing.assert_array_equal(describe(pool, BLOBS, n_jobs=2).X, described[1].X)
+
+
+def test_other_labels_of_some_candidates_are_described_again(described):
+    pool, known = described
+    labels, changed = pool.labels.copy(), np.array([3, 10, 11])
+    labels[changed] = labels[[10, 3, 20]]
+    other = pool._replace(labels=labels)
+    np.testing.assert_array_equal(describe_again(other, known, changed, 2).X, describe(other, BLOBS).X)
+    np.testing.assert_array_equal(describe_again(pool, known, changed).X, known.X)
 
 
 def column(described, name):

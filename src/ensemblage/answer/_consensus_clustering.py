@@ -35,6 +35,7 @@ from ensemblage.answer._execution import (
     learned_weights,
     number_of_clusters,
     set_weights,
+    weighed,
     weights_of_members,
 )
 from ensemblage.answer._k_choice import KChoice
@@ -266,6 +267,7 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
         consensus = consensus_of(self.plan_, k, seed, self.n_jobs)
         self.generator_ = generator_of(self.plan_, k, seed, self.n_jobs, self.progress, self.chosen_, made)
         ensemble = self._generated(prepared, sample_weight)
+        self.chosen_ = weighed(self.chosen_, made, self.generator_, self.n_jobs)
         set_weights(consensus, self._weights(ensemble.shape[1]))
         given = {"sample_weight": sample_weight, "must_link": must_link, "cannot_link": cannot_link}
         given = {name: value for name, value in given.items() if value is not None}

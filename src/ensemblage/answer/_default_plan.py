@@ -516,7 +516,10 @@ def _samples(features: Any, generator: Any, n_clusters: Any, is_learned: bool) -
             reasons.append(f"The same partitions of another {size:,} say with these how certain each object is.")
     if is_learned and n > MOST_CHOSEN_ON:
         samples["the weights of the partitions"] = MOST_CHOSEN_ON
-        reasons.append(f"The trees compare candidate partitions of {MOST_CHOSEN_ON:,} objects.")
+        reasons.append(
+            f"The trees compare candidate partitions of {MOST_CHOSEN_ON:,} objects from all places, and on these they "
+            "rate the partitions of all, too."
+        )
     elif isinstance(n_clusters, tuple) and n > N_SAMPLE:
         samples["the number of clusters"] = N_SAMPLE
         reasons.append(f"The criteria look at {N_SAMPLE:,} objects, and at more only where algorithms are asked.")

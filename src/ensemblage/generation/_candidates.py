@@ -9,14 +9,14 @@ from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.cluster.hierarchy import linkage
 
 from ensemblage.base.cached import once
-from ensemblage.base.random import sample_rows
+from ensemblage.base.random import spread_rows
 from ensemblage.generation._diverse import GINI_THRESHOLD, MOST_FULL, RIDGE, Embedding, Objects
 from ensemblage.generation._genie import Merges
 from ensemblage.generation._lumbermark import N_NEIGHBOURS, lumbermark
@@ -31,7 +31,7 @@ Labels = NDArray[np.int32]
 STEPS, TOLERANCE = 60, 1e-3
 """Of a mixture."""
 MOST_MERGED = 2_500
-"""Objects that Ward's method merges; of more, so many are drawn."""
+"""Objects that Ward's method merges; of more, so many that are spread over all places."""
 NARROW = (
     ("own", "kmeans"),
     ("own", "full"),
@@ -110,11 +110,10 @@ class Space:
         name: str,
         features: Matrix,
         most_clusters: int,
-        seed: int = 0,
         units: Matrix | None = None,
         is_of_sample: bool = False,
     ) -> None:
-        self.scales, self.most_clusters, self.seed = Scales.fit(name, features, units), most_clusters, seed
+        self.scales, self.most_clusters = Scales.fit(name, features, units), most_clusters
         self.features = self.scales.transform(features)
         n, m = self.features.shape
         # More columns than this are replaced by scores with about the same distances.
@@ -133,8 +132,8 @@ class Space:
 
     @once
     def rows(self) -> NDArray[np.intp]:
-        """The objects that Ward's method merges: all, or 2,500 drawn by the seed."""
-        return sample_rows(len(self.X), MOST_MERGED, self.seed)
+        """The objects that Ward's method merges: all, or 2,500 that are spread over all places."""
+        return spread_rows(self.X, MOST_MERGED)
 
     @once
     def hierarchy(self) -> NDArray[np.int64]:
@@ -146,7 +145,7 @@ class Space:
         return np.asarray(first[merges])
 
     def ward(self, k: int) -> Labels:
-        """The cut of the hierarchy; objects that were not drawn join the cluster with the nearest centre."""
+        """The cut of the hierarchy; objects that are not among these join the cluster with the nearest centre."""
         clusters = np.empty(len(self.rows), dtype=np.int64)
         cut_merges(self.hierarchy[: len(clusters) - k], clusters)
         if len(clusters) == len(self.X):
@@ -253,6 +252,10 @@ class Made:
     """(m,) the objects that are clustered, if they were drawn."""
     pool: Pool | None = None
     """Of all objects that are clustered, if it was made of all."""
+    compared: NDArray[np.intp] | None = None
+    """(r,) those of the objects that are clustered whose candidates were rated, if not all were ..."""
+    rated: Any = None
+    """... and their candidates with their ratings."""
 
 
 def candidate_pool(
@@ -260,7 +263,6 @@ def candidate_pool(
     ks: Sequence[int],
     pairs: Sequence[tuple[str, str]] | None = None,
     n_jobs: int | None = 1,
-    seed: int = 0,
     progress: Callable[[int, int], None] | None = None,
     units: Matrix | None = None,
     made: Pool | None = None,
@@ -269,17 +271,17 @@ def candidate_pool(
     """The partitions of features, (n, m), by every pair with every number of clusters.
 
     ``units``, (m,), is what each column was divided by, for the view "given". What is the same in a pool that was
-    ``made`` of the same features, units and seed, for all views of these pairs, is taken from there. ``is_of_sample``
+    ``made`` of the same features and units, for all views of these pairs, is taken from there. ``is_of_sample``
     says that the features were drawn of many, by kernels that find neighbours here, too; it changes no partition.
 
-    A view that is another one again is left out, and so is a partition that could not be made or has one cluster. Of
-    more than 2,500 objects those that Ward's method merges are drawn by the seed; nothing else is random.
+    A view that is another one again is left out, and so is a partition that could not be made or has one cluster.
+    Nothing is random.
     """
     features = np.asarray(features, dtype=np.float64)
     pairs = pairs_of(features.shape[1]) if pairs is None else pairs
     views = list(dict.fromkeys(view for view, _ in pairs))
     if made is None:
-        known, spaces = dict[Origin, Labels](), _spaces(views, features, max(ks), seed, units, is_of_sample)
+        known, spaces = dict[Origin, Labels](), _spaces(views, features, max(ks), units, is_of_sample)
     else:
         known = made.known(max(ks))
         spaces = {name: made.spaces[name].with_most(max(ks)) for name in views if name in made.spaces}
@@ -310,14 +312,13 @@ def _spaces(
     views: Sequence[str],
     features: Matrix,
     most_clusters: int,
-    seed: int,
     units: Matrix | None,
     is_of_sample: bool,
 ) -> dict[str, Space]:
     """The views by name, without duplicates."""
     spaces: dict[str, Space] = {}
     for name in views:
-        space = Space(name, features, most_clusters, seed, units, is_of_sample)
+        space = Space(name, features, most_clusters, units, is_of_sample)
         if not any(np.allclose(space.features, other.features, atol=1e-9) for other in spaces.values()):
             spaces[name] = space
     return spaces

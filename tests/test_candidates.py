@@ -39,7 +39,7 @@ from ensemblage.answer._partition_features import (
     OF_TREE,
     measure_partitions,
 )
-from ensemblage.base.random import spread_rows
+from ensemblage.base.random import settled_rows
 from ensemblage.consensus import EvidenceAccumulation
 from ensemblage.generation import ScaledPartitions, _diverse, _view_partitions
 from ensemblage.generation._candidates import FAMILIES as POOL_FAMILIES
@@ -49,6 +49,7 @@ from ensemblage.generation._candidates import (
     Space,
     _order_of_threads,
     candidate_pool,
+    larger_numbers,
     numbers_of_clusters,
 )
 from ensemblage.generation._lumbermark import lumbermark
@@ -226,6 +227,10 @@ def test_numbers_of_clusters():
     assert numbers_of_clusters(4) == [2, 3]
     assert numbers_of_clusters(200)[-1] == 14
     assert numbers_beside(12, numbers_of_clusters(400)) == [10, 12, 14]
+    assert larger_numbers(100) == []
+    assert larger_numbers(400) == [24, 28, 33, 39]
+    assert larger_numbers(1_500) == [39, 47, 56, 67, 80, 95, 113, 135]
+    assert larger_numbers(10_000)[-1] == 190
     assert numbers_beside(2, [2, 5]) == [2]
 
 
@@ -312,11 +317,11 @@ def test_the_choice_leaves_candidates_of_all_objects_alone():
     assert of_some.pool is None
 
 
-def test_of_many_objects_some_from_all_places_are_merged_by_ward():
+def test_of_many_objects_those_that_ward_merges_are_drawn():
     X, y = make_blobs(3_000, 3, centers=5, random_state=1)
     space, order = Space("own", X, 5), np.random.default_rng(0).permutation(3_000)
     assert len(space.rows) == 2_500
-    np.testing.assert_array_equal(np.sort(order[spread_rows(space.X[order], 2_500)]), space.rows)
+    np.testing.assert_array_equal(np.sort(order[settled_rows(space.X[order], 2_500)]), space.rows)
     assert adjusted_rand_score(y, space.ward(5)) > 0.95
     told = []
     candidate_pool(X, [5], [("own", "ward"), ("own", "kmeans")], progress=lambda *done: told.append(done))

@@ -22,7 +22,7 @@ from ensemblage.answer._candidate_pool import all_candidates
 from ensemblage.answer._chooser import choose_candidate, shipped_trees
 from ensemblage.answer._default_plan import units_of
 from ensemblage.answer._execution import learned_weights
-from ensemblage.base.random import spread_rows
+from ensemblage.base.random import settled_rows
 from ensemblage.datasets import make_world
 from ensemblage.datasets._worlds import KINDS
 from ensemblage.generation import ScaledPartitions
@@ -115,6 +115,19 @@ def test_numbers_between_those_on_the_list_are_looked_at():
     assert adjusted_rand_score(y, ConsensusClustering(selection="learned", random_state=0).fit(X).labels_) > 0.95
 
 
+def test_the_list_of_numbers_goes_on_where_the_best_is_at_its_end():
+    centres = 8 * np.array([(i, j) for i in range(5) for j in range(5)])
+    X, y = make_blobs(300, 2, centers=centres, cluster_std=0.5, random_state=0)
+    assert numbers_of_clusters(300)[-1] == 17
+    model = ConsensusClustering(random_state=0, n_jobs=2).fit(X)
+    assert model.n_clusters_ == 25
+    assert adjusted_rand_score(y, model.labels_) > 0.99
+    assert "and with larger ones if the best is in the upper half" in model.plan_.n_clusters.reason
+    assert max(choose_candidate(BLOBS).predicted) <= 17  # 4 clear clusters
+    given = choose_candidate(X, ks=range(10, 18))
+    assert given.n_clusters <= 17
+
+
 def test_the_record_of_the_choice():
     model = ConsensusClustering(selection="learned", random_state=0).fit(WINE)
     chosen = model.chosen_
@@ -162,7 +175,7 @@ def test_what_is_answered_is_what_was_rated(monkeypatch):
     limit(monkeypatch, "objects compared by the trees", 150)
     model = ConsensusClustering(4, random_state=0, n_jobs=1).fit(BLOBS)
     X, k = model.preprocessor_.transform(BLOBS), 4
-    compared = spread_rows(X, 150)
+    compared = settled_rows(X, 150)
     pool = all_candidates(X[compared], sorted({*numbers_of_clusters(150), k}))
     partitions = dict(zip(model.generator_._candidates, model.generator_._labels[compared].T, strict=True))
     at = [i for i, of in enumerate(pool.candidates) if of in partitions]

@@ -19,13 +19,13 @@ from ensemblage.answer._agreed_k import EVERY, numbers_around
 from ensemblage.answer._candidate_features import CONSENSUS, Described, describe, describe_again, feature_names
 from ensemblage.answer._candidate_pool import all_candidates, numbers_beside
 from ensemblage.answer._trees import Trees
-from ensemblage.base.random import spread_rows
-from ensemblage.generation._candidates import Labels, Made, Origin, Pool, numbers_of_clusters
+from ensemblage.base.random import settled_rows
+from ensemblage.generation._candidates import Labels, Made, Origin, Pool, larger_numbers, numbers_of_clusters
 from ensemblage.generation._views import Matrix
 
 ARRAYS = "chooser.npz"
 MOST_CHOSEN_ON = 1_500
-"""Objects that candidates are compared on; of more, so many that are spread over all places."""
+"""Objects that candidates are compared on; of more, so many are drawn, the same with each seed."""
 TEMPERATURE = 0.04
 """A candidate weighs exp(1 / e) times another one whose predicted index is so much times e less."""
 LEAST_WEIGHT = 1e-3
@@ -153,18 +153,24 @@ def choose_candidate(
 ) -> Chosen:
     """The candidate partition of features, (n, m), with the highest predicted index; all, or those of n_clusters.
 
-    ``ks`` are the numbers of clusters to choose from, ``units``, (m,), is as of `candidate_pool`. Where the best number
-    is above 10, those between its neighbours on the list are looked at, too. ``made`` gets the candidates,
-    for the generator if they are of all objects, else for `weigh_again`. O(n² m) time for at most 1,500 objects.
+    ``ks`` are the numbers of clusters to choose from, ``units``, (m,), is as of `candidate_pool`. Without ``ks`` the
+    list ends at √n, or at n / 10 where the best number up to √n is at least half of that. Where the best is above 10,
+    those between its neighbours are looked at, too. ``made`` gets the candidates, for the generator if they are of all
+    objects, else for `weigh_again`. O(n² m) time for at most 1,500 objects.
     """
     X = np.asarray(features, dtype=np.float64)
-    compared = spread_rows(X, MOST_CHOSEN_ON)
+    compared = settled_rows(X, MOST_CHOSEN_ON)
     X = X[compared]
     listed = sorted({*numbers_of_clusters(len(X)), *(k for k in (ks or [n_clusters or 2]) if k < len(X))})
     allowed = {n_clusters} if n_clusters else set(ks) if ks else None
     rated = Rated.of(X, listed, units, n_jobs, progress)
     best = rated.best(allowed)
     k = int(rated.numbers[best])
+    if allowed is None and 4 * k * k >= len(X) and (larger := larger_numbers(len(X))):
+        listed = sorted({*listed, *larger})
+        rated = Rated.of(X, listed, units, n_jobs, known=rated.pool)
+        best = rated.best(None)
+        k = int(rated.numbers[best])
     if k > EVERY and allowed is None:
         listed = numbers_around(k, sorted({*listed, k}))
         rated = Rated.of(X, listed, units, n_jobs, known=rated.pool)

@@ -27,7 +27,7 @@ from ensemblage.ensemble._checks import check_sample_weight
 from ensemblage.ensemble._counted_ensemble import CountedEnsemble
 from ensemblage.generation import DiversePartitions, RandomKPartitions, ScaledPartitions, _diverse
 from ensemblage.generation._base import BasePartitions
-from ensemblage.generation._candidates import numbers_of_clusters
+from ensemblage.generation._candidates import larger_numbers, numbers_of_clusters
 from ensemblage.generation._dense_rows import KEPT, MOST_OF_SAMPLE, NTH, size_of_sample
 from ensemblage.generation._diverse import can_be_diverse, have_neighbours, numbers_near
 from ensemblage.generation._sampled_kmeans import N_STEPS
@@ -393,9 +393,12 @@ def _n_clusters(
     """The number of clusters, those to choose from, or None: the combiner finds it."""
     own = getattr(asked.consensus, "n_clusters", None)
     if is_learned and asked.n_clusters is None:
-        ks = asked.k_range or tuple(numbers_of_clusters(min(len(features), MOST_CHOSEN_ON)))
+        n = min(len(features), MOST_CHOSEN_ON)
+        ks = asked.k_range or tuple(numbers_of_clusters(n))
         learned = "Trees that learned on synthetic sets compare candidate partitions with these numbers of clusters"
-        return Decision(ks, f"{learned}{', which were given' * (asked.k_range is not None)}.{_or_one(asked)}")
+        more = ", which were given" if asked.k_range is not None else ""
+        more = ", and with larger ones if the best is in the upper half" if not more and larger_numbers(n) else more
+        return Decision(ks, f"{learned}{more}.{_or_one(asked)}")
     if asked.k_range is not None:
         return Decision(asked.k_range, f"Five criteria vote on these numbers, which were given.{_or_one(asked)}")
     if asked.n_clusters is not None:
@@ -517,8 +520,8 @@ def _samples(features: Any, generator: Any, n_clusters: Any, is_learned: bool) -
     if is_learned and n > MOST_CHOSEN_ON:
         samples["the weights of the partitions"] = MOST_CHOSEN_ON
         reasons.append(
-            f"The trees compare candidate partitions of {MOST_CHOSEN_ON:,} objects from all places, and on these they "
-            "rate the partitions of all, too."
+            f"The trees compare candidate partitions of {MOST_CHOSEN_ON:,} objects, the same with each "
+            "seed. On these they rate the partitions of all, too."
         )
     elif isinstance(n_clusters, tuple) and n > N_SAMPLE:
         samples["the number of clusters"] = N_SAMPLE

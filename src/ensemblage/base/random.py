@@ -12,8 +12,8 @@ from sklearn.utils import check_random_state
 from ensemblage.base.parameters import Seed
 from ensemblage.base.validation import check_value
 
-MOST_KEYS, LEAST_CUT = 50, 4
-"""Columns by which rows are ordered before they are spread, and how many rows are not cut."""
+MOST_KEYS = 50
+"""Columns by which rows are ordered before some are drawn."""
 RESTARTS_ARE_SEEDED = "rng" in signature(eigsh).parameters
 """From SciPy 1.17 on. Before, ARPACK's own generator draws the vectors of a restart, the same in every process."""
 
@@ -43,29 +43,16 @@ def sample_rows(n: int, most: int, seed: int) -> NDArray[np.intp]:
     return np.arange(n) if n <= most else np.sort(np.random.RandomState(seed).permutation(n)[:most])
 
 
-def spread_rows(X: NDArray[np.float64], most: int) -> NDArray[np.intp]:
-    """All rows of X, (n, m), or so many of more, ascending: one of every few neighbours, so that each place has its
-    share. Nothing is random, and another order of the rows chooses the same ones.
+def settled_rows(X: NDArray[np.float64], most: int) -> NDArray[np.intp]:
+    """All rows of X, (n, m), or so many of more, ascending: drawn, but the same for each seed and order of the rows.
 
-    The rows are cut at the median of the column that varies most there, again and again; of those in the order of
-    these cuts every (n / most)th is taken. O(n log n m) time.
+    Rows that are equal in the first columns stand for each other. O(n log n) time.
     """
     n = len(X)
     if n <= most:
         return np.arange(n)
-    first = np.lexsort(X[:, :MOST_KEYS].T[::-1])  # sums of floats depend on the order
-    parts, leaves = [first], list[NDArray[np.intp]]()
-    while parts:
-        part = parts.pop()
-        if len(part) <= LEAST_CUT:
-            leaves.append(part)
-            continue
-        some = X[part]
-        ascending = part[np.argsort(some[:, some.var(axis=0).argmax()], kind="stable")]
-        half = len(part) // 2
-        parts += [ascending[half:], ascending[:half]]
-    places = (np.arange(most) * 2 + 1) * n // (2 * most)
-    return np.sort(np.concatenate(leaves)[places])
+    ordered = np.lexsort(X[:, :MOST_KEYS].T[::-1])
+    return np.sort(ordered[np.random.RandomState(0).permutation(n)[:most]])
 
 
 def eigsh_start(start: NDArray[np.float64]) -> dict[str, Any]:

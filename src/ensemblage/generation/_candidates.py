@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.cluster.hierarchy import linkage
 
 from ensemblage.base.cached import once
-from ensemblage.base.random import spread_rows
+from ensemblage.base.random import settled_rows
 from ensemblage.generation._diverse import GINI_THRESHOLD, MOST_FULL, RIDGE, Embedding, Objects
 from ensemblage.generation._genie import Merges
 from ensemblage.generation._lumbermark import N_NEIGHBOURS, lumbermark
@@ -31,7 +31,7 @@ Labels = NDArray[np.int32]
 STEPS, TOLERANCE = 60, 1e-3
 """Of a mixture."""
 MOST_MERGED = 2_500
-"""Objects that Ward's method merges; of more, so many that are spread over all places."""
+"""Objects that Ward's method merges; of more, so many are drawn, the same with each seed."""
 NARROW = (
     ("own", "kmeans"),
     ("own", "full"),
@@ -64,6 +64,8 @@ FAMILIES = ("kmeans", "ward", "full", "prior", "latent", "factor", "spectral10",
 """All that `Space` makes."""
 NUMBERS = (*range(2, 11), 12, 14, 17, 20, 24, 28, 33, 39, 47, 56)
 """Numbers of clusters that are looked at first, as far as √n."""
+LARGE_NUMBERS = (*NUMBERS[10:], 67, 80, 95, 113, 135, 160, 190)
+"""Those that are looked at where the best of the first is at least half of √n, as far as n / 10."""
 BY_NEIGHBOURS = ("spectral10", "spectral5", "lumbermark", "genie3")
 """Families that need the nearest neighbours or a tree of them, the one that takes longest first; the others need Ward's
 hierarchy."""
@@ -95,6 +97,11 @@ class Origin(NamedTuple):
 def numbers_of_clusters(n: int) -> list[int]:
     """Those of `NUMBERS` up to √n, at least up to 5."""
     return [k for k in NUMBERS if k * k <= max(n, 25) and k < n]
+
+
+def larger_numbers(n: int) -> list[int]:
+    """Those of `LARGE_NUMBERS` from √n to n / 10."""
+    return [k for k in LARGE_NUMBERS if k * k > n and 10 * k <= n]
 
 
 def pairs_of(m: int) -> tuple[tuple[str, str], ...]:
@@ -132,8 +139,8 @@ class Space:
 
     @once
     def rows(self) -> NDArray[np.intp]:
-        """The objects that Ward's method merges: all, or 2,500 that are spread over all places."""
-        return spread_rows(self.X, MOST_MERGED)
+        """The objects that Ward's method merges: all, or 2,500 that are drawn."""
+        return settled_rows(self.X, MOST_MERGED)
 
     @once
     def hierarchy(self) -> NDArray[np.int64]:
@@ -145,7 +152,7 @@ class Space:
         return np.asarray(first[merges])
 
     def ward(self, k: int) -> Labels:
-        """The cut of the hierarchy; objects that are not among these join the cluster with the nearest centre."""
+        """The cut of the hierarchy; objects that were not drawn join the cluster with the nearest centre."""
         clusters = np.empty(len(self.rows), dtype=np.int64)
         cut_merges(self.hierarchy[: len(clusters) - k], clusters)
         if len(clusters) == len(self.X):

@@ -167,10 +167,11 @@ def choose_candidate(
     best = rated.best(allowed)
     k = int(rated.numbers[best])
     if allowed is None and 4 * k * k >= len(X) and (larger := larger_numbers(len(X))):
-        listed = sorted({*listed, *larger})
-        rated = Rated.of(X, listed, units, n_jobs, known=rated.pool)
-        best = rated.best(None)
-        k = int(rated.numbers[best])
+        more = sorted({*listed, *larger})
+        longer = Rated.of(X, more, units, n_jobs, known=rated.pool)
+        if longer.numbers[longer.best(None)] ** 2 > len(X):  # else the first choice stays
+            listed, rated, best = more, longer, longer.best(None)
+            k = int(rated.numbers[best])
     if k > EVERY and allowed is None:
         listed = numbers_around(k, sorted({*listed, k}))
         rated = Rated.of(X, listed, units, n_jobs, known=rated.pool)

@@ -156,6 +156,9 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
     -----
     Time and memory are those of the generator and of the consensus.
 
+    Candidate partitions are compared on at most 1,500 objects, which are the same for each seed and each order of the
+    rows. On these the partitions of all objects are rated, too, and get their weights.
+
     Of more than 10,000 objects 5,000 are drawn by the seed, and the fifth of them in places that are sparse beside
     those of their neighbours is left out. The others are clustered, as all are of fewer objects. Every object, fitted
     or new, gets the labels that the nearest of these has in each partition: its row of ``ensemble_``, and with it its
@@ -267,7 +270,8 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
         consensus = consensus_of(self.plan_, k, seed, self.n_jobs)
         self.generator_ = generator_of(self.plan_, k, seed, self.n_jobs, self.progress, self.chosen_, made)
         ensemble = self._generated(prepared, sample_weight)
-        self.chosen_ = weighed(self.chosen_, made, self.generator_, self.n_jobs)
+        if self.chosen_ is not None:
+            self.chosen_ = weighed(self.chosen_, made, self.generator_, self.n_jobs)
         set_weights(consensus, self._weights(ensemble.shape[1]))
         given = {"sample_weight": sample_weight, "must_link": must_link, "cannot_link": cannot_link}
         given = {name: value for name, value in given.items() if value is not None}

@@ -165,10 +165,8 @@ def weights_of_members(n_made: int, n_members: int, n_columns: int, weight: floa
     return [1.0] * n_made + [weight * n_made / n_columns] * n_members
 
 
-def weighed(chosen: Chosen | None, made: Made | None, generator: Any, n_jobs: int | None) -> Chosen | None:
+def weighed(chosen: Chosen, made: Made, generator: Any, n_jobs: int | None) -> Chosen:
     """The choice with the weights of the partitions that a `ScaledPartitions` has made after it."""
-    if chosen is None or made is None:
-        return chosen
     return weigh_again(chosen, made, dict(zip(generator._candidates, generator._labels.T, strict=True)), n_jobs)
 
 

@@ -320,7 +320,7 @@ def _cluster(decisions: Decisions, folder: Folder, seconds: Seconds) -> PlannedE
     if generation.generator in (DIVERSE, SCALED):  # their members have about as many clusters
         number = _choose(decisions, seconds)
         ensemble, model = _generate(decisions, folder, replace(generation, k=number.k), seconds, number)
-        if model is not None:
+        if number.chosen is not None and model is not None:
             chosen = weighed(number.chosen, number.made, model.generator_, generation.n_jobs)
             number = number._replace(chosen=chosen)
     else:

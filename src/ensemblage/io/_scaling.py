@@ -142,6 +142,8 @@ class AlikeScaler(BlockScaler):
     other columns of one unit counts nowhere, and is centred alone.
     """
 
+    _ends: Ends
+
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Add a block of rows: also how often each column has its least and its largest value."""
         found = Ends.of(np.asarray(X, dtype=np.float64))

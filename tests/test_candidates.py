@@ -51,6 +51,7 @@ from ensemblage.generation._candidates import (
     candidate_pool,
     larger_numbers,
     numbers_of_clusters,
+    pairs_of,
 )
 from ensemblage.generation._lumbermark import lumbermark
 from ensemblage.generation._mixtures import FULL, LATENT, fit_mixture
@@ -157,6 +158,16 @@ def test_k_means_starts_from_the_centres_of_wards_cut():
 
 
 # -- views -------------------------------------------------------------------------------------------------------------
+
+
+def test_pairs_by_the_sizes_of_a_set():
+    assert len(pairs_of(10_000, 50)) == 12
+    assert pairs_of(500, 51) == WIDE
+    assert pairs_of(501, 51) == (*WIDE, ("deviation", "spectral10"))
+    X = np.random.default_rng(0).normal(size=(501, 51)) * np.linspace(1, 3, 51)
+    views = {c.view for c in candidate_pool(X, [2]).candidates}
+    assert "deviation" in views  # where scales are kept, as "given" where they are not
+    assert "deviation" not in {c.view for c in candidate_pool(X / X.std(axis=0), [2]).candidates}
 
 
 def test_views_by_their_definitions():
@@ -605,9 +616,9 @@ def test_pairs_are_chosen_and_refused():
 
 
 def test_the_seed_draws_objects_and_progress_is_told():
-    X, _ = make_blobs(2_600, 2, centers=9, cluster_std=3, random_state=1)
-    algorithms = ["own ward"]
-    one, same, other = (ScaledPartitions(9, algorithms=algorithms, random_state=s).fit_transform(X) for s in (0, 0, 1))
+    X, _ = make_blobs(260, 2, centers=9, cluster_std=3, random_state=1)
+    how = {"algorithms": ["own ward"], "sample_size": 150}
+    one, same, other = (ScaledPartitions(9, random_state=seed, **how).fit_transform(X) for seed in (0, 0, 1))
     np.testing.assert_array_equal(one, same)
     assert (one != other).any()
     told = []

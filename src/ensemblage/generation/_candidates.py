@@ -59,7 +59,10 @@ WIDE = (
     ("logarithm", "spectral10"),
     ("given", "spectral10"),
 )
-"""Pairs of a view and a family, for at most 50 features and for more."""
+"""Pairs of a view and a family, for at most 50 features and for more ..."""
+WIDE_AND_LONG = (*WIDE, ("deviation", "spectral10"))
+"""... and for more than 50 features of more than 500 objects."""
+MOST_FEW = 500
 FAMILIES = ("kmeans", "ward", "full", "prior", "latent", "factor", "spectral10", "spectral5", "genie3", "lumbermark")
 """All that `Space` makes."""
 NUMBERS = (*range(2, 11), 12, 14, 17, 20, 24, 28, 33, 39, 47, 56)
@@ -104,9 +107,9 @@ def larger_numbers(n: int) -> list[int]:
     return [k for k in LARGE_NUMBERS if k * k > n and 10 * k <= n]
 
 
-def pairs_of(m: int) -> tuple[tuple[str, str], ...]:
-    """The view and family of the candidates of m features."""
-    return NARROW if m <= MOST_FULL else WIDE
+def pairs_of(n: int, m: int) -> tuple[tuple[str, str], ...]:
+    """The view and family of the candidates of n objects with m features."""
+    return NARROW if m <= MOST_FULL else WIDE if n <= MOST_FEW else WIDE_AND_LONG
 
 
 class Space:
@@ -285,7 +288,7 @@ def candidate_pool(
     Nothing is random.
     """
     features = np.asarray(features, dtype=np.float64)
-    pairs = pairs_of(features.shape[1]) if pairs is None else pairs
+    pairs = pairs_of(*features.shape) if pairs is None else pairs
     views = list(dict.fromkeys(view for view, _ in pairs))
     if made is None:
         known, spaces = dict[Origin, Labels](), _spaces(views, features, max(ks), units, is_of_sample)

@@ -44,8 +44,8 @@ class ScaledPartitions(LabelTransformer):
         Number of clusters, or several: each algorithm is run with each; 1 counts as 2. None: 2 to 10, 12, 14, 17, 20,
         24, 28, 33, 39, 47, 56, up to √n_samples.
     algorithms : sequence of str, optional
-        A view and a family each, as in "own kmeans". None: the 12 pairs for at most 50 features, or the 11 for more,
-        that `ConsensusClustering` weighs.
+        A view and a family each, as in "own kmeans". None: the 12 pairs for at most 50 features, or the 11 for more (12
+        of more than 500 objects), that `ConsensusClustering` weighs.
     units : array-like of shape (n_features,), optional
         What each column of X was divided by: the view "given" multiplies by it. None: there is no such view.
     sample_size : int, optional
@@ -169,7 +169,7 @@ class ScaledPartitions(LabelTransformer):
             )
         ks = numbers_asked(self.n_clusters, n, numbers_of_clusters(n))
         names = self.algorithms
-        pairs = pairs_of(m) if names is None else tuple(PAIR_NAMED[name] for name in dict.fromkeys(names))
+        pairs = pairs_of(n, m) if names is None else tuple(PAIR_NAMED[name] for name in dict.fromkeys(names))
         how = self.n_jobs, self.progress, self._checked_units(m)
         pool = candidate_pool(X, ks, pairs, *how, made, is_of_sample=is_of_sample)
         if not len(pool.labels):

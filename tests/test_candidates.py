@@ -25,6 +25,7 @@ from ensemblage.answer._candidate_features import (
     OF_SET,
     Geometry,
     describe,
+    describe_again,
     feature_names,
     of_set,
 )
@@ -38,6 +39,7 @@ from ensemblage.answer._partition_features import (
     OF_TREE,
     measure_partitions,
 )
+from ensemblage.base.random import settled_rows
 from ensemblage.consensus import EvidenceAccumulation
 from ensemblage.generation import ScaledPartitions, _diverse, _view_partitions
 from ensemblage.generation._candidates import FAMILIES as POOL_FAMILIES
@@ -47,7 +49,9 @@ from ensemblage.generation._candidates import (
     Space,
     _order_of_threads,
     candidate_pool,
+    larger_numbers,
     numbers_of_clusters,
+    pairs_of,
 )
 from ensemblage.generation._lumbermark import lumbermark
 from ensemblage.generation._mixtures import FULL, LATENT, fit_mixture
@@ -156,6 +160,16 @@ def test_k_means_starts_from_the_centres_of_wards_cut():
 # -- views -------------------------------------------------------------------------------------------------------------
 
 
+def test_pairs_by_the_sizes_of_a_set():
+    assert len(pairs_of(10_000, 50)) == 12
+    assert pairs_of(500, 51) == WIDE
+    assert pairs_of(501, 51) == (*WIDE, ("deviation", "spectral10"))
+    X = np.random.default_rng(0).normal(size=(501, 51)) * np.linspace(1, 3, 51)
+    views = {c.view for c in candidate_pool(X, [2]).candidates}
+    assert "deviation" in views  # where scales are kept, as "given" where they are not
+    assert "deviation" not in {c.view for c in candidate_pool(X / X.std(axis=0), [2]).candidates}
+
+
 def test_views_by_their_definitions():
     rng = np.random.default_rng(1)
     X = np.column_stack([np.exp(rng.normal(size=90)), 1000 * rng.normal(size=90), rng.integers(0, 2, 90)])
@@ -224,6 +238,10 @@ def test_numbers_of_clusters():
     assert numbers_of_clusters(4) == [2, 3]
     assert numbers_of_clusters(200)[-1] == 14
     assert numbers_beside(12, numbers_of_clusters(400)) == [10, 12, 14]
+    assert larger_numbers(100) == []
+    assert larger_numbers(400) == [24, 28, 33, 39]
+    assert larger_numbers(1_500) == [39, 47, 56, 67, 80, 95, 113, 135]
+    assert larger_numbers(10_000)[-1] == 190
     assert numbers_beside(2, [2, 5]) == [2]
 
 
@@ -312,11 +330,10 @@ def test_the_choice_leaves_candidates_of_all_objects_alone():
 
 def test_of_many_objects_those_that_ward_merges_are_drawn():
     X, y = make_blobs(3_000, 3, centers=5, random_state=1)
-    first, same, other = (Space("own", X, 5, seed) for seed in (0, 0, 1))
-    assert len(first.rows) == 2_500
-    np.testing.assert_array_equal(first.rows, same.rows)
-    assert (first.rows != other.rows).any()
-    assert adjusted_rand_score(y, first.ward(5)) > 0.95
+    space, order = Space("own", X, 5), np.random.default_rng(0).permutation(3_000)
+    assert len(space.rows) == 2_500
+    np.testing.assert_array_equal(np.sort(order[settled_rows(space.X[order], 2_500)]), space.rows)
+    assert adjusted_rand_score(y, space.ward(5)) > 0.95
     told = []
     candidate_pool(X, [5], [("own", "ward"), ("own", "kmeans")], progress=lambda *done: told.append(done))
     assert told[-1] == (2, 2)
@@ -390,6 +407,15 @@ def test_features_do_not_depend_on_threads(described):
     pool = all_candidates(BLOBS, [2, 3, 4, 5, 6], n_jobs=2)
     np.testing.assert_array_equal(pool.labels, described[0].labels)
     np.testing.assert_array_equal(describe(pool, BLOBS, n_jobs=2).X, described[1].X)
+
+
+def test_other_labels_of_some_candidates_are_described_again(described):
+    pool, known = described
+    labels, changed = pool.labels.copy(), np.array([3, 10, 11])
+    labels[changed] = labels[[10, 3, 20]]
+    other = pool._replace(labels=labels)
+    np.testing.assert_array_equal(describe_again(other, known, changed, 2).X, describe(other, BLOBS).X)
+    np.testing.assert_array_equal(describe_again(pool, known, changed).X, known.X)
 
 
 def column(described, name):
@@ -590,9 +616,9 @@ def test_pairs_are_chosen_and_refused():
 
 
 def test_the_seed_draws_objects_and_progress_is_told():
-    X, _ = make_blobs(2_600, 2, centers=9, cluster_std=3, random_state=1)
-    algorithms = ["own ward"]
-    one, same, other = (ScaledPartitions(9, algorithms=algorithms, random_state=s).fit_transform(X) for s in (0, 0, 1))
+    X, _ = make_blobs(260, 2, centers=9, cluster_std=3, random_state=1)
+    how = {"algorithms": ["own ward"], "sample_size": 150}
+    one, same, other = (ScaledPartitions(9, random_state=seed, **how).fit_transform(X) for seed in (0, 0, 1))
     np.testing.assert_array_equal(one, same)
     assert (one != other).any()
     told = []

@@ -8,6 +8,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
+from limits import limit
 from representatives import first_of
 from sklearn.datasets import load_wine, make_blobs, make_moons
 from sklearn.ensemble import HistGradientBoostingRegressor
@@ -16,12 +17,16 @@ from sklearn.metrics import adjusted_rand_score
 import ensemblage
 from ensemblage import ConsensusClustering, Preprocessor, default_plan, load
 from ensemblage.answer import _chooser
-from ensemblage.answer._candidate_features import feature_names
+from ensemblage.answer._candidate_features import describe, feature_names
+from ensemblage.answer._candidate_pool import all_candidates
 from ensemblage.answer._chooser import choose_candidate, shipped_trees
 from ensemblage.answer._default_plan import units_of
+from ensemblage.answer._execution import learned_weights
+from ensemblage.base.random import settled_rows
 from ensemblage.datasets import make_world
 from ensemblage.datasets._worlds import KINDS
 from ensemblage.generation import ScaledPartitions
+from ensemblage.generation._candidates import numbers_of_clusters
 
 CHOICES = Path(__file__).with_name("choices.json")
 WINE = load_wine().data
@@ -110,6 +115,19 @@ def test_numbers_between_those_on_the_list_are_looked_at():
     assert adjusted_rand_score(y, ConsensusClustering(selection="learned", random_state=0).fit(X).labels_) > 0.95
 
 
+def test_the_list_of_numbers_goes_on_where_the_best_is_at_its_end():
+    centres = 8 * np.array([(i, j) for i in range(5) for j in range(5)])
+    X, y = make_blobs(300, 2, centers=centres, cluster_std=0.5, random_state=0)
+    assert numbers_of_clusters(300)[-1] == 17
+    model = ConsensusClustering(random_state=0, n_jobs=2).fit(X)
+    assert model.n_clusters_ == 25
+    assert adjusted_rand_score(y, model.labels_) > 0.99
+    assert "and with larger ones if the best is in the upper half" in model.plan_.n_clusters.reason
+    assert max(choose_candidate(BLOBS).predicted) <= 17  # 4 clear clusters
+    given = choose_candidate(X, ks=range(10, 18))
+    assert given.n_clusters <= 17
+
+
 def test_the_record_of_the_choice():
     model = ConsensusClustering(selection="learned", random_state=0).fit(WINE)
     chosen = model.chosen_
@@ -150,6 +168,43 @@ def test_of_many_objects_a_sample_is_compared():
     assert model.plan_.samples.value == {"the weights of the partitions": 1_500}
     assert adjusted_rand_score(y, model.labels_) > 0.95
     assert len(model.labels_) == 1_700
+
+
+def test_what_is_answered_is_what_was_rated(monkeypatch):
+    """Of many objects the partitions of all are rated on the compared ones, in the place of the candidates."""
+    limit(monkeypatch, "objects compared by the trees", 150)
+    model = ConsensusClustering(4, random_state=0, n_jobs=1).fit(BLOBS)
+    X, k = model.preprocessor_.transform(BLOBS), 4
+    compared = settled_rows(X, 150)
+    pool = all_candidates(X[compared], sorted({*numbers_of_clusters(150), k}))
+    partitions = dict(zip(model.generator_._candidates, model.generator_._labels[compared].T, strict=True))
+    at = [i for i, of in enumerate(pool.candidates) if of in partitions]
+    labels = pool.labels.copy()
+    for i in at:
+        labels[i] = np.unique(partitions[pool.candidates[i]], return_inverse=True)[1]
+    assert (labels != pool.labels).any()
+    X = describe(pool._replace(labels=labels), X[compared]).X
+    rated = dict(zip(pool.candidates, np.round(shipped_trees().trees.predict(X), 6), strict=True))
+    best = max(rated[pool.candidates[i]] for i in at)
+    expected = {tuple(pool.candidates[i]): np.exp((rated[pool.candidates[i]] - best) / 0.04) for i in at}
+    total = sum(w for w in expected.values() if w >= 1e-3)
+    assert sum(model.chosen_.weights.values()) == pytest.approx(1)
+    for of, weight in model.chosen_.weights.items():
+        assert weight == pytest.approx(expected[of] / total, rel=1e-9)
+    np.testing.assert_array_equal(model.consensus_.weights, learned_weights(model.generator_, model.chosen_))
+
+
+@pytest.mark.parametrize("k", [None, 4])
+def test_of_many_objects_neither_seed_nor_order_nor_threads_decide(monkeypatch, k):
+    limit(monkeypatch, "objects compared by the trees", 150)
+    first = ConsensusClustering(k, random_state=0, n_jobs=1).fit(BLOBS)
+    other = ConsensusClustering(k, random_state=1, n_jobs=2).fit(BLOBS)
+    np.testing.assert_array_equal(first.labels_, other.labels_)
+    np.testing.assert_array_equal(first.confidence_, other.confidence_)
+    assert first.chosen_ == other.chosen_
+    order = np.random.default_rng(0).permutation(len(BLOBS))
+    moved = ConsensusClustering(k, random_state=0).fit(BLOBS[order])
+    assert adjusted_rand_score(first.labels_[order], moved.labels_) > 0.95
 
 
 @pytest.mark.parametrize(

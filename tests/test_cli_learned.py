@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
+from limits import limit
 from sklearn.base import clone
 from sklearn.datasets import load_wine, make_blobs
 
@@ -60,6 +61,29 @@ def test_the_shell_executes_the_plan_of_the_library(tmp_path, table, options, gi
     assert model.chosen_ == same.chosen_
     assert summary["plan"] == same.plan_.to_dict()
     assert summary["chosen"] == chosen_summary(same.chosen_)
+
+
+def test_the_partitions_of_many_objects_are_rated_in_the_shell_too(tmp_path, monkeypatch):
+    """Also where an earlier run has made them."""
+    limit(monkeypatch, "objects compared by the trees", 100)
+    model, found, _ = learned(tmp_path, WINE, "-k", 3, "--seed", 0)
+    same = ConsensusClustering(3, selection="learned", random_state=0).fit(read_table(tmp_path / "table.csv"))
+    assert found["cluster"].tolist() == same.labels_.tolist()
+    assert model.chosen_ == same.chosen_
+    with monkeypatch.context() as patch:
+        patch.setattr(_run, "_with_consensus", stopped)
+        assert shell(*stopped_run(tmp_path)).exit_code != 0
+    done = shell(*stopped_run(tmp_path))
+    assert "made by an earlier run" in done.stderr
+    assert load(tmp_path / "again" / "model.npz").chosen_ == same.chosen_
+
+
+def stopped(*args):
+    raise OSError("stopped")
+
+
+def stopped_run(folder):
+    return "run", folder / "table.csv", "-k", 3, "--seed", 0, "--stability", 0, "-o", folder / "again"
 
 
 def test_one_constant_is_the_default_everywhere(tmp_path):

@@ -20,7 +20,7 @@ from limits import limit
 from numpy.testing import assert_array_equal
 from representatives import first_of
 
-from ensemblage import ConsensusClustering, FeatureBlocks, load, profile
+from ensemblage import ConsensusClustering, FeatureBlocks, Preprocessor, load, profile
 from ensemblage.cli import main
 from ensemblage.generation import _dense_rows
 from ensemblage.rows.dask import LostWorkersError
@@ -128,6 +128,24 @@ def test_one_block_is_scaled_as_in_memory(kind, X, tmp_path):
     found = ConsensusClustering(3, random_state=1).fit(FeatureBlocks.open(path, memory="1GB"))
     in_memory = ConsensusClustering(3, random_state=1).fit(whole)
     assert_array_equal(found.generator_._fit_X, in_memory.generator_._fit_X)
+
+
+@pytest.mark.usefixtures("small_blocks")
+@pytest.mark.parametrize("kind", ["length 1", "edge"])
+def test_scales_are_kept_on_disk_where_they_are_in_memory(kind, X, tmp_path):
+    """Rows of unit length, and a column that few objects have: see test_preprocessor."""
+    if kind == "edge":
+        X = np.column_stack([X[:, 0], X[:, 1] / 40, 1e-3 * (np.arange(len(X)) % 100 == 99)])
+    else:
+        X = np.column_stack([X[:, :2] / 500, 1e-4 * np.sin(X[:, 0])])
+        X[:, 1] = np.sqrt(1 - X[:, 0] ** 2 - (X[:, 2:] ** 2).sum(axis=1))
+    np.save(tmp_path / "X.npy", X)
+    found = Preprocessor().fit(X)
+    on_disk = Preprocessor()
+    on_disk._fit_blocks(FeatureBlocks.open(tmp_path / "X.npy", memory="1GB"))
+    assert "keep their scales" in found.notes_[-1]
+    assert on_disk.notes_ == found.notes_
+    assert_array_equal(on_disk.transform(X), found.transform(X))
 
 
 @pytest.mark.usefixtures("small_blocks")

@@ -22,12 +22,13 @@ from ensemblage import (
     KMeansConsensus,
     Preprocessor,
     RandomKPartitions,
+    default_plan,
     read_table,
 )
 from ensemblage.cli import main
 from ensemblage.io._categories import CategoryEncoder
 from ensemblage.io._dates import date_parts, parse_dates
-from ensemblage.io._scaling import AlikeScaler
+from ensemblage.io._scaling import AlikeScaler, Ends
 
 N = 60
 
@@ -567,6 +568,75 @@ def test_the_largest_of_many_deviations_counts():
         scaled = X * ([factor] + [1] * 10)
         assert AlikeScaler().fit(scaled).keeps_scales_ == kept
     assert AlikeScaler().fit(np.column_stack([X, np.where(X[:, 0] > 0, 0.3, 0.1 + 0.2)])).keeps_scales_  # rounding
+
+
+def unit_rows(n=120, m=40):
+    X = np.random.default_rng(0).normal(size=(n, m))
+    return X / np.linalg.norm(X, axis=1, keepdims=True)
+
+
+def test_columns_with_hardly_any_variation_decide_no_scale():
+    """Pixels at the edge of an image: few objects have them, and their deviation is small for that."""
+    X = np.random.default_rng(0).normal(size=(100, 30))
+    for share, kept in ((0.05, True), (0.06, False)):
+        for sign in (1, -1):
+            edge = sign * 0.1 * (np.arange(100) < round(100 * share))
+            scaler = AlikeScaler().fit(np.column_stack([X, edge]))
+            assert scaler.keeps_scales_ == kept
+            assert (scaler.extremes_[0] == 30) != kept
+    rare = np.column_stack([X, 1e4 * (np.arange(100) < 3)])  # a rare large amount would outweigh all others
+    assert not AlikeScaler().fit(rare).keeps_scales_
+    alone = np.eye(100)[:, :3]  # where no column tells its unit, all do
+    assert AlikeScaler().fit(alone).keeps_scales_
+    assert not AlikeScaler().fit(alone * [1, 1, 50]).keeps_scales_
+
+
+def test_rounding_noise_is_never_standardised():
+    random = np.random.default_rng(0)
+    X, noise = random.normal(size=(100, 40)), 1e-7 * random.normal(size=(100, 2))
+    for other in (np.ones(40), np.r_[np.ones(38), 0.03, 30]):
+        table = np.column_stack([X * other, noise])
+        scaler = AlikeScaler().fit(table)
+        assert scaler.keeps_scales_ == (other.max() == 1)
+        assert scaler.noise_.tolist() == [40, 41]
+        assert np.abs(scaler.transform(table)[:, 40:]).max() < 1e-5
+        said = Preprocessor().fit(pd.DataFrame(table).add_prefix("c")).notes_[-1]
+        assert said.endswith("; centred alone, for only rounding varies there: c40, c41")
+    few = np.column_stack([X[:, :10], noise[:, :1]])  # a unit of its own
+    many = np.column_stack([X[:, :30] * 100.0 ** np.arange(-7, 8).repeat(2), noise])  # no unit is usual
+    for table in (few, many):
+        assert not len(AlikeScaler().fit(table).noise_)
+        np.testing.assert_allclose(Preprocessor().fit_transform(table), StandardScaler().fit_transform(table))
+
+
+def test_rows_of_unit_length_keep_their_scales():
+    X = unit_rows() * np.r_[np.ones(20), np.full(20, 1e-2)]
+    X[:, 0] = np.sqrt(1 - (X[:, 1:] ** 2).sum(axis=1))
+    for table in (X, X.astype(np.float16)):
+        kept = Preprocessor().fit(table)
+        assert "keep their scales, for all rows have length 1" in kept.notes_[-1]
+        table = table.astype(np.float64)
+        np.testing.assert_allclose(
+            kept.transform(table), (table - table.mean(axis=0)) / np.sqrt(table.var(axis=0).mean())
+        )
+        assert default_plan(table).scales.reason == "All rows have length 1."
+    assert not AlikeScaler().fit(1.01 * X).keeps_scales_
+    X[0] *= 1.01
+    assert not AlikeScaler().fit(X).keeps_scales_
+
+
+def test_scales_do_not_depend_on_the_blocks(monkeypatch, tmp_path):
+    X = np.column_stack([unit_rows(), np.arange(120) == 119])
+    whole = AlikeScaler().fit(X)
+    monkeypatch.setattr("ensemblage.io._scaling.SUM_ROWS", 50)
+    for table in (X, X[::-1]):
+        parts = AlikeScaler().fit(table)
+        assert parts.keeps_scales_ == whole.keeps_scales_
+        assert (parts.extremes_ == whole.extremes_).all()
+    ends = [Ends.of(X[rows]) for rows in (slice(50), slice(50, 119), slice(119, 120))]
+    joined, of_all = ends[0].joined(ends[1]).joined(ends[2]), Ends.of(X)
+    for found, wanted in zip(joined, of_all, strict=True):
+        np.testing.assert_array_equal(found, wanted)
 
 
 def test_of_copies_k_means_alone_is_asked():

@@ -28,6 +28,7 @@ from ensemblage import (
     stability,
 )
 from ensemblage.answer import choose_k_monti
+from ensemblage.base.random import settled_rows
 from ensemblage.generation import (
     MixedPartitions,
     ProjectionPartitions,
@@ -225,3 +226,16 @@ def test_the_next_fit_with_a_generator_is_another_one():
         RandomKPartitions(6, random_state=random).fit_transform(X)
         != RandomKPartitions(6, random_state=random).fit_transform(X)
     ).any()
+
+
+def test_rows_that_are_settled_depend_on_no_order():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(900, 3)) + 20 * np.repeat(np.arange(9), 100)[:, None]
+    rows = settled_rows(X, 450)
+    assert len(np.unique(rows)) == 450
+    assert (np.diff(rows) > 0).all()
+    assert abs(np.bincount(rows // 100) - 50).max() < 15
+    order = random.permutation(900)
+    np.testing.assert_array_equal(np.sort(order[settled_rows(X[order], 450)]), rows)
+    np.testing.assert_array_equal(settled_rows(X, 900), np.arange(900))
+    assert len(np.unique(settled_rows(np.zeros((50, 2)), 20))) == 20

@@ -15,6 +15,8 @@ from ensemblage.generation._candidates import NUMBERS
 
 EVERY = 10
 """Up to which that is every number."""
+MOST_BETWEEN = 24
+"""Numbers that are looked at between two of the list."""
 
 
 def numbers_up_to_root(n: int) -> list[int]:
@@ -53,10 +55,10 @@ def most_agreed(agreement: Mapping[int, float]) -> int:
 
 
 def numbers_around(best: int, ks: Sequence[int]) -> list[int]:
-    """``ks``, and all numbers between the neighbours of the best there."""
+    """``ks``, and all numbers between the neighbours of the best there; of many every other one, or fewer."""
     place = ks.index(best)
     low, high = ks[max(place - 1, 0)], ks[min(place + 1, len(ks) - 1)]
-    return sorted({*ks, *range(low, high + 1)})
+    return sorted({*ks, *range(low, high + 1, 1 + (high - low) // MOST_BETWEEN)})
 
 
 def agreement_up_to_root(

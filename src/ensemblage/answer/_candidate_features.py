@@ -214,6 +214,12 @@ class Described(NamedTuple):
     """(p, q) features, rounded."""
     agreement: Matrix
     """(p, p) adjusted Rand indices."""
+    measured: Matrix
+    """(p, len(NAMES)) of each candidate in its own view."""
+    geometry: dict[str, Geometry]
+    """By the view's name."""
+    of_set: Matrix
+    """(len(OF_SET),)"""
 
 
 def feature_names() -> list[str]:
@@ -225,14 +231,27 @@ def feature_names() -> list[str]:
 
 def describe(pool: Pool, features: Matrix, units: Matrix | None = None, n_jobs: int | None = 1) -> Described:
     """The features of all candidates of a pool, the consensuses among them; ``units`` as of `candidate_pool`."""
+    with one_native_thread():  # the threads have the cores
+        geometry = dict(zip(pool.spaces, parallel_map(Geometry.of, pool.spaces.values(), n_jobs), strict=True))
+        measured = _measured(pool.labels, [c.view for c in pool.candidates], geometry, n_jobs)
+    return _described(pool, measured, geometry, of_set(features, next(iter(geometry.values())), units))
+
+
+def describe_again(pool: Pool, known: Described, changed: NDArray[np.intp], n_jobs: int | None = 1) -> Described:
+    """The same of the same candidates of the same objects, some of them with other labels."""
+    measured, views = known.measured.copy(), [pool.candidates[i].view for i in changed]
+    with one_native_thread():
+        measured[changed] = _measured(pool.labels[changed], views, known.geometry, n_jobs)
+    return _described(pool, measured, known.geometry, known.of_set)
+
+
+def _described(pool: Pool, measured: Matrix, geometry: dict[str, Geometry], set_features: Matrix) -> Described:
+    """What `describe` finds, from what is measured of each candidate by itself."""
     candidates, labels = pool.candidates, pool.labels
     p, n = labels.shape
     asked = np.array([c.n_clusters for c in candidates])
     family = np.array([FAMILIES.index(c.family) for c in candidates])
     view = np.array([VIEWS.index(c.view) for c in candidates])
-    with one_native_thread():  # the threads have the cores
-        geometry = dict(zip(pool.spaces, parallel_map(Geometry.of, pool.spaces.values(), n_jobs), strict=True))
-        measured = _measured(labels, [VIEWS[i] for i in view], geometry, n_jobs)
     found = labels.max(axis=1) + 1
     ari, shared = np.empty((p, p)), np.empty((p, p))
     pair_agreement(labels, found, labels, found, ari, shared)
@@ -240,11 +259,10 @@ def describe(pool: Pool, features: Matrix, units: Matrix | None = None, n_jobs: 
     X = np.hstack([measured, agreed])
     names = [*NAMES, *AGREEMENT]
     R = X[:, [names.index(name) for name in RANKED]]
-    own = next(iter(geometry))
     more = np.column_stack([asked, found, found / np.sqrt(n), n / found, family, view])
-    constant = np.repeat(of_set(features, geometry[own], units)[None], p, axis=0)
+    constant = np.repeat(set_features[None], p, axis=0)
     X = np.hstack([X, _ranks(R, asked), _ranks(R, np.zeros(p)), _less_median(R, asked), more, constant])
-    return Described(np.round(X, DECIMALS).astype(np.float32), ari)
+    return Described(np.round(X, DECIMALS).astype(np.float32), ari, measured, geometry, set_features)
 
 
 def _measured(

@@ -6,26 +6,26 @@ docs/train_chooser.py trains them on `make_world` alone; their arrays lie beside
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.answer._agreed_k import EVERY, numbers_around
-from ensemblage.answer._candidate_features import CONSENSUS, describe, feature_names
+from ensemblage.answer._candidate_features import CONSENSUS, Described, describe, describe_again, feature_names
 from ensemblage.answer._candidate_pool import all_candidates, numbers_beside
 from ensemblage.answer._trees import Trees
-from ensemblage.base.random import sample_rows
-from ensemblage.generation._candidates import Made, Origin, Pool, numbers_of_clusters
+from ensemblage.base.random import settled_rows
+from ensemblage.generation._candidates import Labels, Made, Origin, Pool, larger_numbers, numbers_of_clusters
 from ensemblage.generation._views import Matrix
 
 ARRAYS = "chooser.npz"
 MOST_CHOSEN_ON = 1_500
-"""Objects that candidates are compared on; of more, so many are drawn by the seed."""
+"""Objects that candidates are compared on; of more, so many are drawn, the same with each seed."""
 TEMPERATURE = 0.04
 """A candidate weighs exp(1 / e) times another one whose predicted index is so much times e less."""
 LEAST_WEIGHT = 1e-3
@@ -80,7 +80,8 @@ class Chosen:
     is_clear : bool
         Whether the rating is above that of 96 % of synthetic single clouds.
     weights : dict of tuple to float
-        Of the partitions by view, family and number of clusters; they sum to 1.
+        Of the partitions by view, family and number of clusters; they sum to 1. Of more than 1,500 objects the
+        candidates are those of 1,500, and the weights are of the partitions of all: these are rated on the 1,500, too.
     version : str
         Of the trees.
     predicted : dict of int to float
@@ -154,31 +155,53 @@ def choose_candidate(
     *,
     ks: Sequence[int] | None = None,
     units: Matrix | None = None,
-    seed: int = 0,
     n_jobs: int | None = None,
     progress: Callable[[int, int], None] | None = None,
     made: Made | None = None,
 ) -> Chosen:
     """The candidate partition of features, (n, m), with the highest predicted index; all, or those of n_clusters.
 
-    ``ks`` are the numbers of clusters to choose from, ``units``, (m,), is as of `candidate_pool`. Where the best number
-    is above 10, those between its neighbours on the list are looked at, too. ``made`` gets the candidates
-    if they are of all objects. O(n² m) time for at most 1,500 objects.
+    ``ks`` are the numbers of clusters to choose from, ``units``, (m,), is as of `candidate_pool`. Without ``ks`` the
+    list ends at √n, or at n / 10 where the best number up to √n is at least half of that. Where the best is above 10,
+    those between its neighbours are looked at, too. ``made`` gets the candidates, for the generator if they are of all
+    objects, else for `weigh_again`. O(n² m) time for at most 1,500 objects.
     """
     X = np.asarray(features, dtype=np.float64)
-    X = X[sample_rows(len(X), MOST_CHOSEN_ON, seed)]
+    compared = settled_rows(X, MOST_CHOSEN_ON)
+    X = X[compared]
     listed = sorted({*numbers_of_clusters(len(X)), *(k for k in (ks or [n_clusters or 2]) if k < len(X))})
     allowed = {n_clusters} if n_clusters else set(ks) if ks else None
     rated = Rated.of(X, listed, units, n_jobs, progress)
     best = rated.best(allowed)
     k = int(rated.numbers[best])
+    if allowed is None and 4 * k * k >= len(X) and (larger := larger_numbers(len(X))):
+        more = sorted({*listed, *larger})
+        longer = Rated.of(X, more, units, n_jobs, known=rated.pool)
+        if longer.numbers[longer.best(None)] ** 2 > len(X):  # else the first choice stays
+            listed, rated, best = more, longer, longer.best(None)
+            k = int(rated.numbers[best])
     if k > EVERY and allowed is None:
         listed = numbers_around(k, sorted({*listed, k}))
         rated = Rated.of(X, listed, units, n_jobs, known=rated.pool)
         best = rated.best(None)
     if made is not None and len(X) == len(features):
         made.pool = rated.pool
+    elif made is not None:
+        made.compared, made.rated = compared, rated
     return _chosen(rated, best, allowed, listed)
+
+
+def weigh_again(chosen: Chosen, made: Made, partitions: Mapping[Origin, Labels], n_jobs: int | None) -> Chosen:
+    """The same choice with weights for the partitions of all objects, (n,) each, that were made after it.
+
+    Where candidates were compared on some of the objects, those partitions are others. Their ratings on the compared
+    objects take the place of those of the candidates. The number of clusters stays.
+    """
+    if made.rated is None:
+        return chosen
+    weighed = {tuple(of): labels[made.compared] for of, labels in partitions.items() if tuple(of) in chosen.weights}
+    again = made.rated.again({of: labels for of, labels in weighed.items() if (labels != labels[0]).any()}, n_jobs)
+    return replace(chosen, weights=_weights(again)) if again else chosen
 
 
 class Rated(NamedTuple):
@@ -191,6 +214,7 @@ class Rated(NamedTuple):
     predicted: NDArray[np.float64]
     """(p,)"""
     pool: Pool
+    described: Described
 
     @classmethod
     def of(
@@ -203,8 +227,20 @@ class Rated(NamedTuple):
         known: Pool | None = None,
     ) -> Rated:
         pool = all_candidates(X, ks, n_jobs, progress, units, known)
-        predicted = shipped_trees().trees.predict(describe(pool, X, units, n_jobs).X)
-        return cls(pool.candidates, pool.labels.max(axis=1).astype(np.int64) + 1, np.round(predicted, 6), pool)
+        described = describe(pool, X, units, n_jobs)
+        numbers = pool.labels.max(axis=1).astype(np.int64) + 1
+        return cls(pool.candidates, numbers, _ratings(described.X), pool, described)
+
+    def again(self, partitions: Mapping[Any, Labels], n_jobs: int | None) -> dict[tuple[str, str, int], float]:
+        """The ratings of other partitions of the same objects, each instead of the candidate of that origin."""
+        changed = np.array([i for i, of in enumerate(self.candidates) if tuple(of) in partitions], dtype=np.intp)
+        if not len(changed):
+            return {}
+        labels, origins = self.pool.labels.copy(), [tuple(self.candidates[i]) for i in changed]
+        for i, of in zip(changed, origins, strict=True):
+            labels[i] = np.unique(partitions[of], return_inverse=True)[1]
+        described = describe_again(self.pool._replace(labels=labels), self.described, changed, n_jobs)
+        return dict(zip(origins, _ratings(described.X[changed]).tolist(), strict=True))
 
     def best(self, allowed: set[int] | None) -> int:
         """The candidate with the highest prediction; on ties the first in the order of the pool."""
@@ -227,14 +263,26 @@ class Rated(NamedTuple):
         return np.flatnonzero(is_plain & (self.numbers >= beside[0]) & (self.numbers <= beside[-1]))
 
 
+def _ratings(X: NDArray[np.float32]) -> NDArray[np.float64]:
+    """(p,) what the trees predict for the features of candidates, rounded."""
+    return np.asarray(np.round(shipped_trees().trees.predict(X), 6))
+
+
+def _weights(ratings: Mapping[tuple[str, str, int], float]) -> dict[tuple[str, str, int], float]:
+    """Of candidates by their ratings; they sum to 1."""
+    values = np.array(list(ratings.values()))
+    weights = np.exp((values - values.max()) / TEMPERATURE)
+    is_heavy = weights >= LEAST_WEIGHT
+    total = weights[is_heavy].sum()
+    return {of: float(w / total) for of, w, keeps in zip(ratings, weights, is_heavy, strict=True) if keeps}
+
+
 def _chosen(rated: Rated, best: int, allowed: set[int] | None, listed: Sequence[int]) -> Chosen:
-    candidates, numbers, predicted, _ = rated
+    candidates, numbers, predicted, *_ = rated
     k, places = int(numbers[best]), rated.of_numbers(allowed)
     others = places[places != best]
     second = int(others[predicted[others].argmax()]) if len(others) else best
     near = rated.near(k, listed)
-    weights = np.exp((predicted[near] - predicted[near].max()) / TEMPERATURE)
-    near, weights = near[weights >= LEAST_WEIGHT], weights[weights >= LEAST_WEIGHT]
     return Chosen(
         k,
         candidates[best].view,
@@ -243,7 +291,7 @@ def _chosen(rated: Rated, best: int, allowed: set[int] | None, listed: Sequence[
         float(predicted[best] - predicted[second]),
         float(predicted[best]),
         bool(predicted[best] > shipped_trees().clear),
-        {tuple(candidates[i]): w for i, w in zip(near.tolist(), (weights / weights.sum()).tolist(), strict=True)},
+        _weights({tuple(candidates[i]): float(predicted[i]) for i in near}),
         shipped_trees().version,
         {int(q): float(predicted[places[numbers[places] == q]].max()) for q in np.unique(numbers[places])},
     )

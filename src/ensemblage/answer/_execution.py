@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from ensemblage.answer._choose_k import FEW, choose_k, too_few_rows
-from ensemblage.answer._chooser import NO_WEIGHT, Chosen, choose_candidate
+from ensemblage.answer._chooser import NO_WEIGHT, Chosen, choose_candidate, weigh_again
 from ensemblage.answer._k_choice import KChoice
 from ensemblage.answer._plan import Plan
 from ensemblage.base.options import Message, Option
@@ -62,7 +62,7 @@ def chosen_of(
         some = some[rows]
         if made is not None:
             made.rows = rows
-    how = {"units": generator.units, "seed": seed, "n_jobs": n_jobs, "progress": progress, "made": made}
+    how = {"units": generator.units, "n_jobs": n_jobs, "progress": progress, "made": made}
     return choose_candidate(some, plan.k, ks=plan.k_range, **how)
 
 
@@ -168,6 +168,11 @@ def weights_of_members(n_made: int, n_members: int, n_columns: int, weight: floa
     if n_made == 0 or n_members == 0:
         return None
     return [1.0] * n_made + [weight * n_made / n_columns] * n_members
+
+
+def weighed(chosen: Chosen, made: Made, generator: Any, n_jobs: int | None) -> Chosen:
+    """The choice with the weights of the partitions that a `ScaledPartitions` has made after it."""
+    return weigh_again(chosen, made, dict(zip(generator._candidates, generator._labels.T, strict=True)), n_jobs)
 
 
 def learned_weights(generator: Any, chosen: Chosen) -> list[float]:

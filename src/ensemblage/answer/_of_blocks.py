@@ -15,7 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.answer._chooser import choose_candidate
-from ensemblage.answer._execution import consensus_of, generator_of, learned_weights, number_of_clusters, set_weights
+from ensemblage.answer._execution import (
+    consensus_of,
+    generator_of,
+    learned_weights,
+    number_of_clusters,
+    set_weights,
+    weighed,
+)
 from ensemblage.answer._plan import Plan
 from ensemblage.answer._second_sample import (
     SecondSample,
@@ -27,6 +34,7 @@ from ensemblage.answer._second_sample import (
 from ensemblage.base.atomic import new_folder
 from ensemblage.base.validation import check_fitted
 from ensemblage.ensemble._ensemble import Ensemble
+from ensemblage.generation._candidates import Made
 from ensemblage.generation._clusterers import nearest_rows
 from ensemblage.generation._dense_rows import MOST_OF_SAMPLE, MOST_WHOLE, are_dense, drawn_rows
 from ensemblage.io._feature_blocks import FeatureBlocks, StoredFeatures, describe_blocks
@@ -68,11 +76,12 @@ def cluster_blocks(plan: Plan, features: FeatureBlocks, seed: int, n_jobs: int |
     """The steps of the plan on features as they are clustered."""
     size = plan.generator.sample_size
     kept, other = (_dense_rows(features, size, of, n_jobs) for of in (seed, second_seed(seed)))
-    how = {"units": plan.generator.units, "seed": seed, "n_jobs": n_jobs, "progress": progress}
-    chosen = choose_candidate(kept, plan.k, ks=plan.k_range, **how)
+    made, how = Made(), {"units": plan.generator.units, "n_jobs": n_jobs, "progress": progress}
+    chosen = choose_candidate(kept, plan.k, ks=plan.k_range, made=made, **how)
     k = number_of_clusters(plan, None, chosen)
     generator = generator_of(plan, k, seed, n_jobs, progress, chosen)
     generator._fit_kept(kept)
+    chosen = weighed(chosen, made, generator, n_jobs)
     n_threads = thread_count(n_jobs) if isinstance(features, StoredFeatures) else 1  # of each worker
     nearest = features._kept(_places_of_nearest, PLACES, 2, [kept, other], n_threads)
     counts = nearest._reduce(counts_of, np.add, len(kept))

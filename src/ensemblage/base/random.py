@@ -12,6 +12,8 @@ from sklearn.utils import check_random_state
 from ensemblage.base.parameters import Seed
 from ensemblage.base.validation import check_value
 
+MOST_KEYS = 50
+"""Columns by which rows are ordered before some are drawn."""
 RESTARTS_ARE_SEEDED = "rng" in signature(eigsh).parameters
 """From SciPy 1.17 on. Before, ARPACK's own generator draws the vectors of a restart, the same in every process."""
 
@@ -39,6 +41,18 @@ def seed_of(random_state: Any, subject: str = "random_state") -> int:
 def sample_rows(n: int, most: int, seed: int) -> NDArray[np.intp]:
     """All of n rows, or so many of more, drawn by the seed, ascending."""
     return np.arange(n) if n <= most else np.sort(np.random.RandomState(seed).permutation(n)[:most])
+
+
+def settled_rows(X: NDArray[np.float64], most: int) -> NDArray[np.intp]:
+    """All rows of X, (n, m), or so many of more, ascending: drawn, but the same for each seed and order of the rows.
+
+    Rows that are equal in the first columns stand for each other. O(n log n) time.
+    """
+    n = len(X)
+    if n <= most:
+        return np.arange(n)
+    ordered = np.lexsort(X[:, :MOST_KEYS].T[::-1])
+    return np.sort(ordered[np.random.RandomState(0).permutation(n)[:most]])
 
 
 def eigsh_start(start: NDArray[np.float64]) -> dict[str, Any]:

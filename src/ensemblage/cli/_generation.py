@@ -252,7 +252,7 @@ class Generation:
         if self.generator == DIVERSE:
             return len(generator._recipes(*X.shape))
         if self.generator == SCALED:
-            return len(pairs_of(X.shape[1]))
+            return len(pairs_of(*X.shape))
         return N_ALGORITHMS if self.generator == MIXED else self.partitions
 
 

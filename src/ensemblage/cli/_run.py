@@ -24,6 +24,7 @@ from ensemblage.answer._execution import (
     learned_weights,
     number_of_clusters,
     set_weights,
+    weighed,
 )
 from ensemblage.answer._saved import save_model
 from ensemblage.base.options import Option
@@ -327,6 +328,9 @@ def _cluster(decisions: Decisions, folder: Folder, seconds: Seconds) -> PlannedE
     if generation.generator in (DIVERSE, SCALED):  # their members have about as many clusters
         number = _choose(decisions, seconds)
         ensemble, model = _generate(decisions, folder, replace(generation, k=number.k), seconds, number)
+        if number.chosen is not None and model is not None:
+            chosen = weighed(number.chosen, number.made, model.generator_, generation.n_jobs)
+            number = number._replace(chosen=chosen)
     else:
         ensemble, model = _generate(decisions, folder, generation, seconds)
         number = _choose(decisions, seconds)

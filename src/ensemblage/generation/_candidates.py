@@ -9,14 +9,14 @@ from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.cluster.hierarchy import linkage
 
 from ensemblage.base.cached import once
-from ensemblage.base.random import sample_rows
+from ensemblage.base.random import settled_rows
 from ensemblage.generation._diverse import GINI_THRESHOLD, MOST_FULL, RIDGE, Embedding, Objects
 from ensemblage.generation._genie import Merges
 from ensemblage.generation._lumbermark import N_NEIGHBOURS, lumbermark
@@ -31,7 +31,7 @@ Labels = NDArray[np.int32]
 STEPS, TOLERANCE = 60, 1e-3
 """Of a mixture."""
 MOST_MERGED = 2_500
-"""Objects that Ward's method merges; of more, so many are drawn."""
+"""Objects that Ward's method merges; of more, so many are drawn, the same with each seed."""
 NARROW = (
     ("own", "kmeans"),
     ("own", "full"),
@@ -59,11 +59,16 @@ WIDE = (
     ("logarithm", "spectral10"),
     ("given", "spectral10"),
 )
-"""Pairs of a view and a family, for at most 50 features and for more."""
+"""Pairs of a view and a family, for at most 50 features and for more ..."""
+WIDE_AND_LONG = (*WIDE, ("deviation", "spectral10"))
+"""... and for more than 50 features of more than 500 objects."""
+MOST_FEW = 500
 FAMILIES = ("kmeans", "ward", "full", "prior", "latent", "factor", "spectral10", "spectral5", "genie3", "lumbermark")
 """All that `Space` makes."""
 NUMBERS = (*range(2, 11), 12, 14, 17, 20, 24, 28, 33, 39, 47, 56)
 """Numbers of clusters that are looked at first, as far as √n."""
+LARGE_NUMBERS = (*NUMBERS[10:], 67, 80, 95, 113, 135, 160, 190)
+"""Those that are looked at where the best of the first is at least half of √n, as far as n / 10."""
 BY_NEIGHBOURS = ("spectral10", "spectral5", "lumbermark", "genie3")
 """Families that need the nearest neighbours or a tree of them, the one that takes longest first; the others need Ward's
 hierarchy."""
@@ -97,9 +102,14 @@ def numbers_of_clusters(n: int) -> list[int]:
     return [k for k in NUMBERS if k * k <= max(n, 25) and k < n]
 
 
-def pairs_of(m: int) -> tuple[tuple[str, str], ...]:
-    """The view and family of the candidates of m features."""
-    return NARROW if m <= MOST_FULL else WIDE
+def larger_numbers(n: int) -> list[int]:
+    """Those of `LARGE_NUMBERS` from √n to n / 10."""
+    return [k for k in LARGE_NUMBERS if k * k > n and 10 * k <= n]
+
+
+def pairs_of(n: int, m: int) -> tuple[tuple[str, str], ...]:
+    """The view and family of the candidates of n objects with m features."""
+    return NARROW if m <= MOST_FULL else WIDE if n <= MOST_FEW else WIDE_AND_LONG
 
 
 class Space:
@@ -110,11 +120,10 @@ class Space:
         name: str,
         features: Matrix,
         most_clusters: int,
-        seed: int = 0,
         units: Matrix | None = None,
         is_of_sample: bool = False,
     ) -> None:
-        self.scales, self.most_clusters, self.seed = Scales.fit(name, features, units), most_clusters, seed
+        self.scales, self.most_clusters = Scales.fit(name, features, units), most_clusters
         self.features = self.scales.transform(features)
         n, m = self.features.shape
         # More columns than this are replaced by scores with about the same distances.
@@ -133,8 +142,8 @@ class Space:
 
     @once
     def rows(self) -> NDArray[np.intp]:
-        """The objects that Ward's method merges: all, or 2,500 drawn by the seed."""
-        return sample_rows(len(self.X), MOST_MERGED, self.seed)
+        """The objects that Ward's method merges: all, or 2,500 that are drawn."""
+        return settled_rows(self.X, MOST_MERGED)
 
     @once
     def hierarchy(self) -> NDArray[np.int64]:
@@ -253,6 +262,10 @@ class Made:
     """(m,) the objects that are clustered, if they were drawn."""
     pool: Pool | None = None
     """Of all objects that are clustered, if it was made of all."""
+    compared: NDArray[np.intp] | None = None
+    """(r,) those of the objects that are clustered whose candidates were rated, if not all were ..."""
+    rated: Any = None
+    """... and their candidates with their ratings."""
 
 
 def candidate_pool(
@@ -260,7 +273,6 @@ def candidate_pool(
     ks: Sequence[int],
     pairs: Sequence[tuple[str, str]] | None = None,
     n_jobs: int | None = 1,
-    seed: int = 0,
     progress: Callable[[int, int], None] | None = None,
     units: Matrix | None = None,
     made: Pool | None = None,
@@ -269,17 +281,17 @@ def candidate_pool(
     """The partitions of features, (n, m), by every pair with every number of clusters.
 
     ``units``, (m,), is what each column was divided by, for the view "given". What is the same in a pool that was
-    ``made`` of the same features, units and seed, for all views of these pairs, is taken from there. ``is_of_sample``
+    ``made`` of the same features and units, for all views of these pairs, is taken from there. ``is_of_sample``
     says that the features were drawn of many, by kernels that find neighbours here, too; it changes no partition.
 
-    A view that is another one again is left out, and so is a partition that could not be made or has one cluster. Of
-    more than 2,500 objects those that Ward's method merges are drawn by the seed; nothing else is random.
+    A view that is another one again is left out, and so is a partition that could not be made or has one cluster.
+    Nothing is random.
     """
     features = np.asarray(features, dtype=np.float64)
-    pairs = pairs_of(features.shape[1]) if pairs is None else pairs
+    pairs = pairs_of(*features.shape) if pairs is None else pairs
     views = list(dict.fromkeys(view for view, _ in pairs))
     if made is None:
-        known, spaces = dict[Origin, Labels](), _spaces(views, features, max(ks), seed, units, is_of_sample)
+        known, spaces = dict[Origin, Labels](), _spaces(views, features, max(ks), units, is_of_sample)
     else:
         known = made.known(max(ks))
         spaces = {name: made.spaces[name].with_most(max(ks)) for name in views if name in made.spaces}
@@ -310,14 +322,13 @@ def _spaces(
     views: Sequence[str],
     features: Matrix,
     most_clusters: int,
-    seed: int,
     units: Matrix | None,
     is_of_sample: bool,
 ) -> dict[str, Space]:
     """The views by name, without duplicates."""
     spaces: dict[str, Space] = {}
     for name in views:
-        space = Space(name, features, most_clusters, seed, units, is_of_sample)
+        space = Space(name, features, most_clusters, units, is_of_sample)
         if not any(np.allclose(space.features, other.features, atol=1e-9) for other in spaces.values()):
             spaces[name] = space
     return spaces

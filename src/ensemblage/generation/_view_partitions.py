@@ -44,8 +44,8 @@ class ScaledPartitions(LabelTransformer):
         Number of clusters, or several: each algorithm is run with each; 1 counts as 2. None: 2 to 10, 12, 14, 17, 20,
         24, 28, 33, 39, 47, 56, up to √n_samples.
     algorithms : sequence of str, optional
-        A view and a family each, as in "own kmeans". None: the 12 pairs for at most 50 features, or the 11 for more,
-        that `ConsensusClustering` weighs.
+        A view and a family each, as in "own kmeans". None: the 12 pairs for at most 50 features, or the 11 for more (12
+        of more than 500 objects), that `ConsensusClustering` weighs.
     units : array-like of shape (n_features,), optional
         What each column of X was divided by: the view "given" multiplies by it. None: there is no such view.
     sample_size : int, optional
@@ -55,8 +55,7 @@ class ScaledPartitions(LabelTransformer):
     n_jobs : int, optional
         Threads. The result does not depend on it.
     random_state : int, RandomState, Generator or None, default=None
-        Draws the objects of ``sample_size``, and those that Ward's method merges where there are more than 2,500;
-        nothing else is random.
+        Draws the objects of ``sample_size``; nothing else is random.
     {progress}
 
     Attributes
@@ -145,11 +144,11 @@ class ScaledPartitions(LabelTransformer):
         rows = made.rows
         if rows is None:
             rows = dense_rows(everything, self.sample_size or len(everything), seed, self.n_jobs)
-        self._cluster_sample(everything[rows], len(rows) < len(everything), seed, made.pool)
+        self._cluster_sample(everything[rows], len(rows) < len(everything), made.pool)
         return self._labels_of_nearest(everything) if self._is_of_sample else self._labels
 
     def _take_made(self, made: Made | None) -> None:
-        """Do not make again in the next ``fit`` what was made of the same features, with the same units and seed."""
+        """Do not make again in the next ``fit`` what was made of the same features, with the same units."""
         if made is not None:
             self._made = made
 
@@ -157,9 +156,9 @@ class ScaledPartitions(LabelTransformer):
         """Make the partitions of what is kept of objects that were drawn; ``transform`` labels the others."""
         check_parameters(self)
         vars(self).pop("_made", None)
-        self._cluster_sample(self._validate(X, reset=True), True, seed_of(self.random_state))
+        self._cluster_sample(self._validate(X, reset=True), True)
 
-    def _cluster_sample(self, X: NDArray[np.float64], is_of_sample: bool, seed: int, made: Pool | None = None) -> None:
+    def _cluster_sample(self, X: NDArray[np.float64], is_of_sample: bool, made: Pool | None = None) -> None:
         """Make the partitions of the objects that are clustered, which may be some of all."""
         n, m = X.shape
         least = 4 if self.n_clusters is None else max(int(np.min(self.n_clusters)), 2)  # up to √n are made
@@ -170,8 +169,8 @@ class ScaledPartitions(LabelTransformer):
             )
         ks = numbers_asked(self.n_clusters, n, numbers_of_clusters(n))
         names = self.algorithms
-        pairs = pairs_of(m) if names is None else tuple(PAIR_NAMED[name] for name in dict.fromkeys(names))
-        how = self.n_jobs, seed, self.progress, self._checked_units(m)
+        pairs = pairs_of(n, m) if names is None else tuple(PAIR_NAMED[name] for name in dict.fromkeys(names))
+        how = self.n_jobs, self.progress, self._checked_units(m)
         pool = candidate_pool(X, ks, pairs, *how, made, is_of_sample=is_of_sample)
         if not len(pool.labels):
             raise ValueError(

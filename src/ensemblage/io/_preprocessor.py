@@ -64,8 +64,9 @@ class Preprocessor(TransformerMixin, BaseEstimator):
     standardize : bool or "auto", default "auto"
         Bring numbers to mean 0 and standard deviation 1. "auto": unless all standard deviations are within a factor of
         20 and every clustered column is numeric. Such columns are centred and divided by one number, so that a column
-        with more variance has more weight. ``notes_`` names the column that would have outweighed the others. Ordered
-        categories, as ranks, are always standardised, and so are sparse matrices.
+        with more variance has more weight. Columns that hardly vary are not compared, and rows of length 1 keep their
+        scales: docs/TABLES.md. ``notes_`` names the column that would have outweighed the others. Ordered categories,
+        as ranks, are always standardised, and so are sparse matrices.
     impute : {"median", "mean", "most-frequent", "knn"}, optional
         What a missing number becomes: that of its column, or the mean of the five nearest objects that have it. Without
         it, the missing numbers of a table or data frame become the median of their column (of ordered categories the

@@ -4,24 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import deepcopy
-from typing import Any, Literal, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from ensemblage.base.options import Message, Option
+from ensemblage.base.text import some
 from ensemblage.rows.blocks import SUM_ROWS, row_blocks
 
 AUTO: Literal["auto"] = "auto"
 ALIKE = 20.0
 """Scales are kept if the largest standard deviation is at most so many times the least: see docs/DEFAULT.md."""
+SAME_SHARE = 0.95
+"""Of the objects with one value, from which on a column's deviation says nothing of its unit: near-zero variance."""
+NOISE, FEW, ONE_UNIT = 1e-6, 0.05, 0.9
+"""Rounding noise has at most so many times the median deviation, is so much of the columns at most, and so much of the
+others is within a factor of `ALIKE` of the median."""
+UNIT_LENGTH = 2e-3
+"""By how much the squared length of a row may differ from 1: what rounding to 16 bits changes."""
 STANDARDIZED = "features have mean 0 and standard deviation 1"
-KEPT = Message(
-    f"features keep their scales, all standard deviations within a factor of {ALIKE:.0f}: centred, and all divided by "
-    "one number (else: ",
-    Option("standardize", True),
-    ")",
+KEPT, OF_UNIT_LENGTH = (
+    Message(
+        f"features keep their scales, {why}: centred, and all divided by one number (else: ",
+        Option("standardize", True),
+        ")",
+    )
+    for why in (f"all standard deviations within a factor of {ALIKE:.0f}", "for all rows have length 1")
 )
 
 
@@ -75,25 +85,115 @@ def extremes_of_both(
     return np.fmin(first[0], second[0]), np.fmax(first[1], second[1])
 
 
+class Ends(NamedTuple):
+    """How often each column of n rows has its least and its largest value, and how long the rows are."""
+
+    n: int
+    low: NDArray[np.float64]
+    at_low: NDArray[np.int64]
+    high: NDArray[np.float64]
+    at_high: NDArray[np.int64]
+    """(m,) each."""
+    shortest: float
+    longest: float
+    """Squared lengths of rows."""
+
+    @classmethod
+    def of(cls, X: NDArray[np.float64]) -> Ends:
+        """O(n m) time."""
+        low, high, squares = X.min(axis=0), X.max(axis=0), np.einsum("ij,ij->i", X, X)
+        counts = [(end == X).sum(axis=0) for end in (low, high)]
+        return cls(len(X), low, counts[0], high, counts[1], float(squares.min()), float(squares.max()))
+
+    def joined(self, other: Ends) -> Ends:
+        """Of the rows of both."""
+        low, high = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
+        at_low = self.at_low * (self.low == low) + other.at_low * (other.low == low)
+        at_high = self.at_high * (self.high == high) + other.at_high * (other.high == high)
+        shortest, longest = min(self.shortest, other.shortest), max(self.longest, other.longest)
+        return Ends(self.n + other.n, low, at_low, high, at_high, shortest, longest)
+
+    @property
+    def share(self) -> NDArray[np.float64]:
+        """(m,) of the rows at the least or at the largest value, whichever is more."""
+        return np.asarray(np.maximum(self.at_low, self.at_high) / self.n)
+
+    @property
+    def are_of_unit_length(self) -> bool:
+        return abs(self.shortest - 1) <= UNIT_LENGTH and abs(self.longest - 1) <= UNIT_LENGTH
+
+
+def _are_noise(deviations: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """(m,) which columns are rounding noise: hardly any deviation, and few beside others of one unit."""
+    if not len(deviations):
+        return np.zeros(0, dtype=bool)
+    usual = float(np.median(deviations))
+    are_tiny = deviations <= NOISE * usual
+    others = deviations[~are_tiny]
+    is_one_unit = np.mean((others <= ALIKE * usual) & (others >= usual / ALIKE)) >= ONE_UNIT
+    return are_tiny & bool(is_one_unit and are_tiny.mean() <= FEW)
+
+
 class AlikeScaler(BlockScaler):
-    """Mean 0; divided each by its deviation, or, where all are within a factor of `ALIKE`, by their quadratic mean."""
+    """Mean 0; divided each by its deviation, or, where all are within a factor of `ALIKE` or all rows have unit length,
+    by their quadratic mean.
+
+    A column with `SAME_SHARE` of its values at its least or largest is not the least one. What is rounding noise beside
+    other columns of one unit counts nowhere, and is centred alone.
+    """
+
+    _ends: Ends
+
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Add a block of rows: also how often each column has its least and its largest value."""
+        found = Ends.of(np.asarray(X, dtype=np.float64))
+        self._ends = self._ends.joined(found) if hasattr(self, "n_samples_seen_") else found
+        super().partial_fit(X, y, sample_weight)
+        return self
 
     def finish(self) -> Self:
         """Choose between the two."""
         fitted: Any = self
         deviations = np.sqrt(np.asarray(fitted.var_))
         varying = np.flatnonzero((deviations > 0) & (fitted.scale_ == deviations))  # 1 of what rounding alone varies
-        order = np.argsort(deviations[varying], kind="stable")
-        self.extremes_ = varying[order[[0, -1]]] if len(varying) else varying
-        self.keeps_scales_ = bool(len(varying)) and bool(np.divide(*deviations[self.extremes_][::-1]) <= ALIKE)
+        self.noise_ = varying[_are_noise(deviations[varying])]
+        varying = np.setdiff1d(varying, self.noise_)
+        order = varying[np.argsort(deviations[varying], kind="stable")]
+        telling = order[self._ends.share[order] < SAME_SHARE]
+        least = telling if len(telling) else order
+        self.extremes_ = np.concatenate([least[:1], order[-1:]])
+        is_unit_length = self._ends.are_of_unit_length
+        self.keeps_scales_ = bool(len(varying)) and (self._ratio <= ALIKE or (len(varying) > 1 and is_unit_length))
+        fitted.scale_[self.noise_] = 1.0
         if self.keeps_scales_:
             self.scale_ = np.full(len(deviations), np.sqrt(np.mean(deviations[varying] ** 2)))
+        del self._ends
         return self
+
+    @property
+    def _ratio(self) -> float:
+        """Of the largest to the least deviation that counts."""
+        least, largest = np.sqrt(np.asarray(self.var_)[self.extremes_])
+        return float(largest / least)
+
+    @property
+    def is_of_unit_length(self) -> bool:
+        """Whether scales are kept for that reason alone."""
+        return self.keeps_scales_ and self._ratio > ALIKE
 
     def note(self, names: Sequence[str]) -> str:
         """What was done and, of columns of these names, which one would have outweighed the others."""
-        if self.keeps_scales_ or not len(self.extremes_):
-            return KEPT if self.keeps_scales_ else STANDARDIZED
+        said, noise = self._note(names), [names[j] for j in getattr(self, "noise_", [])]
+        if not noise:
+            return said
+        pieces = said.pieces if isinstance(said, Message) else (said,)
+        return Message(*pieces, f"; centred alone, for only rounding varies there: {some(noise)}")
+
+    def _note(self, names: Sequence[str]) -> str:
+        if not len(self.extremes_):
+            return STANDARDIZED
+        if self.keeps_scales_:
+            return OF_UNIT_LENGTH if self.is_of_unit_length else KEPT
         (least, low), (largest, high) = ((names[j], in_digits(float(np.sqrt(self.var_[j])))) for j in self.extremes_)
         return (
             f"{STANDARDIZED}: else column {largest!r}, whose standard deviation is {high}, would outweigh the others; "

@@ -485,12 +485,13 @@ def stability() -> list[str]:
 
 
 def page() -> str:
-    summary, chosen, undone = (
-        (FOLDER / f"{name}.md").read_text(encoding="utf-8") for name in ("summary", "chosen", "undone")
+    summary, many, undone, chosen = (
+        (FOLDER / f"{name}.md").read_text(encoding="utf-8")
+        for name in ("summary", "many_objects_results", "undone", "chosen")
     )
     second = [*development(), *sealed(), *worst_tables(), *what_it_says(), *structure(), *stability(), *without_each()]
     first = [*product(), "", *words(), "", *number(), *search(), ""]
-    return "\n".join([summary.rstrip(), *second, undone, chosen, *first])
+    return "\n".join([summary.rstrip(), *second, many, undone, chosen, *first])
 
 
 def main() -> None:

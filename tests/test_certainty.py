@@ -136,7 +136,7 @@ def test_weights_on_distinct_rows(missing):
 def test_perfect_clusters_are_certain_however_fine_the_members():
     truth = np.repeat([0, 1, 2], [40, 30, 20])
     random = np.random.default_rng(0)
-    fine = np.column_stack([10 * truth + random.integers(0, 9, 90) for _ in range(6)])
+    fine = np.column_stack([10 * truth + random.integers(0, 9, 90) for _ in range(6)]).astype(str)
     found = certainty(fine, truth)
     assert_array_equal(found.confidence, 1.0)
     assert found.cohesion.max() < 0.3

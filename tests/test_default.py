@@ -208,7 +208,7 @@ def test_a_method_without_a_rule_is_refused_before_the_work(tmp_path, monkeypatc
 
 UNITS = pd.DataFrame(X * [1, 1000], columns=["cm", "m"])
 """Two columns in other units."""
-GAPS = UNITS.mask(np.random.default_rng(0).random(UNITS.shape) < 0.05)
+GAPS = UNITS.mask(np.random.default_rng(0).random(UNITS.shape) < 0.05).drop(index=[1])  # a row without any value
 MIXED = UNITS.assign(kind=np.where(X[:, 0] > 4, "a", "b"))
 
 

@@ -200,7 +200,7 @@ FIRST_WORDS = {
     "n_neighbors": "How many of a row's largest co-associations count.",
     "partitioner": "The graph partitioner.",
     "association_threshold": THRESHOLD,
-    "weights": "Weight of each partition; 0 leaves it out. Default: one each.",
+    "weights": "Weight of each partition; 0 leaves it out",
     "cluster_weights": "Weight of each cluster:",
 }
 

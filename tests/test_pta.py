@@ -245,7 +245,7 @@ def test_memory_is_refused_before_it_is_taken(monkeypatch):
         PTGP(3, n_steps=1, n_jobs=1, max_bytes="13MB").fit(few)
     monkeypatch.setattr(_trajectories, "walk", None)
     with pytest.raises(ValueError, match=r"PTA must fit into max_bytes = 2.1 GB\. Got"):
-        PTA(3).fit(np.arange(17_000)[:, None] // [1, 2, 3])
+        PTA(3).fit((np.arange(17_000)[:, None] // [1, 2, 3]).astype(str))
 
 
 @pytest.mark.parametrize(

@@ -296,7 +296,7 @@ def test_where_the_number_of_clusters_comes_from_is_said():
     labels = planted_labels(n=90, p=8, k=4, noise=0.05, seed=0)[0]
     labels = 3 * labels + np.random.default_rng(0).integers(3, size=labels.shape)
     assert "a number that was found in the clusterings" in answer_of(
-        report.summarize(labels, CumulativeVoting().fit(labels))
+        report.summarize(labels.astype(str), CumulativeVoting().fit(labels.astype(str)))
     )
 
 

@@ -255,7 +255,7 @@ def test_types_of_a_users_script(tmp_path):
 
 
 def test_pandas_categories_as_index():
-    frame = pd.DataFrame({"x": [0.0, 0.1, 5.0, 5.1] * 10, "y": range(40)}, index=pd.RangeIndex(40, name="who"))
+    frame = pd.DataFrame({"x": [0.0, 0.1, 5.0, 5.1] * 10, "y": np.arange(40) % 7}, index=pd.RangeIndex(40, name="who"))
     found = ConsensusClustering(2, random_state=0).fit(frame).to_frame(frame)
     assert found.index.name == "who"
 

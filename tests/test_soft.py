@@ -15,7 +15,7 @@ from sklearn.mixture import GaussianMixture
 from strategies import few_starts, planted_labels, random_labels
 
 import ensemblage
-from ensemblage import METHODS, EuclideanMedian, SoftEnsemble, make_consensus
+from ensemblage import METHODS, CumulativeVoting, EuclideanMedian, SoftEnsemble, make_consensus
 from ensemblage.metrics import agreement_weights, certainty, coassociation, density
 from ensemblage.rows import blocks, memberships
 
@@ -428,3 +428,17 @@ def test_labels_are_asked_for_in_one_sentence():
     for act in (lambda: ensemblage.Ensemble(soft), lambda: method("km", 3).fit(labels).predict(soft)):
         with pytest.raises(ValueError, match=r"must be one of labels. Got SoftEnsemble\(60 .* Give soft.to_labels"):
             act()
+
+
+def test_clusters_without_objects_are_numbered_last():
+    random = np.random.default_rng(0)
+    shares = [random.dirichlet(np.full(k, 0.2), 60) * (np.arange(k) < k - 1) for k in (3, 4, 5)]
+    soft = SoftEnsemble([share / share.sum(axis=1, keepdims=True) for share in shares])
+    model = CumulativeVoting(3).fit(soft)
+    given, memberships = model.labels_, model.predict_proba(soft)
+    assert model.n_clusters_ < memberships.shape[1]
+    model.align(model.n_clusters_ - 1 - given)
+    assert_array_equal(model.labels_, model.n_clusters_ - 1 - given)
+    assert_array_equal(model.predict(soft), model.labels_)
+    places = [*range(model.n_clusters_)[::-1], *range(model.n_clusters_, memberships.shape[1])]
+    assert_array_equal(model.predict_proba(soft), memberships[:, places])

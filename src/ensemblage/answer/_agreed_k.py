@@ -37,7 +37,7 @@ def agreement_by_number(
     consensus is average linkage. Numbers that no algorithm makes, or more than there are label rows, are left out.
     """
     generator = DiversePartitions(ks, n_jobs=n_jobs, random_state=seed, progress=progress)
-    ensemble = Ensemble(generator.fit_transform(X))
+    ensemble = Ensemble._made(generator.fit_transform(X))
     numbers, found = generator.n_clusters_, dict[int, float]()
     for i, k in enumerate(ks):
         near = ensemble.select(np.flatnonzero(np.isin(numbers, ks[max(i - 1, 0) : i + 2])))

@@ -66,7 +66,7 @@ def _consensus(pool: Pool, members: np.ndarray, k: int, ks: Sequence[int]) -> La
     chosen = pool.labels[members & np.isin(asked, numbers_beside(k, ks))]
     if len(chosen) < 2:
         return None
-    ensemble = Ensemble(np.ascontiguousarray(chosen.T))
+    ensemble = Ensemble._made(np.ascontiguousarray(chosen.T))
     rows = Rows.of(ensemble, np.ones(len(chosen)), None)[1]
     if k > len(rows):
         return None

@@ -440,7 +440,7 @@ def _longest_living_k(
 ) -> int | None:
     """The number of clusters that lives longest in cumulative voting."""
     generator = RandomKPartitions(n_partitions, n_jobs=n_jobs, random_state=seed, progress=steps.of(3))
-    return CumulativeVoting().fit(Ensemble(generator.fit_transform(data))).n_clusters_
+    return CumulativeVoting().fit(Ensemble._made(generator.fit_transform(data))).n_clusters_
 
 
 def _silhouette(apart: NDArray[np.float64], labels: NDArray[np.int32]) -> float:

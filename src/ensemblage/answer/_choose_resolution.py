@@ -192,7 +192,7 @@ def choose_resolution(
         first, list(zip(ascending, starts, strict=True)), n_jobs, progress=tell(n_resamples), what="resolution"
     )
     labels = dict(zip(ascending, best, strict=True))
-    ensembles = {r: Ensemble(np.column_stack([found[i] for found in resampled])) for i, r in enumerate(ascending)}
+    ensembles = {r: Ensemble._made(np.column_stack([found[i] for found in resampled])) for i, r in enumerate(ascending)}
     return _choice(labels, ensembles, consensus, combine, n_jobs, notes, backend_of(X))
 
 
@@ -363,7 +363,7 @@ def _choice(
     shares = {r: float((again[r] >= LEAST_JACCARD)[labels[r]].mean()) for r in resolutions}
     means = {r: _agreements(ensemble, n_jobs) for r, ensemble in ensembles.items()}
     stability = {r: float(mean.mean()) for r, mean in means.items()}
-    several = Ensemble(np.column_stack(list(labels.values())))
+    several = Ensemble._made(np.column_stack(list(labels.values())))
     alike = agreement_matrix(several, "ari", n_jobs=n_jobs)
     runs = list(_plateaus([int(z.max()) + 1 for z in labels.values()], alike))
     sweep = Sweep(labels, ensembles, stability, shares)
@@ -426,7 +426,7 @@ class Sweep(NamedTuple):
         each = max(1, MOST_MEMBERS // len(run))
         columns = {r: [self.labels[r], *np.asarray(self.ensembles[r]).T[:each]] for r in run}
         names = [f"r{r:g}_{b}" for r in run for b in range(len(columns[r]))]
-        return Ensemble(np.column_stack([column for r in run for column in columns[r]]), names=names)
+        return Ensemble._made(np.column_stack([column for r in run for column in columns[r]]), names=names)
 
     def combine(self, run: Sequence[float], method: str, seed: int, n_jobs: int | None) -> Plateau:
         """The consensus of a run of resolutions."""

@@ -157,7 +157,7 @@ def check_votes(generator: Any, members: Collection[str]) -> None:
 def append_members(ensemble: Ensemble | None, members: Mapping[str, NDArray[np.int32]]) -> Ensemble:
     """The ensemble with categories as further partitions."""
     columns = [*([] if ensemble is None else [np.asarray(ensemble)]), *members.values()]
-    return Ensemble(np.column_stack(columns), names=[*([] if ensemble is None else ensemble.names), *members])
+    return Ensemble._made(np.column_stack(columns), names=[*([] if ensemble is None else ensemble.names), *members])
 
 
 def weights_of_members(n_made: int, n_members: int, n_columns: int, weight: float) -> list[float] | None:

@@ -227,7 +227,7 @@ def choose_k_monti(
         given = {"fraction": fraction, "estimator": estimator, "n_jobs": n_jobs}
         settings = given | {"random_state": seed, "progress": tell}
         generators = {k: ResampledPartitions(n_partitions, n_clusters=k, **settings) for k in ks}
-        return {k: Ensemble(generator.fit_transform(features)) for k, generator in generators.items()}
+        return {k: Ensemble._made(generator.fit_transform(features)) for k, generator in generators.items()}
 
     def pac_by_k(ensembles: dict[int, Ensemble]) -> dict[int, float]:
         return {k: pac_of(*consensus_cdf(ensemble)) for k, ensemble in ensembles.items()}

@@ -85,7 +85,7 @@ def cluster_blocks(plan: Plan, features: FeatureBlocks, seed: int, n_jobs: int |
     n_threads = thread_count(n_jobs) if isinstance(features, StoredFeatures) else 1  # of each worker
     nearest = features._kept(_places_of_nearest, PLACES, 2, [kept, other], n_threads)
     counts = nearest._reduce(counts_of, np.add, len(kept))
-    ensemble = Ensemble(generator._labels, names=[str(name) for name in generator.get_feature_names_out()])
+    ensemble = Ensemble._made(generator._labels, names=[str(name) for name in generator.get_feature_names_out()])
     consensus = set_weights(consensus_of(plan, k, seed, n_jobs), learned_weights(generator, chosen))
     consensus.fit(ensemble, sample_weight=counts)
     second = None

@@ -125,7 +125,11 @@ class ResolutionChoice:
     @property
     def ensemble(self) -> Any:
         """What was combined; without a plateau the clusterings of all objects."""
-        return Ensemble(np.column_stack(list(self.labels.values()))) if self.plateau is None else self.plateau.ensemble
+        return (
+            Ensemble._made(np.column_stack(list(self.labels.values())))
+            if self.plateau is None
+            else self.plateau.ensemble
+        )
 
     @property
     def resolution(self) -> float | None:

@@ -107,7 +107,7 @@ def count_places(
 
 def second_of_counts(consensus: Any, again: Any, chosen: Chosen, table: NDArray[np.int64]) -> SecondSample:
     """The sample that a generator was fitted to, beside a consensus of the first; ``table`` as of `count_places`."""
-    labels = Ensemble(again._labels)
+    labels = Ensemble._made(again._labels)
     codes = labels.rows[:]
     clusters, kept = np.nonzero(table)
     weights, first = np.ones(labels.shape[1]), consensus._association

@@ -44,7 +44,7 @@ def is_on_disk(path: Path, memory: str | None, scratch: Path | None) -> bool:
 def open_ensemble(path: Path, memory: str | None, scratch: Path | None, settings: Mapping[str, Any]) -> Ensemble:
     """The ensemble; options about tables in memory are refused."""
     for name, value in settings.items():
-        if name not in ("missing", "noise") and value is not False and value not in (None, ()):
+        if name not in ("missing", "noise") and (value or (name == "has_header" and value is not None)):
             raise ValueError(
                 f"{option_name(name)} is for tables that fit into memory. {path} stays on disk. "
                 "Leave it out, or give a .csv file."

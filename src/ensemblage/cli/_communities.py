@@ -72,7 +72,7 @@ def _make_partitions(generator: LeidenPartitions, graph: Graph) -> Ensemble:
     with progress_bar(
         "partitions", generator.n_partitions, f"{generator.n_partitions} by {generator.algorithm}"
     ) as done:
-        return Ensemble(generator.set_params(progress=done).fit_transform(graph.matrix))
+        return Ensemble._made(generator.set_params(progress=done).fit_transform(graph.matrix))
 
 
 def _lines(graph: Graph, ensemble: Ensemble, consensus: CommunityConsensus) -> Iterator[tuple[str, str]]:

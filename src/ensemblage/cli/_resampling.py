@@ -40,7 +40,7 @@ class GeneratedConsensus(BaseEstimator):
         labels = generator.fit_transform(X)
         if self.chosen is not None:
             set_weights(consensus, learned_weights(generator, self.chosen))
-        return np.asarray(consensus.fit(Ensemble(labels)).labels_)
+        return np.asarray(consensus.fit(Ensemble._made(labels)).labels_)
 
 
 def check_resampling(generation: Generation, features: Features, plan: Plan, asked: int | None) -> None:

@@ -31,11 +31,11 @@ tol : float, default 0
     A start ends when no row moves, or when the loss falls by no more than ``tol`` times itself.""",
     "partition_weights": """\
 weights : array-like of shape (n_partitions,) or "agreement", optional
-    Weight of each partition: 0 leaves it out, 2 is the partition twice. Default: one each. "agreement":
+    Weight of each partition; 0 leaves it out, 2 is the partition twice. Default: one each. "agreement":
     `metrics.agreement_weights`.""",
     "other_weights": """\
 weights : array-like of shape (n_partitions,) or "agreement", optional
-    Weight of each partition: 0 leaves it out. Default: one each. "agreement": `metrics.agreement_weights`.""",
+    Weight of each partition; 0 leaves it out. Default: one each. "agreement": `metrics.agreement_weights`.""",
     "confidence": _CONFIDENCE,
     "clusters": f"""\
 labels_ : ndarray of shape (n_objects,), int32

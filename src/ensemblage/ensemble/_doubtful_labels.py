@@ -119,6 +119,15 @@ def _are_ordered(coded: CodedColumns) -> bool:
 
 
 def _rank_correlation(codes: NDArray[np.int64]) -> float:
-    """Mean absolute rank correlation of pairs of columns."""
-    ranks = np.abs(np.corrcoef(rankdata(codes, axis=0), rowvar=False))
-    return float(ranks[np.triu_indices(len(ranks), 1)].mean())
+    """Mean absolute rank correlation of pairs of columns, over the rows in which they differ.
+
+    Clusterings that name their clusters alike, and agree in some rows, have no order in the others.
+    """
+    found = []
+    for j in range(1, codes.shape[1]):
+        for other in codes[:, :j].T:
+            differ = other != codes[:, j]
+            pair = np.column_stack([other, codes[:, j]])[differ]
+            varies = len(pair) >= LEAST_OBJECTS and (pair.max(axis=0) > pair.min(axis=0)).all()
+            found.append(abs(np.corrcoef(rankdata(pair, axis=0), rowvar=False)[0, 1]) if varies else 0.0)
+    return float(np.mean(found))

@@ -167,6 +167,18 @@ class Ensemble:
         return list(self._names)
 
     @classmethod
+    def _made(
+        cls,
+        labels: Any,
+        *,
+        names: Sequence[str] | None = None,
+        missing: int | None = -1,
+        noise: Literal["missing", "vote"] = "missing",
+    ) -> Ensemble:
+        """The ensemble of labels that the library has made itself: nothing is told of them."""
+        return cls._of(noise_voted(partial(code_labels, labels), missing, noise), missing, names, is_new=True)
+
+    @classmethod
     def _of(
         cls, coded: CodedColumns, missing: int | None, names: Sequence[str] | None = None, is_new: bool = False
     ) -> Self:

@@ -393,4 +393,4 @@ def ensemble_of(
             f"sample_weight must be None with {type(generator).__name__}, which clusters every row once. Got some. "
             "Leave it out, or use RandomKPartitions."
         )
-    return Ensemble(labels, names=[str(name) for name in generator.get_feature_names_out()], noise=noise)
+    return Ensemble._made(labels, names=[str(name) for name in generator.get_feature_names_out()], noise=noise)

@@ -174,4 +174,4 @@ def _drop_degenerate(members: list[Member]) -> Pool:
             f"features."
         )
     columns = np.column_stack([labels for _, labels in kept])
-    return Pool(Ensemble(columns, names=[name for name, _ in kept], missing=None), dropped)
+    return Pool(Ensemble._made(columns, names=[name for name, _ in kept], missing=None), dropped)

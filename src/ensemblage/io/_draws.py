@@ -209,5 +209,5 @@ def _one_ensemble(given: GivenDraws) -> PosteriorDraws:
     if len(set(sizes)) > 1:
         notes = (*notes, f"chains have {min(sizes):,} to {max(sizes):,} draws")
     ids = [str(i) for i in range(1, n + 1)] if given.ids is None else given.ids
-    ensemble = Ensemble(labels.T, names=names, missing=given.missing)
+    ensemble = Ensemble._made(labels.T, names=names, missing=given.missing)
     return PosteriorDraws(ensemble, np.repeat(np.arange(len(chains)), sizes), ids, notes)

@@ -191,7 +191,8 @@ def _(record: Candidates) -> list[str]:
         kept = f"The smallest was kept, {number(record.values[0])}."
         return [f"Of {plural(n, 'value')} for the {what} none could be judged: clusters were too small. {kept}"]
     best, *others = np.argsort(np.where(known, record.scores, np.inf), kind="stable")[: known.sum()].tolist()
-    value = [f"{x:g}" if x == int(x) else number(x) for x in record.values.tolist()]
+    is_whole = bool((record.values == np.floor(record.values)).all())
+    value = [f"{x:g}" if is_whole else number(x) for x in record.values.tolist()]
     found = f"{value[best]} ({record.score} {number(record.scores[best])})"
     if n == 1:
         return [f"The {what} was {found}."]

@@ -33,7 +33,7 @@ def method_summary(compared: Any, labels: NDArray[Any]) -> dict[str, Any] | None
             "Compare the methods on the same ensemble."
         )
     m = len(compared.names)
-    with_answer = agreement_with(Ensemble(compared.labels, missing=-1), labels, "ari") if m else np.empty(0)
+    with_answer = agreement_with(Ensemble._made(compared.labels, missing=-1), labels, "ari") if m else np.empty(0)
     known = dict(zip(compared.names, with_answer.tolist(), strict=True))
     table = [
         {

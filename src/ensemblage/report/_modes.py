@@ -45,7 +45,7 @@ def mode_summary(
             f"modes of report must be fitted on the {len(names):,} partitions of {len(labels):,} objects. Got "
             f"{len(modes.modes_):,} of {modes.labels_.shape[0]:,}. Fit it on the same ensemble."
         )
-    agreement, stories = agreement_with(Ensemble(modes.labels_), labels, "ari"), stories_of(modes, labels)
+    agreement, stories = agreement_with(Ensemble._made(modes.labels_), labels, "ari"), stories_of(modes, labels)
     table = [
         {
             "partitions": [names[j] for j in np.flatnonzero(modes.modes_ == q)],

@@ -50,8 +50,13 @@ class SoftConsensus(InductiveConsensus):
 
     def _renumber(self, places: NDArray[np.int64]) -> None:
         super()._renumber(places)
-        self._cluster_of = places.astype(np.int32)[self._cluster_of]
+        places = self._with_empty(places)
+        self._cluster_of = places[self._cluster_of]
         self._memberships = self._memberships.merge(places)
+
+    def _with_empty(self, places: NDArray[np.int64]) -> NDArray[np.int32]:
+        """``places``, and behind them those of the clusters that no object is in."""
+        return np.append(places, np.arange(len(places), len(self._cluster_of))).astype(np.int32)
 
     def _most_likely(self, codes: LabelRows) -> NDArray[np.int32]:
         """Column of each row, -1 = none."""

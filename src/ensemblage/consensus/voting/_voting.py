@@ -92,7 +92,7 @@ class VotingConsensus(SoftConsensus, IncrementalConsensus):
 
     def _renumber(self, places: NDArray[np.int64]) -> None:
         super()._renumber(places)
-        self.clusters_of_reference_ = places.astype(np.int32)[self.clusters_of_reference_]
+        self.clusters_of_reference_ = self._with_empty(places)[self.clusters_of_reference_]
 
     def _evidence(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Evidence, ...]:
         found: list[Evidence] = []

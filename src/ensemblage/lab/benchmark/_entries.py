@@ -149,7 +149,7 @@ def solve(
         kept = SelectMembers(_with(make_ranker(ranker), random_state=0)).fit(members)
         members = members[:, kept.selected_]
     consensus = _with(make_consensus(name, k if entry.knows_k else None), random_state=seed, n_jobs=1)
-    return np.asarray(consensus.fit(Ensemble(members)).labels_, dtype=np.int64)
+    return np.asarray(consensus.fit(Ensemble._made(members)).labels_, dtype=np.int64)
 
 
 def try_outside(entry: Entry) -> int:

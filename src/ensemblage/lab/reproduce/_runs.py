@@ -204,7 +204,7 @@ class Execution(Runner[Unit]):
         start = time.perf_counter()
         try:
             made = self._made(work, loaded[0])
-            ensemble = Ensemble(made.labels, missing=None if work.experiment.noise_is_cluster else -1)
+            ensemble = Ensemble._made(made.labels, missing=None if work.experiment.noise_is_cluster else -1)
         except Exception as error:
             for method, seed in work.todo:
                 self._keep(work, method, seed, error, 0.0)

@@ -128,7 +128,7 @@ def measure_property(run: Run, name: str) -> Numbers:
     labels = np.asarray(run.ensemble)
     voting = fit_consensus("acv", run.ensemble, 2, run.seed)
     if name == ORDER:
-        turned = fit_consensus("acv", Ensemble(labels[:, ::-1]), 2, run.seed)
+        turned = fit_consensus("acv", Ensemble._made(labels[:, ::-1]), 2, run.seed)
         return {"error": float(np.max(voting.labels_ != turned.labels_))}
     if name == ROW_SUMS:
         return {"error": float(np.abs(voting.membership_.sum(axis=1) - 1).max())}
@@ -138,7 +138,7 @@ def measure_property(run: Run, name: str) -> Numbers:
         return {"error": float(np.abs(np.sort(voting.aggregate_.mean(axis=0)) - np.sort(reference)).max())}
     U0, U = (np.equal.outer(z, np.unique(z)).astype(float) for z in labels.T[:2])
     by_regression = (U0 + U @ np.linalg.lstsq(U, U0, rcond=None)[0]) / 2
-    given = fit_consensus("acv", Ensemble(labels[:, :2]), 2, run.seed, order="given").aggregate_
+    given = fit_consensus("acv", Ensemble._made(labels[:, :2]), 2, run.seed, order="given").aggregate_
     return {"error": float(np.abs(np.sort(given, axis=1) - np.sort(by_regression, axis=1)).max())}
 
 

@@ -51,3 +51,29 @@ def test_every_metric_is_compared():
     assert functions == golden.METRICS.keys() | golden.OTHERWISE
     assert not golden.METRICS.keys() & golden.OTHERWISE
     assert words_of(consensus.SalsoConsensus, "loss") == set(golden.LOSSES)
+
+
+def test_a_package_that_is_missing_is_named(monkeypatch):
+    monkeypatch.setattr(golden, "find_spec", lambda name: None if name == "mtkahypar" else name)
+    with pytest.raises(ImportError, match=r"Results of mtkahypar must be compared.* ENSEMBLAGE_GOLDEN_WITHOUT=mtka"):
+        golden.missing_packages()
+    monkeypatch.setattr(golden, "MAY_MISS", {"mtkahypar"})
+    assert golden.missing_packages() == {"mtkahypar"}
+    assert "mtkahypar" not in golden.versions()
+
+
+@pytest.mark.parametrize(
+    ("package", "key"),
+    [
+        ("mtkahypar", "kinds/complete/hgpa/learned/labels_"),
+        ("mtkahypar", "options/noise/hgpa {'imbalance': 0.01}/learned/labels_"),
+        ("pymetis", "ensembles/3/mcla/learned/labels_"),
+        ("pymetis", "options/noise/hbgf {'partitioner': 'metis'}/learned/labels_"),
+        ("graspologic_native", "others/CommunityConsensus {'algorithm': 'leiden'}/learned/labels_"),
+        ("distributed", "places/dask, missing/km/learned/labels_"),
+    ],
+)
+def test_only_what_needs_a_package_is_left_out_without_it(package, key):
+    assert golden.is_of({package}, key)
+    assert not golden.is_of(set(golden.PACKAGES) - {package}, key)
+    assert not golden.is_of(set(golden.PACKAGES), "kinds/complete/km/learned/labels_")

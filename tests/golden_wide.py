@@ -26,6 +26,7 @@ import golden
 import numpy as np
 import pytest
 from limits import limit
+from pyarrow import parquet
 from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans
 from sklearn.datasets import load_wine, make_blobs, make_moons
 from strategies import few_starts
@@ -362,14 +363,17 @@ def commands():
         frame().to_csv("table.csv", index=False)
         edges = [(i, j) for i in range(24) for j in range(i) if i // 8 == j // 8 or (i * j) % 23 == 1]
         Path("edges.csv").write_text("from,to\n" + "".join(f"n{i},n{j}\n" for i, j in edges), encoding="utf-8")
-        Path("must.csv").write_text("0,1\n1,2\n", encoding="utf-8")
-        Path("cannot.csv").write_text("0,40\n", encoding="utf-8")
+        wines = [line.split(",")[0] for line in Path("wine.csv").read_text(encoding="utf-8").splitlines()[1:]]
+        for name, pairs in {"must": [(0, 1), (1, 2)], "cannot": [(0, 40)]}.items():
+            lines = [f"{wines[i]},{wines[j]}\n" for i, j in pairs]
+            Path(f"{name}.csv").write_text("".join(lines), encoding="utf-8")
         np.save("labels.npy", golden.HARD)
         np.savetxt("draws.csv", golden.HARD.T[:, :40], fmt="%d", delimiter=",")
         for command in COMMANDS:
             before = {path: os.stat(path).st_mtime_ns for path in Path().rglob("*") if path.is_file()}
             result = CliRunner().invoke(main, command.split(), catch_exceptions=False)
-            found = {"exit": result.exit_code, "out": without_times(result.stdout)}
+            assert result.exit_code == 0, f"{command}: {result.output}"
+            found = {"out": without_times(result.stdout)}
             for path in sorted(Path().rglob("*")):
                 if path.is_file() and before.get(path) != os.stat(path).st_mtime_ns:
                     found[path.as_posix()] = content(path)
@@ -381,10 +385,12 @@ def without_times(text):
 
 
 def content(path):
-    """Of a file: JSON without times and versions, CSV as it is, else only that it is there."""
+    """Of a file: JSON without times and versions, CSV and Parquet as they are, else only that it is there."""
     if path.suffix == ".csv":
         rows = list(csv.reader(path.read_text(encoding="utf-8").splitlines()))
         return [[number(cell) for cell in row] for row in rows]
+    if path.suffix == ".parquet":
+        return parquet.read_table(path).to_pydict()
     if path.suffix != ".json":
         return None
     return steady(json.loads(path.read_text(encoding="utf-8")))

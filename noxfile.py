@@ -24,6 +24,8 @@ LEAST_TYPED = 99
 WORLDS = ((0, 1_800), (2_200, 2_600), (100_000, 100_300))
 """The synthetic worlds of the training, and those of the validation, of the chooser: from the first up to the last."""
 
+NO_GOLDEN_FILE = {"ENSEMBLAGE_GOLDEN_WITHOUT": "file"}
+"""In a fresh checkout there is no earlier state to compare with; see `tests/golden.py`."""
 KERNEL_TESTS = [
     "tests/test_lanes.py",
     "tests/test_bitmaps.py",
@@ -54,7 +56,7 @@ def tests(session: nox.Session) -> None:
     """The core of the tests; `nox -s tests -- -m ''` runs all of them."""
     # With mypy, by which a user's script is checked.
     session.install("-e", ".[test,lint]")
-    session.run("pytest", "-q", "-n", "auto", "-m", "not slow", *session.posargs)
+    session.run("pytest", "-q", "-n", "auto", "-m", "not slow", *session.posargs, env=NO_GOLDEN_FILE)
 
 
 @nox.session
@@ -184,7 +186,7 @@ def lowest(session: nox.Session) -> None:
     pins.write_text("\n".join(lowest_versions()) + "\n", encoding="utf-8")
     session.install("-e", ".[test]", "-c", str(pins))
     # Old versions warn of each other.
-    session.run("pytest", "-q", "-n", "auto", "-W", "ignore::DeprecationWarning", *session.posargs)
+    session.run("pytest", "-q", "-n", "auto", "-W", "ignore::DeprecationWarning", *session.posargs, env=NO_GOLDEN_FILE)
 
 
 @nox.session(default=False)
@@ -200,7 +202,8 @@ def bounds(session: nox.Session) -> None:
 def plain_kernels(session: nox.Session) -> None:
     """The tests of all kernels with loops for vector instructions."""
     session.install("-e", ".[test]")
-    env = {"ENSEMBLAGE_PLAIN_KERNELS": "1", "NUMBA_CACHE_DIR": str(Path(session.create_tmp()) / "numba")}
+    cache = str(Path(session.create_tmp()) / "numba")
+    env = {"ENSEMBLAGE_PLAIN_KERNELS": "1", "NUMBA_CACHE_DIR": cache, **NO_GOLDEN_FILE}
     session.run("pytest", "-q", "-n", "auto", *KERNEL_TESTS, "tests/test_golden.py", *session.posargs, env=env)
 
 

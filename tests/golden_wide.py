@@ -1,8 +1,9 @@
 """What the rest of the public interface gives: `python tests/golden_wide.py` writes golden_wide.json.gz.
 
-Generators, clustering of features, numbers of clusters, tables, saved models, stability, profiles, commands. Write the
-file before a refactoring; `tests/test_golden_wide.py` compares after it, and ``--names`` prints the keys that differ.
-The file is not in the repository: another processor breaks ties of floating-point numbers in another way.
+Generators, clustering of features, numbers of clusters, tables, saved models, draws, stability, profiles, commands.
+Write the file from the commit before a refactoring; `tests/test_golden_wide.py` compares after it, and ``--names``
+prints the keys that differ. The file is not in the repository: another processor breaks ties of floating-point numbers
+in another way. `tests/golden.py` does the same for methods, rankers and metrics, and says what may be missing.
 """
 
 import csv
@@ -19,22 +20,30 @@ import warnings
 from contextlib import chdir
 from importlib.metadata import version
 from pathlib import Path
+from time import process_time
 
+import golden
 import numpy as np
+import pytest
+from limits import limit
+from pyarrow import parquet
+from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans
 from sklearn.datasets import load_wine, make_blobs, make_moons
-from strategies import planted_labels
+from strategies import few_starts
 
 PATH = Path(__file__).with_name("golden_wide.json.gz")
-LIBRARIES = ("numpy", "scipy", "scikit-learn", "pyarrow", "pandas", "pymetis", "mtkahypar", "graspologic-native")
+LIBRARIES = ("pyarrow", "pandas", "polars", *golden.LIBRARIES)
 """Whose versions the results may depend on."""
 LARGE = 400
-"""Arrays of more values are kept as a digest; of floats their sum and their extremes, too."""
+"""Of larger arrays a digest is kept; of floats two sums, of which one depends on their order, and their extremes."""
 
 
 def plain(value):
     """Anything that a public function returns, as JSON has it: arrays, frames, records."""
     if isinstance(value, np.ndarray) and value.dtype.kind == "f" and value.size > LARGE:
-        return {"shape": list(value.shape), "numbers": [plain(f(value)) for f in (np.nansum, np.nanmin, np.nanmax)]}
+        weighted = np.nansum(value.ravel() * np.cos(np.arange(value.size)))
+        numbers = [*(f(value) for f in (np.nansum, np.nanmin, np.nanmax)), weighted]
+        return {"shape": list(value.shape), "missing": int(np.isnan(value).sum()), "numbers": plain(numbers)}
     if isinstance(value, np.ndarray) and value.size > LARGE:
         return {"shape": list(value.shape), "digest": hashlib.sha256(repr(value.tolist()).encode()).hexdigest()}
     if isinstance(value, np.ndarray | np.generic):
@@ -45,7 +54,7 @@ def plain(value):
         return plain(value.toarray())
     if hasattr(value, "_asdict"):
         return plain(value._asdict())
-    if dataclasses.is_dataclass(value):
+    if dataclasses.is_dataclass(value) and not hasattr(value, "fit"):
         fields = [field.name for field in dataclasses.fields(value) if not field.name.startswith("_")]
         return {name: plain(getattr(value, name)) for name in fields}
     if isinstance(value, dict):
@@ -75,6 +84,7 @@ def differences(found, expected, place=""):
 WINE = load_wine().data
 BLOBS = make_blobs([40, 30, 20], 3, cluster_std=0.8, random_state=1)[0]
 MOONS = make_moons(120, noise=0.06, random_state=2)[0]
+OUTLIER = np.concatenate([BLOBS, [[500.0] * 3]])
 WIDE = make_blobs([15, 15, 10], 300, cluster_std=6, random_state=3)[0]
 
 
@@ -106,22 +116,42 @@ def generators():
     made = {
         "random-k": g.RandomKPartitions(6, **common),
         "random-k cosine": g.RandomKPartitions(6, k_min=3, k_max=8, metric="cosine", **common),
+        "random-k of some": g.RandomKPartitions(6, k_min=3, k_max=5, k_cap=4, fit_on=30, **common),
+        "random-k other": g.RandomKPartitions(4, k_min=3, k_max=4, estimator=AgglomerativeClustering(), **common),
         "subspace": g.SubspacePartitions(6, **common),
+        "subspace of some": g.SubspacePartitions(6, feature_fraction=0.7, fit_on=30, **common),
         "projection": g.ProjectionPartitions(6, **common),
+        "projection 2": g.ProjectionPartitions(6, n_components=2, fit_on=30, **common),
         "resampled": g.ResampledPartitions(6, **common),
         "mixed": g.MixedPartitions(n_clusters=3, **common),
+        "mixed sqrt": g.MixedPartitions(min_samples=4, eps_quantile=0.7, bandwidth_quantile=0.3, **common),
+        "mixed given": g.MixedPartitions(None, estimators=[DBSCAN(eps=1.5), KMeans(4, n_init=1)], **common),
         "greedy": g.GreedyPartitions(3, n_candidates=7, **common),
+        "greedy last": g.GreedyPartitions(3, n_candidates=5, augment="last", standardize=True, max_iter=5, **common),
+        "greedy none": g.GreedyPartitions(3, n_candidates=5, augment=None, partition_weight=3.0, **common),
         "diverse": g.DiversePartitions([2, 3, 4], **common),
+        "diverse others": g.DiversePartitions(3, families=("genie", "mixture"), standardized_too=True, **common),
+        "scaled": g.ScaledPartitions([2, 3], **common),
         "bootstrap": g.ResampledPartitions(6, n_clusters=3, bootstrap=True, feature_fraction=0.5, **common),
         "genie": g.GeniePartitions(6),
+        "genie gini": g.GeniePartitions(4, k_min=3, k_max=5, gini_thresholds=(0.2, 0.8)),
         "uspec": g.USpecPartitions(4, k_min=2, k_max=5, n_representatives=30, **common),
         "louvain": g.LeidenPartitions(4, n_neighbors=8, algorithm="louvain", **common),
+        "louvain cpm": g.LeidenPartitions(3, n_neighbors=8, algorithm="louvain", objective="cpm", levels=1, **common),
+        "leiden": g.LeidenPartitions(3, n_neighbors=8, resolutions=(0.5, 1.0), **common),
+        "one uspec": g.USpec(3, n_representatives=30, n_neighbors=4, **common),
+        "one genie": g.Genie(3, gini_threshold=0.2),
     }
     sets = {"wine": (WINE - WINE.mean(0)) / WINE.std(0), "blobs": BLOBS, "wide": WIDE}
     for name, X in sets.items():
         new = X[:20] + random.normal(0, 0.01, X[:20].shape)
         for key, generator in made.items():
-            yield f"{name}/{key}", {"labels": generator.fit_transform(X), "new": generator.transform(new)}
+            fit = generator.fit_transform if hasattr(generator, "fit_transform") else generator.fit_predict
+            found = {"labels": golden.tried(fit, X)}
+            for later in ("transform", "predict"):
+                if hasattr(generator, later):
+                    found[later] = golden.tried(getattr(generator, later), new)
+            yield f"{name}/{key}", found
     for pool in ("kmeans", "agglomerative", "dbscan", "all"):
         found = g.make_pool(BLOBS, pool, random_state=0)
         yield f"pool/{pool}", {"codes": found.ensemble.codes, "names": found.ensemble.names, "dropped": found.dropped}
@@ -132,6 +162,7 @@ def clustering():
     """`ConsensusClustering` of features: k given and unknown, categories, wide data, other plans."""
     from ensemblage import ConsensusClustering, generation
 
+    density = generation.MixedPartitions(None, estimators=[DBSCAN(eps=eps) for eps in (1.0, 2.0, 3.0)])
     given = {
         "blobs k": (BLOBS, {"n_clusters": 3}),
         "blobs": (BLOBS, {}),
@@ -145,16 +176,48 @@ def clustering():
         "as given": (WINE, {"n_clusters": 3, "standardize": False}),
         "acv": (BLOBS, {"consensus": "acv"}),
         "subspace km": (WINE, {"n_clusters": 3, "consensus": "km", "generator": generation.SubspacePartitions(9)}),
+        "gaps": (np.where(WINE.mean(0) * 1.8 < WINE, np.nan, WINE), {"n_clusters": 3, "impute": "median"}),
+        "one": (np.random.default_rng(0).normal(size=(60, 3)), {"allow_one": True}),
+        "noise": (OUTLIER, {"n_clusters": 3, "noise": "vote", "generator": density, "standardize": False}),
+        "noise missing": (OUTLIER, {"n_clusters": 3, "generator": density, "standardize": False}),
     }
-    for name, (X, options) in given.items():
-        model = ConsensusClustering(random_state=0, selection="consensus", **options).fit(X)
-        yield name, results_of(model) | {"codes": model.ensemble_.codes, "new": model.predict(X[:10])}
+    for selection in ("consensus", "learned"):
+        for name, (X, options) in given.items():
+            model = ConsensusClustering(random_state=0, selection=selection, **options).fit(X)
+            found = results_of(model) | {"codes": model.ensemble_.codes, "new": golden.tried(model.predict, X[:10])}
+            found |= {"objective": getattr(model.consensus_, "objective_", None), "consensus": repr(model.consensus_)}
+            yield f"{selection}/{name}", found | {"assign": golden.tried(model.assign, X[:10])}
+        weight = np.arange(90) % 3
+        model = ConsensusClustering(3, random_state=0, selection=selection).fit(BLOBS, sample_weight=weight)
+        yield f"{selection}/sample weight", results_of(model)
+        links = {"must_link": [[0, 1], [1, 2]], "cannot_link": [[0, 5]]}
+        model = ConsensusClustering(3, random_state=0, selection=selection)
+        yield f"{selection}/links", golden.tried(lambda m=model, links=links: results_of(m.fit(BLOBS, **links)))
 
 
 def results_of(model):
     """What every fitted consensus has."""
     names = ("labels_", "confidence_", "cohesion_", "runner_up_", "n_clusters_")
     return {name: getattr(model, name) for name in names}
+
+
+def blocks():
+    """Clustering of features on disk and on workers, which are too many to be held."""
+    from ensemblage import ConsensusClustering, FeatureBlocks
+
+    X = np.concatenate([make_blobs(3_000, 3, centers=3, random_state=i)[0] * [1, 40, 1] for i in range(2)])
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        limit(patch, "objects drawn of more", 600)
+        limit(patch, "objects compared by the trees", 300)
+        np.save(Path(folder) / "X.npy", X)
+        model = ConsensusClustering(3, random_state=0).fit(FeatureBlocks.open(Path(folder) / "X.npy"))
+        yield "disk", golden.learned(model) | {"new": model.predict(X[:50])}
+        if "distributed" not in golden.missing_packages():
+            with golden.workers() as client:
+                model = ConsensusClustering(3, random_state=0).fit(
+                    FeatureBlocks.from_dask(np.array_split(X, 4), client=client)
+                )
+                yield "dask", golden.learned(model) | {"new": model.predict(X[:50])}
 
 
 def above_20000():
@@ -167,8 +230,6 @@ def above_20000():
 
 def numbers_of_clusters():
     """`choose_k` and its kin."""
-    from sklearn.cluster import KMeans
-
     from ensemblage.answer import choose_k, choose_k_monti
     from ensemblage.stability import prediction_strength
 
@@ -178,10 +239,36 @@ def numbers_of_clusters():
     yield "strength", prediction_strength(KMeans(2, n_init=2, random_state=0), BLOBS, range(2, 5), random_state=0)
 
 
+def choices():
+    """Resolutions, methods side by side, the plan, summaries of draws, support of splits."""
+    from ensemblage import ConsensusClustering, choose_resolution, default_plan, read_draws, summarize_draws
+    from ensemblage.answer import compare_methods
+    from ensemblage.stability import member_stability, merge_unsupported, split_support
+
+    options = {"algorithm": "louvain", "n_resamples": 4, "random_state": 0}
+    yield "choose_resolution", choose_resolution(BLOBS, (0.5, 1.0), **options)
+    yield "compare_methods", compare_methods(golden.HARD, 3)
+    for name, X in {"blobs": BLOBS, "wide": WIDE, "moons": MOONS}.items():
+        yield f"default_plan {name}", str(default_plan(X))
+    draws = read_draws([golden.HARD.T, golden.HARD.T[::-1]], draws_axis="rows")
+    for loss in ("vi", "binder"):
+        yield f"summarize_draws {loss}", of_draws(summarize_draws(draws, loss=loss, random_state=0))
+    truth = np.repeat([0, 1, 2, 3], [20, 20, 30, 20])
+    for null in ("unimodal", "gaussian"):
+        yield f"split_support {null}", split_support(truth, BLOBS, null=null, random_state=0)
+        yield f"merge_unsupported {null}", merge_unsupported(truth, BLOBS, null=null, random_state=0)
+    yield "member_stability", member_stability(golden.HARD[:, 0], golden.HARD)
+    model = ConsensusClustering(3, random_state=0).fit(BLOBS)
+    yield "member_stability of a model", member_stability(model)
+
+
+def of_draws(summary):
+    fields = ("ball", "agreement", "probabilities", "next_clusters", "next_probabilities")
+    return {name: getattr(summary, name) for name in fields} | {"estimate": golden.learned(summary.estimate)}
+
+
 def stability():
     """Clusters under resampling, and descriptions of them."""
-    from sklearn.cluster import KMeans
-
     from ensemblage import ConsensusClustering, profile
     from ensemblage.stability import cluster_stability
 
@@ -193,38 +280,22 @@ def stability():
     yield "profile", profile(labels, table)
 
 
-def methods():
-    """Labels of new rows, a saved and loaded model, for every method; soft members; links."""
-    from golden import NEEDS
+def saved():
+    """Every method that was saved and loaded: its labels, and those of new rows."""
+    from ensemblage import METHODS, load
 
-    from ensemblage import METHODS, SoftEnsemble, load, make_consensus
-
-    train, new = planted_labels(80, 6, 3, noise=0.25, missing=0.1, seed=3)[0], planted_labels(20, 6, 3, seed=4)[0]
-    soft = [np.random.default_rng(i).dirichlet(np.ones(3) * 0.3, 60) for i in range(4)]
-    for name in (*METHODS, *METHODS.aliases):  # the file has them under every name
-        if name in NEEDS:
-            continue
-        model = make_consensus(name, 3)
-        if "random_state" in model.get_params():
-            model.set_params(random_state=0)
-        model.fit(train)
-        found = {"predict": model.predict(new)} if hasattr(model, "predict") else {}
-        with tempfile.TemporaryDirectory() as folder:
-            try:
-                model.save(Path(folder) / "m.npz")
-                found["saved"] = results_of(load(Path(folder) / "m.npz"))
-            except (ValueError, TypeError, AttributeError) as error:
-                found["saved"] = str(error)
-        for key, given, links in [
-            ("soft", SoftEnsemble(soft), {}),
-            ("links", train, {"must_link": [[0, 1], [2, 3]], "cannot_link": [[0, 4]]}),
-            ("weights", train, {"sample_weight": np.arange(80) % 3 + 1.0}),
-        ]:
-            try:
-                found[key] = results_of(model.fit(given, **links))
-            except (ValueError, TypeError) as error:
-                found[key] = str(error)
-        yield name, found
+    with tempfile.TemporaryDirectory() as folder:
+        for kind in ("missing", "names", "both weights", "soft"):
+            X, parameters, given, new = golden.all_kinds()[kind]
+            for name in METHODS:
+                model = few_starts(golden.made(name, 3, **parameters))
+                if "learned" in golden.fitted(model, X, **given):
+                    path = Path(folder) / "model.npz"
+                    model.save(path)
+                    again = load(path)
+                    found = results_of(again) | {"parameters": again.get_params(), "assign": again.assign(new)}
+                    predicted = {"predict": again.predict(new)} if hasattr(again, "predict") else {}
+                    yield f"{kind}/{name}", found | predicted
 
 
 def tables():
@@ -257,26 +328,28 @@ def tables():
 
 COMMANDS = [
     "run wine.csv -k 3 --stability 2 -o given",
+    "run wine.csv -k 3 --stability 2 --selection consensus -o former",
     "run table.csv --k-range 2:5 --stability 2 --impute median -o found",
     "run wine.csv --generator subspace --partitions 8 --method km -k 3 --stability 0 -o other",
     "generate wine.csv --partitions 5 --generator random-k -o made.csv",
     "combine made.csv -k 3 -o combined",
+    "combine made.csv --method acv -o combined-acv",
+    "combine made.csv -k 3 --method eac-average --must-link must.csv --cannot-link cannot.csv -o linked",
+    "combine labels.npy -k 3 --method km --memory 1GB -o stored",
     "rank made.csv -o ranked.csv",
+    "rank made.csv --by silhouette --features wine.csv -o ranked-silhouette.csv",
     "assign given wine.csv -o assigned.csv",
     "compare given/labels.csv combined/labels.csv",
     "communities edges.csv --partitions 5 -o communities.csv",
     "sweep wine.csv --algorithm louvain --resolutions 0.5,1 --resamples 4 -o swept",
+    "summarize draws.csv --draws-axis rows --no-header -o summarized",
+    "look table.csv",
+    "methods",
+    "methods km",
     "cite km",
 ]
-NOT_COMPARED = ("commands/methods", "commands/methods km")
-"""The file has the list of methods when each alias was a line of it: words, not results."""
-VOLATILE = re.compile(r"^(seconds|versions|ensemblage|input|created|figures|files|plan|chosen)$")
-"""Keys of JSON that hold times, versions or pictures; plan and choice, which the file was written without."""
-SCHEMA_OF_THE_FILE = 6
-UNSAID = " --selection consensus"
-"""Of every run: the file has what the first default gave, when there was no option."""
-NAMES_OF_THE_FILE = {"normalize": "normalized"}
-"""Parameters that had another name when the file was written."""
+VOLATILE = re.compile(r"^(seconds|versions|ensemblage|input|created|figures|files)$")
+"""Keys of JSON that hold times, versions or pictures."""
 
 
 def commands():
@@ -290,11 +363,17 @@ def commands():
         frame().to_csv("table.csv", index=False)
         edges = [(i, j) for i in range(24) for j in range(i) if i // 8 == j // 8 or (i * j) % 23 == 1]
         Path("edges.csv").write_text("from,to\n" + "".join(f"n{i},n{j}\n" for i, j in edges), encoding="utf-8")
+        wines = [line.split(",")[0] for line in Path("wine.csv").read_text(encoding="utf-8").splitlines()[1:]]
+        for name, pairs in {"must": [(0, 1), (1, 2)], "cannot": [(0, 40)]}.items():
+            lines = [f"{wines[i]},{wines[j]}\n" for i, j in pairs]
+            Path(f"{name}.csv").write_text("".join(lines), encoding="utf-8")
+        np.save("labels.npy", golden.HARD)
+        np.savetxt("draws.csv", golden.HARD.T[:, :40], fmt="%d", delimiter=",")
         for command in COMMANDS:
             before = {path: os.stat(path).st_mtime_ns for path in Path().rglob("*") if path.is_file()}
-            said = f"{command}{UNSAID}" if command.startswith("run ") else command
-            result = CliRunner().invoke(main, said.split(), catch_exceptions=False)
-            found = {"exit": result.exit_code, "out": without_times(result.stdout)}
+            result = CliRunner().invoke(main, command.split(), catch_exceptions=False)
+            assert result.exit_code == 0, f"{command}: {result.output}"
+            found = {"out": without_times(result.stdout)}
             for path in sorted(Path().rglob("*")):
                 if path.is_file() and before.get(path) != os.stat(path).st_mtime_ns:
                     found[path.as_posix()] = content(path)
@@ -306,14 +385,15 @@ def without_times(text):
 
 
 def content(path):
-    """Of a file: JSON without times and versions, CSV as it is, else only that it is there."""
+    """Of a file: JSON without times and versions, CSV and Parquet as they are, else only that it is there."""
     if path.suffix == ".csv":
         rows = list(csv.reader(path.read_text(encoding="utf-8").splitlines()))
         return [[number(cell) for cell in row] for row in rows]
+    if path.suffix == ".parquet":
+        return parquet.read_table(path).to_pydict()
     if path.suffix != ".json":
         return None
-    found = steady(json.loads(path.read_text(encoding="utf-8").replace(UNSAID, "")))
-    return found | {"schema": SCHEMA_OF_THE_FILE} if "schema" in found else found
+    return steady(json.loads(path.read_text(encoding="utf-8")))
 
 
 def number(cell):
@@ -325,13 +405,21 @@ def number(cell):
 
 def steady(value):
     if isinstance(value, dict):
-        return {NAMES_OF_THE_FILE.get(key, key): steady(one) for key, one in value.items() if not VOLATILE.match(key)}
+        return {key: steady(one) for key, one in value.items() if not VOLATILE.match(key)}
     return [steady(one) for one in value] if isinstance(value, list) else value
 
 
 PARTS = {
-    part.__name__: part
-    for part in (generators, clustering, above_20000, numbers_of_clusters, stability, methods, tables, commands)
+    "generators": generators,
+    "clustering": clustering,
+    "blocks": blocks,
+    "above_20000": above_20000,
+    "numbers_of_clusters": numbers_of_clusters,
+    "choices": choices,
+    "stability": stability,
+    "saved": saved,
+    "tables": tables,
+    "commands": commands,
 }
 
 
@@ -343,25 +431,27 @@ def results(part):
 
 
 def versions():
-    return {name: version(name) for name in LIBRARIES}
+    return {name: version(name) for name in LIBRARIES if name not in golden.missing_packages()}
 
 
 def known():
-    """What the file holds of what is compared."""
-    found = json.loads(gzip.decompress(PATH.read_bytes()))
-    for key in NOT_COMPARED:
-        del found["results"][key]
-    return found
+    """What the file holds: commit, versions and results."""
+    return json.loads(gzip.decompress(PATH.read_bytes()))
 
 
 def main(only_names=False):
-    found = {key: value for part in PARTS for key, value in results(part).items()}
+    made = {"commit": golden.state_of_library(), "versions": versions()}
+    found = {}
+    for part in PARTS:
+        begun = process_time()
+        found |= results(part)
+        sys.stdout.write(f"{part:20}{process_time() - begun:6.0f} s\n")
     before = known()["results"] if PATH.exists() else found
     for key in sorted(found.keys() | before.keys()):
         for line in differences(found.get(key, "nothing"), before.get(key, "nothing"), key)[:3]:
             sys.stdout.write(line + "\n")
     if not only_names:
-        text = json.dumps({"versions": versions(), "results": found}, ensure_ascii=False, sort_keys=True, indent=0)
+        text = json.dumps({**made, "results": found}, ensure_ascii=False, sort_keys=True, indent=0)
         PATH.write_bytes(gzip.compress(text.encode(), mtime=0))
 
 

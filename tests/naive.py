@@ -413,6 +413,24 @@ def merges(joined, labelled, counts, linkage, threshold=None):
     return found
 
 
+def first_members(Z):
+    """(n - 1, 2) the first members of the two clusters of each merge of SciPy's matrix, in order."""
+    first, found = list(range(len(Z) + 1)), []
+    for a, b in Z[:, :2].astype(int):
+        found.append(sorted((first[a], first[b])))
+        first.append(found[-1][0])
+    return np.array(found).reshape(-1, 2)
+
+
+def first_members_of_pairs(merges):
+    """The same of merges that name any member of each of their clusters, such as those of `merges`."""
+    first, found = list(range(len(merges) + 1)), []
+    for i, j, *_ in merges:
+        found.append(sorted((first[i], first[j])))
+        first = [found[-1][0] if f == found[-1][1] else f for f in first]
+    return np.array(found).reshape(-1, 2)
+
+
 def keeps(z, must=(), cannot=()):
     """Whether a clustering joins and separates the pairs that it should."""
     return all(z[i] == z[j] for i, j in must) and all(z[i] != z[j] for i, j in cannot)

@@ -5,16 +5,16 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from inside import rows_of
+from inside import numbered_by_content, rows_of
 from numpy.testing import assert_array_equal
+from scipy.cluster.hierarchy import linkage
+from scipy.spatial.distance import squareform
 from strategies import planted_labels, random_labels, twins
 
 from ensemblage import CSPA, Discotec, Ensemble, EvidenceAccumulation
 from ensemblage.consensus.graphs import _cspa
 from ensemblage.consensus.graphs._cspa import association_graph
 from ensemblage.consensus.hierarchies import _linkage
-from ensemblage.consensus.hierarchies._label_similarity import no_similarity
-from ensemblage.consensus.hierarchies._linkage import RowSimilarity, single_linkage
 from ensemblage.counting import _bitmaps
 from ensemblage.counting._bitmaps import Bitmaps, maps_of
 from ensemblage.counting._pairs import pair_histogram
@@ -171,12 +171,13 @@ def test_histogram_and_sums_are_those_of_codes(n, p, tile_bytes, without_bitmaps
 def test_tree_follows_the_definition(n, k):
     """Few labels: most edges are tied."""
     labels = random_labels(n=n, p=4, k=k, seed=n)
-    rows = rows_of(labels)
-    merges = single_linkage(RowSimilarity(rows, no_similarity(rows), None, 1))
-    joined, labelled = naive.joined_and_labelled(rows.codes[:].astype(int))
-    expected = naive.merges(joined, labelled, rows.counts, "single")
-    assert_array_equal(merges.pairs, [pair for *pair, _ in expected])
-    np.testing.assert_allclose(merges.heights, [1 - similarity for *_, similarity in expected], atol=1e-15)
+    Z = EvidenceAccumulation(linkage="single", n_jobs=1).fit(labels).linkage_matrix_
+    expected = 1 - naive.coassociation(labels)
+    np.testing.assert_array_equal(Z[:, 2], linkage(squareform(expected, checks=False), "single")[:, 2])
+    rows, counts = np.unique(numbered_by_content(labels), axis=0, return_counts=True)
+    model = EvidenceAccumulation(linkage="single", n_jobs=1).fit(rows, sample_weight=counts)
+    merges = naive.merges(*naive.joined_and_labelled(rows), counts, "single")
+    assert_array_equal(naive.first_members(model.linkage_matrix_), naive.first_members_of_pairs(merges))
 
 
 @pytest.mark.parametrize(
@@ -185,11 +186,8 @@ def test_tree_follows_the_definition(n, k):
 )
 def test_tree_is_that_of_codes(n, p, k, without_bitmaps):
     labels = planted_labels(n=n, p=p, k=k, noise=0.6, seed=p)[0]
-    rows = rows_of(labels)
-    similarity = RowSimilarity(rows, no_similarity(rows), None, 1)
-    by_bits, by_codes = without_bitmaps(lambda: single_linkage(similarity))
-    assert_array_equal(by_bits.pairs, by_codes.pairs)
-    assert_array_equal(by_bits.heights, by_codes.heights)
+    tree = lambda: EvidenceAccumulation(linkage="single", n_jobs=1).fit(labels).linkage_matrix_  # noqa: E731
+    assert_array_equal(*without_bitmaps(tree))
 
 
 @pytest.mark.parametrize(("n", "p"), [*((130, p) for p in PARTITIONS), *((n, 6) for n in [*SIZES, *AROUND_A_BLOCK])])

@@ -4,18 +4,14 @@ import naive
 import numpy as np
 import pytest
 from hypothesis import given
-from inside import rows_of
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy.sparse import csr_array
+from scipy.cluster.hierarchy import linkage
+from scipy.spatial.distance import squareform
 from sklearn.metrics import adjusted_rand_score
 from strategies import label_matrices, planted_labels, twins
 from worked import E_MISSING, E, partition
 
 from ensemblage import MCLA, Ensemble, EvidenceAccumulation, make_consensus
-from ensemblage.consensus.graphs._ncut import spectrum
-from ensemblage.consensus.hierarchies import _ecpcs
-from ensemblage.consensus.hierarchies._ecpcs import propagate
-from ensemblage.consensus.hierarchies._label_similarity import cluster_jaccard
 
 ONE_STEP = [1, 0.285811, 0, 0.546870, 0.277511, 0.054148, 0.671184, 0.564495, 0.068795, 0.054148, 0.589028, 0.038906]
 TWENTY = [
@@ -37,25 +33,33 @@ META_2 = [0, 1, 1, 0, 1, 1, 0, 0, 1, 1, 0, 1]
 """Which of the 12 clusters of E are with the first one where two meta-clusters are cut."""
 
 
-def test_worked_similarities(monkeypatch):
-    Z = propagate(rows_of(E))
+def test_worked_similarities():
+    Z = naive.ecpcs(E)
     assert_allclose(Z[0], TWENTY, atol=1e-6)
     assert_allclose(Z[5, 9], 0.900562, atol=1e-6)  # equal clusters
-    assert_allclose(naive.enhanced_association(E, naive.ecpcs(E))[0], ROW_1, atol=1e-6)
-    monkeypatch.setattr(_ecpcs, "STEPS", 1)
-    assert_allclose(propagate(rows_of(E))[0], ONE_STEP, atol=1e-6)
+    assert_allclose(naive.enhanced_association(E, Z)[0], ROW_1, atol=1e-6)
+    assert_allclose(naive.ecpcs(E, steps=1)[0], ONE_STEP, atol=1e-6)
 
 
-@given(label_matrices())
-def test_jaccard_is_over_what_both_partitions_label(labels):
-    rows = rows_of(labels)
-    assert_allclose(cluster_jaccard(rows), naive.label_jaccard(labels), atol=1e-12)
-    Z, wanted = propagate(rows), naive.ecpcs(labels)
-    assert_allclose(Z, np.clip(wanted, 0, 1), atol=1e-9)
+def assert_similarities_are_those_of_the_definition(labels):
+    """By the heights of single linkage, which no tie changes."""
+    expected = 1 - naive.enhanced_association(labels, np.clip(naive.ecpcs(labels), 0, 1))
+    model = EvidenceAccumulation(1, linkage="single", similarity="ecpcs").fit(labels)
+    assert_allclose(model.linkage_matrix_[:, 2], linkage(squareform(expected, checks=False), "single")[:, 2], atol=1e-9)
+
+
+@given(label_matrices(min_objects=2))
+def test_similarities_are_those_of_the_definition(labels):
+    assert_similarities_are_those_of_the_definition(labels)
+
+
+def test_worked_similarities_are_found():
+    assert_similarities_are_those_of_the_definition(E)
+    assert_similarities_are_those_of_the_definition(E_MISSING)
 
 
 def test_worked_jaccard_of_missing_labels():
-    jaccard = cluster_jaccard(rows_of(E_MISSING))
+    jaccard = naive.label_jaccard(E_MISSING)
     assert_allclose(jaccard[3, 6], 1)  # {1, 2, 3} and {1, 2}: object 3 has no label in the third partition
     assert_allclose(jaccard[1, 4], 3 / 4)  # {5, 6, 7} and {4, 5, 6, 7}
 
@@ -86,9 +90,8 @@ def test_worked_mc(k, groups, seed):
 
 
 def test_worked_eigenvalues():
-    Z = csr_array(propagate(rows_of(E)))
-    found = spectrum(Z, np.ones(12, dtype=np.int64), 4, np.random.RandomState(0))
-    assert_allclose(found.values, [0.954381, 0.165660, 0.069208, 0.056233], atol=1e-6)
+    found = np.linalg.eigvalsh(naive.random_walk(naive.ecpcs(E)))[::-1]
+    assert_allclose(found[:4], [0.954381, 0.165660, 0.069208, 0.056233], atol=1e-6)
 
 
 def test_objects_go_to_the_part_whose_clusters_they_are_in_most_of_all():
@@ -108,7 +111,7 @@ def test_objects_go_to_the_part_whose_clusters_they_are_in_most_of_all():
 def test_walks_see_what_an_overlap_does_not():
     """Clusters 0 and 1 of the first partition are one in the others: their Jaccard similarity is 0, Z is not."""
     labels = np.array([[0, 0, 0]] * 5 + [[1, 0, 0]] * 5 + [[2, 1, 1]] * 10)
-    Z = propagate(rows_of(labels))
+    Z = naive.ecpcs(labels)
     assert Z[0, 1] > 0.5
     assert Z[0, 2] < 1e-9
     model = make_consensus("ecpcs-mc", 2, random_state=0).fit(labels)
@@ -117,9 +120,7 @@ def test_walks_see_what_an_overlap_does_not():
 
 def test_clusters_without_neighbours_are_similar_to_none():
     labels = np.array([[0, -1], [0, -1], [1, 0], [1, 0], [2, 1], [2, 1]])
-    Z = propagate(rows_of(labels))
-    assert_array_equal(Z[0], np.zeros(5))
-    assert_array_equal(np.diagonal(Z), [0, 1, 1, 1, 1])
+    assert_array_equal(naive.ecpcs(labels)[0], np.zeros(5))
     model = make_consensus("ecpcs-mc", 3, random_state=0).fit(labels)
     assert_array_equal(model.labels_[1:] == model.labels_[:-1], [True, False, True, False, True])
 

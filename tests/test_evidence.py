@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
-from inside import rows_of
+from inside import numbered_by_content
 from numpy.testing import assert_allclose, assert_array_equal
 from representatives import first_of
 from scipy.cluster import hierarchy
@@ -20,24 +20,9 @@ from strategies import label_matrices, planted_labels, random_labels, twins
 from ensemblage import Ensemble, EvidenceAccumulation, report
 from ensemblage.consensus.hierarchies import _linkage
 from ensemblage.consensus.hierarchies import _linkage_rounds as _rounds
-from ensemblage.consensus.hierarchies._ecpcs import propagate
-from ensemblage.consensus.hierarchies._label_similarity import blocks_of, cts, no_similarity
-from ensemblage.consensus.hierarchies._linkage import (
-    RowSimilarity,
-    average_linkage,
-    average_linkage_of_matrix,
-    complete_linkage,
-    single_linkage,
-)
 from ensemblage.consensus.hierarchies._linkage_rounds import merges_in_rounds
 from ensemblage.metrics import association_counts, coassociation, weak_association_threshold
 
-
-def ecpcs(rows):
-    return blocks_of(propagate(rows), rows)
-
-
-SIMILARITIES = {"coassociation": no_similarity, "ecpcs": ecpcs, "cts": cts}
 LINKAGES = ("single", "average", "complete")
 
 
@@ -46,27 +31,30 @@ def toy():
     return np.array([[1, 2, 1, 1], [1, 2, 1, 1], [1, 2, 2, 1], [2, 3, 2, 1], [2, 3, 2, 2], [3, 1, 3, 2], [3, 1, 3, 2]])
 
 
-def evidence_of(labels, similarity="coassociation", threshold=None, weights=None):
-    rows = rows_of(labels, weights)
-    return RowSimilarity(rows, SIMILARITIES[similarity](rows), threshold, None)
+def distinct_rows(labels):
+    """Distinct label rows in the order of the library, missing labels last, and how many objects have each."""
+    labels = np.asarray(labels)
+    missing = labels.max() + 1
+    some = numbered_by_content(labels[(labels >= 0).any(axis=1)])  # ties go by the order of the rows
+    rows, counts = np.unique(np.where(some < 0, missing, some), axis=0, return_counts=True)
+    return np.where(rows == missing, -1, rows), counts
 
 
-def merges_of(labels, linkage):
-    evidence = evidence_of(labels)
-    if linkage == "complete":
-        return complete_linkage(evidence, 2**31)
-    return single_linkage(evidence) if linkage == "single" else average_linkage(evidence)
+def hierarchy_of(labels, **parameters):
+    """SciPy's matrix of the distinct rows, which weigh as much as their objects."""
+    rows, counts = distinct_rows(labels)
+    return EvidenceAccumulation(1, **parameters).fit(rows, sample_weight=counts).linkage_matrix_
 
 
-def naive_merges(labels, linkage):
-    rows = evidence_of(labels).rows
-    distinct = np.where(rows.codes[:] < rows.n_clusters, rows.codes[:].astype(int), -1)
-    return naive.merges(*naive.joined_and_labelled(distinct), rows.counts, linkage)
+def naive_merges(labels, linkage, threshold=None, weights=None):
+    rows, counts = distinct_rows(labels)
+    return naive.merges(*naive.joined_and_labelled(rows, weights), counts, linkage, threshold)
 
 
-def assert_same_merges(found, expected):
-    assert_array_equal(found.pairs, [pair[:2] for pair in expected] if expected else np.empty((0, 2)))
-    assert_allclose(found.heights, [1 - pair[2] for pair in expected], atol=1e-14)
+def assert_same_merges(Z, expected):
+    """The same clusters merge at the same heights."""
+    assert_array_equal(naive.first_members(Z), naive.first_members_of_pairs(expected))
+    assert_allclose(Z[:, 2], [1 - similarity for *_, similarity in expected], atol=1e-14)
 
 
 def assert_closest_at_their_moment(Z, similarity_of):
@@ -108,20 +96,20 @@ def assert_valid(Z):
 @pytest.mark.parametrize("linkage", LINKAGES)
 @given(labels=label_matrices(max_objects=12, missing=False))
 def test_greedy_merges_with_the_stated_ties(linkage, labels):
-    assert_same_merges(merges_of(labels, linkage), naive_merges(labels, linkage))
+    assert_same_merges(hierarchy_of(labels, linkage=linkage), naive_merges(labels, linkage))
 
 
 @pytest.mark.parametrize("linkage", ["single", "complete"])
 @given(labels=label_matrices(max_objects=12))
 def test_greedy_merges_with_missing_labels(linkage, labels):
-    assert_same_merges(merges_of(labels, linkage), naive_merges(labels, linkage))
+    assert_same_merges(hierarchy_of(labels, linkage=linkage), naive_merges(labels, linkage))
 
 
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("linkage", LINKAGES)
 def test_greedy_merges_of_planted_clusters(linkage, seed):
     labels = twins(planted_labels(n=30, p=9, k=3, noise=0.25, seed=seed)[0], 45, seed)
-    assert_same_merges(merges_of(labels, linkage), naive_merges(labels, linkage))
+    assert_same_merges(hierarchy_of(labels, linkage=linkage), naive_merges(labels, linkage))
 
 
 def naive_rounds(codes, counts):
@@ -228,9 +216,9 @@ def test_wide_codes_and_many_partitions(linkage, p):
     labels = np.unique(planted_labels(n=300, p=p, k=5, noise=0.4, seed=1)[0], axis=0)
     all_apart = np.column_stack([labels, np.arange(len(labels))])
     assert Ensemble(all_apart).codes.dtype == np.uint16
-    found, expected = merges_of(all_apart, linkage), merges_of(labels, linkage)
-    assert_array_equal(found.pairs, expected.pairs)
-    assert_allclose(1 - found.heights, (1 - expected.heights) * p / (p + 1), atol=1e-14)
+    found, expected = hierarchy_of(all_apart, linkage=linkage), hierarchy_of(labels, linkage=linkage)
+    assert_array_equal(found[:, [0, 1, 3]], expected[:, [0, 1, 3]])
+    assert_allclose(1 - found[:, 2], (1 - expected[:, 2]) * p / (p + 1), atol=1e-14)
 
 
 @pytest.mark.parametrize("linkage", LINKAGES)
@@ -264,38 +252,38 @@ def test_a_million_pairs_of_twins(linkage):
 # ---- Enhanced similarities and thresholds ----
 
 
+SIMILARITIES = {"ecpcs": naive.ecpcs, "cts": naive.cts}
+
+
 def test_toy_of_the_notes():
     assert_allclose(coassociation(toy())[0, 2:6], [0.75, 0.25, 0, 0])
-    for similarity, expected in ((ecpcs, [0.9629, 0.8438, 0.7326, 0.4253]), (cts, [0.95, 0.65, 0.55, 0.15])):
-        rows = evidence_of(toy()).rows
-        found = expanded(toy(), similarity(rows))
-        assert_allclose(found[0, 2:6], expected, atol=5e-5)
+    for twin, expected in ((naive.ecpcs, [0.9629, 0.8438, 0.7326, 0.4253]), (naive.cts, [0.95, 0.65, 0.55, 0.15])):
+        assert_allclose(naive.enhanced_association(toy(), twin(toy()))[0, 2:6], expected, atol=5e-5)
 
 
-def expanded(labels, similarity):
-    """Explicit matrix of the blocks that the estimator uses."""
-    ensemble = Ensemble(labels)
-    starts = np.concatenate([[0], np.cumsum(ensemble.n_clusters)])
-    blocks = np.zeros((starts[-1], starts[-1]))
-    for t, k in enumerate(ensemble.n_clusters):
-        flat = similarity.flat[similarity.starts[t] : similarity.starts[t] + k * k]
-        blocks[starts[t] : starts[t + 1], starts[t] : starts[t + 1]] = flat.reshape(k, k)
-    return naive.enhanced_association(labels, blocks)
+@pytest.mark.parametrize("similarity", SIMILARITIES)
+def test_label_similarities(similarity, missing):
+    """Single linkage joins two objects at the least longest step on a way between them."""
+    labels = random_labels(n=24, p=4, k=5, missing=missing, seed=6)
+    expected = naive.enhanced_association(labels, SIMILARITIES[similarity](labels))
+    model = EvidenceAccumulation(1, linkage="single", similarity=similarity).fit(labels)
+    assert_allclose(hierarchy.cophenet(model.linkage_matrix_), least_bottlenecks(1 - expected), atol=1e-10)
 
 
-@pytest.mark.parametrize(("similarity", "twin"), [(ecpcs, naive.ecpcs), (cts, naive.cts)])
-def test_label_similarities(similarity, twin, missing):
-    labels = random_labels(n=50, p=4, k=5, missing=missing, seed=6)
-    found = expanded(labels, similarity(evidence_of(labels).rows))
-    assert_allclose(found, naive.enhanced_association(labels, twin(labels)), atol=1e-10)
+def least_bottlenecks(distances):
+    """(n (n - 1) / 2,) the least longest step on a way between two objects."""
+    found = distances.copy()
+    for i in range(len(found)):
+        found = np.minimum(found, np.maximum(found[:, [i]], found[[i]]))
+    return squareform(found, checks=False)
 
 
-def test_a_cluster_that_shares_nothing_is_similar_to_nothing():
+@pytest.mark.parametrize("similarity", SIMILARITIES)
+def test_a_cluster_that_shares_nothing_is_similar_to_nothing(similarity):
     labels = np.array([[0, 0], [1, 1], [1, 1], [2, -1]])
-    for similarity in (ecpcs, cts):
-        rows = evidence_of(labels).rows
-        assert np.isfinite(similarity(rows).flat).all()
-        assert_array_equal(expanded(labels, similarity(rows))[3, :3], 0)
+    Z = EvidenceAccumulation(1, similarity=similarity).fit(labels).linkage_matrix_
+    assert np.isfinite(Z).all()
+    assert Z[-1, 2] == 1
 
 
 @pytest.mark.parametrize("similarity", ["ecpcs", "cts"])
@@ -355,19 +343,11 @@ def test_threshold_zero_changes_nothing(linkage, labels):
     assert_array_equal(zero.linkage_matrix_, plain.linkage_matrix_)
 
 
-def merges_of_matrix(labels, threshold, weights=None):
-    """Found and expected merges of average linkage with a threshold."""
-    evidence = evidence_of(labels, threshold=threshold, weights=weights)
-    distinct = np.where(evidence.rows.codes[:] < evidence.rows.n_clusters, evidence.rows.codes[:].astype(int), -1)
-    sums = naive.joined_and_labelled(distinct, weights)
-    expected = naive.merges(*sums, evidence.rows.counts, "average", threshold)
-    return average_linkage_of_matrix(evidence), expected
-
-
 @given(labels=label_matrices(max_objects=12), threshold=st.sampled_from([0, 0.2, 0.25, 1 / 3, 0.5, 0.75]))
 def test_thresholded_average_keeps_the_stated_ties(labels, threshold):
     assume((naive.joined_and_labelled(labels)[1] > 0).all())
-    assert_same_merges(*merges_of_matrix(labels, threshold))
+    expected = naive_merges(labels, "average", threshold)
+    assert_same_merges(hierarchy_of(labels, association_threshold=threshold), expected)
 
 
 @pytest.mark.parametrize("weights", [None, [1, 2, 1, 3, 2, 1, 1]], ids=["plain", "weighted"])
@@ -375,15 +355,15 @@ def test_thresholded_average_keeps_the_stated_ties(labels, threshold):
 def test_thresholded_average_with_many_gaps_and_twins(threshold, weights):
     for seed in range(20):
         labels = twins(planted_labels(n=14, p=7, k=2, noise=0.3, missing=0.3, seed=seed)[0], 25, seed)
-        assert_same_merges(*merges_of_matrix(labels, threshold, None if weights is None else np.array(weights, float)))
+        expected = naive_merges(labels, "average", threshold, None if weights is None else np.array(weights, float))
+        assert_same_merges(hierarchy_of(labels, association_threshold=threshold, weights=weights), expected)
 
 
 def test_thresholded_average_equals_the_profiles_when_it_removes_nothing():
     labels = twins(planted_labels(n=80, p=9, k=4, noise=0.3, seed=5)[0], 120)
-    evidence = evidence_of(labels)
-    without, with_matrix = average_linkage(evidence), average_linkage_of_matrix(evidence)
-    assert_array_equal(without.pairs, with_matrix.pairs)
-    assert_allclose(without.heights, with_matrix.heights, atol=1e-14)
+    without, with_matrix = hierarchy_of(labels), hierarchy_of(labels, association_threshold=1e-6)
+    assert_array_equal(without[:, [0, 1, 3]], with_matrix[:, [0, 1, 3]])
+    assert_allclose(without[:, 2], with_matrix[:, 2], atol=1e-14)
 
 
 # ---- The number of clusters ----
@@ -392,7 +372,7 @@ def test_thresholded_average_equals_the_profiles_when_it_removes_nothing():
 @pytest.mark.parametrize("linkage", LINKAGES)
 @given(labels=label_matrices(max_objects=15))
 def test_exactly_as_many_clusters_as_asked_for(linkage, labels):
-    n_rows = len(evidence_of(labels).rows)
+    n_rows = len(distinct_rows(labels)[0])
     for k in range(1, n_rows + 1):
         model = EvidenceAccumulation(k, linkage=linkage).fit(labels)
         assert len(np.unique(model.labels_[model.labels_ >= 0])) == k == model.n_clusters_
@@ -598,4 +578,4 @@ def test_complete_linkage_on_bytes_merges_as_on_a_condensed_matrix(m, p, missing
 
 def test_complete_linkage_where_bytes_do_not_hold_the_levels():
     labels = np.random.default_rng(0).integers(3, size=(40, 300))
-    assert_same_merges(merges_of(labels, "complete"), naive_merges(labels, "complete"))
+    assert_same_merges(hierarchy_of(labels, linkage="complete"), naive_merges(labels, "complete"))

@@ -2,19 +2,23 @@
 
 import golden_wide
 import pytest
+from test_golden import check_commit, check_file
 
 
 @pytest.fixture(scope="module")
 def known():
-    if not golden_wide.PATH.exists():
-        pytest.skip("python tests/golden_wide.py writes what is compared, before a change")
+    check_file(golden_wide.PATH, "python tests/golden_wide.py")
     known = golden_wide.known()
-    if known["versions"] != golden_wide.versions():
-        pytest.skip("the golden file was written with other versions of the libraries")
-    return known["results"]
+    assert known["versions"] == golden_wide.versions(), "the file was written with other versions of the libraries"
+    return known
+
+
+def test_the_file_is_that_of_the_reference(known):
+    check_commit(known["commit"])
 
 
 @pytest.mark.parametrize("part", golden_wide.PARTS)
 def test_nothing_has_changed(known, part):
-    expected = {key: value for key, value in known.items() if key.split("/")[0] == part}
-    assert golden_wide.differences(golden_wide.results(part), expected) == []
+    expected = {key: value for key, value in known["results"].items() if key.split("/")[0] == part}
+    differences = golden_wide.differences(golden_wide.results(part), expected)
+    assert differences == [], f"other results than of {known['commit']}"

@@ -21,8 +21,6 @@ from strategies import label_matrices, planted_labels, random_labels, twins
 from ensemblage import CSPA, HBGF, HGPA, MCLA, Ensemble, EvidenceAccumulation, NegMM
 from ensemblage.consensus.graphs import _partition_graph
 from ensemblage.consensus.graphs._cspa import association_graph
-from ensemblage.consensus.graphs._hbgf import label_coordinates
-from ensemblage.consensus.graphs._hgpa import hyperedges
 from ensemblage.consensus.graphs._mcla import meta_graph
 from ensemblage.consensus.graphs._partition_graph import Cutter, round_weights, whole_weights
 from ensemblage.counting._contingency import tables_of_rows
@@ -371,27 +369,6 @@ def test_association_is_a_mean_not_a_sum():
 # ---- HBGF ----
 
 
-@given(label_matrices(min_objects=4, min_partitions=1), st.integers(1, 4))
-def test_singular_vectors(labels, k):
-    ensemble = Ensemble(labels)
-    rows = rows_of(labels)
-    H = ensemble.one_hot().toarray()
-    H = H[H.any(axis=1)]
-    M = H / np.sqrt(H.sum(axis=1))[:, None] / np.sqrt(H.sum(axis=0))
-    table, points = label_coordinates(rows, np.ones(H.shape[1]), k, np.random.RandomState(0))
-    U, sigma, Vt = np.linalg.svd(M, full_matrices=False)
-    k = min(table.shape[1], int((sigma > 1e-4).sum()))
-    if len(sigma) > k and sigma[k - 1] - sigma[k] < 1e-3:
-        return  # the leading space is not unique
-    ours = np.array([table[row + rows.offsets[:-1]].sum(axis=0) for row in rows.codes[:]])[
-        rows.inverse[rows.inverse < len(rows)]
-    ]
-    ours /= np.sqrt(H.sum(axis=1))[:, None]
-    # The same space: both have orthonormal columns.
-    assert_allclose(ours @ ours.T, U[:, :k] @ U[:, :k].T, atol=1e-6)
-    assert_allclose((points**2).sum(axis=1)[np.abs(Vt[:k]).max(axis=0) > 1e-6], 1)
-
-
 def test_many_clusters_are_never_a_square_matrix(monkeypatch):
     from ensemblage.consensus import _label_products
     from ensemblage.consensus.graphs import _ncut
@@ -526,16 +503,6 @@ def test_of_several_runs_the_least_cut_counts(monkeypatch):
 
 
 # ---- HGPA ----
-
-
-@given(label_matrices(min_objects=2))
-def test_hyperedges(labels):
-    rows = rows_of(labels)
-    edges = hyperedges(rows)
-    columns = [(j, c) for j, k in enumerate(rows.n_clusters) for c in range(k)]
-    assert len(edges) == len(columns)
-    for edge, (j, c) in zip(edges, columns, strict=True):
-        assert_array_equal(edge, np.flatnonzero(rows.codes[:, j] == c))
 
 
 @pytest.mark.parametrize("parameters", [{}, {"cut_cost": "km1"}, {"edge_weights": "size"}, {"distinct": False}])

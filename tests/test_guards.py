@@ -6,6 +6,7 @@ import re
 import sys
 import threading
 import time
+import warnings
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -63,7 +64,6 @@ from ensemblage.metrics._internal import _ohl
 from ensemblage.metrics._internal._geometry import Geometry
 from ensemblage.metrics._mm_index import weights_of
 from ensemblage.ranking import _discotec
-from ensemblage.ranking._compare import _correlation
 from ensemblage.ranking._pair_means import sampled_means
 from ensemblage.rows import blocks, threads
 from ensemblage.rows.threads import parallel_map, thread_count
@@ -484,18 +484,28 @@ def test_as_many_pairs_are_drawn_as_were_asked_for(monkeypatch):
     assert sum(pairs.shape[1] for pairs in found[0].pairs) == 10
 
 
+def correlations(columns, truth, ranker, features=None):
+    summary = ranking.compare(np.column_stack(columns), features, truth, [ranker]).summary
+    return summary[["pearson", "kendall"]].to_numpy()[0]
+
+
+A, B, ONE_CLUSTER = [0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 1, 1], [0] * 6
+ON_A_LINE = np.array([[0.0], [0.1], [0.2], [5], [5.1], [5.2]])
+
+
+@pytest.mark.filterwarnings("ignore:InternalIndex cannot score")
 def test_two_partitions_have_a_correlation():
-    correlate = lambda x, y: np.corrcoef(x, y)[0, 1]  # noqa: E731
-    assert _correlation(correlate, np.array([1.0, 2.0, np.nan]), np.array([0.1, 0.3, 0.2])) == pytest.approx(1)
-    assert np.isnan(_correlation(correlate, np.array([1.0, np.nan]), np.array([0.1, 0.3])))
+    """The third has no score."""
+    assert correlations([A, B, ONE_CLUSTER], A, "silhouette", ON_A_LINE) == pytest.approx([1, 1])
+    assert np.isnan(correlations([A, ONE_CLUSTER], A, "silhouette", ON_A_LINE)).all()
 
 
-@pytest.mark.parametrize("constant", [0, 1])
-def test_what_does_not_vary_has_no_correlation(constant):
+@pytest.mark.parametrize(("ranker", "truth"), [("aari", A), ("silhouette", ONE_CLUSTER)], ids=["scores", "ARI"])
+def test_what_does_not_vary_has_no_correlation(ranker, truth):
     """And nobody is warned of a division by 0."""
-    both = [np.array([1.0, 2, 4]), np.array([0.1, 0.3, 0.2])]
-    both[constant] = np.ones(3)
-    assert np.isnan(_correlation(lambda *_: pytest.fail("asked"), *both))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert np.isnan(correlations([A, B], truth, ranker, ON_A_LINE)).all()
 
 
 def test_selection_of_lists_and_of_frames_with_other_indices():

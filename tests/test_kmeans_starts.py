@@ -9,8 +9,7 @@ from inside import rows_of
 from representatives import first_of
 from strategies import planted_labels, random_labels
 
-from ensemblage import KMeansConsensus, make_consensus
-from ensemblage.consensus._registry import PUBLISHED
+from ensemblage import METHODS, KMeansConsensus, make_consensus
 from ensemblage.consensus.kmeans import _kcc
 from ensemblage.consensus.kmeans._kcc import UTILITIES
 from ensemblage.consensus.kmeans._label_kmeans import number_of_starts, sample_counts, sample_rows
@@ -117,7 +116,7 @@ def test_too_small_a_sample():
 def test_published_starts_run_on_all_rows(name):
     assert make_consensus(name, 3, published=True).start_on is None
     assert make_consensus(name, 3).start_on == "auto"
-    assert "start_on" not in PUBLISHED[name]  # results that are stored are known by these
+    assert "start_on" not in METHODS[name].published  # results that are stored are known by these
 
 
 # ---- The number of starts ----

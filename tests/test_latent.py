@@ -13,7 +13,6 @@ from strategies import label_matrices, planted_labels, random_labels
 
 from ensemblage import KModesConsensus, LatentClassConsensus, MajorityVoting
 from ensemblage.consensus.evidence import Candidates
-from ensemblage.consensus.kmeans._k_modes import ModeUtility
 from ensemblage.consensus.latent._lca import proportions_of
 
 E = np.array(
@@ -200,10 +199,19 @@ def test_k_modes_is_nearest_where_it_ends():
 
 
 def test_modes_where_nothing_is_labelled():
-    utility = ModeUtility(np.array([0, 3, 6]), np.ones(2), np.array([4, 2, 0, 1, 3, 2]))
-    profile = np.array([[2, 2, 0, 0, 0, 4], [0, 2, 0, 1, 1, 0]])
-    assert_array_equal(utility.centroids(profile), [[1, 0, 0, 0, 1, 0], [0, 1, 0, 1, 0, 0]])
-    assert utility.loss(profile) == 2 + 0 + 0 + 1
+    """The second partition labels none of the first cluster's: what is commonest of all stands in, here 1."""
+    labels = np.array([[0, -1], [0, -1], [0, -1], [1, 1], [1, 1], [1, 0]])
+    model = KModesConsensus(2, init=parts(3, 3)).fit(labels)
+    assert_array_equal(model.labels_, parts(3, 3))
+    assert model.objective_ == 1
+    assert_array_equal(model.predict([[1, 0], [0, 0], [0, 1], [-1, 0], [-1, -1]]), [1, 0, 0, 0, -1])
+
+
+def test_of_equally_common_labels_the_first_is_the_mode():
+    labels = np.array([[0, 1], [0, 0], [1, 2], [1, 2], [1, 2]])
+    model = KModesConsensus(2, init=parts(2, 3)).fit(labels)
+    assert_array_equal(model.labels_, [1, 1, 0, 0, 0])
+    assert_array_equal(model.predict([[1, 0], [1, 1]]), [1, 0])  # one of two labels is unlike each mode
 
 
 # ---- Majority voting: its reference is the medoid by the adjusted Rand index ----

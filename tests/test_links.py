@@ -16,7 +16,6 @@ from test_cli import fail, rows_of, succeed
 from ensemblage import METHODS, ConsensusClustering, Ensemble, EvidenceAccumulation, KMeansConsensus, make_consensus
 from ensemblage.cli._pairs import PairFiles
 from ensemblage.ensemble import _units
-from ensemblage.ensemble._links import ImpossiblePairs, Links
 
 KMEANS, EAC = ["km", "ecc", "k-modes"], ["eac-single", "eac-average", "eac-complete"]
 VOTING = ["acv", "bv", "soft-euclidean", "hard-euclidean", "majority"]
@@ -387,12 +386,10 @@ def test_labels_on_disk_take_no_pairs(folder):
     )
 
 
-def test_objects_are_called_by_their_names_where_they_have_some():
-    with pytest.raises(ImpossiblePairs, match=r"Got the pair \(0, 2\), .* must_link joins: 0 – 1 – 2\. Leave") as error:
-        Links.of(3, [[0, 1], [1, 2]], [[0, 2]])
-    assert "Got the pair (a, c), which cannot_link keeps apart and must_link joins: a – b – c." in str(
-        error.value.with_names("abc")
-    )
+@pytest.mark.parametrize("name", ["km", "eac-average", "acv", "sec"])
+def test_a_pair_that_both_name_is_told_with_what_joins_it(name):
+    with pytest.raises(ValueError, match=r"Got the pair \(0, 2\), .* must_link joins: 0 – 1 – 2\. Leave"):
+        method(name, 2).fit(few(0), must_link=[[0, 1], [1, 2]], cannot_link=[[0, 2]])
 
 
 @pytest.mark.parametrize("method", ["km", "eac-average", "acv"])
@@ -432,29 +429,36 @@ def coloured(edges, n, k):
     return any(all(z[i] != z[j] for i, j in edges) for z in product(range(k), repeat=n))
 
 
-def test_a_way_is_found_where_there_is_one_by_enumeration():
+def named_in(error):
+    return [int(i) for i in re.search(r"apart: ([\d, ]*\d)", str(error.value))[1].split(", ")]
+
+
+@pytest.mark.parametrize("name", ["km", "acv"])
+def test_a_way_is_found_where_there_is_one_by_enumeration(name):
+    refused = 0
     for seed in range(60):
         random = np.random.default_rng(seed)
         k, n = int(random.integers(1, 4)), 6
-        edges = np.array([e for e in combinations(range(n), 2) if random.random() < 0.5]).reshape(-1, 2)
-        costs = random.random((n, k))
-        found = _units.nearest_allowed(costs, edges)
-        alike = _units.nearest_allowed(np.zeros((n, k)), edges, alike=True)
-        assert (found is not None) == (alike is not None) == coloured(edges.tolist(), n, k)
-        for clusters in (found, alike):
-            assert clusters is None or (clusters[edges[:, 0]] != clusters[edges[:, 1]]).all()
-        if found is None:
-            core = _units.impossible_core(edges, n, k)
-            inside = [e for e in edges.tolist() if set(e) <= set(core.tolist())]
-            assert not coloured(inside, n, k)
-            for u in core:
-                assert coloured([e for e in inside if u not in e], n, k)
+        edges = [e for e in combinations(range(n), 2) if random.random() < 0.5]
+        if coloured(edges, n, k):
+            assert naive.keeps(method(name, k).fit(few(seed, n), cannot_link=edges or None).labels_, (), edges)
+            continue
+        with pytest.raises(ValueError, match=f"Got {k}") as error:
+            method(name, k).fit(few(seed, n), cannot_link=edges)
+        core, refused = named_in(error), refused + 1
+        inside = [e for e in edges if set(e) <= set(core)]
+        assert not coloured(inside, n, k)
+        for u in core:
+            assert coloured([e for e in inside if u not in e], n, k)
+    assert refused > 10
 
 
 def test_who_is_not_needed_is_not_named():
     """Seven that are all kept apart, and another that six of them may not join either."""
     seven, other = list(combinations(range(7), 2)), [(i, 7) for i in range(6)]
-    assert_array_equal(_units.impossible_core(np.array(seven + other), 8, 6), [0, 1, 2, 3, 4, 5, 7])
+    with pytest.raises(ValueError, match="Got 6") as error:
+        method("km", 6).fit(random_labels(40, 4, 6), cannot_link=seven + other)
+    assert named_in(error) == [0, 1, 2, 3, 4, 5, 7]
 
 
 def test_of_many_clusters_that_cost_the_same_the_first_one_is_taken():

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from inside import numbered_by_content, rows_of
+from inside import numbered_by_content
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.cluster.hierarchy import cut_tree, linkage
 from scipy.spatial.distance import squareform
@@ -16,11 +16,7 @@ from strategies import label_matrices, planted_labels, random_labels, twins
 from worked import E_MISSING, E, partition
 
 from ensemblage import HBGF, Ensemble, EvidenceAccumulation, KMeansConsensus, make_consensus
-from ensemblage.consensus.hierarchies._label_similarity import no_similarity
-from ensemblage.consensus.hierarchies._linkage import average_linkage
-from ensemblage.consensus.hierarchies._row_similarity import RowSimilarity
 from ensemblage.metrics import cluster_weights, coassociation
-from ensemblage.metrics._cluster_weights import table_of_labels
 
 ENTROPIES = [1.811278, 3.311278, 0, 0.918296, 2.811278, 1.836592, 0, 1.836592, 0, 1.836592, 3.836592, 3]
 ECI = [0.322372, 0.126243, 1, 0.563305, 0.172553, 0.317312, 1, 0.317312, 1, 0.317312, 0.090911, 0.153355]
@@ -187,11 +183,10 @@ def test_large_clusters_and_many_rows(how):
     ensemble = Ensemble(labels)
     random = np.random.default_rng(0)
     local = [random.uniform(0.1, 1, k) for k in ensemble.n_clusters]  # no ties
-    rows = rows_of(ensemble)
-    merges = average_linkage(RowSimilarity(rows, no_similarity(rows), None, None, table_of_labels(local)))
-    codes = np.where(rows.codes[:] < rows.n_clusters, rows.codes[:].astype(int), -1)
-    _, heights = naive.local_linkage(codes, rows.counts, np.concatenate(local))
-    assert_allclose(merges.heights, heights, atol=1e-9)
+    codes, counts = np.unique(labels, axis=0, return_counts=True)
+    model = EvidenceAccumulation(cluster_weights=local).fit(codes, sample_weight=counts)
+    _, heights = naive.local_linkage(codes, counts, np.concatenate(local))
+    assert_allclose(model.linkage_matrix_[:, 2], heights, atol=1e-9)
 
 
 @pytest.mark.parametrize("linkage_name", ["single", "average", "complete"])

@@ -24,7 +24,6 @@ from click.testing import CliRunner
 from ensemblage import Ensemble, cli, consensus
 from ensemblage.base.lock import only_user
 from ensemblage.consensus import METHODS, make_consensus
-from ensemblage.consensus._registry import PUBLISHED
 from ensemblage.datasets import Dataset
 from ensemblage.lab import _store
 from ensemblage.lab._store import Key, Made, Origin, Result, Store
@@ -45,6 +44,8 @@ TESTS = Path(__file__).parent
 TOY = TESTS / "toy"
 toy_paper = load_paper(TOY)
 toy_module = sys.modules[toy_paper.package]
+NAMES = (*METHODS, *METHODS.aliases)
+PUBLISHED = {name: METHODS[name].published for name in NAMES if METHODS[name].published is not None}
 KILLED = """
 from pathlib import Path
 from ensemblage.lab.reproduce import Request, reproduce

@@ -28,7 +28,6 @@ from ensemblage.consensus.voting._aggregation import (
     sum_labels,
 )
 from ensemblage.consensus.voting._bvote import bvote, matching_losses
-from ensemblage.consensus.voting._colour_refinement import refine_colours
 from ensemblage.consensus.voting._js_alink import average_linkage, js_divergences
 from ensemblage.counting._contingency import tables_of_rows
 from ensemblage.datasets import make_2d2k, make_8d5k
@@ -412,11 +411,6 @@ def renamed(labels, rng):
     return np.column_stack([np.where(z < 0, -1, rng.permutation(6)[z]) for z in labels.T])
 
 
-def colours_of(labels, weights):
-    rows, order = rows_of(labels, weights)
-    return refine_colours(rows, order.sizes)
-
-
 def small_ensemble(rng):
     """A few objects with many ties and, mostly, gaps."""
     n, p, k = rng.integers(4, 13), rng.integers(2, 7), rng.integers(2, 5)
@@ -446,8 +440,6 @@ def test_neither_names_nor_places_matter(seed):
             continue
         objects, partitions = rng.permutation(len(labels)), rng.permutation(labels.shape[1])
         other_names, apart = renamed(labels, rng), naive.told_apart(labels, weights)
-        colours = colours_of(labels, weights)
-        assert (len(np.unique(colours[colours > 0])) == sum(len(np.unique(z[z >= 0])) for z in labels.T)) == apart
         n_told_apart += apart
         for make in INVARIANT.values():
             found = make(2, weights=weights, n_jobs=1).fit(labels).labels_

@@ -522,6 +522,7 @@ def test_stability_as_often_as_asked(tables, tmp_path):
     assert not (tmp_path / "no").exists() or not any((tmp_path / "no").iterdir())  # before the work
 
 
+@pytest.mark.filterwarnings("ignore:Number of distinct clusters")
 def test_a_given_number_or_method_is_not_chosen(blobs):
     assert ConsensusClustering(3, generator=RandomKPartitions(8), random_state=0).fit(blobs).choice_ is None
     own = ConsensusClustering(consensus="eac-average", generator=RandomKPartitions(8), random_state=0).fit(blobs)

@@ -292,3 +292,14 @@ def test_the_shell_does_the_same(small, tmp_path):
     np.testing.assert_allclose(found["confidence"], same.confidence_, atol=1e-6)
     assert model.plan_.samples == same.plan_.samples
     assert model.plan_.members == same.plan_.members
+
+
+@pytest.mark.parametrize("seed", [3, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2, 4))])
+def test_rings_do_not_depend_on_the_luck_of_a_sample(seed):
+    """Spectral clustering finds the rings in the 1,500 compared objects, and cuts one of them in all that are kept."""
+    random = np.random.default_rng(seed)
+    rings = np.arange(30_000) % 3
+    angles = random.uniform(0, 2 * np.pi, 30_000)
+    radii = np.array([1, 3, 5])[rings] + random.normal(0, 0.15, 30_000)
+    X = np.column_stack([radii * np.cos(angles), radii * np.sin(angles)])
+    assert adjusted_rand_score(ConsensusClustering(3, random_state=seed).fit(X).labels_, rings) > 0.98

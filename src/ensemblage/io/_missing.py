@@ -120,12 +120,14 @@ def alerts_of_codes(columns: Iterable[tuple[Any, NDArray[Any]]]) -> Iterator[Ale
     told = [f"{code:.15g} in {_first_places(places[code])}" for code in codes[:SHOWN]]
     more = [f"and {len(codes) - SHOWN} others"] * (len(codes) > SHOWN)
     given = of_columns("missing", [int(code) if code == int(code) else code for code in codes])
-    far = f"far from all other values of {'its column' if len(codes) == 1 else 'their columns'}"
+    is_one = len(codes) == len(places[codes[0]]) == 1
+    far = f"far from all other values of {'its column' if is_one else 'their columns'}"
     yield Alert("may mean missing", "; ".join([*told, *more]), far, Message("If so, add ", given, "."))
 
 
 def _first_places(names: Sequence[str]) -> str:
-    more = f" and {len(names) - SHOWN} other columns" if len(names) > SHOWN else ""
+    n = len(names) - SHOWN
+    more = f" and {n:,} other column{'s' * (n > 1)}" if n > 0 else ""
     return f"{', '.join(names[:SHOWN])}{more}"
 
 

@@ -78,10 +78,10 @@ def sections_of(summary: Summary) -> list[Section]:
 
 def alerts_section(summary: Summary) -> Section | None:
     """What of the data probably makes a wrong answer."""
-    texts = [alert["text"] for alert in summary.get("alerts", ())]
+    texts = [alert["text"][0].upper() + alert["text"][1:] for alert in summary.get("alerts", ())]
     if not texts:
         return None
-    sentence = "Settle what follows before you use the answer: the data probably make it wrong."
+    sentence = "Settle what follows before you use the answer: it may make the answer wrong."
     return Section("Alerts", [sentence, *texts[:MOST_ALERTS]], more=texts[MOST_ALERTS:], name="alerts")
 
 

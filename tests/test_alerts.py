@@ -79,7 +79,7 @@ def test_a_table_without_alerts_may_be_strict(tmp_path):
 def test_at_most_five_are_shown_then_their_number(monkeypatch, sums):
     from ensemblage.io import _alerts
 
-    monkeypatch.setattr(_alerts, "CHECKS", _alerts.CHECKS[:1] * 7)
+    monkeypatch.setattr(_alerts, "CHECKS", [_alerts._rows_of_sums] * 6)
     shown = succeed("look", sums).stdout.splitlines()
     assert sum(line.startswith("alert ") for line in shown) == 6
     assert "alert       ... and 2 more" in shown
@@ -257,7 +257,19 @@ TABLES = {
         {"drop_columns": ["shop"]},
         ["a row of sums"],
     ),
-    "means": (csv_of(frame_of()) + "Mean,6.1,6.0\n", {}, ["a row of sums"]),
+    "means": (csv_of(frame_of()) + "Mean,6.1,6.0\n", {}, ["a row of means"]),
+    "sums of groups": (csv_of(frame_of()) + "Subtotal A,6.1,6.0\nSubtotal B,5.1,6.0\n", {}, ["rows of sums"]),
+    "sums first": (csv_of(frame_of()).replace("s0,", "Total,"), {}, ["a row of sums"]),
+    "numbers of customers that repeat": (
+        csv_of(frame_of().assign(KdNr=np.r_[1001:1011, 5001:5011].repeat(3))),
+        {},
+        ["repeated ids"],
+    ),
+    "numbers of one length": (
+        csv_of(frame_of().assign(pid=np.random.default_rng(0).choice(90_000, 60, replace=False) + 110_000)),
+        {},
+        ["perhaps ids"],
+    ),
     "sums in German": (
         with_sums(frame_of())
         .assign(shop=lambda f: f["shop"].replace("Total", "Summe"))
@@ -516,3 +528,16 @@ def test_copies_are_told_with_the_method_that_they_decide(tmp_path):
     done = succeed("run", tmp_path / "t.csv", "-k", 3, "--stability", 0, "-o", tmp_path / "out")
     assert "50 base clusterings by random-k (more than half of the objects are copies of others)" in done.stderr
     assert done.stdout.startswith("alert       copies: 120 of 150 rows, each equal to another one")
+
+
+def test_codes_are_told_beside_a_row_of_sums():
+    frame = frame_of().assign(cost=lambda f: f["cost"].where(f.index % 9 > 0, -999))
+    told = [alert.what for alert in features_of(read_table(csv_of(with_sums(frame)).encode(), name="t.csv")).alerts]
+    assert told == ["a row of sums", "may mean missing"]
+
+
+def test_ids_that_repeat_are_told_as_partitions():
+    frame = pd.DataFrame({"id": np.arange(60) // 2 + 100, "a": np.arange(60) % 3, "b": np.arange(60) % 3})
+    (told,) = members_of(read_table(csv_of(frame).encode(), name="t.csv")).alerts
+    assert str(told.text).startswith("repeated ids: column 'id', it is a partition with 30 clusters")
+    assert not members_of(read_table(csv_of(frame.assign(id=range(60))).encode(), name="t.csv")).alerts

@@ -139,7 +139,8 @@ def test_a_column_that_is_mostly_gaps_is_told_with_the_way_to_leave_it_out(tmp_p
     assert 'mostly gaps: x (51% missing); to leave it out: Preprocessor(roles={"x": "drop"})' in preprocessor.notes_
     assert preprocessor.columns_[0].use.endswith("; mostly gaps")
     with pytest.raises(
-        ValueError, match=r"impute=\"drop\"\. Some columns are mostly gaps: x \(51% missing\); to leave"
+        ValueError,
+        match=r"leave those rows out with X\.dropna\(\)\. Some columns are mostly gaps: x \(51% missing\); to leave",
     ):
         ConsensusClustering(2).fit(gaps(51))
     both = gaps(60)

@@ -16,6 +16,8 @@ class Option(NamedTuple):
     """The class that has the parameter, where the one that was called may have not."""
 
     def __str__(self) -> str:
+        if (self.name, self.value) == ("impute", "drop"):  # a transformer keeps all rows
+            return "X.dropna()"
         text = self.name if self.value is ... else f"{self.name}={_literal(self.value)}"
         return f"{self.of}({text})" if self.of else text
 

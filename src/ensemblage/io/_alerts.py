@@ -29,7 +29,12 @@ NAMES = "obs_names"
 """What the row names of AnnData are called."""
 
 
-TOTAL = re.compile(r"(?i)(grand |sub-?)?totals?|sum|summe|gesamt(summe)?|suma|mean|average|mittelwert|durchschnitt")
+TOTAL = re.compile(
+    r"(?i)((grand |sub-?)?totals?|sum|(zwischen)?summe|gesamt(summe)?|suma"
+    r"|(?P<mean>mean|average|mittelwert|durchschnitt))( \w{1,3})?"
+)
+MOST_TOTALS = 0.2
+"""Share of the rows that can be sums of others."""
 GENE_NAME = re.compile(
     r"(?i)(gene|transcript|probe|probeset)([ _]?(id|name|symbol))?s?|symbol|hgnc|ensembl|ensg|id_ref"
 )
@@ -61,8 +66,12 @@ def alerts(table: Table, used: Sequence[Encoded], cells: Cells, impute: str | No
 
     ``impute`` is the rule that fills these. Tables on disk hold one column at a time: a check reads few of them.
     """
+    sums = tuple(_rows_of_sums(table, used, cells))
     found = [alert for check in CHECKS for alert in check(table, used, cells)]
-    return (*found, *_constants(used, cells, impute))
+    # A sum at the end would hide what is far from all other values.
+    above = slice(None, -1 if sums else None)
+    codes = alerts_of_codes((name, values[above]) for name, values in _numbers(used, cells))
+    return (*sums, *found, *codes, *_constants(used, cells, impute))
 
 
 def _numbers(used: Sequence[Encoded], cells: Cells) -> Iterator[tuple[str, NDArray[Any]]]:
@@ -73,13 +82,8 @@ def _numbers(used: Sequence[Encoded], cells: Cells) -> Iterator[tuple[str, NDArr
             yield cells.names[place], cells.column(place)
 
 
-def _codes(table: Table, used: Sequence[Encoded], cells: Cells) -> Iterator[Alert]:
-    """Numbers that may mean missing."""
-    return alerts_of_codes(_numbers(used, cells))
-
-
-def _row_of_sums(table: Table, used: Sequence[Encoded], cells: Cells) -> Iterator[Alert]:
-    """A last row that adds up the others, or says so."""
+def _rows_of_sums(table: Table, used: Sequence[Encoded], cells: Cells) -> Iterator[Alert]:
+    """A last row that adds up the others, or rows that say so."""
     n_sums = n_filled = 0
     for _, values in _numbers(used, cells):
         last, total = float(values[-1]), float(np.nansum(values[:-1]))
@@ -87,16 +91,22 @@ def _row_of_sums(table: Table, used: Sequence[Encoded], cells: Cells) -> Iterato
             continue
         n_filled += 1
         n_sums += math.isclose(total, last, rel_tol=1e-6) and abs(last) > np.nanmax(np.abs(values[:-1]), initial=0)
-    where, delete = table.where(len(table) - 1), Message("Delete that row.")
-    if n_sums and 2 * n_sums > n_filled:
-        numbers = "number is the sum" if n_sums == 1 else f"{n_sums:,} numbers are the sums"
-        yield Alert("a row of sums", where, f"its {numbers} of those above", delete)
-        return
     roles = table.roles
     named = next((name for name in table.names if roles[name] in ("id", "text", "category")), None)
-    text = None if named is None else table[named].text[len(table) - 1].as_py()
-    if named is not None and text and TOTAL.fullmatch(text) and table[named].cells().count(text) == 1:
-        yield Alert("a row of sums", where, f"{text!r} stands in its column {named!r}", delete)
+    codes, texts = (np.empty(0, np.int32), list[str]()) if named is None else table[named].distinct
+    found = {place: total for place, text in enumerate(texts) if (total := TOTAL.fullmatch(text.strip()))}
+    rows = np.flatnonzero(np.isin(codes, list(found)))
+    if n_sums and 2 * n_sums > n_filled and len(rows) < 2:
+        numbers = "number is the sum" if n_sums == 1 else f"{n_sums:,} numbers are the sums"
+        where = table.where(len(table) - 1)
+        yield Alert("a row of sums", where, f"its {numbers} of those above", Message("Delete that row."))
+    elif 0 < len(rows) <= max(1, MOST_TOTALS * len(table)):
+        what = "means" if all(total["mean"] for total in found.values()) else "sums"
+        is_one, more = len(rows) == 1, f" and {len(rows) - 1:,} more"
+        where = table.where(rows[0]) + ("" if is_one else more)
+        why = f"{texts[codes[rows[0]]]!r} stands in {'its' if is_one else 'the'} column {named!r}"
+        cure = Message("Delete that row." if is_one else "Delete these rows.")
+        yield Alert(f"a row of {what}" if is_one else f"rows of {what}", where, why, cure)
 
 
 def _rows_without_values(table: Table, used: Sequence[Encoded], cells: Cells) -> Iterator[Alert]:
@@ -132,10 +142,10 @@ def _copies(table: Table, used: Sequence[Encoded], cells: Cells) -> Iterator[Ale
 def _repeated_ids(table: Table, used: Sequence[Encoded], cells: Cells) -> Iterator[Alert]:
     """Several rows of the same person or thing."""
     for name, role in table.found_roles.items():
-        if role.name in ("code", "category", "text") and has_repeated_ids(table[name], role):
+        if role.name in ("number", "code", "category", "text") and has_repeated_ids(table[name], role):
             n_rows, n_ids = table[name].n_filled, len(table[name].distinct[1])
             why = f"{n_rows:,} rows have {n_ids:,} different ids, so that they are not independent"
-            left = Option("roles", {name: "drop"})
+            left = of_columns("roles", {name: "drop"})
             cure = Message("Make one row of each id, such as its means; or, if it does not matter, add ", left, ".")
             yield Alert("repeated ids", f"column {name!r}", why, cure)
 
@@ -152,7 +162,7 @@ def _genes_in_rows(table: Table, used: Sequence[Encoded], cells: Cells) -> Itera
     )
     if is_gene and sum(1 for _ in _numbers(used, cells)) > 1:
         cure = "If the objects are the columns, add ", Option("transpose", True), "; if they are the rows, add "
-        said = Option("roles", {first.name: "id"}), "."
+        said = of_columns("roles", {first.name: "id"}), "."
         yield Alert(GENES, f"column {first.name!r}", "its rows are clustered", Message(*cure, *said))
 
 
@@ -200,7 +210,7 @@ def _perhaps_categories(table: Table, used: Sequence[Encoded], cells: Cells) -> 
     """A few whole numbers that may be codes of categories."""
     names = [name for name, values in _whole_numbers(table, used, cells) if _may_be_codes(name.strip(), values)]
     if names:
-        given = [of_columns("roles", {names[0]: role}) for role in ("category", "number")]
+        given = [of_columns("roles", dict.fromkeys(names[:SHOWN], role)) for role in ("category", "number")]
         cure = Message("If they are codes of categories, add ", given[0], ", else ", given[1], ".")
         yield Alert("perhaps categories", _columns(names), "few whole numbers", cure)
 
@@ -267,14 +277,12 @@ def has_many_gaps(cells: Cells) -> bool:
 
 
 CHECKS = (
-    _row_of_sums,
     _rows_without_values,
     _copies,
     _repeated_ids,
     _genes_in_rows,
     _counts,
     _perhaps_ids,
-    _codes,
     _perhaps_categories,
 )
 """In the order in which they are told."""

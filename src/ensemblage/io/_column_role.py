@@ -75,8 +75,9 @@ OPEN_END = re.compile(
 
 
 ENTITY_NAME = re.compile(
-    r"(?i)(customer|client|kunde|patient|subject|proband|participant|person|user|member|account|household|student|"
-    r"animal)([\W_]?(id|ids|nr|no|number|nummer|code|name|key))?"
+    r"(?i)(.*[\W_])?(customer|client|kunden?|kd|patient|subject|proband|participant|person|user|member|mitglied|account|acct"
+    r"|konto|household|haushalt|student|matrikel|animal|tier|mrn|case|fall|employee|personal)"
+    r"([\W_]?(id|ids|nr|no|number|nummer|num|code|name|key))?"
 )
 """What a column is called that says whose row it is."""
 LEAST_IDS, ROWS_OF_AN_ID = 10, (1.2, 10)
@@ -102,6 +103,8 @@ def has_repeated_ids(column: Column, role: Role) -> bool:
     """Whether a column says whose row it is, and several rows are of the same person or thing."""
     name = column.name.strip()
     if role.reason == AS_SAID or not (ID_NAME.fullmatch(name) or ENTITY_NAME.fullmatch(name)):
+        return False
+    if column.numbers is not None and np.nan_to_num(column.numbers % 1).any():
         return False
     texts = [text for text in column.distinct[1] if not is_missing(text)]
     are_ids = len(texts) >= LEAST_IDS and sum(any(map(str.isdigit, text)) for text in texts) > len(texts) / 2

@@ -8,12 +8,13 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.base.options import Alert, Message, Option
+from ensemblage.base.options import Alert, Message, Option, of_columns
 from ensemblage.ensemble._checks import check_missing
 from ensemblage.ensemble._doubtful_labels import label_alerts
 from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.ensemble._noise import noise_voted
 from ensemblage.io._column import Column
+from ensemblage.io._column_role import has_repeated_ids
 from ensemblage.io._encoding import ColumnUse, column_uses
 from ensemblage.io._labels import code_columns
 from ensemblage.io._roles import assign_roles
@@ -56,11 +57,16 @@ def members_of(
     """
     given = check_given(table)
     notes: tuple[str, ...] = ()
+    doubts: list[Alert] = []
     if id_column is None and table.index is None and "id" not in given.values() and len(table) > 2:
         first, named = table.columns[0], {truth_column, *drop_columns, *given}
         is_whole = first.numbers is None or bool(np.all(first.numbers == np.floor(first.numbers)))
         if first.name not in named and is_whole and _differs_everywhere(first):
             id_column, notes = first.name, (f"id: column {first.name!r}, the first, which differs in every row",)
+        elif first.name not in named and has_repeated_ids(first, table.found_roles[first.name]):
+            why = f"it is a partition with {len(first.distinct[1]):,} clusters, although its name is that of ids"
+            cure = Message("If it is none, add ", of_columns("roles", {first.name: "drop"}), ".")
+            doubts.append(Alert("repeated ids", f"column {first.name!r}", why, cure))
     roles = assign_roles(table, id_column, truth_column, drop_columns, guess_id=False)
     if not roles.rest:
         raise ValueError(
@@ -84,7 +90,7 @@ def members_of(
         roles.truth,
         (*table.notes, *notes, *roles.notes),
         uses,
-        tuple(label_alerts(coded)),
+        (*doubts, *label_alerts(coded)),
     )
 
 

@@ -13,8 +13,9 @@ SURE, LIKELY = 16.0, 3.0
 """−ln of the chance that no two of so many whole numbers are equal, from which they are ids, and may be some."""
 WINDOW = 10
 """Steps from a number to a later one, over which the density of the numbers is taken."""
-LONG, RATHER_LONG = 11, 9
-"""Digits that every one of them has: hardly a measurement is so precise, ids and time stamps are."""
+LONG, RATHER_LONG = 11, 5
+"""Digits that every one of them has: hardly a measurement is so precise, ids and time stamps are; most measurements of
+fewer digits do not all have as many."""
 EXACT = 2.0**53
 """Larger whole numbers are no longer exact as floats."""
 SAMPLE = 1_000

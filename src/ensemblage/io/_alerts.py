@@ -94,14 +94,14 @@ def _rows_of_sums(table: Table, used: Sequence[Encoded], cells: Cells) -> Iterat
     roles = table.roles
     named = next((name for name in table.names if roles[name] in ("id", "text", "category")), None)
     codes, texts = (np.empty(0, np.int32), list[str]()) if named is None else table[named].distinct
-    found = {place: total for place, text in enumerate(texts) if (total := TOTAL.fullmatch(text.strip()))}
+    found = {place: word for place, text in enumerate(texts) if (word := TOTAL.fullmatch(text.strip()))}
     rows = np.flatnonzero(np.isin(codes, list(found)))
     if n_sums and 2 * n_sums > n_filled and len(rows) < 2:
         numbers = "number is the sum" if n_sums == 1 else f"{n_sums:,} numbers are the sums"
         where = table.where(len(table) - 1)
         yield Alert("a row of sums", where, f"its {numbers} of those above", Message("Delete that row."))
     elif 0 < len(rows) <= max(1, MOST_TOTALS * len(table)):
-        what = "means" if all(total["mean"] for total in found.values()) else "sums"
+        what = "means" if all(word["mean"] for word in found.values()) else "sums"
         is_one, more = len(rows) == 1, f" and {len(rows) - 1:,} more"
         where = table.where(rows[0]) + ("" if is_one else more)
         why = f"{texts[codes[rows[0]]]!r} stands in {'its' if is_one else 'the'} column {named!r}"

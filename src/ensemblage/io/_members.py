@@ -65,7 +65,7 @@ def members_of(
             id_column, notes = first.name, (f"id: column {first.name!r}, the first, which differs in every row",)
         elif first.name not in named and has_repeated_ids(first, table.found_roles[first.name]):
             why = f"it is a partition with {len(first.distinct[1]):,} clusters, although its name is that of ids"
-            cure = Message("If it is none, add ", of_columns("roles", {first.name: "drop"}), ".")
+            cure = Message("If it is no clustering, add ", of_columns("roles", {first.name: "drop"}), ".")
             doubts.append(Alert("repeated ids", f"column {first.name!r}", why, cure))
     roles = assign_roles(table, id_column, truth_column, drop_columns, guess_id=False)
     if not roles.rest:

@@ -50,9 +50,9 @@ class SoftConsensus(InductiveConsensus):
 
     def _renumber(self, places: NDArray[np.int64]) -> None:
         super()._renumber(places)
-        places = self._with_empty(places)
-        self._cluster_of = places[self._cluster_of]
-        self._memberships = self._memberships.merge(places)
+        of_columns = self._with_empty(places)
+        self._cluster_of = of_columns[self._cluster_of]
+        self._memberships = self._memberships.merge(of_columns)
 
     def _with_empty(self, places: NDArray[np.int64]) -> NDArray[np.int32]:
         """``places``, and behind them those of the clusters that no object is in."""

@@ -107,11 +107,12 @@ def _are_ordered(coded: CodedColumns) -> bool:
     rows = np.unique(np.linspace(0, n - 1, 5 * COMPARED).astype(np.intp))
     columns = np.unique(np.linspace(0, p - 1, PAIRED).astype(np.intp))
     codes = np.asarray(coded.codes[rows])[:, columns].astype(np.int64)
+    codes[codes == [len(coded.categories[j]) for j in columns]] = -1  # missing
     codes = codes[:, codes.max(axis=0) > codes.min(axis=0)]
     if codes.shape[1] < LEAST_PARTITIONS:
         return False
     random = np.random.default_rng(0)
-    renamed = np.column_stack([random.permutation(column.max() + 1)[column] for column in codes.T])
+    renamed = np.column_stack([np.append(random.permutation(column.max() + 1), -1)[column] for column in codes.T])
     ordered, by_chance = _rank_correlation(codes), _rank_correlation(renamed)
     if ordered < ORDERED or ordered < TIMES_ORDERED * by_chance:
         return False
@@ -119,14 +120,14 @@ def _are_ordered(coded: CodedColumns) -> bool:
 
 
 def _rank_correlation(codes: NDArray[np.int64]) -> float:
-    """Mean absolute rank correlation of pairs of columns, over the rows in which they differ.
+    """Mean absolute rank correlation of pairs of columns, over the rows with labels in which they differ.
 
     Clusterings that name their clusters alike, and agree in some rows, have no order in the others.
     """
     found = []
     for j in range(1, codes.shape[1]):
         for other in codes[:, :j].T:
-            differ = other != codes[:, j]
+            differ = (other != codes[:, j]) & (other >= 0) & (codes[:, j] >= 0)
             pair = np.column_stack([other, codes[:, j]])[differ]
             varies = len(pair) >= LEAST_OBJECTS and (pair.max(axis=0) > pair.min(axis=0)).all()
             found.append(abs(np.corrcoef(rankdata(pair, axis=0), rowvar=False)[0, 1]) if varies else 0.0)

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import rankdata
 
 from ensemblage.base.options import Alert, Message, Option
 from ensemblage.ensemble._coding import CodedColumns
@@ -124,6 +123,8 @@ def _rank_correlation(codes: NDArray[np.int64]) -> float:
 
     Clusterings that name their clusters alike, and agree in some rows, have no order in the others.
     """
+    from scipy.stats import rankdata  # half a second of import, which few ensembles need
+
     found = []
     for j in range(1, codes.shape[1]):
         for other in codes[:, :j].T:

@@ -1,14 +1,10 @@
-"""Every public docstring passes numpydoc's validation, with the shared parts of `ensemblage.base.docs` in place."""
+"""Every public docstring passes numpydoc's validation."""
 
-import importlib
 import inspect
 from dataclasses import is_dataclass
 
 import pytest
 from public import OBJECTS
-
-from ensemblage.base import docs
-from ensemblage.base.docs import PLACE
 
 validate = pytest.importorskip("numpydoc.validate").validate
 NumpyDocString = pytest.importorskip("numpydoc.docscrape").NumpyDocString
@@ -42,14 +38,6 @@ def test_numpydoc_has_nothing_to_say():
     assert not errors
 
 
-def test_no_place_is_left_empty():
-    left = []
-    for path, (value, owner) in OBJECTS.items():
-        documented = getattr(owner, path.rpartition(".")[2]) if owner and not isinstance(value, property) else value
-        left += [path] if PLACE.search(documented.__doc__ or "") else []
-    assert not left
-
-
 def test_documented_attributes_have_declared_types():
     undeclared = {}
     for path, (cls, _) in OBJECTS.items():
@@ -59,13 +47,3 @@ def test_documented_attributes_have_declared_types():
             declared = {name for base in cls.__mro__ for name in vars(base).get("__annotations__", {})}
             undeclared[path] = documented - declared - OF_SCIKIT_LEARN - set(dir(cls))
     assert not {path: names for path, names in undeclared.items() if names}
-
-
-def test_every_part_is_used():
-    root = importlib.resources.files("ensemblage")
-    files = [file for file in root.rglob("*.py") if file.name not in ("docs.py", "_docs.py")]
-    text = "".join(file.read_text(encoding="utf-8") for file in files)
-    parts = set(docs.PARTS)
-    for module in ("answer._docs", "consensus._docs", "generation._docs", "metrics._docs", "plotting", "ranking"):
-        parts |= set(importlib.import_module(f"ensemblage.{module}").PARTS)
-    assert {name for _, name in PLACE.findall(text)} == parts

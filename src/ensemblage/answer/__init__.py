@@ -5,7 +5,6 @@ from ensemblage.answer._choose_resolution import choose_resolution
 from ensemblage.answer._chooser import Chosen
 from ensemblage.answer._consensus_clustering import ConsensusClustering
 from ensemblage.answer._default_plan import default_plan
-from ensemblage.answer._docs import PARTS
 from ensemblage.answer._draws_summary import DrawsSummary, summarize_draws
 from ensemblage.answer._k_choice import KChoice
 from ensemblage.answer._method_comparison import MethodComparison, compare_methods
@@ -14,7 +13,6 @@ from ensemblage.answer._plan import Plan
 from ensemblage.answer._resolution_choice import ResolutionChoice
 from ensemblage.answer._saved import load
 from ensemblage.answer._to_anndata import to_anndata
-from ensemblage.base.docs import fill_docstrings
 
 __all__ = [
     "Chosen",
@@ -34,5 +32,3 @@ __all__ = [
     "summarize_draws",
     "to_anndata",
 ]
-
-fill_docstrings((globals()[name] for name in __all__), PARTS)

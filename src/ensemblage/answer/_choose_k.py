@@ -99,7 +99,10 @@ def choose_k(
         Partitions whose cumulative voting has lifetimes.
     sample_size : int, default 1,000
         Of more objects so many are looked at, drawn without replacement; for the agreement twice as many.
-    {n_jobs}
+    n_jobs : int, optional
+        Threads. -1: every core that this process may use; -2: all but one. None: what a ``joblib.parallel_config``
+        says; without one every core, or 1 inside a parallel loop of joblib or scikit-learn. The result does not depend
+        on it.
     random_state : int, RandomState, Generator or None
         Seed of everything random.
     progress : callable, optional

@@ -105,7 +105,10 @@ def choose_resolution(
         How large that part is, in (0, 1].
     consensus : str, default "km"
         A name of ``METHODS``: what combines the clusterings of a plateau.
-    {n_jobs}
+    n_jobs : int, optional
+        Threads. -1: every core that this process may use; -2: all but one. None: what a ``joblib.parallel_config``
+        says; without one every core, or 1 inside a parallel loop of joblib or scikit-learn. The result does not depend
+        on it.
     random_state : int, RandomState, Generator or None
         Seed of the draws and of every clustering.
     progress : callable, optional

@@ -103,7 +103,12 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
         10,000 objects 5,000 are drawn and clustered: see the notes. "fast", and always of sparse features, where more
         than half of the objects are copies of others, of more than 20,000 objects without learned weights, and of more
         than 10,000 with more than 200 clusters: ``RandomKPartitions(50)`` and "km", in time linear in the objects.
-    {selection}
+    selection : {"learned", "consensus"}, default "learned"
+        "learned": where neither ``generator`` nor another ``consensus`` than the default is given, ``ScaledPartitions``
+        makes the partitions, and regression trees that were trained on synthetic sets alone give them weights and find
+        the number of clusters. "consensus": every partition has the same weight, and `choose_k` finds the number.
+        "learned" is the same as "consensus" with quality "fast", with weights of rows, with categories as members, and
+        where several algorithms cannot cluster the data.
     standardize : bool or "auto", default "auto"
         Bring the features to mean 0 and standard deviation 1; "auto": unless all standard deviations are within a
         factor of 20, as `Preprocessor` says, and as the shell does.
@@ -244,7 +249,10 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
         must_link, cannot_link : array-like of int, shape (n_pairs, 2), optional
             Pairs of objects, by row number, that get the same cluster, or different ones: see the notes.
 
-        {self}
+        Returns
+        -------
+        self
+            The fitted estimator.
 
         Notes
         -----

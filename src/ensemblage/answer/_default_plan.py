@@ -129,7 +129,12 @@ def default_plan(
         What combines them.
     quality : {"fast", "default", "best"}, default "default"
         What is clustered where no generator is given.
-    {selection}
+    selection : {"learned", "consensus"}, default "learned"
+        "learned": where neither ``generator`` nor another ``consensus`` than the default is given, ``ScaledPartitions``
+        makes the partitions, and regression trees that were trained on synthetic sets alone give them weights and find
+        the number of clusters. "consensus": every partition has the same weight, and `choose_k` finds the number.
+        "learned" is the same as "consensus" with quality "fast", with weights of rows, with categories as members, and
+        where several algorithms cannot cluster the data.
     standardize : bool or "auto", default "auto"
         Whether features are standardised.
     impute : {"median", "mean", "most-frequent", "knn"}, optional

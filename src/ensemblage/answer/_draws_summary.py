@@ -72,8 +72,13 @@ def summarize_draws(
         Number of starts of the search for the estimate.
     n_pairs : int, default 500
         Pairs of objects of which the chains are compared.
-    {max_bytes}
-    {n_jobs}
+    max_bytes : int or str, default 2 GiB
+        Most memory that the fit takes at its peak beyond the labels, in bytes or as text such as "4GB"; a fit that
+        would take more is refused.
+    n_jobs : int, optional
+        Threads. -1: every core that this process may use; -2: all but one. None: what a ``joblib.parallel_config``
+        says; without one every core, or 1 inside a parallel loop of joblib or scikit-learn. The result does not depend
+        on it.
     random_state : int, RandomState, Generator or None
         Seed of the search and of the pairs.
 

@@ -155,7 +155,13 @@ class KChoice:
 
         Parameters
         ----------
-        {ax}
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
+
+        Returns
+        -------
+        matplotlib Axes
+            Where it was drawn.
         """
         return figure("evidence_by_number", *self._curves(), n_clusters=self.best, ax=ax)
 

@@ -85,7 +85,13 @@ class MethodComparison:
 
         Parameters
         ----------
-        {ax}
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
+
+        Returns
+        -------
+        matplotlib Axes
+            Where it was drawn.
         """
         return figure("agreement", self.ari, names=self.names, ax=ax)
 
@@ -115,13 +121,19 @@ def compare_methods(
 
     Parameters
     ----------
-    {labels}
+    labels : array-like, data frame or Ensemble of shape (n_objects, n_partitions)
+        The ensemble. -1 and NaN mean missing.
     n_clusters : int
         Number of clusters that each is asked for.
     methods : iterable of str, optional
         Names in `METHODS`. Default: all of them.
-    {max_bytes}
-    {n_jobs}
+    max_bytes : int or str, default 2 GiB
+        Most memory that the fit takes at its peak beyond the labels, in bytes or as text such as "4GB"; a fit that
+        would take more is refused.
+    n_jobs : int, optional
+        Threads. -1: every core that this process may use; -2: all but one. None: what a ``joblib.parallel_config``
+        says; without one every core, or 1 inside a parallel loop of joblib or scikit-learn. The result does not depend
+        on it.
     random_state : int, RandomState, Generator or None, default 0
         One seed for all.
     progress : callable, optional

@@ -164,7 +164,10 @@ def choose_k_monti(
         shuffled over the objects, which lose their covariance, so that mere correlation looks like clusters.
     n_references : int, default 20
         Number of such data sets. 0 leaves the comparison out. The p-value is at least 1 / (n_references + 1).
-    {n_jobs}
+    n_jobs : int, optional
+        Threads. -1: every core that this process may use; -2: all but one. None: what a ``joblib.parallel_config``
+        says; without one every core, or 1 inside a parallel loop of joblib or scikit-learn. The result does not depend
+        on it.
     random_state : int, RandomState, Generator or None
         Seed of everything random.
     progress : callable, optional

@@ -199,7 +199,13 @@ class ResolutionChoice:
 
         Parameters
         ----------
-        {ax}
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
+
+        Returns
+        -------
+        matplotlib Axes
+            Where it was drawn.
         """
         return figure("clustree", self.labels, color=self.cluster_stability, n_clusters=self.resolution, ax=ax)
 

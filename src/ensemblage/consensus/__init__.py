@@ -1,9 +1,7 @@
 """Consensus functions: label matrix to one clustering."""
 
-from ensemblage.base.docs import fill_docstrings
 from ensemblage.consensus._assignment import Assignment
 from ensemblage.consensus._capabilities import Capabilities
-from ensemblage.consensus._docs import PARTS
 from ensemblage.consensus._method import METHODS, Method
 from ensemblage.consensus._registry import make_consensus
 from ensemblage.consensus.communities._communities import CommunityConsensus
@@ -65,5 +63,3 @@ __all__ = [
     "WasabiModes",
     "make_consensus",
 ]
-
-fill_docstrings((globals()[name] for name in __all__), PARTS)

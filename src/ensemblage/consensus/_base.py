@@ -98,7 +98,8 @@ class BaseConsensus(Model, ClusterMixin, MemoryLimited):
 
         Parameters
         ----------
-        {X}
+        X : array-like, data frame or Ensemble of shape (n_objects, n_partitions)
+            Labels. -1, NaN and None mean that the partition did not label the object.
         y : None
             Ignored.
         sample_weight : array-like of shape (n_objects,), optional
@@ -353,7 +354,9 @@ class BaseConsensus(Model, ClusterMixin, MemoryLimited):
 
         Parameters
         ----------
-        {new_labels}
+        X : array-like, data frame or Ensemble of shape (n_new, n_partitions)
+            Columns of a data frame or an Ensemble are found by their names if what was fitted had names too; further
+            ones are ignored. A label not seen in ``fit`` counts as missing, with one warning.
 
         Returns
         -------
@@ -489,7 +492,9 @@ class InductiveConsensus(BaseConsensus):
 
         Parameters
         ----------
-        {new_labels}
+        X : array-like, data frame or Ensemble of shape (n_new, n_partitions)
+            Columns of a data frame or an Ensemble are found by their names if what was fitted had names too; further
+            ones are ignored. A label not seen in ``fit`` counts as missing, with one warning.
 
         Returns
         -------
@@ -503,7 +508,9 @@ class InductiveConsensus(BaseConsensus):
 
         Parameters
         ----------
-        {new_labels}
+        X : array-like, data frame or Ensemble of shape (n_new, n_partitions)
+            Columns of a data frame or an Ensemble are found by their names if what was fitted had names too; further
+            ones are ignored. A label not seen in ``fit`` counts as missing, with one warning.
         y : array-like of shape (n_new,), optional
             Known classes.
 

@@ -167,7 +167,13 @@ class Model:
             What was fitted: the features, or the label matrix.
         kind : {"clusters", "certainty", "sizes", "coassociation", "dendrogram"}, optional
             Default: "clusters" of features, else "certainty".
-        {ax}
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
+
+        Returns
+        -------
+        matplotlib Axes
+            Where it was drawn.
         """
         return figure("model", self, as_table(X), kind, ax=ax)
 

@@ -1,6 +1,5 @@
 """Data sets of the papers by name, and the generators of those they made."""
 
-from ensemblage.base.docs import fill_docstrings
 from ensemblage.datasets._ayad import make_2d2k, make_8d5k, make_two_gauss
 from ensemblage.datasets._load import Dataset, UnavailableError, dataset_names, load_dataset
 from ensemblage.datasets._ohl import make_hub_partitions, make_partitions
@@ -19,5 +18,3 @@ __all__ = [
     "make_two_gauss",
     "make_world",
 ]
-
-fill_docstrings(globals()[name] for name in __all__)

@@ -18,7 +18,8 @@ def make_2d2k(random_state: Any = None) -> tuple[NDArray[np.float64], NDArray[np
 
     Parameters
     ----------
-    {random_state}
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of the draws.
 
     Returns
     -------
@@ -49,7 +50,8 @@ def make_8d5k(random_state: Any = None) -> tuple[NDArray[np.float64], NDArray[np
 
     Parameters
     ----------
-    {random_state}
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of the draws.
 
     Returns
     -------
@@ -80,7 +82,8 @@ def make_two_gauss(random_state: Any = None) -> tuple[NDArray[np.float64], NDArr
 
     Parameters
     ----------
-    {random_state}
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of the draws.
 
     Returns
     -------

@@ -39,7 +39,8 @@ def make_partitions(
         Largest share of objects that keep their cluster.
     rho_min : float, default 0.1
         Smallest such share.
-    {random_state}
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of the draws.
 
     Returns
     -------
@@ -97,7 +98,8 @@ def make_hub_partitions(
     draw : {"paper", "code"}, default "paper"
         The share of objects that a partition keeps of its hub is drawn uniformly from [0.2, 0.9], as the paper says,
         or from [0, 1], as its released code does.
-    {random_state}
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of the draws.
 
     Returns
     -------

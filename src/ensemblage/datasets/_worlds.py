@@ -68,7 +68,8 @@ def make_world(kind: str | None = None, *, n_samples: int | None = None, random_
         Default: drawn, every kind alike.
     n_samples : int, optional
         Number of objects, at least 20. Default: drawn, from 60 to 1,500; of "wide" from 30 to 250.
-    {random_state}
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of the draws.
 
     Returns
     -------

@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ensemblage.base.docs import fill_docstrings
 from ensemblage.base.validation import format_value
 from ensemblage.ensemble._arrays import without_stream
 from ensemblage.ensemble._ensemble import Ensemble
@@ -199,6 +198,3 @@ def with_counts(X: ArrayLike | Any, sample_weight: Any) -> tuple[Any, Any]:
             f"{format_value(sample_weight)}. Leave it out, or fit X.ensemble."
         )
     return X.ensemble, X.counts
-
-
-fill_docstrings([CountedEnsemble])

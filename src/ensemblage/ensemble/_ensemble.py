@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ensemblage.base.cached import once
-from ensemblage.base.docs import fill_docstrings
 from ensemblage.base.indexing import check_slice, is_integer, partition_index, row_index
 from ensemblage.base.options import NoteWarning
 from ensemblage.base.registered import Registered, html
@@ -621,6 +620,3 @@ def coded_labels(labels: ArrayLike | Any, missing: int | None) -> CodedColumns:
 def as_ensemble(labels: ArrayLike | Any, missing: int | None = -1) -> Ensemble:
     """The ensemble itself, or one made of a label matrix in which ``missing`` means missing."""
     return labels if isinstance(labels, Ensemble) else Ensemble(labels, missing=missing)
-
-
-fill_docstrings([Ensemble])

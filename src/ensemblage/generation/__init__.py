@@ -3,9 +3,6 @@
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from ensemblage.base.docs import fill_docstrings
-from ensemblage.generation._docs import PARTS
-
 if TYPE_CHECKING:
     from ensemblage.generation._diverse import DiversePartitions
     from ensemblage.generation._genie import Genie, GeniePartitions
@@ -62,7 +59,6 @@ def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
-    fill_docstrings([value], PARTS)
     globals()[name] = value
     return value
 

@@ -95,9 +95,13 @@ class LabelTransformer(TransformerMixin, BaseEstimator):
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
             The features; sparse where the base clusterer takes it.
-        {y}
+        y : None
+            Ignored.
 
-        {self}
+        Returns
+        -------
+        self
+            The fitted estimator.
         """
         self._generate(X)
         return self
@@ -109,7 +113,8 @@ class LabelTransformer(TransformerMixin, BaseEstimator):
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
             The features; sparse where the base clusterer takes it.
-        {y}
+        y : None
+            Ignored.
 
         Returns
         -------

@@ -198,11 +198,18 @@ class DiversePartitions(BasePartitions):
         threshold .3.
     standardized_too : bool, default=False
         Cluster a second time, with every feature brought to deviation 1: twice the partitions.
-    {on_error}
-    {n_jobs}
+    on_error : {"warn", "raise"}, default="warn"
+        What a base clustering that fails does: it is left out with one warning that names it, or it is raised. An
+        ensemble is made to be redundant, so one failure does not cost the others by default. All failing raises.
+    n_jobs : int, optional
+        Threads. -1: every core that this process may use; -2: all but one. None: what a ``joblib.parallel_config``
+        says; without one every core, or 1 inside a parallel loop of joblib or scikit-learn. The result does not depend
+        on it.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the mixtures; nothing else is random.
-    {progress}
+    progress : callable or None, default=None
+        Called as ``progress(done, total)`` after every base clustering, by the thread that called ``fit``. An error
+        that it raises ends the work. No result depends on it.
 
     Attributes
     ----------
@@ -210,7 +217,10 @@ class DiversePartitions(BasePartitions):
         Who made each partition; only mixtures are fitted, the others' partitions are cuts of one structure.
     n_clusters_ : ndarray of shape (n_partitions,)
         Number of clusters of each partition.
-    {features_in}
+    n_features_in_ : int
+        Number of features seen in ``fit``.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, if X has any.
 
     See Also
     --------

@@ -142,7 +142,10 @@ class Genie(ClusterMixin, BaseEstimator):
         Length of the edge of each merge; not ascending where the sizes ruled.
     gini_ : ndarray of shape (n_samples - 1,)
         Gini index of the sizes before each merge.
-    {features_in}
+    n_features_in_ : int
+        Number of features seen in ``fit``.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, if X has any.
 
     See Also
     --------
@@ -190,9 +193,13 @@ class Genie(ClusterMixin, BaseEstimator):
         ----------
         X : array-like of shape (n_samples, n_features)
             The features.
-        {y}
+        y : None
+            Ignored.
 
-        {self}
+        Returns
+        -------
+        self
+            The fitted estimator.
         """
         check_parameters(self)
         with features_checked("X of Genie", X):
@@ -225,7 +232,9 @@ class GeniePartitions(LabelTransformer):
         Largest value of "sqrt".
     gini_thresholds : sequence of float, default=(0.1, 0.3, 0.5, 0.7)
         As of `Genie`; each gets the same number of partitions, the first ones one more where they do not divide them.
-    {progress}
+    progress : callable or None, default=None
+        Called as ``progress(done, total)`` after every base clustering, by the thread that called ``fit``. An error
+        that it raises ends the work. No result depends on it.
 
     Attributes
     ----------
@@ -233,7 +242,10 @@ class GeniePartitions(LabelTransformer):
         Number of clusters of each partition.
     gini_thresholds_ : ndarray of shape (n_partitions,)
         Threshold of each partition.
-    {features_in}
+    n_features_in_ : int
+        Number of features seen in ``fit``.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, if X has any.
 
     See Also
     --------

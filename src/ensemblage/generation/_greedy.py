@@ -77,10 +77,15 @@ class GreedyPartitions(GreedyParameters, LabelTransformer):
         partitions; the paper says nothing of it.
     max_iter : int, default=300
         Most iterations of each k-means, which ends when no object moves.
-    {n_jobs}
+    n_jobs : int, optional
+        Threads. -1: every core that this process may use; -2: all but one. None: what a ``joblib.parallel_config``
+        says; without one every core, or 1 inside a parallel loop of joblib or scikit-learn. The result does not depend
+        on it.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the candidates.
-    {progress}
+    progress : callable or None, default=None
+        Called as ``progress(done, total)`` after every base clustering, by the thread that called ``fit``. An error
+        that it raises ends the work. No result depends on it.
 
     Attributes
     ----------
@@ -100,7 +105,10 @@ class GreedyPartitions(GreedyParameters, LabelTransformer):
         Number of clusters of each partition.
     n_iter_ : int
         Iterations of the k-means that won the last stage.
-    {features_in}
+    n_features_in_ : int
+        Number of features seen in ``fit``.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, if X has any.
 
     Raises
     ------

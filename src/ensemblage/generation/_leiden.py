@@ -58,9 +58,15 @@ class LeidenPartitions(LabelTransformer):
         "cpm" is the constant Potts model.
     levels : int, optional
         Most levels of Louvain; 1 gives the small communities that ECG combines. Default: until nothing is gained.
-    {n_jobs}
-    {random_state}
-    {progress}
+    n_jobs : int, optional
+        Threads. -1: every core that this process may use; -2: all but one. None: what a ``joblib.parallel_config``
+        says; without one every core, or 1 inside a parallel loop of joblib or scikit-learn. The result does not depend
+        on it.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of the draws.
+    progress : callable or None, default=None
+        Called as ``progress(done, total)`` after every base clustering, by the thread that called ``fit``. An error
+        that it raises ends the work. No result depends on it.
 
     Attributes
     ----------
@@ -72,7 +78,10 @@ class LeidenPartitions(LabelTransformer):
         Number of communities of each partition.
     node_names_ : list
         Of a graph: the names of its nodes, in the order of the rows of the labels.
-    {features_in}
+    n_features_in_ : int
+        Number of features seen in ``fit``.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, if X has any.
 
     Raises
     ------
@@ -156,7 +165,8 @@ class LeidenPartitions(LabelTransformer):
         ----------
         X : array-like, sparse matrix, graph or path
             Features of shape (n_samples, n_features), or a graph, as ``affinity`` says.
-        {y}
+        y : None
+            Ignored.
 
         Returns
         -------

@@ -57,11 +57,18 @@ class MixedPartitions(BasePartitions):
     bandwidth_quantile : float or None, default=None
         The default mean shift's radius is the mean distance of an object to the farthest of this share of the others
         (``sklearn.cluster.estimate_bandwidth``, from 500 objects at most). None is 1 / the number of clusters.
-    {on_error}
-    {n_jobs}
+    on_error : {"warn", "raise"}, default="warn"
+        What a base clustering that fails does: it is left out with one warning that names it, or it is raised. An
+        ensemble is made to be redundant, so one failure does not cost the others by default. All failing raises.
+    n_jobs : int, optional
+        Threads. -1: every core that this process may use; -2: all but one. None: what a ``joblib.parallel_config``
+        says; without one every core, or 1 inside a parallel loop of joblib or scikit-learn. The result does not depend
+        on it.
     random_state : int, RandomState, Generator or None, default=None
         Seed of every algorithm.
-    {progress}
+    progress : callable or None, default=None
+        Called as ``progress(done, total)`` after every base clustering, by the thread that called ``fit``. An error
+        that it raises ends the work. No result depends on it.
 
     Attributes
     ----------
@@ -69,7 +76,10 @@ class MixedPartitions(BasePartitions):
         The fitted algorithms, one per column.
     n_clusters_ : ndarray of shape (n_partitions,)
         Number of clusters each was asked for, or found.
-    {features_in}
+    n_features_in_ : int
+        Number of features seen in ``fit``.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, if X has any.
 
     Notes
     -----

@@ -59,7 +59,10 @@ def make_pool(
         The number of clusters of every member.
     standardize : bool, default True
         Whether to bring the features to mean 0 and standard deviation 1 first, as in the paper.
-    {n_jobs}
+    n_jobs : int, optional
+        Threads. -1: every core that this process may use; -2: all but one. None: what a ``joblib.parallel_config``
+        says; without one every core, or 1 inside a parallel loop of joblib or scikit-learn. The result does not depend
+        on it.
     random_state : int, RandomState, Generator or None
         Seed of the k-means.
 

@@ -35,11 +35,18 @@ class SubspacePartitions(RandomKPartitions):
     estimator : clusterer or None, default=None
         A scikit-learn clusterer or mixture, or a pipeline that ends in one. Its ``n_clusters`` (of a mixture,
         ``n_components``) and each of its ``random_state`` are set in a clone. None is ``KMeans(n_init=1)``.
-    {on_error}
-    {n_jobs}
+    on_error : {"warn", "raise"}, default="warn"
+        What a base clustering that fails does: it is left out with one warning that names it, or it is raised. An
+        ensemble is made to be redundant, so one failure does not cost the others by default. All failing raises.
+    n_jobs : int, optional
+        Threads. -1: every core that this process may use; -2: all but one. None: what a ``joblib.parallel_config``
+        says; without one every core, or 1 inside a parallel loop of joblib or scikit-learn. The result does not depend
+        on it.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the draws and of every base clustering.
-    {progress}
+    progress : callable or None, default=None
+        Called as ``progress(done, total)`` after every base clustering, by the thread that called ``fit``. An error
+        that it raises ends the work. No result depends on it.
     fit_on : int, "auto" or None, default="auto"
         Rows that each k-means is fitted on, a sample of its own; from its centres, 3 steps on all rows follow. Only for
         scikit-learn's ``KMeans``. None is all rows, scikit-learn's k-means and nothing else. "auto" is 20,000 rows, or
@@ -56,7 +63,12 @@ class SubspacePartitions(RandomKPartitions):
         The features each was fitted on, sorted.
     fit_on_ : int or None
         Rows that each k-means was fitted on before the steps on all rows; None: all rows, from the start.
-    {asked_clusters}
+    n_clusters_ : ndarray of shape (n_partitions,)
+        Number of clusters each was asked for.
+    n_features_in_ : int
+        Number of features seen in ``fit``.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, if X has any.
 
     Notes
     -----
@@ -118,11 +130,18 @@ class ProjectionPartitions(RandomKPartitions):
     estimator : clusterer or None, default=None
         A scikit-learn clusterer or mixture, or a pipeline that ends in one. Its ``n_clusters`` (of a mixture,
         ``n_components``) and each of its ``random_state`` are set in a clone. None is ``KMeans(n_init=1)``.
-    {on_error}
-    {n_jobs}
+    on_error : {"warn", "raise"}, default="warn"
+        What a base clustering that fails does: it is left out with one warning that names it, or it is raised. An
+        ensemble is made to be redundant, so one failure does not cost the others by default. All failing raises.
+    n_jobs : int, optional
+        Threads. -1: every core that this process may use; -2: all but one. None: what a ``joblib.parallel_config``
+        says; without one every core, or 1 inside a parallel loop of joblib or scikit-learn. The result does not depend
+        on it.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the draws and of every base clustering.
-    {progress}
+    progress : callable or None, default=None
+        Called as ``progress(done, total)`` after every base clustering, by the thread that called ``fit``. An error
+        that it raises ends the work. No result depends on it.
     fit_on : int, "auto" or None, default="auto"
         Rows that each k-means is fitted on, a sample of its own; from its centres, 3 steps on all rows follow. Only for
         scikit-learn's ``KMeans``. None is all rows, scikit-learn's k-means and nothing else. "auto" is 20,000 rows, or
@@ -137,7 +156,12 @@ class ProjectionPartitions(RandomKPartitions):
         A `GaussianRandomProjection` and the fitted base clusterer, one per column.
     fit_on_ : int or None
         Rows that each k-means was fitted on before the steps on all rows; None: all rows, from the start.
-    {asked_clusters}
+    n_clusters_ : ndarray of shape (n_partitions,)
+        Number of clusters each was asked for.
+    n_features_in_ : int
+        Number of features seen in ``fit``.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, if X has any.
 
     Notes
     -----

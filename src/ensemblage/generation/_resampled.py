@@ -39,11 +39,18 @@ class ResampledPartitions(BasePartitions):
     estimator : clusterer or None, default=None
         A scikit-learn clusterer or mixture, or a pipeline that ends in one. Each of its ``random_state`` is set in a
         clone. None is ``KMeans(n_init=1)``, which has 8 clusters unless ``n_clusters`` is given.
-    {on_error}
-    {n_jobs}
+    on_error : {"warn", "raise"}, default="warn"
+        What a base clustering that fails does: it is left out with one warning that names it, or it is raised. An
+        ensemble is made to be redundant, so one failure does not cost the others by default. All failing raises.
+    n_jobs : int, optional
+        Threads. -1: every core that this process may use; -2: all but one. None: what a ``joblib.parallel_config``
+        says; without one every core, or 1 inside a parallel loop of joblib or scikit-learn. The result does not depend
+        on it.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the draws and of every base clustering. The same seed draws the same rows for any ``n_clusters``.
-    {progress}
+    progress : callable or None, default=None
+        Called as ``progress(done, total)`` after every base clustering, by the thread that called ``fit``. An error
+        that it raises ends the work. No result depends on it.
 
     Attributes
     ----------
@@ -55,7 +62,10 @@ class ResampledPartitions(BasePartitions):
         The features each was fitted on, sorted.
     n_clusters_ : ndarray of shape (n_partitions,)
         Number of clusters each was asked for; what it found, if it takes no such number.
-    {features_in}
+    n_features_in_ : int
+        Number of features seen in ``fit``.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, if X has any.
 
     Notes
     -----

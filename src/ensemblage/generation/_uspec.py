@@ -160,7 +160,10 @@ class USpec(ClusterMixin, BaseEstimator):
         Starts of the k-means of the embedded objects, on a sample of them; the best goes on with all.
     max_iter : int, default=100
         Most steps of that k-means.
-    {n_jobs}
+    n_jobs : int, optional
+        Threads. -1: every core that this process may use; -2: all but one. None: what a ``joblib.parallel_config``
+        says; without one every core, or 1 inside a parallel loop of joblib or scikit-learn. The result does not depend
+        on it.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the draws.
 
@@ -176,7 +179,10 @@ class USpec(ClusterMixin, BaseEstimator):
         Leading eigenvalues of the walk from representatives to objects and back; the first is 1.
     n_iter_ : int
         Steps of the k-means of all embedded objects.
-    {features_in}
+    n_features_in_ : int
+        Number of features seen in ``fit``.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, if X has any.
 
     Raises
     ------
@@ -241,9 +247,13 @@ class USpec(ClusterMixin, BaseEstimator):
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
             The features; sparse where the base clusterer takes it.
-        {y}
+        y : None
+            Ignored.
 
-        {self}
+        Returns
+        -------
+        self
+            The fitted estimator.
         """
         check_parameters(self)
         X = self._validate(X, reset=True)
@@ -336,11 +346,18 @@ class USpecPartitions(RandomKPartitions):
     k_min, k_max : int, default=20 and 60
         The number of clusters of each partition is uniform in [k_min, k_max]. A number above half the objects counts as
         half of them.
-    {on_error}
-    {n_jobs}
+    on_error : {"warn", "raise"}, default="warn"
+        What a base clustering that fails does: it is left out with one warning that names it, or it is raised. An
+        ensemble is made to be redundant, so one failure does not cost the others by default. All failing raises.
+    n_jobs : int, optional
+        Threads. -1: every core that this process may use; -2: all but one. None: what a ``joblib.parallel_config``
+        says; without one every core, or 1 inside a parallel loop of joblib or scikit-learn. The result does not depend
+        on it.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the draws and of every base clustering.
-    {progress}
+    progress : callable or None, default=None
+        Called as ``progress(done, total)`` after every base clustering, by the thread that called ``fit``. An error
+        that it raises ends the work. No result depends on it.
     n_representatives : int, default=1000
         Points that stand for all objects, P; of fewer objects, each is one.
     n_neighbors : int, default=5
@@ -350,7 +367,12 @@ class USpecPartitions(RandomKPartitions):
     ----------
     estimators_ : list of USpec
         The fitted base clusterers, one per column.
-    {asked_clusters}
+    n_clusters_ : ndarray of shape (n_partitions,)
+        Number of clusters each was asked for.
+    n_features_in_ : int
+        Number of features seen in ``fit``.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, if X has any.
 
     Notes
     -----

@@ -56,7 +56,9 @@ class ScaledPartitions(LabelTransformer):
         Threads. The result does not depend on it.
     random_state : int, RandomState, Generator or None, default=None
         Draws the objects of ``sample_size``; nothing else is random.
-    {progress}
+    progress : callable or None, default=None
+        Called as ``progress(done, total)`` after every base clustering, by the thread that called ``fit``. An error
+        that it raises ends the work. No result depends on it.
 
     Attributes
     ----------
@@ -64,7 +66,10 @@ class ScaledPartitions(LabelTransformer):
         Number of clusters that each partition was asked for.
     algorithms_ : list of str
         View and family of each partition.
-    {features_in}
+    n_features_in_ : int
+        Number of features seen in ``fit``.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, if X has any.
 
     See Also
     --------

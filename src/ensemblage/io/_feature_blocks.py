@@ -10,7 +10,6 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.base.docs import fill_docstrings
 from ensemblage.base.options import Message, Option
 from ensemblage.base.registered import Registered
 from ensemblage.base.validation import check_bytes, check_path
@@ -348,6 +347,3 @@ def _npy_rows(path: Path) -> StoredRows:
     if size < needed:
         raise ValueError(f"{subject} Got {size:,} of {needed:,} bytes in {str(path)!r}. Copy or save it again.")
     return StoredRows(path, shape, dtype, offset=offset, fortran=fortran)
-
-
-fill_docstrings([FeatureBlocks])

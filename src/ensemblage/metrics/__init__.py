@@ -1,6 +1,5 @@
 """Numbers about partitions: density, k-means loss, agreement, co-association."""
 
-from ensemblage.base.docs import fill_docstrings
 from ensemblage.metrics._agreement import ensemble_ari, ensemble_nmi
 from ensemblage.metrics._agreement_weights import agreement_weights
 from ensemblage.metrics._align import LabelComparison, align_labels, compare_labels
@@ -12,7 +11,6 @@ from ensemblage.metrics._cluster_weights import cluster_weights
 from ensemblage.metrics._coassociation import association_counts, coassociation
 from ensemblage.metrics._credible_ball import CredibleBall, credible_ball
 from ensemblage.metrics._density import cluster_density, density, kmeans_loss
-from ensemblage.metrics._docs import PARTS
 from ensemblage.metrics._element_similarity import element_consistency, element_similarity
 from ensemblage.metrics._expected_loss import expected_loss
 from ensemblage.metrics._internal import INTERNAL_INDICES, internal_index
@@ -62,5 +60,3 @@ __all__ = [
     "verdicts",
     "weak_association_threshold",
 ]
-
-fill_docstrings((globals()[name] for name in __all__), PARTS)

@@ -42,7 +42,10 @@ def ensemble_nmi(
 
     Parameters
     ----------
-    {compared}
+    labels : array-like, data frame or Ensemble of shape (n_objects, n_partitions)
+        The ensemble. -1 and NaN mean missing.
+    clustering : array-like of shape (n_objects,)
+        Cluster of each object. Objects with -1 or NaN are in no cluster and left out.
     average_method : {"arithmetic", "geometric", "min", "max"}, default "arithmetic"
         Mean of the two entropies that normalises. Candel and Ohl & Lindsten use the arithmetic one, Ayad & Kamel
         and Li & Liu the geometric one.
@@ -55,7 +58,10 @@ def ensemble_nmi(
         Between 0 and 1. Each partition is compared on the objects that it and the clustering label; one that shares
         no object with the clustering is left out (NaN if all are).
 
-    {clustering_raises}
+    Raises
+    ------
+    ValueError
+        If the clustering has another number of objects or assigns none, or the weights do not fit.
 
     See Also
     --------
@@ -81,7 +87,10 @@ def ensemble_ari(labels: ArrayLike | Any, clustering: ArrayLike | Any, *, weight
 
     Parameters
     ----------
-    {compared}
+    labels : array-like, data frame or Ensemble of shape (n_objects, n_partitions)
+        The ensemble. -1 and NaN mean missing.
+    clustering : array-like of shape (n_objects,)
+        Cluster of each object. Objects with -1 or NaN are in no cluster and left out.
     weights : array-like of shape (n_partitions,), optional
         Weights of the partitions in the mean, ≥ 0. Default: equal.
 
@@ -91,7 +100,10 @@ def ensemble_ari(labels: ArrayLike | Any, clustering: ArrayLike | Any, *, weight
         At most 1; about 0 by chance. Each partition is compared on the objects that it and the clustering label; one
         that shares no object with the clustering is left out (NaN if all are).
 
-    {clustering_raises}
+    Raises
+    ------
+    ValueError
+        If the clustering has another number of objects or assigns none, or the weights do not fit.
 
     See Also
     --------

@@ -23,10 +23,14 @@ def agreement_weights(labels: ArrayLike | Any, beta: float = BETA, *, n_jobs: in
 
     Parameters
     ----------
-    {labels}
+    labels : array-like, data frame or Ensemble of shape (n_objects, n_partitions)
+        The ensemble. -1 and NaN mean missing.
     beta : float, default 2
         How much it counts, ≥ 0; 0 makes equal weights.
-    {n_jobs}
+    n_jobs : int, optional
+        Threads. -1: every core that this process may use; -2: all but one. None: what a ``joblib.parallel_config``
+        says; without one every core, or 1 inside a parallel loop of joblib or scikit-learn. The result does not depend
+        on it.
 
     Returns
     -------

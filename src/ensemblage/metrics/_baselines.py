@@ -24,7 +24,8 @@ def ensemble_baselines(
 
     Parameters
     ----------
-    {labels}
+    labels : array-like, data frame or Ensemble of shape (n_objects, n_partitions)
+        The ensemble. -1 and NaN mean missing.
     measure : {"nmi", "ari", "density"}, default "nmi"
         For "nmi" and "ari" a member is compared with the others (ordered pairs i ≠ j); its density is taken in the
         whole ensemble, itself included, on the objects that it labels.

@@ -92,15 +92,22 @@ def certainty(labels: ArrayLike | Any, clustering: ArrayLike | Any, *, weights: 
 
     Parameters
     ----------
-    {compared}
-    {weights}
+    labels : array-like, data frame or Ensemble of shape (n_objects, n_partitions)
+        The ensemble. -1 and NaN mean missing.
+    clustering : array-like of shape (n_objects,)
+        Cluster of each object. Objects with -1 or NaN are in no cluster and left out.
+    weights : array-like of shape (n_partitions,), optional
+        Weights of the partitions, ≥ 0. Default: equal.
 
     Returns
     -------
     Certainty
         The clusters of ``runner_up`` are numbered in sorted order of the labels of ``clustering``.
 
-    {clustering_raises}
+    Raises
+    ------
+    ValueError
+        If the clustering has another number of objects or assigns none, or the weights do not fit.
 
     Notes
     -----

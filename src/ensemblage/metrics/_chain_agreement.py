@@ -152,14 +152,20 @@ def chain_agreement(
 
     Parameters
     ----------
-    {compared}
+    labels : array-like, data frame or Ensemble of shape (n_objects, n_partitions)
+        The ensemble. -1 and NaN mean missing.
+    clustering : array-like of shape (n_objects,)
+        Cluster of each object. Objects with -1 or NaN are in no cluster and left out.
     chains : array-like of shape (n_draws,), optional
         The chain of each draw. Default: one chain, whose halves are compared.
     loss : {"vi", "gvi", "binder", "omari", "nvi", "id", "nid"}, default "vi"
         Of each draw and the clustering, see `expected_loss`.
     n_pairs : int, default 500
         Pairs of objects that are drawn at random; all, if there are no more.
-    {n_jobs}
+    n_jobs : int, optional
+        Threads. -1: every core that this process may use; -2: all but one. None: what a ``joblib.parallel_config``
+        says; without one every core, or 1 inside a parallel loop of joblib or scikit-learn. The result does not depend
+        on it.
     random_state : int, RandomState, Generator or None
         Seed of the pairs.
 

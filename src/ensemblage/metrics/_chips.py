@@ -103,14 +103,18 @@ def chips(
 
     Parameters
     ----------
-    {labels}
+    labels : array-like, data frame or Ensemble of shape (n_objects, n_partitions)
+        The ensemble. -1 and NaN mean missing.
     level : float, default 0.95
         Share of the draws that must place all chosen objects alike, above 0 and at most 1.
     n_init : int, default 64
         Number of starts, the one that places the most objects wins; of equal ones the one with the larger share.
     weights : array-like of shape (n_partitions,), optional
         Weights of the draws, ≥ 0. Default: equal.
-    {n_jobs}
+    n_jobs : int, optional
+        Threads. -1: every core that this process may use; -2: all but one. None: what a ``joblib.parallel_config``
+        says; without one every core, or 1 inside a parallel loop of joblib or scikit-learn. The result does not depend
+        on it.
     random_state : int, RandomState, Generator or None
         Seed of the choice between objects that equally many draws place alike.
 

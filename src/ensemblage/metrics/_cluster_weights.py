@@ -37,11 +37,16 @@ def cluster_weights(
 
     Parameters
     ----------
-    {labels}
+    labels : array-like, data frame or Ensemble of shape (n_objects, n_partitions)
+        The ensemble. -1 and NaN mean missing.
     theta : float, default 0.4
         The θ, > 0: the smaller, the less an uncertain cluster counts.
-    {weights}
-    {n_jobs}
+    weights : array-like of shape (n_partitions,), optional
+        Weights of the partitions, ≥ 0. Default: equal.
+    n_jobs : int, optional
+        Threads. -1: every core that this process may use; -2: all but one. None: what a ``joblib.parallel_config``
+        says; without one every core, or 1 inside a parallel loop of joblib or scikit-learn. The result does not depend
+        on it.
 
     Returns
     -------

@@ -45,9 +45,14 @@ def coassociation(
 
     Parameters
     ----------
-    {labels}
-    {weights}
-    {cluster_weights}
+    labels : array-like, data frame or Ensemble of shape (n_objects, n_partitions)
+        The ensemble. -1 and NaN mean missing.
+    weights : array-like of shape (n_partitions,), optional
+        Weights of the partitions, ≥ 0. Default: equal.
+    cluster_weights : {"eci"}, float or list of array-like, optional
+        Weight of each cluster: "eci" or a number θ > 0 is that of `metrics.cluster_weights`, with θ = .4 or that
+        number; a list has for each partition the numbers, from 0 to 1, of its clusters in the order of their labels.
+        Default: 1.
         A pair that shares a cluster counts as much: LWCA of Huang, Wang & Lai (2018).
     objects : slice, or list or array of int or bool, optional
         The objects to take, in the order wanted. Default: all.
@@ -276,8 +281,12 @@ def association_counts(labels: ArrayLike | Any, *, n_jobs: int | None = None) ->
 
     Parameters
     ----------
-    {labels}
-    {n_jobs}
+    labels : array-like, data frame or Ensemble of shape (n_objects, n_partitions)
+        The ensemble. -1 and NaN mean missing.
+    n_jobs : int, optional
+        Threads. -1: every core that this process may use; -2: all but one. None: what a ``joblib.parallel_config``
+        says; without one every core, or 1 inside a parallel loop of joblib or scikit-learn. The result does not depend
+        on it.
 
     Returns
     -------

@@ -49,14 +49,20 @@ def credible_ball(
 
     Parameters
     ----------
-    {compared}
+    labels : array-like, data frame or Ensemble of shape (n_objects, n_partitions)
+        The ensemble. -1 and NaN mean missing.
+    clustering : array-like of shape (n_objects,)
+        Cluster of each object. Objects with -1 or NaN are in no cluster and left out.
     level : float, default 0.95
         Share of the posterior that the ball holds at least, above 0 and at most 1.
     loss : {"vi", "gvi", "binder", "omari", "nvi", "id", "nid"}, default "vi"
         What the distance is, see `expected_loss`. "vi" and "binder" are the usual ones.
     weights : array-like of shape (n_partitions,), optional
         Weights of the draws, ≥ 0. Default: equal.
-    {n_jobs}
+    n_jobs : int, optional
+        Threads. -1: every core that this process may use; -2: all but one. None: what a ``joblib.parallel_config``
+        says; without one every core, or 1 inside a parallel loop of joblib or scikit-learn. The result does not depend
+        on it.
 
     Returns
     -------

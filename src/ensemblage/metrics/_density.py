@@ -26,8 +26,12 @@ def density(labels: ArrayLike | Any, clustering: ArrayLike | Any, *, weights: Ar
 
     Parameters
     ----------
-    {compared}
-    {weights}
+    labels : array-like, data frame or Ensemble of shape (n_objects, n_partitions)
+        The ensemble. -1 and NaN mean missing.
+    clustering : array-like of shape (n_objects,)
+        Cluster of each object. Objects with -1 or NaN are in no cluster and left out.
+    weights : array-like of shape (n_partitions,), optional
+        Weights of the partitions, ≥ 0. Default: equal.
 
     Returns
     -------
@@ -35,7 +39,10 @@ def density(labels: ArrayLike | Any, clustering: ArrayLike | Any, *, weights: Ar
         Between 0 and 1. Singletons count as 0. With missing labels, the density of a cluster is (pairs joined) /
         (pairs labelled), both summed over the partitions; 0 where no partition labels two members.
 
-    {clustering_raises}
+    Raises
+    ------
+    ValueError
+        If the clustering has another number of objects or assigns none, or the weights do not fit.
 
     Notes
     -----
@@ -121,8 +128,12 @@ def cluster_density(
 
     Parameters
     ----------
-    {compared}
-    {weights}
+    labels : array-like, data frame or Ensemble of shape (n_objects, n_partitions)
+        The ensemble. -1 and NaN mean missing.
+    clustering : array-like of shape (n_objects,)
+        Cluster of each object. Objects with -1 or NaN are in no cluster and left out.
+    weights : array-like of shape (n_partitions,), optional
+        Weights of the partitions, ≥ 0. Default: equal.
 
     Returns
     -------
@@ -131,7 +142,10 @@ def cluster_density(
         singleton), the rest D(C, C') (Eq. 5). With missing labels: (pairs joined) / (pairs labelled), both summed over
         the partitions; 0 where no partition labels a pair.
 
-    {clustering_raises}
+    Raises
+    ------
+    ValueError
+        If the clustering has another number of objects or assigns none, or the weights do not fit.
 
     Notes
     -----
@@ -176,7 +190,10 @@ def kmeans_loss(labels: ArrayLike | Any, clustering: ArrayLike | Any, *, weights
 
     Parameters
     ----------
-    {compared}
+    labels : array-like, data frame or Ensemble of shape (n_objects, n_partitions)
+        The ensemble. -1 and NaN mean missing.
+    clustering : array-like of shape (n_objects,)
+        Cluster of each object. Objects with -1 or NaN are in no cluster and left out.
     weights : array-like of shape (n_partitions,), optional
         Weights of the partitions, ≥ 0. Default: 1 each.
 
@@ -186,7 +203,10 @@ def kmeans_loss(labels: ArrayLike | Any, clustering: ArrayLike | Any, *, weights
         Σ_t w_t Σ_C (n_C − Σ_f α_f² / n_C), with n_C the members of C that partition t labels and α_f those among them
         with label f. 0 if all members of each cluster have the same labels, infinite beyond the largest float.
 
-    {clustering_raises}
+    Raises
+    ------
+    ValueError
+        If the clustering has another number of objects or assigns none, or the weights do not fit.
 
     Notes
     -----

@@ -146,7 +146,10 @@ def expected_loss(
 
     Parameters
     ----------
-    {compared}
+    labels : array-like, data frame or Ensemble of shape (n_objects, n_partitions)
+        The ensemble. -1 and NaN mean missing.
+    clustering : array-like of shape (n_objects,)
+        Cluster of each object. Objects with -1 or NaN are in no cluster and left out.
     loss : {"vi", "gvi", "binder", "omari", "nvi", "id", "nid"}, default "vi"
         With entropies H and the mutual information I of the clustering c and a draw, in bits:
 
@@ -161,7 +164,10 @@ def expected_loss(
         2 - ``a``. The larger, the fewer clusters are best.
     weights : array-like of shape (n_partitions,), optional
         Weights of the draws, ≥ 0; whole ones are to copies of the draws as one is to the other. Default: equal.
-    {n_jobs}
+    n_jobs : int, optional
+        Threads. -1: every core that this process may use; -2: all but one. None: what a ``joblib.parallel_config``
+        says; without one every core, or 1 inside a parallel loop of joblib or scikit-learn. The result does not depend
+        on it.
 
     Returns
     -------
@@ -169,7 +175,10 @@ def expected_loss(
         Bits for "vi", "gvi" and "id"; else without a unit. 0 where both are one cluster or both only single objects:
         equal partitions lose nothing. R's salso gives 1 there for "omari", and NaN for "nvi" and "nid".
 
-    {clustering_raises}
+    Raises
+    ------
+    ValueError
+        If the clustering has another number of objects or assigns none, or the weights do not fit.
 
     See Also
     --------

@@ -30,11 +30,15 @@ def mm_index(
 
     Parameters
     ----------
-    {compared}
+    labels : array-like, data frame or Ensemble of shape (n_objects, n_partitions)
+        The ensemble. -1 and NaN mean missing.
+    clustering : array-like of shape (n_objects,)
+        Cluster of each object. Objects with -1 or NaN are in no cluster and left out.
     n_neighbors : int, default 3
         The l of the paper, which gives no value; 3 is that of the authors' code. An object counts by its l largest
         co-associations: few neighbours, little weight.
-    {weights}
+    weights : array-like of shape (n_partitions,), optional
+        Weights of the partitions, ≥ 0. Default: equal.
     max_bytes : int or str, default 2 GiB
         Most memory to take beyond the labels, in bytes or as "4GB": m² bytes for m distinct label rows, 2 m² with
         missing labels and 8 m² with unequal weights. The default allows 46,000, 32,000 and 16,000 rows.

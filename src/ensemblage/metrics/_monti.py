@@ -85,7 +85,8 @@ def pac(labels: ArrayLike | Any, *, lower: float = 0.1, upper: float = 0.9) -> f
 
     Parameters
     ----------
-    {labels}
+    labels : array-like, data frame or Ensemble of shape (n_objects, n_partitions)
+        The ensemble. -1 and NaN mean missing.
     lower, upper : float, default 0.1 and 0.9
         Consensus values above ``lower`` and up to ``upper`` are ambiguous; 1, of pairs that are always joined, is not.
 
@@ -233,7 +234,8 @@ def item_consensus(labels: ArrayLike | Any, clustering: ArrayLike | Any) -> NDAr
 
     Parameters
     ----------
-    {labels}
+    labels : array-like, data frame or Ensemble of shape (n_objects, n_partitions)
+        The ensemble. -1 and NaN mean missing.
     clustering : array-like of shape (n_objects,)
         Cluster of each object. Objects with -1 or NaN are members of none, but have a consensus with each.
 
@@ -290,7 +292,10 @@ def cluster_consensus(labels: ArrayLike | Any, clustering: ArrayLike | Any) -> N
 
     Parameters
     ----------
-    {compared}
+    labels : array-like, data frame or Ensemble of shape (n_objects, n_partitions)
+        The ensemble. -1 and NaN mean missing.
+    clustering : array-like of shape (n_objects,)
+        Cluster of each object. Objects with -1 or NaN are in no cluster and left out.
 
     Returns
     -------

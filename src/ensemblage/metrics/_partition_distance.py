@@ -135,7 +135,8 @@ def partition_distances(
 
     Parameters
     ----------
-    {labels}
+    labels : array-like, data frame or Ensemble of shape (n_objects, n_partitions)
+        The ensemble. -1 and NaN mean missing.
     measure : str, default "vi"
         With the membership matrix M of each partition, of zeros and ones, padded with columns of zeros:
 
@@ -148,7 +149,10 @@ def partition_distances(
         - "gv1": "euclidean" over matched columns only, as many as the partition with fewer clusters has;
         - "ba-c": k_a + k_b - 2 k of the join, the merges and splits that lead from one to the other;
         - "vi": variation of information H_a + H_b - 2 I in nats; "ba-e": 1 - I / H_ab.
-    {n_jobs}
+    n_jobs : int, optional
+        Threads. -1: every core that this process may use; -2: all but one. None: what a ``joblib.parallel_config``
+        says; without one every core, or 1 inside a parallel loop of joblib or scikit-learn. The result does not depend
+        on it.
 
     Returns
     -------

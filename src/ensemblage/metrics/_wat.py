@@ -85,7 +85,8 @@ def weak_association_threshold(
 
     Parameters
     ----------
-    {labels}
+    labels : array-like, data frame or Ensemble of shape (n_objects, n_partitions)
+        The ensemble. -1 and NaN mean missing.
     strategy : {"kmeans", "gmm"}, default "kmeans"
         Two groups of least squares, solved exactly; or a mixture of two Gaussians by EM that starts from them.
     weights : array-like of shape (n_partitions,), optional
@@ -100,7 +101,10 @@ def weak_association_threshold(
         Whether to return the standard error too.
     random_state : int, RandomState, Generator or None
         Seed of the pairs that are drawn.
-    {n_jobs}
+    n_jobs : int, optional
+        Threads. -1: every core that this process may use; -2: all but one. None: what a ``joblib.parallel_config``
+        says; without one every core, or 1 inside a parallel loop of joblib or scikit-learn. The result does not depend
+        on it.
 
     Returns
     -------

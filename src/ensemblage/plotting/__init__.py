@@ -9,8 +9,6 @@ Every function draws on ``ax``, or on a new ``matplotlib.figure.Figure`` when th
 pyplot's global state. A cluster has the same colour in every figure (`cluster_colors`).
 """
 
-from ensemblage.base import docs
-
 from ._associations import association_histogram, threshold_search
 from ._clusters import cluster_sizes, confidence_by_cluster
 from ._clustree import clustree
@@ -71,11 +69,3 @@ __all__ = [
     "thresholded_matrices",
     "voting_dendrogram",
 ]
-
-PARTS = {
-    **docs.PARTS,
-    "number_chosen": """\
-n_clusters : int, optional
-    The number that was chosen: a vertical line.""",
-}
-docs.fill_docstrings((globals()[name] for name in __all__), PARTS)

@@ -31,7 +31,13 @@ def association_histogram(
         What ``metrics.association_counts`` returns. Pairs that nothing joins are not drawn.
     thresholds : mapping of str to float, optional
         Name and value of each: a vertical line. Associations up to it are weak.
-    {ax}
+    ax : matplotlib Axes, optional
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+        Where it was drawn.
 
     Examples
     --------
@@ -84,7 +90,13 @@ def threshold_search(thresholds: ArrayLike, indices: ArrayLike, *, ax: Axes | No
         Ascending.
     indices : array-like of float, shape (t,)
         `mm_index` of the consensus at each; thresholds where it is infinite are ticks at the upper edge.
-    {ax}
+    ax : matplotlib Axes, optional
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+        Where it was drawn.
 
     Examples
     --------

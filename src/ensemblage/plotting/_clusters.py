@@ -32,7 +32,13 @@ def cluster_sizes(sizes: ArrayLike | Any, *, unlabelled: int = 0, ax: Axes | Non
         Objects in cluster 0, 1, and so on; or the model of them.
     unlabelled : int, default 0
         Objects that no partition labels: one grey bar at the end.
-    {ax}
+    ax : matplotlib Axes, optional
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+        Where it was drawn.
 
     Examples
     --------
@@ -74,7 +80,13 @@ def confidence_by_cluster(
         ``confidence_`` of a consensus; or the consensus itself.
     clustering : array-like of int, shape (n,), optional
         Its ``labels_``; not with a model. Objects without a cluster, negative, and without a confidence are left out.
-    {ax}
+    ax : matplotlib Axes, optional
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+        Where it was drawn.
 
     Examples
     --------
@@ -138,7 +150,13 @@ def confidence_boxes(quantiles: Sequence[dict[str, Any]], *, ax: Axes | None = N
     ----------
     quantiles : sequence of dict
         One entry per cluster, in order.
-    {ax}
+    ax : matplotlib Axes, optional
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+        Where it was drawn.
 
     Examples
     --------

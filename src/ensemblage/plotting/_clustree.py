@@ -41,7 +41,13 @@ def clustree(
         The row that was chosen: where there are no colours it stands out, else it is marked.
     color : array-like of shape (n,), or mapping of number to array-like of shape (n_clusters,), optional
         A variable, of which a cluster has the mean of its objects; or a value for each cluster, as its stability.
-    {ax}
+    ax : matplotlib Axes, optional
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+        Where it was drawn.
 
     References
     ----------

@@ -80,7 +80,13 @@ def dendrogram(merges: ArrayLike, sizes: ArrayLike, clusters: ArrayLike, *, ax: 
         What `last_merges` returns, as the next two; at least two leaves.
     sizes, clusters : array-like of int, shape (leaves,)
         Objects and cluster of each leaf.
-    {ax}
+    ax : matplotlib Axes, optional
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+        Where it was drawn.
 
     Examples
     --------
@@ -111,7 +117,13 @@ def voting_dendrogram(linkage_matrix: ArrayLike, clusters: ArrayLike, *, ax: Axe
         ``linkage_matrix_`` of a voting consensus, k ≥ 2.
     clusters : array-like of int, shape (k,)
         Cluster of the consensus that each reference cluster went to (``clusters_of_reference_``): gives its colour.
-    {ax}
+    ax : matplotlib Axes, optional
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+        Where it was drawn.
 
     Examples
     --------

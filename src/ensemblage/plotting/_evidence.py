@@ -28,7 +28,13 @@ def evidence(record: records.Evidence, *, ax: Axes | None = None) -> Axes:
     record : Evidence
         One of those that ``consensus.evidence(labels)`` returns. Of a hierarchy of more than 40 leaves the last merges
         are drawn.
-    {ax}
+    ax : matplotlib Axes, optional
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+        Where it was drawn.
 
     Raises
     ------

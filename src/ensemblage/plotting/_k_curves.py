@@ -30,7 +30,13 @@ def consensus_cdfs(
         For each k what ``metrics.consensus_cdf`` returns.
     n_clusters : int, optional
         The number that was chosen: its curve is thick.
-    {ax}
+    ax : matplotlib Axes, optional
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+        Where it was drawn.
 
     Examples
     --------
@@ -58,8 +64,15 @@ def delta_areas(growth: Mapping[int, float], *, n_clusters: int | None = None, a
     ----------
     growth : mapping of int to float
         What ``metrics.delta_area`` returns.
-    {number_chosen}
-    {ax}
+    n_clusters : int, optional
+        The number that was chosen: a vertical line.
+    ax : matplotlib Axes, optional
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+        Where it was drawn.
 
     Examples
     --------
@@ -86,8 +99,15 @@ def stability_curves(
         PAC of each number of clusters.
     reference_pac : mapping of int to float, optional
         Mean PAC of data without clusters (``choose_k``).
-    {number_chosen}
-    {ax}
+    n_clusters : int, optional
+        The number that was chosen: a vertical line.
+    ax : matplotlib Axes, optional
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+        Where it was drawn.
 
     Examples
     --------
@@ -128,7 +148,13 @@ def lifetimes(lives: Mapping[int, float], *, n_clusters: int | None = None, ax: 
         ``lifetimes_`` of a consensus. Of more than 15 the longest are drawn.
     n_clusters : int, optional
         The number that was chosen: its bar is dark.
-    {ax}
+    ax : matplotlib Axes, optional
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+        Where it was drawn.
 
     Examples
     --------
@@ -198,7 +224,13 @@ def split_losses(losses: ArrayLike, *, ax: Axes | None = None) -> Axes:
     ----------
     losses : array-like of float, shape (k,)
         Loss of 1, 2, …, k clusters.
-    {ax}
+    ax : matplotlib Axes, optional
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+        Where it was drawn.
 
     Examples
     --------
@@ -230,8 +262,15 @@ def evidence_by_number(
         Logarithm of W_k / W_1 for each number of clusters.
     references : mapping of int to (low, mean, high)
         Of the clouds: the band and the line in it.
-    {number_chosen}
-    {ax}
+    n_clusters : int, optional
+        The number that was chosen: a vertical line.
+    ax : matplotlib Axes, optional
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+        Where it was drawn.
 
     Examples
     --------
@@ -260,8 +299,15 @@ def criteria_by_number(
     ----------
     criteria : mapping of str to mapping of int to float
         Values by number of clusters, under the name of each criterion.
-    {number_chosen}
-    {ax}
+    n_clusters : int, optional
+        The number that was chosen: a vertical line.
+    ax : matplotlib Axes, optional
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+        Where it was drawn.
 
     Examples
     --------

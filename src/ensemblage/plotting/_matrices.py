@@ -48,7 +48,13 @@ def agreement(
         What the numbers are.
     cmap : str or matplotlib Colormap, default "YlGnBu"
         Colours from 0 to 1.
-    {ax}
+    ax : matplotlib Axes, optional
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+        Where it was drawn.
 
     Examples
     --------
@@ -131,7 +137,13 @@ def consensus_matrix(
         What the numbers are.
     cmap : str or matplotlib Colormap, default "Blues"
         Colours from 0 to 1.
-    {ax}
+    ax : matplotlib Axes, optional
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+        Where it was drawn.
 
     Examples
     --------

@@ -40,7 +40,13 @@ def membership(
         How many objects each row stands for: it is drawn that high. Default: one.
     names : sequence of k, optional
         What the clusters are called. Default: their numbers from 0.
-    {ax}
+    ax : matplotlib Axes, optional
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+        Where it was drawn.
 
     Examples
     --------
@@ -83,7 +89,13 @@ def item_consensus_bars(
         Cluster of each object, columns of ``item_consensus``; negative ones are left out.
     most : int, default 200
         Objects to draw.
-    {ax}
+    ax : matplotlib Axes, optional
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+        Where it was drawn.
 
     Examples
     --------

@@ -35,7 +35,13 @@ def model(model: Any, X: Any = None, kind: str | None = None, *, ax: Axes | None
         confidence by cluster. "sizes": of the clusters. "coassociation": how often the partitions join two objects, of
         at most 600 of them. "dendrogram": the hierarchy of a method that has one. The last two need the label matrix,
         which a model of features has itself. Default: "clusters" of features, else "certainty".
-    {ax}
+    ax : matplotlib Axes, optional
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+        Where it was drawn.
 
     Raises
     ------

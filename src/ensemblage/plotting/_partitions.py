@@ -31,7 +31,13 @@ def partition_strips(
         What the partitions are called. Default: their numbers from 0.
     most : int, default 2000
         Of more objects an even choice in their order is drawn.
-    {ax}
+    ax : matplotlib Axes, optional
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+        Where it was drawn.
 
     Examples
     --------

@@ -46,7 +46,13 @@ def profile_heat_map(
         Their names.
     names : sequence of k, optional
         Names of the clusters. Default: their numbers.
-    {ax}
+    ax : matplotlib Axes, optional
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+        Where it was drawn.
 
     Examples
     --------
@@ -102,7 +108,13 @@ def variable_panel(panel: Mapping[str, Any], *, ax: Axes | None = None) -> Axes:
         ``level`` and ``shares``, a category and its share in each cluster; ``stack``, where there are few values, drawn
         instead: their ``levels``, None for all others, and ``shares`` in each cluster; ``kind``, for a number "number",
         "date" for days since 1970-01-01, or "ordered" for places among ``levels``.
-    {ax}
+    ax : matplotlib Axes, optional
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+        Where it was drawn.
 
     Examples
     --------

@@ -43,7 +43,13 @@ def ranking_scores(
         Whether the largest score is the best.
     label : str, default "score"
         What the scores are.
-    {ax}
+    ax : matplotlib Axes, optional
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+        Where it was drawn.
 
     Examples
     --------

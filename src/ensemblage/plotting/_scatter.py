@@ -39,7 +39,13 @@ def scatter(
     confidence : array-like of float, shape (n,), optional
         ``confidence_`` of the consensus; that of the model, if there is one. The largest is drawn opaque, 0 and NaN
         faintest.
-    {ax}
+    ax : matplotlib Axes, optional
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+        Where it was drawn.
 
     Examples
     --------
@@ -121,7 +127,13 @@ def entropy_scatter(points: ArrayLike, entropy: ArrayLike, *, ax: Axes | None = 
         Coordinates.
     entropy : array-like of float, shape (n,)
         ``metrics.membership_entropy``, from 0 to 1. NaN is drawn as a small grey dot.
-    {ax}
+    ax : matplotlib Axes, optional
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+        Where it was drawn.
 
     Examples
     --------

@@ -33,7 +33,13 @@ def cluster_jaccards(jaccard: ArrayLike, *, names: Sequence[object] | None = Non
         ``jaccard`` of a ``stability.ClusterStability``. NaN is left out.
     names : sequence, optional
         Names of the clusters. Default: their numbers.
-    {ax}
+    ax : matplotlib Axes, optional
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+        Where it was drawn.
 
     Examples
     --------
@@ -72,8 +78,15 @@ def prediction_strengths(
         Standard errors of the means.
     supported : float, default 0.8
         Where the line is.
-    {number_chosen}
-    {ax}
+    n_clusters : int, optional
+        The number that was chosen: a vertical line.
+    ax : matplotlib Axes, optional
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+        Where it was drawn.
 
     Examples
     --------
@@ -115,7 +128,13 @@ def stability_by_resolution(
         The resolutions from which to which the clusters are about the same: a bar each.
     best : int, optional
         The plateau that was taken.
-    {ax}
+    ax : matplotlib Axes, optional
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+        Where it was drawn.
 
     Examples
     --------

@@ -1,10 +1,7 @@
 """What describes the clusters, from the original values: effects, typical objects, rules, tests."""
 
-from ensemblage.base.docs import fill_docstrings
 from ensemblage.profiles._honest import HonestMarkers, thin_counts
 from ensemblage.profiles._profile import profile
 from ensemblage.profiles._record import Profile
 
 __all__ = ["HonestMarkers", "Profile", "profile", "thin_counts"]
-
-fill_docstrings(globals()[name] for name in __all__)

@@ -1,6 +1,5 @@
 """Rankers: label matrix to an order of its partitions."""
 
-from ensemblage.base import docs
 from ensemblage.ranking._agreement import AverageAgreement, AverageDistance
 from ensemblage.ranking._compare import Comparison, compare
 from ensemblage.ranking._discotec import Discotec
@@ -19,13 +18,3 @@ __all__ = [
     "compare",
     "make_ranker",
 ]
-
-PARTS = {
-    **docs.PARTS,
-    "ranked": """\
-order_ : ndarray of shape (n_partitions,)
-    Members, best first; ties by position, those without a score last.
-ranks_ : ndarray of shape (n_partitions,)
-    Rank of each member, 1 = best; equal scores share the better rank.""",
-}
-docs.fill_docstrings((globals()[name] for name in __all__), PARTS)

@@ -25,19 +25,28 @@ class AverageAgreement(BaseRanker):
         Adjusted Rand index or normalised mutual information: Ohl & Lindsten's AARI and ANMI.
     average_method : {"arithmetic", "geometric", "min", "max"}, default "arithmetic"
         Mean of the two entropies that normalises the mutual information. Ohl & Lindsten use the arithmetic one.
-    {n_jobs}
+    n_jobs : int, optional
+        Threads. -1: every core that this process may use; -2: all but one. None: what a ``joblib.parallel_config``
+        says; without one every core, or 1 inside a parallel loop of joblib or scikit-learn. The result does not depend
+        on it.
 
     Attributes
     ----------
     scores_ : ndarray of shape (n_partitions,)
         Mean agreement with the n_partitions - 1 others less ``violations_``, larger is better. NaN, with a warning,
         for a partition that shares no labelled object with any other.
-    {ranked}
+    order_ : ndarray of shape (n_partitions,)
+        Members, best first; ties by position, those without a score last.
+    ranks_ : ndarray of shape (n_partitions,)
+        Rank of each member, 1 = best; equal scores share the better rank.
     agreement_ : ndarray of shape (n_partitions, n_partitions)
         Agreement of every two members, 1 on the diagonal; NaN where they share no labelled object.
     violations_ : ndarray of shape (n_partitions,)
         Share of the constraints that each member violates (Ohl & Lindsten, Eq. 5); 0 without constraints.
-    {members_in}
+    names_in_ : ndarray of str
+        Names of the members.
+    n_features_in_ : int
+        Number of partitions.
 
     Raises
     ------
@@ -97,19 +106,28 @@ class AverageDistance(BaseRanker):
     measure : str, default "vi"
         The dissimilarity: "euclidean", "manhattan", "ba-a", "gv1", "ba-c", "comembership", "symdiff", "rand",
         "jaccard", "vi" or "ba-e", as in `metrics.partition_distances`.
-    {n_jobs}
+    n_jobs : int, optional
+        Threads. -1: every core that this process may use; -2: all but one. None: what a ``joblib.parallel_config``
+        says; without one every core, or 1 inside a parallel loop of joblib or scikit-learn. The result does not depend
+        on it.
 
     Attributes
     ----------
     scores_ : ndarray of shape (n_partitions,)
         Mean distance from the n_partitions - 1 others, less is better. NaN, with a warning, for a partition that shares
         no labelled object with any other.
-    {ranked}
+    order_ : ndarray of shape (n_partitions,)
+        Members, best first; ties by position, those without a score last.
+    ranks_ : ndarray of shape (n_partitions,)
+        Rank of each member, 1 = best; equal scores share the better rank.
     distances_ : ndarray of shape (n_partitions, n_partitions)
         Distance of every two members; NaN where they share no labelled object.
     violations_ : ndarray of shape (n_partitions,)
         Share of the constraints that each member violates (Ohl & Lindsten, Eq. 5); 0 without constraints.
-    {members_in}
+    names_in_ : ndarray of str
+        Names of the members.
+    n_features_in_ : int
+        Number of partitions.
 
     Raises
     ------

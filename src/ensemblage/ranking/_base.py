@@ -46,8 +46,10 @@ class BaseRanker(BaseEstimator):
 
         Parameters
         ----------
-        {X}
-        {y}
+        X : array-like, data frame or Ensemble of shape (n_objects, n_partitions)
+            Labels. -1, NaN and None mean that the partition did not label the object.
+        y : None
+            Ignored.
         features : array-like of shape (n_objects, n_features), optional
             The objects themselves. `InternalIndex` needs them; other rankers do not use them.
         must_link, cannot_link : array-like of int, shape (n_pairs, 2), optional
@@ -57,7 +59,10 @@ class BaseRanker(BaseEstimator):
             Classes of the objects as far as they are known, -1 or NaN elsewhere. Every pair of known objects counts as
             a constraint.
 
-        {self}
+        Returns
+        -------
+        self
+            The fitted estimator.
 
         Raises
         ------

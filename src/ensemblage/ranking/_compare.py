@@ -85,7 +85,8 @@ def compare(
 
     Parameters
     ----------
-    {labels}
+    labels : array-like, data frame or Ensemble of shape (n_objects, n_partitions)
+        The ensemble. -1 and NaN mean missing.
     features : array-like or data frame of shape (n_objects, n_features), optional
         For the internal indices.
     truth : array-like of shape (n_objects,), optional

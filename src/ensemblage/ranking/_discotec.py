@@ -131,7 +131,10 @@ class Discotec(BaseRanker):
         from random pairs ("tv" never, unless labels are missing).
     n_sampled_pairs : int, default 10_000_000
         Number of random pairs, where they are needed, from 2 to 10⁹. Each takes 16 bytes.
-    {n_jobs}
+    n_jobs : int, optional
+        Threads. -1: every core that this process may use; -2: all but one. None: what a ``joblib.parallel_config``
+        says; without one every core, or 1 inside a parallel loop of joblib or scikit-learn. The result does not depend
+        on it.
     random_state : int, RandomState, Generator or None
         Seed of the random pairs.
 
@@ -140,7 +143,10 @@ class Discotec(BaseRanker):
     scores_ : ndarray of shape (n_partitions,)
         Mean distance over all ordered pairs of objects, an object with itself included, plus ``violations_``; lower is
         better.
-    {ranked}
+    order_ : ndarray of shape (n_partitions,)
+        Members, best first; ties by position, those without a score last.
+    ranks_ : ndarray of shape (n_partitions,)
+        Rank of each member, 1 = best; equal scores share the better rank.
     violations_ : ndarray of shape (n_partitions,)
         Share of the constraints that each member violates (Ohl & Lindsten, Eq. 5); 0 without constraints.
     standard_errors_ : ndarray of shape (n_partitions,)
@@ -150,7 +156,10 @@ class Discotec(BaseRanker):
         difference.
     mean_association_ : float
         Mean of C: the threshold of Q.
-    {members_in}
+    names_in_ : ndarray of str
+        Names of the members.
+    n_features_in_ : int
+        Number of partitions.
 
     Raises
     ------

@@ -27,18 +27,27 @@ class InternalIndex(BaseRanker):
         A key of ``metrics.INTERNAL_INDICES``.
     variant : {"published", "ohl"}, default "published"
         "ohl" is the index as Ohl & Lindsten ran it, where that differs.
-    {n_jobs}
+    n_jobs : int, optional
+        Threads. -1: every core that this process may use; -2: all but one. None: what a ``joblib.parallel_config``
+        says; without one every core, or 1 inside a parallel loop of joblib or scikit-learn. The result does not depend
+        on it.
 
     Attributes
     ----------
     scores_ : ndarray of shape (n_partitions,)
         The index of each member; ``greater_is_better`` tells which end is good. NaN, with a warning, where it is not
         defined, as for a single cluster.
-    {ranked}
+    order_ : ndarray of shape (n_partitions,)
+        Members, best first; ties by position, those without a score last.
+    ranks_ : ndarray of shape (n_partitions,)
+        Rank of each member, 1 = best; equal scores share the better rank.
     violations_ : ndarray of shape (n_partitions,)
         Share of the constraints that each member violates. It is not added to the scores: they have other units
         (Ohl & Lindsten, Sec. 4.4).
-    {members_in}
+    names_in_ : ndarray of str
+        Names of the members.
+    n_features_in_ : int
+        Number of partitions.
 
     Raises
     ------

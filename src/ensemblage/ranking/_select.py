@@ -140,12 +140,17 @@ class SelectMembers(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        {X}
-        {y}
+        X : array-like, data frame or Ensemble of shape (n_objects, n_partitions)
+            Labels. -1, NaN and None mean that the partition did not label the object.
+        y : None
+            Ignored.
         **fit_params
             What the ranking's ``fit`` takes: ``features``, ``must_link``, ``cannot_link``, ``known_labels``.
 
-        {self}
+        Returns
+        -------
+        self
+            The fitted estimator.
         """
         check_parameters(self)
         ensemble = as_ensemble(X)

@@ -1,10 +1,7 @@
 """A finished analysis as a dict of numbers, and as one HTML file that shows them."""
 
-from ensemblage.base.docs import fill_docstrings
 from ensemblage.report._build import build, render, save_figures
 from ensemblage.report._notebook import Report
 from ensemblage.report._summary import summarize
 
 __all__ = ["Report", "build", "render", "save_figures", "summarize"]
-
-fill_docstrings(globals()[name] for name in __all__)

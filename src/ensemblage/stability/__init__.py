@@ -1,6 +1,5 @@
 """Whether clusters are reproduced and apart: in resamples and members, splits between them, numbers of clusters."""
 
-from ensemblage.base.docs import fill_docstrings
 from ensemblage.stability._clusters import cluster_stability, member_stability
 from ensemblage.stability._records import ClusterStability, PredictionStrength
 from ensemblage.stability._split_records import MergedClusters, SplitSupport
@@ -18,5 +17,3 @@ __all__ = [
     "prediction_strength",
     "split_support",
 ]
-
-fill_docstrings(globals()[name] for name in __all__)

@@ -111,7 +111,10 @@ def cluster_stability(
     on_error : {"warn", "raise"}, default "warn"
         What a resample does that the estimator fails on: it is left out with one warning that names it, or the error is
         raised. All failing raises.
-    {n_jobs}
+    n_jobs : int, optional
+        Threads. -1: every core that this process may use; -2: all but one. None: what a ``joblib.parallel_config``
+        says; without one every core, or 1 inside a parallel loop of joblib or scikit-learn. The result does not depend
+        on it.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the draws and of every clustering.
     progress : callable or None, default=None

@@ -143,7 +143,13 @@ class ClusterStability:
 
         Parameters
         ----------
-        {ax}
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
+
+        Returns
+        -------
+        matplotlib Axes
+            Where it was drawn.
         """
         return figure("cluster_jaccards", self.jaccard, names=[row.cluster for row in self.table], ax=ax)
 
@@ -231,7 +237,13 @@ class PredictionStrength:
 
         Parameters
         ----------
-        {ax}
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
+
+        Returns
+        -------
+        matplotlib Axes
+            Where it was drawn.
         """
         means = {row.k: row.mean for row in self.table}
         errors = {row.k: row.standard_error for row in self.table}

@@ -99,7 +99,10 @@ def prediction_strength(
     parameter : str, optional
         Name of the estimator's parameter for the number of clusters. Default: its ``n_clusters``, or of a mixture
         ``n_components``, those of the last step of a pipeline included.
-    {n_jobs}
+    n_jobs : int, optional
+        Threads. -1: every core that this process may use; -2: all but one. None: what a ``joblib.parallel_config``
+        says; without one every core, or 1 inside a parallel loop of joblib or scikit-learn. The result does not depend
+        on it.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the splits and of every clustering.
     progress : callable or None, default=None

@@ -91,15 +91,32 @@ class CommunityConsensus(BaseConsensus):
         Number of starts, the one with the least loss wins: runs of the last step, the loss is the negative objective.
     max_rounds : int, default 50
         Of "lf": most rounds.
-    {max_bytes}
-    {other_weights}
-    {n_jobs}
+    max_bytes : int or str, default 2 GiB
+        Most memory that the fit takes at its peak beyond the labels, in bytes or as text such as "4GB"; a fit that
+        would take more is refused.
+    weights : array-like of shape (n_partitions,) or "agreement", optional
+        Weight of each partition; 0 leaves it out. Default: one each. "agreement": `metrics.agreement_weights`.
+    n_jobs : int, optional
+        Threads. -1: every core that this process may use; -2: all but one. None: what a ``joblib.parallel_config``
+        says; without one every core, or 1 inside a parallel loop of joblib or scikit-learn. The result does not depend
+        on it.
     random_state : int, RandomState, Generator or None
         Seed of the runs.
 
     Attributes
     ----------
-    {clusters}
+    labels_ : ndarray of shape (n_objects,), int32
+        Clusters numbered by decreasing size; -1 for an object that no partition labels.
+    confidence_ : ndarray of shape (n_objects,)
+        Confidence: for / (for + against), over the partitions that join the object with members of its own cluster or
+        of another one but not of both; see `metrics.certainty`. 1: no partition supports another cluster. ½: two
+        clusters have equal support. 1 for all objects if there is one cluster. Not a probability of being correct.
+    runner_up_ : ndarray of shape (n_objects,), int32
+        The other cluster with the most support; -1 if there is none.
+    cohesion_ : ndarray of shape (n_objects,)
+        Mean co-association of the object with the other members of its cluster, from 0 to 1: small if the
+        partitions are fine, even if they agree.
+    n_clusters_ : int
     associations_ : sparse array of shape (n_objects, n_objects)
         For each edge, both ways, the share of the partitions that join its ends, of those that label both, by weight;
         NaN where none labels both. In "lf" of the partitions that were given.
@@ -114,7 +131,8 @@ class CommunityConsensus(BaseConsensus):
         Of "lf": whether the partitions agreed at the end.
     graph_notes_ : tuple of str
         What was done with the graph that was given, such as loops left out.
-    {partitions_in}
+    n_features_in_, feature_names_in_
+        As in scikit-learn: partitions and their names.
 
     Raises
     ------
@@ -226,7 +244,8 @@ class CommunityConsensus(BaseConsensus):
 
         Parameters
         ----------
-        {X}
+        X : array-like, data frame or Ensemble of shape (n_objects, n_partitions)
+            Labels. -1, NaN and None mean that the partition did not label the object.
         y : None
             Ignored.
         sample_weight : None

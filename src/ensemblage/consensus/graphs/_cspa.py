@@ -40,7 +40,8 @@ class CSPA(ThresholdedConsensus, ObjectGraph):
 
     Parameters
     ----------
-    {row_clusters}
+    n_clusters : int
+        Number of clusters of the consensus, at most the number of distinct label rows.
     partitioner : {"metis", "spectral"}, default "metis"
         The graph partitioner. "metis" makes parts of like size; "spectral", the normalised cut, does not
         insist, and mostly finds better ones.
@@ -65,20 +66,39 @@ class CSPA(ThresholdedConsensus, ObjectGraph):
         Number of starts, the one with the least loss wins: of METIS the one that cuts the least. Runs whose largest
         part is larger than that of the first one, and than ``imbalance`` (or 0.03) allows, do not count. 4 is the least
         power of two whose cuts were within 1 % of those of 16 runs, on average over 13 ensembles. At most 1,000.
-    {max_bytes}
-    {partition_weights}
-    {n_jobs}
+    max_bytes : int or str, default 2 GiB
+        Most memory that the fit takes at its peak beyond the labels, in bytes or as text such as "4GB"; a fit that
+        would take more is refused.
+    weights : array-like of shape (n_partitions,) or "agreement", optional
+        Weight of each partition; 0 leaves it out, 2 is the partition twice. Default: one each. "agreement":
+        `metrics.agreement_weights`.
+    n_jobs : int, optional
+        Threads. -1: every core that this process may use; -2: all but one. None: what a ``joblib.parallel_config``
+        says; without one every core, or 1 inside a parallel loop of joblib or scikit-learn. The result does not depend
+        on it.
     random_state : int, RandomState, Generator or None
         Seed of the partitioner and of the choice of neighbours.
 
     Attributes
     ----------
-    {clusters}
+    labels_ : ndarray of shape (n_objects,), int32
+        Clusters numbered by decreasing size; -1 for an object that no partition labels.
+    confidence_ : ndarray of shape (n_objects,)
+        Confidence: for / (for + against), over the partitions that join the object with members of its own cluster or
+        of another one but not of both; see `metrics.certainty`. 1: no partition supports another cluster. ½: two
+        clusters have equal support. 1 for all objects if there is one cluster. Not a probability of being correct.
+    runner_up_ : ndarray of shape (n_objects,), int32
+        The other cluster with the most support; -1 if there is none.
+    cohesion_ : ndarray of shape (n_objects,)
+        Mean co-association of the object with the other members of its cluster, from 0 to 1: small if the
+        partitions are fine, even if they agree.
+    n_clusters_ : int
     n_edges_ : int
         Edges of the graph.
     association_threshold_ : float
         Co-associations up to it are no edges. Only with ``association_threshold``.
-    {partitions_in}
+    n_features_in_, feature_names_in_
+        As in scikit-learn: partitions and their names.
 
     Raises
     ------

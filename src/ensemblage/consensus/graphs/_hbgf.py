@@ -51,23 +51,42 @@ class HBGF(ObjectGraph, LocallyWeighted):
     distinct : bool, default True
         Only for METIS: whether objects with equal labels stay together, as one vertex of that weight. False is the
         paper's graph; the cut may then part them.
-    {cluster_weights}
-    {other_weights}
+    cluster_weights : {"eci"}, float or list of array-like, optional
+        Weight of each cluster: "eci" or a number θ > 0 is that of `metrics.cluster_weights`, with θ = .4 or that
+        number; a list has for each partition the numbers, from 0 to 1, of its clusters in the order of their labels.
+        Default: 1.
+    weights : array-like of shape (n_partitions,) or "agreement", optional
+        Weight of each partition; 0 leaves it out. Default: one each. "agreement": `metrics.agreement_weights`.
         It is that of its edges. "transfer" takes 2 for the partition twice. The others do not: to them a cluster is one
         point or vertex, whatever its weight.
-    {n_jobs}
+    n_jobs : int, optional
+        Threads. -1: every core that this process may use; -2: all but one. None: what a ``joblib.parallel_config``
+        says; without one every core, or 1 inside a parallel loop of joblib or scikit-learn. The result does not depend
+        on it.
     random_state : int, RandomState, Generator or None
         Seed of the k-means or of METIS.
 
     Attributes
     ----------
-    {clusters}
+    labels_ : ndarray of shape (n_objects,), int32
+        Clusters numbered by decreasing size; -1 for an object that no partition labels.
+    confidence_ : ndarray of shape (n_objects,)
+        Confidence: for / (for + against), over the partitions that join the object with members of its own cluster or
+        of another one but not of both; see `metrics.certainty`. 1: no partition supports another cluster. ½: two
+        clusters have equal support. 1 for all objects if there is one cluster. Not a probability of being correct.
+    runner_up_ : ndarray of shape (n_objects,), int32
+        The other cluster with the most support; -1 if there is none.
+    cohesion_ : ndarray of shape (n_objects,)
+        Mean co-association of the object with the other members of its cluster, from 0 to 1: small if the
+        partitions are fine, even if they agree.
+    n_clusters_ : int
     cluster_weights_ : list of ndarray of shape (n_clusters_of_partition,)
         The weights of each partition's clusters, none for a partition of weight 0. Only with ``cluster_weights``.
     normalized_association_ : float
         Only with "transfer": sum over the clusters of the share of their weight in the graph that stays among their own
         objects, by way of the clusters of the ensemble; from 0 to ``n_clusters_``.
-    {partitions_in}
+    n_features_in_, feature_names_in_
+        As in scikit-learn: partitions and their names.
 
     Raises
     ------

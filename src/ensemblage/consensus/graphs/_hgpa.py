@@ -22,7 +22,8 @@ class HGPA(ObjectGraph):
 
     Parameters
     ----------
-    {row_clusters}
+    n_clusters : int
+        Number of clusters of the consensus, at most the number of distinct label rows.
     partitioner : {"mtkahypar", "spectral"}, default "mtkahypar"
         The graph partitioner. "mtkahypar", Mt-KaHyPar with its deterministic preset, makes parts of like size
         (the authors' hMETIS is a closed binary); "spectral", the normalised cut of the hypergraph (Zhou et al. 2006),
@@ -36,7 +37,8 @@ class HGPA(ObjectGraph):
     distinct : bool, default True
         Whether objects with equal labels stay together, as one vertex of that weight. False is the paper's hypergraph;
         Mt-KaHyPar may then part them for the balance. The normalised cut never does.
-    {other_weights}
+    weights : array-like of shape (n_partitions,) or "agreement", optional
+        Weight of each partition; 0 leaves it out. Default: one each. "agreement": `metrics.agreement_weights`.
         It is that of its hyperedges. 2 costs what the partition twice does, but a search may end elsewhere.
     n_jobs : int, optional
         Threads of "spectral"; Mt-KaHyPar runs in one. The result does not depend on it.
@@ -45,10 +47,25 @@ class HGPA(ObjectGraph):
 
     Attributes
     ----------
-    {clusters}
-    {partitions_in}
+    labels_ : ndarray of shape (n_objects,), int32
+        Clusters numbered by decreasing size; -1 for an object that no partition labels.
+    confidence_ : ndarray of shape (n_objects,)
+        Confidence: for / (for + against), over the partitions that join the object with members of its own cluster or
+        of another one but not of both; see `metrics.certainty`. 1: no partition supports another cluster. ½: two
+        clusters have equal support. 1 for all objects if there is one cluster. Not a probability of being correct.
+    runner_up_ : ndarray of shape (n_objects,), int32
+        The other cluster with the most support; -1 if there is none.
+    cohesion_ : ndarray of shape (n_objects,)
+        Mean co-association of the object with the other members of its cluster, from 0 to 1: small if the
+        partitions are fine, even if they agree.
+    n_clusters_ : int
+    n_features_in_, feature_names_in_
+        As in scikit-learn: partitions and their names.
 
-    {row_clusters_raises}
+    Raises
+    ------
+    ValueError
+        If ``n_clusters`` is missing or exceeds the number of distinct label rows, or a parameter is out of its range.
     ImportError
         If Mt-KaHyPar is asked for and mtkahypar is not there (``pip install ensemblage[hypergraph]``).
 

@@ -47,22 +47,40 @@ class LCE(GraphConsensus):
         clusters by how few others it overlaps with.
     decay : float, default 0.8
         Similarity of the most similar two clusters of one partition, > 0 and at most 1. The authors' software has .8.
-    {max_bytes}
+    max_bytes : int or str, default 2 GiB
+        Most memory that the fit takes at its peak beyond the labels, in bytes or as text such as "4GB"; a fit that
+        would take more is refused.
         Only the matrices of the pairs of clusters are looked at.
-    {other_weights}
+    weights : array-like of shape (n_partitions,) or "agreement", optional
+        Weight of each partition; 0 leaves it out. Default: one each. "agreement": `metrics.agreement_weights`.
         It is that of the edges of the graph. How similar clusters are counts each partition once, so 2 is not the
         partition twice.
-    {n_jobs}
+    n_jobs : int, optional
+        Threads. -1: every core that this process may use; -2: all but one. None: what a ``joblib.parallel_config``
+        says; without one every core, or 1 inside a parallel loop of joblib or scikit-learn. The result does not depend
+        on it.
     random_state : int, RandomState, Generator or None
         Seed of the k-means.
 
     Attributes
     ----------
-    {clusters}
+    labels_ : ndarray of shape (n_objects,), int32
+        Clusters numbered by decreasing size; -1 for an object that no partition labels.
+    confidence_ : ndarray of shape (n_objects,)
+        Confidence: for / (for + against), over the partitions that join the object with members of its own cluster or
+        of another one but not of both; see `metrics.certainty`. 1: no partition supports another cluster. ½: two
+        clusters have equal support. 1 for all objects if there is one cluster. Not a probability of being correct.
+    runner_up_ : ndarray of shape (n_objects,), int32
+        The other cluster with the most support; -1 if there is none.
+    cohesion_ : ndarray of shape (n_objects,)
+        Mean co-association of the object with the other members of its cluster, from 0 to 1: small if the
+        partitions are fine, even if they agree.
+    n_clusters_ : int
     normalized_association_ : float
         Sum over the clusters of the share of their weight in the graph that stays among their own objects, by way of
         the clusters of the ensemble; from 0 to ``n_clusters_``.
-    {partitions_in}
+    n_features_in_, feature_names_in_
+        As in scikit-learn: partitions and their names.
 
     Raises
     ------

@@ -61,23 +61,41 @@ class MCLA(GraphConsensus):
         normalised cut and ``ties="first"`` is ECPCS-MC.
     ties : {"random", "first"}, default "random"
         Where an object goes that is associated equally with two parts. Objects with equal labels go to the same one.
-    {max_bytes}
+    max_bytes : int or str, default 2 GiB
+        Most memory that the fit takes at its peak beyond the labels, in bytes or as text such as "4GB"; a fit that
+        would take more is refused.
         It takes 8 bytes for each pair of clusters of different partitions, and about 150 for each such pair that shares
         objects.
-    {other_weights}
+    weights : array-like of shape (n_partitions,) or "agreement", optional
+        Weight of each partition; 0 leaves it out. Default: one each. "agreement": `metrics.agreement_weights`.
         It counts in the votes, and in what METIS balances. The graph has the clusters of a partition once, so 2 is not
         the partition twice.
-    {n_jobs}
+    n_jobs : int, optional
+        Threads. -1: every core that this process may use; -2: all but one. None: what a ``joblib.parallel_config``
+        says; without one every core, or 1 inside a parallel loop of joblib or scikit-learn. The result does not depend
+        on it.
     random_state : int, RandomState, Generator or None
         Seed of the partitioner and of the ties.
 
     Attributes
     ----------
-    {clusters}
+    labels_ : ndarray of shape (n_objects,), int32
+        Clusters numbered by decreasing size; -1 for an object that no partition labels.
+    confidence_ : ndarray of shape (n_objects,)
+        Confidence: for / (for + against), over the partitions that join the object with members of its own cluster or
+        of another one but not of both; see `metrics.certainty`. 1: no partition supports another cluster. ½: two
+        clusters have equal support. 1 for all objects if there is one cluster. Not a probability of being correct.
+    runner_up_ : ndarray of shape (n_objects,), int32
+        The other cluster with the most support; -1 if there is none.
+    cohesion_ : ndarray of shape (n_objects,)
+        Mean co-association of the object with the other members of its cluster, from 0 to 1: small if the
+        partitions are fine, even if they agree.
+    n_clusters_ : int
     meta_clusters_ : list of ndarray of shape (n_clusters_of_partition,), int64
         For each partition, the part (0 … ``n_clusters`` - 1) of each of its clusters, in the order of their labels;
         empty for a partition of weight 0.
-    {partitions_in}
+    n_features_in_, feature_names_in_
+        As in scikit-learn: partitions and their names.
 
     Raises
     ------

@@ -74,26 +74,47 @@ class EvidenceAccumulation(HierarchicalConsensus, ThresholdedConsensus, LocallyW
         Co-associations up to it count as 0: the weighted ones, of the partitions that label both objects. A number is
         at least 0 and below 1. A word: the number that `weak_association_threshold` finds by that method. With another
         ``similarity`` or with ``cluster_weights`` it is on that, and a number.
-    {cluster_weights}
+    cluster_weights : {"eci"}, float or list of array-like, optional
+        Weight of each cluster: "eci" or a number θ > 0 is that of `metrics.cluster_weights`, with θ = .4 or that
+        number; a list has for each partition the numbers, from 0 to 1, of its clusters in the order of their labels.
+        Default: 1.
         Two objects in one cluster are then as similar as its weight says; "eci" with average linkage is LWEA. Only with
         "coassociation".
     distinct : bool, default True
         Whether objects with equal labels stay together, also where ``cluster_weights`` make them less than fully
         similar. False is the published LWEA: a cut into many clusters may part them, and it takes as long as if all
         labels were distinct.
-    {max_bytes}
+    max_bytes : int or str, default 2 GiB
+        Most memory that the fit takes at its peak beyond the labels, in bytes or as text such as "4GB"; a fit that
+        would take more is refused.
         Only what grows with the pairs of rows or of clusters is looked at: complete linkage, average linkage with a
         threshold, ECPCS and CTS.
-    {partition_weights}
+    weights : array-like of shape (n_partitions,) or "agreement", optional
+        Weight of each partition; 0 leaves it out, 2 is the partition twice. Default: one each. "agreement":
+        `metrics.agreement_weights`.
         With another ``similarity`` than "coassociation" only where objects are compared: how similar clusters are
         counts each partition once.
-    {n_jobs}
+    n_jobs : int, optional
+        Threads. -1: every core that this process may use; -2: all but one. None: what a ``joblib.parallel_config``
+        says; without one every core, or 1 inside a parallel loop of joblib or scikit-learn. The result does not depend
+        on it.
     random_state : int, RandomState, Generator or None
         Seed of the pairs that `weak_association_threshold` draws where there are too many.
 
     Attributes
     ----------
-    {clusters}
+    labels_ : ndarray of shape (n_objects,), int32
+        Clusters numbered by decreasing size; -1 for an object that no partition labels.
+    confidence_ : ndarray of shape (n_objects,)
+        Confidence: for / (for + against), over the partitions that join the object with members of its own cluster or
+        of another one but not of both; see `metrics.certainty`. 1: no partition supports another cluster. ½: two
+        clusters have equal support. 1 for all objects if there is one cluster. Not a probability of being correct.
+    runner_up_ : ndarray of shape (n_objects,), int32
+        The other cluster with the most support; -1 if there is none.
+    cohesion_ : ndarray of shape (n_objects,)
+        Mean co-association of the object with the other members of its cluster, from 0 to 1: small if the
+        partitions are fine, even if they agree.
+    n_clusters_ : int
     cluster_weights_ : list of ndarray of shape (n_clusters_of_partition,)
         The weights of each partition's clusters, none for a partition of weight 0. Only with ``cluster_weights``.
     linkage_matrix_ : ndarray of shape (n_objects - 1, 4)
@@ -104,7 +125,8 @@ class EvidenceAccumulation(HierarchicalConsensus, ThresholdedConsensus, LocallyW
         Lifetime of each number of clusters that has one above 0, by decreasing number.
     association_threshold_ : float
         Similarities up to it count as 0. Only with ``association_threshold``.
-    {partitions_in}
+    n_features_in_, feature_names_in_
+        As in scikit-learn: partitions and their names.
 
     Raises
     ------

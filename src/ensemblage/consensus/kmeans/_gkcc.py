@@ -54,7 +54,10 @@ class GreedyKMeansConsensus(Model, GreedyParameters, ClusterMixin, BaseEstimator
         Whether single label rows are moved afterwards.
     max_iter : int, default 300
         Most iterations per start, of each k-means.
-    {n_jobs}
+    n_jobs : int, optional
+        Threads. -1: every core that this process may use; -2: all but one. None: what a ``joblib.parallel_config``
+        says; without one every core, or 1 inside a parallel loop of joblib or scikit-learn. The result does not depend
+        on it.
     random_state : int, RandomState, Generator or None
         Seed of the candidates.
     progress : callable, optional
@@ -137,9 +140,13 @@ class GreedyKMeansConsensus(Model, GreedyParameters, ClusterMixin, BaseEstimator
         ----------
         X : array-like of shape (n_samples, n_features)
             The features.
-        {y}
+        y : None
+            Ignored.
 
-        {self}
+        Returns
+        -------
+        self
+            The fitted estimator.
         """
         with features_checked("X of GreedyKMeansConsensus", X):
             checked = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)

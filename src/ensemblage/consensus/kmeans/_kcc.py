@@ -140,21 +140,43 @@ class KMeansConsensus(BaseKMeans[CategoryUtility], LocallyWeighted, IncrementalC
     n_init : int, default 10
         Number of starts, the one with the least loss wins. A given ``init`` makes one start. A single start merges
         true clusters now and then, even on easy data.
-    {lloyd}
-    {partition_weights}
-    {n_jobs}
+    max_iter : int, default 100
+        Most iterations per start.
+    tol : float, default 0
+        A start ends when no row moves, or when the loss falls by no more than ``tol`` times itself.
+    weights : array-like of shape (n_partitions,) or "agreement", optional
+        Weight of each partition; 0 leaves it out, 2 is the partition twice. Default: one each. "agreement":
+        `metrics.agreement_weights`.
+    n_jobs : int, optional
+        Threads. -1: every core that this process may use; -2: all but one. None: what a ``joblib.parallel_config``
+        says; without one every core, or 1 inside a parallel loop of joblib or scikit-learn. The result does not depend
+        on it.
     random_state : int, RandomState, Generator or None
         Seed of the starts.
     start_on : int, "auto" or None, default "auto"
         Distinct label rows that the starts run on, a sample; the best start is then finished on all rows. None is all
         of them. "auto" is 131,072, or 200 for each cluster if that is more. Fewer distinct rows, and a given ``init``,
         are never sampled.
-    {cluster_weights}
+    cluster_weights : {"eci"}, float or list of array-like, optional
+        Weight of each cluster: "eci" or a number θ > 0 is that of `metrics.cluster_weights`, with θ = .4 or that
+        number; a list has for each partition the numbers, from 0 to 1, of its clusters in the order of their labels.
+        Default: 1.
         It is that of the cluster's column of H; only for "category", not ``normalize`` and without ``refine``.
 
     Attributes
     ----------
-    {clusters}
+    labels_ : ndarray of shape (n_objects,), int32
+        Clusters numbered by decreasing size; -1 for an object that no partition labels.
+    confidence_ : ndarray of shape (n_objects,)
+        Confidence: for / (for + against), over the partitions that join the object with members of its own cluster or
+        of another one but not of both; see `metrics.certainty`. 1: no partition supports another cluster. ½: two
+        clusters have equal support. 1 for all objects if there is one cluster. Not a probability of being correct.
+    runner_up_ : ndarray of shape (n_objects,), int32
+        The other cluster with the most support; -1 if there is none.
+    cohesion_ : ndarray of shape (n_objects,)
+        Mean co-association of the object with the other members of its cluster, from 0 to 1: small if the
+        partitions are fine, even if they agree.
+    n_clusters_ : int
     cluster_weights_ : list of ndarray of shape (n_clusters_of_partition,)
         The weights of each partition's clusters, none for a partition of weight 0. Only with ``cluster_weights``.
     objective_ : float
@@ -171,9 +193,13 @@ class KMeansConsensus(BaseKMeans[CategoryUtility], LocallyWeighted, IncrementalC
         The mean adjusted Rand index of each number of clusters that was tried. Only without ``n_clusters``.
     n_iter_ : int
         Iterations of the best start.
-    {partitions_in}
+    n_features_in_, feature_names_in_
+        As in scikit-learn: partitions and their names.
 
-    {row_clusters_raises}
+    Raises
+    ------
+    ValueError
+        If ``n_clusters`` is missing or exceeds the number of distinct label rows, or a parameter is out of its range.
 
     Notes
     -----

@@ -100,21 +100,41 @@ class SpectralEnsembleClustering(BaseKMeans[AssociationUtility]):
 
     Parameters
     ----------
-    {row_clusters}
+    n_clusters : int
+        Number of clusters of the consensus, at most the number of distinct label rows.
     init : {"k-means++", "random"} or array-like of shape (n_objects,), default "k-means++"
         Greedy k-means++ in the weighted distances, distinct random objects, or a clustering to start from (-1: object
         without a cluster).
     n_init : int, default 10
         Number of starts, the one with the least loss wins. A given ``init`` makes one start.
-    {lloyd}
-    {partition_weights}
-    {n_jobs}
+    max_iter : int, default 100
+        Most iterations per start.
+    tol : float, default 0
+        A start ends when no row moves, or when the loss falls by no more than ``tol`` times itself.
+    weights : array-like of shape (n_partitions,) or "agreement", optional
+        Weight of each partition; 0 leaves it out, 2 is the partition twice. Default: one each. "agreement":
+        `metrics.agreement_weights`.
+    n_jobs : int, optional
+        Threads. -1: every core that this process may use; -2: all but one. None: what a ``joblib.parallel_config``
+        says; without one every core, or 1 inside a parallel loop of joblib or scikit-learn. The result does not depend
+        on it.
     random_state : int, RandomState, Generator or None
         Seed of the starts.
 
     Attributes
     ----------
-    {clusters}
+    labels_ : ndarray of shape (n_objects,), int32
+        Clusters numbered by decreasing size; -1 for an object that no partition labels.
+    confidence_ : ndarray of shape (n_objects,)
+        Confidence: for / (for + against), over the partitions that join the object with members of its own cluster or
+        of another one but not of both; see `metrics.certainty`. 1: no partition supports another cluster. ½: two
+        clusters have equal support. 1 for all objects if there is one cluster. Not a probability of being correct.
+    runner_up_ : ndarray of shape (n_objects,), int32
+        The other cluster with the most support; -1 if there is none.
+    cohesion_ : ndarray of shape (n_objects,)
+        Mean co-association of the object with the other members of its cluster, from 0 to 1: small if the
+        partitions are fine, even if they agree.
+    n_clusters_ : int
     objective_ : float
         Loss of the weighted k-means: Σ w_i |h_i / w_i − m|².
     normalized_association_ : float
@@ -122,9 +142,13 @@ class SpectralEnsembleClustering(BaseKMeans[AssociationUtility]):
         ``objective_`` add up to Σ p / w_i for every clustering.
     n_iter_ : int
         Iterations of the best start.
-    {partitions_in}
+    n_features_in_, feature_names_in_
+        As in scikit-learn: partitions and their names.
 
-    {row_clusters_raises}
+    Raises
+    ------
+    ValueError
+        If ``n_clusters`` is missing or exceeds the number of distinct label rows, or a parameter is out of its range.
 
     Notes
     -----

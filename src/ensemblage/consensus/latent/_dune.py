@@ -123,7 +123,10 @@ class Dune(BaseEstimator):
     ----------
     measure : {"ari", "nmi"}, default "ari"
         Agreement of two partitions: adjusted Rand index, or normalised mutual information with the mean entropy.
-    {n_jobs}
+    n_jobs : int, optional
+        Threads. -1: every core that this process may use; -2: all but one. None: what a ``joblib.parallel_config``
+        says; without one every core, or 1 inside a parallel loop of joblib or scikit-learn. The result does not depend
+        on it.
 
     Attributes
     ----------
@@ -134,7 +137,10 @@ class Dune(BaseEstimator):
         In order: ``partition``, ``kept``, ``merged``, clusters numbered by first appearance in X, and the ``gain``.
     agreements_ : ndarray of shape (n_merges + 1,)
         Mean agreement before, and after each merge.
-    {members_in}
+    names_in_ : ndarray of str
+        Names of the members.
+    n_features_in_ : int
+        Number of partitions.
 
     Raises
     ------
@@ -182,10 +188,15 @@ class Dune(BaseEstimator):
 
         Parameters
         ----------
-        {X}
-        {y}
+        X : array-like, data frame or Ensemble of shape (n_objects, n_partitions)
+            Labels. -1, NaN and None mean that the partition did not label the object.
+        y : None
+            Ignored.
 
-        {self}
+        Returns
+        -------
+        self
+            The fitted estimator.
         """
         check_parameters(self)
         ensemble = as_ensemble(X)

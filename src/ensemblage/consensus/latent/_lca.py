@@ -218,16 +218,31 @@ class LatentClassConsensus(InductiveConsensus):
         Most iterations per start.
     tol : float, default 1e-8
         A start ends when the log-likelihood gains no more than ``tol`` times itself.
-    {other_weights}
+    weights : array-like of shape (n_partitions,) or "agreement", optional
+        Weight of each partition; 0 leaves it out. Default: one each. "agreement": `metrics.agreement_weights`.
         An object's label counts in the log-likelihood as often as the weight of its partition, where these have mean 1:
         2 is not the partition twice, which would make the classes surer.
-    {n_jobs}
+    n_jobs : int, optional
+        Threads. -1: every core that this process may use; -2: all but one. None: what a ``joblib.parallel_config``
+        says; without one every core, or 1 inside a parallel loop of joblib or scikit-learn. The result does not depend
+        on it.
     random_state : int, RandomState, Generator or None
         Seed of the starts.
 
     Attributes
     ----------
-    {clusters}
+    labels_ : ndarray of shape (n_objects,), int32
+        Clusters numbered by decreasing size; -1 for an object that no partition labels.
+    confidence_ : ndarray of shape (n_objects,)
+        Confidence: for / (for + against), over the partitions that join the object with members of its own cluster or
+        of another one but not of both; see `metrics.certainty`. 1: no partition supports another cluster. ½: two
+        clusters have equal support. 1 for all objects if there is one cluster. Not a probability of being correct.
+    runner_up_ : ndarray of shape (n_objects,), int32
+        The other cluster with the most support; -1 if there is none.
+    cohesion_ : ndarray of shape (n_objects,)
+        Mean co-association of the object with the other members of its cluster, from 0 to 1: small if the
+        partitions are fine, even if they agree.
+    n_clusters_ : int
     log_likelihood_ : float
         Of the objects, natural logarithm.
     log_likelihood_trace_ : list of float
@@ -237,9 +252,13 @@ class LatentClassConsensus(InductiveConsensus):
         and partitions of k_m labels.
     n_iter_ : int
         Iterations of the best start.
-    {partitions_in}
+    n_features_in_, feature_names_in_
+        As in scikit-learn: partitions and their names.
 
-    {row_clusters_raises}
+    Raises
+    ------
+    ValueError
+        If ``n_clusters`` is missing or exceeds the number of distinct label rows, or a parameter is out of its range.
 
     Notes
     -----
@@ -361,7 +380,9 @@ class LatentClassConsensus(InductiveConsensus):
 
         Parameters
         ----------
-        {new_labels}
+        X : array-like, data frame or Ensemble of shape (n_new, n_partitions)
+            Columns of a data frame or an Ensemble are found by their names if what was fitted had names too; further
+            ones are ignored. A label not seen in ``fit`` counts as missing, with one warning.
 
         Returns
         -------

@@ -320,8 +320,13 @@ class ConsensusModes(MemoryLimited):
 
     Parameters
     ----------
-    {max_bytes}
-    {n_jobs}
+    max_bytes : int or str, default 2 GiB
+        Most memory that the fit takes at its peak beyond the labels, in bytes or as text such as "4GB"; a fit that
+        would take more is refused.
+    n_jobs : int, optional
+        Threads. -1: every core that this process may use; -2: all but one. None: what a ``joblib.parallel_config``
+        says; without one every core, or 1 inside a parallel loop of joblib or scikit-learn. The result does not depend
+        on it.
 
     Attributes
     ----------
@@ -340,7 +345,10 @@ class ConsensusModes(MemoryLimited):
         Effective number of modes, the exponential of the entropy of ``weights_``.
     description_ : float
         Length of the description, in nats. Least is best.
-    {members_in}
+    names_in_ : ndarray of str
+        Names of the members.
+    n_features_in_ : int
+        Number of partitions.
 
     Raises
     ------
@@ -404,10 +412,15 @@ class ConsensusModes(MemoryLimited):
 
         Parameters
         ----------
-        {X}
-        {y}
+        X : array-like, data frame or Ensemble of shape (n_objects, n_partitions)
+            Labels. -1, NaN and None mean that the partition did not label the object.
+        y : None
+            Ignored.
 
-        {self}
+        Returns
+        -------
+        self
+            The fitted estimator.
         """
         check_parameters(self)
         ensemble = as_ensemble(X)

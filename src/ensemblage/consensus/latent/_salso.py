@@ -360,15 +360,33 @@ class SalsoConsensus(BaseConsensus, MemoryLimited):
         of the first end with the same least loss. None is 4 for up to 10⁵ labels, and 1 for more.
     max_iter : int, default 100
         Most iterations per start: sweeps over all rows, and as many after each step that allocates rows again.
-    {partition_weights}
-    {max_bytes}
-    {n_jobs}
+    weights : array-like of shape (n_partitions,) or "agreement", optional
+        Weight of each partition; 0 leaves it out, 2 is the partition twice. Default: one each. "agreement":
+        `metrics.agreement_weights`.
+    max_bytes : int or str, default 2 GiB
+        Most memory that the fit takes at its peak beyond the labels, in bytes or as text such as "4GB"; a fit that
+        would take more is refused.
+    n_jobs : int, optional
+        Threads. -1: every core that this process may use; -2: all but one. None: what a ``joblib.parallel_config``
+        says; without one every core, or 1 inside a parallel loop of joblib or scikit-learn. The result does not depend
+        on it.
     random_state : int, RandomState, Generator or None
         Seed of the starts.
 
     Attributes
     ----------
-    {clusters}
+    labels_ : ndarray of shape (n_objects,), int32
+        Clusters numbered by decreasing size; -1 for an object that no partition labels.
+    confidence_ : ndarray of shape (n_objects,)
+        Confidence: for / (for + against), over the partitions that join the object with members of its own cluster or
+        of another one but not of both; see `metrics.certainty`. 1: no partition supports another cluster. ½: two
+        clusters have equal support. 1 for all objects if there is one cluster. Not a probability of being correct.
+    runner_up_ : ndarray of shape (n_objects,), int32
+        The other cluster with the most support; -1 if there is none.
+    cohesion_ : ndarray of shape (n_objects,)
+        Mean co-association of the object with the other members of its cluster, from 0 to 1: small if the
+        partitions are fine, even if they agree.
+    n_clusters_ : int
     objective_ : float
         Expected loss of ``labels_``; in bits for "vi", "gvi" and "id". Least is best.
     losses_ : ndarray of shape (n_init,) or (n_searches * n_init,)
@@ -376,7 +394,8 @@ class SalsoConsensus(BaseConsensus, MemoryLimited):
     n_iter_ : int
         Sweeps of the start, recombination, chains or shakes that ended with the least loss; 0 if all partitions were
         compared.
-    {partitions_in}
+    n_features_in_, feature_names_in_
+        As in scikit-learn: partitions and their names.
 
     Raises
     ------

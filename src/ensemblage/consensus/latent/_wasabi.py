@@ -130,9 +130,15 @@ class WasabiModes(BaseEstimator):
         Number of starts, the one with the least loss wins: the mean distance of the draws to the nearest estimate.
     max_iter : int, default 10
         Most iterations per start.
-    {other_weights}
-    {max_bytes}
-    {n_jobs}
+    weights : array-like of shape (n_partitions,) or "agreement", optional
+        Weight of each partition; 0 leaves it out. Default: one each. "agreement": `metrics.agreement_weights`.
+    max_bytes : int or str, default 2 GiB
+        Most memory that the fit takes at its peak beyond the labels, in bytes or as text such as "4GB"; a fit that
+        would take more is refused.
+    n_jobs : int, optional
+        Threads. -1: every core that this process may use; -2: all but one. None: what a ``joblib.parallel_config``
+        says; without one every core, or 1 inside a parallel loop of joblib or scikit-learn. The result does not depend
+        on it.
     random_state : int, RandomState, Generator or None
         Seed of the starts.
 
@@ -149,7 +155,10 @@ class WasabiModes(BaseEstimator):
     expected_losses_ : ndarray of shape (n_modes_,)
         The same over the draws of each partition.
     n_modes_ : int
-    {members_in}
+    names_in_ : ndarray of str
+        Names of the members.
+    n_features_in_ : int
+        Number of partitions.
 
     Raises
     ------
@@ -221,10 +230,15 @@ class WasabiModes(BaseEstimator):
 
         Parameters
         ----------
-        {X}
-        {y}
+        X : array-like, data frame or Ensemble of shape (n_objects, n_partitions)
+            Labels. -1, NaN and None mean that the partition did not label the object.
+        y : None
+            Ignored.
 
-        {self}
+        Returns
+        -------
+        self
+            The fitted estimator.
         """
         check_parameters(self)
         ensemble = as_ensemble(X)

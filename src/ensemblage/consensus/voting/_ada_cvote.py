@@ -136,14 +136,25 @@ class CumulativeVoting(VotingConsensus):
         Without ``n_clusters``: whether all clusters of the reference are a candidate too.
     weights : array-like of shape (n_partitions,) or "agreement", optional
         Weight of each partition; 0 leaves it out. Default: one each. It is that of its votes: 2 is the partition twice.
-    {n_jobs}
+    n_jobs : int, optional
+        Threads. -1: every core that this process may use; -2: all but one. None: what a ``joblib.parallel_config``
+        says; without one every core, or 1 inside a parallel loop of joblib or scikit-learn. The result does not depend
+        on it.
 
     Attributes
     ----------
     labels_ : ndarray of shape (n_objects,), int32
         Cluster of largest membership (on ties the one with the largest cluster of ``aggregate_``), numbered by
         decreasing size; -1 for an object that no partition labels.
-    {confidence}
+    confidence_ : ndarray of shape (n_objects,)
+        Confidence: for / (for + against), over the partitions that join the object with members of its own cluster or
+        of another one but not of both; see `metrics.certainty`. 1: no partition supports another cluster. ½: two
+        clusters have equal support. 1 for all objects if there is one cluster. Not a probability of being correct.
+    runner_up_ : ndarray of shape (n_objects,), int32
+        The other cluster with the most support; -1 if there is none.
+    cohesion_ : ndarray of shape (n_objects,)
+        Mean co-association of the object with the other members of its cluster, from 0 to 1: small if the
+        partitions are fine, even if they agree.
     membership_ : ndarray of shape (n_objects, k)
         Probability of each cluster; rows sum to 1, NaN where no partition votes. Computed at every access.
     aggregate_ : ndarray of shape (n_objects, k0)
@@ -167,9 +178,14 @@ class CumulativeVoting(VotingConsensus):
     entropy_, mutual_information_ : float
         H(C) of the reference's clusters, and I(C; X) between them and the objects in ``aggregate_`` (Eq. 7), in nats:
         what of the reference's information the votes agree on.
-    {partitions_in}
+    n_features_in_, feature_names_in_
+        As in scikit-learn: partitions and their names.
 
-    {voting_raises}
+    Raises
+    ------
+    ValueError
+        If ``n_clusters`` exceeds the clusters of every partition, if fewer than 2 partitions vote, or if a parameter is
+        out of its range.
 
     Notes
     -----

@@ -86,7 +86,10 @@ class BipartiteVoting(VotingConsensus):
     weights : array-like of shape (n_partitions,) or "agreement", optional
         Weight of each partition; 0 leaves it out. Default: one each. It is that of its votes: 2 is the partition
         twice, but other orders are drawn of more partitions.
-    {n_jobs}
+    n_jobs : int, optional
+        Threads. -1: every core that this process may use; -2: all but one. None: what a ``joblib.parallel_config``
+        says; without one every core, or 1 inside a parallel loop of joblib or scikit-learn. The result does not depend
+        on it.
     random_state : int, RandomState, Generator or None
         Seed of the orders.
 
@@ -95,7 +98,15 @@ class BipartiteVoting(VotingConsensus):
     labels_ : ndarray of shape (n_objects,), int32
         Cluster of largest membership (on ties the one with the largest cluster of ``aggregate_``), numbered by
         decreasing size; -1 for an object that no partition labels.
-    {confidence}
+    confidence_ : ndarray of shape (n_objects,)
+        Confidence: for / (for + against), over the partitions that join the object with members of its own cluster or
+        of another one but not of both; see `metrics.certainty`. 1: no partition supports another cluster. ½: two
+        clusters have equal support. 1 for all objects if there is one cluster. Not a probability of being correct.
+    runner_up_ : ndarray of shape (n_objects,), int32
+        The other cluster with the most support; -1 if there is none.
+    cohesion_ : ndarray of shape (n_objects,)
+        Mean co-association of the object with the other members of its cluster, from 0 to 1: small if the
+        partitions are fine, even if they agree.
     membership_ : ndarray of shape (n_objects, k)
         Share of votes for each cluster; rows sum to 1, NaN where no partition votes. Computed at every access.
     aggregate_ : ndarray of shape (n_objects, k0)
@@ -119,9 +130,14 @@ class BipartiteVoting(VotingConsensus):
         for a partition of weight 0.
     entropy_, mutual_information_ : float
         H(C) of the aggregate's clusters, and I(C; X) between them and the objects (Eq. 7), in nats.
-    {partitions_in}
+    n_features_in_, feature_names_in_
+        As in scikit-learn: partitions and their names.
 
-    {voting_raises}
+    Raises
+    ------
+    ValueError
+        If ``n_clusters`` exceeds the clusters of every partition, if fewer than 2 partitions vote, or if a parameter is
+        out of its range.
 
     Notes
     -----

@@ -187,12 +187,28 @@ class ComembershipMedian(BaseConsensus):
         Most iterations per start.
     tol : float, default 1e-9
         A start ends when the gradient promises a fall by this share of the objective or less, per object.
-    {partition_weights}
-    {n_jobs}
+    weights : array-like of shape (n_partitions,) or "agreement", optional
+        Weight of each partition; 0 leaves it out, 2 is the partition twice. Default: one each. "agreement":
+        `metrics.agreement_weights`.
+    n_jobs : int, optional
+        Threads. -1: every core that this process may use; -2: all but one. None: what a ``joblib.parallel_config``
+        says; without one every core, or 1 inside a parallel loop of joblib or scikit-learn. The result does not depend
+        on it.
 
     Attributes
     ----------
-    {clusters}
+    labels_ : ndarray of shape (n_objects,), int32
+        Clusters numbered by decreasing size; -1 for an object that no partition labels.
+    confidence_ : ndarray of shape (n_objects,)
+        Confidence: for / (for + against), over the partitions that join the object with members of its own cluster or
+        of another one but not of both; see `metrics.certainty`. 1: no partition supports another cluster. ½: two
+        clusters have equal support. 1 for all objects if there is one cluster. Not a probability of being correct.
+    runner_up_ : ndarray of shape (n_objects,), int32
+        The other cluster with the most support; -1 if there is none.
+    cohesion_ : ndarray of shape (n_objects,)
+        Mean co-association of the object with the other members of its cluster, from 0 to 1: small if the
+        partitions are fine, even if they agree.
+    n_clusters_ : int
     objective_ : float
         Weighted mean over the partitions of the sum over all ordered pairs of objects that a partition labels, each
         with itself included, of the squared difference between their M_i · M_j and their co-membership. Without missing
@@ -201,9 +217,14 @@ class ComembershipMedian(BaseConsensus):
         Steps of the best start.
     membership_ : ndarray of shape (n_objects, k)
         Rows of M, columns by the numbers of the clusters, NaN where no partition labels. Computed at every access.
-    {partitions_in}
+    n_features_in_, feature_names_in_
+        As in scikit-learn: partitions and their names.
 
-    {voting_raises}
+    Raises
+    ------
+    ValueError
+        If ``n_clusters`` exceeds the clusters of every partition, if fewer than 2 partitions vote, or if a parameter is
+        out of its range.
 
     See Also
     --------

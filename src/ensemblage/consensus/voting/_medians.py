@@ -253,15 +253,30 @@ class EuclideanMedian(SoftConsensus):
     leave_one_out : bool, default True
         Whether partitions are then matched one after the other to the mean of the others, and the steps begin again if
         that helps. Matched to a mean that holds itself, a partition hardly moves, and the published steps end at once.
-    {other_weights}
+    weights : array-like of shape (n_partitions,) or "agreement", optional
+        Weight of each partition; 0 leaves it out. Default: one each. "agreement": `metrics.agreement_weights`.
         2 is the partition twice, but the search moves it at once, and may end elsewhere.
-    {n_jobs}
+    n_jobs : int, optional
+        Threads. -1: every core that this process may use; -2: all but one. None: what a ``joblib.parallel_config``
+        says; without one every core, or 1 inside a parallel loop of joblib or scikit-learn. The result does not depend
+        on it.
     random_state : int, RandomState, Generator or None
         Seed of the starts beyond the number of partitions.
 
     Attributes
     ----------
-    {clusters}
+    labels_ : ndarray of shape (n_objects,), int32
+        Clusters numbered by decreasing size; -1 for an object that no partition labels.
+    confidence_ : ndarray of shape (n_objects,)
+        Confidence: for / (for + against), over the partitions that join the object with members of its own cluster or
+        of another one but not of both; see `metrics.certainty`. 1: no partition supports another cluster. ½: two
+        clusters have equal support. 1 for all objects if there is one cluster. Not a probability of being correct.
+    runner_up_ : ndarray of shape (n_objects,), int32
+        The other cluster with the most support; -1 if there is none.
+    cohesion_ : ndarray of shape (n_objects,)
+        Mean co-association of the object with the other members of its cluster, from 0 to 1: small if the
+        partitions are fine, even if they agree.
+    n_clusters_ : int
     membership_ : ndarray of shape (n_objects, k)
         Rows of M, columns by the numbers of the clusters; of the mean also with "hard". NaN where no partition labels.
         Computed at every access.
@@ -269,9 +284,14 @@ class EuclideanMedian(SoftConsensus):
         Σ w_b d(M_b, M)² / Σ w_b. Least is best.
     n_iter_ : int
         Iterations of the best start.
-    {partitions_in}
+    n_features_in_, feature_names_in_
+        As in scikit-learn: partitions and their names.
 
-    {voting_raises}
+    Raises
+    ------
+    ValueError
+        If ``n_clusters`` exceeds the clusters of every partition, if fewer than 2 partitions vote, or if a parameter is
+        out of its range.
 
     See Also
     --------

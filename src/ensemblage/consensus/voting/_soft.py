@@ -101,7 +101,9 @@ class SoftConsensus(InductiveConsensus):
 
         Parameters
         ----------
-        {new_labels}
+        X : array-like, data frame or Ensemble of shape (n_new, n_partitions)
+            Columns of a data frame or an Ensemble are found by their names if what was fitted had names too; further
+            ones are ignored. A label not seen in ``fit`` counts as missing, with one warning.
 
         Returns
         -------

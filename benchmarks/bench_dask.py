@@ -23,7 +23,7 @@ from distributed import Client, LocalCluster
 
 from ensemblage import CumulativeVoting, Ensemble, KMeansConsensus
 from ensemblage.metrics import density
-from ensemblage.rows import dask as dask_rows
+from ensemblage.labels import dask as dask_rows
 
 PARTS = 10
 METHODS = {

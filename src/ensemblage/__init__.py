@@ -12,10 +12,10 @@ from ensemblage._version import __version__ as __version__
 from ensemblage.base.registered import PLACES
 
 _HOME = {
-    "Ensemble": "ensemblage.ensemble._ensemble",
-    "CountedEnsemble": "ensemblage.ensemble._counted_ensemble",
-    "SoftEnsemble": "ensemblage.ensemble._soft_ensemble",
-    "parallel_backend": "ensemblage.rows.backend",
+    "Ensemble": "ensemblage.labels.ensemble",
+    "CountedEnsemble": "ensemblage.labels.counted",
+    "SoftEnsemble": "ensemblage.labels.soft",
+    "parallel_backend": "ensemblage.labels.dask",
     "RandomKPartitions": "ensemblage.generation",
     "Genie": "ensemblage.generation",
     "DiversePartitions": "ensemblage.generation",

@@ -20,18 +20,16 @@ from ensemblage.consensus._capabilities import Capabilities
 from ensemblage.consensus._method import check_k
 from ensemblage.consensus._model import Model, score_of
 from ensemblage.consensus.evidence import Evidence
-from ensemblage.ensemble._checks import check_sample_weight
-from ensemblage.ensemble._coding import Coding
-from ensemblage.ensemble._counted_ensemble import with_counts
-from ensemblage.ensemble._ensemble import Ensemble, coded_labels
-from ensemblage.ensemble._links import Links, shared_labels
-from ensemblage.ensemble._matrices import in_order
-from ensemblage.ensemble._rows import Rows, linked_rows
-from ensemblage.ensemble._soft_ensemble import SoftCoding, SoftEnsemble, as_any_ensemble
 from ensemblage.kernels._contingency import tally_clusters
+from ensemblage.labels.blocks import LabelRows
+from ensemblage.labels.coding import Coding, check_sample_weight, in_order
+from ensemblage.labels.counted import with_counts
+from ensemblage.labels.ensemble import Ensemble, coded_labels
+from ensemblage.labels.links import Links, shared_labels
+from ensemblage.labels.rows import Rows, linked_rows
+from ensemblage.labels.soft import SoftCoding, SoftEnsemble, as_any_ensemble
 from ensemblage.metrics._agreement_weights import weights_by_agreement
 from ensemblage.metrics._certainty import Association, Certainty, association_with, certainty_of_new, certainty_of_rows
-from ensemblage.rows.protocol import LabelRows
 
 logger = logging.getLogger(__name__)
 

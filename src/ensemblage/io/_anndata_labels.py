@@ -13,11 +13,10 @@ from ensemblage.base.options import Message, Option
 from ensemblage.base.suggestions import suggestion
 from ensemblage.base.text import some
 from ensemblage.base.validation import format_value
-from ensemblage.ensemble._checks import check_missing
-from ensemblage.ensemble._ensemble import Ensemble
-from ensemblage.ensemble._noise import noise_voted
 from ensemblage.io._anndata_read import name_of, open_anndata
 from ensemblage.io._labels import code_texts
+from ensemblage.labels.coding import check_missing, noise_voted
+from ensemblage.labels.ensemble import Ensemble
 
 LEIDEN = "leiden_*"
 """How scanpy's users name the clusterings of a sweep."""

@@ -8,12 +8,11 @@ import numpy as np
 
 from ensemblage.base.text import write_csv
 from ensemblage.base.validation import format_value
-from ensemblage.ensemble._checks import check_each_labelled, check_labelled, check_names
-from ensemblage.ensemble._coding import CodedColumns
 from ensemblage.io._labels import code_columns, label_values
 from ensemblage.io._numbers import is_missing
 from ensemblage.io._read import read_rows
-from ensemblage.rows.blocks import row_blocks
+from ensemblage.labels.coding import CodedColumns, check_each_labelled, check_labelled, check_names
+from ensemblage.labels.threads import row_blocks
 
 SAMPLE_BYTES = 1 << 16
 QUOTED = re.compile(rb'"[^"]*(?:"|$)')

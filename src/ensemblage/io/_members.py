@@ -9,16 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.base.options import Alert, Message, Option, of_columns
-from ensemblage.ensemble._checks import check_missing
-from ensemblage.ensemble._doubtful_labels import label_alerts
-from ensemblage.ensemble._ensemble import Ensemble
-from ensemblage.ensemble._noise import noise_voted
 from ensemblage.io._column import Column
 from ensemblage.io._column_role import has_repeated_ids
 from ensemblage.io._encoding import ColumnUse, column_uses
 from ensemblage.io._labels import code_columns
 from ensemblage.io._roles import assign_roles
 from ensemblage.io._table import Table, check_given
+from ensemblage.labels.alerts import label_alerts
+from ensemblage.labels.coding import check_missing, noise_voted
+from ensemblage.labels.ensemble import Ensemble
 
 
 @dataclass(frozen=True)

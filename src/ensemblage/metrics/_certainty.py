@@ -11,13 +11,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ensemblage.base.validation import check_numbers, check_weights
-from ensemblage.ensemble._ensemble import Ensemble
-from ensemblage.ensemble._soft_ensemble import SoftEnsemble, as_any_ensemble
 from ensemblage.kernels._certainty import ROUNDING, associations_of_rows, least_sure_cluster
+from ensemblage.labels.blocks import LabelRows
+from ensemblage.labels.ensemble import Ensemble
+from ensemblage.labels.soft import MembershipRows, SoftEnsemble, as_any_ensemble, by_partition, product
 from ensemblage.metrics._clustering import code_clustering
 from ensemblage.metrics._density import ratio
-from ensemblage.rows.memberships import MembershipRows, by_partition, product
-from ensemblage.rows.protocol import LabelRows
 
 CORE, BORDER = 0.9, 0.75
 """Least confidence of a core object (nine partitions support its cluster for each one against it) and of a border

@@ -21,9 +21,9 @@ from ensemblage.base.text import listing
 from ensemblage.base.validation import check_fitted, check_parameters, takes_labels
 from ensemblage.consensus._base import MemoryLimited, numbers_by_size
 from ensemblage.counting._contingency import ContingencyTables, table_cells, tables_of_rows
-from ensemblage.ensemble._ensemble import as_ensemble
-from ensemblage.ensemble._rows import Rows, labelled_rows
 from ensemblage.kernels._votes import add_logs_of_counts, plurality, tally_places
+from ensemblage.labels.ensemble import as_ensemble
+from ensemblage.labels.rows import Rows, labelled_rows
 from ensemblage.metrics._partition_distance import check_cells, maximum_overlap
 
 LEAST_GAIN = 1e-9

@@ -16,29 +16,35 @@ from ensemblage.base.indexing import check_slice, is_integer, partition_index, r
 from ensemblage.base.options import NoteWarning
 from ensemblage.base.registered import Registered, html
 from ensemblage.base.validation import format_value
-from ensemblage.ensemble._checks import (
+from ensemblage.labels.alerts import label_alerts
+from ensemblage.labels.blocks import LabelRows, MemoryRows
+from ensemblage.labels.coding import (
+    MISSING,
+    CodedColumns,
+    Coding,
     check_beside,
     check_each_labelled,
     check_labelled,
     check_missing,
     check_names,
+    code_labels,
+    code_partitions,
+    decode,
+    drop_unused_labels,
+    in_order,
     names_of_both,
+    noise_voted,
+    one_hot,
 )
-from ensemblage.ensemble._coding import CodedColumns, Coding, decode, one_hot
-from ensemblage.ensemble._columns import drop_unused_labels
-from ensemblage.ensemble._counted import Counted, counted_labels
-from ensemblage.ensemble._doubtful_labels import label_alerts
-from ensemblage.ensemble._links import Links, common_labels
-from ensemblage.ensemble._matrices import code_labels, code_partitions, in_order
-from ensemblage.ensemble._noise import MISSING, noise_voted
-from ensemblage.rows.distinct import DistinctRows
-from ensemblage.rows.memory import MemoryRows
-from ensemblage.rows.protocol import LabelRows
+from ensemblage.labels.distinct import DistinctRows
+from ensemblage.labels.links import Links, common_labels
+from ensemblage.labels.rows import Counted, counted_labels
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-    from ensemblage.ensemble._counted_ensemble import CountedEnsemble
+    from ensemblage.labels.counted import CountedEnsemble
+
 
 load_labels: Registered[[Any, int | None, str], tuple[CodedColumns, int | None]] = Registered("load_labels")
 save_labels: Registered[[CodedColumns, int | None, Any], None] = Registered("save_labels")

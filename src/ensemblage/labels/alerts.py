@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.base.options import Alert, Message, Option
-from ensemblage.ensemble._coding import CodedColumns
+from ensemblage.labels.coding import CodedColumns
 
 COMPARED, PAIRED = 200, 20
 """Rows and columns that are looked at, and of which pairs are compared."""

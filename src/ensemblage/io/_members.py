@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +15,7 @@ from ensemblage.io._labels import code_columns
 from ensemblage.io._roles import assign_roles
 from ensemblage.io._table import Table, check_given
 from ensemblage.labels.alerts import label_alerts
-from ensemblage.labels.coding import check_missing, noise_voted
+from ensemblage.labels.coding import check_missing, code_with_noise
 from ensemblage.labels.ensemble import Ensemble
 
 
@@ -79,7 +78,7 @@ def members_of(
             is_id, is_none = (Option("roles", {column.name: role}) for role in ("id", "drop"))
             turned = " If the rows are the clusterings, turn the table." * (len(roles.rest) > len(table))
             raise ValueError(Message(f"{rule} {got} Give it a role: ", is_id, ", or ", is_none, f".{turned}"))
-    coded = noise_voted(partial(code_columns, roles.rest), check_missing(missing), noise)
+    coded = code_with_noise(code_columns, roles.rest, check_missing(missing), noise)
     ensemble = Ensemble._of(coded, missing, is_new=True)
     uses = column_uses(table, [ColumnUse(c.name, "labels", "", "partition") for c in roles.rest], roles, truth_column)
     return Members(

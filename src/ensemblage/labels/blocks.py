@@ -241,6 +241,8 @@ class LabelRows(ABC):
         ``writes``. Workers are sent an array of ``reads`` once: it must not change before a later call that reads it.
         """
         size = size or threads.BLOCK_ROWS
+        if self.random_access and 0 < len(self) <= size:
+            return [function(self[:], *reads, *writes, *shared)]
         work = partial(map_blocks, function, shared, size)
         return [result for results in self._run(work, reads, writes, n_jobs, size) for result in results]
 
@@ -257,6 +259,10 @@ class LabelRows(ABC):
         ``shapes`` are those of the totals; each thread has its own, so that they may be large, and threads are few.
         ``reads`` are as in `map`.
         """
+        if self.random_access and len(self) <= min(threads.BLOCK_ROWS, threads.LEAST_ROWS):
+            totals = [np.zeros(shape, dtype=np.int64) for shape in shapes]
+            function(self[:], *reads, *totals, *shared)
+            return totals
         work = partial(add_blocks, function, shared, threads.BLOCK_ROWS, list(shapes))
         size = max(-(-len(self) // thread_count(n_jobs)), threads.LEAST_ROWS)
         first, *rest = self._run(work, reads, (), n_jobs, size)
@@ -325,9 +331,7 @@ class MemoryRows(LabelRows):
     random_access = True
 
     def __init__(self, array: NDArray[Any]) -> None:
-        n, p = array.shape
-        super().__init__((n, p), array.dtype)
-        self._array = array
+        self.shape, self.dtype, self._array = array.shape, array.dtype, array
 
     def __getitem__(self, key: Any) -> Any:
         return self._array[key]

@@ -74,19 +74,15 @@ def check_beside(other: Any, kind: type[Sized], n: int) -> None:
         )
 
 
-def check_labelled(categories: Sequence[NDArray[Any]], names: Sequence[str]) -> None:
-    """Refuse an ensemble without any label."""
+def check_labelled(categories: Sequence[NDArray[Any]], names: Sequence[str], each: bool = False) -> None:
+    """Refuse an ensemble without any label; where labels come in also a single partition that labels nothing."""
     if not any(map(len, categories)):
         raise ValueError(
             "A partition of an ensemble must label at least one object. Got nothing but missing labels in "
             f"{names[0]!r}{' and the others' * (len(names) > 1)}. Select objects that have labels."
         )
-
-
-def check_each_labelled(categories: Sequence[NDArray[Any]], names: Sequence[str]) -> None:
-    """Refuse a partition that labels nothing: not in a subset of the rows, but where labels come in."""
     for labels, name in zip(categories, names, strict=True):
-        if not len(labels):
+        if each and not len(labels):
             raise ValueError(
                 f"Every partition must label at least one object. Got nothing but missing labels in partition "
                 f"{name!r}. Leave that partition out."
@@ -255,7 +251,7 @@ def stack_columns(columns: Sequence[CodedColumn], names: list[str] | None) -> Co
 
 def code_dtype(categories: Sequence[NDArray[Any]]) -> np.dtype[Any]:
     """Smallest type that holds every code and the code for missing."""
-    largest = max(len(c) for c in categories)
+    largest = max(map(len, categories))
     return np.dtype(np.uint8 if largest <= 255 else np.uint16 if largest <= 65_535 else np.int32)
 
 
@@ -478,17 +474,44 @@ def code_numbers(values: NDArray[Any], absent: NDArray[np.bool_], title: str, mi
 
 
 def code_integers(matrix: NDArray[Any], missing: Sequence[int | None]) -> CodedColumns:
-    """Code an (n, p) matrix of whole numbers or truth values; ``missing[j]`` means missing in column j."""
+    """Code an (n, p) matrix of whole numbers or truth values; ``missing[j]`` means missing in column j.
+
+    By a table of all numbers from the lowest to the highest of each column; by sorting where that would be large.
+    """
     if matrix.dtype.kind == "b":
         matrix = matrix.view(np.uint8)
     lowest, highest = matrix.min(axis=0), matrix.max(axis=0)
-    sizes = [int(high) - int(low) + 1 for low, high in zip(lowest, highest, strict=True)]
-    if int(highest.max()) >= 2**62 or sum(sizes) > max(2**22, 4 * matrix.size):
+    spread = highest.astype(np.float64) - lowest.astype(np.float64) + 1
+    if int(highest.max()) >= 2**62 or spread.sum() > max(2**22, 4 * matrix.size):
         nowhere = np.zeros(len(matrix), dtype=bool)
         return stack_columns([_code_by_sorting(matrix[:, j], nowhere, m) for j, m in enumerate(missing)], None)
     if matrix.dtype == np.uint64 or not matrix.dtype.isnative:
         matrix = matrix.astype(np.int64)
-    return _code_by_range(matrix, lowest.astype(np.int64), sizes, missing)
+    lowest = lowest.astype(np.int64)
+    ends = np.cumsum(highest.astype(np.int64) - lowest + 1)
+    starts = np.append(0, ends[:-1])
+    present = np.zeros(ends[-1], dtype=np.uint8)
+    few = are_few(64 * matrix.size)
+    if few:
+        places = starts + matrix - lowest
+        present[places] = 1
+    else:
+        map_rows(mark_values, [matrix], lowest, starts, present)
+    code_of = np.empty(len(present), dtype=np.int32)
+    categories: list[NDArray[np.int64]] = []
+    for low, start, end, number in zip(lowest.tolist(), starts, ends, missing, strict=True):
+        if number is not None and 0 <= number - low < end - start:
+            present[start + number - low] = 0
+        found = np.flatnonzero(present[start:end])
+        code_of[start:end] = len(found)
+        code_of[start + found] = np.arange(len(found))
+        categories.append(found + low)
+    codes = np.empty(matrix.shape, dtype=code_dtype(categories))
+    if few:
+        codes[:] = code_of[places]
+    else:
+        map_rows(look_up_values, [matrix, codes], lowest, starts, code_of)
+    return CodedColumns(MemoryRows(codes), tuple(categories), None)
 
 
 def _code_integer_column(values: NDArray[Any], absent: NDArray[np.bool_], missing: int | None) -> CodedColumn:
@@ -522,36 +545,6 @@ def drop_unused_labels(coded: CodedColumns) -> CodedColumns:
     return CodedColumns(codes, tuple(c[u] for c, u in zip(coded.categories, used, strict=True)), coded.names)
 
 
-def _code_by_range(
-    matrix: NDArray[Any], lowest: NDArray[np.int64], sizes: Sequence[int], missing: Sequence[int | None]
-) -> CodedColumns:
-    """Code columns by a table of all numbers from ``lowest[j]`` to ``lowest[j] + sizes[j] - 1`` each."""
-    ends = np.cumsum(sizes, dtype=np.int64)
-    starts = ends - sizes
-    present = np.zeros(ends[-1], dtype=np.uint8)
-    few = are_few(64 * matrix.size)
-    if few:
-        places = starts + matrix - lowest
-        present[places] = 1
-    else:
-        map_rows(mark_values, [matrix], lowest, starts, present)
-    code_of = np.empty(len(present), dtype=np.int32)
-    categories: list[NDArray[np.int64]] = []
-    for low, start, end, number in zip(lowest.tolist(), starts, ends, missing, strict=True):
-        if number is not None and 0 <= number - low < end - start:
-            present[start + number - low] = 0
-        found = np.flatnonzero(present[start:end])
-        code_of[start:end] = len(found)
-        code_of[start + found] = np.arange(len(found))
-        categories.append(found + low)
-    codes = np.empty(matrix.shape, dtype=code_dtype(categories))
-    if few:
-        codes[:] = code_of[places]
-    else:
-        map_rows(look_up_values, [matrix, codes], lowest, starts, code_of)
-    return CodedColumns(MemoryRows(codes), tuple(categories), None)
-
-
 MOST_NAMED = 5
 """Names that an error lists."""
 
@@ -579,11 +572,13 @@ def code_labels(labels: Any, missing: int | None) -> CodedColumns:
             f"Label rows must have no counts here. Got {labels!r}. Give its attribute ensemble, or fit a consensus "
             f"method to it."
         )
-    labels = without_stream(labels)
-    frame = as_frame(labels)
-    if frame is not None:
-        check_size(*frame.shape)
-        return _code_vectors([series_values(c) for c in frame.iter_columns()], [str(c) for c in frame.columns], missing)
+    if not isinstance(labels, np.ndarray | list | tuple):
+        labels = without_stream(labels)
+        frame = as_frame(labels)
+        if frame is not None:
+            check_size(*frame.shape)
+            vectors = [series_values(column) for column in frame.iter_columns()]
+            return _code_vectors(vectors, [str(name) for name in frame.columns], missing)
     matrix = as_matrix(labels)
     if _are_integers(matrix):
         return code_integers(matrix, [missing] * matrix.shape[1])
@@ -674,13 +669,14 @@ def check_noise(noise: str, missing: int | None) -> int | None:
     return missing
 
 
-def noise_voted(code: Callable[[int | None], CodedColumns], missing: int | None, noise: str) -> CodedColumns:
-    """The partitions that ``code`` makes where a label means missing, with the votes on it if ``noise`` asks for them.
-
-    code : to codes, from the label that means missing; None: every label is one
-    """
+def code_with_noise(
+    code: Callable[[Any, int | None], CodedColumns], labels: Any, missing: int | None, noise: str
+) -> CodedColumns:
+    """``code(labels, missing)``, or where ``noise`` is "vote" what the votes on the label ``missing`` leave of them."""
+    if noise == MISSING:
+        return code(labels, missing)
     voted = check_noise(noise, missing)
-    return code(missing) if voted is None else vote_noise(code(None), voted)
+    return code(labels, missing) if voted is None else vote_noise(code(labels, None), voted)
 
 
 def vote_noise(coded: CodedColumns, noise: int) -> CodedColumns:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from ensemblage.labels.blocks import LabelRows, map_rows
+from ensemblage.labels.blocks import LabelRows
 from ensemblage.labels.coding import CodedColumns, Coding, check_labelled
 from ensemblage.labels.distinct import DistinctRows
 from ensemblage.labels.links import Links, Units
@@ -62,7 +62,7 @@ def counted_labels(
 
     Else new are a copy of the codes and 8 bytes per object.
     """
-    n_clusters, coding = np.array([len(labels) for labels in coded.categories]), Coding(coded.categories, missing)
+    n_clusters, coding = np.fromiter(map(len, coded.categories), np.int64), Coding(coded.categories, missing)
     if sample_weight is None:
         return Counted(coding, coded.codes, distinct, n_clusters)
     codes, counts, inverse = distinct.with_weights(sample_weight)
@@ -110,13 +110,13 @@ class Rows:
     ) -> tuple[NDArray[np.intp], Rows]:
         """What there is to cluster, and the partitions that have a say: of weight > 0, with labels that count."""
         voting = np.flatnonzero((weights > 0) & (ensemble.n_clusters > 0))
-        chosen = ensemble if len(voting) == len(weights) else ensemble.select(voting)
-        rows = labelled_rows(chosen, weights[voting], sample_weight)
-        if (rows.n_clusters > 0).all():
-            return voting, rows
-        heard = np.zeros_like(weights)
-        heard[voting] = rows.weights * (rows.n_clusters > 0)
-        return cls.of(ensemble, heard, sample_weight)
+        while True:
+            chosen = ensemble if len(voting) == len(weights) else ensemble.select(voting)
+            rows = labelled_rows(chosen, weights[voting], sample_weight)
+            heard = voting[np.diff(rows.offsets) > 1]
+            if len(heard) == len(voting):
+                return voting, rows
+            voting = heard  # the others label only objects that do not count
 
     def for_model(self) -> Rows:
         """What a fitted model needs of them."""
@@ -183,19 +183,9 @@ class Rows:
     def __len__(self) -> int:
         return len(self.codes)
 
-    def of_objects(self, values: NDArray[Any], otherwise: Any, n_jobs: int | None) -> NDArray[Any]:
+    def of_objects(self, values: NDArray[Any], otherwise: Any) -> NDArray[Any]:
         """(n,) the value of each object's row; ``otherwise`` where it has none of these rows."""
-        of_objects = np.full(len(self.inverse), otherwise, dtype=values.dtype)
-
-        def fill(inverse: NDArray[Any], part: NDArray[Any]) -> None:
-            labelled = inverse < len(values)
-            if labelled.all():
-                values.take(inverse, out=part, mode="clip")  # "raise" would make a copy first
-            else:
-                part[labelled] = values[inverse[labelled]]
-
-        map_rows(fill, [self.inverse, of_objects], n_jobs=n_jobs)
-        return of_objects
+        return np.append(values, np.array(otherwise, dtype=values.dtype)).take(self.inverse, mode="clip")
 
 
 def labelled_rows(

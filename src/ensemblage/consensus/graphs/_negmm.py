@@ -238,9 +238,7 @@ class NegMM(SimilarityConsensus):
         self.candidates_ = []
         for threshold, clusters, index in found:
             number = numbers_by_size(clusters, rows.counts)
-            self.candidates_.append(
-                Candidate(threshold, rows.of_objects(number.astype(np.int32)[clusters], -1, self.n_jobs), index)
-            )
+            self.candidates_.append(Candidate(threshold, rows.of_objects(number.astype(np.int32)[clusters], -1), index))
         return best.labels
 
     def _evidence(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Evidence, ...]:

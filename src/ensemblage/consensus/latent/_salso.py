@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ensemblage.base.memory import MAX_BYTES, OVERHEAD, Need
 from ensemblage.base.parameters import MOST_TASKS, Bytes, Constraints, Number, Seed, Whole, Words
 from ensemblage.base.random import task_seeds
-from ensemblage.consensus._base import BaseConsensus, MemoryLimited
+from ensemblage.consensus._base import BaseConsensus
 from ensemblage.consensus._capabilities import Capabilities
 from ensemblage.consensus.graphs._partition_graph import renumber_parts
 from ensemblage.kernels._partition_loss import (
@@ -330,7 +330,7 @@ def best_of(runs: Sequence[Run], n_runs: int) -> list[Run]:
 
 
 @dataclass(eq=False, repr=False)
-class SalsoConsensus(BaseConsensus, MemoryLimited):
+class SalsoConsensus(BaseConsensus):
     """Use it for draws from a posterior: the partition with the least expected loss (SALSO).
 
     Draws of Markov chain Monte Carlo from a Bayesian mixture are partitions of the same objects. This is their point

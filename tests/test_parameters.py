@@ -9,7 +9,7 @@ import pytest
 from sklearn.cluster import KMeans
 
 from ensemblage import HBGF, KMeansConsensus, answer, consensus, generation, make_consensus, ranking
-from ensemblage.base.parameters import (
+from ensemblage.base.validation import (
     Bytes,
     Estimator,
     Flag,
@@ -21,9 +21,9 @@ from ensemblage.base.parameters import (
     Values,
     Whole,
     Words,
+    check_value,
     parameter_constraints,
 )
-from ensemblage.base.validation import check_value
 from ensemblage.consensus import METHODS
 
 

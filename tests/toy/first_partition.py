@@ -5,8 +5,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ensemblage.base.parameters import Constraints, Flag
 from ensemblage.base.references import Reference
+from ensemblage.base.validation import Constraints, Flag
 from ensemblage.consensus import Capabilities, Method
 from ensemblage.consensus._base import BaseConsensus
 

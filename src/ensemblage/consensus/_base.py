@@ -12,9 +12,19 @@ from sklearn.utils.validation import validate_data
 
 from ensemblage.base.features import columns_checked
 from ensemblage.base.memory import Need, check_fits
-from ensemblage.base.parameters import Constraints, Jobs, Values, Whole, Words
 from ensemblage.base.sklearn import BaseEstimator, ClusterMixin
-from ensemblage.base.validation import check_fitted, check_parameters, check_weights, format_value, takes_labels
+from ensemblage.base.validation import (
+    Constraints,
+    Jobs,
+    Values,
+    Whole,
+    Words,
+    check_fitted,
+    check_parameters,
+    check_weights,
+    format_value,
+    takes_labels,
+)
 from ensemblage.consensus._assignment import BY_ASSOCIATION, BY_RULE, Assignment
 from ensemblage.consensus._capabilities import Capabilities
 from ensemblage.consensus._method import wrong_k

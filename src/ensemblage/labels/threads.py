@@ -15,8 +15,7 @@ from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController
 
-from ensemblage.base.parameters import Jobs
-from ensemblage.base.validation import check_value
+from ensemblage.base.validation import Jobs, check_value
 
 BLOCK_ROWS = 16_384
 """Rows of one task. Results do not depend on it (tests change it)."""

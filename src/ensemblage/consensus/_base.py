@@ -339,8 +339,7 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
         """
         check_fitted(self)
         chosen = np.arange(len(self.labels_)) if objects is None else np.asarray(objects)
-        ensemble, *_ = given_labels(X)
-        return self._evidence(ensemble, chosen)
+        return self._evidence(as_any_ensemble(X), chosen)
 
     def _evidence(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Evidence, ...]:
         return ()

@@ -215,7 +215,7 @@ class Associations(NamedTuple):
         n_within = np.zeros(len(limits) + 1, dtype=np.int64)
         if len(self.values):
             tables = np.zeros((4, len(self.values)), dtype=np.int64)
-            run_interruptibly(count_entries, self.matrix, np.zeros(1, dtype=np.int64), tables)
+            run_interruptibly(count_entries, self.matrix, tables, operations=self.matrix.size)
             np.add.at(n_within, np.searchsorted(limits, self.values), tables.sum(axis=0))
         else:
             for block in row_blocks(len(self.matrix), COUNTED_ROWS):

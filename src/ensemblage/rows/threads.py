@@ -15,7 +15,7 @@ from threadpoolctl import ThreadpoolController
 
 from ensemblage.base.parameters import Jobs
 from ensemblage.base.validation import check_value
-from ensemblage.rows.interrupts import Stopped, check_stopped, unless
+from ensemblage.rows.interrupts import StopFlag, Stopped, check_stopped, stop_flag, unless
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -105,9 +105,9 @@ def parallel_map(
     """``[function(task) for task in tasks]`` over threads; the calling thread works too.
 
     Results are in the order of the tasks. The first error, Ctrl-C included, stops the other threads at their next task
-    or slice of a kernel and is raised. Ctrl-C is seen between two tasks or slices of the calling thread: neither should
-    be long. Safe to nest: a thread never waits for one that has not started. ``progress(done, total)`` is called by the
-    calling thread, after each of its own tasks and at the end; ``done`` are those of all threads.
+    or within `run_interruptibly`, and is raised. Ctrl-C is seen there or between two tasks of the calling thread: no
+    task should be long. Safe to nest: a thread never waits for one that has not started. ``progress(done, total)`` is
+    called by the calling thread, after each of its own tasks and at the end; ``done`` are those of all threads.
     """
     todo: Sequence[T] = list(tasks)
     n_threads = min(thread_count(n_jobs), len(todo))
@@ -119,38 +119,37 @@ def parallel_map(
             done.add(i)
             done.tell()
         return results
-    stopped = False
+    helpers: list[Future[None]] = []
 
-    def work(tell: Callable[[], None]) -> None:
-        nonlocal stopped
+    def work(flag: StopFlag, tell: Callable[[], None]) -> None:
         try:
-            with unless(lambda: stopped):
+            with unless(flag):
                 while (i := next(counter)) < len(todo):
                     check_stopped()
                     results[i] = function(todo[i])
                     done.add(i)
                     tell()
         except Stopped:
-            # Not where another thread of ours failed: its error is raised below.
-            if not stopped:
-                stopped = True
+            # Why the flag is set is found below: by an error of another thread of ours, or by the flag around.
+            if not flag.is_set():
+                flag.set()
                 raise
         except BaseException:
-            stopped = True
+            flag.set()
             raise
 
-    helpers = [_pool().submit(work, lambda: None) for _ in range(n_threads - 1)]
     try:
-        work(done.tell)
-        _wait_for(helpers)
-    except BaseException:
-        stopped = True
-        raise
+        with stop_flag().inner() as flag:
+            for _ in range(n_threads - 1):
+                helpers.append(_pool().submit(work, flag, lambda: None))
+            work(flag, done.tell)
+            _wait_for(helpers)
     finally:
         _wait_for(helpers)
     for helper in helpers:
         if not helper.cancelled():
             helper.result()
+    check_stopped()
     done.tell()
     return results
 

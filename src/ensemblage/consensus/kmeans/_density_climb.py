@@ -68,6 +68,5 @@ def _climb_once(rows: Rows, clusters: NDArray[np.int32], counts: NDArray[np.int6
     n_rows = np.bincount(clusters, minlength=len(sizes))
     least = LEAST_GAIN * int(sizes.sum())
     state = Climb(counts, labelled, joined, pairs, sizes, n_rows)
-    progress = np.zeros(2, dtype=np.int64)
-    run_interruptibly(climb, rows.codes[:], rows.counts, clusters, rows.offsets, rows.weights, state, least, progress)
-    return int(progress[1])
+    given = rows.codes[:], rows.counts, clusters, rows.offsets, rows.weights, state, least
+    return run_interruptibly(climb, *given, operations=2 * len(rows) * len(rows.weights) * len(sizes))

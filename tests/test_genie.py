@@ -168,7 +168,7 @@ def test_kernels_in_threads_of_their_own_give_the_same(monkeypatch, many):
     X = load_iris().data
     monkeypatch.setattr(_genie, "MANY", many)
     here = Genie(3).fit(X)
-    monkeypatch.setattr(interrupts, "FEW_OPERATIONS", -1)
+    monkeypatch.setattr(interrupts, "SHORT", -1)
     there = Genie(3).fit(X)
     assert_array_equal(here.labels_, there.labels_)
     assert_array_equal(here.children_, there.children_)

@@ -225,7 +225,7 @@ def one_operation(monkeypatch):
         whole = function()
         with monkeypatch.context() as patch:
             patch.setattr(interrupts, "OPERATIONS", 1)
-            patch.setattr(interrupts, "FEW_OPERATIONS", -1)
+            patch.setattr(interrupts, "SHORT", -1)
             return whole, function()
 
     return both

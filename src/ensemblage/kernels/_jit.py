@@ -130,7 +130,7 @@ def _name_files_apart(compiled: Any) -> None:
 
 @intrinsic
 def _load(typing_context: Any, address: Any) -> Any:
-    """The byte at an address, read each time: the compiler moves an atomic load out of no loop."""
+    """The byte at an address. The load is atomic (C's memory_order_relaxed): the compiler moves it out of no loop."""
 
     def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
         return builder.load_atomic(builder.inttoptr(values[0], ir.IntType(8).as_pointer()), "monotonic", align=1)

@@ -55,7 +55,7 @@ class ProgressLines:
 class Runner(ABC, Generic[U]):
     """Does units of work and keeps what they give. Nothing is kept of what ended because the run did.
 
-    The calling thread works too. Ctrl-C and the first error stop the other threads at their next slice of a kernel,
+    The calling thread works too. Ctrl-C and the first error stop the other threads within a long kernel, at their next
     result or look at their process.
 
     Parameters

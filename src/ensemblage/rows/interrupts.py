@@ -1,4 +1,4 @@
-"""Long kernels end early when a flag is set: compiled code sees no Ctrl-C, but an array that another thread writes."""
+"""Long kernels end early when a flag is set: compiled code sees no Ctrl-C, but a byte that another thread writes."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ R = TypeVar("R")
 
 OPERATIONS = 2**27
 """Elementary operations of a task, each about a nanosecond. Results do not depend on it (tests change it)."""
-FEW_OPERATIONS = 2**24
-"""Operations of a kernel that Ctrl-C may wait for: a thread of its own would cost a hundredth of the time."""
+SHORT = 2**24
+"""Operations of a kernel that Ctrl-C waits for: a thread of its own would cost a hundredth of its time."""
 TICK = 0.1
 """Seconds after which the main thread looks for Ctrl-C, where a signal does not end its waiting (Windows)."""
 
@@ -93,7 +93,7 @@ def run_interruptibly(kernel: Callable[..., R], *arguments: Any, operations: int
     by a version where that has another name.
     """
     plain = [tuple(a) if isinstance(a, tuple) else a for a in arguments]
-    if operations <= FEW_OPERATIONS or threading.current_thread() is not threading.main_thread():
+    if operations <= SHORT or threading.current_thread() is not threading.main_thread():
         result = kernel(*plain, stop_flag().array)
     else:
         kernel(*plain, _SET.array)  # compiles it, where Ctrl-C is seen; it does nothing else

@@ -286,7 +286,7 @@ def _fill_similarities(similarity: RowSimilarity, members: NDArray[np.float64], 
 
 
 def _fill_rows(similarity: RowSimilarity, fill: Callable[[slice], None]) -> None:
-    """Every row of a condensed matrix, a slice of a kernel at a time."""
+    """Every row of a condensed matrix, some at a time."""
     m, p = similarity.rows.codes.shape
     parallel_map(fill, row_blocks(m, rows_per_call(m * p, MOST_ROWS)), similarity.n_jobs)
 

@@ -14,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from numba import njit
 from numpy.lib.stride_tricks import as_strided
 from numpy.testing import assert_array_equal
 from scipy.sparse.linalg import LinearOperator
@@ -35,6 +36,7 @@ from ensemblage.kernels._average_linkage import Clusters, Compared, Nearest, ave
 from ensemblage.kernels._bitmaps import BLOCK_BITS, WORDS, plane_count
 from ensemblage.kernels._boruvka import join_components, sort_into_tree
 from ensemblage.kernels._dendrogram import number_merges
+from ensemblage.kernels._jit import is_set
 from ensemblage.kernels._joint_kmeans import Lloyd, lloyd_mixed
 from ensemblage.kernels._label_kmeans import Climb, climb
 from ensemblage.kernels._linkage import COMPLETE, Chain, Condensed, LevelRows, complete_chain, condensed_chain
@@ -203,6 +205,30 @@ def test_a_kernel_stops(kernel):
     stop_flag[0] = 1
     thread.join(20)
     assert not thread.is_alive()
+
+
+def test_the_flag_is_read_each_time():
+    """By a loop that writes nothing, out of which the compiler would move an ordinary read."""
+
+    @njit(nogil=True)
+    def count(n, stop_flag):
+        total = 0
+        for i in range(n):
+            if is_set(stop_flag):
+                return i
+            total += i
+        return -1
+
+    stop_flag, found = np.ones(1, np.uint8), []
+    assert count(10**15, stop_flag) == 0
+    stop_flag[0] = 0
+    thread = threading.Thread(target=lambda: found.append(count(10**15, stop_flag)), daemon=True)
+    thread.start()
+    thread.join(0.2)
+    assert thread.is_alive()
+    stop_flag[0] = 1
+    thread.join(20)
+    assert 0 < found[0] < 10**15
 
 
 def test_every_kernel_with_a_flag_is_tested():

@@ -128,7 +128,7 @@ def _name_files_apart(compiled: Any) -> None:
         file._data_name = lambda number: pattern.format(number=randbits(63))
 
 
-@intrinsic
+@intrinsic  # type: ignore[untyped-decorator]
 def _load(typing_context: Any, address: Any) -> Any:
     """The byte at an address. The load is atomic (C's memory_order_relaxed): the compiler moves it out of no loop."""
 

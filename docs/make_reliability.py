@@ -82,7 +82,7 @@ ELSEWHERE = """The tests and sessions above run on Python 3.11 with the newest v
 run was entered by hand. On 23 November 2026 the core tests ran against the wheel (by `nox -s wheel --force-python
 3.13`). The versions were Python 3.13.0, NumPy 2.5.5, SciPy 1.18.1, scikit-learn 1.9.1, numba 0.68.1 and pandas 3.1.1.
 In the first run 238 tests failed, which led to five fixes. Then 14,754 passed and none failed. The tests of forks,
-threads, loky, killed workers of Dask and signals (test_threads, test_dask, test_cli_process, test_slices) passed
+threads, loky, killed workers of Dask and signals (test_threads, test_dask, test_cli_process, test_interrupts) passed
 there: 185."""
 
 

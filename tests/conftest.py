@@ -23,12 +23,12 @@ SLOW = {
     "test_generation_disk.py",
     "test_golden.py",
     "test_golden_wide.py",
+    "test_interrupts.py",
     "test_memory.py",
     "test_monti.py",
     "test_plain_kernels.py",
     "test_reproduce.py",
     "test_report_methods.py",
-    "test_slices.py",
     "test_threads.py",
 }
 """Tests that start processes or clusters, or fit hundreds of clusterings: `-m "not slow"` leaves them out."""

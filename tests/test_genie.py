@@ -14,7 +14,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from ensemblage import Ensemble, Genie, GeniePartitions
 from ensemblage.generation import _genie
 from ensemblage.generation._genie import Tree, by_boruvka, by_prim
-from ensemblage.labels import threads as slices
+from ensemblage.labels import interrupts
 
 POINTS = np.array(
     [(0, 0), (1, 0.2), (0.3, 1.1), (1.2, 1.3), (0.6, 0.5), (6, 0.1), (7.1, 0.4), (6.4, 1.2), (7.3, 1.5), (3.2, 5.1),
@@ -164,29 +164,22 @@ def test_equal_points():
 
 
 @pytest.mark.parametrize("many", [10_000, 100])
-def test_slices_give_the_same(monkeypatch, many):
+def test_kernels_in_threads_of_their_own_give_the_same(monkeypatch, many):
     X = load_iris().data
     monkeypatch.setattr(_genie, "MANY", many)
-    whole = Genie(3).fit(X)
-    monkeypatch.setattr(slices, "OPERATIONS", 1)
-    sliced = Genie(3).fit(X)
-    assert_array_equal(whole.labels_, sliced.labels_)
-    assert_array_equal(whole.children_, sliced.children_)
+    here = Genie(3).fit(X)
+    monkeypatch.setattr(interrupts, "SHORT", -1)
+    there = Genie(3).fit(X)
+    assert_array_equal(here.labels_, there.labels_)
+    assert_array_equal(here.children_, there.children_)
 
 
 @pytest.mark.parametrize("many", [10_000, 10])
-def test_a_slice_sees_ctrl_c(monkeypatch, many):
+def test_a_fit_that_nobody_waits_for_ends(monkeypatch, many):
     monkeypatch.setattr(_genie, "MANY", many)
-
-    class Interrupted(Exception):
-        pass
-
-    def interrupt():
-        raise Interrupted
-
-    monkeypatch.setattr(slices, "OPERATIONS", 1)
-    monkeypatch.setattr(slices, "check_stopped", interrupt)
-    with pytest.raises(Interrupted):
+    flag = interrupts.StopFlag()
+    flag.set()
+    with interrupts.unless(flag), pytest.raises(interrupts.Stopped):
         Genie(3).fit(POINTS)
 
 

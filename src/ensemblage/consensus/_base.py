@@ -341,7 +341,7 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
         chosen = np.arange(len(self.labels_)) if objects is None else np.asarray(objects)
         return self._evidence(as_any_ensemble(X), chosen)
 
-    def _evidence(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Evidence, ...]:
+    def _evidence(self, ensemble: Any, objects: NDArray[np.intp]) -> tuple[Evidence, ...]:
         return ()
 
     def association_shares(self, X: Any, objects: Any = None) -> NDArray[np.float64]:

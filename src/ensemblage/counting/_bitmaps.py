@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.kernels._bitmaps import BLOCK_BITS, WORDS, fill_maps
-from ensemblage.labels.threads import parallel_map, row_blocks, rows_per_call
+from ensemblage.labels.interrupts import rows_per_call
+from ensemblage.labels.threads import parallel_map, row_blocks
 
 logger = logging.getLogger(__name__)
 

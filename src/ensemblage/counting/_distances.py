@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from ensemblage.kernels._pair_sums import sum_distances_of_rows
 from ensemblage.labels.blocks import map_rows
-from ensemblage.labels.threads import check_stopped, parts_of, rows_per_call
+from ensemblage.labels.interrupts import check_stopped, rows_per_call
+from ensemblage.labels.threads import parts_of
 
 TASK_ROWS = 64
 """Rows of one float sum; results depend on it in the last bits: it never changes."""

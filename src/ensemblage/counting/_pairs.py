@@ -11,7 +11,8 @@ from ensemblage.counting._bitmaps import Bitmaps, add_over_pairs, bitmaps_pay
 from ensemblage.kernels._pairs import add_pairs, add_pairs_of_tile, group_objects, square_label_counts
 from ensemblage.labels import threads
 from ensemblage.labels.blocks import LabelRows
-from ensemblage.labels.threads import parallel_map, row_blocks, rows_per_call
+from ensemblage.labels.interrupts import rows_per_call
+from ensemblage.labels.threads import parallel_map, row_blocks
 
 logger = logging.getLogger(__name__)
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from ensemblage.kernels._graphs import move_nodes
-from ensemblage.labels.threads import run_interruptibly
+from ensemblage.labels.interrupts import run_interruptibly
 
 Algorithm = Literal["leiden", "louvain", "label-propagation"]
 Objective = Literal["modularity", "cpm"]
@@ -121,7 +121,7 @@ def _move_nodes(
     labels, totals = np.arange(n, dtype=np.int64), sizes.copy()
     work = np.zeros(n), np.empty(n, dtype=np.int64), np.ones(n, dtype=bool)
     arrays = graph.indptr.astype(np.int64), graph.indices.astype(np.int32), graph.data.astype(np.float64)
-    run_interruptibly(move_nodes, arrays, sizes, gamma, order, labels, totals, work, np.zeros(2, dtype=np.int64))
+    run_interruptibly(move_nodes, arrays, sizes, gamma, order, labels, totals, work, operations=20 * graph.nnz)
     return renumber_communities(labels)
 
 

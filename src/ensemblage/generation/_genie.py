@@ -29,7 +29,7 @@ from ensemblage.generation._random_k import k_range
 from ensemblage.kernels._boruvka import POINTS_OF_LEAF, join_components, sort_into_tree
 from ensemblage.kernels._dendrogram import cut_merges, genie_merges, number_merges
 from ensemblage.kernels._spanning_trees import POINTS_OF_BLOCK, spanning_tree_of_points
-from ensemblage.labels.threads import run_interruptibly
+from ensemblage.labels.interrupts import run_interruptibly
 
 logger = logging.getLogger(__name__)
 
@@ -77,7 +77,7 @@ def by_prim(X: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.float
     pairs, squares = np.empty((n - 1, 2), dtype=np.int64), np.empty(n - 1)
     state = np.arange(1, n), keys, keys.view(np.int64), np.zeros(n - 1, dtype=np.int64), X[0].copy()
     run_interruptibly(
-        spanning_tree_of_points, columns, *state, np.empty(POINTS_OF_BLOCK), np.zeros(2, dtype=np.int64), pairs, squares
+        spanning_tree_of_points, columns, *state, np.empty(POINTS_OF_BLOCK), pairs, squares, operations=n * X.size
     )
     return pairs, squares
 
@@ -94,8 +94,7 @@ def by_boruvka(X: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.fl
     components = np.arange(n), np.empty(n_nodes, dtype=np.int64)
     edges = np.full(n, -1), np.zeros(n), np.empty(n), np.empty((n, 2), dtype=np.int64)
     pairs, squares = np.empty((n - 1, 2), dtype=np.int64), np.empty(n - 1)
-    progress = np.zeros(2, dtype=np.int64)
-    run_interruptibly(join_components, *tree, *components, *edges, progress, pairs, squares)
+    run_interruptibly(join_components, *tree, *components, *edges, pairs, squares, operations=n * n)
     return pairs, squares
 
 
@@ -119,8 +118,8 @@ class Merges(NamedTuple):
         """(n - 1, 2) the two clusters of each merge, in SciPy's numbers."""
         n = len(self.pairs) + 1
         numbered = np.empty((n - 1, 4))
-        state = np.arange(n), np.arange(n), np.ones(n, dtype=np.int64), np.zeros(1, dtype=np.int64)
-        run_interruptibly(number_merges, self.pairs, *state, numbered)
+        state = np.arange(n), np.arange(n), np.ones(n, dtype=np.int64)
+        run_interruptibly(number_merges, self.pairs, *state, numbered, operations=64 * n)
         return numbered[:, :2].astype(np.int64)
 
 

@@ -20,7 +20,8 @@ from ensemblage.kernels._joint_kmeans import (
 )
 from ensemblage.labels import threads
 from ensemblage.labels.blocks import map_rows
-from ensemblage.labels.threads import parallel_map, row_blocks, rows_per_call, run_interruptibly
+from ensemblage.labels.interrupts import rows_per_call, run_interruptibly
+from ensemblage.labels.threads import parallel_map, row_blocks
 
 CANDIDATES_AT_ONCE = 256
 """Candidates whose labels are held before equal ones are put together."""
@@ -108,11 +109,11 @@ class Run(NamedTuple):
         distances = self.nearest.first, self.nearest.second
         add_centre(tuple(space), row, k, *distances, self.rounding, labels, bounds)
         lloyd = Lloyd.of(space, labels, bounds, features, proportions)
-        run_interruptibly(lloyd_mixed, space, self.max_iter, self.rounding, lloyd)
+        n_iter = run_lloyd(space, self.max_iter, self.rounding, lloyd)
         loss = loss_of(space.X, space.offsets, space.weights, labels, lloyd.counts, lloyd.sizes)
         key = np.empty_like(labels)
         renumber(labels, np.empty(k + 1, dtype=np.int64), key)
-        return labels, key.tobytes(), loss, int(lloyd.progress[0])
+        return labels, key.tobytes(), loss, n_iter
 
 
 class Stage(NamedTuple):
@@ -176,4 +177,10 @@ def _shift_progress(
 def settle(space: Space, labels: NDArray[np.int32], n_clusters: int, max_iter: int) -> None:
     """Change the labels by k-means, from the means of their clusters on."""
     centres, bounds = space.centres(labels, n_clusters), np.full(len(labels), -1.0)
-    run_interruptibly(lloyd_mixed, space, max_iter, space.rounding, Lloyd.of(space, labels, bounds, *centres))
+    run_lloyd(space, max_iter, space.rounding, Lloyd.of(space, labels, bounds, *centres))
+
+
+def run_lloyd(space: Space, max_iter: int, rounding: float, lloyd: Lloyd) -> int:
+    """The iterations of `lloyd_mixed`."""
+    operations = 10 * (space.X.size + space.codes.size) * len(lloyd.sizes)
+    return run_interruptibly(lloyd_mixed, space, max_iter, rounding, lloyd, operations=operations)

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.kernels._jit import inner_jit, jit
+from ensemblage.kernels._jit import inner_jit, is_set, jit
 from ensemblage.kernels._linkage import end_of, extend, is_nearer, merge_end
 
 TOLERANCE = 1e-9
@@ -249,16 +249,6 @@ def nearest_to(
 
 
 @inner_jit
-def work_of_search(compared: Any, clusters: Any) -> int:
-    """Upper bound of the elementary operations of one search."""
-    offsets, _, _, _, _, _ = compared
-    codes, _, _, _, _, used, _, _, _, _, _, _ = clusters
-    n_alone, _, end = used
-    m, p = codes.shape
-    return int(offsets[p] + m + end + n_alone * p)
-
-
-@inner_jit
 def add_union(labels: Any, counts: Any, a: int, n_a: int, b: int, n_b: int, end: int) -> int:
     """Write the label counts of two clusters, n_a from ``a`` and n_b from ``b``, added up, from ``end``; their new end.
 
@@ -290,14 +280,12 @@ class Nearest(NamedTuple):
     """(m,) merges made by then."""
     born: NDArray[np.int64]
     """(m,) merges made when the cluster got its members."""
-    n_searched: NDArray[np.int64]
-    """(1,) rows whose nearest one was found first of all."""
 
     @classmethod
     def of(cls, m: int) -> Nearest:
         """Nothing yet."""
         searched, born = np.zeros((2, m), dtype=np.int64)
-        return cls(np.full(m, -1), searched, born, np.zeros(1, dtype=np.int64))
+        return cls(np.full(m, -1), searched, born)
 
 
 @inner_jit
@@ -382,9 +370,9 @@ def merge(first: int, second: int, offsets: Any, clusters: Any) -> None:
 
 @jit
 def average_chain(
-    compared: Any, clusters: Any, chain: Any, nearest: Any, pairs: Any, similarities: Any, budget: int
-) -> bool:
-    """Merges in the order of the chain. Ties: the smallest pair of first rows. Returns whether any is left to make.
+    compared: Any, clusters: Any, chain: Any, nearest: Any, pairs: Any, similarities: Any, stop_flag: Any
+) -> None:
+    """Merges in the order of the chain. Ties: the smallest pair of first rows.
 
     compared : IN Compared, as a plain tuple
     clusters : WORK Clusters, as a plain tuple
@@ -392,36 +380,35 @@ def average_chain(
     nearest : WORK Nearest, as a plain tuple
     pairs : OUT (m - 1, 2) first rows of the two clusters of each merge, the smaller first
     similarities : OUT (m - 1,)
-    budget : IN operations of this call
+    stop_flag : IN (1,)
     """
     offsets, _, _, _, _, _ = compared
     _, _, _, _, _, used, _, labels, _, _, length, bound = clusters
-    _, _, chained, dead, progress = chain
-    partner, searched, born, n_searched = nearest
+    _, _, chained, dead, n_of = chain
+    partner, searched, born = nearest
     m, p, tables = dead.shape[0], offsets.shape[0] - 1, np.zeros((3, offsets[-1]))
-    while progress[1] < m - 1 and budget > 0:
+    n_searched = 0
+    while n_of[1] < m - 1 and not is_set(stop_flag):
         # First every row finds its nearest one; then the most promising cluster starts a chain.
-        top, before, link = n_searched[0], -1, -1.0
-        if n_searched[0] < m:
-            n_searched[0] += 1
+        top, before, link = n_searched, -1, -1.0
+        if n_searched < m:
+            n_searched += 1
         else:
-            if progress[0] == 0:
+            if n_of[0] == 0:
                 extend(chain, most_promising(clusters), -1.0)
             top, before, link = end_of(chain)
         near = partner[top]
         if near < 0 or dead[near] or born[near] > searched[top]:
-            budget -= work_of_search(compared, clusters)
             near, bound[top] = nearest_to(top, before, link, compared, clusters, chained, tables)
-            partner[top], searched[top] = near, progress[1]
-        if progress[0] == 0:
+            partner[top], searched[top] = near, n_of[1]
+        if n_of[0] == 0:
             continue
         # With rounded sums two clusters may not see each other alike: a chain never turns back.
         if near != before and not chained[near]:
             extend(chain, near, bound[top])
             continue
         if used[2] + 4 * p + length[top] + length[before] > labels.shape[0]:
-            compact_labels(clusters, pairs[: progress[1], 0], born, dead)
+            compact_labels(clusters, pairs[: n_of[1], 0], born, dead)
         first, second = merge_end(chain, pairs, similarities)
         merge(first, second, offsets, clusters)
-        bound[first], partner[first], born[first] = link, -1, progress[1]
-    return bool(progress[1] < m - 1)
+        bound[first], partner[first], born[first] = link, -1, n_of[1]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ensemblage.kernels._dendrogram import root_of
-from ensemblage.kernels._jit import inner_jit, jit
+from ensemblage.kernels._jit import inner_jit, is_set, jit
 
 POINTS_OF_LEAF = 8
 """Points of a leaf at most: a node with more has two children of the same size or of sizes that differ by one."""
@@ -97,12 +97,11 @@ def join_components(
     bound: Any,
     best: Any,
     best_pair: Any,
-    progress: Any,
     pairs: Any,
     squares: Any,
-    budget: int,
-) -> bool:
-    """Rounds of Borůvka's algorithm; returns whether edges are left to find.
+    stop_flag: Any,
+) -> None:
+    """Borůvka's algorithm.
 
     points : IN (n, m) in the order of the tree
     names : IN (n,) int64 which points they are
@@ -113,35 +112,28 @@ def join_components(
     bound : WORK (n,) zeros; no point of another component is nearer than this, squared
     best : WORK (n,) squared length of the best edge of each component
     best_pair : WORK (n, 2) int64 places of its ends, the end in the component first
-    progress : WORK (2,) int64 zeros; edges found, point that is next in this round
     pairs : OUT (n - 1, 2) int64 names of the ends of each edge, the smaller first
     squares : OUT (n - 1,) their squared lengths
-    budget : IN operations of this call
+    stop_flag : IN (1,)
     """
     n = points.shape[0]
     stack = np.empty(128, np.int64)
     squares_below = np.empty(128)
-    while progress[0] < n - 1 and budget > 0:
-        if progress[1] == 0:
-            budget = max(budget - n, 1)  # at least one point is looked up in every call
-            begin_round(names, component, starts, node_component, nearest, bound, best, best_pair)
-        i = progress[1]
-        while i < n and budget > 0:
+    n_found = 0
+    while n_found < n - 1 and not is_set(stop_flag):
+        begin_round(names, component, starts, node_component, nearest, bound, best, best_pair)
+        for i in range(n):
             c = component[i]
             if nearest[i] == NONE and bound[i] <= best[c]:
-                budget -= look_for_nearest(
+                if is_set(stop_flag):
+                    return
+                look_for_nearest(
                     *(i, points, names, starts, lower, upper, least_name, component, node_component, nearest, bound),
                     *(best, best_pair, stack, squares_below),
                 )
                 if nearest[i] != NONE:
                     take_if_better(c, bound[i], i, nearest[i], names, best, best_pair)
-            budget -= 1
-            i += 1
-        progress[1] = i
-        if i == n:
-            progress[0] += end_round(names, component, best, best_pair, pairs[progress[0] :], squares[progress[0] :])
-            progress[1] = 0
-    return bool(progress[0] < n - 1)
+        n_found += end_round(names, component, best, best_pair, pairs[n_found:], squares[n_found:])
 
 
 @inner_jit
@@ -218,17 +210,17 @@ def look_for_nearest(
     best_pair: Any,
     stack: Any,
     squares_below: Any,
-) -> int:
+) -> None:
     """The nearest point of another component, of equally near ones that with the least name, if its edge is no worse
     than the best one of the component.
 
     nearest, bound : OUT [i]: the point and its squared distance; NONE and the least that it may be if there is none
     stack, squares_below : WORK nodes to look into and their squared distances
-    Returns the number of operations. The other arguments are as in `join_components`.
+    The other arguments are as in `join_components`.
     """
     n_nodes, m = lower.shape
     own, at = component[i], points[i]
-    found, limit, operations = NONE, best[own], 0
+    found, limit = NONE, best[own]
     # Of edges as long as the best one only those to a point with a name below this can come before it.
     name_limit = np.iinfo(np.int64).max
     if limit < np.inf:
@@ -246,7 +238,6 @@ def look_for_nearest(
             left, right = 2 * v + 1, 2 * v + 2
             to_left = square_to_box(at, lower[left], upper[left])
             to_right = square_to_box(at, lower[right], upper[right])
-            operations += 4 * m
             # The nearer one is looked into first.
             if to_left < to_right or (to_left == to_right and least_name[left] < least_name[right]):
                 left, right, to_left, to_right = right, left, to_right, to_left
@@ -262,9 +253,7 @@ def look_for_nearest(
                 square += (points[j, f] - at[f]) ** 2
             if square < limit or (square == limit and names[j] < name_limit):
                 limit, found, name_limit = square, j, names[j]
-        operations += POINTS_OF_LEAF * m
     nearest[i], bound[i] = found, limit
-    return operations
 
 
 @inner_jit

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ensemblage.kernels._jit import inner_jit, jit, next_rows
+from ensemblage.kernels._jit import inner_jit, is_set, jit
 
 
 @inner_jit
@@ -23,20 +23,18 @@ def root_of(parent: Any, i: int) -> int:
 
 
 @jit
-def number_merges(pairs: Any, parent: Any, number: Any, size: Any, progress: Any, merged: Any, budget: int) -> bool:
-    """Returns whether merges are left to number.
-
-    pairs : IN (n - 1, 2) one leaf of each of the two clusters, merges in order
+def number_merges(pairs: Any, parent: Any, number: Any, size: Any, merged: Any, stop_flag: Any) -> None:
+    """pairs : IN (n - 1, 2) one leaf of each of the two clusters, merges in order
     parent : WORK (n,) 0 … n - 1
     number : WORK (n,) 0 … n - 1, SciPy's number of each leaf's cluster where the leaf is a root
     size : WORK (n,) ones, leaves of the cluster
-    progress : WORK (1,) zero; merges made
     merged : OUT (n - 1, 4) SciPy's numbers of the clusters, the smaller first, in 0 and 1; leaves of both in 3
-    budget : IN operations of this call
+    stop_flag : IN (1,)
     """
     n = parent.shape[0]
-    first, last = next_rows(pairs.shape[0], 64, budget, progress)
-    for s in range(first, last):
+    for s in range(pairs.shape[0]):
+        if is_set(stop_flag):
+            return
         a, b = root_of(parent, pairs[s, 0]), root_of(parent, pairs[s, 1])
         if number[a] > number[b]:
             a, b = b, a
@@ -47,7 +45,6 @@ def number_merges(pairs: Any, parent: Any, number: Any, size: Any, progress: Any
         size[a] += size[b]
         number[a] = n + s
         merged[s, 3] = size[a]
-    return bool(last < pairs.shape[0])
 
 
 @jit

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ensemblage.kernels._jit import inner_jit, jit, next_rows
+from ensemblage.kernels._jit import inner_jit, is_set, jit
 from ensemblage.kernels._table_rows import add_weighted_rows
 
 
@@ -87,25 +87,23 @@ def sum_of_many(similarities: Any, values: Any, counts: Any, n_neighbors: int) -
 
 @jit
 def point_weights(
-    matrix: Any, values: Any, counts: Any, members: Any, n_neighbors: int, progress: Any, weights: Any, budget: int
-) -> bool:
-    """Returns whether members are left to look at.
-
-    matrix : IN (m, m)
+    matrix: Any, values: Any, counts: Any, members: Any, n_neighbors: int, weights: Any, stop_flag: Any
+) -> None:
+    """matrix : IN (m, m)
     values : IN
     counts : IN (m,) objects of each row
     members : IN (q,) ascending rows to look at, no others are neighbours
     n_neighbors : IN
-    progress : WORK (1,) zero; members looked at
     weights : OUT (q,) sum of an object's largest similarities to other objects
-    budget : IN operations of this call
+    stop_flag : IN (1,)
     """
     q = members.shape[0]
     few = n_neighbors <= FEW
     largest = np.empty(n_neighbors if few else 0)
     some, others = np.empty(q, matrix.dtype), counts[members]
-    first, last = next_rows(q, 2 * q + 8 * n_neighbors * n_neighbors if few else 64 * q, budget, progress)
-    for a in range(first, last):
+    for a in range(q):
+        if is_set(stop_flag):
+            return
         similarities = matrix[members[a]]
         if q < matrix.shape[0]:
             for b in range(q):
@@ -118,14 +116,11 @@ def point_weights(
             else sum_of_many(similarities, values, others, n_neighbors)
         )
         others[a] += 1
-    return bool(last < q)
 
 
 @jit
-def weakest_link(
-    matrix: Any, values: Any, members: Any, weights: Any, best: Any, left: Any, progress: Any, weakest: Any, budget: int
-) -> bool:
-    """Maximum spanning tree of two rows or more (Prim); returns whether edges are left to find.
+def weakest_link(matrix: Any, values: Any, members: Any, weights: Any, best: Any, left: Any, stop_flag: Any) -> float:
+    """The weakest edge of the maximum spanning tree of two rows or more (Prim).
 
     matrix : IN (m, m)
     values : IN
@@ -133,14 +128,13 @@ def weakest_link(
     weights : IN (q,) their weights within it
     best : WORK (q,) -1; strongest edge of each to the tree
     left : WORK (q,) True; whether it is not in the tree
-    progress : WORK (2,) zeros; edges found, member that comes into the tree next
-    weakest : IN/OUT (1,) weakest edge of the tree, infinite before
-    budget : IN operations of this call
+    stop_flag : IN (1,)
     """
     q = members.shape[0]
-    e, a = progress[0], progress[1]
-    while e < q - 1 and budget > 0:
-        budget -= 2 * q
+    a, weakest = 0, np.inf
+    for _ in range(q - 1):
+        if is_set(stop_flag):
+            break
         left[a] = False
         nearest = -1
         for b in range(q):
@@ -149,30 +143,23 @@ def weakest_link(
                 best[b] = max(best[b], value * weights[a] * weights[b])
                 if nearest < 0 or best[b] > best[nearest]:
                     nearest = b
-        weakest[0] = min(weakest[0], best[nearest])
+        weakest = min(weakest, best[nearest])
         a = nearest
-        e += 1
-    progress[0], progress[1] = e, a
-    return bool(e < q - 1)
+    return weakest
 
 
 @jit
-def strongest_bridges(
-    matrix: Any, values: Any, clusters: Any, weights: Any, progress: Any, bridges: Any, budget: int
-) -> bool:
-    """Returns whether rows are left to look at.
-
-    matrix : IN (m, m)
+def strongest_bridges(matrix: Any, values: Any, clusters: Any, weights: Any, bridges: Any, stop_flag: Any) -> None:
+    """matrix : IN (m, m)
     values : IN
     clusters : IN (m,) 0 … k - 1, negative = left out
     weights : IN (m,)
-    progress : WORK (1,) zero; rows looked at
     bridges : IN/OUT (k,) strongest edge that leaves each cluster, 0 before
-    budget : IN operations of this call
+    stop_flag : IN (1,)
     """
-    m = clusters.shape[0]
-    first, last = next_rows(m, 2 * m, budget, progress)
-    for i in range(first, last):
+    for i in range(clusters.shape[0]):
+        if is_set(stop_flag):
+            return
         c = clusters[i]
         if c < 0:
             continue
@@ -181,7 +168,6 @@ def strongest_bridges(
             if clusters[j] != c and clusters[j] >= 0:
                 strongest = max(strongest, association(matrix, values, i, j) * weights[i] * weights[j])
         bridges[c] = max(bridges[c], strongest)
-    return bool(last < m)
 
 
 @jit
@@ -225,17 +211,15 @@ def mark_diagonal(indptr: Any, indices: Any, present: Any) -> None:
 
 
 @jit
-def count_entries(matrix: Any, progress: Any, tables: Any, budget: int) -> bool:
-    """Returns whether rows are left to count.
-
-    matrix : IN (m, m) levels
-    progress : WORK (1,) zero; rows counted
+def count_entries(matrix: Any, tables: Any, stop_flag: Any) -> None:
+    """matrix : IN (m, m) levels
     tables : IN/OUT (4, levels or more) int64, whose sum is the number of entries with each level
-    budget : IN operations of this call
+    stop_flag : IN (1,)
     """
     m = matrix.shape[0]
-    first, last = next_rows(m, m, budget, progress)
-    for i in range(first, last):
+    for i in range(m):
+        if is_set(stop_flag):
+            return
         row = matrix[i]
         # Four tables: an entry need not wait for the one before, which often has the same level.
         for j in range(0, m - 3, 4):
@@ -245,44 +229,38 @@ def count_entries(matrix: Any, progress: Any, tables: Any, budget: int) -> bool:
             tables[3, row[j + 3]] += 1
         for j in range(m - m % 4, m):
             tables[0, row[j]] += 1
-    return bool(last < m)
 
 
 @jit
-def count_strong(matrix: Any, most: Any, progress: Any, degrees: Any, budget: int) -> bool:
-    """Returns whether rows are left to count.
-
-    matrix : IN (m, m) levels or associations
+def count_strong(matrix: Any, most: Any, degrees: Any, stop_flag: Any) -> None:
+    """matrix : IN (m, m) levels or associations
     most : IN of the matrix's type; entries up to it are no edges, but the diagonal always is one
-    progress : WORK (1,) zero; rows counted
     degrees : OUT (m,) entries of each row
-    budget : IN operations of this call
+    stop_flag : IN (1,)
     """
     m = matrix.shape[0]
-    first, last = next_rows(m, m, budget, progress)
-    for i in range(first, last):
+    for i in range(m):
+        if is_set(stop_flag):
+            return
         row, n_strong = matrix[i], np.int32(matrix[i, i] <= most)
         for j in range(m):
             n_strong = np.int32(n_strong + np.int32(row[j] > most))
         degrees[i] = n_strong
-    return bool(last < m)
 
 
 @jit
-def fill_strong(matrix: Any, values: Any, most: Any, progress: Any, indices: Any, data: Any, budget: int) -> bool:
-    """Returns whether rows are left.
-
-    matrix : IN (m, m) levels, or associations if values is empty
+def fill_strong(matrix: Any, values: Any, most: Any, indices: Any, data: Any, stop_flag: Any) -> None:
+    """matrix : IN (m, m) levels, or associations if values is empty
     values : IN association of each level
     most : IN as in count_strong
-    progress : WORK (2,) zeros; rows done, entries found
     indices : OUT columns, ascending in each row; there is room for one more than there are
     data : OUT float64 associations
-    budget : IN operations of this call
+    stop_flag : IN (1,)
     """
-    m, n_found = matrix.shape[0], np.uint64(progress[1])
-    first, last = next_rows(m, 2 * m, budget, progress)
-    for i in range(first, last):
+    m, n_found = matrix.shape[0], np.uint64(0)
+    for i in range(m):
+        if is_set(stop_flag):
+            return
         row, start = matrix[i], n_found
         # No branch, which would be mispredicted: a column that is no edge is overwritten by the next. An index without
         # a sign needs no test for negative ones.
@@ -291,8 +269,6 @@ def fill_strong(matrix: Any, values: Any, most: Any, progress: Any, indices: Any
             n_found += np.uint64((row[j] > most) | (j == i))
         for s in range(start, n_found):
             data[s] = similarity_of(values, row[np.uint64(indices[s])])
-    progress[1] = n_found
-    return bool(last < m)
 
 
 @jit
@@ -368,9 +344,9 @@ def peel(indptr: Any, indices: Any, least: int, degrees: Any, stack: Any) -> Non
 
 @jit
 def move_nodes(
-    graph: Any, sizes: Any, gamma: float, order: Any, labels: Any, totals: Any, work: Any, progress: Any, budget: int
-) -> bool:
-    """Move nodes between communities until no move gains anything. Returns whether moves are left.
+    graph: Any, sizes: Any, gamma: float, order: Any, labels: Any, totals: Any, work: Any, stop_flag: Any
+) -> None:
+    """Move nodes between communities until no move gains anything.
 
     A node i gains w(i, c) - gamma * size(i) * size(c) in community c: w(i, c) is the weight of its edges into c, and
     neither counts i itself. It stays where that is as good as anywhere else, up to rounding; ties among others go to
@@ -382,49 +358,43 @@ def move_nodes(
     labels : IN/OUT (n,) int64, community of each node, from 0 to n - 1
     totals : IN/OUT (n,) float64, sum of the sizes of each community
     work : WORK (float64 (n,) zero, int64 (n,), bool (n,) all True: nodes to look at)
-    progress : WORK (2,) int64 zero, the place in ``order`` and the moves since it began
-    budget : IN operations of this call
+    stop_flag : IN (1,)
     """
     indptr, indices, data = graph
     weight_to, near, active = work
-    n, (place, moves), operations = order.shape[0], progress, 0
-    while operations < budget:
-        if place == n:
-            if moves == 0:
-                return False
-            place, moves = 0, 0
-        i = order[place]
-        place += 1
-        operations += 1
-        if not active[i]:
-            continue
-        active[i] = False
-        operations += 2 * (indptr[i + 1] - indptr[i])
-        own, n_near, degree = labels[i], 0, 0.0
-        for s in range(indptr[i], indptr[i + 1]):
-            j = indices[s]
-            if j != i and data[s] > 0:
-                c = labels[j]
-                if weight_to[c] == 0:
-                    near[n_near] = c
-                    n_near += 1
-                weight_to[c] += data[s]
-                degree += data[s]
-        totals[own] -= sizes[i]
-        stay = weight_to[own] - gamma * sizes[i] * totals[own]
-        best, gain, best_rank = own, stay + 1e-12 * degree, n
-        for t in range(n_near):
-            c = near[t]
-            here, rank = weight_to[c] - gamma * sizes[i] * totals[c], (c + order[i]) % n
-            weight_to[c] = 0.0
-            if here > gain or (here == gain and best != own and rank < best_rank):
-                best, gain, best_rank = c, here, rank
-        totals[best] += sizes[i]
-        if best != own:
-            labels[i] = best
-            moves += 1
+    n, moves = order.shape[0], 1
+    while moves > 0:
+        moves = 0
+        for place in range(n):
+            i = order[place]
+            if not active[i]:
+                continue
+            if is_set(stop_flag):
+                return
+            active[i] = False
+            own, n_near, degree = labels[i], 0, 0.0
             for s in range(indptr[i], indptr[i + 1]):
-                if labels[indices[s]] != best:
-                    active[indices[s]] = True
-    progress[0], progress[1] = place, moves
-    return True
+                j = indices[s]
+                if j != i and data[s] > 0:
+                    c = labels[j]
+                    if weight_to[c] == 0:
+                        near[n_near] = c
+                        n_near += 1
+                    weight_to[c] += data[s]
+                    degree += data[s]
+            totals[own] -= sizes[i]
+            stay = weight_to[own] - gamma * sizes[i] * totals[own]
+            best, gain, best_rank = own, stay + 1e-12 * degree, n
+            for t in range(n_near):
+                c = near[t]
+                here, rank = weight_to[c] - gamma * sizes[i] * totals[c], (c + order[i]) % n
+                weight_to[c] = 0.0
+                if here > gain or (here == gain and best != own and rank < best_rank):
+                    best, gain, best_rank = c, here, rank
+            totals[best] += sizes[i]
+            if best != own:
+                labels[i] = best
+                moves += 1
+                for s in range(indptr[i], indptr[i + 1]):
+                    if labels[indices[s]] != best:
+                        active[indices[s]] = True

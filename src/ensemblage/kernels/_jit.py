@@ -8,7 +8,10 @@ from secrets import randbits
 from typing import Any, ParamSpec, TypeVar
 
 import numba
+from llvmlite import ir
+from numba import types
 from numba.core.compiler_lock import global_compiler_lock
+from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 P = ParamSpec("P")
@@ -125,18 +128,23 @@ def _name_files_apart(compiled: Any) -> None:
         file._data_name = lambda number: pattern.format(number=randbits(63))
 
 
-@inner_jit
-def next_rows(n: int, operations: int, budget: int, progress: Any) -> tuple[int, int]:
-    """The first row of this slice and the one after its last: one row or more.
+@intrinsic  # type: ignore[untyped-decorator]
+def _load(typing_context: Any, address: Any) -> Any:
+    """The byte at an address. The load is atomic (C's memory_order_relaxed): the compiler moves it out of no loop."""
 
-    n : IN number of rows
-    operations : IN of each row
-    budget : IN operations of this call
-    progress : IN/OUT (1 or more,) rows done; afterwards those of this slice too
+    def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        return builder.load_atomic(builder.inttoptr(values[0], ir.IntType(8).as_pointer()), "monotonic", align=1)
+
+    return types.uint8(address), code
+
+
+@inner_jit
+def is_set(stop_flag: Any) -> bool:
+    """Whether a kernel is to return, its work undone. An ordinary read would be made once, before its loops.
+
+    stop_flag : IN (1,) uint8; another thread sets it
     """
-    first = progress[0]
-    progress[0] = min(n, first + max(1, budget // operations))
-    return first, progress[0]
+    return bool(_load(stop_flag.ctypes.data) != 0)
 
 
 if hasattr(os, "register_at_fork"):

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.kernels._jit import inner_jit, jit
+from ensemblage.kernels._jit import inner_jit, is_set, jit
 
 
 @inner_jit
@@ -209,7 +209,7 @@ def fill_empty(space: Any, run: Any, table: Any, score: Any) -> None:
     score : WORK (k,)
     """
     X, codes, offsets, weights = space
-    labels, bounds, features, proportions, counts, sizes, _, _ = run
+    labels, bounds, features, proportions, counts, sizes, _ = run
     for c in range(sizes.shape[0]):
         if sizes[c] == 0:
             fill_table(weights, offsets, proportions, table)
@@ -220,35 +220,34 @@ def fill_empty(space: Any, run: Any, table: Any, score: Any) -> None:
 
 
 @jit
-def assign(space: Any, table: Any, rounding: float, run: Any, score: Any, budget: int) -> int:
+def assign(space: Any, table: Any, rounding: float, run: Any, score: Any, stop_flag: Any) -> int:
     """Move rows to their nearest centre, the first one on ties; skip rows whose nearest cannot have changed.
 
-    Returns what is left of the budget.
+    Returns how many moved.
 
     space : IN
     table : IN (d, k)
     run : IN/OUT Lloyd
     score : WORK (k,)
+    stop_flag : IN (1,)
     """
     X, codes, offsets, _ = space
-    labels, bounds, features, _, counts, sizes, drift, progress = run
-    operations = score.shape[0] * (X.shape[1] + codes.shape[1])
-    while progress[2] < X.shape[0] and budget > 0:
-        i = progress[2]
-        progress[2] += 1
-        budget -= 1
+    labels, bounds, features, _, counts, sizes, drift = run
+    n_moved = 0
+    for i in range(X.shape[0]):
         bounds[i] -= drift[labels[i]]
         if bounds[i] > 0:
             continue
-        budget -= operations
+        if is_set(stop_flag):
+            break
         score_row(i, space, features, table, score)
         nearest, first, second = two_least_of(score)
         bounds[i] = hamerly_bound(first, second, rounding)
         if nearest != labels[i]:
             move_member(codes[i], offsets, labels[i], nearest, counts, sizes)
             labels[i] = nearest
-            progress[1] += 1
-    return budget
+            n_moved += 1
+    return n_moved
 
 
 class Lloyd(NamedTuple):
@@ -268,8 +267,6 @@ class Lloyd(NamedTuple):
     """(k,)"""
     drift: NDArray[np.float64]
     """(k,) as `drifts` says."""
-    progress: NDArray[np.int64]
-    """(3,) iterations begun; rows that moved in the last one, and looked at in it."""
 
     @classmethod
     def of(
@@ -279,8 +276,7 @@ class Lloyd(NamedTuple):
         _, codes, offsets, _ = space
         counts, sizes = np.empty(proportions.shape, dtype=np.int64), np.empty(features.shape[1], dtype=np.int64)
         count_members(codes, offsets, labels, counts, sizes)
-        progress = np.array([0, 1, len(labels)])
-        return cls(labels, bounds, features, proportions, counts, sizes, np.empty(len(sizes)), progress)
+        return cls(labels, bounds, features, proportions, counts, sizes, np.empty(len(sizes)))
 
 
 @inner_jit
@@ -294,8 +290,8 @@ def copy_table(table: Any, copy: Any) -> None:
 
 
 @jit
-def lloyd_mixed(space: Any, max_iter: int, rounding: float, run: Any, budget: int) -> bool:
-    """Lloyd's iterations from the means of the labels until no row moves; returns whether it would go on.
+def lloyd_mixed(space: Any, max_iter: int, rounding: float, run: Any, stop_flag: Any) -> int:
+    """Lloyd's iterations from the means of the labels until no row moves; returns how many.
 
     An empty cluster takes the row farthest from its own centre; ``max_iter`` does not end the iterations (but n more
     would) as long as there is one. O(n (m + u) k) per iteration, much less when few rows
@@ -304,29 +300,23 @@ def lloyd_mixed(space: Any, max_iter: int, rounding: float, run: Any, budget: in
     space : IN (n, m) features, (n, u) codes, (u + 1,) offsets, (u,) weights
     rounding : IN error bound of a squared distance
     run : IN/OUT Lloyd, as a plain tuple
-    budget : IN operations of this call
+    stop_flag : IN (1,)
     """
     X, _, offsets, weights = space
-    labels, _, features, proportions, counts, sizes, drift, progress = run
+    labels, _, features, proportions, counts, sizes, drift = run
     table, score = np.empty_like(proportions), np.empty(sizes.shape[0])
     before, before_proportions = np.empty_like(features), np.empty_like(proportions)
-    fill_table(weights, offsets, proportions, table)
-    while budget > 0:
-        if progress[2] == X.shape[0]:
-            stuck = progress[0] >= max_iter + X.shape[0]
-            if progress[1] == 0 or stuck or (progress[0] >= max_iter and sizes.min() > 0):
-                return False
-            progress[0] += 1
-            progress[1], progress[2] = 0, 0
-            copy_table(features, before)
-            copy_table(proportions, before_proportions)
-            means(X, labels, counts, sizes, features, proportions)
-            fill_empty(space, run, table, score)
-            drifts(before, features, before_proportions, proportions, offsets, weights, drift)
-            fill_table(weights, offsets, proportions, table)
-            budget -= X.shape[0] * X.shape[1]
-        budget = assign(space, table, rounding, run, score, budget)
-    return True
+    n_iter, n_moved, most = 0, 1, max_iter + X.shape[0]
+    while n_moved > 0 and n_iter < most and (n_iter < max_iter or sizes.min() == 0) and not is_set(stop_flag):
+        n_iter += 1
+        copy_table(features, before)
+        copy_table(proportions, before_proportions)
+        means(X, labels, counts, sizes, features, proportions)
+        fill_empty(space, run, table, score)
+        drifts(before, features, before_proportions, proportions, offsets, weights, drift)
+        fill_table(weights, offsets, proportions, table)
+        n_moved = assign(space, table, rounding, run, score, stop_flag)
+    return n_iter
 
 
 @jit

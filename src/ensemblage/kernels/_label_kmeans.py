@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.kernels._jit import inner_jit, jit, next_rows
+from ensemblage.kernels._jit import inner_jit, is_set, jit
 from ensemblage.kernels._table_rows import (
     add_table_rows,
     limit_rows,
@@ -349,10 +349,9 @@ def climb(
     weights: Any,
     state: Any,
     least: float,
-    progress: Any,
-    budget: int,
-) -> bool:
-    """One pass over the rows; returns whether rows are left to look at.
+    stop_flag: Any,
+) -> int:
+    """One pass over the rows; returns how many moved.
 
     With a row of q objects and weight w of the partitions that label it, a cluster gains 2 q Σ w α + w (q² − q) joined
     pairs and 2 q Σ w labelled + w (q² − q) pairs; it loses 2 q Σ w α − w (q² + q) and 2 q Σ w labelled − w (q² + q).
@@ -364,14 +363,14 @@ def climb(
     weights : IN (p,) float64
     state : IN/OUT Climb, as a plain tuple
     least : IN a row moves only if n S rises by more
-    progress : WORK (2,) zeros; rows looked at, and how many of them moved
-    budget : IN operations of this call
+    stop_flag : IN (1,)
     """
     _, _, joined, pairs, sizes, n_rows = state
-    (m, p), k = codes.shape, sizes.shape[0]
+    k, n_moved = sizes.shape[0], 0
     shared, known = np.empty(k), np.empty(k)
-    first, last = next_rows(m, 2 * p * k, budget, progress)
-    for i in range(first, last):
+    for i in range(codes.shape[0]):
+        if is_set(stop_flag):
+            break
         a = clusters[i]
         if n_rows[a] < 2:
             continue
@@ -396,5 +395,5 @@ def climb(
         joined[a], pairs[a] = out_joined, out_pairs
         move_row(codes[i], counts[i], a, b, offsets, state)
         clusters[i] = b
-        progress[1] += 1
-    return bool(last < m)
+        n_moved += 1
+    return n_moved

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.kernels._jit import inner_jit, jit
+from ensemblage.kernels._jit import inner_jit, is_set, jit
 from ensemblage.kernels._pairs import ROWS_AT_ONCE, count_joined, count_labelled
 
 
@@ -30,8 +30,8 @@ class Chain(NamedTuple):
     """(m,) whether a cluster is on the chain."""
     dead: NDArray[np.bool_]
     """(m,) whether a cluster was merged into another."""
-    progress: NDArray[np.int64]
-    """(2,) length of the chain, merges made."""
+    n_of: NDArray[np.int64]
+    """(2,) clusters on the chain, merges made."""
 
     @classmethod
     def of(cls, m: int) -> Chain:
@@ -56,20 +56,20 @@ def is_nearer(similarity: float, other: int, itself: int, best: float, nearest: 
 @inner_jit
 def end_of(chain: Any) -> tuple[Any, Any, Any]:
     """The last cluster, the one before it (-1: none), and how similar they are."""
-    nodes, links, _, _, progress = chain
-    n = progress[0]
+    nodes, links, _, _, n_of = chain
+    n = n_of[0]
     return (nodes[n - 1], nodes[n - 2], links[n - 2]) if n > 1 else (nodes[0], -1, -1.0)
 
 
 @jit
 def extend(chain: Any, node: int, similarity: float) -> None:
     """Put a cluster at the end; ``similarity`` is that to the last one."""
-    nodes, links, chained, _, progress = chain
-    n = progress[0]
+    nodes, links, chained, _, n_of = chain
+    n = n_of[0]
     if n > 0:
         links[n - 1] = similarity
     nodes[n], chained[node] = node, True
-    progress[0] += 1
+    n_of[0] += 1
 
 
 @inner_jit
@@ -80,13 +80,13 @@ def merge_end(chain: Any, pairs: Any, similarities: Any) -> tuple[int, int]:
     pairs : OUT (m - 1, 2) first rows of the two clusters of each merge, the smaller first
     similarities : OUT (m - 1,)
     """
-    _, _, chained, dead, progress = chain
+    _, _, chained, dead, n_of = chain
     last, before, similarity = end_of(chain)
-    first, second, s = min(last, before), max(last, before), progress[1]
+    first, second, s = min(last, before), max(last, before), n_of[1]
     chained[last], chained[before], dead[second] = False, False, True
     pairs[s, 0], pairs[s, 1], similarities[s] = first, second, similarity
-    progress[0] -= 2
-    progress[1] += 1
+    n_of[0] -= 2
+    n_of[1] += 1
     return first, second
 
 
@@ -176,9 +176,9 @@ def nearest_entry(
 
 @jit
 def condensed_chain(
-    condensed: Any, linkage: int, chain: Any, left: Any, n_left: Any, pairs: Any, similarities: Any, budget: int
-) -> bool:
-    """Merges in the order of the chain. Ties: the smallest pair of first rows. Returns whether any is left to make.
+    condensed: Any, linkage: int, chain: Any, left: Any, pairs: Any, similarities: Any, stop_flag: Any
+) -> None:
+    """Merges in the order of the chain. Ties: the smallest pair of first rows.
 
     A ratio of two whole numbers is rounded once, so that equal ratios are equal.
 
@@ -186,30 +186,27 @@ def condensed_chain(
     linkage : IN AVERAGE is the ratio of the sums over all pairs, COMPLETE the least similarity, SINGLE the largest
     chain : WORK Chain, as a plain tuple
     left : WORK (m,) 0 … m - 1; the clusters, ascending, with dead ones that are taken out now and then
-    n_left : IN/OUT (1,) m; entries of `left`
     pairs : OUT (m - 1, 2) first rows of the two clusters of each merge, the smaller first
     similarities : OUT (m - 1,) on the scale of the matrix
-    budget : IN operations of this call
+    stop_flag : IN (1,)
     """
-    _, _, chained, dead, progress = chain
-    m = dead.shape[0]
-    while progress[1] < m - 1 and budget > 0:
-        if progress[0] == 0:
+    _, _, chained, dead, n_of = chain
+    n_left = m = dead.shape[0]
+    while n_of[1] < m - 1 and not is_set(stop_flag):
+        if n_of[0] == 0:
             s = 0
             while dead[left[s]]:
                 s += 1
             extend(chain, left[s], -1.0)
         top, before, link = end_of(chain)
-        budget -= 4 * n_left[0]
-        nearest, similarity = nearest_entry(top, before, link, condensed, linkage, left[: n_left[0]], chained, dead)
+        nearest, similarity = nearest_entry(top, before, link, condensed, linkage, left[:n_left], chained, dead)
         if nearest != before:
             extend(chain, nearest, similarity)
             continue
         first, second = merge_end(chain, pairs, similarities)
-        merge_entries(first, second, condensed, linkage, left[: n_left[0]], dead)
-        if progress[1] % 64 == 0:
-            n_left[0] = without_dead(left[: n_left[0]], dead)
-    return bool(progress[1] < m - 1)
+        merge_entries(first, second, condensed, linkage, left[:n_left], dead)
+        if n_of[1] % 64 == 0:
+            n_left = without_dead(left[:n_left], dead)
 
 
 @inner_jit
@@ -449,42 +446,37 @@ def row_of(i: int, compared: Any, rows: Any, counters: Any, pairs: Any, n_merges
 
 
 @jit
-def complete_chain(
-    compared: Any, rows: Any, chain: Any, lowest: Any, pairs: Any, similarities: Any, budget: int
-) -> bool:
+def complete_chain(compared: Any, rows: Any, chain: Any, pairs: Any, similarities: Any, stop_flag: Any) -> None:
     """`ensemblage.kernels._linkage.condensed_chain` for the least similarity.
 
     compared : IN columns, missing and level of `fill_row`
     rows : WORK LevelRows, as a plain tuple
     chain : WORK Chain, as a plain tuple
-    lowest : IN/OUT (1,) 0; no cluster there is has a lower number
     pairs : OUT (m - 1, 2) first rows of the two clusters of each merge, the smaller first
     similarities : OUT (m - 1,) levels
-    budget : IN operations of this call
+    stop_flag : IN (1,)
     """
     square, place, seen, spare, used = rows
-    _, _, chained, dead, progress = chain
-    columns, _, _ = compared
-    (m, w), p = square.shape, columns.shape[0]
+    _, _, chained, dead, n_of = chain
+    m, w = square.shape
     largest, counters = np.empty(w // TILE, np.uint8), np.empty((2, m), np.uint8)
-    while progress[1] < m - 1 and budget > 0:
-        if progress[0] == 0:
-            while dead[lowest[0]]:
-                lowest[0] += 1
-            extend(chain, lowest[0], -1.0)
+    lowest = 0  # no cluster there is has a lower number
+    while n_of[1] < m - 1 and not is_set(stop_flag):
+        if n_of[0] == 0:
+            while dead[lowest]:
+                lowest += 1
+            extend(chain, lowest, -1.0)
         top, before, link = end_of(chain)
-        budget -= w // 8 + progress[1] - seen[top] + (m * (p + 8) // 16 if place[top] < 0 else 0)
-        row = row_of(top, compared, rows, counters, pairs, progress[1])
+        row = row_of(top, compared, rows, counters, pairs, n_of[1])
         nearest, similarity = nearest_of_row(row, before, link, largest, chained)
         if nearest != before:
             extend(chain, nearest, similarity)
             continue
-        other = row_of(before, compared, rows, counters, pairs, progress[1])
+        other = row_of(before, compared, rows, counters, pairs, n_of[1])
         first, second = merge_end(chain, pairs, similarities)
         for c in range(w):
             row[c] = min(row[c], other[c])
         row[first] = row[second] = 0
         spare[used[0]] = place[before]
         used[0] += 1
-        place[first], seen[first] = place[top], progress[1]
-    return bool(progress[1] < m - 1)
+        place[first], seen[first] = place[top], n_of[1]

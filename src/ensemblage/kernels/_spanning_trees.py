@@ -18,7 +18,7 @@ from ensemblage.kernels._bitmaps import (
     number_at,
     number_maps,
 )
-from ensemblage.kernels._jit import inner_jit, jit
+from ensemblage.kernels._jit import inner_jit, is_set, jit
 from ensemblage.kernels._linkage import fill_row_tables, sums_of_pair
 from ensemblage.kernels._pairs import ROWS_AT_ONCE, count_joined, count_labelled
 from ensemblage.kernels._vectors import EIGHT
@@ -88,12 +88,11 @@ def spanning_tree_of_counts(
     rows: Any,
     keys: Any,
     counters: Any,
-    progress: Any,
     edges: Any,
     ranks: Any,
-    budget: int,
-) -> bool:
-    """Prim's algorithm; returns whether edges are left to find.
+    stop_flag: Any,
+) -> None:
+    """Prim's algorithm.
 
     columns : WORK (p, m) codes
     missing : IN (p,) code of the missing entry, or empty: nothing is missing
@@ -102,17 +101,17 @@ def spanning_tree_of_counts(
     rows : WORK (m,) 0 … m - 1; the rows that are left come first
     keys : WORK (m,) unsigned, filled with its largest value; rank and tree row of the best edge of each row left
     counters : WORK (2, ROWS_AT_ONCE) unsigned, counts to p
-    progress : WORK (2,) zeros; edges found, place of the row that comes into the tree next
     edges : OUT (m - 1, 2) rows of each edge, the smaller first
     ranks : OUT (m - 1,) rank of each edge
-    budget : IN operations of this call
+    stop_flag : IN (1,)
     """
     p, m = columns.shape
     least = np.empty(m // ROWS_AT_ONCE + 1, keys.dtype)
-    e, place = progress[0], progress[1]
-    while e < m - 1 and budget > 0:
+    place = 0
+    for e in range(m - 1):
+        if is_set(stop_flag):
+            return
         left = m - 1 - e
-        budget -= left * (2 + p // 8 if missing.shape[0] == 0 else 2 + p // 4)
         row, codes = rows[place], columns[:, place].copy()
         rows[place], keys[place] = rows[left], keys[left]
         for t in range(p):
@@ -127,9 +126,6 @@ def spanning_tree_of_counts(
         lowest = lowest >> keys.dtype.type(shift)
         edges[e, 0], edges[e, 1], place = first_edge_of_rank(lowest, shift, rows[:left], keys[:left], least)
         ranks[e] = lowest
-        e += 1
-    progress[0], progress[1] = e, place
-    return bool(e < m - 1)
 
 
 PART = 256
@@ -148,13 +144,12 @@ def grow_tree_of_bitmaps(
     keys: Any,
     best: Any,
     shift: int,
-    progress: Any,
+    row: int,
     edges: Any,
     ranks: Any,
-    stop: int,
-    budget: int,
-) -> bool:
-    """`spanning_tree_of_counts` where nothing is missing, up to so many edges; returns whether some are left to find.
+    stop_flag: Any,
+) -> int:
+    """Some edges of `spanning_tree_of_counts` where nothing is missing; returns the row that came into the tree last.
 
     codes : IN (m, p)
     offsets : IN (p,) first map of each partition
@@ -163,11 +158,10 @@ def grow_tree_of_bitmaps(
     keys : IN/OUT (n,) uint64 best edge of each row: p - the partitions that join it, its smaller row, the other
     best : IN/OUT (n_blocks, L, WORDS) planes of the partitions that join the best edges
     shift : IN bits of a key that hold a row
-    progress : IN/OUT (2,) edges found, row that came into the tree last
-    edges : OUT (m - 1, 2) rows of each edge, the smaller first
-    ranks : OUT (m - 1,) p - the partitions that join each edge
-    stop : IN edges to find
-    budget : IN operations of this call
+    row : IN the row that came into the tree last
+    edges : OUT (q, 2) rows of each of the next edges, the smaller first
+    ranks : OUT (q,) p - the partitions that join each edge
+    stop_flag : IN (1,)
     """
     n_blocks, everything, p, n = best.shape[0], maps.shape[0] - 2, codes.shape[1], keys.shape[0]
     width, mask = np.uint64(shift), (np.uint64(1) << np.uint64(shift)) - np.uint64(1)
@@ -177,9 +171,9 @@ def grow_tree_of_bitmaps(
     least = np.full(n_blocks * n_parts, JOINED, np.uint64)
     for s in range((n + PART - 1) // PART):
         least[s] = lowest_key(keys, s * PART, min(s * PART + PART, n))
-    e, row = progress[0], progress[1]
-    while e < stop and budget > 0:
-        budget -= n_blocks * WORDS * (8 + p)
+    for e in range(edges.shape[0]):
+        if is_set(stop_flag):
+            break
         number_maps(codes[row], offsets, maps, numbers)
         for k in range(n_blocks):
             count_in_planes(maps, k, numbers, planes)
@@ -195,9 +189,7 @@ def grow_tree_of_bitmaps(
         row, keys[place] = rows[place], JOINED
         maps[everything, place // BLOCK_BITS, place % BLOCK_BITS // 64] &= ~(np.uint64(1) << np.uint64(place % 64))
         least[part] = lowest_key(keys, part * PART, min(part * PART + PART, n))
-        e += 1
-    progress[0], progress[1] = e, row
-    return bool(e < stop)
+    return row
 
 
 @inner_jit
@@ -261,30 +253,29 @@ def spanning_tree_of_similarities(
     rows: Any,
     tree_row: Any,
     best: Any,
-    progress: Any,
     edges: Any,
     similarities: Any,
-    budget: int,
-) -> bool:
-    """Prim's algorithm; ties as in `spanning_tree_of_counts`. Returns whether edges are left to find.
+    stop_flag: Any,
+) -> None:
+    """Prim's algorithm; ties as in `spanning_tree_of_counts`.
 
     codes : IN (m, p) codes of the distinct rows
     compared : IN Compared, as a plain tuple
     rows : WORK (m,) 0 … m - 1; the rows that are left come first
     tree_row : WORK (m,) of each row left, the row of the tree that is most similar to it
     best : WORK (m,) filled with -1; how similar
-    progress : WORK (2,) zeros; edges found, place of the row that comes into the tree next
     edges : OUT (m - 1, 2) rows of each edge, the smaller first
     similarities : OUT (m - 1,)
-    budget : IN operations of this call
+    stop_flag : IN (1,)
     """
     offsets, _, _, _, _, _ = compared
     m, p = codes.shape
     tables = np.zeros((offsets[p], 2))
-    e, place = progress[0], progress[1]
-    while e < m - 1 and budget > 0:
+    place = 0
+    for e in range(m - 1):
+        if is_set(stop_flag):
+            return
         left = m - 1 - e
-        budget -= offsets[p] + left * (2 + p)
         u = rows[place]
         rows[place], tree_row[place], best[place] = rows[left], tree_row[left], best[left]
         fill_row_tables(codes[u], compared, tables)
@@ -299,9 +290,6 @@ def spanning_tree_of_similarities(
                 if best[s] > top or a < first or (a == first and b < second):
                     top, first, second, place = best[s], a, b, s
         edges[e, 0], edges[e, 1], similarities[e] = first, second, top
-        e += 1
-    progress[0], progress[1] = e, place
-    return bool(e < m - 1)
 
 
 POINTS_OF_BLOCK = 1024
@@ -317,12 +305,11 @@ def spanning_tree_of_points(
     nearest: Any,
     at: Any,
     distances: Any,
-    progress: Any,
     pairs: Any,
     squares: Any,
-    budget: int,
-) -> bool:
-    """Minimum spanning tree by Prim, O(n² m) time; returns whether edges are left to find.
+    stop_flag: Any,
+) -> None:
+    """Minimum spanning tree by Prim, O(n² m) time.
 
     Edges are ordered by length, then by their points, so that there is one tree.
 
@@ -333,16 +320,16 @@ def spanning_tree_of_points(
     nearest : WORK (n - 1,) int64 zeros; point of the tree at that distance
     at : WORK (m,) the first point; that which came into the tree last
     distances : WORK (POINTS_OF_BLOCK,)
-    progress : WORK (2,) zeros; edges found, point that came last
     pairs : OUT (n - 1, 2) int64 points of each edge, the smaller first, in the order in which they are found
     squares : OUT (n - 1,) their squared lengths
-    budget : IN operations of this call
+    stop_flag : IN (1,)
     """
     m, n_edges = columns.shape
-    e, current = progress[0], progress[1]
-    while e < n_edges and budget > 0:
+    current = 0
+    for e in range(n_edges):
+        if is_set(stop_flag):
+            return
         q = n_edges - e
-        budget -= q * (m + 1)
         least = bits[0]
         for start in range(0, q, POINTS_OF_BLOCK):
             size = min(POINTS_OF_BLOCK, q - start)
@@ -367,9 +354,6 @@ def spanning_tree_of_points(
         for f in range(m):
             at[f], columns[f, best] = columns[f, best], columns[f, q - 1]
         left[best], keys[best], nearest[best] = left[q - 1], keys[q - 1], nearest[q - 1]
-        e += 1
-    progress[0], progress[1] = e, current
-    return bool(e < n_edges)
 
 
 @inner_jit

@@ -9,14 +9,15 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from threading import Event, Lock
+from threading import Lock
 from typing import Generic, TypeVar
 
 from ensemblage.base.atomic import make_folder
 from ensemblage.base.lock import only_user
 from ensemblage.lab._store import Key, Made, Origin, Result, Store
 from ensemblage.lab._worker import Limits, OutOfTimeError, Worker
-from ensemblage.labels.threads import Stopped, check_stopped, one_native_thread, unless
+from ensemblage.labels.interrupts import StopFlag, Stopped, check_stopped, unless
+from ensemblage.labels.threads import one_native_thread
 
 SECONDS_BETWEEN_LINES = 10.0
 
@@ -54,7 +55,7 @@ class ProgressLines:
 class Runner(ABC, Generic[U]):
     """Does units of work and keeps what they give. Nothing is kept of what ended because the run did.
 
-    The calling thread works too. Ctrl-C and the first error stop the other threads at their next slice of a kernel,
+    The calling thread works too. Ctrl-C and the first error stop the other threads within a long kernel, at their next
     result or look at their process.
 
     Parameters
@@ -70,7 +71,7 @@ class Runner(ABC, Generic[U]):
 
     def __init__(self, store: Store, n_jobs: int, limits: Limits | None = None, end: float = math.inf) -> None:
         self.store, self.end = store, end
-        self.stopped = Event()
+        self.stopped = StopFlag()
         self.lock = Lock()
         self._workers = [None if limits is None else Worker(limits, end) for _ in range(n_jobs)]
 
@@ -100,7 +101,7 @@ class Runner(ABC, Generic[U]):
 
     def _work(self, left: Iterator[U], worker: Worker | None) -> None:
         try:
-            with one_native_thread(), unless(self.stopped.is_set), suppress(Stopped):
+            with one_native_thread(), unless(self.stopped), suppress(Stopped):
                 while not self.stopped.is_set() and time.monotonic() < self.end:
                     with self.lock:
                         work = next(left, None)

@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 from threadpoolctl import ThreadpoolController
 
 from ensemblage.base.validation import Jobs, check_value
+from ensemblage.labels.interrupts import StopFlag, Stopped, check_stopped, stop_flag, unless
 
 BLOCK_ROWS = 16_384
 """Rows of one task. Results do not depend on it (tests change it)."""
@@ -36,58 +37,6 @@ def row_blocks(n_rows: int, size: int | None = None) -> list[slice]:
 def parts_of(block: slice, size: int | None = None) -> list[slice]:
     """A slice of rows, cut like `row_blocks`: rows on disk are in memory only part by part."""
     return [slice(block.start + s.start, block.start + s.stop) for s in row_blocks(block.stop - block.start, size)]
-
-
-OPERATIONS = 2**27
-"""Elementary operations of a slice, each about a nanosecond. Results do not depend on it (tests change it)."""
-
-_thread = threading.local()
-
-
-class Stopped(Exception):
-    """Another thread of the same call failed or was interrupted: its error is the one to raise."""
-
-
-def run_interruptibly(kernel: Callable[..., bool], *arguments: Any) -> None:
-    """Call ``kernel(*arguments, OPERATIONS)`` until it returns that nothing is left to do.
-
-    The kernel keeps its progress in arrays among its arguments. Named tuples of arrays are given to it as plain ones:
-    numba's cache would pickle their class, and could not be read by a version where that has another name.
-    """
-    plain = [tuple(a) if isinstance(a, tuple) else a for a in arguments]
-    while kernel(*plain, OPERATIONS):
-        check_stopped()
-
-
-def rows_per_call(operations: int, most: int) -> int:
-    """How many rows, of so many elementary operations each, a kernel may take at a time; from 1 to ``most``."""
-    return max(1, min(most, OPERATIONS // max(1, int(operations))))
-
-
-def check_stopped() -> None:
-    """Raise `Stopped` in a thread whose work nobody waits for any more."""
-    if _is_stopped()():
-        raise Stopped
-
-
-@contextmanager
-def unless(stopped: Callable[[], bool]) -> Iterator[None]:
-    """Cancel this block when ``stopped()`` or an enclosing block is cancelled."""
-    outer = _is_stopped()
-    _thread.stopped = lambda: stopped() or outer()
-    try:
-        yield
-    finally:
-        _thread.stopped = outer
-
-
-def _is_stopped() -> Callable[[], bool]:
-    found: Callable[[], bool] = getattr(_thread, "stopped", _never)
-    return found
-
-
-def _never() -> bool:
-    return False
 
 
 T = TypeVar("T")
@@ -178,9 +127,9 @@ def parallel_map(
     """``[function(task) for task in tasks]`` over threads; the calling thread works too.
 
     Results are in the order of the tasks. The first error, Ctrl-C included, stops the other threads at their next task
-    or slice of a kernel and is raised. Ctrl-C is seen between two tasks or slices of the calling thread: neither should
-    be long. Safe to nest: a thread never waits for one that has not started. ``progress(done, total)`` is called by the
-    calling thread, after each of its own tasks and at the end; ``done`` are those of all threads.
+    or within `run_interruptibly`, and is raised. Ctrl-C is seen there or between two tasks of the calling thread: no
+    task should be long. Safe to nest: a thread never waits for one that has not started. ``progress(done, total)`` is
+    called by the calling thread, after each of its own tasks and at the end; ``done`` are those of all threads.
     """
     todo: Sequence[T] = list(tasks)
     if len(todo) == 1 and progress is None:
@@ -194,38 +143,37 @@ def parallel_map(
             done.add(i)
             done.tell()
         return results
-    stopped = False
+    helpers: list[Future[None]] = []
 
-    def work(tell: Callable[[], None]) -> None:
-        nonlocal stopped
+    def work(flag: StopFlag, tell: Callable[[], None]) -> None:
         try:
-            with unless(lambda: stopped):
+            with unless(flag):
                 while (i := next(counter)) < len(todo):
                     check_stopped()
                     results[i] = function(todo[i])
                     done.add(i)
                     tell()
         except Stopped:
-            # Not where another thread of ours failed: its error is raised below.
-            if not stopped:
-                stopped = True
+            # Why the flag is set is found below: by an error of another thread of ours, or by the flag around.
+            if not flag.is_set():
+                flag.set()
                 raise
         except BaseException:
-            stopped = True
+            flag.set()
             raise
 
-    helpers = [_pool().submit(work, lambda: None) for _ in range(n_threads - 1)]
     try:
-        work(done.tell)
-        _wait_for(helpers)
-    except BaseException:
-        stopped = True
-        raise
+        with stop_flag().inner() as flag:
+            for _ in range(n_threads - 1):
+                helpers.append(_pool().submit(work, flag, lambda: None))
+            work(flag, done.tell)
+            _wait_for(helpers)
     finally:
         _wait_for(helpers)
     for helper in helpers:
         if not helper.cancelled():
             helper.result()
+    check_stopped()
     done.tell()
     return results
 

@@ -17,9 +17,10 @@ from ensemblage.kernels._jit import are_few
 from ensemblage.kernels._pairs import associate, associate_levels
 from ensemblage.labels.blocks import map_rows
 from ensemblage.labels.ensemble import as_ensemble
+from ensemblage.labels.interrupts import rows_per_call, run_interruptibly
 from ensemblage.labels.rows import Distinct
 from ensemblage.labels.soft import MembershipRows, SoftEnsemble, as_any_ensemble
-from ensemblage.labels.threads import one_native_thread, row_blocks, rows_per_call, run_interruptibly, thread_count
+from ensemblage.labels.threads import one_native_thread, row_blocks, thread_count
 from ensemblage.metrics._cluster_weights import check_cluster_weights, table_of_labels
 
 _ADVICE = (
@@ -217,7 +218,7 @@ class Associations(NamedTuple):
         n_within = np.zeros(len(limits) + 1, dtype=np.int64)
         if len(self.values):
             tables = np.zeros((4, len(self.values)), dtype=np.int64)
-            run_interruptibly(count_entries, self.matrix, np.zeros(1, dtype=np.int64), tables)
+            run_interruptibly(count_entries, self.matrix, tables, operations=self.matrix.size)
             np.add.at(n_within, np.searchsorted(limits, self.values), tables.sum(axis=0))
         else:
             for block in row_blocks(len(self.matrix), COUNTED_ROWS):

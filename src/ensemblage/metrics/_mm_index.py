@@ -12,7 +12,8 @@ from ensemblage.base.memory import MAX_BYTES, check_fits
 from ensemblage.base.validation import check_weights, check_whole
 from ensemblage.kernels._graphs import point_weights, strongest_bridges, weakest_link
 from ensemblage.labels.ensemble import Ensemble, as_ensemble
-from ensemblage.labels.threads import run_interruptibly, thread_count
+from ensemblage.labels.interrupts import run_interruptibly
+from ensemblage.labels.threads import thread_count
 from ensemblage.metrics._clustering import code_clustering
 from ensemblage.metrics._coassociation import Associations, association_bytes, bytes_per_pair, compact_associations
 
@@ -115,7 +116,8 @@ def mm_index_of(
         return float("inf")
     bridges = np.zeros(k)
     everywhere = weights_of(similarity, counts, clusters, n_neighbors) if weights is None else weights
-    run_interruptibly(strongest_bridges, *similarity, clusters, everywhere, np.zeros(1, dtype=np.int64), bridges)
+    operations = 2 * similarity.matrix.size
+    run_interruptibly(strongest_bridges, *similarity, clusters, everywhere, bridges, operations=operations)
     stability = [_stability(similarity, counts, rows, n_neighbors) for rows in members]
     if min(stability) <= 0:
         return float("inf")
@@ -138,8 +140,8 @@ def _weights_within(
     """(q,) sum of each row's largest similarities to others of these rows, over the largest such sum."""
     weights = np.empty(len(rows))
     # An object has no more neighbours than there are objects.
-    n_neighbors, progress = min(n_neighbors, int(counts.sum())), np.zeros(1, dtype=np.int64)
-    run_interruptibly(point_weights, *similarity, counts, rows, n_neighbors, progress, weights)
+    n_neighbors, operations = min(n_neighbors, int(counts.sum())), 8 * len(rows) ** 2
+    run_interruptibly(point_weights, *similarity, counts, rows, n_neighbors, weights, operations=operations)
     highest = weights.max()
     return weights / highest if highest > 0 else weights
 
@@ -149,6 +151,5 @@ def _stability(similarity: Associations, counts: NDArray[np.int64], rows: NDArra
     weights, q = _weights_within(similarity, counts, rows, n_neighbors), len(rows)
     if q == 1:
         return float(similarity.rows(rows)[0, rows[0]] * weights[0] * weights[0])
-    weakest, tree = np.array([np.inf]), (np.full(q, -1.0), np.ones(q, dtype=np.bool_), np.zeros(2, dtype=np.int64))
-    run_interruptibly(weakest_link, *similarity, rows, weights, *tree, weakest)
-    return float(weakest[0])
+    tree = np.full(q, -1.0), np.ones(q, dtype=np.bool_)
+    return run_interruptibly(weakest_link, *similarity, rows, weights, *tree, operations=2 * q * q)

@@ -19,8 +19,9 @@ from ensemblage.consensus.evidence import Candidates, Evidence
 from ensemblage.consensus.graphs._ncut import LEAST, MOST_DENSE_ROWS, cut_bytes, dense_bytes, normalized_cut
 from ensemblage.kernels._graphs import count_strong, fill_strong
 from ensemblage.labels.ensemble import Ensemble
+from ensemblage.labels.interrupts import run_interruptibly
 from ensemblage.labels.rows import Rows
-from ensemblage.labels.threads import one_native_thread, parallel_map, run_interruptibly, thread_count
+from ensemblage.labels.threads import one_native_thread, parallel_map, thread_count
 from ensemblage.metrics._coassociation import Associations, association_bytes, bytes_per_pair, compact_associations
 from ensemblage.metrics._mm_index import mm_index_of, weights_of
 from ensemblage.metrics._wat import association_threshold, threshold_constraints
@@ -274,10 +275,10 @@ def strong_graph(similarity: Associations, threshold: float) -> csr_array:
     m, weak = len(matrix), max(threshold + ROUNDING, np.nextafter(LEAST, 0))
     most = matrix.dtype.type(np.searchsorted(values, weak, side="right") - 1 if len(values) else weak)
     degrees = np.empty(m, dtype=np.int64)
-    run_interruptibly(count_strong, matrix, most, np.zeros(1, dtype=np.int64), degrees)
+    run_interruptibly(count_strong, matrix, most, degrees, operations=matrix.size)
     n_entries = int(degrees.sum())
     places = np.int32 if n_entries < 2**31 else np.int64
     indices, data = np.empty(n_entries + 1, dtype=places), np.empty(n_entries)
-    run_interruptibly(fill_strong, matrix, values, most, np.zeros(2, dtype=np.int64), indices, data)
+    run_interruptibly(fill_strong, matrix, values, most, indices, data, operations=2 * matrix.size)
     indptr = np.concatenate([[0], np.cumsum(degrees)]).astype(places)
     return csr_array((data, indices[:n_entries], indptr), shape=(m, m))

@@ -48,8 +48,9 @@ from ensemblage.kernels._spanning_trees import (
     spanning_tree_of_counts,
     spanning_tree_of_similarities,
 )
+from ensemblage.labels.interrupts import rows_per_call, run_interruptibly
 from ensemblage.labels.rows import Rows
-from ensemblage.labels.threads import parallel_map, row_blocks, rows_per_call, run_interruptibly, thread_count
+from ensemblage.labels.threads import parallel_map, row_blocks, thread_count
 
 MOST_ROWS = 64
 """Rows of a matrix that a thread fills at a time, if a slice of the kernel allows so many."""
@@ -109,8 +110,8 @@ def _tree_of_counts(similarity: RowSimilarity) -> tuple[NDArray[np.int64], NDArr
     counters = np.empty((2, ROWS_AT_ONCE), dtype=np.min_scalar_type(p))
     pairs, ranks = _merge_arrays(m, np.int64)
     columns, rank = similarity.rows.codes[:].T.copy(order="C"), most - levels.of_counts
-    state = (np.arange(m), keys, counters, np.zeros(2, dtype=np.int64))
-    run_interruptibly(spanning_tree_of_counts, columns, similarity.missing(), rank, bits, *state, pairs, ranks)
+    given = columns, similarity.missing(), rank, bits, np.arange(m), keys, counters
+    run_interruptibly(spanning_tree_of_counts, *given, pairs, ranks, operations=m * m * (2 + p // 8))
     return pairs, levels.values[most - ranks]
 
 
@@ -127,17 +128,16 @@ def _tree_of_bitmaps(similarity: RowSimilarity) -> tuple[NDArray[np.int64], NDAr
     m, p = codes.shape
     bits = (m - 1).bit_length()
     pairs, ranks = _merge_arrays(m, np.int64)
-    rows, progress = np.arange(1, m), np.zeros(2, dtype=np.int64)
+    rows, row, n_found = np.arange(1, m), 0, 0
     keys = rows.astype(np.uint64) | np.uint64(p << 2 * bits)  # the edge to row 0, joined by none
     while len(rows):
         maps = maps_of(codes[rows], offsets, int(offsets[-1]))
         best = np.zeros((-(-len(rows) // BLOCK_BITS), plane_count(p), WORDS), dtype=np.uint64)
         fill_planes(p - (keys >> np.uint64(2 * bits)).astype(np.int64), best)
-        stop = min(m - 1, int(progress[0]) + max(BLOCK_BITS, len(rows) // 4))
-        run_interruptibly(
-            grow_tree_of_bitmaps, codes, offsets, maps, rows, keys, best, bits, progress, pairs, ranks, stop
-        )
-        left = keys != JOINED
+        new = slice(n_found, min(m - 1, n_found + max(BLOCK_BITS, len(rows) // 4)))
+        given, operations = (codes, offsets, maps, rows, keys, best, bits, row), len(rows) ** 2 * (8 + p) // 64
+        row = run_interruptibly(grow_tree_of_bitmaps, *given, pairs[new], ranks[new], operations=operations)
+        n_found, left = new.stop, keys != JOINED
         rows, keys = rows[left], keys[left]
         del maps, best  # before the next ones are made
     return pairs, similarity.levels().values[p - ranks]
@@ -146,9 +146,11 @@ def _tree_of_bitmaps(similarity: RowSimilarity) -> tuple[NDArray[np.int64], NDAr
 def _tree_of_similarities(similarity: RowSimilarity) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     m = len(similarity.rows)
     pairs, similarities = _merge_arrays(m, np.float64)
-    state = (np.arange(m), np.zeros(m, dtype=np.int64), np.full(m, -1.0), np.zeros(2, dtype=np.int64))
+    state = (np.arange(m), np.zeros(m, dtype=np.int64), np.full(m, -1.0), pairs, similarities)
     codes = similarity.rows.codes[:]
-    run_interruptibly(spanning_tree_of_similarities, codes, similarity.comparison(), *state, pairs, similarities)
+    run_interruptibly(
+        spanning_tree_of_similarities, codes, similarity.comparison(), *state, operations=m * (m + codes.size)
+    )
     return pairs, similarities
 
 
@@ -173,7 +175,7 @@ def average_linkage(similarity: RowSimilarity) -> Merges:
         return _sort_merges(*chain_of_few(codes, counts, compared))
     pairs, similarities = _merge_arrays(m, np.float64)
     state = (Clusters.of(codes, counts, compared), Chain.of(m), Nearest.of(m))
-    run_interruptibly(average_chain, compared, *state, pairs, similarities)
+    run_interruptibly(average_chain, compared, *state, pairs, similarities, operations=m * codes.size)
     return _sort_merges(pairs, similarities)
 
 
@@ -207,7 +209,7 @@ def _complete_by_bytes(similarity: RowSimilarity, levels: Levels) -> Merges:
     level = np.where(levels.values[levels.of_counts] <= similarity.least, 0, levels.of_counts).astype(np.uint8) + 1
     pairs, found = _merge_arrays(m, np.float64)
     compared = columns, similarity.missing(), level.astype(np.uint8)
-    run_interruptibly(complete_chain, compared, LevelRows.of(m), Chain.of(m), np.zeros(1, dtype=np.int64), pairs, found)
+    run_interruptibly(complete_chain, compared, LevelRows.of(m), Chain.of(m), pairs, found, operations=m * m)
     return _sort_merges(pairs, levels.values[found.astype(np.int64) - 1])
 
 
@@ -283,7 +285,7 @@ def _fill_similarities(similarity: RowSimilarity, members: NDArray[np.float64], 
 
 
 def _fill_rows(similarity: RowSimilarity, fill: Callable[[slice], None]) -> None:
-    """Every row of a condensed matrix, a slice of a kernel at a time."""
+    """Every row of a condensed matrix, some at a time."""
     m, p = similarity.rows.codes.shape
     parallel_map(fill, row_blocks(m, rows_per_call(m * p, MOST_ROWS)), similarity.n_jobs)
 
@@ -305,8 +307,9 @@ def merges_of_matrix(
     """Merges of a matrix in units of 1 / ``scale``, or of numbers of ``values``; the matrix is used up."""
     m = len(condensed.sizes)
     pairs, found = _merge_arrays(m, np.float64)
-    state = (Chain.of(m), np.arange(m), np.full(1, m))
-    run_interruptibly(condensed_chain, condensed, linkage, *state, pairs, found)
+    run_interruptibly(
+        condensed_chain, condensed, linkage, Chain.of(m), np.arange(m), pairs, found, operations=4 * m * m
+    )
     return _sort_merges(pairs, found / scale if values is None else values[found.astype(np.int64)])
 
 
@@ -393,6 +396,6 @@ def linkage_matrix(merges: Merges, rows: Rows, of_twins: NDArray[np.float64] | N
     matrix = np.empty((n - 1, 4))
     matrix[:, 2] = heights
     del heights
-    state = (np.arange(n), np.arange(n), np.ones(n, dtype=np.int64), np.zeros(1, dtype=np.int64))
-    run_interruptibly(number_merges, pairs, *state, matrix)
+    state = (np.arange(n), np.arange(n), np.ones(n, dtype=np.int64))
+    run_interruptibly(number_merges, pairs, *state, matrix, operations=64 * n)
     return matrix

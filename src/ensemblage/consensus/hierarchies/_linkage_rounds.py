@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from ensemblage.kernels._jit import are_few
 from ensemblage.kernels._reciprocal_linkage import Profiles, compact_profiles, find_nearest, merge_reciprocal
 from ensemblage.kernels._vectors import LINE
-from ensemblage.labels.threads import check_stopped, parallel_map, row_blocks
+from ensemblage.labels.interrupts import check_stopped
+from ensemblage.labels.threads import parallel_map, row_blocks
 
 PROMISING = 0.3
 """Share of the clusters that are searched in a round: the nearest one of a less promising one is likely to be merged

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from ensemblage.consensus.kmeans._lloyd import Start, Utility
 from ensemblage.kernels._label_kmeans import Climb, climb
+from ensemblage.labels.interrupts import run_interruptibly
 from ensemblage.labels.rows import Rows
-from ensemblage.labels.threads import run_interruptibly
 from ensemblage.metrics._density import labelled_members, ratio, weighted_sum
 
 LEAST_GAIN = 1e-12
@@ -68,6 +68,5 @@ def _climb_once(rows: Rows, clusters: NDArray[np.int32], counts: NDArray[np.int6
     n_rows = np.bincount(clusters, minlength=len(sizes))
     least = LEAST_GAIN * int(sizes.sum())
     state = Climb(counts, labelled, joined, pairs, sizes, n_rows)
-    progress = np.zeros(2, dtype=np.int64)
-    run_interruptibly(climb, rows.codes[:], rows.counts, clusters, rows.offsets, rows.weights, state, least, progress)
-    return int(progress[1])
+    given = rows.codes[:], rows.counts, clusters, rows.offsets, rows.weights, state, least
+    return run_interruptibly(climb, *given, operations=2 * len(rows) * len(rows.weights) * len(sizes))

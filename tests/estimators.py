@@ -44,13 +44,18 @@ def takes_labels(name):
     return ESTIMATORS[name].__module__.startswith(OF_LABELS) and name != "GreedyKMeansConsensus"
 
 
+def takes_number(cls):
+    """Whether a number of clusters is not refused."""
+    return cls._capabilities.takes_n_clusters if hasattr(cls, "_capabilities") else True
+
+
 def made(name, **parameters):
     """An estimator that is not fitted, with a seed if it takes one."""
     known = inspect.signature(ESTIMATORS[name]).parameters
     given = dict(GIVEN[name]) if name in GIVEN else {}
     if name not in GIVEN and "n_partitions" in known:
         given["n_partitions"] = 4
-    elif name not in GIVEN and "n_clusters" in known:
+    elif name not in GIVEN and "n_clusters" in known and takes_number(ESTIMATORS[name]):
         given["n_clusters"] = 3
     given |= {"random_state": 0} if "random_state" in known else {}
     return few_starts(ESTIMATORS[name](**{**given, **parameters}))

@@ -6,6 +6,7 @@ from importlib.resources import files
 
 import pytest
 from sklearn.datasets import load_iris
+from strategies import usual
 from test_cli import fail, succeed
 
 import ensemblage
@@ -15,7 +16,6 @@ from ensemblage import (
     CumulativeVoting,
     cite,
     generation,
-    make_consensus,
     metrics,
     ranking,
 )
@@ -45,7 +45,7 @@ def test_everything_has_a_paper():
 
 @pytest.mark.parametrize("name", METHODS)
 def test_estimators_are_cited_as_their_names(name):
-    assert keys_of(name) <= keys_of(make_consensus(name, 3))
+    assert keys_of(name) <= keys_of(usual(name, 3))
 
 
 @pytest.mark.parametrize("name", ranking.RANKERS)

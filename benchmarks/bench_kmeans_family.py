@@ -26,7 +26,7 @@ from ensemblage import (
 from ensemblage.consensus.kmeans._kcc import UTILITIES
 from ensemblage.consensus.kmeans._lloyd import lloyd, seed_at_random
 from ensemblage.consensus.kmeans._sec import AssociationUtility
-from ensemblage.ensemble._rows import labelled_rows
+from ensemblage.labels.rows import labelled_rows
 
 K, STEPS = 20, 10
 KINDS = [*UTILITIES, "sec"]

@@ -36,9 +36,9 @@ from strategies import few_starts, number_for, planted_labels, twins, usual
 from ensemblage import METHODS, Ensemble, SoftEnsemble, generation, make_consensus, report
 from ensemblage.cli import main as ensemblage
 from ensemblage.consensus.evidence import Evidence
+from ensemblage.labels import threads
 from ensemblage.metrics import INTERNAL_INDICES, certainty, coassociation, density
 from ensemblage.ranking import RANKERS, make_ranker
-from ensemblage.rows import blocks
 
 NEEDS = {name: method.package for name, method in METHODS.items() if method.package}
 AVAILABLE = sorted(name for name in METHODS if name not in NEEDS or find_spec(NEEDS[name]))
@@ -573,7 +573,7 @@ def no_result_depends_on_threads_or_blocks(name: str, setting: Setting) -> str |
         one = method_of(name, n_jobs=1).fit(labels)
         assert_same_fit(method_of(name, n_jobs=2).fit(labels), one)
         assert_same_fit(method_of(name, n_jobs=-1).fit(labels), one)
-        with mock.patch.object(blocks, "BLOCK_ROWS", 11):
+        with mock.patch.object(threads, "BLOCK_ROWS", 11):
             assert_same_fit(method_of(name, n_jobs=2).fit(labels), one)
     return None
 
@@ -596,8 +596,8 @@ def works_elsewhere(name: str, labels: np.ndarray, elsewhere: Ensemble) -> str |
 def never_small() -> Any:
     """No distinct rows are few enough to come into memory unasked."""
     with (
-        mock.patch("ensemblage.rows.dask.SMALL_BYTES", 0),
-        mock.patch("ensemblage.rows.disk.SMALL_PART", 10**9),
+        mock.patch("ensemblage.labels.dask.SMALL_BYTES", 0),
+        mock.patch("ensemblage.labels.disk.SMALL_PART", 10**9),
     ):
         yield
 
@@ -726,7 +726,7 @@ def ranking_with_threads(name: str, setting: Setting) -> str | None:
     labels = labels_with(0.3)
     one = ranked(name, labels, n_jobs=1)
     assert_same_ranking(ranked(name, labels, n_jobs=3), one)
-    with mock.patch.object(blocks, "BLOCK_ROWS", 11):
+    with mock.patch.object(threads, "BLOCK_ROWS", 11):
         assert_same_ranking(ranked(name, labels, n_jobs=2), one)
     return None
 

@@ -182,9 +182,9 @@ def unclear(monkeypatch):
 @pytest.fixture
 def small_blocks(monkeypatch):
     """Cut every loop over rows into many blocks: no result may change."""
-    from ensemblage.rows import blocks
+    from ensemblage.labels import threads
 
-    monkeypatch.setattr(blocks, "BLOCK_ROWS", 7)
+    monkeypatch.setattr(threads, "BLOCK_ROWS", 7)
 
 
 def leave_out_figures(patch):

@@ -4,7 +4,7 @@ import numpy as np
 
 from ensemblage import Ensemble
 from ensemblage.consensus.hierarchies._content_order import ContentOrder
-from ensemblage.ensemble._rows import labelled_rows
+from ensemblage.labels.rows import labelled_rows
 
 
 def rows_of(labels, weights=None, sample_weight=None):

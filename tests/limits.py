@@ -4,7 +4,7 @@ Tests of one module, and of kernels, change its constants themselves.
 """
 
 PLACES = {
-    "bytes of distinct rows that workers send": "ensemblage.rows.dask.SMALL_BYTES",
+    "bytes of distinct rows that workers send": "ensemblage.labels.dask.SMALL_BYTES",
     "cells of the tables of voting": "ensemblage.consensus.voting._aggregation._MOST_CELLS",
     "objects all of which are clustered": "ensemblage.generation._dense_rows.MOST_WHOLE",
     "objects among which neighbours are sought, at least": "ensemblage.generation._dense_rows.LEAST_OTHERS",
@@ -20,10 +20,10 @@ PLACES = {
     "pairs that are counted": "ensemblage.metrics._wat.MOST_PAIRS",
     "pairs that are drawn": "ensemblage.metrics._wat._N_DRAWN",
     "points of a figure": "ensemblage.report._figure_data._MOST_POINTS",
-    "rows of a block": "ensemblage.rows.blocks.BLOCK_ROWS",
+    "rows of a block": "ensemblage.labels.threads.BLOCK_ROWS",
     "rows that are coded at once": "ensemblage.io._out_of_core.BATCH_ROWS",
-    "rows that are sorted at once on disk": "ensemblage.rows.disk.run_rows",
-    "share of the memory for distinct rows on disk": "ensemblage.rows.disk.SMALL_PART",
+    "rows that are sorted at once on disk": "ensemblage.labels.disk.run_rows",
+    "share of the memory for distinct rows on disk": "ensemblage.labels.disk.SMALL_PART",
     "rows compared for modes": "ensemblage.cli._analysis.MOST_COMPARED",
     "rows of a method that compares pairs": "ensemblage.answer._method_comparison.MOST_PAIRED",
     "rows of a sample for each cluster": "ensemblage.generation._sampled_kmeans.ROWS_OF_CLUSTER",

@@ -97,11 +97,11 @@ def test_no_better_than_ten_starts_of_k_means():
 
 
 def test_threads_and_blocks_change_nothing(rule, missing, monkeypatch):
-    from ensemblage.rows import blocks
+    from ensemblage.labels import threads
 
     labels = random_labels(n=600, p=6, k=5, missing=missing, seed=1)
     one = BisectingKMeansConsensus(12, split_rule=rule, random_state=0, n_jobs=1).fit(labels)
-    monkeypatch.setattr(blocks, "BLOCK_ROWS", 37)
+    monkeypatch.setattr(threads, "BLOCK_ROWS", 37)
     others = [
         BisectingKMeansConsensus(12, split_rule=rule, random_state=0, n_jobs=n_jobs).fit(labels) for n_jobs in (2, 5)
     ]

@@ -26,8 +26,8 @@ from ensemblage.cli import _analysis, _options, main
 from ensemblage.cli._answer import clusters_text
 from ensemblage.cli._generation import Generation
 from ensemblage.generation import RandomKPartitions, write_partitions
+from ensemblage.labels.disk import MARKER, Scratch
 from ensemblage.report._summary import SCHEMA
-from ensemblage.rows.scratch import MARKER, Scratch
 
 FILES = Path(__file__).parent / "files"
 WINE = Path(__file__).parents[1] / "examples" / "wine.csv"
@@ -403,7 +403,7 @@ def test_scratch_of_a_killed_process_goes_with_the_next(stored, tmp_path):
 
 LEFT = """
 import os, pathlib, signal, sys
-from ensemblage.rows.scratch import Scratch, remove_all_scratch
+from ensemblage.labels.disk import Scratch, remove_all_scratch
 
 outer = Scratch(sys.argv[1])
 with outer.writing("codes") as file:

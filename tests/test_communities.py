@@ -17,7 +17,7 @@ from ensemblage import LeidenPartitions, read_table
 from ensemblage.generation._communities import communities, quality, renumber_communities
 from ensemblage.generation._graphs import as_graph
 from ensemblage.kernels._graphs import move_nodes
-from ensemblage.rows import interrupts as slices
+from ensemblage.labels import threads as slices
 
 KARATE = nx.karate_club_graph()
 A = csr_array(nx.to_scipy_sparse_array(KARATE, weight=None, dtype=float))

@@ -17,7 +17,7 @@ from ensemblage.consensus.communities import _communities
 from ensemblage.consensus.communities import _edge_weights as _edges
 from ensemblage.consensus.communities._edge_weights import EdgeLabels, ecg_weights, lf_graph, replace_values
 from ensemblage.generation._communities import communities, quality
-from ensemblage.rows import blocks
+from ensemblage.labels import threads
 
 KARATE = nx.karate_club_graph()
 A = csr_array(nx.to_scipy_sparse_array(KARATE, weight=None, dtype=float))
@@ -213,7 +213,7 @@ def test_core_of_a_tree_with_a_ring():
 def test_same_bits_for_any_threads_and_blocks(method, monkeypatch):
     graph, labels, weights = random_case(1, n=200)
     expected = CommunityConsensus(method, weights=weights, n_jobs=1, random_state=0).fit(labels, edges=graph)
-    monkeypatch.setattr(blocks, "BLOCK_ROWS", 17)
+    monkeypatch.setattr(threads, "BLOCK_ROWS", 17)
     model = CommunityConsensus(method, weights=weights, n_jobs=3, random_state=0).fit(labels, edges=graph)
     for attribute in ("labels_", "confidence_", "support_"):
         assert_array_equal(getattr(model, attribute), getattr(expected, attribute), err_msg=attribute)

@@ -18,8 +18,8 @@ from ensemblage import (
     make_consensus,
     parallel_backend,
 )
+from ensemblage.labels.dask import LOST, LostWorkersError, RemoteRows, gather, scatter
 from ensemblage.metrics import cluster_density, density, ensemble_ari, ensemble_nmi, kmeans_loss
-from ensemblage.rows.dask import LOST, LostWorkersError, RemoteRows, gather, scatter
 
 distributed = pytest.importorskip("distributed")
 pytestmark = [
@@ -39,7 +39,7 @@ def client():
 @pytest.fixture
 def on_workers(monkeypatch):
     """No distinct rows are few enough to come here; float sums have several blocks."""
-    monkeypatch.setattr("ensemblage.rows.dask.SMALL_BYTES", 0)
+    monkeypatch.setattr("ensemblage.labels.dask.SMALL_BYTES", 0)
 
 
 def parts_of(labels, n_parts=5):

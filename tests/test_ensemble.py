@@ -19,8 +19,8 @@ from sklearn.base import clone
 from strategies import label_matrices, planted_labels, random_labels, twins, usual
 
 from ensemblage import METHODS, AverageAgreement, Discotec, Ensemble, KMeansConsensus, datasets, metrics
-from ensemblage.rows import distinct as distinct_module
-from ensemblage.rows.distinct import distinct_rows, words_of_columns
+from ensemblage.labels import distinct as distinct_module
+from ensemblage.labels.distinct import distinct_rows, words_of_columns
 
 
 def labels_of(ensemble):

@@ -460,8 +460,7 @@ import sys
 import numpy as np
 from ensemblage import Ensemble, EvidenceAccumulation
 from ensemblage.kernels import _jit
-from ensemblage.metrics import _certainty
-_jit.FEW_OPERATIONS, _certainty.LEAST_LABELS = -1, 0  # the kernels are compiled before
+_jit.FEW_OPERATIONS = -1  # the kernels are compiled before
 def memory(name):
     return next(1024 * int(line.split()[1]) for line in open("/proc/self/status") if line.startswith(name))
 n, p, k, gaps, copies = {shape}

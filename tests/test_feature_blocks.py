@@ -23,7 +23,7 @@ from representatives import first_of
 from ensemblage import ConsensusClustering, FeatureBlocks, Preprocessor, load, profile
 from ensemblage.cli import main
 from ensemblage.generation import _dense_rows
-from ensemblage.rows.dask import LostWorkersError
+from ensemblage.labels.dask import LostWorkersError
 
 distributed = pytest.importorskip("distributed")
 pytestmark = [

@@ -41,7 +41,7 @@ from ensemblage.generation import DiversePartitions, MixedPartitions, RandomKPar
 from ensemblage.generation._clusterers import k_parameter, prepare_clusterer
 from ensemblage.generation._parallel import OF_THREADS, fold_warnings
 from ensemblage.generation._spherical import SphericalKMeans, _fill_empty, unit_rows
-from ensemblage.rows import threads
+from ensemblage.labels import threads
 
 GENERATORS = [RandomKPartitions, ResampledPartitions]
 EXPECTED_FAILURES = {

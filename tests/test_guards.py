@@ -57,6 +57,8 @@ from ensemblage.io._labels import label_values
 from ensemblage.io._out_of_core import _union, categories_of_part, union_of_parts
 from ensemblage.kernels import _pair_sums
 from ensemblage.kernels._jit import jit
+from ensemblage.labels import threads
+from ensemblage.labels.threads import parallel_map, thread_count
 from ensemblage.metrics import INTERNAL_INDICES, membership_entropy
 from ensemblage.metrics._coassociation import Associations
 from ensemblage.metrics._internal import _ohl
@@ -64,8 +66,6 @@ from ensemblage.metrics._internal._geometry import Geometry
 from ensemblage.metrics._mm_index import weights_of
 from ensemblage.ranking import _discotec
 from ensemblage.ranking._pair_means import sampled_means
-from ensemblage.rows import blocks, threads
-from ensemblage.rows.threads import parallel_map, thread_count
 
 
 @pytest.mark.skipif("ensemblage-" in str(mutations.ROOT), reason="a bug is planted")
@@ -249,7 +249,7 @@ def test_one_thread_is_the_one_that_asks(monkeypatch, call, labels):
     """``n_jobs=1`` goes all the way down: nothing is given to the pool, however small the tasks."""
     monkeypatch.setattr(threads, "available_cores", lambda: 4)
     monkeypatch.setattr(threads, "_pool", lambda: pytest.fail("the pool is used"))
-    monkeypatch.setattr(blocks, "BLOCK_ROWS", 7)
+    monkeypatch.setattr(threads, "BLOCK_ROWS", 7)
     call(labels)
 
 

@@ -8,7 +8,7 @@ from strategies import planted_labels, random_labels
 
 import ensemblage
 from ensemblage import Ensemble, SoftEnsemble, make_consensus
-from ensemblage.rows.disk import StoredRows
+from ensemblage.labels.disk import StoredRows
 
 NAMES = ["km", "ecc", "kcc", "qmi", "acv", "bv"]
 LEARNED = ("labels_", "confidence_", "runner_up_", "cohesion_", "objective_", "aggregate_", "membership_", "order_",

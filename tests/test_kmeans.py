@@ -200,10 +200,10 @@ def test_bounds_change_nothing(utility, seed, missing):
 @pytest.mark.parametrize("utility", ALL)
 def test_threads_and_blocks_change_nothing(utility, missing, monkeypatch):
     labels = random_labels(n=900, p=6, k=5, missing=missing, seed=1)
-    from ensemblage.rows import blocks
+    from ensemblage.labels import threads
 
     whole = KMeansConsensus(5, utility=utility, random_state=0, n_jobs=1, n_init=3).fit(labels)
-    monkeypatch.setattr(blocks, "BLOCK_ROWS", 37)
+    monkeypatch.setattr(threads, "BLOCK_ROWS", 37)
     blocks = KMeansConsensus(5, utility=utility, random_state=0, n_jobs=2, n_init=3).fit(labels)
     assert_array_equal(whole.labels_, blocks.labels_)
     assert_array_equal(whole.confidence_, blocks.confidence_)

@@ -40,7 +40,7 @@ def test_sampled_rows_stand_for_all(counts, size, seed):
 
 @pytest.mark.parametrize("block_rows", [1, 7, 10**6])
 def test_a_sample_does_not_depend_on_blocks(block_rows, monkeypatch):
-    monkeypatch.setattr("ensemblage.rows.blocks.BLOCK_ROWS", block_rows)
+    monkeypatch.setattr("ensemblage.labels.threads.BLOCK_ROWS", block_rows)
     for seed in range(60):
         random = np.random.default_rng(seed)
         counts = random.integers(seed % 2, 1 + random.integers(1, 40), random.integers(1, 50)) + (random.random() < 0.1)

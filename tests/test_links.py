@@ -15,7 +15,7 @@ from test_cli import fail, rows_of, succeed
 
 from ensemblage import METHODS, ConsensusClustering, Ensemble, EvidenceAccumulation, KMeansConsensus, make_consensus
 from ensemblage.cli._pairs import PairFiles
-from ensemblage.ensemble import _units
+from ensemblage.labels import links
 
 KMEANS, EAC = ["km", "ecc", "k-modes"], ["eac-single", "eac-average", "eac-complete"]
 VOTING = ["acv", "bv", "soft-euclidean", "hard-euclidean", "majority"]
@@ -463,25 +463,25 @@ def test_who_is_not_needed_is_not_named():
 
 def test_of_many_clusters_that_cost_the_same_the_first_one_is_taken():
     costs = np.random.default_rng(0).integers(0, 2, (30, 40)).astype(float)
-    assert_array_equal(_units.nearest_allowed(costs, np.empty((0, 2), dtype=np.int64)), costs.argmin(axis=1))
+    assert_array_equal(links.nearest_allowed(costs, np.empty((0, 2), dtype=np.int64)), costs.argmin(axis=1))
 
 
 def test_too_many_steps_are_no_answer():
     pairs = np.array(list(combinations(range(5), 2)))
-    assert _units.nearest_allowed(np.zeros((5, 4)), pairs) is None
-    with pytest.raises(_units.GivenUp):
-        _units.nearest_allowed(np.zeros((5, 4)), pairs, most_steps=20)
+    assert links.nearest_allowed(np.zeros((5, 4)), pairs) is None
+    with pytest.raises(links.GivenUp):
+        links.nearest_allowed(np.zeros((5, 4)), pairs, most_steps=20)
 
 
 def test_a_path_is_easy_from_its_ends_on():
     """With two clusters only the ends have fewer neighbours than clusters; without them the next ones do."""
-    core, easy = _units.without_easy(_units.neighbours_of(np.array([[0, 1], [1, 2], [2, 3], [3, 4]]), 5), 2)
+    core, easy = links.without_easy(links.neighbours_of(np.array([[0, 1], [1, 2], [2, 3], [3, 4]]), 5), 2)
     assert (core.tolist(), sorted(easy)) == ([], [0, 1, 2, 3, 4])
 
 
 def test_the_surest_unit_goes_first_and_takes_the_nearest():
     costs = np.array([[1.0, 1.1, 9], [1, 3, 9], [9, 9, 1]])
-    assert_array_equal(_units.nearest_allowed(costs, np.array([[0, 1]])), [1, 0, 2])
+    assert_array_equal(links.nearest_allowed(costs, np.array([[0, 1]])), [1, 0, 2])
 
 
 @pytest.mark.parametrize("name", ["km", "acv"])
@@ -497,19 +497,19 @@ def test_many_that_are_all_kept_apart_are_refused_at_once_and_only_they_are_name
 
 def test_where_the_nearest_give_up_any_way_is_taken(monkeypatch):
     labels, cannot = planted_labels(n=60, p=8, k=3, noise=0.3, seed=0)[0], [[0, 3], [3, 6], [6, 0], [6, 9]]
-    original = _units.nearest_allowed
+    original = links.nearest_allowed
 
     def no_time(costs, apart, alike=False, most_steps=10):
         if not alike:
-            raise _units.GivenUp
+            raise links.GivenUp
         return original(costs, apart, alike, most_steps)
 
-    monkeypatch.setattr(_units, "nearest_allowed", no_time)
+    monkeypatch.setattr(links, "nearest_allowed", no_time)
     found = method("km", 3).fit(labels, cannot_link=cannot)
     assert naive.keeps(found.labels_, (), cannot)
     free = method("km", 3).fit(labels)
     assert adjusted_rand_score(found.labels_, free.labels_) > 0.7  # of the ways, one that costs little
-    monkeypatch.setattr(_units, "nearest_allowed", lambda *a, **b: (_ for _ in ()).throw(_units.GivenUp))
+    monkeypatch.setattr(links, "nearest_allowed", lambda *a, **b: (_ for _ in ()).throw(links.GivenUp))
     with pytest.raises(ValueError, match=r"Got 3, and no solution in 20,000 steps for [0-9, ]*. Ask for more"):
         method("km", 3).fit(labels, cannot_link=cannot)
 

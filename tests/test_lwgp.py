@@ -58,7 +58,7 @@ def test_tables_far_larger_than_the_data_are_sorted():
 @pytest.mark.parametrize("part_in_memory", [1, 10**9])
 def test_weights_of_labels_on_disk(tmp_path, monkeypatch, part_in_memory):
     """Distinct rows that fit the memory, and some that stay there."""
-    monkeypatch.setattr("ensemblage.rows.disk.SMALL_PART", part_in_memory)
+    monkeypatch.setattr("ensemblage.labels.disk.SMALL_PART", part_in_memory)
     labels = random_labels(n=80, p=5, k=4, missing=0.2, seed=3)
     np.save(tmp_path / "labels.npy", labels)
     opened = Ensemble.open(tmp_path / "labels.npy")

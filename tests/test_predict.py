@@ -99,9 +99,9 @@ def test_a_filled_cluster_in_a_tie():
 @pytest.mark.filterwarnings("ignore:Only .* clusters were made")
 @pytest.mark.parametrize("model", [KMeansConsensus, SpectralEnsembleClustering, BisectingKMeansConsensus])
 def test_unlabelled_rows_and_blocks(model, monkeypatch):
-    from ensemblage.rows import blocks
+    from ensemblage.labels import threads
 
-    monkeypatch.setattr(blocks, "BLOCK_ROWS", 7)
+    monkeypatch.setattr(threads, "BLOCK_ROWS", 7)
     labels = random_labels(60, 3, 2, 0.4, seed=3)
     labels[5] = -1
     k = len(Ensemble(labels).distinct.counts) - 1

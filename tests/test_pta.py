@@ -212,7 +212,7 @@ def test_missing_labels_of_the_example():
 def test_same_bits_for_any_threads_and_slices(monkeypatch, n_jobs):
     labels = twins(planted_labels(700, 9, 4, noise=0.4, missing=0.1, seed=0)[0], 900)
     one = PTA(4, n_jobs=1).fit(labels), PTGP(4, n_jobs=1, random_state=0).fit(labels)
-    monkeypatch.setattr("ensemblage.rows.interrupts.OPERATIONS", 20_000)
+    monkeypatch.setattr("ensemblage.labels.threads.OPERATIONS", 20_000)
     more = PTA(4, n_jobs=n_jobs).fit(labels), PTGP(4, n_jobs=n_jobs, random_state=0).fit(labels)
     assert_array_equal(more[0].linkage_matrix_, one[0].linkage_matrix_)
     assert_array_equal(more[1].eigenvalues_, one[1].eigenvalues_)

@@ -6,11 +6,11 @@ from sklearn.base import clone
 from strategies import planted_labels, twins
 
 from ensemblage import CumulativeVoting, Ensemble, KMeansConsensus
+from ensemblage.labels import disk
+from ensemblage.labels.blocks import MemoryRows
+from ensemblage.labels.disk import BlockRows
+from ensemblage.labels.distinct import DistinctRows
 from ensemblage.metrics import density
-from ensemblage.rows import disk
-from ensemblage.rows.disk import BlockRows
-from ensemblage.rows.distinct import DistinctRows
-from ensemblage.rows.memory import MemoryRows
 
 
 class ChunkedRows(BlockRows):

@@ -260,9 +260,9 @@ def assert_same_model(name, ensemble, labels, w):
 @pytest.mark.parametrize("name", ["km", "h-km", "ecc", "sec", "acv", "bv", "majority", "mcla, spectral"])
 def test_rows_that_stay_on_disk(name, rows_in_memory, tmp_path, monkeypatch):
     """The same where the distinct rows are not brought into memory either, block by block."""
-    from ensemblage.rows import disk
+    from ensemblage.labels import disk
 
-    monkeypatch.setattr("ensemblage.rows.blocks.BLOCK_ROWS", 16)
+    monkeypatch.setattr("ensemblage.labels.threads.BLOCK_ROWS", 16)
     if not rows_in_memory:
         monkeypatch.setattr(disk, "small_in_memory", lambda rows, room: rows)
     labels = matrix("missing")

@@ -15,7 +15,7 @@ from sklearn.metrics import pairwise_distances_argmin
 
 from ensemblage.cli import main
 from ensemblage.generation import ProjectionPartitions, RandomKPartitions, SubspacePartitions
-from ensemblage.rows.blocks import SUM_ROWS
+from ensemblage.labels.threads import SUM_ROWS
 
 KINDS = [RandomKPartitions, SubspacePartitions, ProjectionPartitions]
 

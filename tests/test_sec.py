@@ -135,11 +135,11 @@ def test_planted_clusters_are_found(seed, init, missing):
 
 
 def test_threads_and_blocks_change_nothing(missing, monkeypatch):
-    from ensemblage.rows import blocks
+    from ensemblage.labels import threads
 
     labels = random_labels(n=900, p=6, k=5, missing=missing, seed=1)
     whole = SpectralEnsembleClustering(5, random_state=0, n_jobs=1, n_init=3).fit(labels)
-    monkeypatch.setattr(blocks, "BLOCK_ROWS", 37)
+    monkeypatch.setattr(threads, "BLOCK_ROWS", 37)
     blocks = SpectralEnsembleClustering(5, random_state=0, n_jobs=2, n_init=3).fit(labels)
     assert_array_equal(whole.labels_, blocks.labels_)
     assert whole.objective_ == blocks.objective_

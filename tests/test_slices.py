@@ -24,10 +24,9 @@ from ensemblage import (
     KMeansConsensus,
 )
 from ensemblage.consensus.graphs._ncut import leading_eigenvectors
+from ensemblage.labels import threads as slices
+from ensemblage.labels.threads import Stopped, check_stopped, parallel_map, rows_per_call, run_interruptibly, unless
 from ensemblage.metrics import association_counts, coassociation, mm_index
-from ensemblage.rows import interrupts as slices
-from ensemblage.rows.interrupts import Stopped, check_stopped, rows_per_call, run_interruptibly, unless
-from ensemblage.rows.threads import parallel_map
 
 
 @pytest.fixture

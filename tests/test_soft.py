@@ -16,8 +16,9 @@ from strategies import few_starts, planted_labels, random_labels, usual
 
 import ensemblage
 from ensemblage import METHODS, CumulativeVoting, EuclideanMedian, SoftEnsemble, make_consensus
+from ensemblage.labels import soft as memberships
+from ensemblage.labels import threads
 from ensemblage.metrics import agreement_weights, certainty, coassociation, density
-from ensemblage.rows import blocks, memberships
 
 SOFT = ["acv", "majority", "gv3", "hbgf", "soft-euclidean", "hard-euclidean", "bv"]
 """The last two take their steps from the others."""
@@ -244,7 +245,7 @@ def test_hbgf_finds_what_mixtures_agree_on(partitioner):
 def test_threads_blocks_and_the_order_of_objects(name, monkeypatch):
     given = soft_blocks(n=200, p=6, missing=0.1, seed=9)
     one = method(name, 3, n_jobs=1).fit(SoftEnsemble(given))
-    monkeypatch.setattr(blocks, "BLOCK_ROWS", 32)
+    monkeypatch.setattr(threads, "BLOCK_ROWS", 32)
     two = method(name, 3, n_jobs=2).fit(SoftEnsemble(given))
     assert_array_equal(one.labels_, two.labels_)
     assert_allclose(one.confidence_, two.confidence_)

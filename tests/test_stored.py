@@ -28,6 +28,10 @@ from ensemblage import (
 from ensemblage.base.lock import LOCK
 from ensemblage.base.validation import check_bytes
 from ensemblage.cli import main
+from ensemblage.labels import disk
+from ensemblage.labels.blocks import MemoryRows
+from ensemblage.labels.disk import MARKER
+from ensemblage.labels.distinct import merge_runs
 from ensemblage.metrics import (
     association_counts,
     cluster_consensus,
@@ -44,10 +48,6 @@ from ensemblage.metrics import (
     verdicts,
     weak_association_threshold,
 )
-from ensemblage.rows import disk
-from ensemblage.rows.distinct import merge_runs
-from ensemblage.rows.memory import MemoryRows
-from ensemblage.rows.scratch import MARKER
 
 
 @pytest.fixture
@@ -208,7 +208,7 @@ def test_rows_and_partitions_of_a_stored_ensemble(tmp_path, small_room, missing)
     "rows", [slice(None, None, -1), slice(8, 2, -3), slice(2, 8, -1), slice(-5, None, 2), slice(60, 99), [3, -1, 3]]
 )
 def test_columns_of_rows_are_numpys(tmp_path, small_room, monkeypatch, rows):
-    monkeypatch.setattr("ensemblage.rows.disk.READ_BYTES", 20)
+    monkeypatch.setattr("ensemblage.labels.disk.READ_BYTES", 20)
     labels = random_labels()
     E, M = stored(labels, tmp_path), Ensemble(labels)
     for codes in (E.codes, E.codes.columns(np.array([3, 1])), E.codes.first(40)):
@@ -272,7 +272,7 @@ def test_distinct_rows_keep_the_folder_they_are_read_from(tmp_path, small_room):
     ],
 )
 def test_what_does_not_work_on_disk_says_why(tmp_path, small_room, monkeypatch, model):
-    monkeypatch.setattr("ensemblage.rows.disk.TAKE_BYTES", 0)
+    monkeypatch.setattr("ensemblage.labels.disk.TAKE_BYTES", 0)
     E = stored(random_labels(60, 4), tmp_path)
     with pytest.raises(ValueError, match=r"must hold all label rows in memory: it .*Use KMeansConsensus or Cumulative"):
         model.fit(E)
@@ -481,7 +481,7 @@ def test_a_full_disk(tmp_path, monkeypatch):
     assert not list((tmp_path / "s").iterdir())
     monkeypatch.undo()
     E = Ensemble.open(tmp_path / "x.npy", scratch=tmp_path / "s")
-    monkeypatch.setattr("ensemblage.rows.disk.write_array", full)
+    monkeypatch.setattr("ensemblage.labels.disk.write_array", full)
     with pytest.raises(ValueError, match=r"must have room for the coded labels. Got No space left"):
         KMeansConsensus(2).fit(E)
     assert sorted(path.name for path in next((tmp_path / "s").iterdir()).iterdir()) == [LOCK, MARKER, "codes.scratch"]

@@ -19,8 +19,7 @@ from sklearn.preprocessing import StandardScaler
 from ensemblage import ConsensusClustering, FeatureBlocks, Preprocessor, load, profile
 from ensemblage.cli import main
 from ensemblage.generation import _dense_rows
-from ensemblage.rows.disk import StoredRows
-from ensemblage.rows.scratch import Scratch
+from ensemblage.labels.disk import Scratch, StoredRows
 
 N, PARTS = 18_000, 4
 COLUMNS = ["cluster", "confidence", "verdict", "runner_up", "runner_up_share"]

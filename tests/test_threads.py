@@ -20,7 +20,7 @@ from strategies import random_labels
 from ensemblage import Ensemble, make_consensus
 from ensemblage.base import cached
 from ensemblage.base.cached import once
-from ensemblage.rows import disk
+from ensemblage.labels import disk
 
 WHOLE_FITS = {
     "km": {"n_init": 3, "random_state": 0},
@@ -189,8 +189,8 @@ FORK = """
 import os, sys, tempfile, threading, time
 import numpy as np
 from ensemblage import Ensemble
-from ensemblage.rows import threads
-from ensemblage.rows.threads import parallel_map
+from ensemblage.labels import threads
+from ensemblage.labels.threads import parallel_map
 
 labels = np.random.default_rng(0).integers(0, 4, (3000, 5))
 
@@ -247,14 +247,14 @@ INSIDE = """
 
 @needs_fork
 def test_fork_while_a_thread_finds_the_distinct_rows():
-    code = "import ensemblage.rows.memory as module\nE = Ensemble(labels)\n" + textwrap.dedent(INSIDE)
+    code = "import ensemblage.labels.blocks as module\nE = Ensemble(labels)\n" + textwrap.dedent(INSIDE)
     assert run(code.replace("MODULE", "module").replace("FUNCTION", "distinct_rows")) == ["0", "True", "True"]
 
 
 @needs_fork
 def test_fork_while_a_thread_finds_the_distinct_rows_on_disk():
     code = """
-    import ensemblage.rows.disk as module
+    import ensemblage.labels.disk as module
     module.SMALL_PART = 10**9
     folder = tempfile.mkdtemp()
     np.save(folder + "/labels.npy", labels)

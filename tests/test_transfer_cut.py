@@ -26,7 +26,7 @@ LOCAL = [1, 0.940661, 0.831315, 0.486659, 0.211669, 0.107082, 0.050156, 0, 0, 0,
 
 
 def labels_of(rows, parts):
-    return rows.of_objects(parts, -1, None)
+    return rows.of_objects(parts, -1)
 
 
 @pytest.mark.parametrize(

@@ -460,14 +460,14 @@ def test_equal_clusters_are_numbered_by_their_first_objects(method):
 
 def test_threads_and_blocks_do_not_matter(method, monkeypatch):
     from ensemblage.consensus.voting import _aggregation, _js_alink
-    from ensemblage.rows import blocks
+    from ensemblage.labels import threads
 
     labels = planted_labels(n=400, p=6, k=5, noise=0.4, missing=0.1, seed=3)[0]
     one = method(3, n_jobs=1).fit(labels)
-    monkeypatch.setattr(blocks, "BLOCK_ROWS", 7)
+    monkeypatch.setattr(threads, "BLOCK_ROWS", 7)
     for module in (_aggregation, _js_alink):
         monkeypatch.setattr(module, "ROWS_AT_ONCE", 40)
-    monkeypatch.setattr(blocks, "LEAST_ROWS", 11)
+    monkeypatch.setattr(threads, "LEAST_ROWS", 11)
     other = method(3, n_jobs=2).fit(labels)
     for name in ("labels_", "aggregate_", "membership_", "linkage_matrix_"):
         assert_array_equal(getattr(other, name), getattr(one, name))

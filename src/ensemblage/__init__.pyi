@@ -41,9 +41,6 @@ from ensemblage.consensus import NegMM as NegMM
 from ensemblage.consensus import SalsoConsensus as SalsoConsensus
 from ensemblage.consensus import SpectralEnsembleClustering as SpectralEnsembleClustering
 from ensemblage.consensus import make_consensus as make_consensus
-from ensemblage.ensemble._counted_ensemble import CountedEnsemble as CountedEnsemble
-from ensemblage.ensemble._ensemble import Ensemble as Ensemble
-from ensemblage.ensemble._soft_ensemble import SoftEnsemble as SoftEnsemble
 from ensemblage.generation import DiversePartitions as DiversePartitions
 from ensemblage.generation import Genie as Genie
 from ensemblage.generation import GeniePartitions as GeniePartitions
@@ -61,6 +58,10 @@ from ensemblage.io import Preprocessor as Preprocessor
 from ensemblage.io import read_draws as read_draws
 from ensemblage.io import read_table as read_table
 from ensemblage.io._feature_blocks import FeatureBlocks as FeatureBlocks
+from ensemblage.labels.counted import CountedEnsemble as CountedEnsemble
+from ensemblage.labels.dask import parallel_backend as parallel_backend
+from ensemblage.labels.ensemble import Ensemble as Ensemble
+from ensemblage.labels.soft import SoftEnsemble as SoftEnsemble
 from ensemblage.metrics import align_labels as align_labels
 from ensemblage.profiles import profile as profile
 from ensemblage.ranking import AverageAgreement as AverageAgreement
@@ -68,6 +69,5 @@ from ensemblage.ranking import Discotec as Discotec
 from ensemblage.ranking import InternalIndex as InternalIndex
 from ensemblage.ranking import SelectMembers as SelectMembers
 from ensemblage.report._cite import cite as cite
-from ensemblage.rows.backend import parallel_backend as parallel_backend
 
 __all__: list[str]

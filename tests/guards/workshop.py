@@ -19,13 +19,12 @@ from mutations import ROOT
 FASTER = ["-p", "no:cacheprovider", "-p", "no:xdist", "-x", "-q", "--no-header", "--tb=line", "--hypothesis-seed=0"]
 
 NEAREST: dict[str, list[str]] = {
-    "rows/": ["golden", "rows", "stored", "ensemble", "threads"],
-    "rows/dask": ["dask"],
-    "rows/threads": ["threads", "generation", "slices", "memory"],
-    "rows/memberships": ["soft"],
-    "rows/interrupts": ["slices", "threads"],
-    "rows/scratch": ["stored", "threads"],
-    "ensemble/": ["ensemble", "stored", "ensemble_files"],
+    "labels/": ["golden", "rows", "ensemble", "stored", "ensemble_files", "threads"],
+    "labels/dask": ["dask"],
+    "labels/disk": ["stored", "threads"],
+    "labels/links": ["links"],
+    "labels/soft": ["soft"],
+    "labels/threads": ["threads", "generation", "slices", "memory"],
     "io/": ["tables", "tables_corpus", "tables_frames", "tables_workbooks"],
     "io/_categories": ["preprocessor", "tables_mixed", "tables"],
     "io/_dates": ["preprocessor", "tables_mixed", "tables"],
@@ -49,7 +48,6 @@ NEAREST: dict[str, list[str]] = {
     "answer/_resolution_choice": ["resolution"],
     "consensus/hierarchies/_unit_linkage": ["links", "evidence"],
     "consensus/hierarchies/_content_order": ["names", "evidence"],
-    "ensemble/_units": ["links"],
     "consensus/hierarchies/_eac": ["golden", "evidence", "lwgp"],
     "consensus/_incremental": ["incremental"],
     "answer/_method_comparison": ["method_comparison"],
@@ -190,7 +188,7 @@ for _names, _tests in BY_METHOD.items():
 
 
 def nearest_tests(module: str) -> list[str]:
-    """Paths of the tests that are nearest to a module such as ``rows/disk.py``."""
+    """Paths of the tests that are nearest to a module such as ``labels/disk.py``."""
     names = NEAREST[max((start for start in NEAREST if module.startswith(start)), key=len)]
     return [f"tests/test_{name}.py" for name in [*names, *GUARDS] if (ROOT / f"tests/test_{name}.py").exists()]
 

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from sklearn.metrics import adjusted_rand_score
 
 from ensemblage.consensus.hierarchies._eac import EvidenceAccumulation
-from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.generation import DiversePartitions
 from ensemblage.generation._candidates import NUMBERS
+from ensemblage.labels.ensemble import Ensemble
 
 EVERY = 10
 """Up to which that is every number."""

@@ -19,7 +19,7 @@ from ensemblage.generation._views import MOST_COMPONENTS, VIEWS, Matrix, princip
 from ensemblage.kernels._partition_features import longest_edges, pair_agreement
 from ensemblage.kernels._spanning_trees import mutual_reachability_tree, state_of_tree
 from ensemblage.kernels._squares import nearest_of_rows
-from ensemblage.rows.threads import one_native_thread, parallel_map
+from ensemblage.labels.threads import one_native_thread, parallel_map
 
 MOST_ROWS = 300
 """Of which silhouettes are computed."""

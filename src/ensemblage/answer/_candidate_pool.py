@@ -10,11 +10,11 @@ from ensemblage.consensus._base import numbers_by_size
 from ensemblage.consensus.hierarchies._label_similarity import no_similarity
 from ensemblage.consensus.hierarchies._linkage import average_linkage, cut
 from ensemblage.consensus.hierarchies._row_similarity import RowSimilarity
-from ensemblage.ensemble._ensemble import Ensemble
-from ensemblage.ensemble._rows import Rows
 from ensemblage.generation._candidates import Labels, Origin, Pool, candidate_pool, numbers_of_clusters
 from ensemblage.generation._views import Matrix
-from ensemblage.rows.threads import parallel_map
+from ensemblage.labels.ensemble import Ensemble
+from ensemblage.labels.rows import Rows
+from ensemblage.labels.threads import parallel_map
 
 DEFAULT = ("full", "latent", "spectral10", "spectral5", "genie3")
 """Families in the view "own" whose consensus is the candidate "default": those of the first search, and latent classes

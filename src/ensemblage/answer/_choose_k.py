@@ -23,8 +23,6 @@ from ensemblage.base.parameters import MOST_TASKS, Flag, Jobs, Words
 from ensemblage.base.random import sample_rows, task_seeds
 from ensemblage.base.validation import check_progress, check_value, check_whole, format_value, n_distinct_rows
 from ensemblage.consensus.voting._ada_cvote import CumulativeVoting
-from ensemblage.ensemble._arrays import as_frame
-from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.generation import RandomKPartitions
 from ensemblage.generation._candidates import NUMBERS
 from ensemblage.generation._diverse import can_be_diverse
@@ -34,6 +32,8 @@ from ensemblage.io import Preprocessor, Table
 from ensemblage.io._anndata_features import as_table
 from ensemblage.io._encoding import IMPUTE
 from ensemblage.io._scaling import AUTO, scaling_of
+from ensemblage.labels.coding import as_frame
+from ensemblage.labels.ensemble import Ensemble
 from ensemblage.stability import PredictionStrength, prediction_strength
 from ensemblage.stability._gap import Gaps, first_that_lasts, gaps
 from ensemblage.stability._jaccard import Cells

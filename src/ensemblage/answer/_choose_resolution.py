@@ -20,7 +20,6 @@ from ensemblage.base.text import some
 from ensemblage.base.validation import check_choice, check_progress, check_value, check_whole, format_value
 from ensemblage.consensus._registry import make_consensus
 from ensemblage.consensus.latent._modes import ConsensusModes
-from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.generation._communities import (
     ALGORITHMS,
     OBJECTIVES,
@@ -36,6 +35,7 @@ from ensemblage.io import Preprocessor
 from ensemblage.io._anndata_features import matrix_of
 from ensemblage.io._anndata_read import open_anndata
 from ensemblage.io._formats import CELLS, format_of
+from ensemblage.labels.ensemble import Ensemble
 from ensemblage.metrics._agreement import agreement_matrix
 from ensemblage.metrics._element_similarity import inconsistency
 from ensemblage.stability import member_stability

@@ -49,11 +49,6 @@ from ensemblage.base.sklearn import BaseEstimator, ClusterMixin
 from ensemblage.base.validation import check_fitted, check_parameters, format_value
 from ensemblage.consensus._assignment import BY_RULE, Assignment
 from ensemblage.consensus._model import Model, score_of
-from ensemblage.ensemble._checks import check_sample_weight
-from ensemblage.ensemble._coding import Coding
-from ensemblage.ensemble._ensemble import Ensemble
-from ensemblage.ensemble._matrices import code_labels
-from ensemblage.ensemble._noise import MISSING, NOISE_RULES, VOTE, most_call_noise
 from ensemblage.generation import RandomKPartitions
 from ensemblage.generation._candidates import Made
 from ensemblage.generation._dense_rows import MOST_WHOLE
@@ -61,6 +56,16 @@ from ensemblage.io import Preprocessor
 from ensemblage.io._anndata_features import as_table
 from ensemblage.io._feature_blocks import FeatureBlocks
 from ensemblage.io._stored_cells import TableFeatures
+from ensemblage.labels.coding import (
+    MISSING,
+    NOISE_RULES,
+    VOTE,
+    Coding,
+    check_sample_weight,
+    code_labels,
+    most_call_noise,
+)
+from ensemblage.labels.ensemble import Ensemble
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 

@@ -24,8 +24,6 @@ from ensemblage.consensus._base import BaseConsensus
 from ensemblage.consensus._method import METHODS, check_k
 from ensemblage.consensus._own import OwnConsensus, parameter_for_k
 from ensemblage.consensus._registry import make_consensus
-from ensemblage.ensemble._checks import check_sample_weight
-from ensemblage.ensemble._counted_ensemble import CountedEnsemble
 from ensemblage.generation import DiversePartitions, RandomKPartitions, ScaledPartitions, _diverse
 from ensemblage.generation._base import BasePartitions
 from ensemblage.generation._candidates import larger_numbers, numbers_of_clusters
@@ -36,6 +34,8 @@ from ensemblage.io import Preprocessor
 from ensemblage.io._anndata_features import as_table
 from ensemblage.io._encoding import IMPUTE, ColumnUse
 from ensemblage.io._scaling import ALIKE, AUTO, AlikeScaler, in_digits, scaling_of
+from ensemblage.labels.coding import check_sample_weight
+from ensemblage.labels.counted import CountedEnsemble
 from ensemblage.metrics._certainty import BORDER, CORE
 
 LEAST_OBJECTS, LEAST_ASKED, LEAST_DISTINCT = 20, 6, 4

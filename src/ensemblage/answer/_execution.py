@@ -16,13 +16,13 @@ from ensemblage.answer._plan import Plan
 from ensemblage.base.options import Message, Option
 from ensemblage.base.random import task_seeds
 from ensemblage.base.text import some
-from ensemblage.ensemble._ensemble import Ensemble
-from ensemblage.ensemble._noise import MISSING
 from ensemblage.generation import DiversePartitions
 from ensemblage.generation._base import ensemble_of
 from ensemblage.generation._candidates import Made
 from ensemblage.generation._dense_rows import dense_rows
 from ensemblage.generation._diverse import numbers_near
+from ensemblage.labels.coding import MISSING
+from ensemblage.labels.ensemble import Ensemble
 
 MOST_NAMED = 5
 """Columns that an error names."""

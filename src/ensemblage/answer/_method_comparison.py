@@ -18,7 +18,7 @@ from ensemblage.base.text import text_table
 from ensemblage.base.validation import check_bytes, check_choice, check_progress, check_value, check_whole
 from ensemblage.consensus._method import METHODS
 from ensemblage.consensus._registry import make_consensus
-from ensemblage.ensemble._ensemble import Ensemble, as_ensemble
+from ensemblage.labels.ensemble import Ensemble, as_ensemble
 from ensemblage.metrics._agreement import agreement_matrix, agreement_with, weighted_mean
 
 MOST_PAIRED = 5_000

@@ -17,8 +17,8 @@ from ensemblage.base.random import task_seeds
 from ensemblage.base.validation import check_choice, check_progress, check_whole, format_value
 from ensemblage.consensus.hierarchies._eac import EvidenceAccumulation
 from ensemblage.consensus.hierarchies._linkages import LINKAGES
-from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.generation import ResampledPartitions
+from ensemblage.labels.ensemble import Ensemble
 from ensemblage.metrics._coassociation import coassociation
 from ensemblage.metrics._monti import cdf_area, consensus_cdf, delta_of_areas, pac_of
 from ensemblage.stability._reference import UnimodalComponents

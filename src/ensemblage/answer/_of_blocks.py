@@ -33,15 +33,15 @@ from ensemblage.answer._second_sample import (
 )
 from ensemblage.base.atomic import new_folder
 from ensemblage.base.validation import check_fitted
-from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.generation._candidates import Made
 from ensemblage.generation._clusterers import nearest_rows
 from ensemblage.generation._dense_rows import MOST_OF_SAMPLE, MOST_WHOLE, are_dense, drawn_rows
 from ensemblage.io._feature_blocks import FeatureBlocks, StoredFeatures, describe_blocks
 from ensemblage.io._stored_cells import TableFeatures
+from ensemblage.labels.blocks import MemoryRows
+from ensemblage.labels.ensemble import Ensemble
+from ensemblage.labels.threads import one_native_thread, thread_count
 from ensemblage.metrics import verdicts
-from ensemblage.rows.memory import MemoryRows
-from ensemblage.rows.threads import one_native_thread, thread_count
 
 logger = logging.getLogger(__name__)
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ensemblage.base.frames import to_frame
 from ensemblage.base.registered import figure
 from ensemblage.base.text import listing, text_table
-from ensemblage.ensemble._ensemble import Ensemble
+from ensemblage.labels.ensemble import Ensemble
 
 STABLE, DOUBTFUL = 0.85, 0.7
 """Least stability that is called so. Of single clouds it is .5 and less in many dimensions, up to .8 in one and two."""

@@ -22,14 +22,12 @@ from ensemblage import consensus
 from ensemblage._version import __version__
 from ensemblage.base.validation import check_path
 from ensemblage.consensus._method import METHODS
-from ensemblage.ensemble._coding import CodedColumns
-from ensemblage.ensemble._ensemble import Ensemble
-from ensemblage.ensemble._soft_ensemble import SoftEnsemble
 from ensemblage.io._archive import Archive, is_damage, write_archive
 from ensemblage.io._npz import check_coded
-from ensemblage.rows.memberships import MembershipRows
-from ensemblage.rows.memory import MemoryRows
-from ensemblage.rows.protocol import LabelRows
+from ensemblage.labels.blocks import LabelRows, MemoryRows
+from ensemblage.labels.coding import CodedColumns
+from ensemblage.labels.ensemble import Ensemble
+from ensemblage.labels.soft import MembershipRows, SoftEnsemble
 
 FORMAT = 1
 KIND = "ensemblage model"
@@ -66,9 +64,9 @@ PARTS = {
         ("_views", "Scales"),
     ),
     "ensemblage": (
-        ("ensemble._coding", "Coding"),
-        ("ensemble._rows", "Rows"),
-        ("ensemble._soft_ensemble", "SoftCoding"),
+        ("labels.coding", "Coding"),
+        ("labels.rows", "Rows"),
+        ("labels.soft", "SoftCoding"),
         ("metrics._certainty", "Association"),
         ("metrics._link_association", "LinkAssociation"),
         ("stability._structure", "Structure"),

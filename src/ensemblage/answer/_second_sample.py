@@ -18,12 +18,11 @@ from ensemblage.answer._chooser import Chosen
 from ensemblage.answer._execution import learned_weights
 from ensemblage.base.random import task_seeds
 from ensemblage.consensus._assignment import Assignment
-from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.generation._clusterers import nearest_rows
 from ensemblage.generation._dense_rows import dense_rows
+from ensemblage.labels.blocks import LabelRows, MemoryRows
+from ensemblage.labels.ensemble import Ensemble
 from ensemblage.metrics._certainty import Association, Certainty, certainty_of_new, certainty_of_rows
-from ensemblage.rows.memory import MemoryRows
-from ensemblage.rows.protocol import LabelRows
 
 Matrix = NDArray[np.float64]
 

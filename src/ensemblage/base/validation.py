@@ -32,13 +32,16 @@ def check_parameters(estimator: Any) -> None:
     """Raise unless every parameter is what the class of the estimator declares; the only place that compares them."""
     name = type(estimator).__name__
     for parameter, constraints in parameter_constraints(type(estimator)).items():
-        check_value(getattr(estimator, parameter), f"{parameter} of {name}", constraints)
+        value = getattr(estimator, parameter)
+        if value is not None or None not in constraints:
+            check_value(value, f"{parameter} of {name}", constraints)
 
 
 def check_value(value: Any, subject: str, constraints: Sequence[Constraint | None]) -> None:
     """Raise unless a value fits one of the constraints."""
-    if any(value is None if constraint is None else constraint.fits(value) for constraint in constraints):
-        return
+    for constraint in constraints:
+        if value is None if constraint is None else constraint.fits(value):
+            return
     first = next(constraint for constraint in constraints if constraint is not None)
     told = next((found for constraint in constraints if constraint and (found := constraint.why_not(value))), "")
     end = f", {told}" if told else f". {first.next_step(value)}"

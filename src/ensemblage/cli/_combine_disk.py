@@ -23,9 +23,9 @@ from ensemblage.cli._labels import LABEL_COLUMNS, write_labels
 from ensemblage.cli._options import option_name
 from ensemblage.cli._progress import tell
 from ensemblage.io._formats import format_of
+from ensemblage.labels.threads import row_blocks
 from ensemblage.metrics import verdicts
 from ensemblage.metrics._certainty import VERDICTS
-from ensemblage.rows.blocks import row_blocks
 
 PART_ROWS = 1_000_000
 """Rows of one Parquet part."""

@@ -9,7 +9,7 @@ from ensemblage.cli._process import process
 from ensemblage.kernels._ahead import SecondProcess
 from ensemblage.kernels._jit import has_compiled
 from ensemblage.kernels._points import iterate
-from ensemblage.rows.threads import thread_count
+from ensemblage.labels.threads import thread_count
 
 _second = SecondProcess()
 

@@ -155,8 +155,8 @@ def _flush() -> None:
 def _leave(message: str, code: int) -> NoReturn:
     """Exit at once: a usual exit takes the memory away under base clusterings that still run in other threads."""
     _ignore_signals()
-    if "ensemblage.rows.scratch" in sys.modules:
-        from ensemblage.rows.scratch import remove_all_scratch
+    if "ensemblage.labels.disk" in sys.modules:
+        from ensemblage.labels.disk import remove_all_scratch
 
         remove_all_scratch()
     say(one_line(message))

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.base.text import write_csv
+from ensemblage.labels.threads import row_blocks
 from ensemblage.metrics import verdicts
-from ensemblage.rows.blocks import row_blocks
 from ensemblage.stability import MergedClusters
 
 LABEL_COLUMNS = ("id", "cluster", "confidence", "verdict", "runner_up", "runner_up_share")

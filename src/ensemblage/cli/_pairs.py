@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from ensemblage.cli._options import option_name
 from ensemblage.cli._progress import tell
-from ensemblage.ensemble._links import ImpossiblePairs, Links
 from ensemblage.io._bytes import read_bytes, text_bytes
 from ensemblage.io._numbers import is_number
+from ensemblage.labels.links import ImpossiblePairs, Links
 from ensemblage.report._layout import plural
 
 KINDS = ("must_link", "cannot_link")

@@ -17,8 +17,6 @@ from ensemblage.base.cached import once
 from ensemblage.base.text import some
 from ensemblage.cli._options import option_name, shell_text
 from ensemblage.cli._progress import tell_notes
-from ensemblage.ensemble._ensemble import Ensemble
-from ensemblage.ensemble._noise import VOTE
 from ensemblage.io import ColumnUse, Table, read_table
 from ensemblage.io._anndata_features import PCA, X, classes_of, table_of
 from ensemblage.io._anndata_labels import LEIDEN, ensemble_of
@@ -28,6 +26,8 @@ from ensemblage.io._features import Features, features_of
 from ensemblage.io._formats import CELLS, format_of, is_label_file
 from ensemblage.io._labels import as_labels
 from ensemblage.io._members import Members, members_of
+from ensemblage.labels.coding import VOTE
+from ensemblage.labels.ensemble import Ensemble
 from ensemblage.report._layout import plural
 
 READING = ("encoding", "has_header", "transpose", "delimiter", "decimal", "sheet", "missing_codes", "skip_rows")

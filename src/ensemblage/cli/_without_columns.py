@@ -12,8 +12,8 @@ from ensemblage.answer._default_plan import can_be_repeated
 from ensemblage.cli._generation import Generation
 from ensemblage.cli._progress import progress_bar
 from ensemblage.cli._resampling import ResamplingPlan
-from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.io._features import Features
+from ensemblage.labels.ensemble import Ensemble
 from ensemblage.metrics._agreement import agreement_with
 from ensemblage.profiles import Profile
 from ensemblage.profiles._separation import separations

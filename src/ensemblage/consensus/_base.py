@@ -20,45 +20,28 @@ from ensemblage.consensus._capabilities import Capabilities
 from ensemblage.consensus._method import check_k
 from ensemblage.consensus._model import Model, score_of
 from ensemblage.consensus.evidence import Evidence
-from ensemblage.ensemble._checks import check_sample_weight
-from ensemblage.ensemble._coding import Coding
-from ensemblage.ensemble._counted_ensemble import with_counts
-from ensemblage.ensemble._ensemble import Ensemble, coded_labels
-from ensemblage.ensemble._links import Links, shared_labels
-from ensemblage.ensemble._matrices import in_order
-from ensemblage.ensemble._rows import Rows, linked_rows
-from ensemblage.ensemble._soft_ensemble import SoftCoding, SoftEnsemble, as_any_ensemble
 from ensemblage.kernels._contingency import tally_clusters
+from ensemblage.labels.blocks import LabelRows
+from ensemblage.labels.coding import Coding, check_sample_weight, in_order
+from ensemblage.labels.counted import with_counts
+from ensemblage.labels.ensemble import Ensemble, coded_labels
+from ensemblage.labels.links import Links, shared_labels
+from ensemblage.labels.rows import Rows, linked_rows
+from ensemblage.labels.soft import SoftCoding, as_any_ensemble
 from ensemblage.metrics._agreement_weights import weights_by_agreement
 from ensemblage.metrics._certainty import Association, Certainty, association_with, certainty_of_new, certainty_of_rows
-from ensemblage.rows.protocol import LabelRows
 
 logger = logging.getLogger(__name__)
+WITHOUT_ROWS = "KMeansConsensus or CumulativeVoting, which do not"
+"""What to use where rows are not in memory."""
 
 
-class MemoryLimited(BaseEstimator):
-    """An estimator whose fit is refused where it would take more than ``max_bytes``, if it has a bound of that."""
-
-    def _bytes(self, rows: Rows, k: int, n_entries: int | None = None, more: int = 0) -> Need | None:
-        """What the fit of k clusters takes at its peak, beyond the ensemble; k is 0 where it is to be found.
-
-        ``n_entries`` are those of the graph or matrix of pairs that is kept, None: not counted yet, the least that is
-        known. ``more`` bytes are for a step that asks for them. None of a method whose memory is linear in the rows.
-        """
-        return None
-
-    def _check_bytes(self, rows: Rows, k: int, n_entries: int | None = None, more: int = 0) -> None:
-        """Raise unless what `_bytes` says fits ``max_bytes``: before any work, and in it whenever more is known."""
-        need = self._bytes(rows, k, n_entries, more)
-        if need is not None:
-            check_fits(need.n_bytes, self.get_params()["max_bytes"], type(self).__name__, need.what, need.advice)
-
-
-class BaseConsensus(Model, ClusterMixin, MemoryLimited):
+class BaseConsensus(Model, ClusterMixin, BaseEstimator):
     """A clusterer whose input is a label matrix.
 
-    A method implements ``_fit(rows) -> clusters`` on the distinct rows. Everything else is here: validation, numbering
-    by decreasing size (ties: the cluster with the smallest label row first), expansion to the objects, confidence.
+    A method implements ``_fit(rows) -> clusters`` on the distinct rows, and says in ``_capabilities`` what it takes.
+    Everything else is in `fit`, from top to bottom: validation, distinct rows, the method, numbering by decreasing size
+    (ties: the cluster with the smallest label row first), certainty, expansion to the objects.
 
     A partition of weight 0 is left out before anything else, as by `Ensemble.select`: a method never sees it, neither
     in ``fit`` nor in ``predict``, and an object that only such partitions label is one that no partition labels.
@@ -158,43 +141,105 @@ class BaseConsensus(Model, ClusterMixin, MemoryLimited):
         a copy of the codes where some label has no weight. A hierarchy of the objects and `evidence` count every object
         of X once.
         """
+        # What was given
         self._check_parameters()
         self.__dict__.pop("_seen", None)  # of add_partitions, which keeps it
-        X, sample_weight = with_counts(X, sample_weight)
-        ensemble: Any = self._ensemble_of(X)
+        name, able, units = type(self).__name__, self.capabilities, self._capabilities.cannot_link
+        ensemble, sample_weight = self._ensemble_of(X, sample_weight)
         validate_data(self, X, skip_check_array=True)
         self._names = ensemble.names
         links = Links.of(len(ensemble), must_link, cannot_link)
         if sample_weight is not None:
             sample_weight = check_sample_weight(sample_weight, len(ensemble))
-        self._check_sample_weight(sample_weight)
-        if links is not None and not self._capabilities.cannot_link:
-            ensemble = self._with_common_labels(ensemble, links, sample_weight)
-        self._weights = self._asked_weights(ensemble, sample_weight)
-        weights = check_weights(self._weights, ensemble.shape[1], type(self).__name__)
+        self._check_taken(sample_weight, links)
+        if links is not None and not units:
+            ensemble.rows.in_memory(name, WITHOUT_ROWS, because=" to give groups of must_link common labels")
+            ensemble = ensemble._with_common_labels(links, sample_weight)
+        if isinstance(self.weights, str):
+            counted = ensemble._with_sample_weight(sample_weight)
+            self._weights = weights_by_agreement(counted, n_jobs=self.n_jobs)
+        else:
+            self._weights = np.ones(ensemble.shape[1]) if self.weights is None else self.weights
+
+        # Distinct rows
+        weights = check_weights(self._weights, ensemble.shape[1], name)
         self._voting, rows = Rows.of(ensemble, weights, sample_weight)
         self._coding: Coding | SoftCoding = rows.coding
         rows = self._make_rows(rows)
-        if links is not None and self._capabilities.cannot_link:
-            self._check_links()
+        if links is not None and units:
             rows = linked_rows(rows, links)
-            rows.codes.in_memory(type(self).__name__, "it without must_link and cannot_link", because=" with these")
-        if why := self.capabilities.in_memory:
-            instead = "KMeansConsensus or CumulativeVoting, which do not"
-            rows.codes.in_memory(type(self).__name__, instead, because=f": it {why}")
+            rows.codes.in_memory(name, "it without must_link and cannot_link", because=" with these")
+        if able.in_memory:
+            rows.codes.in_memory(name, WITHOUT_ROWS, because=f": it {able.in_memory}")
         else:
             rows = replace(rows, codes=rows.codes.on_workers())
-        self._check_missing(rows)
-        logger.info("%s: %d distinct rows of %d partitions", type(self).__name__, len(rows), len(self._voting))
+        if not able.missing_labels and rows.label_sizes(self.n_jobs)[rows.offsets[1:] - 1].any():
+            raise ValueError(
+                f"X of {name} must have a label for every object in every partition. Got missing ones. "
+                "Leave out these objects or partitions, or use KMeansConsensus."
+            )
+        logger.info("%s: %d distinct rows of %d partitions", name, len(rows), len(self._voting))
         self._check_bytes(rows, int(self.n_clusters or 0))
+
+        # The method, numbers, certainty
         self._cluster(rows)
-        if rows.sample_weight is not None:
-            left_out = np.flatnonzero((rows.inverse >= len(rows)) & (rows.sample_weight == 0))
+
+        # Objects without weight, which the method has not seen
+        if sample_weight is not None:
+            left_out = np.flatnonzero((rows.inverse >= len(rows)) & (sample_weight == 0))
             if len(left_out):
                 self.labels_[left_out] = self._predict_codes(rows.objects.take(left_out))
         if links is not None:
             self.labels_[:] = shared_labels(self.labels_, rows.inverse < len(rows), links)
         return self
+
+    def _cluster(self, rows: Rows) -> None:
+        """Cluster the rows, and keep what is found of each object; at most 24 bytes per object are added here."""
+        clusters = self._fit(rows)
+        self._number = self._numbers(rows, clusters)
+        k = len(self._number)
+        clusters = np.append(self._number, -1).astype(np.int32)[clusters]
+        self._association = self._association_of(rows, clusters, k)
+        if 2 * len(rows) > len(rows.inverse):  # the same of rows and of objects would be held at once
+            labels = rows.of_objects(clusters, -1)
+            del clusters
+            certainty = certainty_of_rows(rows.objects, labels, self._association, self.n_jobs)
+        else:
+            found = certainty_of_rows(rows.codes, clusters, self._association, self.n_jobs)
+            labels, runner_up = rows.of_objects(clusters, -1), rows.of_objects(found.runner_up, -1)
+            of_objects = (rows.of_objects(values, np.nan) for values in (found.confidence, found.cohesion))
+            certainty = Certainty(next(of_objects), runner_up, next(of_objects))
+        self._keep(k, labels, certainty)
+
+    def _fit(self, rows: Rows) -> NDArray[Any]:
+        """Cluster of each distinct row, numbered from 0 without gaps in any order; -1 = none."""
+        raise NotImplementedError
+
+    def _make_rows(self, rows: Rows) -> Rows:
+        """What to cluster: distinct rows, or `object_rows` where objects with equal labels may part."""
+        return rows
+
+    def _numbers(self, rows: Rows, clusters: NDArray[Any]) -> NDArray[np.int64]:
+        """New number of each cluster."""
+        return numbers_by_size(clusters, rows.counts)
+
+    def _association_of(self, rows: Rows, clusters: NDArray[Any], n_clusters: int) -> Any:
+        """`Association` of rows with these clusters."""
+        return Association.of(rows.codes, rows.counts, clusters, n_clusters, rows.offsets, rows.weights, self.n_jobs)
+
+    def _bytes(self, rows: Rows, k: int, n_entries: int | None = None, more: int = 0) -> Need | None:
+        """What the fit of k clusters takes at its peak, beyond the ensemble; k is 0 where it is to be found.
+
+        ``n_entries`` are those of the graph or matrix of pairs that is kept, None: not counted yet, the least that is
+        known. ``more`` bytes are for a step that asks for them. None of a method whose memory is linear in the rows.
+        """
+        return None
+
+    def _check_bytes(self, rows: Rows, k: int, n_entries: int | None = None, more: int = 0) -> None:
+        """Raise unless what `_bytes` says fits ``max_bytes``: before any work, and in it whenever more is known."""
+        need = self._bytes(rows, k, n_entries, more)
+        if need is not None:
+            check_fits(need.n_bytes, self.get_params()["max_bytes"], type(self).__name__, need.what, need.advice)
 
     @property
     def capabilities(self) -> Capabilities:
@@ -205,27 +250,12 @@ class BaseConsensus(Model, ClusterMixin, MemoryLimited):
         """What the parameters leave of it."""
         return able
 
-    def _check_sample_weight(self, sample_weight: NDArray[np.int64] | None) -> None:
-        """Refuse weights of objects that the class has no rule for."""
-        if sample_weight is not None and not self._capabilities.sample_weight:
-            raise ValueError(
-                f"{type(self).__name__} must be fitted without sample_weight: it counts every object once. Got "
-                f"weights. Leave sample_weight out."
-            )
-
-    def _check_missing(self, rows: Rows) -> None:
-        """Refuse missing labels that the class has no rule for."""
-        if not self._capabilities.missing_labels and rows.label_sizes(self.n_jobs)[rows.offsets[1:] - 1].any():
-            raise ValueError(
-                f"X of {type(self).__name__} must have a label for every object in every partition. Got missing ones. "
-                "Leave out these objects or partitions, or use KMeansConsensus."
-            )
-
-    def _ensemble_of(self, X: Any) -> Any:
-        """What is fitted: labels, or memberships where the method can count by them."""
+    def _ensemble_of(self, X: Any, sample_weight: Any = None) -> tuple[Any, Any]:
+        """What is fitted: labels, or memberships where the method can count by them; and how often each row counts."""
+        X, sample_weight = with_counts(X, sample_weight)
         ensemble = as_any_ensemble(X)
         ensemble._check_taken_by(self)
-        return ensemble
+        return ensemble, sample_weight
 
     def _check_memberships(self) -> None:
         """Refuse parameters with which memberships cannot be counted."""
@@ -233,34 +263,34 @@ class BaseConsensus(Model, ClusterMixin, MemoryLimited):
     def _check_links(self) -> None:
         """Refuse parameters with which units cannot be assigned."""
 
-    def _with_common_labels(self, ensemble: Any, links: Links, sample_weight: NDArray[np.int64] | None) -> Any:
-        """The ensemble whose must-link groups have equal labels; refused where that does not keep them together."""
+    def _check_taken(self, sample_weight: NDArray[np.int64] | None, links: Links | None) -> None:
+        """Refuse weights and pairs for which the method has no rule."""
         name = type(self).__name__
-        if len(links.apart):
+        if sample_weight is not None and not self._capabilities.sample_weight:
+            raise ValueError(
+                f"{name} must be fitted without sample_weight: it counts every object once. Got weights. Leave "
+                f"sample_weight out."
+            )
+        if self.weights is not None and not self._capabilities.partition_weights:
+            raise ValueError(
+                f"weights of {name} must be None: it gives every partition the same weight. Got "
+                f"{format_value(self.weights)}. Leave them out, or use KMeansConsensus."
+            )
+        if links is None:
+            return
+        if self._capabilities.cannot_link:
+            self._check_links()
+        elif len(links.apart):
             raise ValueError(
                 f"cannot_link of {name} must be None: it cannot keep objects apart. Got "
                 f"{len(links.apart)} pair{'s' * (len(links.apart) > 1)}. Use KMeansConsensus, EvidenceAccumulation, "
                 "CumulativeVoting or BipartiteVoting."
             )
-        if not self.capabilities.must_link:
+        elif not self.capabilities.must_link:
             raise ValueError(
                 f"{name} must have distinct=True with must_link. Got distinct=False, which may separate objects of "
                 f"equal labels. Set distinct=True."
             )
-        instead = "KMeansConsensus or CumulativeVoting, which do not"
-        ensemble.rows.in_memory(name, instead, because=" to give groups of must_link common labels")
-        return ensemble._with_common_labels(links, sample_weight)
-
-    def _asked_weights(self, ensemble: Ensemble | SoftEnsemble, sample_weight: NDArray[np.int64] | None) -> Any:
-        """(p,) weights as they were asked for."""
-        if self.weights is not None and not self._capabilities.partition_weights:
-            raise ValueError(
-                f"weights of {type(self).__name__} must be None: it gives every partition the same weight. Got "
-                f"{format_value(self.weights)}. Leave them out, or use KMeansConsensus."
-            )
-        if isinstance(self.weights, str):
-            return weights_by_agreement(ensemble._with_sample_weight(sample_weight), n_jobs=self.n_jobs)
-        return np.ones(ensemble.shape[1]) if self.weights is None else self.weights
 
     def _predict_codes(self, codes: LabelRows) -> NDArray[np.int32]:
         """(n,) cluster of each row of codes, which need not have been fitted; -1 if the method cannot tell."""
@@ -295,7 +325,7 @@ class BaseConsensus(Model, ClusterMixin, MemoryLimited):
         """
         check_fitted(self)
         chosen = np.arange(len(self.labels_)) if objects is None else np.asarray(objects)
-        return self._evidence(self._ensemble_of(X), chosen)
+        return self._evidence(self._ensemble_of(X)[0], chosen)
 
     def _evidence(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Evidence, ...]:
         return ()
@@ -399,39 +429,6 @@ class BaseConsensus(Model, ClusterMixin, MemoryLimited):
         association = association_with(codes, self._association)
         found = np.concatenate(codes.map(association.memberships, reads=[outside], n_jobs=self.n_jobs))
         return np.where(np.isnan(found[:, 0]), -1, found.argmax(axis=1)).astype(np.int32)
-
-    def _make_rows(self, rows: Rows) -> Rows:
-        """What to cluster: distinct rows, or `object_rows` where objects with equal labels may part."""
-        return rows
-
-    def _fit(self, rows: Rows) -> NDArray[Any]:
-        """Cluster of each distinct row, numbered from 0 without gaps in any order; -1 = none."""
-        raise NotImplementedError
-
-    def _numbers(self, rows: Rows, clusters: NDArray[Any]) -> NDArray[np.int64]:
-        """New number of each cluster."""
-        return numbers_by_size(clusters, rows.counts)
-
-    def _cluster(self, rows: Rows) -> None:
-        """Cluster the rows, and keep what is found of each object; at most 24 bytes per object are added here."""
-        clusters = self._fit(rows)
-        self._number = self._numbers(rows, clusters)
-        clusters = np.append(self._number, -1).astype(np.int32)[clusters]
-        self._association = self._association_of(rows, clusters, len(self._number))
-        if 2 * len(rows) > len(rows.inverse):  # the same of rows and of objects would be held at once
-            labels = rows.of_objects(clusters, -1, self.n_jobs)
-            del clusters
-            certainty = certainty_of_rows(rows.objects, labels, self._association, self.n_jobs)
-        else:
-            found = certainty_of_rows(rows.codes, clusters, self._association, self.n_jobs)
-            of_rows = (found.confidence, np.nan), (found.runner_up, -1), (found.cohesion, np.nan)
-            certainty = Certainty(*(rows.of_objects(values, none, self.n_jobs) for values, none in of_rows))
-            labels = rows.of_objects(clusters, -1, self.n_jobs)
-        self._keep(len(self._number), labels, certainty)
-
-    def _association_of(self, rows: Rows, clusters: NDArray[Any], n_clusters: int) -> Any:
-        """`Association` of rows with these clusters."""
-        return Association.of(rows.codes, rows.counts, clusters, n_clusters, rows.offsets, rows.weights, self.n_jobs)
 
     def _renumber(self, places: NDArray[np.int64]) -> None:
         renumber_attributes(self, places)

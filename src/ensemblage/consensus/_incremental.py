@@ -74,7 +74,7 @@ class IncrementalConsensus(BaseConsensus):
                 f"weights of {name} must be None or 'agreement' with add_partitions, since the later partitions are "
                 f"not known. Got {format_value(self.weights)}. Give all partitions to fit."
             )
-        new = self._ensemble_of(X)
+        new, _ = self._ensemble_of(X)
         everything = new if seen is None else join_ensembles(seen, new, name)
         plain = plain and sample_weight is None
         self._continued = seen is not None and plain

@@ -11,9 +11,9 @@ from scipy.sparse import csr_array
 from scipy.sparse.linalg import LinearOperator
 
 from ensemblage.counting._contingency import contingency_tables
-from ensemblage.ensemble._rows import Rows
-from ensemblage.rows.memberships import MembershipRows
-from ensemblage.rows.protocol import LabelRows
+from ensemblage.labels.blocks import LabelRows
+from ensemblage.labels.rows import Rows
+from ensemblage.labels.soft import MembershipRows
 
 MOST_DENSE = 3_000
 """Clusters up to which their d x d matrix is made."""

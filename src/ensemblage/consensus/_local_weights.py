@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ensemblage.base.parameters import Constraints
 from ensemblage.consensus._base import BaseConsensus
-from ensemblage.ensemble._rows import Rows
+from ensemblage.labels.rows import Rows
 from ensemblage.metrics._cluster_weights import CLUSTER_WEIGHTS, check_cluster_weights, table_of_labels
 
 

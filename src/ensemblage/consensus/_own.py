@@ -12,7 +12,7 @@ from sklearn.base import clone
 from ensemblage.base.validation import format_value
 from ensemblage.consensus._base import BaseConsensus
 from ensemblage.consensus._capabilities import Capabilities
-from ensemblage.ensemble._rows import Rows, object_rows
+from ensemblage.labels.rows import Rows, object_rows
 
 NUMBERS_OF_CLUSTERS = ("n_clusters", "n_components")
 """What estimators call it."""

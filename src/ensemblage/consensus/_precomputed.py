@@ -14,10 +14,10 @@ from ensemblage.base.memory import OVERHEAD, check_fits
 from ensemblage.base.parameters import Constraints
 from ensemblage.consensus._base import BaseConsensus, numbers_by_size
 from ensemblage.consensus._capabilities import Capabilities
-from ensemblage.ensemble._rows import Rows
+from ensemblage.labels.blocks import MemoryRows
+from ensemblage.labels.rows import Rows
 from ensemblage.metrics._certainty import Certainty
 from ensemblage.metrics._wat import association_threshold, threshold_constraints
-from ensemblage.rows.memory import MemoryRows
 
 ASYMMETRY = 1e-8
 """By which two entries of a pair may differ."""

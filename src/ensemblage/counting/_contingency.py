@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from ensemblage.kernels._contingency import agreement_sums, contingency, contingency_of_pairs
 from ensemblage.kernels._jit import are_few
-from ensemblage.rows.memberships import MembershipRows, SoftTables
-from ensemblage.rows.protocol import LabelRows
-from ensemblage.rows.threads import parallel_map
+from ensemblage.labels.blocks import LabelRows
+from ensemblage.labels.soft import MembershipRows, SoftTables
+from ensemblage.labels.threads import parallel_map
 
 
 class ContingencyTables(NamedTuple):

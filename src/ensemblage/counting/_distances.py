@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.kernels._pair_sums import sum_distances_of_rows
-from ensemblage.rows.blocks import parts_of
-from ensemblage.rows.interrupts import check_stopped, rows_per_call
-from ensemblage.rows.protocol import map_rows
+from ensemblage.labels.blocks import map_rows
+from ensemblage.labels.threads import check_stopped, parts_of, rows_per_call
 
 TASK_ROWS = 64
 """Rows of one float sum; results depend on it in the last bits: it never changes."""

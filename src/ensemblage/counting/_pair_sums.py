@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from ensemblage.counting._bitmaps import Bitmaps, add_over_pairs, bitmaps_pay
 from ensemblage.kernels._jit import are_few
 from ensemblage.kernels._pair_sums import CHUNK, sum_marked_pairs, sum_pairs
-from ensemblage.rows.interrupts import rows_per_call
-from ensemblage.rows.protocol import map_rows
+from ensemblage.labels.blocks import map_rows
+from ensemblage.labels.threads import rows_per_call
 
 logger = logging.getLogger(__name__)
 

@@ -9,11 +9,9 @@ from numpy.typing import NDArray
 
 from ensemblage.counting._bitmaps import Bitmaps, add_over_pairs, bitmaps_pay
 from ensemblage.kernels._pairs import add_pairs, add_pairs_of_tile, group_objects, square_label_counts
-from ensemblage.rows import blocks
-from ensemblage.rows.blocks import row_blocks
-from ensemblage.rows.interrupts import rows_per_call
-from ensemblage.rows.protocol import LabelRows
-from ensemblage.rows.threads import parallel_map
+from ensemblage.labels import threads
+from ensemblage.labels.blocks import LabelRows
+from ensemblage.labels.threads import parallel_map, row_blocks, rows_per_call
 
 logger = logging.getLogger(__name__)
 
@@ -78,7 +76,7 @@ def _squares_by_rows(
 
 def _blocks_of_clusters(starts: NDArray[np.int64]) -> list[slice]:
     """Runs of clusters that start within the same ``BLOCK_ROWS`` objects."""
-    first = np.flatnonzero(np.diff(starts[:-1] // blocks.BLOCK_ROWS, prepend=-1))
+    first = np.flatnonzero(np.diff(starts[:-1] // threads.BLOCK_ROWS, prepend=-1))
     return [slice(a, b) for a, b in zip(first, [*first[1:], len(starts) - 1], strict=True)]
 
 
@@ -115,7 +113,7 @@ def pair_histogram(
             np.add(total, histogram, out=total)
 
     # A comparison is a sixteenth of an operation; adding a pair to the histogram is one.
-    size = rows_per_call(m * (1 + p // 8), blocks.BLOCK_ROWS // 64)
+    size = rows_per_call(m * (1 + p // 8), threads.BLOCK_ROWS // 64)
     parallel_map(add, row_blocks(m, size), n_jobs)
     return total
 

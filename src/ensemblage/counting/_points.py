@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.kernels._points import move_points
-from ensemblage.rows.blocks import SUM_ROWS, row_blocks
-from ensemblage.rows.threads import parallel_map
+from ensemblage.labels.threads import SUM_ROWS, parallel_map, row_blocks
 
 
 def lloyd(

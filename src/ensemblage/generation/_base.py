@@ -19,9 +19,6 @@ from ensemblage.base.features import features_checked
 from ensemblage.base.parameters import Constraints, Function, Jobs, Seed, Words
 from ensemblage.base.sklearn import BaseEstimator, TransformerMixin
 from ensemblage.base.validation import check_fitted, check_parameters
-from ensemblage.ensemble._checks import check_sample_weight
-from ensemblage.ensemble._ensemble import Ensemble
-from ensemblage.ensemble._noise import MISSING
 from ensemblage.generation._clusterers import (
     Labels,
     check_labels,
@@ -31,6 +28,8 @@ from ensemblage.generation._clusterers import (
     prepare_clusterer,
 )
 from ensemblage.generation._parallel import error_text, failures_text, fewer_clusters_text, fold_warnings, run_all
+from ensemblage.labels.coding import MISSING, check_sample_weight
+from ensemblage.labels.ensemble import Ensemble
 
 logger = logging.getLogger(__name__)
 

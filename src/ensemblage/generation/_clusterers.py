@@ -13,7 +13,7 @@ from sklearn.pipeline import Pipeline
 from ensemblage.base.parameters import Estimator
 from ensemblage.base.random import task_seeds
 from ensemblage.generation._nearest import are_for_cells, clearly_nearest
-from ensemblage.rows.threads import thread_count
+from ensemblage.labels.threads import thread_count
 
 Labels = NDArray[np.int32]
 

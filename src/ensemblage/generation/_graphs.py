@@ -18,11 +18,11 @@ from scipy.sparse import coo_array, csr_array, issparse
 from ensemblage.base.options import Message, Option
 from ensemblage.base.parameters import Edges
 from ensemblage.base.validation import check_path, check_value, format_value
-from ensemblage.ensemble._arrays import as_frame
 from ensemblage.io import Column, Table, read_table
 from ensemblage.io._bytes import base_name, read_bytes
 from ensemblage.io._formats import GRAPH, format_of, table_format
 from ensemblage.io._numbers import is_number
+from ensemblage.labels.coding import as_frame
 
 logger = logging.getLogger(__name__)
 

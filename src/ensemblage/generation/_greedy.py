@@ -18,7 +18,7 @@ from ensemblage.base.validation import check_number, check_parameters, n_distinc
 from ensemblage.generation._base import LabelTransformer
 from ensemblage.generation._clusterers import Labels
 from ensemblage.generation._greedy_stages import Space, Stage, grow_stage, settle
-from ensemblage.rows.threads import parallel_map
+from ensemblage.labels.threads import parallel_map
 
 logger = logging.getLogger(__name__)
 

@@ -18,11 +18,9 @@ from ensemblage.kernels._joint_kmeans import (
     nearest_two,
     renumber,
 )
-from ensemblage.rows import blocks
-from ensemblage.rows.blocks import row_blocks
-from ensemblage.rows.interrupts import rows_per_call, run_interruptibly
-from ensemblage.rows.protocol import map_rows
-from ensemblage.rows.threads import parallel_map
+from ensemblage.labels import threads
+from ensemblage.labels.blocks import map_rows
+from ensemblage.labels.threads import parallel_map, row_blocks, rows_per_call, run_interruptibly
 
 CANDIDATES_AT_ONCE = 256
 """Candidates whose labels are held before equal ones are put together."""
@@ -68,7 +66,7 @@ class Space(NamedTuple):
         map_rows(
             lambda X, codes, *out: nearest_two((X, codes, self.offsets, self.weights), *centres, *out),
             [self.X, self.codes, *nearest],
-            size=rows_per_call(operations, blocks.BLOCK_ROWS),
+            size=rows_per_call(operations, threads.BLOCK_ROWS),
         )
         return nearest
 

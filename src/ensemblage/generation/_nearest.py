@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
 from ensemblage.kernels._cells import MARGIN, ROWS_AT_ONCE, nearest_in_cells
-from ensemblage.rows.blocks import row_blocks
-from ensemblage.rows.threads import one_native_thread, parallel_map
+from ensemblage.labels.threads import one_native_thread, parallel_map, row_blocks
 
 Matrix = NDArray[np.float64]
 LEAST_PAIRS = 2**25

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from joblib import Parallel, delayed
 
-from ensemblage.rows.threads import one_native_thread, thread_count
+from ensemblage.labels.threads import one_native_thread, thread_count
 
 logger = logging.getLogger(__name__)
 

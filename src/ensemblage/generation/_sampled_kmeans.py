@@ -11,7 +11,7 @@ from sklearn.cluster import KMeans
 from sklearn.utils import check_array, check_random_state
 
 from ensemblage.kernels._points import add_members
-from ensemblage.rows.blocks import SUM_ROWS, row_blocks
+from ensemblage.labels.threads import SUM_ROWS, row_blocks
 
 N_STEPS = 3
 """Full steps. On mixtures and on noise, a third one took a tenth off the inertia above that of a full fit, a fifth one

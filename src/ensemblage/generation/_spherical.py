@@ -15,7 +15,7 @@ from sklearn.preprocessing import normalize
 from sklearn.utils import check_random_state
 
 from ensemblage.base.sklearn import BaseEstimator, ClusterMixin
-from ensemblage.rows.blocks import SUM_ROWS, row_blocks
+from ensemblage.labels.threads import SUM_ROWS, row_blocks
 
 
 def unit_rows(X: Any, owner: str) -> Any:

@@ -24,9 +24,7 @@ from ensemblage.base.validation import check_fitted, check_parameters
 from ensemblage.counting._points import lloyd
 from ensemblage.generation._random_k import RandomKPartitions
 from ensemblage.kernels._points import add_walk, embed_by_neighbours, nearest_representatives
-from ensemblage.rows.blocks import SUM_ROWS, row_blocks
-from ensemblage.rows.interrupts import check_stopped
-from ensemblage.rows.threads import one_native_thread, parallel_map
+from ensemblage.labels.threads import SUM_ROWS, check_stopped, one_native_thread, parallel_map, row_blocks
 
 CANDIDATES = 10
 """Rows drawn for each representative; and, for each neighbour that is kept, representatives that are looked at."""

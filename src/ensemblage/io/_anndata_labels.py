@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,11 +14,10 @@ from ensemblage.base.options import Message, Option
 from ensemblage.base.suggestions import suggestion
 from ensemblage.base.text import some
 from ensemblage.base.validation import format_value
-from ensemblage.ensemble._checks import check_missing
-from ensemblage.ensemble._ensemble import Ensemble
-from ensemblage.ensemble._noise import noise_voted
 from ensemblage.io._anndata_read import name_of, open_anndata
 from ensemblage.io._labels import code_texts
+from ensemblage.labels.coding import check_missing, code_with_noise
+from ensemblage.labels.ensemble import Ensemble
 
 LEIDEN = "leiden_*"
 """How scanpy's users name the clusterings of a sweep."""
@@ -30,7 +30,7 @@ def ensemble_of(
     adata, missing = open_anndata(source), check_missing(missing)
     names = matching_columns(adata, columns)
     numbered = [_number_labels(adata.obs[name], name, name_of(adata)) for name in names]
-    coded = noise_voted(lambda label: code_texts(names, numbered, label), missing, noise)
+    coded = code_with_noise(partial(code_texts, names), numbered, missing, noise)
     return Ensemble._of(coded, missing, is_new=True)
 
 

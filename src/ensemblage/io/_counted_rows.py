@@ -10,12 +10,10 @@ from numpy.typing import NDArray
 
 from ensemblage.base.text import some
 from ensemblage.base.validation import MOST_OBJECTS, format_value
-from ensemblage.ensemble._arrays import as_frame, as_matrix
-from ensemblage.ensemble._checks import check_missing, check_size
-from ensemblage.ensemble._counted_ensemble import CountedEnsemble
-from ensemblage.ensemble._ensemble import Ensemble
-from ensemblage.ensemble._noise import check_noise
 from ensemblage.io._arrow import arrow_array
+from ensemblage.labels.coding import as_frame, as_matrix, check_missing, check_noise, check_size
+from ensemblage.labels.counted import CountedEnsemble
+from ensemblage.labels.ensemble import Ensemble
 
 ROWS_AT_ONCE = 1 << 20
 """Rows of a stream that are grouped together, at least."""

@@ -8,12 +8,11 @@ import numpy as np
 
 from ensemblage.base.text import write_csv
 from ensemblage.base.validation import format_value
-from ensemblage.ensemble._checks import check_each_labelled, check_labelled, check_names
-from ensemblage.ensemble._coding import CodedColumns
 from ensemblage.io._labels import code_columns, label_values
 from ensemblage.io._numbers import is_missing
 from ensemblage.io._read import read_rows
-from ensemblage.rows.blocks import row_blocks
+from ensemblage.labels.coding import CodedColumns, check_labelled, check_names
+from ensemblage.labels.threads import row_blocks
 
 SAMPLE_BYTES = 1 << 16
 QUOTED = re.compile(rb'"[^"]*(?:"|$)')
@@ -100,6 +99,5 @@ def load_csv(path: Path, missing: int | None) -> tuple[CodedColumns, int | None]
             f"A .csv file of labels must be a table with a header line. Got {str(path)!r}: {error}"
         ) from None
     coded = code_columns([column for column in table.columns if column.name != table.index], missing)
-    check_labelled(coded.categories, check_names(coded.names, len(coded.categories)))
-    check_each_labelled(coded.categories, coded.names or [])
+    check_labelled(coded.categories, check_names(coded.names, len(coded.categories)), each=True)
     return coded, missing

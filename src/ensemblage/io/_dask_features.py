@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from ensemblage.base.text import one_line, some
 from ensemblage.io._feature_blocks import MOST_ROWS, FeatureBlocks, R, S, as_floats
 from ensemblage.io._out_of_core import futures_of
-from ensemblage.rows.backend import check_client
-from ensemblage.rows.dask import Blocks, LostWorkersError, RemoteRows, gather
+from ensemblage.labels.dask import Blocks, LostWorkersError, RemoteRows, check_client, gather
 
 
 class RemoteFeatures(FeatureBlocks):

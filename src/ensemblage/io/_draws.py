@@ -16,12 +16,12 @@ from ensemblage.base.options import Message, Option
 from ensemblage.base.parameters import Whole, Words
 from ensemblage.base.text import some
 from ensemblage.base.validation import check_bytes, check_path, check_value
-from ensemblage.ensemble._checks import check_missing
-from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.io._draws_labels import Chain, Kept, Room
 from ensemblage.io._draws_table import GivenDraws, TableWishes, draws_of_array, draws_of_file
 from ensemblage.io._draws_xarray import NETCDF, draws_of_netcdf, draws_of_xarray, is_xarray
 from ensemblage.io._formats import is_label_file
+from ensemblage.labels.coding import check_missing
+from ensemblage.labels.ensemble import Ensemble
 
 AXES = ("rows", "columns")
 Axis = Literal["rows", "columns"]

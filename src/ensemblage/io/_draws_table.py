@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from ensemblage.base.options import Message, Option
 from ensemblage.base.text import some
 from ensemblage.base.validation import format_value
-from ensemblage.ensemble._arrays import as_frame
 from ensemblage.io._arrow import arrow_table
 from ensemblage.io._draws_blocks import Block, NotNumbers, TableBlocks, blocks_of_file, blocks_of_table
 from ensemblage.io._draws_labels import Chain, DrawBlocks, Kept, LabelBlocks, chains_of_array
+from ensemblage.labels.coding import as_frame
 
 CHAIN, COUNTERS = ".chain", (".iteration", ".draw")
 """Columns that R's posterior writes beside the variables."""

@@ -14,9 +14,8 @@ from ensemblage.base.options import Message, Option
 from ensemblage.base.registered import Registered
 from ensemblage.base.validation import check_bytes, check_path
 from ensemblage.io._archive import read_header
-from ensemblage.rows.blocks import SUM_ROWS, row_blocks
-from ensemblage.rows.disk import LIBRARIES, StoredRows
-from ensemblage.rows.scratch import Scratch, write_array
+from ensemblage.labels.disk import LIBRARIES, Scratch, StoredRows, write_array
+from ensemblage.labels.threads import SUM_ROWS, row_blocks
 
 clusters_of_blocks: Registered[[Any, Any], NDArray[np.int32]] = Registered("clusters_of_blocks")
 write_blocks: Registered[[Any, Any, Any], None] = Registered("write_blocks")

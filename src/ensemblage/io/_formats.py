@@ -10,9 +10,7 @@ from pathlib import Path, PurePath
 from typing import Any, Literal, NamedTuple
 
 from ensemblage.base.validation import check_path
-from ensemblage.ensemble._checks import check_missing
-from ensemblage.ensemble._coding import CodedColumns
-from ensemblage.ensemble._noise import check_noise, vote_noise
+from ensemblage.labels.coding import CodedColumns, check_missing, check_noise, vote_noise
 
 
 class Format(NamedTuple):

@@ -12,7 +12,7 @@ from ensemblage.io._column import Column
 from ensemblage.io._encoding import Encoded, Options, plan_columns
 from ensemblage.io._table import Table
 from ensemblage.kernels._points import gower
-from ensemblage.rows.blocks import row_blocks
+from ensemblage.labels.threads import row_blocks
 
 MOST_BYTES = 2 * 10**9
 

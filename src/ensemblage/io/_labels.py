@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.ensemble._coding import CodedColumn, CodedColumns, code_dtype, stack_columns
-from ensemblage.ensemble._columns import code_objects
 from ensemblage.io._column import Column
 from ensemblage.io._numbers import is_missing
+from ensemblage.labels.coding import CodedColumn, CodedColumns, code_dtype, code_objects, stack_columns
 
 WHOLE = re.compile(r"-?(0|[1-9][0-9]*)(\.0*)?")
 FRACTION = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?")

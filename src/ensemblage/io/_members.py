@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.base.options import Alert, Message, Option, of_columns
-from ensemblage.ensemble._checks import check_missing
-from ensemblage.ensemble._doubtful_labels import label_alerts
-from ensemblage.ensemble._ensemble import Ensemble
-from ensemblage.ensemble._noise import noise_voted
 from ensemblage.io._column import Column
 from ensemblage.io._column_role import has_repeated_ids
 from ensemblage.io._encoding import ColumnUse, column_uses
 from ensemblage.io._labels import code_columns
 from ensemblage.io._roles import assign_roles
 from ensemblage.io._table import Table, check_given
+from ensemblage.labels.alerts import label_alerts
+from ensemblage.labels.coding import check_missing, code_with_noise
+from ensemblage.labels.ensemble import Ensemble
 
 
 @dataclass(frozen=True)
@@ -80,7 +78,7 @@ def members_of(
             is_id, is_none = (Option("roles", {column.name: role}) for role in ("id", "drop"))
             turned = " If the rows are the clusterings, turn the table." * (len(roles.rest) > len(table))
             raise ValueError(Message(f"{rule} {got} Give it a role: ", is_id, ", or ", is_none, f".{turned}"))
-    coded = noise_voted(partial(code_columns, roles.rest), check_missing(missing), noise)
+    coded = code_with_noise(code_columns, roles.rest, check_missing(missing), noise)
     ensemble = Ensemble._of(coded, missing, is_new=True)
     uses = column_uses(table, [ColumnUse(c.name, "labels", "", "partition") for c in roles.rest], roles, truth_column)
     return Members(

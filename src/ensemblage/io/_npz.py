@@ -8,12 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.base.atomic import atomic_write
-from ensemblage.ensemble._checks import check_labelled, check_names
-from ensemblage.ensemble._coding import CodedColumns, code_dtype
 from ensemblage.io._archive import is_damage, new_zip, read_array
-from ensemblage.rows.blocks import row_blocks
-from ensemblage.rows.memory import MemoryRows
-from ensemblage.rows.protocol import LabelRows
+from ensemblage.labels.blocks import LabelRows, MemoryRows
+from ensemblage.labels.coding import CodedColumns, check_labelled, check_names, code_dtype
+from ensemblage.labels.threads import row_blocks
 
 FORMAT = 1
 WRITTEN_BYTES = 2**24

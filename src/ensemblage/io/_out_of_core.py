@@ -10,16 +10,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.base.validation import check_bytes, check_path, format_value
-from ensemblage.ensemble._checks import check_missing, check_names, check_size
-from ensemblage.ensemble._coding import CodedColumns, Coding, code_dtype
-from ensemblage.ensemble._ensemble import Ensemble
-from ensemblage.ensemble._matrices import code_labels
-from ensemblage.ensemble._noise import check_noise, vote_noise
 from ensemblage.io._stored_labels import Source, source_of
-from ensemblage.rows.backend import check_client
-from ensemblage.rows.dask import Blocks, RemoteRows, gather, send
-from ensemblage.rows.disk import StoredRows, room_beside_state
-from ensemblage.rows.scratch import Scratch, write_array
+from ensemblage.labels.coding import (
+    CodedColumns,
+    Coding,
+    check_missing,
+    check_names,
+    check_noise,
+    check_size,
+    code_dtype,
+    code_labels,
+    vote_noise,
+)
+from ensemblage.labels.dask import Blocks, RemoteRows, check_client, gather, send
+from ensemblage.labels.disk import Scratch, StoredRows, room_beside_state, write_array
+from ensemblage.labels.ensemble import Ensemble
 
 STATE = 36
 """Most bytes per object that methods keep while they work, `h-km` left out (measured: docs/SCALE.md)."""

@@ -21,7 +21,6 @@ from ensemblage.base.options import Message, NoteWarning, Option
 from ensemblage.base.parameters import Codes, Constraints, Flag, Mapped, Number, Words
 from ensemblage.base.sklearn import BaseEstimator, TransformerMixin
 from ensemblage.base.validation import check_fitted, check_parameters
-from ensemblage.ensemble._arrays import as_frame
 from ensemblage.io._categories import levels_of
 from ensemblage.io._column import Column
 from ensemblage.io._encoding import (
@@ -48,6 +47,7 @@ from ensemblage.io._scaling import AUTO, BlockScaler, add_rows, extremes, extrem
 from ensemblage.io._stored_cells import StoredCells, TableFeatures
 from ensemblage.io._stored_table import StoredTable
 from ensemblage.io._table import Table
+from ensemblage.labels.coding import as_frame
 
 
 @dataclass(eq=False, repr=False)

@@ -15,7 +15,6 @@ import numpy as np
 from ensemblage.base.options import Message, Option
 from ensemblage.base.parameters import Codes
 from ensemblage.base.validation import check_path, check_value, check_whole, format_value
-from ensemblage.ensemble._arrays import as_frame
 from ensemblage.io._arrow import ROW_NAMES, arrow_table, read_typed, release_unused
 from ensemblage.io._bytes import base_name, read_bytes, text_bytes
 from ensemblage.io._column import Column
@@ -25,6 +24,7 @@ from ensemblage.io._layout import Layout
 from ensemblage.io._missing import with_gaps
 from ensemblage.io._table import Table
 from ensemblage.io._text import row_places
+from ensemblage.labels.coding import as_frame
 
 
 def read_table(

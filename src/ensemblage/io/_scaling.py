@@ -12,7 +12,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from ensemblage.base.options import Message, Option
 from ensemblage.base.text import some
-from ensemblage.rows.blocks import SUM_ROWS, row_blocks
+from ensemblage.labels.threads import SUM_ROWS, row_blocks
 
 AUTO: Literal["auto"] = "auto"
 ALIKE = 20.0

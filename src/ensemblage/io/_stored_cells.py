@@ -18,8 +18,7 @@ from ensemblage.io._feature_blocks import FeatureBlocks, StoredFeatures, check_m
 from ensemblage.io._scaling import BlockScaler, add_rows
 from ensemblage.io._stored_table import Parts, StoredTable
 from ensemblage.io._table import Table
-from ensemblage.rows.disk import StoredRows
-from ensemblage.rows.scratch import Scratch, write_array
+from ensemblage.labels.disk import Scratch, StoredRows, write_array
 
 
 class TableFeatures(FeatureBlocks):

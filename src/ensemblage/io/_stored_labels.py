@@ -11,12 +11,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ensemblage.base.text import some
-from ensemblage.ensemble._coding import CodedColumns
-from ensemblage.ensemble._matrices import code_labels
 from ensemblage.io._archive import is_damage, read_header
 from ensemblage.io._formats import first_suffixes, format_of
-from ensemblage.rows.blocks import row_blocks
-from ensemblage.rows.disk import StoredRows
+from ensemblage.labels.coding import CodedColumns, code_labels
+from ensemblage.labels.disk import StoredRows
+from ensemblage.labels.threads import row_blocks
 
 
 class Source(NamedTuple):

@@ -21,7 +21,7 @@ from ensemblage.io._read import column_of
 from ensemblage.io._roles import ids_must_differ
 from ensemblage.io._stored_labels import whole
 from ensemblage.io._table import Table
-from ensemblage.rows.disk import LIBRARIES
+from ensemblage.labels.disk import LIBRARIES
 
 TEXT_COPIES, NUMBER_COPIES = 6, 7
 """Copies of a column that are made of it at most while it is looked at (measured)."""

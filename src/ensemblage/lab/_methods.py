@@ -16,7 +16,7 @@ import numpy as np
 from ensemblage import consensus, generation, ranking
 from ensemblage.base.options import Message, Option
 from ensemblage.consensus._registry import PUBLISHED
-from ensemblage.ensemble._ensemble import Ensemble
+from ensemblage.labels.ensemble import Ensemble
 
 
 @dataclass(frozen=True)

@@ -14,13 +14,12 @@ from numpy.typing import ArrayLike, NDArray
 from ensemblage.base.validation import check_choice, check_weights
 from ensemblage.counting._contingency import all_pairs, any_tables, sums_of_pairs, sums_of_table, sums_with
 from ensemblage.counting._pairs import LARGE_TABLE
-from ensemblage.ensemble._counted import Distinct
-from ensemblage.ensemble._ensemble import Ensemble, as_ensemble
+from ensemblage.labels.blocks import LabelRows
+from ensemblage.labels.ensemble import Ensemble, as_ensemble
+from ensemblage.labels.rows import Distinct
+from ensemblage.labels.soft import MembershipRows
+from ensemblage.labels.threads import parallel_map, row_blocks
 from ensemblage.metrics._clustering import code_clustering
-from ensemblage.rows.blocks import row_blocks
-from ensemblage.rows.memberships import MembershipRows
-from ensemblage.rows.protocol import LabelRows
-from ensemblage.rows.threads import parallel_map
 
 MEASURES = ("ari", "nmi")
 AVERAGES: dict[str, Callable[[Any, Any], Any]] = {

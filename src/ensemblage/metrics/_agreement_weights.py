@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ensemblage.base.validation import check_number
-from ensemblage.ensemble._counted import Distinct
-from ensemblage.ensemble._ensemble import as_ensemble
+from ensemblage.labels.ensemble import as_ensemble
+from ensemblage.labels.rows import Distinct
 from ensemblage.metrics._agreement import agreement_matrix
 
 BETA = 2.0

@@ -12,7 +12,7 @@ from scipy.optimize import linear_sum_assignment
 from sklearn.metrics import adjusted_mutual_info_score, adjusted_rand_score, normalized_mutual_info_score
 
 from ensemblage.base.text import text_table
-from ensemblage.ensemble._ensemble import Ensemble
+from ensemblage.labels.ensemble import Ensemble
 
 MOST_SHOWN = 12
 """Clusters that are printed."""

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ensemblage.base.validation import check_choice, check_weights
-from ensemblage.ensemble._ensemble import Ensemble, as_ensemble
+from ensemblage.labels.ensemble import Ensemble, as_ensemble
 from ensemblage.metrics._agreement import MEASURES, agreement_matrix, mean_agreement, weighted_mean
 from ensemblage.metrics._density import density_of
 

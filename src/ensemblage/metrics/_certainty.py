@@ -2,33 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import singledispatch
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ensemblage.base.validation import check_numbers, check_weights
-from ensemblage.ensemble._ensemble import Ensemble
-from ensemblage.ensemble._soft_ensemble import SoftEnsemble, as_any_ensemble
 from ensemblage.kernels._certainty import ROUNDING, associations_of_rows, least_sure_cluster
+from ensemblage.labels.blocks import LabelRows
+from ensemblage.labels.ensemble import Ensemble
+from ensemblage.labels.soft import MembershipRows, SoftEnsemble, as_any_ensemble, by_partition, product
 from ensemblage.metrics._clustering import code_clustering
 from ensemblage.metrics._density import ratio
-from ensemblage.rows.memberships import MembershipRows, by_partition, product
-from ensemblage.rows.protocol import LabelRows
 
 CORE, BORDER = 0.9, 0.75
 """Least confidence of a core object (nine partitions support its cluster for each one against it) and of a border
 object (three); docs/certainty/definition.md has the rule by which they were chosen."""
 VERDICTS = ("core", "border", "undecided")
-LEAST_LABELS = 2**18
-"""Labels of objects from which on the faster kernel is worth the time to compile it."""
-_AT_ONCE = 2**17
-"""So many associations of rows with clusters are held, 1 MB."""
-_BLOCKS = 32
-"""Where no kernel adds, they are held several times over: so many blocks take the place of one."""
+_AT_ONCE = 2**12
+"""So many associations of soft rows with clusters are held, in several tables."""
 
 
 @dataclass(frozen=True)
@@ -178,11 +173,6 @@ class Association(NamedTuple):
     sizes: NDArray[np.int64]
     """(k,) members of each cluster."""
 
-    @property
-    def n_at_once(self) -> int:
-        """How many rows to look at."""
-        return max(1, _AT_ONCE // len(self.sizes))
-
     @classmethod
     def of(
         cls,
@@ -200,7 +190,7 @@ class Association(NamedTuple):
         if (clusters < 0).any():
             present = codes.profile(np.zeros_like(clusters), counts, offsets, 1, n_jobs)[0]
         shared = np.square(present) - codes.shared_with_itself(counts, present)
-        joined = [part.sum() for part in by_partition(shared[None], offsets)]
+        joined = [shared[start : stop - 1].sum() for start, stop in pairwise(offsets.tolist())]
         # The first partition gives every object a label, or lacks one: masses of memberships miss that by rounding.
         n_objects, sizes = np.rint(present[: offsets[1]].sum()), np.rint(profile[:, : offsets[1]].sum(axis=1))
         alone = codes.bearers(counts, present) == 1
@@ -256,66 +246,10 @@ class Association(NamedTuple):
         ``counted`` says whether the rows are among those that were counted. NaN, -1 and NaN in no cluster, or labelled
         by no partition.
         """
-        if self.labelled.sum() < LEAST_LABELS:
-            found = self._assign_by_arrays(codes, clusters, counted)
-        else:
-            found = np.empty(len(codes)), np.empty(len(codes), np.int32), np.empty(len(codes))
-            given = (self.profile, self.labelled, self.sizes, self.offsets, self.weights, self.lift)
-            least_sure_cluster(codes, clusters, *given, float(counted), self.complete, found)
+        found = np.empty(len(codes)), np.empty(len(codes), np.int32), np.empty(len(codes))
+        given = (self.profile, self.labelled, self.sizes, self.offsets, self.weights, self.lift)
+        least_sure_cluster(codes, clusters, *given, float(counted), self.complete, found)
         return finish_alone(self, codes, clusters, found) if counted else found
-
-    def _assign_by_arrays(
-        self, codes: NDArray[Any], clusters: NDArray[Any], counted: bool
-    ) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.float64]]:
-        """`least_sure_cluster`, added in the same order, without compiling it; and of memberships."""
-        step = max(1, self.n_at_once // _BLOCKS)
-        blocks = [slice(start, start + step) for start in range(0, max(1, len(codes)), step)]
-        parts = [self._assign_few(codes[rows], clusters[rows], counted) for rows in blocks]
-        confidence, runner_up, cohesion = zip(*parts, strict=True)
-        return np.concatenate(confidence), np.concatenate(runner_up), np.concatenate(cohesion)
-
-    def _assign_few(
-        self, codes: NDArray[Any], clusters: NDArray[Any], counted: bool
-    ) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.float64]]:
-        """The same of so few rows that several tables of them with the clusters are held."""
-        m, k, rows = len(codes), len(self.sizes), np.flatnonzero(clusters >= 0)
-        own = clusters[rows]
-        alone = (self.sizes[own] == 1) & counted
-        joined, against, pairs = np.zeros((3, len(rows), k))
-        total, plain_joined, plain_pairs, seen = np.zeros((4, len(rows)))
-        for t, (known, shared, itself) in enumerate(self._shared_labels(codes[rows])):
-            alpha = np.maximum(shared[np.arange(len(rows)), own] - counted * itself, 0)
-            nu = known * self.labelled[t, own] - counted * known
-            w = self.lift[t] * np.where(alone, known, alpha)
-            v = self.lift[t] * np.where(alone, known, np.maximum(nu - alpha, 0))
-            joined += w[:, None] * shared
-            against += v[:, None] * shared
-            pairs += w[:, None] * (known[:, None] * self.labelled[t])
-            total += w
-            plain_joined += self.weights[t] * alpha
-            plain_pairs += self.weights[t] * nu
-            seen += known
-        if self.complete:
-            pairs = total[:, None] * self.sizes
-        confidence, runner_up, cohesion = np.full(m, np.nan), np.full(m, -1, np.int32), np.full(m, np.nan)
-        labelled = seen > 0
-        least = _least_sure(joined[labelled], against[labelled], pairs[labelled], own[labelled], alone[labelled])
-        confidence[rows[labelled]], runner_up[rows[labelled]] = least
-        cohesion[rows[labelled]] = ratio(plain_joined[labelled], plain_pairs[labelled])
-        return confidence, runner_up, cohesion
-
-    def _columns(self) -> Iterator[tuple[int, int]]:
-        """Of each partition the first row in a table over labels, and that of the missing entry."""
-        return zip(self.offsets[:-1].tolist(), (self.offsets[1:] - 1).tolist(), strict=True)
-
-    def _shared_labels(
-        self, codes: NDArray[Any]
-    ) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]]:
-        """By partition: (m,) whether it labels the rows; (m, k) objects of each cluster that share the row's label, and
-        (m,) how much of that is the row's own."""
-        for t, (start, absent) in enumerate(self._columns()):
-            known = (codes[:, t] < absent - start).astype(np.float64)
-            yield known, known[:, None] * self.profile[start + codes[:, t].astype(np.intp)], known
 
     def share_alone(self, codes: NDArray[Any]) -> NDArray[np.float64]:
         """`share_alone` of some rows."""
@@ -350,15 +284,47 @@ class SoftAssociation(Association):
     def assign_rows(
         self, H: NDArray[np.float64], clusters: NDArray[Any], counted: bool
     ) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.float64]]:
-        found = self._assign_by_arrays(H, clusters, counted)
+        """`least_sure_cluster` in NumPy; so few rows at once that several tables of them with the clusters are held."""
+        step = max(1, _AT_ONCE // len(self.sizes))
+        parts = [
+            self._assign_few(H[a : a + step], clusters[a : a + step], counted) for a in range(0, len(H) or 1, step)
+        ]
+        confidence, runner_up, cohesion = map(np.concatenate, zip(*parts, strict=True))
+        found = confidence, runner_up, cohesion
         return finish_alone(self, H, clusters, found) if counted else found
 
-    def _shared_labels(
-        self, H: NDArray[np.float64]
-    ) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]]:
-        for start, absent in self._columns():
-            part = H[:, start:absent]
-            yield 1 - H[:, absent], product(part, self.profile[start:absent]), np.square(part).sum(axis=1)
+    def _assign_few(
+        self, H: NDArray[np.float64], clusters: NDArray[Any], counted: bool
+    ) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.float64]]:
+        """For and against, added partition by partition, then the least confidence."""
+        m, k, rows = len(H), len(self.sizes), np.flatnonzero(clusters >= 0)
+        own = clusters[rows]
+        alone = (self.sizes[own] == 1) & counted
+        joined, against, pairs = np.zeros((3, len(rows), k))
+        total, plain_joined, plain_pairs, seen = np.zeros((4, len(rows)))
+        for t, (start, stop) in enumerate(pairwise(self.offsets.tolist())):
+            part = H[rows, start : stop - 1]
+            known, itself = 1 - H[rows, stop - 1], np.square(part).sum(axis=1)
+            shared = product(part, self.profile[start : stop - 1])
+            alpha = np.maximum(shared[np.arange(len(rows)), own] - counted * itself, 0)
+            nu = known * self.labelled[t, own] - counted * known
+            w = self.lift[t] * np.where(alone, known, alpha)
+            v = self.lift[t] * np.where(alone, known, np.maximum(nu - alpha, 0))
+            joined += w[:, None] * shared
+            against += v[:, None] * shared
+            pairs += w[:, None] * (known[:, None] * self.labelled[t])
+            total += w
+            plain_joined += self.weights[t] * alpha
+            plain_pairs += self.weights[t] * nu
+            seen += known
+        if self.complete:
+            pairs = total[:, None] * self.sizes
+        confidence, runner_up, cohesion = np.full(m, np.nan), np.full(m, -1, np.int32), np.full(m, np.nan)
+        labelled = seen > 0
+        least = _least_sure(joined[labelled], against[labelled], pairs[labelled], own[labelled], alone[labelled])
+        confidence[rows[labelled]], runner_up[rows[labelled]] = least
+        cohesion[rows[labelled]] = ratio(plain_joined[labelled], plain_pairs[labelled])
+        return confidence, runner_up, cohesion
 
     def share_alone(self, H: NDArray[np.float64]) -> NDArray[np.float64]:
         u, offsets = effective_weights(self), self.offsets
@@ -419,6 +385,8 @@ def finish_alone(
     """The same, with own / (own + other) of rows alone in their clusters, in the place of their largest association."""
     confidence, runner_up, cohesion = found
     single = np.flatnonzero(~np.isnan(cohesion) & (association.sizes[clusters] == 1) & (runner_up >= 0))
+    if not len(single):
+        return found
     own, other = association.share_alone(codes[single]), confidence[single]
     confidence[single] = np.where(own + other > 0, ratio(own, own + other), 0.5)
     return confidence, runner_up, cohesion
@@ -468,17 +436,12 @@ def certainty_of_rows(
 def _certainty_of_block(
     codes: Any, clusters: Any, confidence: Any, runner_up: Any, cohesion: Any, association: Association
 ) -> None:
-    for start in range(0, len(codes), association.n_at_once):
-        rows = slice(start, start + association.n_at_once)
-        confidence[rows], runner_up[rows], cohesion[rows] = association.assign_rows(codes[rows], clusters[rows], True)
+    confidence[:], runner_up[:], cohesion[:] = association.assign_rows(codes, clusters, True)
 
 
 def certainty_of_new(
     codes: NDArray[Any], clusters: NDArray[Any], association: Association
 ) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
     """(m,) confidence and runner-up of some rows, (m, p), that are none of those counted, in clusters given to them."""
-    confidence, runner_up = np.empty(len(codes)), np.empty(len(codes), dtype=np.int32)
-    for start in range(0, len(codes), association.n_at_once):
-        rows = slice(start, start + association.n_at_once)
-        confidence[rows], runner_up[rows], _ = association.assign_rows(codes[rows], clusters[rows], False)
+    confidence, runner_up, _ = association.assign_rows(codes, clusters, False)
     return confidence, runner_up

@@ -10,9 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from ensemblage.base.parameters import MOST_TASKS, Number, Whole
 from ensemblage.base.random import task_seeds
 from ensemblage.base.validation import check_value, check_weights
-from ensemblage.ensemble._ensemble import as_ensemble
-from ensemblage.rows.interrupts import check_stopped
-from ensemblage.rows.threads import parallel_map
+from ensemblage.labels.ensemble import as_ensemble
+from ensemblage.labels.threads import check_stopped, parallel_map
 
 ROUNDING = 1e-9
 """Shares that differ by no more are the same."""

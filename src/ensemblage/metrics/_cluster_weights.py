@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from ensemblage.base.parameters import Constraint, Lists, Number, Words
 from ensemblage.base.validation import check_number, check_value, check_vector, check_weights
 from ensemblage.counting._contingency import all_pairs, cells_of_pair, tables_of_rows
-from ensemblage.ensemble._counted import Distinct
-from ensemblage.ensemble._ensemble import as_ensemble
-from ensemblage.rows.threads import parallel_map
+from ensemblage.labels.ensemble import as_ensemble
+from ensemblage.labels.rows import Distinct
+from ensemblage.labels.threads import parallel_map
 
 THETA = 0.4
 """The authors' value; they advise .2 to 1."""

@@ -12,18 +12,15 @@ from ensemblage.base.indexing import check_slice, row_index
 from ensemblage.base.memory import MAX_BYTES, OVERHEAD, check_fits
 from ensemblage.base.validation import check_weights, format_value
 from ensemblage.counting._pairs import pair_histogram
-from ensemblage.ensemble._counted import Distinct
-from ensemblage.ensemble._ensemble import as_ensemble
-from ensemblage.ensemble._soft_ensemble import SoftEnsemble, as_any_ensemble
 from ensemblage.kernels._graphs import count_entries
 from ensemblage.kernels._jit import are_few
 from ensemblage.kernels._pairs import associate, associate_levels
+from ensemblage.labels.blocks import map_rows
+from ensemblage.labels.ensemble import as_ensemble
+from ensemblage.labels.rows import Distinct
+from ensemblage.labels.soft import MembershipRows, SoftEnsemble, as_any_ensemble
+from ensemblage.labels.threads import one_native_thread, row_blocks, rows_per_call, run_interruptibly, thread_count
 from ensemblage.metrics._cluster_weights import check_cluster_weights, table_of_labels
-from ensemblage.rows.blocks import row_blocks
-from ensemblage.rows.interrupts import rows_per_call, run_interruptibly
-from ensemblage.rows.memberships import MembershipRows
-from ensemblage.rows.protocol import map_rows
-from ensemblage.rows.threads import one_native_thread, thread_count
 
 _ADVICE = (
     "Use density, cluster_density or association_counts, which need no matrix; take some objects with rows=; or raise "

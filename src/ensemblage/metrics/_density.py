@@ -11,11 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from ensemblage.base.validation import check_weights, weight_unit
 from ensemblage.counting._pairs import label_count_squares
-from ensemblage.ensemble._ensemble import Ensemble, as_ensemble
-from ensemblage.ensemble._soft_ensemble import SoftEnsemble, as_any_ensemble
+from ensemblage.labels.blocks import LabelRows
+from ensemblage.labels.ensemble import Ensemble, as_ensemble
+from ensemblage.labels.soft import MembershipRows, SoftEnsemble, as_any_ensemble, by_partition
 from ensemblage.metrics._clustering import code_clustering
-from ensemblage.rows.memberships import MembershipRows, by_partition
-from ensemblage.rows.protocol import LabelRows
 
 
 def density(labels: ArrayLike | Any, clustering: ArrayLike | Any, *, weights: ArrayLike | None = None) -> float:

@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ensemblage.base.validation import check_weights, weight_unit
-from ensemblage.ensemble._ensemble import Ensemble, as_ensemble
 from ensemblage.kernels._element_similarity import add_element_similarities
-from ensemblage.rows.interrupts import check_stopped
-from ensemblage.rows.threads import parallel_map
+from ensemblage.labels.ensemble import Ensemble, as_ensemble
+from ensemblage.labels.threads import check_stopped, parallel_map
 
 BLOCKS = 16
 """Sums that are added in order, whatever the number of threads."""

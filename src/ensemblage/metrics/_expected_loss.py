@@ -10,10 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from ensemblage.base.parameters import Number
 from ensemblage.base.validation import check_choice, check_value, check_weights, format_value
-from ensemblage.ensemble._ensemble import as_ensemble
+from ensemblage.labels.blocks import LabelRows
+from ensemblage.labels.ensemble import as_ensemble
 from ensemblage.metrics._agreement import fraction_bits, summand, sums_of_clustering
 from ensemblage.metrics._clustering import code_clustering
-from ensemblage.rows.protocol import LabelRows
 
 
 class Sums(NamedTuple):

@@ -30,11 +30,6 @@ class LinkAssociation(NamedTuple):
     alone: NDArray[np.bool_]
     sizes: NDArray[np.int64]
 
-    @property
-    def n_at_once(self) -> int:
-        """As of `Association`; here nothing grows with the clusters."""
-        return 2**14
-
     @classmethod
     def of(
         cls,

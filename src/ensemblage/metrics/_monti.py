@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ensemblage.base.validation import check_choice, format_value
-from ensemblage.ensemble._ensemble import Ensemble, as_ensemble
+from ensemblage.labels.ensemble import Ensemble, as_ensemble
 from ensemblage.metrics._clustering import code_clustering
 from ensemblage.metrics._coassociation import association_counts
 from ensemblage.metrics._density import cluster_density, labelled_members, ratio

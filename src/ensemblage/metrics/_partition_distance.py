@@ -13,7 +13,7 @@ from scipy.sparse.csgraph import connected_components
 
 from ensemblage.base.validation import check_choice
 from ensemblage.counting._contingency import all_pairs, sums_of_pairs, table_cells, tables_of_rows
-from ensemblage.ensemble._ensemble import Ensemble, as_ensemble
+from ensemblage.labels.ensemble import Ensemble, as_ensemble
 from ensemblage.metrics._agreement import information, summand
 
 MOST_CELLS = 2**28

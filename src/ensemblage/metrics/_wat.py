@@ -11,15 +11,12 @@ from numpy.typing import ArrayLike, NDArray
 from ensemblage.base.parameters import Constraint, Number, Words
 from ensemblage.base.random import random_source
 from ensemblage.base.validation import check_choice, check_flag, check_weights, check_whole
-from ensemblage.ensemble._counted import Distinct
-from ensemblage.ensemble._ensemble import as_ensemble
-from ensemblage.ensemble._rows import Rows
 from ensemblage.kernels._pairs import add_weighted_pairs
+from ensemblage.labels.blocks import LabelRows
+from ensemblage.labels.ensemble import as_ensemble
+from ensemblage.labels.rows import Distinct, Rows
+from ensemblage.labels.threads import parallel_map, row_blocks, rows_per_call
 from ensemblage.metrics._coassociation import pairs_by_association
-from ensemblage.rows.blocks import row_blocks
-from ensemblage.rows.interrupts import rows_per_call
-from ensemblage.rows.protocol import LabelRows
-from ensemblage.rows.threads import parallel_map
 
 _N_DRAWN = 1_000_000
 _N_BOOTSTRAPS = 200

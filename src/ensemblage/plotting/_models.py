@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ensemblage.base.validation import check_choice, check_fitted, format_value
 from ensemblage.consensus.evidence import Dendrogram
-from ensemblage.ensemble._ensemble import Ensemble, as_ensemble
+from ensemblage.labels.ensemble import Ensemble, as_ensemble
 from ensemblage.metrics import coassociation
 
 from ._axes import Axes

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.rows.threads import parallel_map, thread_count
+from ensemblage.labels.threads import parallel_map, thread_count
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 _CELLS = 2**19

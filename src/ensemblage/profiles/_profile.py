@@ -13,9 +13,9 @@ from ensemblage.base.frames import backend_of
 from ensemblage.base.random import seed_of
 from ensemblage.base.sklearn import transform_named
 from ensemblage.base.validation import check_flag, check_numbers, check_whole, format_value
-from ensemblage.ensemble._arrays import as_frame
-from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.io import Table
+from ensemblage.labels.coding import as_frame
+from ensemblage.labels.ensemble import Ensemble
 from ensemblage.profiles._comparison import ClusterComparison, repeats_clusters
 from ensemblage.profiles._honest import dip_markers, thinned_markers
 from ensemblage.profiles._record import ClusterProfile, Profile, sentence_of

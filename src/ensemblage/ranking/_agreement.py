@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.base.parameters import Constraints, Words
-from ensemblage.ensemble._ensemble import Ensemble
+from ensemblage.labels.ensemble import Ensemble
 from ensemblage.metrics._agreement import AVERAGES, MEASURES, agreement_matrix, mean_agreement
 from ensemblage.metrics._partition_distance import DISTANCES, distance_matrix
 from ensemblage.ranking._base import BaseRanker

@@ -13,7 +13,7 @@ from ensemblage.base.parameters import Constraints, Jobs
 from ensemblage.base.sklearn import BaseEstimator
 from ensemblage.base.text import some
 from ensemblage.base.validation import check_parameters, takes_labels
-from ensemblage.ensemble._ensemble import Ensemble, as_ensemble
+from ensemblage.labels.ensemble import Ensemble, as_ensemble
 from ensemblage.ranking._known_pairs import KnownPairs as PairConstraints
 
 

@@ -14,7 +14,7 @@ from sklearn.base import clone
 from ensemblage.base.frames import backend_of, to_csv, to_frame, to_markdown
 from ensemblage.base.registered import html
 from ensemblage.base.validation import format_value
-from ensemblage.ensemble._ensemble import as_ensemble
+from ensemblage.labels.ensemble import as_ensemble
 from ensemblage.metrics._agreement import agreement_with
 from ensemblage.ranking._base import BaseRanker
 from ensemblage.ranking._internal import InternalIndex

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from ensemblage.base.cached import once
 from ensemblage.base.parameters import Constraints, Seed, Whole, Words
 from ensemblage.base.validation import check_fitted
-from ensemblage.ensemble._ensemble import Ensemble
+from ensemblage.labels.ensemble import Ensemble
 from ensemblage.ranking._base import BaseRanker, order_and_ranks
 from ensemblage.ranking._pair_means import (
     ComparedRows,

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from ensemblage.base.parameters import Constraints, Words
 from ensemblage.counting._distances import distance_sums
-from ensemblage.ensemble._ensemble import Ensemble
+from ensemblage.labels.ensemble import Ensemble
+from ensemblage.labels.threads import one_native_thread, parallel_map
 from ensemblage.metrics._internal._geometry import PairSums, SortedDistances
 from ensemblage.metrics._internal._indices import INTERNAL_INDICES, VARIANTS, check_features, geometry_of
 from ensemblage.ranking._base import BaseRanker
-from ensemblage.rows.threads import one_native_thread, parallel_map
 
 
 @dataclass(eq=False, repr=False)

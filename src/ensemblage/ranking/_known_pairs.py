@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.ensemble._ensemble import Ensemble
-from ensemblage.ensemble._links import check_pairs
+from ensemblage.labels.ensemble import Ensemble
+from ensemblage.labels.links import check_pairs
 from ensemblage.metrics._agreement import sums_of_profile
 
 

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from ensemblage.base.random import task_seeds
 from ensemblage.counting._contingency import sums_of_pairs
 from ensemblage.counting._pair_sums import Codes, wide_sums_over_pairs
-from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.kernels._pair_sums import sum_distances, sum_squares
+from ensemblage.labels.blocks import LabelRows
+from ensemblage.labels.ensemble import Ensemble
+from ensemblage.labels.threads import parallel_map
 from ensemblage.metrics._agreement import sums_of_clustering
-from ensemblage.rows.protocol import LabelRows
-from ensemblage.rows.threads import parallel_map
 
 SAMPLE_PAIRS = 65_536
 """Random pairs of one task: float sums are added in the order of the tasks."""

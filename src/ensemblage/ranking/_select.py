@@ -17,8 +17,8 @@ from ensemblage.base.indexing import is_integer
 from ensemblage.base.parameters import FRACTION, Constraints, Estimator, Flag, Number, Whole, Words
 from ensemblage.base.sklearn import BaseEstimator, TransformerMixin
 from ensemblage.base.validation import check_fitted, check_parameters, takes_labels
-from ensemblage.ensemble._ensemble import Ensemble, as_ensemble
-from ensemblage.ensemble._matrices import check_in_memory
+from ensemblage.labels.coding import check_in_memory
+from ensemblage.labels.ensemble import Ensemble, as_ensemble
 from ensemblage.ranking._agreement import AverageAgreement
 from ensemblage.ranking._discotec import Discotec
 

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.ensemble._ensemble import Ensemble
+from ensemblage.labels.ensemble import Ensemble
 from ensemblage.metrics import verdicts
 from ensemblage.metrics._certainty import VERDICTS, certainty_of
 from ensemblage.metrics._density import labelled_members

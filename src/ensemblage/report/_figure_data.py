@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from ensemblage.base.random import task_seeds
-from ensemblage.ensemble._ensemble import Ensemble
+from ensemblage.labels.ensemble import Ensemble
 from ensemblage.metrics import coassociation
 from ensemblage.ranking._discotec import ConsensusMatrix
 from ensemblage.report._projection import project

@@ -8,7 +8,7 @@ from sklearn.base import clone
 
 from ensemblage.base.random import task_seeds
 from ensemblage.consensus.evidence import Evidence, Lifetimes
-from ensemblage.ensemble._ensemble import Ensemble
+from ensemblage.labels.ensemble import Ensemble
 from ensemblage.report._layout import number, plural
 
 Summary = Mapping[str, Any]

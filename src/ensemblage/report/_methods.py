@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from ensemblage import plotting
 from ensemblage.answer import MethodComparison
-from ensemblage.ensemble._ensemble import Ensemble
+from ensemblage.labels.ensemble import Ensemble
 from ensemblage.metrics._agreement import agreement_with
 from ensemblage.report._figure_data import symmetric_matrix
 from ensemblage.report._layout import Cell, Section, Table, number

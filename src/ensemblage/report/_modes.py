@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ensemblage import plotting
 from ensemblage.consensus import ConsensusModes
-from ensemblage.ensemble._ensemble import Ensemble
+from ensemblage.labels.ensemble import Ensemble
 from ensemblage.metrics import align_labels
 from ensemblage.metrics._agreement import agreement_with
 from ensemblage.report._drawn import tree_svg

@@ -19,8 +19,8 @@ from ensemblage.base.validation import check_weights, check_whole
 from ensemblage.consensus import GreedyKMeansConsensus
 from ensemblage.consensus._base import BaseConsensus
 from ensemblage.consensus.evidence import Evidence, Memberships
-from ensemblage.ensemble._ensemble import Ensemble
-from ensemblage.ensemble._soft_ensemble import SoftEnsemble, as_any_ensemble
+from ensemblage.labels.ensemble import Ensemble
+from ensemblage.labels.soft import SoftEnsemble, as_any_ensemble
 from ensemblage.metrics import cluster_density, membership_entropy
 from ensemblage.metrics._agreement import agreement_matrix, agreement_with, weighted_mean
 from ensemblage.plotting._clusters import confidence_quantiles

@@ -8,7 +8,7 @@ import numpy as np
 from ensemblage import plotting
 from ensemblage.answer import ResolutionChoice
 from ensemblage.answer._resolution_choice import Plateau
-from ensemblage.ensemble._ensemble import Ensemble
+from ensemblage.labels.ensemble import Ensemble
 from ensemblage.metrics import ensemble_ari, verdicts
 from ensemblage.metrics._certainty import VERDICTS
 from ensemblage.plotting._axes import printable

@@ -5,10 +5,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ensemblage.ensemble._ensemble import Ensemble
+from ensemblage.labels.ensemble import Ensemble
+from ensemblage.labels.threads import parallel_map
 from ensemblage.metrics._agreement import agreement_with
 from ensemblage.report._ranking import finite_or_none
-from ensemblage.rows.threads import parallel_map
 
 _MOST_ENTRIES_FOR_AMI = 500_000
 

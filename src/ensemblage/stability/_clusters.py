@@ -24,8 +24,8 @@ from ensemblage.base.validation import (
     check_whole,
 )
 from ensemblage.counting._pairs import LARGE_TABLE
-from ensemblage.ensemble._ensemble import Ensemble, as_ensemble
 from ensemblage.generation._parallel import error_text, failures_text, fold_warnings, run_all
+from ensemblage.labels.ensemble import Ensemble, as_ensemble
 from ensemblage.stability._jaccard import Cells, best_jaccard, cells_of, encode_noise
 from ensemblage.stability._records import ClusterStability, cluster_row
 from ensemblage.stability._refit import CLUSTERER, Data, check_data, fresh, labels_of

@@ -15,8 +15,8 @@ from ensemblage.base.cached import once
 from ensemblage.base.features import features_checked
 from ensemblage.base.parameters import Estimator
 from ensemblage.base.validation import format_value
-from ensemblage.ensemble._arrays import as_frame
 from ensemblage.generation._clusterers import check_labels, prepare_clusterer
+from ensemblage.labels.coding import as_frame
 
 
 @dataclass(frozen=True)

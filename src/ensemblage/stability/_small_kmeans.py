@@ -13,7 +13,7 @@ from ensemblage.base.sklearn import BaseEstimator, ClusterMixin
 from ensemblage.generation._sampled_kmeans import member_sums
 from ensemblage.kernels._points import best_of_starts
 from ensemblage.kernels._squares import best_of_starts_by_squares, squares_of_products
-from ensemblage.rows.threads import one_native_thread
+from ensemblage.labels.threads import one_native_thread
 from ensemblage.stability._gap import MAX_ITER
 
 WIDE = 40

@@ -20,7 +20,7 @@ from ensemblage.consensus.hierarchies._linkages import LINKAGES
 from ensemblage.generation._clusterers import check_labels, k_parameter, nearest_rows
 from ensemblage.generation._parallel import error_text, fold_warnings, run_all
 from ensemblage.generation._sampled_kmeans import member_sums
-from ensemblage.rows.blocks import row_blocks
+from ensemblage.labels.threads import row_blocks
 from ensemblage.stability._jaccard import Cells, cells_of
 from ensemblage.stability._records import SUPPORTED, PredictionStrength, StrengthRow
 from ensemblage.stability._refit import CLUSTERER, Data, check_data, fresh, labels_of

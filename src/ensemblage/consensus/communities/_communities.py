@@ -27,9 +27,9 @@ from ensemblage.consensus.communities._edge_weights import (
     replace_values,
     support,
 )
-from ensemblage.ensemble._rows import Rows, object_rows
 from ensemblage.generation._communities import ALGORITHMS, OBJECTIVES
 from ensemblage.generation._graphs import Graph, as_graph
+from ensemblage.labels.rows import Rows, object_rows
 from ensemblage.metrics._link_association import LinkAssociation
 
 logger = logging.getLogger(__name__)

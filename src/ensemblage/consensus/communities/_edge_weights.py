@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from ensemblage.ensemble._rows import Rows
 from ensemblage.generation._communities import Objective, communities, quality
 from ensemblage.kernels._graphs import count_joined_ends, peel
-from ensemblage.rows.blocks import row_blocks
-from ensemblage.rows.threads import parallel_map
+from ensemblage.labels.rows import Rows
+from ensemblage.labels.threads import parallel_map, row_blocks
 
 PAIR_BYTES = 40
 """Bytes for each entry of a matrix of all pairs that are joined, and of what is made of it."""

@@ -20,11 +20,9 @@ from ensemblage.consensus._precomputed import ThresholdedConsensus
 from ensemblage.consensus.graphs._ncut import cut_bytes
 from ensemblage.consensus.graphs._partition_graph import CUTTER_CONSTRAINTS, Cutter, ObjectGraph, metis_bytes
 from ensemblage.counting._bitmaps import MOST_BYTES, bytes_of_maps, maps_of
-from ensemblage.ensemble._rows import Rows
 from ensemblage.kernels._neighbours import find_neighbours, find_neighbours_by_bits
-from ensemblage.rows.blocks import row_blocks
-from ensemblage.rows.interrupts import rows_per_call
-from ensemblage.rows.threads import parallel_map, thread_count
+from ensemblage.labels.rows import Rows
+from ensemblage.labels.threads import parallel_map, row_blocks, rows_per_call, thread_count
 
 MOST_COMPLETE = 1_000
 """Rows up to which "auto" takes every pair: the size up to which the authors run CSPA."""

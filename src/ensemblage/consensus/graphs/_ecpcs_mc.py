@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from ensemblage.consensus.hierarchies._ecpcs import propagate
-from ensemblage.ensemble._rows import Rows
-from ensemblage.rows.threads import one_native_thread
+from ensemblage.labels.rows import Rows
+from ensemblage.labels.threads import one_native_thread
 
 
 def ecpcs_mc(

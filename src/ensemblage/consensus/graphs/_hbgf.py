@@ -21,9 +21,9 @@ from ensemblage.consensus.graphs._ncut import leading_eigenvectors, orthogonal_r
 from ensemblage.consensus.graphs._partition_graph import CUTS_OBJECTS, CUTTER_CONSTRAINTS, Cutter, ObjectGraph
 from ensemblage.consensus.graphs._usenc import u_senc
 from ensemblage.consensus.kmeans._point_kmeans import kmeans_of_points
-from ensemblage.ensemble._ensemble import Ensemble
-from ensemblage.ensemble._rows import Rows
-from ensemblage.rows.threads import one_native_thread
+from ensemblage.labels.ensemble import Ensemble
+from ensemblage.labels.rows import Rows
+from ensemblage.labels.threads import one_native_thread
 
 SMALLEST = 1e-10
 """Squared singular values below it, relative to the largest, are 0."""

@@ -13,7 +13,7 @@ from ensemblage.base.random import task_seeds
 from ensemblage.consensus._capabilities import Capabilities
 from ensemblage.consensus.graphs._hbgf import spectral_clusters
 from ensemblage.consensus.graphs._partition_graph import CUTS_OBJECTS, ObjectGraph, import_partitioner, whole_weights
-from ensemblage.ensemble._rows import Rows
+from ensemblage.labels.rows import Rows
 
 
 @dataclass(eq=False, repr=False)

@@ -24,8 +24,8 @@ from ensemblage.consensus.hierarchies._label_similarity import (
     link_similarity,
     triple_quality,
 )
-from ensemblage.ensemble._ensemble import Ensemble
-from ensemblage.ensemble._rows import Rows
+from ensemblage.labels.ensemble import Ensemble
+from ensemblage.labels.rows import Rows
 
 MEASURES: dict[str, LinkMeasure] = {"wct": connected_triples, "wtq": triple_quality}
 

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.sparse import diags_array
 
 from ensemblage.consensus.graphs._transfer_cut import TransferCut, cut_by_labels
-from ensemblage.ensemble._rows import Rows
+from ensemblage.labels.rows import Rows
 
 
 def lwgp(rows: Rows, eci: Callable[[Rows], Any], n_clusters: int, seed: int, n_jobs: int | None = None) -> TransferCut:

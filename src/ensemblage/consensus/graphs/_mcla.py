@@ -25,8 +25,8 @@ from ensemblage.consensus.graphs._partition_graph import (
 )
 from ensemblage.consensus.hierarchies._label_similarity import MATRICES
 from ensemblage.counting._contingency import ContingencyTables, table_cells, tables_of_rows
-from ensemblage.ensemble._rows import Rows
 from ensemblage.kernels._votes import assign_to_groups
+from ensemblage.labels.rows import Rows
 
 ADVICE = "Raise max_bytes, or use HBGF or KMeansConsensus, which need no table of pairs of clusters."
 EDGE_BYTES = 150

@@ -17,9 +17,8 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from ensemblage.base.random import eigsh_start
 from ensemblage.kernels._graphs import mark_diagonal, walk_in_place
+from ensemblage.labels.threads import check_stopped, row_blocks
 from ensemblage.metrics._coassociation import Associations
-from ensemblage.rows.blocks import row_blocks
-from ensemblage.rows.interrupts import check_stopped
 
 OFFSET = 0.5
 LEAST = 1e-6

@@ -18,14 +18,13 @@ from ensemblage.consensus._capabilities import COMPARES_ROWS, Capabilities
 from ensemblage.consensus._precomputed import SimilarityConsensus, number_given
 from ensemblage.consensus.evidence import Candidates, Evidence
 from ensemblage.consensus.graphs._ncut import LEAST, MOST_DENSE_ROWS, cut_bytes, dense_bytes, normalized_cut
-from ensemblage.ensemble._ensemble import Ensemble
-from ensemblage.ensemble._rows import Rows
 from ensemblage.kernels._graphs import count_strong, fill_strong
+from ensemblage.labels.ensemble import Ensemble
+from ensemblage.labels.rows import Rows
+from ensemblage.labels.threads import one_native_thread, parallel_map, run_interruptibly, thread_count
 from ensemblage.metrics._coassociation import Associations, association_bytes, bytes_per_pair, compact_associations
 from ensemblage.metrics._mm_index import mm_index_of, weights_of
 from ensemblage.metrics._wat import association_threshold, threshold_constraints
-from ensemblage.rows.interrupts import run_interruptibly
-from ensemblage.rows.threads import one_native_thread, parallel_map, thread_count
 
 THRESHOLDS = tuple(s / 100 for s in range(51))
 """0, 0.01, …, 0.50, each the float nearest to it: a sum of steps of 0.01 would miss counts that are equal to one."""
@@ -239,9 +238,7 @@ class NegMM(SimilarityConsensus):
         self.candidates_ = []
         for threshold, clusters, index in found:
             number = numbers_by_size(clusters, rows.counts)
-            self.candidates_.append(
-                Candidate(threshold, rows.of_objects(number.astype(np.int32)[clusters], -1, self.n_jobs), index)
-            )
+            self.candidates_.append(Candidate(threshold, rows.of_objects(number.astype(np.int32)[clusters], -1), index))
         return best.labels
 
     def _evidence(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Evidence, ...]:

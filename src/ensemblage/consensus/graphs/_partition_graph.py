@@ -20,9 +20,8 @@ from ensemblage.base.random import task_seeds
 from ensemblage.consensus._base import BaseConsensus
 from ensemblage.consensus._capabilities import Capabilities
 from ensemblage.consensus.graphs._ncut import CheckMore, normalized_cut
-from ensemblage.ensemble._rows import Rows, object_rows
-from ensemblage.rows.blocks import row_blocks
-from ensemblage.rows.threads import one_native_thread
+from ensemblage.labels.rows import Rows, object_rows
+from ensemblage.labels.threads import one_native_thread, row_blocks
 
 TOLERANCE = 0.03
 """Share by which the largest part may exceed the mean where ``imbalance`` is METIS' own."""

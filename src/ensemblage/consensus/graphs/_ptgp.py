@@ -16,9 +16,9 @@ from ensemblage.consensus.graphs._partition_graph import GraphConsensus
 from ensemblage.consensus.graphs._transfer_cut import cut_by_matrix
 from ensemblage.consensus.hierarchies._pta import TrajectoryConsensus
 from ensemblage.consensus.hierarchies._trajectories import WIDTH, cluster_similarities
-from ensemblage.ensemble._ensemble import Ensemble
-from ensemblage.ensemble._rows import Rows
 from ensemblage.kernels._vectors import LANES
+from ensemblage.labels.ensemble import Ensemble
+from ensemblage.labels.rows import Rows
 
 
 @dataclass(eq=False, repr=False)

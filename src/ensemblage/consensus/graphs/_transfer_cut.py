@@ -19,8 +19,8 @@ from ensemblage.base.cached import once
 from ensemblage.consensus._label_products import label_products, products_through, scale_both_sides
 from ensemblage.consensus.graphs._ncut import leading_eigenvectors
 from ensemblage.consensus.kmeans._point_kmeans import best_kmeans
-from ensemblage.ensemble._rows import Rows
-from ensemblage.rows.threads import one_native_thread
+from ensemblage.labels.rows import Rows
+from ensemblage.labels.threads import one_native_thread
 
 LEAST = 1e-10
 """What a sum of no weights is taken for, and what is added to the length of a point."""

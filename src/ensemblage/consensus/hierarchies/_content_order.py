@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.ensemble._rows import Rows
-from ensemblage.ensemble._units import Units
-from ensemblage.rows.distinct import order_of_rows
-from ensemblage.rows.memory import MemoryRows, recode
+from ensemblage.labels.blocks import MemoryRows, recode
+from ensemblage.labels.distinct import order_of_rows
+from ensemblage.labels.links import Units
+from ensemblage.labels.rows import Rows
 
 MOST_SINGLE = 10
 """Labels that are put first one at a time; then names decide in a whole partition."""

@@ -26,11 +26,10 @@ from ensemblage.consensus.hierarchies._linkages import LINKAGES, Linkage
 from ensemblage.consensus.hierarchies._lwea import lwea
 from ensemblage.consensus.hierarchies._row_similarity import RowSimilarity
 from ensemblage.consensus.hierarchies._unit_linkage import need_of_units
-from ensemblage.ensemble._ensemble import Ensemble
-from ensemblage.ensemble._links import ImpossiblePairs, objects_text
-from ensemblage.ensemble._rows import Rows, object_rows
-from ensemblage.ensemble._units import Units
 from ensemblage.kernels._linkage import Condensed
+from ensemblage.labels.ensemble import Ensemble
+from ensemblage.labels.links import ImpossiblePairs, Units, objects_text
+from ensemblage.labels.rows import Rows, object_rows
 from ensemblage.metrics._coassociation import association_counts
 from ensemblage.metrics._wat import SPLITS, histogram_of
 

@@ -21,7 +21,7 @@ from ensemblage.consensus.hierarchies._hierarchy import Hierarchy, hierarchy_of
 from ensemblage.consensus.hierarchies._label_similarity import blocks_of, cluster_jaccard
 from ensemblage.consensus.hierarchies._linkages import Linkage
 from ensemblage.consensus.hierarchies._row_similarity import RowSimilarity
-from ensemblage.ensemble._rows import Rows
+from ensemblage.labels.rows import Rows
 
 STEPS = 20
 """Length of the random walks."""

@@ -16,9 +16,9 @@ from ensemblage.consensus.hierarchies._linkage import Merges, cut, linkage_matri
 from ensemblage.consensus.hierarchies._linkages import LINKAGES, Linkage
 from ensemblage.consensus.hierarchies._row_similarity import RowSimilarity
 from ensemblage.consensus.hierarchies._unit_linkage import linkage_of_units
-from ensemblage.ensemble._ensemble import Ensemble
-from ensemblage.ensemble._rows import Rows
-from ensemblage.ensemble._units import Units
+from ensemblage.labels.ensemble import Ensemble
+from ensemblage.labels.links import Units
+from ensemblage.labels.rows import Rows
 
 
 class Hierarchy(NamedTuple):

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.consensus._label_products import dense_label_products
-from ensemblage.ensemble._rows import Rows
+from ensemblage.labels.rows import Rows
 
 DECAY = 0.8
 """Similarity of the most similar two labels of one partition in CTS (LinkCluE's DC)."""

@@ -23,7 +23,6 @@ from ensemblage.consensus.hierarchies._linkage_of_few import EXACT, chain_of_few
 from ensemblage.consensus.hierarchies._linkage_rounds import merges_in_rounds
 from ensemblage.consensus.hierarchies._row_similarity import ROUNDING, Levels, RowSimilarity, levels_of
 from ensemblage.counting._bitmaps import MOST_BYTES, bytes_of_maps, maps_of
-from ensemblage.ensemble._rows import Rows
 from ensemblage.kernels._average_linkage import Clusters, Nearest, average_chain
 from ensemblage.kernels._bitmaps import BLOCK_BITS, WORDS, plane_count
 from ensemblage.kernels._dendrogram import cut_merges, number_merges, raise_heights
@@ -49,9 +48,8 @@ from ensemblage.kernels._spanning_trees import (
     spanning_tree_of_counts,
     spanning_tree_of_similarities,
 )
-from ensemblage.rows.blocks import row_blocks
-from ensemblage.rows.interrupts import rows_per_call, run_interruptibly
-from ensemblage.rows.threads import parallel_map, thread_count
+from ensemblage.labels.rows import Rows
+from ensemblage.labels.threads import parallel_map, row_blocks, rows_per_call, run_interruptibly, thread_count
 
 MOST_ROWS = 64
 """Rows of a matrix that a thread fills at a time, if a slice of the kernel allows so many."""

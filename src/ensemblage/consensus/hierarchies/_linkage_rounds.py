@@ -10,9 +10,7 @@ from numpy.typing import NDArray
 from ensemblage.kernels._jit import are_few
 from ensemblage.kernels._reciprocal_linkage import Profiles, compact_profiles, find_nearest, merge_reciprocal
 from ensemblage.kernels._vectors import LINE
-from ensemblage.rows.blocks import row_blocks
-from ensemblage.rows.interrupts import check_stopped
-from ensemblage.rows.threads import parallel_map
+from ensemblage.labels.threads import check_stopped, parallel_map, row_blocks
 
 PROMISING = 0.3
 """Share of the clusters that are searched in a round: the nearest one of a less promising one is likely to be merged

@@ -19,8 +19,8 @@ from ensemblage.consensus.hierarchies._linkage import (
     single_linkage,
 )
 from ensemblage.consensus.hierarchies._row_similarity import RowSimilarity
-from ensemblage.ensemble._rows import Rows
 from ensemblage.kernels._linkage import AVERAGE, COMPLETE, SINGLE
+from ensemblage.labels.rows import Rows
 
 
 @dataclass(frozen=True)

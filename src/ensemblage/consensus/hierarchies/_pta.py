@@ -26,9 +26,9 @@ from ensemblage.consensus.hierarchies._trajectories import (
     elite_thresholds,
     trajectory_similarities,
 )
-from ensemblage.ensemble._rows import Rows
 from ensemblage.kernels._linkage import Condensed
-from ensemblage.rows.threads import thread_count
+from ensemblage.labels.rows import Rows
+from ensemblage.labels.threads import thread_count
 
 
 class TrajectoryConsensus(BaseConsensus):

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.consensus.hierarchies._label_similarity import LabelSimilarity
-from ensemblage.ensemble._rows import Rows
 from ensemblage.kernels._average_linkage import Compared
+from ensemblage.labels.rows import Rows
 
 ROUNDING = 1e-12
 """A similarity this little above a threshold counts as equal to it."""

@@ -12,13 +12,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.ensemble._rows import Rows
 from ensemblage.kernels._graphs import walk
 from ensemblage.kernels._neighbours import find_elite, find_thresholds
 from ensemblage.kernels._vectors import LANES
-from ensemblage.rows.blocks import row_blocks
-from ensemblage.rows.interrupts import check_stopped, rows_per_call
-from ensemblage.rows.threads import parallel_map
+from ensemblage.labels.rows import Rows
+from ensemblage.labels.threads import check_stopped, parallel_map, row_blocks, rows_per_call
 
 MOST_ROWS = 64
 """Rows whose neighbours a thread looks for at a time."""

@@ -12,7 +12,7 @@ from ensemblage.base.memory import OVERHEAD, Need
 from ensemblage.consensus.hierarchies._linkage import Merges, sums_of_pairs
 from ensemblage.consensus.hierarchies._linkages import Linkage
 from ensemblage.consensus.hierarchies._row_similarity import RowSimilarity
-from ensemblage.ensemble._units import Units
+from ensemblage.labels.links import Units
 
 
 class UnitMerges(NamedTuple):

@@ -20,10 +20,10 @@ from ensemblage.consensus.kmeans._density_climb import cluster_densities
 from ensemblage.consensus.kmeans._km import CategoryUtility
 from ensemblage.consensus.kmeans._label_kmeans import STARTS, BaseKMeans
 from ensemblage.consensus.kmeans._lloyd import Centroids, nearest_centroids
-from ensemblage.ensemble._ensemble import Ensemble
-from ensemblage.ensemble._rows import Rows
-from ensemblage.rows.protocol import LabelRows
-from ensemblage.rows.threads import parallel_map, thread_count
+from ensemblage.labels.blocks import LabelRows
+from ensemblage.labels.ensemble import Ensemble
+from ensemblage.labels.rows import Rows
+from ensemblage.labels.threads import parallel_map, thread_count
 
 STATE = 60
 """Bytes per object that the tree takes, the rows of the part that is split among them (measured: docs/SCALE.md)."""

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.consensus.kmeans._lloyd import Start, Utility
-from ensemblage.ensemble._rows import Rows
 from ensemblage.kernels._label_kmeans import Climb, climb
+from ensemblage.labels.rows import Rows
+from ensemblage.labels.threads import run_interruptibly
 from ensemblage.metrics._density import labelled_members, ratio, weighted_sum
-from ensemblage.rows.interrupts import run_interruptibly
 
 LEAST_GAIN = 1e-12
 """Rises of the density below it may be rounding."""

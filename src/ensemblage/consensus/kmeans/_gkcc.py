@@ -17,10 +17,10 @@ from ensemblage.base.sklearn import BaseEstimator, ClusterMixin
 from ensemblage.base.validation import check_fitted
 from ensemblage.consensus._model import Model, score_of
 from ensemblage.consensus.kmeans._kcc import SMOOTHING, UTILITY_CONSTRAINTS, KMeansConsensus
-from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.generation import GreedyPartitions
 from ensemblage.generation._base import ensemble_of
 from ensemblage.generation._greedy import GreedyParameters, check_greedy
+from ensemblage.labels.ensemble import Ensemble
 
 
 @dataclass(eq=False, repr=False)

@@ -13,7 +13,7 @@ from ensemblage.base.validation import weight_unit
 from ensemblage.consensus._capabilities import Capabilities
 from ensemblage.consensus.kmeans._label_kmeans import N_INIT, BaseKMeans
 from ensemblage.consensus.kmeans._lloyd import single_precision
-from ensemblage.ensemble._rows import Rows
+from ensemblage.labels.rows import Rows
 from ensemblage.metrics._density import labelled_members
 
 

@@ -25,9 +25,9 @@ from ensemblage.consensus.kmeans._label_kmeans import (
     sample_rows,
 )
 from ensemblage.consensus.kmeans._lloyd import Start
-from ensemblage.ensemble._ensemble import Ensemble
-from ensemblage.ensemble._links import ImpossiblePairs
-from ensemblage.ensemble._rows import Rows
+from ensemblage.labels.ensemble import Ensemble
+from ensemblage.labels.links import ImpossiblePairs
+from ensemblage.labels.rows import Rows
 from ensemblage.metrics._agreement import scores_of_sums, summand, sums_of_profile, weighted_mean
 
 

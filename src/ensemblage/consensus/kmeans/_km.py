@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.consensus.kmeans._lloyd import single_precision
-from ensemblage.ensemble._rows import Rows
+from ensemblage.labels.rows import Rows
 from ensemblage.metrics._density import labelled_members
 
 

@@ -22,11 +22,10 @@ from ensemblage.consensus.kmeans._lloyd import (
     seed_at_random,
     seed_far_apart,
 )
-from ensemblage.ensemble._ensemble import Ensemble
-from ensemblage.ensemble._rows import Rows
-from ensemblage.rows.blocks import BLOCK_ROWS, row_blocks
-from ensemblage.rows.protocol import LabelRows
-from ensemblage.rows.threads import parallel_map
+from ensemblage.labels.blocks import LabelRows
+from ensemblage.labels.ensemble import Ensemble
+from ensemblage.labels.rows import Rows
+from ensemblage.labels.threads import BLOCK_ROWS, parallel_map, row_blocks
 
 U = TypeVar("U", bound=Utility)
 

@@ -9,14 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.consensus._short_tables import ShortTable, check_look_ups, whole_lanes
-from ensemblage.ensemble._rows import Rows
-from ensemblage.ensemble._units import Units
 from ensemblage.kernels._label_kmeans import assign_many_rows, assign_rows, limit_distances, move_rows
 from ensemblage.kernels._vectors import LANES
-from ensemblage.rows import blocks
-from ensemblage.rows.blocks import SUM_ROWS, row_blocks
-from ensemblage.rows.protocol import LabelRows
-from ensemblage.rows.threads import thread_count
+from ensemblage.labels import threads
+from ensemblage.labels.blocks import LabelRows
+from ensemblage.labels.links import Units
+from ensemblage.labels.rows import Rows
+from ensemblage.labels.threads import SUM_ROWS, row_blocks, thread_count
 
 MOST_ROWS = 2**20
 """Rows of the largest block of one iteration."""
@@ -297,7 +296,7 @@ def _assign(
         return moved, change
 
     # Few blocks, for each costs a profile; but rows on disk are in memory block by block.
-    size = min(max(blocks.BLOCK_ROWS, -(-len(rows) // (4 * thread_count(n_jobs)))), MOST_ROWS)
+    size = min(max(threads.BLOCK_ROWS, -(-len(rows) // (4 * thread_count(n_jobs)))), MOST_ROWS)
     total, reads, writes = 0, [state.base, rows.counts], [state.clusters, state.bounds]
     for moved, change in rows.codes.map(step, reads=reads, writes=writes, n_jobs=n_jobs, size=size):
         total += moved

@@ -12,9 +12,9 @@ from ensemblage.consensus._capabilities import Capabilities
 from ensemblage.consensus.evidence import Cut, Evidence
 from ensemblage.consensus.kmeans._label_kmeans import BaseKMeans
 from ensemblage.consensus.kmeans._lloyd import single_precision
-from ensemblage.ensemble._ensemble import Ensemble
-from ensemblage.ensemble._rows import Rows
-from ensemblage.rows.blocks import SUM_ROWS
+from ensemblage.labels.ensemble import Ensemble
+from ensemblage.labels.rows import Rows
+from ensemblage.labels.threads import SUM_ROWS
 
 
 @dataclass(frozen=True)

@@ -14,10 +14,10 @@ from ensemblage.base.parameters import Constraints, Jobs, Words
 from ensemblage.base.sklearn import BaseEstimator
 from ensemblage.base.validation import check_parameters, takes_labels
 from ensemblage.counting._contingency import table_cells, tables_of_rows
-from ensemblage.ensemble._ensemble import as_ensemble
+from ensemblage.labels.ensemble import as_ensemble
+from ensemblage.labels.threads import check_stopped
 from ensemblage.metrics._agreement import MEASURES
 from ensemblage.metrics._partition_distance import check_cells
-from ensemblage.rows.interrupts import check_stopped
 
 LEAST_GAIN = 1e-12
 """By how much a merge must raise the mean agreement; gains that differ by no more are the same."""

@@ -27,11 +27,11 @@ from ensemblage.consensus.kmeans._label_kmeans import (
     profile_of_init,
 )
 from ensemblage.consensus.kmeans._lloyd import seed_at_random, seed_far_apart
-from ensemblage.ensemble._ensemble import Ensemble
-from ensemblage.ensemble._rows import Rows
 from ensemblage.kernels._votes import expect_rows
-from ensemblage.rows.blocks import SUM_ROWS
-from ensemblage.rows.protocol import LabelRows
+from ensemblage.labels.blocks import LabelRows
+from ensemblage.labels.ensemble import Ensemble
+from ensemblage.labels.rows import Rows
+from ensemblage.labels.threads import SUM_ROWS
 
 logger = logging.getLogger(__name__)
 

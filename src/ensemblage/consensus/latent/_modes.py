@@ -15,15 +15,16 @@ from scipy.spatial.distance import squareform
 from scipy.special import gammaln
 from sklearn.utils.validation import validate_data
 
-from ensemblage.base.memory import MAX_BYTES, OVERHEAD, Need
+from ensemblage.base.memory import MAX_BYTES, OVERHEAD, Need, check_fits
 from ensemblage.base.parameters import Bytes, Constraints, Jobs
+from ensemblage.base.sklearn import BaseEstimator
 from ensemblage.base.text import listing
 from ensemblage.base.validation import check_fitted, check_parameters, takes_labels
-from ensemblage.consensus._base import MemoryLimited, numbers_by_size
+from ensemblage.consensus._base import numbers_by_size
 from ensemblage.counting._contingency import ContingencyTables, table_cells, tables_of_rows
-from ensemblage.ensemble._ensemble import as_ensemble
-from ensemblage.ensemble._rows import Rows, labelled_rows
 from ensemblage.kernels._votes import add_logs_of_counts, plurality, tally_places
+from ensemblage.labels.ensemble import as_ensemble
+from ensemblage.labels.rows import Rows, labelled_rows
 from ensemblage.metrics._partition_distance import check_cells, maximum_overlap
 
 LEAST_GAIN = 1e-9
@@ -312,7 +313,7 @@ def least_description(data: Partitions, shared: NDArray[np.float64]) -> Division
 
 
 @dataclass(eq=False, repr=False)
-class ConsensusModes(MemoryLimited):
+class ConsensusModes(BaseEstimator):
     """Use it if members may contradict each other: groups of partitions, each with its own consensus.
 
     Where partitions disagree about the whole, and not about some objects, their consensus may be none that any of them
@@ -428,7 +429,8 @@ class ConsensusModes(MemoryLimited):
         rows = labelled_rows(ensemble, np.ones(ensemble.shape[1]))
         codes = rows.codes.in_memory("ConsensusModes", "it on some of the objects", because=": it compares all rows")
         check_cells(table_cells(rows.n_clusters), "ConsensusModes", "")
-        self._check_bytes(rows, 0)
+        need = self._bytes(rows)
+        check_fits(need.n_bytes, self.max_bytes, "ConsensusModes", need.what, need.advice)
         data = Partitions(rows, codes)
         tables = tables_of_rows(rows.codes, rows.counts, rows.n_clusters, self.n_jobs)
         found = least_description(data, overlaps(tables, data.p))
@@ -441,11 +443,11 @@ class ConsensusModes(MemoryLimited):
         self.weights_ = np.bincount(self.modes_) / data.p
         self.n_effective_ = float(np.exp(-(self.weights_ * np.log(self.weights_)).sum()))
         told = [mode.consensus() for mode in modes]
-        self.labels_ = np.column_stack([rows.of_objects(labels, -1, self.n_jobs) for labels, _ in told])
+        self.labels_ = np.column_stack([rows.of_objects(labels, -1) for labels, _ in told])
         self.uncertainty_ = np.array([uncertainty for _, uncertainty in told])
         return self
 
-    def _bytes(self, rows: Rows, k: int, n_entries: int | None = None, more: int = 0) -> Need:
+    def _bytes(self, rows: Rows) -> Need:
         """Of the contingency tables, the labels of the modes that are compared, and what has a number for each row."""
         (m, p), most = rows.codes.shape, int(rows.n_clusters.max())
         of_tables = 8 * table_cells(rows.n_clusters) + 8 * p * p

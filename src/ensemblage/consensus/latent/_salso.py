@@ -13,10 +13,9 @@ from numpy.typing import NDArray
 from ensemblage.base.memory import MAX_BYTES, OVERHEAD, Need
 from ensemblage.base.parameters import MOST_TASKS, Bytes, Constraints, Number, Seed, Whole, Words
 from ensemblage.base.random import task_seeds
-from ensemblage.consensus._base import BaseConsensus, MemoryLimited
+from ensemblage.consensus._base import BaseConsensus
 from ensemblage.consensus._capabilities import Capabilities
 from ensemblage.consensus.graphs._partition_graph import renumber_parts
-from ensemblage.ensemble._rows import Rows
 from ensemblage.kernels._partition_loss import (
     ID,
     NID,
@@ -29,6 +28,8 @@ from ensemblage.kernels._partition_loss import (
     second_best,
     sum_tables,
 )
+from ensemblage.labels.rows import Rows
+from ensemblage.labels.threads import check_stopped, parallel_map, rows_per_call, thread_count
 from ensemblage.metrics._align import match_rows
 from ensemblage.metrics._expected_loss import (
     FRACTIONS,
@@ -40,8 +41,6 @@ from ensemblage.metrics._expected_loss import (
     check_loss,
     draw_losses,
 )
-from ensemblage.rows.interrupts import check_stopped, rows_per_call
-from ensemblage.rows.threads import parallel_map, thread_count
 
 KINDS = {"vi": PLAIN, "gvi": PLAIN, "binder": PLAIN, "omari": OMARI, "nvi": NVI, "id": ID, "nid": NID}
 LEAST_GAIN = 1e-9
@@ -331,7 +330,7 @@ def best_of(runs: Sequence[Run], n_runs: int) -> list[Run]:
 
 
 @dataclass(eq=False, repr=False)
-class SalsoConsensus(BaseConsensus, MemoryLimited):
+class SalsoConsensus(BaseConsensus):
     """Use it for draws from a posterior: the partition with the least expected loss (SALSO).
 
     Draws of Markov chain Monte Carlo from a Bayesian mixture are partitions of the same objects. This is their point

@@ -15,9 +15,9 @@ from ensemblage.base.random import task_seeds
 from ensemblage.base.sklearn import BaseEstimator
 from ensemblage.base.validation import check_parameters, check_weights, takes_labels
 from ensemblage.consensus.latent._salso import SalsoConsensus
-from ensemblage.ensemble._ensemble import Ensemble, as_ensemble
+from ensemblage.labels.ensemble import Ensemble, as_ensemble
+from ensemblage.labels.threads import parallel_map
 from ensemblage.metrics._expected_loss import draw_losses
-from ensemblage.rows.threads import parallel_map
 
 LEAST_GAIN = 1e-4
 """Share of log₂ n by which an iteration must lower the distance."""

@@ -21,8 +21,8 @@ from ensemblage.consensus.voting._aggregation import (
     sum_labels,
 )
 from ensemblage.consensus.voting._voting import VotingConsensus
-from ensemblage.ensemble._rows import Rows
 from ensemblage.kernels._votes import add_votes
+from ensemblage.labels.rows import Rows
 
 
 def ada_cvote(

@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 from ensemblage.base.cached import once
 from ensemblage.consensus._short_tables import check_look_ups, whole_lanes
 from ensemblage.consensus.voting._colour_refinement import content_of
-from ensemblage.ensemble._rows import Rows
 from ensemblage.kernels._votes import mean_votes, sum_by_label
+from ensemblage.labels.blocks import LabelRows
+from ensemblage.labels.rows import Rows
+from ensemblage.labels.soft import MembershipRows, product
+from ensemblage.labels.threads import row_blocks
 from ensemblage.metrics._agreement import agreement_matrix, weighted_mean
-from ensemblage.rows.blocks import row_blocks
-from ensemblage.rows.memberships import MembershipRows, product
-from ensemblage.rows.protocol import LabelRows
 
 ROWS_AT_ONCE = 1_024
 """Rows of Ū that are made at once: they stay in the cache of a core."""

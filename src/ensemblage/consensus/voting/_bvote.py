@@ -22,8 +22,8 @@ from ensemblage.consensus.voting._aggregation import (
 )
 from ensemblage.consensus.voting._voting import VotingConsensus
 from ensemblage.counting._contingency import ContingencyTables, any_tables
-from ensemblage.ensemble._rows import Rows
-from ensemblage.rows.memberships import SoftTables
+from ensemblage.labels.rows import Rows
+from ensemblage.labels.soft import SoftTables
 
 
 def bvote(

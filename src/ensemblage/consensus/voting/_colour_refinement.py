@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.ensemble._rows import Rows
 from ensemblage.kernels._codes import add_row_colours, mix
+from ensemblage.labels.rows import Rows
 
 
 class Content(NamedTuple):

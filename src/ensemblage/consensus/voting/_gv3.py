@@ -19,12 +19,11 @@ from ensemblage.consensus.evidence import Evidence, Memberships
 from ensemblage.consensus.graphs._partition_graph import renumber_parts
 from ensemblage.consensus.voting._aggregation import order_by_entropy
 from ensemblage.consensus.voting._medians import check_merged
-from ensemblage.ensemble._ensemble import Ensemble
-from ensemblage.ensemble._rows import Rows
-from ensemblage.rows.blocks import row_blocks
-from ensemblage.rows.memberships import MembershipRows
-from ensemblage.rows.protocol import LabelRows
-from ensemblage.rows.threads import one_native_thread
+from ensemblage.labels.blocks import LabelRows
+from ensemblage.labels.ensemble import Ensemble
+from ensemblage.labels.rows import Rows
+from ensemblage.labels.soft import MembershipRows
+from ensemblage.labels.threads import one_native_thread, row_blocks
 
 MEMORY = 10
 """Objectives, the largest of which a step must fall below (Birgin et al. 2000)."""

@@ -10,10 +10,9 @@ from scipy.cluster.hierarchy import linkage
 from scipy.spatial.distance import squareform
 
 from ensemblage.consensus.voting._aggregation import ROWS_AT_ONCE, AggregatedPartition, aggregate_with, scale_of
-from ensemblage.ensemble._rows import Rows
 from ensemblage.kernels._votes import sum_entropies
-from ensemblage.rows.blocks import row_blocks
-from ensemblage.rows.interrupts import check_stopped, rows_per_call
+from ensemblage.labels.rows import Rows
+from ensemblage.labels.threads import check_stopped, row_blocks, rows_per_call
 
 
 def sum_of_entropies(rows: Rows, aggregate: AggregatedPartition, n_jobs: int | None = None) -> NDArray[np.float64]:

@@ -13,9 +13,9 @@ from ensemblage.consensus._base import BaseConsensus
 from ensemblage.consensus._capabilities import Capabilities
 from ensemblage.consensus.graphs._partition_graph import renumber_parts
 from ensemblage.consensus.voting._aggregation import PartitionOrder, agreements, contingency_with, order_by_entropy
-from ensemblage.ensemble._rows import Rows
 from ensemblage.kernels._contingency import tally_clusters
-from ensemblage.rows.protocol import LabelVotes
+from ensemblage.labels.blocks import LabelVotes
+from ensemblage.labels.rows import Rows
 
 
 @dataclass(eq=False, repr=False)

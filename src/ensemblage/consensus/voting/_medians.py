@@ -25,8 +25,8 @@ from ensemblage.consensus.voting._aggregation import (
 )
 from ensemblage.consensus.voting._soft import SoftConsensus, check_at_most_largest
 from ensemblage.counting._contingency import any_tables
-from ensemblage.ensemble._rows import Rows
-from ensemblage.rows.protocol import LabelVotes
+from ensemblage.labels.blocks import LabelVotes
+from ensemblage.labels.rows import Rows
 
 GAIN = 1.5e-8
 """Least share by which the objective falls in an iteration that is followed by another, as in R's clue."""

@@ -11,10 +11,10 @@ from ensemblage.base.validation import check_fitted
 from ensemblage.consensus._base import BaseConsensus, InductiveConsensus
 from ensemblage.consensus.evidence import Evidence, Memberships
 from ensemblage.consensus.voting._aggregation import AggregatedPartition, aggregate_with
-from ensemblage.ensemble._ensemble import Ensemble
-from ensemblage.ensemble._rows import Rows
 from ensemblage.kernels._contingency import tally_clusters
-from ensemblage.rows.protocol import LabelRows, map_rows
+from ensemblage.labels.blocks import LabelRows, map_rows
+from ensemblage.labels.ensemble import Ensemble
+from ensemblage.labels.rows import Rows
 
 
 class SoftConsensus(InductiveConsensus):

@@ -22,8 +22,8 @@ from ensemblage.consensus.voting._aggregation import (
 )
 from ensemblage.consensus.voting._js_alink import LINKAGES, sum_of_entropies
 from ensemblage.consensus.voting._soft import SoftConsensus, check_at_most_largest
-from ensemblage.ensemble._ensemble import Ensemble
-from ensemblage.ensemble._rows import Rows
+from ensemblage.labels.ensemble import Ensemble
+from ensemblage.labels.rows import Rows
 
 
 class VotingConsensus(SoftConsensus, IncrementalConsensus):

@@ -16,10 +16,10 @@ from ensemblage.answer import ConsensusClustering, choose_k
 from ensemblage.base.selections import BY_CONSENSUS
 from ensemblage.consensus import METHODS, make_consensus
 from ensemblage.consensus._own import NUMBERS_OF_CLUSTERS, labels_by
-from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.generation import Genie, MixedPartitions, RandomKPartitions
 from ensemblage.lab._methods import import_method, version_of
 from ensemblage.lab.benchmark._scores import numbers_of
+from ensemblage.labels.ensemble import Ensemble
 from ensemblage.ranking import SelectMembers, make_ranker
 
 FEATURES = "features"

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.datasets import Dataset
-from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.lab._methods import PaperMethod, fit_consensus
 from ensemblage.lab._store import Made
+from ensemblage.labels.ensemble import Ensemble
 
 Numbers = Mapping[str, Any]
 

@@ -15,14 +15,14 @@ import numpy as np
 
 from ensemblage import datasets
 from ensemblage.datasets import Dataset
-from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.lab._methods import MissingMethodError
 from ensemblage.lab._runner import ProgressLines, Runner
 from ensemblage.lab._store import Key, Made, Origin, Result, Store
 from ensemblage.lab._worker import Worker
 from ensemblage.lab.reproduce._experiment import Case, Experiment, Run
 from ensemblage.lab.reproduce._protocol import protocol_of, protocol_of_ensemble
-from ensemblage.rows.threads import thread_count
+from ensemblage.labels.ensemble import Ensemble
+from ensemblage.labels.threads import thread_count
 
 
 class Data:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ensemblage.base.cached import once
 from ensemblage.counting._distances import distance_sums
-from ensemblage.rows.blocks import row_blocks
+from ensemblage.labels.threads import row_blocks
 
 MOST_KEPT = 20_000_000
 """Distances that are sorted at once; more are counted into bins until the sought ones are as few."""

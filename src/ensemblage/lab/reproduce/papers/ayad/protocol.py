@@ -8,7 +8,6 @@ from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 
 from ensemblage.datasets import Dataset, make_2d2k, make_8d5k, make_two_gauss
-from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.lab.reproduce.papers import (
     Case,
     Experiment,
@@ -20,6 +19,7 @@ from ensemblage.lab.reproduce.papers import (
     make_generator,
     published,
 )
+from ensemblage.labels.ensemble import Ensemble
 from ensemblage.metrics import ensemble_nmi
 
 RUNS, SIZE = 25, 25

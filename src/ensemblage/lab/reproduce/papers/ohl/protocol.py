@@ -13,7 +13,6 @@ from sklearn.cluster import KMeans
 from sklearn.preprocessing import StandardScaler
 
 from ensemblage.datasets import Dataset, make_hub_partitions, make_partitions
-from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.generation import make_pool
 from ensemblage.lab.reproduce.papers import (
     Case,
@@ -25,6 +24,7 @@ from ensemblage.lab.reproduce.papers import (
     make_ranker,
     published,
 )
+from ensemblage.labels.ensemble import Ensemble
 from ensemblage.metrics._agreement import agreement_with
 from ensemblage.metrics._internal._indices import INTERNAL_INDICES
 from ensemblage.ranking import InternalIndex

@@ -1,4 +1,6 @@
-"""Threads of this process: how many, one pool of them, and BLAS and OpenMP held to one each."""
+"""Blocks of rows and the threads that work on them; BLAS and OpenMP held to one each."""
+
+from __future__ import annotations
 
 import itertools
 import os
@@ -15,7 +17,79 @@ from threadpoolctl import ThreadpoolController
 
 from ensemblage.base.parameters import Jobs
 from ensemblage.base.validation import check_value
-from ensemblage.rows.interrupts import Stopped, check_stopped, unless
+
+BLOCK_ROWS = 16_384
+"""Rows of one task. Results do not depend on it (tests change it)."""
+
+SUM_ROWS = 16_384
+"""Rows of one partial float sum. Results do depend on it: it never changes."""
+
+LEAST_ROWS = 8_192
+"""Rows below which a thread is not worth totals of its own."""
+
+
+def row_blocks(n_rows: int, size: int | None = None) -> list[slice]:
+    """Consecutive slices of at most ``size`` rows (default ``BLOCK_ROWS``) that cover ``range(n_rows)``."""
+    size = size or BLOCK_ROWS
+    return [slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]
+
+
+def parts_of(block: slice, size: int | None = None) -> list[slice]:
+    """A slice of rows, cut like `row_blocks`: rows on disk are in memory only part by part."""
+    return [slice(block.start + s.start, block.start + s.stop) for s in row_blocks(block.stop - block.start, size)]
+
+
+OPERATIONS = 2**27
+"""Elementary operations of a slice, each about a nanosecond. Results do not depend on it (tests change it)."""
+
+_thread = threading.local()
+
+
+class Stopped(Exception):
+    """Another thread of the same call failed or was interrupted: its error is the one to raise."""
+
+
+def run_interruptibly(kernel: Callable[..., bool], *arguments: Any) -> None:
+    """Call ``kernel(*arguments, OPERATIONS)`` until it returns that nothing is left to do.
+
+    The kernel keeps its progress in arrays among its arguments. Named tuples of arrays are given to it as plain ones:
+    numba's cache would pickle their class, and could not be read by a version where that has another name.
+    """
+    plain = [tuple(a) if isinstance(a, tuple) else a for a in arguments]
+    while kernel(*plain, OPERATIONS):
+        check_stopped()
+
+
+def rows_per_call(operations: int, most: int) -> int:
+    """How many rows, of so many elementary operations each, a kernel may take at a time; from 1 to ``most``."""
+    return max(1, min(most, OPERATIONS // max(1, int(operations))))
+
+
+def check_stopped() -> None:
+    """Raise `Stopped` in a thread whose work nobody waits for any more."""
+    if _is_stopped()():
+        raise Stopped
+
+
+@contextmanager
+def unless(stopped: Callable[[], bool]) -> Iterator[None]:
+    """Cancel this block when ``stopped()`` or an enclosing block is cancelled."""
+    outer = _is_stopped()
+    _thread.stopped = lambda: stopped() or outer()
+    try:
+        yield
+    finally:
+        _thread.stopped = outer
+
+
+def _is_stopped() -> Callable[[], bool]:
+    found: Callable[[], bool] = getattr(_thread, "stopped", _never)
+    return found
+
+
+def _never() -> bool:
+    return False
+
 
 T = TypeVar("T")
 R = TypeVar("R")

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ensemblage.base.validation import format_value
-from ensemblage.ensemble._arrays import without_stream
-from ensemblage.ensemble._ensemble import Ensemble
+from ensemblage.labels.coding import without_stream
+from ensemblage.labels.ensemble import Ensemble
 
 RESULTS = ("cluster", "confidence")
 """Columns that `CountedEnsemble.clusters` adds to the labels."""

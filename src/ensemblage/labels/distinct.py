@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 
 from ensemblage.kernels._codes import group_rows, pack_rows, sort_ties
 from ensemblage.kernels._jit import are_few
-from ensemblage.rows.blocks import row_blocks
-from ensemblage.rows.threads import parallel_map
+from ensemblage.labels.threads import parallel_map, row_blocks
 
 LONGEST_RUN = 4_096
 """Rows with the same first word that a Shell sort orders faster than NumPy sorts everything by every word."""

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.base.options import Alert, Message, Option
-from ensemblage.ensemble._coding import CodedColumns
+from ensemblage.labels.coding import CodedColumns
 
 COMPARED, PAIRED = 200, 20
 """Rows and columns that are looked at, and of which pairs are compared."""
@@ -28,11 +28,12 @@ def label_alerts(coded: CodedColumns) -> Iterator[Alert]:
     n, p = coded.codes.shape
     if p < LEAST_PARTITIONS or n < 2:
         return
-    if reason := _why_turned(coded, n, p):
+    if p >= LEAST_TURNED and (reason := _why_turned(coded, n, p)):
         cure = Message("Give each clustering as a column: turn the table, as labels.T does in Python.")
         yield Alert("clusterings in rows", f"{n:,} rows and {p:,} columns", reason, cure)
-    elif n >= LEAST_OBJECTS and _are_ordered(coded):
-        k = int(np.median([len(labels) for labels in coded.categories]))
+        return
+    k = int(np.median(list(map(len, coded.categories))))
+    if n >= LEAST_OBJECTS and k >= MANY_LABELS and _are_ordered(coded):
         why = f"their whole numbers are ordered alike, {k:,} different ones in the median"
         cure = Message("If these are no clusterings, cluster them with ", Option("ConsensusClustering"), ".")
         yield Alert("features as labels", f"{p:,} columns", why, cure)
@@ -40,8 +41,6 @@ def label_alerts(coded: CodedColumns) -> Iterator[Alert]:
 
 def _why_turned(coded: CodedColumns, n: int, p: int) -> str:
     """Why rows are rather clusterings than objects; "" if they are not."""
-    if p < LEAST_TURNED:
-        return ""
     if n < FEW and p >= TIMES * n:
         return "which are fewer objects than clusterings"
     if n >= p and coded.categories[0].dtype.kind not in "iu":
@@ -99,8 +98,6 @@ def _are_numbered(values: NDArray[np.int64]) -> bool:
 def _are_ordered(coded: CodedColumns) -> bool:
     """Whether columns are whole numbers whose order matters, and which no clusters underlie."""
     n, p = coded.codes.shape
-    if np.median([len(labels) for labels in coded.categories]) < MANY_LABELS:
-        return False
     if any(labels.dtype.kind not in "iuf" for labels in coded.categories):
         return False
     rows = np.unique(np.linspace(0, n - 1, 5 * COMPARED).astype(np.intp))

@@ -1,20 +1,81 @@
-"""The one record of what a method clusters: label rows and what they count, weights of partitions, units."""
+"""What a method clusters: the distinct label rows with their counts and weights."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from ensemblage.ensemble._ensemble import Ensemble
-from ensemblage.ensemble._links import Links
-from ensemblage.ensemble._soft_ensemble import SoftEnsemble
-from ensemblage.ensemble._units import Units
-from ensemblage.rows.blocks import row_blocks
-from ensemblage.rows.protocol import LabelRows, map_rows
+from ensemblage.labels.blocks import LabelRows
+from ensemblage.labels.coding import CodedColumns, Coding, check_labelled
+from ensemblage.labels.distinct import DistinctRows
+from ensemblage.labels.links import Links, Units
+from ensemblage.labels.threads import row_blocks
+
+if TYPE_CHECKING:
+    from ensemblage.labels.ensemble import Ensemble
+    from ensemblage.labels.soft import SoftEnsemble
+
+
+class Distinct(Protocol):
+    """What is asked of partitions by what counts pairs of them, or of objects: an ensemble has it, and all records."""
+
+    @property
+    def distinct(self) -> Any:
+        """`DistinctRows`."""
+
+    @property
+    def n_clusters(self) -> NDArray[np.int64]:
+        """(p,)"""
+
+
+class Counted(NamedTuple):
+    """Label rows in which object i counts ``sample_weight[i]`` times: what is counted is ``np.repeat(rows, w)``.
+
+    A label that no object of weight > 0 has is a missing entry, and a distinct row without weight is left out: the
+    place of its objects is the number of distinct rows.
+    """
+
+    coding: Any
+    """`Coding` or `SoftCoding`: how other labels of these partitions become such rows."""
+    objects: LabelRows
+    """(n, p) the row of each object, whatever it counts."""
+    distinct: DistinctRows
+    """The distinct ones, and what they count."""
+    n_clusters: NDArray[np.int64]
+    """(p,) labels of each partition; 0 of one that labels no object that counts."""
+
+    @property
+    def offsets(self) -> NDArray[np.int64]:
+        """(p + 1,) rows of each partition in a table over labels."""
+        return np.concatenate([[0], np.cumsum(self.n_clusters + 1)])
+
+
+def counted_labels(
+    coded: CodedColumns, missing: int | None, distinct: DistinctRows, sample_weight: NDArray[np.int64] | None
+) -> Counted:
+    """`Counted` of coded labels, whose rows are shared where every label and every row has weight.
+
+    Else new are a copy of the codes and 8 bytes per object.
+    """
+    n_clusters, coding = np.fromiter(map(len, coded.categories), np.int64), Coding(coded.categories, missing)
+    if sample_weight is None:
+        return Counted(coding, coded.codes, distinct, n_clusters)
+    codes, counts, inverse = distinct.with_weights(sample_weight)
+    rows = coded.codes
+    if len(codes) < len(distinct.codes):
+        offsets = np.concatenate([[0], np.cumsum(n_clusters + 1)])
+        sizes = codes.profile(codes.state(np.int32, 0), counts, offsets, 1)[0]
+        used = [np.flatnonzero(sizes[start : stop - 1]) for start, stop in pairwise(offsets)]
+        categories = tuple(labels[some] for labels, some in zip(coded.categories, used, strict=True))
+        coding, n_clusters = Coding(categories, missing), np.array([len(labels) for labels in categories])
+        check_labelled(categories, coded.names or [])
+        rows, codes = (coding.encode(coded._replace(codes=some), warn=False) for some in (rows, codes))
+    return Counted(coding, rows, DistinctRows(codes, counts, inverse), n_clusters)
 
 
 @dataclass(frozen=True)
@@ -49,13 +110,13 @@ class Rows:
     ) -> tuple[NDArray[np.intp], Rows]:
         """What there is to cluster, and the partitions that have a say: of weight > 0, with labels that count."""
         voting = np.flatnonzero((weights > 0) & (ensemble.n_clusters > 0))
-        chosen = ensemble if len(voting) == len(weights) else ensemble.select(voting)
-        rows = labelled_rows(chosen, weights[voting], sample_weight)
-        if (rows.n_clusters > 0).all():
-            return voting, rows
-        heard = np.zeros_like(weights)
-        heard[voting] = rows.weights * (rows.n_clusters > 0)
-        return cls.of(ensemble, heard, sample_weight)
+        while True:
+            chosen = ensemble if len(voting) == len(weights) else ensemble.select(voting)
+            rows = labelled_rows(chosen, weights[voting], sample_weight)
+            heard = voting[np.diff(rows.offsets) > 1]
+            if len(heard) == len(voting):
+                return voting, rows
+            voting = heard  # the others label only objects that do not count
 
     def for_model(self) -> Rows:
         """What a fitted model needs of them."""
@@ -122,19 +183,9 @@ class Rows:
     def __len__(self) -> int:
         return len(self.codes)
 
-    def of_objects(self, values: NDArray[Any], otherwise: Any, n_jobs: int | None) -> NDArray[Any]:
+    def of_objects(self, values: NDArray[Any], otherwise: Any) -> NDArray[Any]:
         """(n,) the value of each object's row; ``otherwise`` where it has none of these rows."""
-        of_objects = np.full(len(self.inverse), otherwise, dtype=values.dtype)
-
-        def fill(inverse: NDArray[Any], part: NDArray[Any]) -> None:
-            labelled = inverse < len(values)
-            if labelled.all():
-                values.take(inverse, out=part, mode="clip")  # "raise" would make a copy first
-            else:
-                part[labelled] = values[inverse[labelled]]
-
-        map_rows(fill, [self.inverse, of_objects], n_jobs=n_jobs)
-        return of_objects
+        return np.append(values, np.array(otherwise, dtype=values.dtype)).take(self.inverse, mode="clip")
 
 
 def labelled_rows(

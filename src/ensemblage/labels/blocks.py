@@ -1,9 +1,10 @@
-"""What algorithms ask of label rows, wherever these lie, and the work on rows that are read here."""
+"""Label rows wherever they lie: what algorithms ask of them, and the rows in memory."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from contextvars import ContextVar
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
@@ -14,10 +15,9 @@ from ensemblage.kernels._contingency import add_labels
 from ensemblage.kernels._jit import read_only
 from ensemblage.kernels._points import embed_rows
 from ensemblage.kernels._votes import assign_to_groups, count_contingency
-from ensemblage.rows import blocks
-from ensemblage.rows.blocks import parts_of, row_blocks
-from ensemblage.rows.distinct import DistinctRows
-from ensemblage.rows.threads import parallel_map, thread_count
+from ensemblage.labels import threads
+from ensemblage.labels.distinct import DistinctRows, distinct_rows
+from ensemblage.labels.threads import parallel_map, parts_of, row_blocks, thread_count
 
 R = TypeVar("R")
 
@@ -240,7 +240,9 @@ class LabelRows(ABC):
         ``reads`` and ``writes`` are arrays or states of n rows, given block by block. The function changes nothing but
         ``writes``. Workers are sent an array of ``reads`` once: it must not change before a later call that reads it.
         """
-        size = size or blocks.BLOCK_ROWS
+        size = size or threads.BLOCK_ROWS
+        if self.random_access and 0 < len(self) <= size:
+            return [function(self[:], *reads, *writes, *shared)]
         work = partial(map_blocks, function, shared, size)
         return [result for results in self._run(work, reads, writes, n_jobs, size) for result in results]
 
@@ -257,8 +259,12 @@ class LabelRows(ABC):
         ``shapes`` are those of the totals; each thread has its own, so that they may be large, and threads are few.
         ``reads`` are as in `map`.
         """
-        work = partial(add_blocks, function, shared, blocks.BLOCK_ROWS, list(shapes))
-        size = max(-(-len(self) // thread_count(n_jobs)), blocks.LEAST_ROWS)
+        if self.random_access and len(self) <= min(threads.BLOCK_ROWS, threads.LEAST_ROWS):
+            totals = [np.zeros(shape, dtype=np.int64) for shape in shapes]
+            function(self[:], *reads, *totals, *shared)
+            return totals
+        work = partial(add_blocks, function, shared, threads.BLOCK_ROWS, list(shapes))
+        size = max(-(-len(self) // thread_count(n_jobs)), threads.LEAST_ROWS)
         first, *rest = self._run(work, reads, (), n_jobs, size)
         for totals in rest:
             for total, more in zip(first, totals, strict=True):
@@ -314,3 +320,63 @@ def map_rows(
     """
     tasks = row_blocks(len(arrays[0]), size)
     return parallel_map(lambda block: function(*(a[block] for a in arrays), *shared), tasks, n_jobs)
+
+
+_workers: ContextVar[Any] = ContextVar("workers", default=None)
+
+
+class MemoryRows(LabelRows):
+    """A code matrix in memory."""
+
+    random_access = True
+
+    def __init__(self, array: NDArray[Any]) -> None:
+        self.shape, self.dtype, self._array = array.shape, array.dtype, array
+
+    def __getitem__(self, key: Any) -> Any:
+        return self._array[key]
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        return self._array if dtype is None else self._array.astype(dtype)
+
+    def unwrap(self) -> NDArray[Any]:
+        return self._array
+
+    def first(self, n_rows: int) -> MemoryRows:
+        return MemoryRows(self._array[:n_rows])
+
+    def take(self, index: NDArray[np.intp]) -> MemoryRows:
+        return MemoryRows(self._array[index])
+
+    def gather(self, index: NDArray[np.intp]) -> tuple[NDArray[Any], NDArray[np.intp]]:
+        return self._array, index
+
+    def columns(self, index: ArrayLike) -> MemoryRows:
+        return MemoryRows(np.ascontiguousarray(self._array[:, np.asarray(index, dtype=np.intp)]))
+
+    def with_columns(self, more: LabelRows) -> LabelRows:
+        return more.behind(self)
+
+    def behind(self, first: MemoryRows) -> MemoryRows:
+        return MemoryRows(np.column_stack([first.unwrap(), self._array]))
+
+    def recode(self, tables: Sequence[NDArray[Any]], dtype: np.dtype[Any]) -> MemoryRows:
+        return MemoryRows(recode(self._array, tables, dtype))
+
+    def distinct(self, radices: NDArray[np.int64]) -> DistinctRows:
+        codes, counts, inverse = distinct_rows(self._array, radices)
+        return DistinctRows(MemoryRows(codes), counts, inverse)
+
+    def on_workers(self) -> LabelRows:
+        workers = _workers.get()
+        return self if workers is None else workers.scatter(self)
+
+
+def recode(codes: NDArray[Any], tables: Sequence[NDArray[Any]], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """(n, p) codes looked up in one table per column; the same array, if nothing changes."""
+    if codes.dtype == dtype and all(np.array_equal(table, np.arange(len(table))) for table in tables):
+        return codes
+    new = np.empty(codes.shape, dtype=dtype)
+    for j, table in enumerate(tables):
+        new[:, j] = table[codes[:, j]]
+    return new

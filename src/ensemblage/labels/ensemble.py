@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Sequence
-from functools import partial
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -16,29 +15,34 @@ from ensemblage.base.indexing import check_slice, is_integer, partition_index, r
 from ensemblage.base.options import NoteWarning
 from ensemblage.base.registered import Registered, html
 from ensemblage.base.validation import format_value
-from ensemblage.ensemble._checks import (
+from ensemblage.labels.alerts import label_alerts
+from ensemblage.labels.blocks import LabelRows, MemoryRows
+from ensemblage.labels.coding import (
+    MISSING,
+    CodedColumns,
+    Coding,
     check_beside,
-    check_each_labelled,
     check_labelled,
     check_missing,
     check_names,
+    code_labels,
+    code_partitions,
+    code_with_noise,
+    decode,
+    drop_unused_labels,
+    in_order,
     names_of_both,
+    one_hot,
 )
-from ensemblage.ensemble._coding import CodedColumns, Coding, decode, one_hot
-from ensemblage.ensemble._columns import drop_unused_labels
-from ensemblage.ensemble._counted import Counted, counted_labels
-from ensemblage.ensemble._doubtful_labels import label_alerts
-from ensemblage.ensemble._links import Links, common_labels
-from ensemblage.ensemble._matrices import code_labels, code_partitions, in_order
-from ensemblage.ensemble._noise import MISSING, noise_voted
-from ensemblage.rows.distinct import DistinctRows
-from ensemblage.rows.memory import MemoryRows
-from ensemblage.rows.protocol import LabelRows
+from ensemblage.labels.distinct import DistinctRows
+from ensemblage.labels.links import Links, common_labels
+from ensemblage.labels.rows import Counted, counted_labels
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-    from ensemblage.ensemble._counted_ensemble import CountedEnsemble
+    from ensemblage.labels.counted import CountedEnsemble
+
 
 load_labels: Registered[[Any, int | None, str], tuple[CodedColumns, int | None]] = Registered("load_labels")
 save_labels: Registered[[CodedColumns, int | None, Any], None] = Registered("save_labels")
@@ -131,34 +135,37 @@ class Ensemble:
         missing: int | None = -1,
         noise: Literal["missing", "vote"] = "missing",
     ) -> None:
-        if not isinstance(labels, Ensemble):
-            missing = check_missing(missing)
-            self._set(noise_voted(partial(code_labels, labels), missing, noise), names, missing, is_new=True)
-            for alert in label_alerts(self.coded):
-                warnings.warn(str(alert.text), NoteWarning, stacklevel=2)
-        elif noise == MISSING:
+        if isinstance(labels, Ensemble):
+            if noise != MISSING:
+                raise ValueError(
+                    "noise of an Ensemble must be 'missing' if it is made from another Ensemble, which has no noise "
+                    f"labels. Got {format_value(noise)}. Give the labels themselves."
+                )
             self._set(labels.coded, names, labels.missing)
         else:
-            raise ValueError(
-                "noise of an Ensemble must be 'missing' if it is made from another Ensemble, which has no noise "
-                f"labels. Got {format_value(noise)}. Give the labels themselves."
-            )
+            missing = check_missing(missing)
+            self._set(code_with_noise(code_labels, labels, missing, noise), names, missing, is_new=True)
+            for alert in label_alerts(self.coded):
+                warnings.warn(str(alert.text), NoteWarning, stacklevel=2)
 
     def _set(self, coded: CodedColumns, names: Sequence[str] | None, missing: int | None, is_new: bool = False) -> None:
-        self.rows, self.codes = coded.codes, coded.codes.unwrap()
-        self.categories = coded.categories
-        self.missing = missing
-        self.n_clusters = np.array([len(c) for c in coded.categories], dtype=np.int64)
+        """Take coded labels; of a new ensemble every partition must label something, of some objects one of them."""
+        self.rows, self.codes, self.categories, self.missing = (
+            coded.codes,
+            coded.codes.unwrap(),
+            coded.categories,
+            missing,
+        )
+        self.n_clusters = np.fromiter(map(len, coded.categories), np.int64)
         self.offsets = np.concatenate([[0], np.cumsum(self.n_clusters + 1)])
         for array in (self.codes, self.n_clusters, self.offsets, *self.categories):
             if isinstance(array, np.ndarray):
                 array.flags.writeable = False
-        p = self.rows.shape[1]
-        default = coded.names or [f"partition_{j}" for j in range(p)]
+        p = len(self.n_clusters)
+        default = coded.names or list(map("partition_{}".format, range(p)))
         self._names = tuple(check_names(default if names is None else names, p))
-        check_labelled(self.categories, self._names)
-        if is_new:
-            check_each_labelled(self.categories, self._names)
+        if not (self.n_clusters.all() if is_new else self.n_clusters.any()):
+            check_labelled(self.categories, self._names, each=is_new)
 
     @property
     def names(self) -> list[str]:
@@ -175,7 +182,7 @@ class Ensemble:
         noise: Literal["missing", "vote"] = "missing",
     ) -> Ensemble:
         """The ensemble of labels that the library has made itself: nothing is told of them."""
-        return cls._of(noise_voted(partial(code_labels, labels), missing, noise), missing, names, is_new=True)
+        return cls._of(code_with_noise(code_labels, labels, missing, noise), missing, names, is_new=True)
 
     @classmethod
     def _of(
@@ -214,7 +221,7 @@ class Ensemble:
         (3, 2)
         """
         missing = check_missing(missing)
-        coded = noise_voted(partial(code_partitions, partitions), missing, noise)
+        coded = code_with_noise(code_partitions, partitions, missing, noise)
         return cls._of(coded, missing, names, is_new=True)
 
     @property

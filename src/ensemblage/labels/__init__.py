@@ -1,0 +1,1 @@
+"""The label matrix as data: codes, distinct rows, where they lie, and pairs of objects that are known."""

@@ -13,7 +13,7 @@ import ensemblage
 FEATURES = make_blobs(60, n_features=4, centers=3, random_state=0)[0]
 LABELS = planted_labels(n=60, p=6, k=3, noise=0.2, seed=1)[0]
 EDGES = [[i, i + 1] for i in range(59)]
-NEEDS = {"CSPA": "pymetis", "MCLA": "pymetis", "HGPA": "mtkahypar"}
+NEEDS = {method.estimator.__name__: method.package for method in ensemblage.METHODS.values() if method.package}
 """Packages that an estimator needs."""
 GIVEN = {
     "ConsensusClustering": {"n_clusters": 3, "quality": "fast"},

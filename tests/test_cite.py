@@ -132,7 +132,7 @@ def test_when_to_use_which():
 
 
 def test_an_alias_is_found_everywhere_and_counted_nowhere():
-    assert METHODS.aliases == {"qmi": "km", "hard-manhattan": "hard-euclidean"}
+    assert {"qmi": "km", "hard-manhattan": "hard-euclidean"}.items() <= METHODS.aliases.items()
     assert not set(METHODS) & set(METHODS.aliases)
     assert len(METHODS) == len(list(METHODS)) == len({repr(method) for method in METHODS.values()})
     assert "qmi" in METHODS

@@ -6,7 +6,7 @@ from scipy.sparse import csr_array
 from sklearn.neighbors import kneighbors_graph
 
 from ensemblage import METHODS, make_consensus
-from ensemblage.base.parameters import Flag, Number, Seed, Whole, Words, parameter_constraints
+from ensemblage.base.validation import Flag, Number, Seed, Whole, Words, parameter_constraints
 
 # To an estimator with the tag `categorical` scikit-learn gives coordinates that are rounded, but not in this check.
 FRACTIONS = "it gives numbers with fractions, which are refused as labels"

@@ -7,7 +7,7 @@ import pytest
 from sklearn.model_selection import ParameterGrid
 
 from ensemblage import METHODS, consensus, metrics, ranking
-from ensemblage.base.parameters import Words, parameter_constraints
+from ensemblage.base.validation import Words, parameter_constraints
 
 GRIDS = {
     **{METHODS[name].estimator: grids for name, grids in golden.grids().items()},

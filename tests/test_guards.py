@@ -45,7 +45,7 @@ from ensemblage import (
     read_table,
 )
 from ensemblage.answer import _of_blocks, choose_k, choose_k_monti
-from ensemblage.base.parameters import parameter_constraints
+from ensemblage.base.validation import parameter_constraints
 from ensemblage.consensus.graphs import _ncut, _partition_graph
 from ensemblage.counting import _bitmaps, _pairs
 from ensemblage.counting._contingency import table_cells

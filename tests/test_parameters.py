@@ -10,7 +10,7 @@ from estimators import takes_number
 from sklearn.cluster import KMeans
 
 from ensemblage import HBGF, KMeansConsensus, answer, consensus, generation, make_consensus, ranking
-from ensemblage.base.parameters import (
+from ensemblage.base.validation import (
     Bytes,
     Estimator,
     Flag,
@@ -22,9 +22,9 @@ from ensemblage.base.parameters import (
     Values,
     Whole,
     Words,
+    check_value,
     parameter_constraints,
 )
-from ensemblage.base.validation import check_value
 from ensemblage.consensus import METHODS
 
 

@@ -27,7 +27,7 @@ from ensemblage import (
     SubspacePartitions,
     make_consensus,
 )
-from ensemblage.base.parameters import (
+from ensemblage.base.validation import (
     Bytes,
     Flag,
     Function,

@@ -19,9 +19,18 @@ from ensemblage.answer._k_choice import LIKELY, VOTERS, KChoice, KRow
 from ensemblage.base.features import FILL, features_checked
 from ensemblage.base.frames import backend_of
 from ensemblage.base.options import Message, Option
-from ensemblage.base.parameters import MOST_TASKS, Flag, Jobs, Words
 from ensemblage.base.random import sample_rows, task_seeds
-from ensemblage.base.validation import check_progress, check_value, check_whole, format_value, n_distinct_rows
+from ensemblage.base.validation import (
+    MOST_TASKS,
+    Flag,
+    Jobs,
+    Words,
+    check_progress,
+    check_value,
+    check_whole,
+    format_value,
+    n_distinct_rows,
+)
 from ensemblage.consensus.voting._ada_cvote import CumulativeVoting
 from ensemblage.generation import RandomKPartitions
 from ensemblage.generation._candidates import NUMBERS

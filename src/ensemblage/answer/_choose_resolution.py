@@ -14,10 +14,18 @@ from scipy.sparse import csr_array
 
 from ensemblage.answer._resolution_choice import DOUBTFUL, LEAST_JACCARD, Plateau, ResolutionChoice, ResolutionRow
 from ensemblage.base.frames import backend_of
-from ensemblage.base.parameters import FRACTION, Number, Several
 from ensemblage.base.random import task_seeds
 from ensemblage.base.text import some
-from ensemblage.base.validation import check_choice, check_progress, check_value, check_whole, format_value
+from ensemblage.base.validation import (
+    FRACTION,
+    Number,
+    Several,
+    check_choice,
+    check_progress,
+    check_value,
+    check_whole,
+    format_value,
+)
 from ensemblage.consensus._registry import make_consensus
 from ensemblage.consensus.latent._modes import ConsensusModes
 from ensemblage.generation._communities import (

@@ -42,11 +42,19 @@ from ensemblage.answer._k_choice import KChoice
 from ensemblage.answer._of_blocks import check_learned, cluster_blocks
 from ensemblage.answer._plan import Plan
 from ensemblage.answer._second_sample import SecondSample, take_second_sample
-from ensemblage.base.parameters import Constraints, Function, Jobs, Seed, Words
 from ensemblage.base.random import seed_of
 from ensemblage.base.selections import DEFAULT_SELECTION, LEARNED
 from ensemblage.base.sklearn import BaseEstimator, ClusterMixin
-from ensemblage.base.validation import check_fitted, check_parameters, format_value
+from ensemblage.base.validation import (
+    Constraints,
+    Function,
+    Jobs,
+    Seed,
+    Words,
+    check_fitted,
+    check_parameters,
+    format_value,
+)
 from ensemblage.consensus._assignment import BY_RULE, Assignment
 from ensemblage.consensus._model import Model, score_of
 from ensemblage.generation import RandomKPartitions

@@ -16,10 +16,19 @@ from sklearn.preprocessing import FunctionTransformer
 from ensemblage.answer._choose_k import FEW, N_SAMPLE, default_k_range, too_few_rows
 from ensemblage.answer._chooser import MOST_CHOSEN_ON
 from ensemblage.answer._plan import Decision, Plan
-from ensemblage.base.parameters import Constraints, Estimator, Flag, Whole, Words
 from ensemblage.base.selections import DEFAULT_SELECTION, LEARNED, SELECTIONS
 from ensemblage.base.text import listing, one_line, some
-from ensemblage.base.validation import check_parameters, check_value, format_value, n_distinct_rows
+from ensemblage.base.validation import (
+    Constraints,
+    Estimator,
+    Flag,
+    Whole,
+    Words,
+    check_parameters,
+    check_value,
+    format_value,
+    n_distinct_rows,
+)
 from ensemblage.consensus._base import BaseConsensus
 from ensemblage.consensus._method import METHODS, check_k
 from ensemblage.consensus._own import OwnConsensus, parameter_for_k

@@ -11,11 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from ensemblage.base.frames import backend_of, to_frame
 from ensemblage.base.memory import MAX_BYTES
-from ensemblage.base.parameters import Jobs
 from ensemblage.base.random import task_seeds
 from ensemblage.base.registered import figure
 from ensemblage.base.text import text_table
-from ensemblage.base.validation import check_bytes, check_choice, check_progress, check_value, check_whole
+from ensemblage.base.validation import Jobs, check_bytes, check_choice, check_progress, check_value, check_whole
 from ensemblage.consensus._method import METHODS
 from ensemblage.consensus._registry import make_consensus
 from ensemblage.labels.ensemble import Ensemble, as_ensemble

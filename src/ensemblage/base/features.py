@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.base.options import Message, Option
-from ensemblage.base.parameters import LARGEST
-from ensemblage.base.validation import format_value
+from ensemblage.base.validation import LARGEST, format_value
 
 FILL_FIRST = ('Fill them first, as Preprocessor(impute="median") does, or leave those rows out.',)
 FILL = ("Fill them with ", Option("impute", "median"), ", or leave those rows out.")

@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import eigsh
 from sklearn.utils import check_random_state
 
-from ensemblage.base.parameters import Seed
-from ensemblage.base.validation import check_value
+from ensemblage.base.validation import Seed, check_value
 
 MOST_KEYS = 50
 """Columns by which rows are ordered before some are drawn."""

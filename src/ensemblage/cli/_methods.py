@@ -87,7 +87,7 @@ def _call(name: str, parameters: Mapping[str, Any]) -> str:
 
 def show_method(name: str) -> None:
     """One method: what it costs, and its parameters with their defaults."""
-    from ensemblage.base.parameters import parameter_constraints, rule_text
+    from ensemblage.base.validation import parameter_constraints, rule_text
     from ensemblage.consensus import METHODS, make_consensus
 
     estimator = make_consensus(name)

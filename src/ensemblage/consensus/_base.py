@@ -12,22 +12,31 @@ from sklearn.utils.validation import validate_data
 
 from ensemblage.base.features import columns_checked
 from ensemblage.base.memory import Need, check_fits
-from ensemblage.base.parameters import Constraints, Jobs, Values, Whole, Words
 from ensemblage.base.sklearn import BaseEstimator, ClusterMixin
-from ensemblage.base.validation import check_fitted, check_parameters, check_weights, format_value, takes_labels
+from ensemblage.base.validation import (
+    Constraints,
+    Jobs,
+    Values,
+    Whole,
+    Words,
+    check_fitted,
+    check_parameters,
+    check_weights,
+    format_value,
+    takes_labels,
+)
 from ensemblage.consensus._assignment import BY_ASSOCIATION, BY_RULE, Assignment
 from ensemblage.consensus._capabilities import Capabilities
-from ensemblage.consensus._method import check_k
+from ensemblage.consensus._method import wrong_k
 from ensemblage.consensus._model import Model, score_of
 from ensemblage.consensus.evidence import Evidence
 from ensemblage.kernels._contingency import tally_clusters
 from ensemblage.labels.blocks import LabelRows
 from ensemblage.labels.coding import Coding, check_sample_weight, in_order
-from ensemblage.labels.counted import with_counts
-from ensemblage.labels.ensemble import Ensemble, coded_labels
+from ensemblage.labels.ensemble import Ensemble, coded_labels, given_labels
 from ensemblage.labels.links import Links, shared_labels
 from ensemblage.labels.rows import Rows, linked_rows
-from ensemblage.labels.soft import SoftCoding, as_any_ensemble
+from ensemblage.labels.soft import SoftCoding, SoftEnsemble, as_any_ensemble
 from ensemblage.metrics._agreement_weights import weights_by_agreement
 from ensemblage.metrics._certainty import Association, Certainty, association_with, certainty_of_new, certainty_of_rows
 
@@ -145,24 +154,26 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
         self._check_parameters()
         self.__dict__.pop("_seen", None)  # of add_partitions, which keeps it
         name, able, units = type(self).__name__, self.capabilities, self._capabilities.cannot_link
-        ensemble, sample_weight = self._ensemble_of(X, sample_weight)
+        ensemble, sample_weight, X = given_labels(X, sample_weight)
         validate_data(self, X, skip_check_array=True)
         self._names = ensemble.names
-        links = Links.of(len(ensemble), must_link, cannot_link)
+        (n, p), links = ensemble.shape, None
+        if must_link is not None or cannot_link is not None:
+            links = Links.of(n, must_link, cannot_link)
         if sample_weight is not None:
-            sample_weight = check_sample_weight(sample_weight, len(ensemble))
-        self._check_taken(sample_weight, links)
+            sample_weight = check_sample_weight(sample_weight, n)
+        self._check_taken(ensemble, sample_weight, links)
         if links is not None and not units:
             ensemble.rows.in_memory(name, WITHOUT_ROWS, because=" to give groups of must_link common labels")
             ensemble = ensemble._with_common_labels(links, sample_weight)
+        weights = self._weights = np.ones(p) if self.weights is None else self.weights
         if isinstance(self.weights, str):
             counted = ensemble._with_sample_weight(sample_weight)
             self._weights = weights_by_agreement(counted, n_jobs=self.n_jobs)
-        else:
-            self._weights = np.ones(ensemble.shape[1]) if self.weights is None else self.weights
+        if self.weights is not None:
+            weights = check_weights(self._weights, p, name)
 
         # Distinct rows
-        weights = check_weights(self._weights, ensemble.shape[1], name)
         self._voting, rows = Rows.of(ensemble, weights, sample_weight)
         self._coding: Coding | SoftCoding = rows.coding
         rows = self._make_rows(rows)
@@ -178,7 +189,7 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
                 f"X of {name} must have a label for every object in every partition. Got missing ones. "
                 "Leave out these objects or partitions, or use KMeansConsensus."
             )
-        logger.info("%s: %d distinct rows of %d partitions", name, len(rows), len(self._voting))
+        logger.info("%s: %d distinct rows of %d partitions", name, len(rows.counts), len(self._voting))
         self._check_bytes(rows, int(self.n_clusters or 0))
 
         # The method, numbers, certainty
@@ -209,7 +220,9 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
             labels, runner_up = rows.of_objects(clusters, -1), rows.of_objects(found.runner_up, -1)
             of_objects = (rows.of_objects(values, np.nan) for values in (found.confidence, found.cohesion))
             certainty = Certainty(next(of_objects), runner_up, next(of_objects))
-        self._keep(k, labels, certainty)
+        self.n_clusters_, self._cluster_numbers, self.labels_ = k, None, labels
+        self.confidence_, self.runner_up_ = certainty.confidence, certainty.runner_up
+        self.cohesion_ = certainty.cohesion
 
     def _fit(self, rows: Rows) -> NDArray[Any]:
         """Cluster of each distinct row, numbered from 0 without gaps in any order; -1 = none."""
@@ -250,22 +263,23 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
         """What the parameters leave of it."""
         return able
 
-    def _ensemble_of(self, X: Any, sample_weight: Any = None) -> tuple[Any, Any]:
-        """What is fitted: labels, or memberships where the method can count by them; and how often each row counts."""
-        X, sample_weight = with_counts(X, sample_weight)
-        ensemble = as_any_ensemble(X)
-        ensemble._check_taken_by(self)
-        return ensemble, sample_weight
-
     def _check_memberships(self) -> None:
         """Refuse parameters with which memberships cannot be counted."""
 
     def _check_links(self) -> None:
         """Refuse parameters with which units cannot be assigned."""
 
-    def _check_taken(self, sample_weight: NDArray[np.int64] | None, links: Links | None) -> None:
-        """Refuse weights and pairs for which the method has no rule."""
+    def _check_taken(self, ensemble: Any, sample_weight: NDArray[np.int64] | None, links: Links | None) -> None:
+        """Refuse memberships, weights and pairs for which the method has no rule."""
         name = type(self).__name__
+        if isinstance(ensemble, SoftEnsemble):
+            if not self._capabilities.memberships:
+                raise ValueError(
+                    f"X of {name} must be labels: it cannot use memberships. Got {ensemble!r}. Give soft.to_labels(), "
+                    "or use CumulativeVoting, BipartiteVoting, MajorityVoting, EuclideanMedian, ComembershipMedian or "
+                    "HBGF."
+                )
+            self._check_memberships()
         if sample_weight is not None and not self._capabilities.sample_weight:
             raise ValueError(
                 f"{name} must be fitted without sample_weight: it counts every object once. Got weights. Leave "
@@ -325,7 +339,7 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
         """
         check_fitted(self)
         chosen = np.arange(len(self.labels_)) if objects is None else np.asarray(objects)
-        return self._evidence(self._ensemble_of(X)[0], chosen)
+        return self._evidence(as_any_ensemble(X), chosen)
 
     def _evidence(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Evidence, ...]:
         return ()
@@ -436,7 +450,9 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
 
     def _check_parameters(self) -> None:
         """What can be said before there are data."""
-        check_k(self, self.n_clusters)
+        able = self.capabilities
+        if not (able.finds_n_clusters if self.n_clusters is None else able.takes_n_clusters):
+            raise wrong_k(self, self.n_clusters)
         check_parameters(self)
 
     def _check_n_clusters(self, rows: Rows) -> int:

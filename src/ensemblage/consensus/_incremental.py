@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 
 from ensemblage.base.validation import format_value
 from ensemblage.consensus._base import BaseConsensus
+from ensemblage.labels.ensemble import given_labels
 
 
 class IncrementalConsensus(BaseConsensus):
@@ -74,7 +75,7 @@ class IncrementalConsensus(BaseConsensus):
                 f"weights of {name} must be None or 'agreement' with add_partitions, since the later partitions are "
                 f"not known. Got {format_value(self.weights)}. Give all partitions to fit."
             )
-        new, _ = self._ensemble_of(X)
+        new, *_ = given_labels(X)
         everything = new if seen is None else join_ensembles(seen, new, name)
         plain = plain and sample_weight is None
         self._continued = seen is not None and plain

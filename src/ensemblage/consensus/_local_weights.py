@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.base.parameters import Constraints
+from ensemblage.base.validation import Constraints
 from ensemblage.consensus._base import BaseConsensus
 from ensemblage.labels.rows import Rows
 from ensemblage.metrics._cluster_weights import CLUSTER_WEIGHTS, check_cluster_weights, table_of_labels

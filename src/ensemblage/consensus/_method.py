@@ -112,17 +112,21 @@ def names_of(estimator: BaseConsensus) -> list[str]:
 def check_k(estimator: BaseConsensus, k: int | None) -> None:
     """Raise if an estimator has no use for a number of clusters, or without one no rule to find it."""
     able = estimator.capabilities
-    if able.finds_n_clusters if k is None else able.takes_n_clusters:
-        return
+    if not (able.finds_n_clusters if k is None else able.takes_n_clusters):
+        raise wrong_k(estimator, k)
+
+
+def wrong_k(estimator: BaseConsensus, k: int | None) -> ValueError:
+    """What `check_k` raises."""
     known = names_of(estimator)
     name = type(estimator).__name__ + (f" ({', '.join(known)})" if known else "")
     if k is not None:
-        raise ValueError(
+        return ValueError(
             f"n_clusters of {name} must be None: the labels alone decide the number. Got {format_value(k)}. "
             "Leave it out, or use KMeansConsensus."
         )
     finders = ", ".join(name for name, method in METHODS.items() if method.finds_k)
-    raise ValueError(
+    return ValueError(
         f"n_clusters of {name} must be given: it cannot estimate the number. Got None. Give a number of clusters, "
         f"or use a method that estimates it: {finders}."
     )

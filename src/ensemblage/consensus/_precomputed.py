@@ -11,7 +11,7 @@ from sklearn.utils import check_array
 
 from ensemblage.base.features import features_checked
 from ensemblage.base.memory import OVERHEAD, check_fits
-from ensemblage.base.parameters import Constraints
+from ensemblage.base.validation import Constraints
 from ensemblage.consensus._base import BaseConsensus, numbers_by_size
 from ensemblage.consensus._capabilities import Capabilities
 from ensemblage.labels.blocks import MemoryRows

@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.base.parameters import MOST_TASKS
 from ensemblage.base.random import random_source
-from ensemblage.base.validation import MOST_OBJECTS, check_choice, check_whole, format_value
+from ensemblage.base.validation import MOST_OBJECTS, MOST_TASKS, check_choice, check_whole, format_value
 
 Labels = NDArray[np.int64]
 

@@ -16,9 +16,8 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter, validate_data
 
 from ensemblage.base.features import features_checked
-from ensemblage.base.parameters import Constraints, Function, Jobs, Seed, Words
 from ensemblage.base.sklearn import BaseEstimator, TransformerMixin
-from ensemblage.base.validation import check_fitted, check_parameters
+from ensemblage.base.validation import Constraints, Function, Jobs, Seed, Words, check_fitted, check_parameters
 from ensemblage.generation._clusterers import (
     Labels,
     check_labels,

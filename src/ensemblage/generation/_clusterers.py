@@ -10,8 +10,8 @@ from sklearn.base import clone
 from sklearn.neighbors import NearestNeighbors
 from sklearn.pipeline import Pipeline
 
-from ensemblage.base.parameters import Estimator
 from ensemblage.base.random import task_seeds
+from ensemblage.base.validation import Estimator
 from ensemblage.generation._nearest import are_for_cells, clearly_nearest
 from ensemblage.labels.threads import thread_count
 

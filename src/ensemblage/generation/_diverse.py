@@ -22,9 +22,8 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from ensemblage.base.cached import once
-from ensemblage.base.parameters import Constraints, Flag, Several, Whole, Words
 from ensemblage.base.random import eigsh_start, sample_rows, task_seeds
-from ensemblage.base.validation import n_distinct_rows
+from ensemblage.base.validation import Constraints, Flag, Several, Whole, Words, n_distinct_rows
 from ensemblage.generation._base import BasePartitions, Failure, Partition, Recipe, make_recipe
 from ensemblage.generation._clusterers import Labels
 from ensemblage.generation._genie import Genie, Merges, Tree

@@ -12,9 +12,17 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import validate_data
 
 from ensemblage.base.features import features_checked
-from ensemblage.base.parameters import MOST_TASKS, Constraints, Function, Number, Several, Whole, Words
 from ensemblage.base.sklearn import BaseEstimator, ClusterMixin
-from ensemblage.base.validation import check_parameters
+from ensemblage.base.validation import (
+    MOST_TASKS,
+    Constraints,
+    Function,
+    Number,
+    Several,
+    Whole,
+    Words,
+    check_parameters,
+)
 from ensemblage.generation._base import LabelTransformer, label_matrix
 from ensemblage.generation._clusterers import Labels, nearest_rows
 from ensemblage.generation._random_k import k_range

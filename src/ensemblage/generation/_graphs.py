@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array, issparse
 
 from ensemblage.base.options import Message, Option
-from ensemblage.base.parameters import Edges
-from ensemblage.base.validation import check_path, check_value, format_value
+from ensemblage.base.validation import Edges, check_path, check_value, format_value
 from ensemblage.io import Column, Table, read_table
 from ensemblage.io._bytes import base_name, read_bytes
 from ensemblage.io._formats import GRAPH, format_of, table_format

@@ -12,9 +12,20 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from ensemblage.base.parameters import Constraints, Flag, Function, Jobs, Number, Seed, Whole, Words
 from ensemblage.base.random import task_seeds
-from ensemblage.base.validation import check_number, check_parameters, n_distinct_rows
+from ensemblage.base.validation import (
+    Constraints,
+    Flag,
+    Function,
+    Jobs,
+    Number,
+    Seed,
+    Whole,
+    Words,
+    check_number,
+    check_parameters,
+    n_distinct_rows,
+)
 from ensemblage.generation._base import LabelTransformer
 from ensemblage.generation._clusterers import Labels
 from ensemblage.generation._greedy_stages import Space, Stage, grow_stage, settle

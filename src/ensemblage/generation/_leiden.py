@@ -11,9 +11,19 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from ensemblage.base.parameters import MOST_TASKS, Constraints, Function, Jobs, Number, Seed, Several, Whole, Words
 from ensemblage.base.random import task_seeds
-from ensemblage.base.validation import check_parameters
+from ensemblage.base.validation import (
+    MOST_TASKS,
+    Constraints,
+    Function,
+    Jobs,
+    Number,
+    Seed,
+    Several,
+    Whole,
+    Words,
+    check_parameters,
+)
 from ensemblage.generation._base import LabelTransformer, label_matrix
 from ensemblage.generation._clusterers import Labels, nearest_rows
 from ensemblage.generation._communities import ALGORITHMS, OBJECTIVES, Algorithm, Objective, communities

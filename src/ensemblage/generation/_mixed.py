@@ -23,8 +23,8 @@ from sklearn.mixture import BayesianGaussianMixture, GaussianMixture
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils import check_array, get_tags
 
-from ensemblage.base.parameters import FRACTION, Constraints, Several, Whole, Words
 from ensemblage.base.random import task_seeds
+from ensemblage.base.validation import FRACTION, Constraints, Several, Whole, Words
 from ensemblage.generation._base import BasePartitions, Recipe, make_recipe
 from ensemblage.generation._clusterers import CLUSTERER, Labels, k_parameter
 

@@ -12,7 +12,7 @@ from sklearn.random_projection import GaussianRandomProjection
 from sklearn.utils import check_random_state
 
 from ensemblage.base.indexing import is_integer
-from ensemblage.base.parameters import FRACTION, Constraints, Whole
+from ensemblage.base.validation import FRACTION, Constraints, Whole
 from ensemblage.generation._base import Recipe, Sample
 from ensemblage.generation._random_k import RandomKPartitions
 

@@ -10,8 +10,8 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from sklearn.cluster import KMeans
 
-from ensemblage.base.parameters import MOST_TASKS, Constraints, Whole, Words
 from ensemblage.base.random import random_source, task_seeds
+from ensemblage.base.validation import MOST_TASKS, Constraints, Whole, Words
 from ensemblage.generation._base import BasePartitions, Partition, Recipe, make_recipe
 from ensemblage.generation._clusterers import CLUSTERER, k_parameter
 from ensemblage.generation._sampled_kmeans import SampledKMeans, auto_sample

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 from sklearn.utils import check_random_state
 
-from ensemblage.base.parameters import FRACTION, MOST_TASKS, Constraints, Flag, Whole
 from ensemblage.base.random import task_seeds
+from ensemblage.base.validation import FRACTION, MOST_TASKS, Constraints, Flag, Whole
 from ensemblage.generation._base import BasePartitions, Recipe, Sample, make_recipe
 from ensemblage.generation._clusterers import CLUSTERER, k_parameter
 

@@ -17,10 +17,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import validate_data
 
 from ensemblage.base.features import features_checked
-from ensemblage.base.parameters import MOST_TASKS, Constraints, Jobs, Seed, Whole
 from ensemblage.base.random import random_source
 from ensemblage.base.sklearn import BaseEstimator, ClusterMixin
-from ensemblage.base.validation import check_fitted, check_parameters
+from ensemblage.base.validation import MOST_TASKS, Constraints, Jobs, Seed, Whole, check_fitted, check_parameters
 from ensemblage.counting._points import lloyd
 from ensemblage.generation._random_k import RandomKPartitions
 from ensemblage.kernels._points import add_walk, embed_by_neighbours, nearest_representatives

@@ -10,9 +10,18 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ensemblage.base.parameters import Constraints, Function, Jobs, Seed, Several, Values, Whole, Words
 from ensemblage.base.random import seed_of
-from ensemblage.base.validation import check_parameters
+from ensemblage.base.validation import (
+    Constraints,
+    Function,
+    Jobs,
+    Seed,
+    Several,
+    Values,
+    Whole,
+    Words,
+    check_parameters,
+)
 from ensemblage.generation._base import LabelTransformer, label_matrix
 from ensemblage.generation._candidates import (
     FAMILIES,

@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 
 from ensemblage.base.memory import MAX_BYTES
 from ensemblage.base.options import Message, Option
-from ensemblage.base.parameters import Whole, Words
 from ensemblage.base.text import some
-from ensemblage.base.validation import check_bytes, check_path, check_value
+from ensemblage.base.validation import Whole, Words, check_bytes, check_path, check_value
 from ensemblage.io._draws_labels import Chain, Kept, Room
 from ensemblage.io._draws_table import GivenDraws, TableWishes, draws_of_array, draws_of_file
 from ensemblage.io._draws_xarray import NETCDF, draws_of_netcdf, draws_of_xarray, is_xarray

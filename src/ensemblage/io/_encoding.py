@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from ensemblage.base.cached import once
 from ensemblage.base.options import Alert, Message, Option, of_columns
-from ensemblage.base.parameters import Words
 from ensemblage.base.sklearn import BaseEstimator, TransformerMixin
 from ensemblage.base.text import some
+from ensemblage.base.validation import Words
 from ensemblage.io._alerts import alerts, fills_by_rows, has_many_gaps
 from ensemblage.io._categories import CategoryEncoder, level_codes, levels_of, n_indicators
 from ensemblage.io._column import Column

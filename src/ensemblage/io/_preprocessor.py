@@ -18,9 +18,8 @@ from sklearn.utils.validation import validate_data
 
 from ensemblage.base.features import FILL, columns_checked, features_checked
 from ensemblage.base.options import Message, NoteWarning, Option
-from ensemblage.base.parameters import Codes, Constraints, Flag, Mapped, Number, Words
 from ensemblage.base.sklearn import BaseEstimator, TransformerMixin
-from ensemblage.base.validation import check_fitted, check_parameters
+from ensemblage.base.validation import Codes, Constraints, Flag, Mapped, Number, Words, check_fitted, check_parameters
 from ensemblage.io._categories import levels_of
 from ensemblage.io._column import Column
 from ensemblage.io._encoding import (

@@ -13,8 +13,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ensemblage.base.options import Message, Option
-from ensemblage.base.parameters import Codes
-from ensemblage.base.validation import check_path, check_value, check_whole, format_value
+from ensemblage.base.validation import Codes, check_path, check_value, check_whole, format_value
 from ensemblage.io._arrow import ROW_NAMES, arrow_table, read_typed, release_unused
 from ensemblage.io._bytes import base_name, read_bytes, text_bytes
 from ensemblage.io._column import Column

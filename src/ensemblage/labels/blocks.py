@@ -91,9 +91,9 @@ class LabelRows(ABC):
     def distinct(self, radices: NDArray[np.int64]) -> DistinctRows:
         """The distinct rows; codes of column j are below ``radices[j]``."""
 
-    def missing(self, n_clusters: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """(n, p) where a partition says nothing of an object."""
-        return np.asarray(self[:] == n_clusters)
+    def missing(self, n_clusters: NDArray[np.int64], rows: slice = slice(None)) -> NDArray[np.bool_]:
+        """(n, p) where a partition says nothing of an object, of some rows."""
+        return np.asarray(self[rows] == n_clusters)
 
     def profile(
         self,
@@ -133,13 +133,12 @@ class LabelRows(ABC):
         """(n, k) the row of each object's label in a table over those of partition j, whose last one is for missing."""
         return np.asarray(table[self[:, j]])
 
-    def shared_with_itself(self, counts: NDArray[np.int64], sizes: NDArray[Any]) -> NDArray[Any]:
-        """(offsets[p],) what objects share with themselves of each label, which are of these sizes."""
-        return sizes
+    def own_shares(self, counts: NDArray[np.int64], sizes: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Of each label, (offsets[p],), what objects share with themselves, and how many objects have some of it.
 
-    def bearers(self, counts: NDArray[np.int64], sizes: NDArray[Any]) -> NDArray[Any]:
-        """(offsets[p],) objects that have something of each label, which are of these sizes."""
-        return sizes
+        sizes : (offsets[p],) those of the labels
+        """
+        return sizes, sizes
 
     def count_votes(self, labels: LabelVotes) -> NDArray[np.float64]:
         """(n, k) votes of each row's labels for each cluster."""
@@ -318,6 +317,8 @@ def map_rows(
 
     ``arrays`` share their first axis. ``function`` may write to the blocks it is given, and should release the GIL.
     """
+    if 0 < len(arrays[0]) <= (size or threads.BLOCK_ROWS):
+        return [function(*arrays, *shared)]
     tasks = row_blocks(len(arrays[0]), size)
     return parallel_map(lambda block: function(*(a[block] for a in arrays), *shared), tasks, n_jobs)
 

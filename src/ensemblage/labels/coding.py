@@ -170,7 +170,8 @@ def as_matrix(labels: Any) -> NDArray[Any]:
             "array instead. Reshape your data: one row per object, one column per partition "
             "(Ensemble.from_partitions takes label vectors)."
         )
-    check_size(*matrix.shape)
+    if not matrix.size:
+        check_size(*matrix.shape)
     return matrix
 
 
@@ -561,7 +562,6 @@ def check_in_memory(labels: Any) -> None:
 
 def code_labels(labels: Any, missing: int | None) -> CodedColumns:
     """Code an (n, p) array-like or data frame of labels."""
-    check_in_memory(labels)
     if getattr(labels, "is_soft", False):
         raise ValueError(
             f"The ensemble must be one of labels. Got {labels!r}. Give soft.to_labels(), which takes the likeliest "
@@ -573,6 +573,7 @@ def code_labels(labels: Any, missing: int | None) -> CodedColumns:
             f"method to it."
         )
     if not isinstance(labels, np.ndarray | list | tuple):
+        check_in_memory(labels)
         labels = without_stream(labels)
         frame = as_frame(labels)
         if frame is not None:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from ensemblage.base.validation import format_value
-from ensemblage.labels.coding import without_stream
 from ensemblage.labels.ensemble import Ensemble
 
 RESULTS = ("cluster", "confidence")
@@ -84,6 +83,15 @@ class CountedEnsemble:
             f"{type(self).__name__}({m:,} row{'s' * (m > 1)} of {self.n_objects:,} object{'s' * (self.n_objects > 1)}, "
             f"{p:,} partition{'s' * (p > 1)})"
         )
+
+    def _counts_beside(self, sample_weight: Any) -> NDArray[np.int64]:
+        """The counts; other weights of the rows are refused."""
+        if sample_weight is not None:
+            raise ValueError(
+                f"sample_weight must be None for a CountedEnsemble, whose rows have counts. Got "
+                f"{format_value(sample_weight)}. Leave it out, or fit X.ensemble."
+            )
+        return self.counts
 
     def clusters(self, model: Any) -> Any:
         """The cluster and the confidence of each row, beside its labels: what the objects are joined with.
@@ -183,18 +191,3 @@ class CountedEnsemble:
 def quoted(name: str) -> str:
     """An identifier of SQL."""
     return '"' + name.replace('"', '""') + '"'
-
-
-def with_counts(X: ArrayLike | Any, sample_weight: Any) -> tuple[Any, Any]:
-    """What is fitted, and how often each of its rows counts: as a `CountedEnsemble` says, else as was given.
-
-    A stream, which can be read once, is read.
-    """
-    if not isinstance(X, CountedEnsemble):
-        return without_stream(X), sample_weight
-    if sample_weight is not None:
-        raise ValueError(
-            f"sample_weight must be None for a CountedEnsemble, whose rows have counts. Got "
-            f"{format_value(sample_weight)}. Leave it out, or fit X.ensemble."
-        )
-    return X.ensemble, X.counts

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ensemblage.base.cached import once
 from ensemblage.base.indexing import check_slice, is_integer, partition_index, row_index
 from ensemblage.base.options import NoteWarning
 from ensemblage.base.registered import Registered, html
@@ -33,6 +32,7 @@ from ensemblage.labels.coding import (
     in_order,
     names_of_both,
     one_hot,
+    without_stream,
 )
 from ensemblage.labels.distinct import DistinctRows
 from ensemblage.labels.links import Links, common_labels
@@ -126,6 +126,7 @@ class Ensemble:
     offsets: NDArray[np.int64]
     n_clusters: NDArray[np.int64]
     missing: int | None
+    _distinct: DistinctRows | None = None
 
     def __init__(
         self,
@@ -144,8 +145,9 @@ class Ensemble:
             self._set(labels.coded, names, labels.missing)
         else:
             missing = check_missing(missing)
-            self._set(code_with_noise(code_labels, labels, missing, noise), names, missing, is_new=True)
-            for alert in label_alerts(self.coded):
+            coded = code_with_noise(code_labels, labels, missing, noise)
+            self._set(coded, names, missing, is_new=True)
+            for alert in label_alerts(coded):
                 warnings.warn(str(alert.text), NoteWarning, stacklevel=2)
 
     def _set(self, coded: CodedColumns, names: Sequence[str] | None, missing: int | None, is_new: bool = False) -> None:
@@ -162,8 +164,8 @@ class Ensemble:
             if isinstance(array, np.ndarray):
                 array.flags.writeable = False
         p = len(self.n_clusters)
-        default = coded.names or list(map("partition_{}".format, range(p)))
-        self._names = tuple(check_names(default if names is None else names, p))
+        names = coded.names if names is None else names
+        self._names = tuple(map("partition_{}".format, range(p)) if names is None else check_names(names, p))
         if not (self.n_clusters.all() if is_new else self.n_clusters.any()):
             check_labelled(self.categories, self._names, each=is_new)
 
@@ -234,10 +236,12 @@ class Ensemble:
         """Codes, categories and names, as the functions that code labels give them."""
         return CodedColumns(self.rows, self.categories, self.names)
 
-    @once
+    @property
     def distinct(self) -> DistinctRows:
         """The distinct label rows, how many objects have each, and each object's place among them."""
-        return self.rows.distinct(self.n_clusters + 1)
+        if self._distinct is None:  # two threads that ask at once find the same
+            self._distinct = self.rows.distinct(self.n_clusters + 1)
+        return self._distinct
 
     def _as_saved(self) -> tuple[str, dict[str, Any]]:
         """Its name and its parts in the file of a model."""
@@ -252,11 +256,10 @@ class Ensemble:
         """Refuse what has no labels of as many objects."""
         check_beside(other, Ensemble, len(self))
 
-    def _check_taken_by(self, method: Any) -> None:
-        """Every method takes labels."""
-
     def _with_sample_weight(self, sample_weight: NDArray[np.int64] | None) -> Counted:
         """The label rows, where each object counts as often as that says; None: once."""
+        if sample_weight is None:
+            return Counted(Coding(self.categories, self.missing), self.rows, self.distinct, self.n_clusters)
         return counted_labels(self.coded, self.missing, self.distinct, sample_weight)
 
     def _with_common_labels(self, links: Links, sample_weight: NDArray[np.int64] | None) -> Ensemble:
@@ -264,7 +267,7 @@ class Ensemble:
         codes = common_labels(self.rows[:], self.n_clusters, links, sample_weight)
         return Ensemble._of(drop_unused_labels(self.coded._replace(codes=MemoryRows(codes))), self.missing)
 
-    @once
+    @property
     def n_missing(self) -> int:
         """Number of missing entries."""
         absent = self.n_clusters.astype(self.rows.dtype)
@@ -277,7 +280,7 @@ class Ensemble:
         n, p = self.shape
         low, high = int(self.n_clusters.min()), int(self.n_clusters.max())
         clusters = f"{low}" if low == high else f"{low} to {high}"
-        missing = f", {100 * self.n_missing / (n * p):.3g} % missing" if self.n_missing else ""
+        missing = f", {100 * n_missing / (n * p):.3g} % missing" if (n_missing := self.n_missing) else ""
         return (
             f"{type(self).__name__}({n:,} object{'s' * (n > 1)}, {p:,} partition{'s' * (p > 1)} of {clusters} "
             f"cluster{'s' * (high > 1)}{missing})"
@@ -622,6 +625,15 @@ class Ensemble:
 def coded_labels(labels: ArrayLike | Any, missing: int | None) -> CodedColumns:
     """The codes that an ensemble has, or those of a label matrix in which ``missing`` means missing."""
     return labels.coded if isinstance(labels, Ensemble) else code_labels(labels, missing)
+
+
+def given_labels(X: Any, sample_weight: Any = None) -> tuple[Any, Any, Any]:
+    """The ensemble of what was given, hard or soft; how often each row counts; and X, of a stream the table."""
+    if getattr(X, "is_counted", False):
+        return X.ensemble, X._counts_beside(sample_weight), X
+    if hasattr(X, "__arrow_c_stream__"):
+        X = without_stream(X)
+    return X if getattr(X, "is_soft", False) else as_ensemble(X), sample_weight, X
 
 
 def as_ensemble(labels: ArrayLike | Any, missing: int | None = -1) -> Ensemble:

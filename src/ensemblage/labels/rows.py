@@ -56,15 +56,13 @@ class Counted(NamedTuple):
 
 
 def counted_labels(
-    coded: CodedColumns, missing: int | None, distinct: DistinctRows, sample_weight: NDArray[np.int64] | None
+    coded: CodedColumns, missing: int | None, distinct: DistinctRows, sample_weight: NDArray[np.int64]
 ) -> Counted:
     """`Counted` of coded labels, whose rows are shared where every label and every row has weight.
 
     Else new are a copy of the codes and 8 bytes per object.
     """
     n_clusters, coding = np.fromiter(map(len, coded.categories), np.int64), Coding(coded.categories, missing)
-    if sample_weight is None:
-        return Counted(coding, coded.codes, distinct, n_clusters)
     codes, counts, inverse = distinct.with_weights(sample_weight)
     rows = coded.codes
     if len(codes) < len(distinct.codes):
@@ -194,9 +192,12 @@ def labelled_rows(
     """Distinct rows without the one that is missing everywhere; it sorts last, for its codes are the largest."""
     counted = ensemble._with_sample_weight(sample_weight)
     codes, counts, inverse = counted.distinct
-    m = len(codes) - bool(codes.take(np.array([len(codes) - 1])).missing(counted.n_clusters).all())
+    m = codes.shape[0]
+    if codes.missing(counted.n_clusters, slice(m - 1, m)).all():
+        m, codes, counts = m - 1, codes.first(m - 1), counts[:-1]
+    offsets = np.concatenate([[0], np.cumsum(counted.n_clusters + 1)])
     given = (weights, sample_weight, None, counted.coding, counted.objects, counted.distinct)
-    return Rows(codes.first(m), counts[:m], counted.offsets, inverse, *given)
+    return Rows(codes, counts, offsets, inverse, *given)
 
 
 def object_rows(rows: Rows) -> Rows:

@@ -9,7 +9,6 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ensemblage.base.cached import once
 from ensemblage.base.indexing import check_slice, partition_index, row_index
 from ensemblage.base.validation import format_value
 from ensemblage.labels.blocks import LabelRows, LabelVotes, MemoryRows, map_rows
@@ -77,8 +76,8 @@ class MembershipRows(LabelRows):
         blocks = [self.H[:, self.of_partition(j)].argmax(axis=1) for j in range(self.shape[1])]
         return np.column_stack(blocks).astype(np.int32)
 
-    def missing(self, n_clusters: NDArray[np.int64] | None = None) -> NDArray[np.bool_]:
-        return np.asarray(self.H[:, self.offsets[1:] - 1] == 1)
+    def missing(self, n_clusters: NDArray[np.int64] | None = None, rows: slice = slice(None)) -> NDArray[np.bool_]:
+        return np.asarray(self.H[rows, self.offsets[1:] - 1] == 1)
 
     def sums(self, make: Callable[[slice], NDArray[np.float64]], n_jobs: int | None = None) -> NDArray[np.float64]:
         """Zᵀ H, of shape (q, offsets[p]); ``make(block)`` are rows of Z, (b, q). Fixed blocks, added in order."""
@@ -128,12 +127,9 @@ class MembershipRows(LabelRows):
     def of_column(self, j: int, table: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.asarray(self.H[:, self.of_partition(j)] @ table)
 
-    def shared_with_itself(self, counts: NDArray[np.int64], sizes: NDArray[Any]) -> NDArray[np.float64]:
+    def own_shares(self, counts: NDArray[np.int64], sizes: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
         squares, everything = MembershipRows(np.square(self.H), self.offsets), np.zeros(len(self), dtype=np.int32)
-        return np.asarray(squares.profile(everything, counts, self.offsets, 1)[0])
-
-    def bearers(self, counts: NDArray[np.int64], sizes: NDArray[Any]) -> NDArray[Any]:
-        return np.asarray(counts @ (self.H > 0))
+        return squares.profile(everything, counts, self.offsets, 1)[0], np.asarray(counts @ (self.H > 0))
 
     def count_votes(self, labels: LabelVotes) -> NDArray[np.float64]:
         means = labels.meant[:, None] == np.arange(labels.n_clusters)
@@ -267,6 +263,7 @@ class SoftEnsemble:
     rows: MembershipRows
     offsets: NDArray[np.int64]
     n_clusters: NDArray[np.int64]
+    _distinct: DistinctRows | None = None
 
     def __init__(self, memberships: Iterable[ArrayLike], *, names: Sequence[str] | None = None) -> None:
         if isinstance(memberships, str) or not isinstance(memberships, Iterable):
@@ -318,10 +315,12 @@ class SoftEnsemble:
             found.append(block)
         return found
 
-    @once
+    @property
     def distinct(self) -> DistinctRows:
         """The distinct rows of memberships, how many objects have each, and each object's place among them."""
-        return self.rows.distinct(self.n_clusters)
+        if self._distinct is None:
+            self._distinct = self.rows.distinct(self.n_clusters)
+        return self._distinct
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -396,16 +395,6 @@ class SoftEnsemble:
     def _check_beside(self, other: Any) -> None:
         """Refuse what has no memberships of as many objects."""
         check_beside(other, SoftEnsemble, len(self))
-
-    def _check_taken_by(self, method: Any) -> None:
-        """Refuse a method, or parameters, with which memberships cannot be counted."""
-        if not method._capabilities.memberships:
-            raise ValueError(
-                f"X of {type(method).__name__} must be labels: it cannot use memberships. Got {self!r}. Give "
-                "soft.to_labels(), or use CumulativeVoting, BipartiteVoting, MajorityVoting, EuclideanMedian, "
-                "ComembershipMedian or HBGF."
-            )
-        method._check_memberships()
 
     def _with_sample_weight(self, sample_weight: NDArray[np.int64] | None) -> Counted:
         """The rows of memberships, without clusters of no mass, where each object counts as often as that says."""

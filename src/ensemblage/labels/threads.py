@@ -15,8 +15,7 @@ from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController
 
-from ensemblage.base.parameters import Jobs
-from ensemblage.base.validation import check_value
+from ensemblage.base.validation import Jobs, check_value
 
 BLOCK_ROWS = 16_384
 """Rows of one task. Results do not depend on it (tests change it)."""
@@ -184,6 +183,8 @@ def parallel_map(
     calling thread, after each of its own tasks and at the end; ``done`` are those of all threads.
     """
     todo: Sequence[T] = list(tasks)
+    if len(todo) == 1 and progress is None:
+        return [function(todo[0])]
     n_threads = min(thread_count(n_jobs), len(todo))
     results: list[Any] = [None] * len(todo)
     counter, done = itertools.count(), _Done(len(todo), progress)

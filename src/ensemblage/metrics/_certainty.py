@@ -189,11 +189,12 @@ class Association(NamedTuple):
         present, absent = profile.sum(axis=0), offsets[1:] - 1
         if (clusters < 0).any():
             present = codes.profile(np.zeros_like(clusters), counts, offsets, 1, n_jobs)[0]
-        shared = np.square(present) - codes.shared_with_itself(counts, present)
+        itself, bearers = codes.own_shares(counts, present)
+        shared = np.square(present) - itself
         joined = [shared[start : stop - 1].sum() for start, stop in pairwise(offsets.tolist())]
         # The first partition gives every object a label, or lacks one: masses of memberships miss that by rounding.
         n_objects, sizes = np.rint(present[: offsets[1]].sum()), np.rint(profile[:, : offsets[1]].sum(axis=1))
-        alone = codes.bearers(counts, present) == 1
+        alone = bearers == 1
         alone[absent] = False
         return cls(
             np.ascontiguousarray(profile.T, dtype=np.float64),

@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
-from ensemblage.base.parameters import Whole
 from ensemblage.base.random import task_seeds
-from ensemblage.base.validation import check_numbers, check_value
+from ensemblage.base.validation import Whole, check_numbers, check_value
 from ensemblage.labels.ensemble import as_ensemble
 from ensemblage.metrics._clustering import code_clustering
 from ensemblage.metrics._expected_loss import check_loss, draw_losses

@@ -7,9 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ensemblage.base.parameters import MOST_TASKS, Number, Whole
 from ensemblage.base.random import task_seeds
-from ensemblage.base.validation import check_value, check_weights
+from ensemblage.base.validation import MOST_TASKS, Number, Whole, check_value, check_weights
 from ensemblage.labels.ensemble import as_ensemble
 from ensemblage.labels.threads import check_stopped, parallel_map
 

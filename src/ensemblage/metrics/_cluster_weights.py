@@ -8,8 +8,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ensemblage.base.parameters import Constraint, Lists, Number, Words
-from ensemblage.base.validation import check_number, check_value, check_vector, check_weights
+from ensemblage.base.validation import (
+    Constraint,
+    Lists,
+    Number,
+    Words,
+    check_number,
+    check_value,
+    check_vector,
+    check_weights,
+)
 from ensemblage.counting._contingency import all_pairs, cells_of_pair, tables_of_rows
 from ensemblage.labels.ensemble import as_ensemble
 from ensemblage.labels.rows import Distinct

@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ensemblage.base.parameters import Number
-from ensemblage.base.validation import check_value, check_weights
+from ensemblage.base.validation import Number, check_value, check_weights
 from ensemblage.labels.ensemble import as_ensemble
 from ensemblage.metrics._clustering import code_clustering
 from ensemblage.metrics._expected_loss import check_loss, draw_losses

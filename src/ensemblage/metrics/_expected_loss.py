@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ensemblage.base.parameters import Number
-from ensemblage.base.validation import check_choice, check_value, check_weights, format_value
+from ensemblage.base.validation import Number, check_choice, check_value, check_weights, format_value
 from ensemblage.labels.blocks import LabelRows
 from ensemblage.labels.ensemble import as_ensemble
 from ensemblage.metrics._agreement import fraction_bits, summand, sums_of_clustering

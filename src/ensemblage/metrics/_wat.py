@@ -8,9 +8,8 @@ from typing import Any, Literal, NamedTuple, TypedDict, Unpack, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ensemblage.base.parameters import Constraint, Number, Words
 from ensemblage.base.random import random_source
-from ensemblage.base.validation import check_choice, check_flag, check_weights, check_whole
+from ensemblage.base.validation import Constraint, Number, Words, check_choice, check_flag, check_weights, check_whole
 from ensemblage.kernels._pairs import add_weighted_pairs
 from ensemblage.labels.blocks import LabelRows
 from ensemblage.labels.ensemble import as_ensemble

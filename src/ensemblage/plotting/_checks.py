@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.base.parameters import Whole
-from ensemblage.base.validation import MOST_OBJECTS, Shape, check_numbers, check_value, format_value
+from ensemblage.base.validation import MOST_OBJECTS, Shape, Whole, check_numbers, check_value, format_value
 
 
 def whole_numbers(values: Any, subject: str, shape: Shape, least: int = 0) -> NDArray[np.int64]:

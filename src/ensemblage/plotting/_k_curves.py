@@ -7,8 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ensemblage.base.parameters import FRACTION
-from ensemblage.base.validation import check_numbers, check_value
+from ensemblage.base.validation import FRACTION, check_numbers, check_value
 
 from ._axes import Axes, axes_or_new, curve, label_ticks, legend_above, remove_frame, whole_ticks
 from ._checks import check_mapping, check_marked_k, whole_numbers

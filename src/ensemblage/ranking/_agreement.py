@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.base.parameters import Constraints, Words
+from ensemblage.base.validation import Constraints, Words
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.metrics._agreement import AVERAGES, MEASURES, agreement_matrix, mean_agreement
 from ensemblage.metrics._partition_distance import DISTANCES, distance_matrix

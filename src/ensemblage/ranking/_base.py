@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import validate_data
 
-from ensemblage.base.parameters import Constraints, Jobs
 from ensemblage.base.sklearn import BaseEstimator
 from ensemblage.base.text import some
-from ensemblage.base.validation import check_parameters, takes_labels
+from ensemblage.base.validation import Constraints, Jobs, check_parameters, takes_labels
 from ensemblage.labels.ensemble import Ensemble, as_ensemble
 from ensemblage.ranking._known_pairs import KnownPairs as PairConstraints
 

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ensemblage.base.cached import once
-from ensemblage.base.parameters import Constraints, Seed, Whole, Words
-from ensemblage.base.validation import check_fitted
+from ensemblage.base.validation import Constraints, Seed, Whole, Words, check_fitted
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.ranking._base import BaseRanker, order_and_ranks
 from ensemblage.ranking._pair_means import (

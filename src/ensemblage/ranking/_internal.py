@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.base.parameters import Constraints, Words
+from ensemblage.base.validation import Constraints, Words
 from ensemblage.counting._distances import distance_sums
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.labels.threads import one_native_thread, parallel_map

@@ -14,9 +14,19 @@ from sklearn.utils.validation import check_array, validate_data
 
 from ensemblage.base.features import columns_checked
 from ensemblage.base.indexing import is_integer
-from ensemblage.base.parameters import FRACTION, Constraints, Estimator, Flag, Number, Whole, Words
 from ensemblage.base.sklearn import BaseEstimator, TransformerMixin
-from ensemblage.base.validation import check_fitted, check_parameters, takes_labels
+from ensemblage.base.validation import (
+    FRACTION,
+    Constraints,
+    Estimator,
+    Flag,
+    Number,
+    Whole,
+    Words,
+    check_fitted,
+    check_parameters,
+    takes_labels,
+)
 from ensemblage.labels.coding import check_in_memory
 from ensemblage.labels.ensemble import Ensemble, as_ensemble
 from ensemblage.ranking._agreement import AverageAgreement

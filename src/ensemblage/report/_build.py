@@ -11,8 +11,7 @@ from numpy.typing import ArrayLike
 
 from ensemblage.base.atomic import atomic_write
 from ensemblage.base.options import Message, Option
-from ensemblage.base.parameters import Several, Words
-from ensemblage.base.validation import check_value, format_value
+from ensemblage.base.validation import Several, Words, check_value, format_value
 from ensemblage.report._answer import facts, headline
 from ensemblage.report._evidence import upgrade_first_schema
 from ensemblage.report._layout import pictures_of

@@ -12,9 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import FitFailedWarning
 
 from ensemblage.base.frames import backend_of
-from ensemblage.base.parameters import MOST_TASKS, Jobs
 from ensemblage.base.random import task_seeds
 from ensemblage.base.validation import (
+    MOST_TASKS,
+    Jobs,
     check_choice,
     check_fitted,
     check_flag,

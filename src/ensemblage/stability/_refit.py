@@ -13,8 +13,7 @@ from sklearn.utils import check_array, get_tags
 
 from ensemblage.base.cached import once
 from ensemblage.base.features import features_checked
-from ensemblage.base.parameters import Estimator
-from ensemblage.base.validation import format_value
+from ensemblage.base.validation import Estimator, format_value
 from ensemblage.generation._clusterers import check_labels, prepare_clusterer
 from ensemblage.labels.coding import as_frame
 

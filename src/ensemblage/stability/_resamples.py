@@ -11,8 +11,7 @@ from scipy.sparse import issparse
 from sklearn.utils import check_random_state
 
 from ensemblage.base.indexing import row_index
-from ensemblage.base.parameters import FRACTION
-from ensemblage.base.validation import check_value, format_value
+from ensemblage.base.validation import FRACTION, check_value, format_value
 from ensemblage.stability._refit import Data
 
 FRACTIONS = {"bootstrap": 1.0, "subsample": 0.5, "jitter": 0.05, "noise": 0.05}

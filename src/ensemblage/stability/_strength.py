@@ -13,9 +13,16 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
 
 from ensemblage.base.frames import backend_of
-from ensemblage.base.parameters import MOST_TASKS, Jobs
 from ensemblage.base.random import task_seeds
-from ensemblage.base.validation import check_choice, check_progress, check_value, check_whole, format_value
+from ensemblage.base.validation import (
+    MOST_TASKS,
+    Jobs,
+    check_choice,
+    check_progress,
+    check_value,
+    check_whole,
+    format_value,
+)
 from ensemblage.consensus.hierarchies._linkages import LINKAGES
 from ensemblage.generation._clusterers import check_labels, k_parameter, nearest_rows
 from ensemblage.generation._parallel import error_text, fold_warnings, run_all

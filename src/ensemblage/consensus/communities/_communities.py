@@ -12,9 +12,20 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
 from ensemblage.base.memory import MAX_BYTES, Need
-from ensemblage.base.parameters import FRACTION, Bytes, Constraints, Edges, Number, Seed, Values, Whole, Words
 from ensemblage.base.random import task_seeds
-from ensemblage.base.validation import check_parameters, check_value
+from ensemblage.base.validation import (
+    FRACTION,
+    Bytes,
+    Constraints,
+    Edges,
+    Number,
+    Seed,
+    Values,
+    Whole,
+    Words,
+    check_parameters,
+    check_value,
+)
 from ensemblage.consensus._base import BaseConsensus
 from ensemblage.consensus._capabilities import Capabilities
 from ensemblage.consensus.communities._edge_weights import (

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array
 
 from ensemblage.base.memory import MAX_BYTES, OVERHEAD, Need
-from ensemblage.base.parameters import Bytes, Constraints, Whole, Words
+from ensemblage.base.validation import Bytes, Constraints, Whole, Words
 from ensemblage.consensus._capabilities import Capabilities
 from ensemblage.consensus._precomputed import ThresholdedConsensus
 from ensemblage.consensus.graphs._ncut import cut_bytes

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import block_array, csr_array, diags_array
 
-from ensemblage.base.parameters import Constraints, Words
-from ensemblage.base.validation import format_value
+from ensemblage.base.validation import Constraints, Words, format_value
 from ensemblage.consensus._capabilities import Capabilities
 from ensemblage.consensus._label_products import label_products, scale_both_sides
 from ensemblage.consensus._local_weights import LocallyWeighted

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.base.parameters import Constraints, Number, Words
 from ensemblage.base.random import task_seeds
+from ensemblage.base.validation import Constraints, Number, Words
 from ensemblage.consensus._capabilities import Capabilities
 from ensemblage.consensus.graphs._hbgf import spectral_clusters
 from ensemblage.consensus.graphs._partition_graph import CUTS_OBJECTS, ObjectGraph, import_partitioner, whole_weights

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from scipy.sparse import block_diag, csr_array
 
 from ensemblage.base.memory import MAX_BYTES, OVERHEAD, Need
-from ensemblage.base.parameters import Bytes, Constraints, Number, Words
 from ensemblage.base.random import task_seeds
+from ensemblage.base.validation import Bytes, Constraints, Number, Words
 from ensemblage.consensus._capabilities import Capabilities
 from ensemblage.consensus.evidence import Cut, Evidence
 from ensemblage.consensus.graphs._partition_graph import GraphConsensus

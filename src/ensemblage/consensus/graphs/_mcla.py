@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 
 from ensemblage.base.memory import MAX_BYTES, OVERHEAD, Need
-from ensemblage.base.parameters import Bytes, Constraints, Words
+from ensemblage.base.validation import Bytes, Constraints, Words
 from ensemblage.consensus._capabilities import Capabilities
 from ensemblage.consensus.graphs._ecpcs_mc import ecpcs_mc
 from ensemblage.consensus.graphs._ncut import cut_bytes

@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from ensemblage.base.memory import MAX_BYTES, Need, check_fits
-from ensemblage.base.parameters import Bytes, Constraints, Flag, Function, Seed, Whole
 from ensemblage.base.random import task_seeds
-from ensemblage.base.validation import check_bytes
+from ensemblage.base.validation import Bytes, Constraints, Flag, Function, Seed, Whole, check_bytes
 from ensemblage.consensus._base import numbers_by_size
 from ensemblage.consensus._capabilities import COMPARES_ROWS, Capabilities
 from ensemblage.consensus._precomputed import SimilarityConsensus, number_given

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array
 
-from ensemblage.base.parameters import Constraints, Flag, Number, Seed, Whole, Words
 from ensemblage.base.random import task_seeds
+from ensemblage.base.validation import Constraints, Flag, Number, Seed, Whole, Words
 from ensemblage.consensus._base import BaseConsensus
 from ensemblage.consensus._capabilities import Capabilities
 from ensemblage.consensus.graphs._ncut import CheckMore, normalized_cut

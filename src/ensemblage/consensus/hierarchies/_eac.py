@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import squareform
 
 from ensemblage.base.memory import MAX_BYTES, OVERHEAD, Need
-from ensemblage.base.parameters import Bytes, Constraints, Flag, Seed, Words
-from ensemblage.base.validation import format_value
+from ensemblage.base.validation import Bytes, Constraints, Flag, Seed, Words, format_value
 from ensemblage.consensus._capabilities import COMPARES_ROWS, Capabilities
 from ensemblage.consensus._local_weights import LocallyWeighted
 from ensemblage.consensus._precomputed import ThresholdedConsensus

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.base.parameters import Constraints, Words
+from ensemblage.base.validation import Constraints, Words
 from ensemblage.consensus._base import BaseConsensus
 from ensemblage.consensus._lifetime import lifetimes, lifetimes_with_twins, longest_lifetime
 from ensemblage.consensus.evidence import Dendrogram, Evidence, Lifetimes

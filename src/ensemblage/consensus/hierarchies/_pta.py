@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.base.memory import MAX_BYTES, OVERHEAD, Need
-from ensemblage.base.parameters import MOST_TASKS, Bytes, Constraints, Whole
+from ensemblage.base.validation import MOST_TASKS, Bytes, Constraints, Whole
 from ensemblage.consensus._base import BaseConsensus
 from ensemblage.consensus._capabilities import COMPARES_ROWS, Capabilities
 from ensemblage.consensus.hierarchies._content_order import ContentOrder

@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from ensemblage.base.parameters import Constraints, Whole, Words
 from ensemblage.base.random import task_seeds
-from ensemblage.base.validation import check_fitted, check_whole, weight_unit
+from ensemblage.base.validation import Constraints, Whole, Words, check_fitted, check_whole, weight_unit
 from ensemblage.consensus._capabilities import Capabilities
 from ensemblage.consensus.evidence import Evidence, Splits
 from ensemblage.consensus.kmeans._density_climb import cluster_densities

@@ -12,9 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import validate_data
 
 from ensemblage.base.features import features_checked
-from ensemblage.base.parameters import Constraints
 from ensemblage.base.sklearn import BaseEstimator, ClusterMixin
-from ensemblage.base.validation import check_fitted
+from ensemblage.base.validation import Constraints, check_fitted
 from ensemblage.consensus._model import Model, score_of
 from ensemblage.consensus.kmeans._kcc import SMOOTHING, UTILITY_CONSTRAINTS, KMeansConsensus
 from ensemblage.generation import GreedyPartitions

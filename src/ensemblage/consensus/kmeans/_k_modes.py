@@ -8,8 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.base.parameters import Constraints
-from ensemblage.base.validation import weight_unit
+from ensemblage.base.validation import Constraints, weight_unit
 from ensemblage.consensus._capabilities import Capabilities
 from ensemblage.consensus.kmeans._label_kmeans import N_INIT, BaseKMeans
 from ensemblage.consensus.kmeans._lloyd import single_precision

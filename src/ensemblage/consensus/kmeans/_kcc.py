@@ -8,9 +8,8 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.base.parameters import Constraints, Flag, Number, Whole, Words
 from ensemblage.base.random import task_seeds
-from ensemblage.base.validation import weight_unit
+from ensemblage.base.validation import Constraints, Flag, Number, Whole, Words, weight_unit
 from ensemblage.consensus._capabilities import Capabilities
 from ensemblage.consensus._incremental import IncrementalConsensus
 from ensemblage.consensus._local_weights import LocallyWeighted

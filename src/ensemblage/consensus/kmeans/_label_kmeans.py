@@ -10,8 +10,8 @@ from typing import Any, ClassVar, Generic, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.base.parameters import MOST_TASKS, Constraints, Number, Seed, Values, Whole, Words
 from ensemblage.base.random import task_seeds
+from ensemblage.base.validation import MOST_TASKS, Constraints, Number, Seed, Values, Whole, Words
 from ensemblage.consensus._base import InductiveConsensus
 from ensemblage.consensus.kmeans._lloyd import (
     Centroids,

@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
-from ensemblage.base.parameters import Constraints, Jobs, Words
 from ensemblage.base.sklearn import BaseEstimator
-from ensemblage.base.validation import check_parameters, takes_labels
+from ensemblage.base.validation import Constraints, Jobs, Words, check_parameters, takes_labels
 from ensemblage.counting._contingency import table_cells, tables_of_rows
 from ensemblage.labels.ensemble import as_ensemble
 from ensemblage.labels.threads import check_stopped

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
 
-from ensemblage.base.parameters import Constraints, Number, Seed, Values, Whole
 from ensemblage.base.random import task_seeds
+from ensemblage.base.validation import Constraints, Number, Seed, Values, Whole
 from ensemblage.consensus._base import InductiveConsensus
 from ensemblage.consensus._capabilities import Capabilities
 from ensemblage.consensus.evidence import Candidates, Evidence

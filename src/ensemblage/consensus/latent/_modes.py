@@ -16,10 +16,9 @@ from scipy.special import gammaln
 from sklearn.utils.validation import validate_data
 
 from ensemblage.base.memory import MAX_BYTES, OVERHEAD, Need, check_fits
-from ensemblage.base.parameters import Bytes, Constraints, Jobs
 from ensemblage.base.sklearn import BaseEstimator
 from ensemblage.base.text import listing
-from ensemblage.base.validation import check_fitted, check_parameters, takes_labels
+from ensemblage.base.validation import Bytes, Constraints, Jobs, check_fitted, check_parameters, takes_labels
 from ensemblage.consensus._base import numbers_by_size
 from ensemblage.counting._contingency import ContingencyTables, table_cells, tables_of_rows
 from ensemblage.kernels._votes import add_logs_of_counts, plurality, tally_places

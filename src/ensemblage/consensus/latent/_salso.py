@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.base.memory import MAX_BYTES, OVERHEAD, Need
-from ensemblage.base.parameters import MOST_TASKS, Bytes, Constraints, Number, Seed, Whole, Words
 from ensemblage.base.random import task_seeds
+from ensemblage.base.validation import MOST_TASKS, Bytes, Constraints, Number, Seed, Whole, Words
 from ensemblage.consensus._base import BaseConsensus
 from ensemblage.consensus._capabilities import Capabilities
 from ensemblage.consensus.graphs._partition_graph import renumber_parts

@@ -10,10 +10,20 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
 from ensemblage.base.memory import MAX_BYTES
-from ensemblage.base.parameters import MOST_TASKS, Bytes, Constraints, Jobs, Seed, Values, Whole
 from ensemblage.base.random import task_seeds
 from ensemblage.base.sklearn import BaseEstimator
-from ensemblage.base.validation import check_parameters, check_weights, takes_labels
+from ensemblage.base.validation import (
+    MOST_TASKS,
+    Bytes,
+    Constraints,
+    Jobs,
+    Seed,
+    Values,
+    Whole,
+    check_parameters,
+    check_weights,
+    takes_labels,
+)
 from ensemblage.consensus.latent._salso import SalsoConsensus
 from ensemblage.labels.ensemble import Ensemble, as_ensemble
 from ensemblage.labels.threads import parallel_map

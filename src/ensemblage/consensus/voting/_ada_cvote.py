@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.base.parameters import Constraints, Words
+from ensemblage.base.validation import Constraints, Words
 from ensemblage.consensus._capabilities import Capabilities
 from ensemblage.consensus.voting._aggregation import (
     AggregatedPartition,

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
-from ensemblage.base.parameters import MOST_TASKS, Constraints, Seed, Whole
 from ensemblage.base.random import task_seeds
+from ensemblage.base.validation import MOST_TASKS, Constraints, Seed, Whole
 from ensemblage.consensus._capabilities import Capabilities
 from ensemblage.consensus.voting._aggregation import (
     AggregatedPartition,

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from ensemblage.base.parameters import MOST_TASKS, Constraints, Number, Whole
-from ensemblage.base.validation import check_fitted
+from ensemblage.base.validation import MOST_TASKS, Constraints, Number, Whole, check_fitted
 from ensemblage.consensus._base import BaseConsensus
 from ensemblage.consensus._capabilities import Capabilities
 from ensemblage.consensus.evidence import Evidence, Memberships

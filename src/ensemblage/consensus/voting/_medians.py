@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
 from ensemblage.base.cached import once
-from ensemblage.base.parameters import Constraints, Flag, Seed, Whole, Words
 from ensemblage.base.random import task_seeds
+from ensemblage.base.validation import Constraints, Flag, Seed, Whole, Words
 from ensemblage.consensus._base import BaseConsensus
 from ensemblage.consensus._capabilities import Capabilities
 from ensemblage.consensus.kmeans._label_kmeans import N_INIT, number_of_starts

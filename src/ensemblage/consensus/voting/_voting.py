@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.base.parameters import Constraints, Flag, Words
+from ensemblage.base.validation import Constraints, Flag, Words
 from ensemblage.consensus._incremental import IncrementalConsensus
 from ensemblage.consensus._lifetime import lifetimes, longest_lifetime
 from ensemblage.consensus.evidence import Dendrogram, Evidence, Lifetimes

@@ -349,7 +349,7 @@ def test_every_parameter_is_in_the_table(cls):
     assert {case[2] for case in TABLE if case[0] is cls} == signature(cls).parameters.keys() - FOR_TIME
 
 
-def tested_by_itself(cls, name):
+def has_own_test(cls, name):
     """Whether the method's own test file has a test of the parameter: where it needs other data, or other values."""
     file = Path(__file__).with_name(f"test_{cls.__module__.rpartition('.')[2].strip('_')}.py")
     return file.exists() and f"\ndef test_{name}_counts(" in file.read_text(encoding="utf-8")
@@ -365,7 +365,7 @@ def test_no_parameter_is_ignored():
 
 def assert_counts(cls, name):
     """Two of the values that a parameter may have give two results; a number of clusters may be refused."""
-    if tested_by_itself(cls, name):
+    if has_own_test(cls, name):
         return
     if name == "n_clusters" and not cls().capabilities.takes_n_clusters:
         with pytest.raises(ValueError, match=rf"^n_clusters of {cls.__name__} .* must be None"):

@@ -59,7 +59,9 @@ def stub(package: str, methods: dict[str, str]) -> str:
     homes = names_of_stub(importlib.import_module(package).__file__ or "")
     kept = {name: home for name, home in homes.items() if name not in methods and is_there(package, home, name)}
     lines = sorted((home, kind_of_name(name), name) for name, home in {**kept, **methods}.items())
-    return "".join(f"from {home} import {name} as {name}\n" for home, _, name in lines) + "\n__all__: list[str]\n"
+    imports = "".join(f"from {home} import {name} as {name}\n" for home, _, name in lines)
+    head = f"# The public names, and where they are. `{COMMAND}` writes the lines of methods."
+    return f"{head}\n\n{imports}\n__all__: list[str]\n"
 
 
 def is_there(package: str, home: str, name: str) -> bool:

@@ -1,3 +1,5 @@
+# The public names, and where they are. `python docs/make_tables.py` writes the lines of methods.
+
 from ensemblage.consensus._assignment import Assignment as Assignment
 from ensemblage.consensus._capabilities import Capabilities as Capabilities
 from ensemblage.consensus._method import METHODS as METHODS

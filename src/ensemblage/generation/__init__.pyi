@@ -1,3 +1,5 @@
+# The public names, and where they are.
+
 from ensemblage.generation._diverse import DiversePartitions as DiversePartitions
 from ensemblage.generation._genie import Genie as Genie
 from ensemblage.generation._genie import GeniePartitions as GeniePartitions

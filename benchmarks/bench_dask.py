@@ -22,8 +22,8 @@ from common import table
 from distributed import Client, LocalCluster
 
 from ensemblage import CumulativeVoting, Ensemble, KMeansConsensus
-from ensemblage.metrics import density
 from ensemblage.labels import dask as dask_rows
+from ensemblage.metrics import density
 
 PARTS = 10
 METHODS = {

@@ -13,7 +13,7 @@ import ensemblage
 FEATURES = make_blobs(60, n_features=4, centers=3, random_state=0)[0]
 LABELS = planted_labels(n=60, p=6, k=3, noise=0.2, seed=1)[0]
 EDGES = [[i, i + 1] for i in range(59)]
-NEEDS = {"CSPA": "pymetis", "MCLA": "pymetis", "HGPA": "mtkahypar"}
+NEEDS = {method.estimator.__name__: method.package for method in ensemblage.METHODS.values() if method.package}
 """Packages that an estimator needs."""
 GIVEN = {
     "ConsensusClustering": {"n_clusters": 3, "quality": "fast"},
@@ -44,13 +44,18 @@ def takes_labels(name):
     return ESTIMATORS[name].__module__.startswith(OF_LABELS) and name != "GreedyKMeansConsensus"
 
 
+def takes_number(cls):
+    """Whether a number of clusters is not refused."""
+    return cls._capabilities.takes_n_clusters if hasattr(cls, "_capabilities") else True
+
+
 def made(name, **parameters):
     """An estimator that is not fitted, with a seed if it takes one."""
     known = inspect.signature(ESTIMATORS[name]).parameters
     given = dict(GIVEN[name]) if name in GIVEN else {}
     if name not in GIVEN and "n_partitions" in known:
         given["n_partitions"] = 4
-    elif name not in GIVEN and "n_clusters" in known:
+    elif name not in GIVEN and "n_clusters" in known and takes_number(ESTIMATORS[name]):
         given["n_clusters"] = 3
     given |= {"random_state": 0} if "random_state" in known else {}
     return few_starts(ESTIMATORS[name](**{**given, **parameters}))

@@ -23,10 +23,10 @@ import numpy as np
 import pytest
 from limits import limit
 from sklearn.model_selection import ParameterGrid
-from strategies import few_starts, planted_labels, random_labels, twins
+from strategies import few_starts, planted_labels, random_labels, twins, usual, values_of
 
 import ensemblage
-from ensemblage import METHODS, Ensemble, SoftEnsemble, make_consensus, metrics, ranking
+from ensemblage import METHODS, Ensemble, SoftEnsemble, metrics, ranking
 
 REFERENCE = "3abb471488e7f6dfa668bd9985aa36b3e211a5c9"
 """Hash of the commit whose library both files are written from, once it is chosen. Empty: any commit."""
@@ -126,7 +126,7 @@ def learned(model):
 
 def made(name, n_clusters=None, **parameters):
     """A method with a seed."""
-    model = make_consensus(name, n_clusters, **parameters)
+    model = usual(name, n_clusters, **parameters)
     return model.set_params(random_state=0) if "random_state" in model.get_params() else model
 
 
@@ -401,6 +401,21 @@ OPTIONS = {  # of the estimator of the method: grids of parameters; each is trie
         {"n_clusters": [None], "include_singletons": [False, True]},
     ],
 }  # fmt: skip
+NOT_OPTIONS = {"n_clusters", "weights", "random_state", "n_jobs", "progress", "max_bytes"}
+"""Parameters that `kinds`, `ensembles` and `options` vary for every method, or that change no result."""
+
+
+def grids():
+    """`OPTIONS`, and of methods whose estimators it does not have, what follows from the constraints."""
+    found, known = dict(OPTIONS), {METHODS[name].estimator for name in OPTIONS}
+    for name, method in METHODS.items():
+        if method.estimator not in known:
+            known.add(method.estimator)
+            parameters = sorted(set(method.estimator().get_params()) - NOT_OPTIONS)
+            found[name] = [{parameter: list(values_of(method.estimator, parameter))} for parameter in parameters]
+    return found
+
+
 OF_OPTIONS = {"noise": (random_labels(n=120, p=6, k=5, seed=0), 4), "gaps": (GAPS, 3)}
 """Labels and a number of clusters."""
 SEEDED = ("km", "hbgf", "salso-vi", "bv", "mcla")
@@ -410,8 +425,8 @@ SEEDED = ("km", "hbgf", "salso-vi", "bv", "mcla")
 def options():
     """Every estimator with every value of every option."""
     for data, (labels, k) in OF_OPTIONS.items():
-        for name, grids in OPTIONS.items():
-            cases = [{"random_state": 3}] * (name in SEEDED) + list(ParameterGrid(grids))
+        for name, options in grids().items():
+            cases = [{"random_state": 3}] * (name in SEEDED) + list(ParameterGrid(options))
             for parameters in cases:
                 shown = {key: "given" if value is GIVEN else value for key, value in parameters.items()}
                 model = made(name, 3 if parameters.get("init") is GIVEN else k).set_params(**parameters)

@@ -5,6 +5,9 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from sklearn.neighbors import kneighbors_graph
 
+from ensemblage import METHODS, make_consensus
+from ensemblage.base.validation import Flag, Number, Seed, Whole, Words, parameter_constraints
+
 # To an estimator with the tag `categorical` scikit-learn gives coordinates that are rounded, but not in this check.
 FRACTIONS = "it gives numbers with fractions, which are refused as labels"
 ON_FRACTIONS = {"check_positive_only_tag_during_fit": FRACTIONS}
@@ -39,6 +42,36 @@ def neighbour_graph(X, n_neighbors):
     graph = kneighbors_graph(X, n_neighbors, mode="distance")
     graph.data = np.exp(-((graph.data / graph.data.mean()) ** 2))
     return csr_array(graph.maximum(graph.T))
+
+
+def number_for(name, n_clusters=3):
+    """A number of clusters for a method; None if it takes none."""
+    return n_clusters if METHODS[name].capabilities.takes_n_clusters else None
+
+
+def usual(name, n_clusters=3, **parameters):
+    """A consensus method with a number of clusters, unless it takes none."""
+    return make_consensus(name, number_for(name, n_clusters), **parameters)
+
+
+def values_of(cls, name):
+    """Some values that a parameter may have, by its constraints; None or one if nothing follows from them."""
+    for constraint in parameter_constraints(cls)[name]:
+        match constraint:
+            case None:
+                yield None
+            case Flag():
+                yield from (False, True)
+            case Words():
+                yield from constraint.choices
+            case Seed():
+                yield from (0, 1)
+            case Whole(least, most):
+                yield from (k for k in (3, 4, least, least + 1, least + 7) if least <= k <= (most or k))
+            case Number():
+                lowest = (constraint.least if constraint.above is None else constraint.above) or 0
+                highest = min(constraint.below, constraint.most, lowest + 4)
+                yield from (lowest + share * (highest - lowest) for share in (0.1, 0.5, 0.9))
 
 
 def few_starts(model):

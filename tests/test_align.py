@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from representatives import of_families
 from sklearn.datasets import load_iris
 from sklearn.metrics import adjusted_rand_score
-from strategies import planted_labels
+from strategies import planted_labels, usual
 
 import ensemblage
 from ensemblage import METHODS, ConsensusClustering, GreedyKMeansConsensus, align_labels, make_consensus
@@ -99,7 +99,7 @@ def assert_renumbered(model, before, order, labels):
 def test_every_method(name, tmp_path):
     labels, _ = planted_labels(90, 8, 3, 0.15, seed=1)
     path = tmp_path / "model.npz"
-    make_consensus(name, 3).fit(labels).save(path)
+    usual(name, 3).fit(labels).save(path)
     model, before = ensemblage.load(path), ensemblage.load(path)
     k = model.n_clusters_
     order = np.roll(np.arange(k), 1)

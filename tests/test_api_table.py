@@ -12,8 +12,8 @@ import ensemblage
 
 PAGE = Path(ensemblage.__file__).parents[2] / "docs" / "API.md"
 PACKAGES = ["ensemblage", *(f"ensemblage.{name}" for name in ensemblage._PACKAGES)]
-MOST = 192
-"""Public names: what is not for users is private, and a new name asks whether another can go."""
+MOST = 172
+"""Public names beside methods: what is not for users is private, and a new name asks whether another can go."""
 ROW = re.compile(r"^\| `([^`]+)` \|(.*)\|$", flags=re.MULTILINE)
 
 
@@ -80,4 +80,5 @@ def test_each_name_is_of_the_package_that_has_it():
 
 
 def test_few_names_are_public():
-    assert len(public_names()) <= MOST
+    methods = {method.estimator for method in ensemblage.METHODS.values()}
+    assert len(public_names()) - len(methods) <= MOST

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from representatives import of_families
 from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
-from strategies import few_starts, labels_and_clustering, planted_labels, random_labels, twins
+from strategies import few_starts, labels_and_clustering, planted_labels, random_labels, twins, usual
 
 from ensemblage import (
     METHODS,
@@ -17,7 +17,6 @@ from ensemblage import (
     Ensemble,
     EvidenceAccumulation,
     KMeansConsensus,
-    make_consensus,
 )
 from ensemblage.metrics import certainty, verdicts
 from ensemblage.metrics._certainty import Association, SoftAssociation, certainty_of_rows
@@ -269,7 +268,7 @@ def test_the_same_for_any_number_of_threads(small_blocks):
 def test_every_method_has_memberships(name, missing):
     labels, _ = planted_labels(n=70, p=7, k=3, noise=0.2, missing=missing, seed=3)
     labels[5] = -1
-    model = few_starts(make_consensus(name, 3)).fit(labels)
+    model = few_starts(usual(name, 3)).fit(labels)
     found = model.association_shares(labels)
     shares = naive.associations(labels, model.labels_)
     known = np.arange(70) != 5

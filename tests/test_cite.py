@@ -6,6 +6,7 @@ from importlib.resources import files
 
 import pytest
 from sklearn.datasets import load_iris
+from strategies import usual
 from test_cli import fail, succeed
 
 import ensemblage
@@ -15,7 +16,6 @@ from ensemblage import (
     CumulativeVoting,
     cite,
     generation,
-    make_consensus,
     metrics,
     ranking,
 )
@@ -39,12 +39,13 @@ def test_everything_has_a_paper():
     assert {name for name in ranking.RANKERS if keys_of(name) == {"desgraupes2013"}} == set(INTERNAL_INDICES)
     text = files("ensemblage.base").joinpath("references.csv").read_text(encoding="utf-8")
     kept = [row["key"] for row in csv.DictReader(text.splitlines())]
-    assert sorted(kept) == sorted(REFERENCES)  # each once, and none for nothing
+    of_records = {paper.key for method in METHODS.values() for paper in method.references if not isinstance(paper, str)}
+    assert sorted(kept) == sorted(REFERENCES.keys() - of_records)  # each once, and none for nothing
 
 
 @pytest.mark.parametrize("name", METHODS)
 def test_estimators_are_cited_as_their_names(name):
-    assert keys_of(name) <= keys_of(make_consensus(name, 3))
+    assert keys_of(name) <= keys_of(usual(name, 3))
 
 
 @pytest.mark.parametrize("name", ranking.RANKERS)
@@ -131,7 +132,7 @@ def test_when_to_use_which():
 
 
 def test_an_alias_is_found_everywhere_and_counted_nowhere():
-    assert METHODS.aliases == {"qmi": "km", "hard-manhattan": "hard-euclidean"}
+    assert {"qmi": "km", "hard-manhattan": "hard-euclidean"}.items() <= METHODS.aliases.items()
     assert not set(METHODS) & set(METHODS.aliases)
     assert len(METHODS) == len(list(METHODS)) == len({repr(method) for method in METHODS.values()})
     assert "qmi" in METHODS

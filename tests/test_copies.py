@@ -6,9 +6,9 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 from representatives import of_families
-from strategies import few_starts, planted_labels, random_labels, twins
+from strategies import few_starts, planted_labels, random_labels, twins, usual
 
-from ensemblage import METHODS, make_consensus
+from ensemblage import METHODS
 
 AVAILABLE = sorted(name for name, method in METHODS.items() if not method.package or find_spec(method.package))
 COUNTS_NO_WEIGHTS = {"negmm-wat-kmeans", "negmm-wat-gmm"}
@@ -43,7 +43,7 @@ SETS = [
 
 def clusters_of(name, labels, **parameters):
     k = 3 if len(np.unique(labels, axis=0)) > 10 else 2
-    model = few_starts(make_consensus(name, k, **parameters))
+    model = few_starts(usual(name, k, **parameters))
     return (model.set_params(random_state=0) if "random_state" in model.get_params() else model).fit(labels).labels_
 
 

@@ -9,7 +9,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from numpy.testing import assert_array_equal
-from strategies import few_starts, planted_labels, twins
+from strategies import few_starts, planted_labels, twins, usual
 
 from ensemblage import (
     ConsensusClustering,
@@ -18,7 +18,6 @@ from ensemblage import (
     Ensemble,
     KMeansConsensus,
     SelectMembers,
-    make_consensus,
 )
 from ensemblage.io import _counted_rows
 from ensemblage.metrics import density
@@ -81,7 +80,7 @@ def test_rows_are_counted_where_they_are(source, monkeypatch):
 @pytest.mark.parametrize("name", METHODS)
 def test_the_consensus_of_all_objects(name, source):
     labels = frame()
-    model = few_starts(make_consensus(name, 3))
+    model = few_starts(usual(name, 3))
     model.set_params(**{key: 0 for key in model.get_params() if key == "random_state"})
     expected = model.fit(labels)
     clusters, confidence = expected.labels_, expected.confidence_

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import sparse
 from sklearn.base import clone
-from strategies import label_matrices, planted_labels, random_labels, twins
+from strategies import label_matrices, planted_labels, random_labels, twins, usual
 
-from ensemblage import METHODS, AverageAgreement, Discotec, Ensemble, KMeansConsensus, datasets, make_consensus, metrics
+from ensemblage import METHODS, AverageAgreement, Discotec, Ensemble, KMeansConsensus, datasets, metrics
 from ensemblage.labels import distinct as distinct_module
 from ensemblage.labels.distinct import distinct_rows, words_of_columns
 
@@ -527,7 +527,7 @@ def test_consensus_of_a_subset_is_that_of_its_labels(method):
     weights = np.array([1, 2, 1, 1, 3, 1.0]) if "wat" not in method else np.ones(6)
 
     def fitted(X, weights):
-        model = make_consensus(method, 3, weights=weights)
+        model = usual(method, 3, weights=weights)
         if "random_state" in model.get_params():
             model.set_params(random_state=0)
         return model.fit(X)

@@ -1,8 +1,12 @@
 """Every method, ranker and metric gives what it gave on this machine when `golden.npz` was written."""
 
+from contextlib import contextmanager
+
 import golden
 import numpy as np
 import pytest
+
+from ensemblage import METHODS
 
 
 @pytest.fixture(scope="module")
@@ -12,7 +16,16 @@ def known():
     for name, here in golden.versions().items():
         there = known.get(f"made/versions/{name}", "none")
         assert there == here, f"the file was written with {there} for {name} {here}"
-    return known
+    with only_methods({key.split("/")[2] for key in known if key.startswith("ensembles/0/")}):
+        yield known
+
+
+@contextmanager
+def only_methods(names):
+    """Methods that are newer than the file are not there: they have no results in it, and stand in no message."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(METHODS, "_listed", {name: METHODS[name] for name in METHODS if name in names})
+        yield
 
 
 def check_file(path, command):

@@ -10,14 +10,10 @@ from ensemblage import METHODS, consensus, metrics, ranking
 from ensemblage.base.validation import Words, parameter_constraints
 
 GRIDS = {
-    **{METHODS[name].estimator: grids for name, grids in golden.OPTIONS.items()},
+    **{METHODS[name].estimator: grids for name, grids in golden.grids().items()},
     **{getattr(consensus, name): grids for name, (_, _, grids) in golden.OTHERS.items()},
     **{getattr(ranking, name): grids for name, (grids, _) in golden.RANKINGS.items()},
 }
-OTHERWISE = {"n_clusters", "weights", "random_state"}
-"""Parameters that `golden.kinds`, `ensembles` and `options` vary for every method."""
-NO_RESULT = {"n_jobs", "progress", "max_bytes"}
-"""Parameters that change no result, or refuse it."""
 
 
 @pytest.mark.parametrize("cls", GRIDS, ids=lambda cls: cls.__name__)
@@ -25,7 +21,7 @@ def test_every_option_is_compared(cls):
     """With another value than its default, and with every word."""
     cases = list(chain.from_iterable(map(ParameterGrid, GRIDS[cls])))
     for parameter, default in cls().get_params(deep=False).items():
-        if parameter in OTHERWISE | NO_RESULT:
+        if parameter in golden.NOT_OPTIONS:
             continue
         tried = [case[parameter] for case in cases if parameter in case]
         assert any(value is golden.GIVEN or value != default for value in tried), parameter
@@ -43,7 +39,6 @@ def test_every_estimator_of_labels_is_compared():
     for package in (consensus, ranking):
         estimators = [getattr(package, name) for name in package.__all__ if hasattr(getattr(package, name), "fit")]
         assert [cls for cls in estimators if cls not in GRIDS.keys() | by_name] == []
-    assert {METHODS[name].estimator for name in METHODS} <= GRIDS.keys()
 
 
 def test_every_metric_is_compared():

@@ -17,7 +17,7 @@ import pytest
 from joblib import Parallel, delayed, parallel_config
 from public import OBJECTS
 from scipy.sparse import csr_array
-from strategies import random_labels
+from strategies import random_labels, usual
 
 sys.path.insert(0, str(Path(__file__).parent / "guards"))
 
@@ -39,7 +39,6 @@ from ensemblage import (
     RandomKPartitions,
     SelectMembers,
     generation,
-    make_consensus,
     metrics,
     plotting,
     ranking,
@@ -229,7 +228,7 @@ def with_one_thread():
     calls, X = {}, np.random.default_rng(0).normal(size=(80, 3))
     assert len(labels.distinct.counts) > labels.n_missing == 0
     for name in METHODS:
-        model = make_consensus(name, 3)
+        model = usual(name, 3)
         options = {"random_state": 0, "n_jobs": 1, "partitioner": "spectral"}
         calls[name] = model.set_params(**{o: v for o, v in options.items() if o in model.get_params()}).fit
     for ranker in (AverageAgreement(), AverageAgreement("ari"), Discotec(), Discotec("tv", max_pairs=0)):

@@ -10,7 +10,7 @@ import pytest
 from inside import numbered_by_content
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics import adjusted_rand_score
-from strategies import few_starts, planted_labels, random_labels
+from strategies import few_starts, planted_labels, random_labels, usual
 from test_cli import fail, rows_of, succeed
 
 from ensemblage import METHODS, ConsensusClustering, Ensemble, EvidenceAccumulation, KMeansConsensus, make_consensus
@@ -23,7 +23,7 @@ BY_COMMON_LABELS = ["sec", "h-km", "lca", "hbgf", "cspa", "negmm", "ecpcs-mc"]
 
 
 def method(name, k=None, **parameters):
-    model = few_starts(make_consensus(name, k, **parameters))
+    model = few_starts(usual(name, k, **parameters))
     return model.set_params(random_state=0) if "random_state" in model.get_params() else model
 
 
@@ -336,7 +336,7 @@ def test_combine_in_the_shell(folder, method):
     pairs = ("--must-link", "must.csv", "--cannot-link", "cannot.csv")
     command = ("combine", "e.csv", "--id-column", "id", "-k", "3", "--method", method, "-o", "out")
     succeed(*command, *pairs)
-    model = make_consensus(method, 3)
+    model = usual(method, 3)
     seed = {"random_state": 0} if "random_state" in model.get_params() else {}
     model.set_params(**seed).fit(folder, must_link=[[0, 5], [5, 7]], cannot_link=[[0, 1], [1, 2]])
     assert [int(row[1]) for row in rows_of("out/labels.csv")[1:]] == model.labels_.tolist()

@@ -7,9 +7,9 @@ import pytest
 from click.testing import CliRunner
 from limits import limit
 from sklearn.metrics import adjusted_rand_score
-from strategies import planted_labels
+from strategies import planted_labels, usual
 
-from ensemblage import METHODS, KMeansConsensus, make_consensus, report
+from ensemblage import METHODS, KMeansConsensus, report
 from ensemblage.answer import compare_methods
 from ensemblage.base.random import task_seeds
 from ensemblage.cli import main
@@ -26,7 +26,7 @@ def compared():
 
 def test_each_gives_what_it_gives_alone(compared):
     for name, labels in zip(compared.names, compared.labels.T, strict=True):
-        model = make_consensus(name, 3)
+        model = usual(name, 3)
         if "random_state" in model.get_params():
             model.set_params(random_state=task_seeds(0, 1).item())
         assert (labels == model.fit(LABELS).labels_).all()

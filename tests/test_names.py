@@ -5,14 +5,14 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from representatives import of_families
-from strategies import label_matrices, planted_labels, random_labels, twins
+from strategies import label_matrices, planted_labels, random_labels, twins, usual
 
-from ensemblage import METHODS, EvidenceAccumulation, make_consensus
+from ensemblage import METHODS, EvidenceAccumulation
 from ensemblage.consensus.hierarchies import _content_order
 from ensemblage.consensus.hierarchies._hierarchy import HierarchicalConsensus
 
 HIERARCHIES = sorted(name for name, method in METHODS.items() if issubclass(method.estimator, HierarchicalConsensus))
-DETERMINISTIC = sorted({*HIERARCHIES, *(n for n in METHODS if "random_state" not in make_consensus(n, 2).get_params())})
+DETERMINISTIC = sorted({*HIERARCHIES, *(n for n in METHODS if "random_state" not in usual(n, 2).get_params())})
 """Those whose result no seed changes, as long as no threshold is drawn."""
 PATH = np.array([[2, 1], [1, 0], [0, 1], [0, 0]])
 """Each object shares a label with the next one, and what is read backwards is the same."""
@@ -50,7 +50,7 @@ def are_symmetric(labels, found, other):
 
 
 def fitted(name, k, labels, **parameters):
-    return make_consensus(name, k, **parameters).fit(labels)
+    return usual(name, k, **parameters).fit(labels)
 
 
 def number_of(labels, random):

@@ -1,16 +1,19 @@
 """Every parameter of every method counts: two values of it give two results. ``n_jobs`` counts for the time alone,
 ``progress`` for whoever looks on (test_progress.py).
+
+`TABLE` has the values for most classes. Those of other methods follow from what their parameters may be.
 """
 
 from functools import partial
 from importlib.util import find_spec
 from inspect import signature
+from pathlib import Path
 
 import numpy as np
 import pytest
 from limits import limit
 from sklearn.cluster import DBSCAN
-from strategies import planted_labels, random_labels
+from strategies import planted_labels, random_labels, values_of
 
 from ensemblage import (
     CSPA,
@@ -18,6 +21,7 @@ from ensemblage import (
     HGPA,
     LCE,
     MCLA,
+    METHODS,
     PTA,
     PTGP,
     BipartiteVoting,
@@ -281,7 +285,8 @@ def fitted(cls, data, parameters):
 
 def with_usual(cls, parameters):
     seed = {"random_state": 0} if "random_state" in signature(cls).parameters else {}
-    return {"n_clusters": 3, **seed, **parameters}
+    takes_none = hasattr(cls, "capabilities") and not cls().capabilities.takes_n_clusters
+    return {"n_clusters": None if takes_none else 3, **seed, **parameters}
 
 
 def found(model):
@@ -333,12 +338,44 @@ def test_fit_on_of_a_generator_counts(cls):
     np.testing.assert_array_equal(on_all, make(fit_on="auto").fit_transform(FEATURES))
 
 
-CLASSES = sorted({case[0] for case in TABLE}, key=lambda cls: cls.__name__)
+IN_TABLE = sorted({case[0] for case in TABLE}, key=lambda cls: cls.__name__)
+OTHERS = sorted({m.estimator for m in METHODS.values()} - set(IN_TABLE), key=lambda cls: cls.__name__)
+CLASSES = [*IN_TABLE, *OTHERS]
+FOR_TIME = {"n_jobs", "progress"}
 
 
-@pytest.mark.parametrize("cls", CLASSES)
+@pytest.mark.parametrize("cls", IN_TABLE)
 def test_every_parameter_is_in_the_table(cls):
-    assert {case[2] for case in TABLE if case[0] is cls} == signature(cls).parameters.keys() - {"n_jobs", "progress"}
+    assert {case[2] for case in TABLE if case[0] is cls} == signature(cls).parameters.keys() - FOR_TIME
+
+
+def has_own_test(cls, name):
+    """Whether the method's own test file has a test of the parameter: where it needs other data, or other values."""
+    file = Path(__file__).with_name(f"test_{cls.__module__.rpartition('.')[2].strip('_')}.py")
+    return file.exists() and f"\ndef test_{name}_counts(" in file.read_text(encoding="utf-8")
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_no_parameter_is_ignored():
+    """By the methods that the table does not have."""
+    for cls in OTHERS:
+        for name in signature(cls).parameters.keys() - FOR_TIME:
+            assert_counts(cls, name)
+
+
+def assert_counts(cls, name):
+    """Two of the values that a parameter may have give two results; a number of clusters may be refused."""
+    if has_own_test(cls, name):
+        return
+    if name == "n_clusters" and not cls().capabilities.takes_n_clusters:
+        with pytest.raises(ValueError, match=rf"^n_clusters of {cls.__name__} .* must be None"):
+            cls(4).fit(NOISE)
+        return
+    values = [ONE, TWO] if name == "weights" else list(values_of(cls, name))
+    assert any(len({found(fitted(cls, data, {name: v})) for v in values}) > 1 for data in (PLANTED, NOISE, TWINS)), (
+        f"{cls.__name__} ignores {name}: {values} give the same results on three ensembles. Use self.{name} in `_fit`, "
+        f"or show where it counts in test_{name}_counts of the method's test file."
+    )
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 from numpy.testing import assert_array_equal
 from representatives import first_of, of_families
-from strategies import random_labels
+from strategies import random_labels, usual
 
 from ensemblage import (
     METHODS,
@@ -129,7 +129,7 @@ def test_partitions_are_found_by_their_names(name, fitted):
     """Of ensembles and frames, in any order and among others: without a warning."""
     fields = METHODS[name].estimator.__dataclass_fields__
     given = {key: value for key, value in {"random_state": 0, "weights": [1, 0, 2]}.items() if key in fields}
-    model = make_consensus(name, 2, **given).fit(FITTED[fitted])
+    model = usual(name, 2, **given).fit(FITTED[fitted])
     frame = pd.DataFrame(LABELS, columns=["a", "b", "c"])
     others = frame.assign(who=[f"person {i}" for i in range(len(frame))], b2=frame["b"][::-1].to_numpy())
     for way in filter(partial(hasattr, model), WAYS):

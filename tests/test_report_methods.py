@@ -5,7 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
-from strategies import planted_labels
+from strategies import planted_labels, usual
 from test_report import Page
 
 from ensemblage import (
@@ -28,7 +28,6 @@ from ensemblage import (
     NegMM,
     RandomKPartitions,
     SpectralEnsembleClustering,
-    make_consensus,
     report,
 )
 from ensemblage.metrics import cluster_density, coassociation, ensemble_ari
@@ -48,7 +47,7 @@ def ensemble_of(missing=0.0):
 
 
 def fitted(name, ensemble, **parameters):
-    model = make_consensus(name, 3, **parameters)
+    model = usual(name, 3, **parameters)
     if "random_state" in model.get_params():
         model.set_params(random_state=0)
     return model.fit(ensemble)
@@ -82,7 +81,7 @@ def test_every_method_has_its_page_with_missing_labels_weights_names_and_all_els
     html, summary = path.read_text(encoding="utf-8"), json.loads((tmp_path / "page.json").read_text(encoding="utf-8"))
     Page(html)
     assert "<b>" not in html
-    assert f"{model.n_clusters_} clusters in {N} objects" in html
+    assert f"{model.n_clusters_} cluster{'s' * (model.n_clusters_ > 1)} in {N} objects" in html
     assert summary["consensus"]["n_unlabelled"] == 1
     assert "1 object without a label in any partition is in none." in html
     assert (">Weight</th>" in html) == ("weights from 0.5 to 3" in html) == bool(weights)

@@ -9,7 +9,7 @@ from numpy.testing import assert_array_equal
 from representatives import first_of, of_families
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
-from strategies import few_starts, planted_labels, random_labels, twins
+from strategies import few_starts, planted_labels, random_labels, twins, usual
 
 from ensemblage import (
     CSPA,
@@ -27,13 +27,12 @@ from ensemblage import (
     NegMM,
     SelectMembers,
     SpectralEnsembleClustering,
-    make_consensus,
 )
 from ensemblage.ranking import AverageAgreement
 
 NEEDS = {"cspa": "pymetis", "mcla": "pymetis", "hgpa": "mtkahypar"}
 MODELS = {
-    **{name: few_starts(make_consensus(name, 3)) for name in METHODS if name not in NEEDS or find_spec(NEEDS[name])},
+    **{name: few_starts(usual(name, 3)) for name in METHODS if name not in NEEDS or find_spec(NEEDS[name])},
     "km, refined": KMeansConsensus(3, refine="density", init="random", n_init=3),
     "cosine": KMeansConsensus(3, utility="cosine", normalize=True),
     "h-km, its own k": BisectingKMeansConsensus(split_rule="gain"),

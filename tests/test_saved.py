@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.cluster import Birch, KMeans
 from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
-from strategies import few_starts, random_labels
+from strategies import few_starts, number_for, random_labels, usual
 
 import ensemblage
 from ensemblage import METHODS, ConsensusClustering, Ensemble, KMeansConsensus, Preprocessor, generation, make_consensus
@@ -73,7 +73,7 @@ def test_every_method(name, k, tmp_path):
         k = 2
     labels, new = random_labels(60, 6, 4, 0.1, seed=1), random_labels(30, 6, 4, 0.1, seed=2)
     frame = pd.DataFrame(labels, columns=[f"p{j}" for j in range(6)])
-    model = few_starts(make_consensus(name, k)).fit(frame)
+    model = few_starts(usual(name, k)).fit(frame)
     loaded = through_a_file(model, tmp_path)
     new = pd.DataFrame(new, columns=frame.columns)
     found = model.assign(new)
@@ -104,7 +104,8 @@ def test_a_source_of_random_numbers_goes_on_where_it_was(kind, bits, tmp_path):
 def test_every_method_on_features(name):
     """The objects that were fitted get the clusters that they have, whether the method predicts or not."""
     generator = generation.RandomKPartitions(6, k_min=2, k_max=5)
-    model = ConsensusClustering(3, generator=generator, consensus=name, random_state=0).fit(X)
+    k = number_for(name)
+    model = ConsensusClustering(k, generator=generator, consensus=name, random_state=0).fit(X)
     found = model.assign(X)
     if name == "hgpa" or (name == "cspa" and not model.consensus_.distinct):
         return  # balanced cuts may part objects with the same labels
@@ -195,7 +196,7 @@ def test_sparse_features_and_greedy_consensus(tmp_path):
 def test_rows_from_disk(tmp_path):
     np.save(tmp_path / "labels.npy", random_labels(60, 5, 3))
     for name in ("km", "acv", "majority"):
-        through_a_file(few_starts(make_consensus(name, 3)).fit(Ensemble.open(tmp_path / "labels.npy")), tmp_path)
+        through_a_file(few_starts(usual(name, 3)).fit(Ensemble.open(tmp_path / "labels.npy")), tmp_path)
 
 
 def test_the_same_model_makes_the_same_bytes(tmp_path):
@@ -312,7 +313,7 @@ def test_files_of_format_1_stay_readable(name):
     kept = ensemblage.load(FILES / f"model-1-{name}.npz")
     given: dict = {"random_state": 0} if name not in ("eac-average", "acv") else {}
     given |= {"n_init": 10} if name == "lca" else {}  # the default then
-    today = make_consensus(name, 3, **given)
+    today = usual(name, 3, **given)
     today.fit(LABELS_OF_FILES)
     assert repr(kept) == repr(today)
     assert_array_equal(kept.labels_, today.labels_)

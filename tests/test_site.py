@@ -17,6 +17,7 @@ from ensemblage import METHODS, plotting
 
 ROOT = Path(__file__).parents[1]
 SITE = ROOT / "docs" / "site"
+MARK = "\n<!-- methods of this page -->\n"
 PAGES = sorted(path for path in SITE.rglob("*.md") if "api" not in path.relative_to(SITE).parts)
 
 
@@ -81,8 +82,11 @@ def test_every_card_of_the_gallery_has_a_picture_of_its_code_of_today():
 
 
 def test_every_method_is_on_a_page_of_theory():
-    text = "".join(path.read_text(encoding="utf-8") for path in (SITE / "theory").glob("*.md"))
-    assert not [name for name in METHODS if f"`{name}`" not in text]
+    pages = {path.stem for path in (SITE / "theory").glob("*.md") if MARK in path.read_text(encoding="utf-8")}
+    unknown = {name: method.theory for name, method in METHODS.items() if method.theory not in pages}
+    assert not unknown, f"`theory` of these records must be one of {sorted(pages)}"
+    table = extension("records").theory_table
+    assert all(f"`{name}`" in table(f"theory/{method.theory}") for name, method in METHODS.items())
 
 
 @pytest.mark.parametrize("name", ["methods_table", "capabilities_table", "papers_table"])

@@ -12,7 +12,7 @@ from representatives import first_of
 from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
 from sklearn.mixture import GaussianMixture
-from strategies import few_starts, planted_labels, random_labels
+from strategies import few_starts, planted_labels, random_labels, usual
 
 import ensemblage
 from ensemblage import METHODS, CumulativeVoting, EuclideanMedian, SoftEnsemble, make_consensus
@@ -27,7 +27,7 @@ LEARNED = ("labels_", "confidence_", "cohesion_", "runner_up_", "objective_", "a
 
 
 def method(name, k=None, **parameters):
-    model = few_starts(make_consensus(name, k, **parameters))
+    model = few_starts(usual(name, k, **parameters))
     return model.set_params(random_state=0) if "random_state" in model.get_params() else model
 
 

@@ -5,7 +5,7 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
-from strategies import few_starts, planted_labels
+from strategies import few_starts, planted_labels, usual
 
 from ensemblage import METHODS, KModesConsensus, make_consensus, metrics
 from ensemblage.base.validation import LEAST_WEIGHT, check_weights, weight_unit
@@ -14,7 +14,7 @@ NEEDS = {"cspa": "pymetis", "mcla": "pymetis", "hgpa": "mtkahypar"}
 WEIGHTED = sorted(
     name
     for name in METHODS
-    if "weights" in make_consensus(name, 2).get_params() and (name not in NEEDS or find_spec(NEEDS[name]))
+    if "weights" in usual(name, 2).get_params() and (name not in NEEDS or find_spec(NEEDS[name]))
 )
 UNEQUAL = sorted(set(WEIGHTED) - {"negmm-wat-kmeans", "negmm-wat-gmm"})
 
@@ -32,7 +32,7 @@ def labels(request):
 
 
 def fitted(name, labels, weights):
-    model = few_starts(make_consensus(name, 3, weights=weights))
+    model = few_starts(usual(name, 3, weights=weights))
     return (model.set_params(random_state=0) if "random_state" in model.get_params() else model).fit(labels)
 
 

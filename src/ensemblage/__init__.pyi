@@ -1,3 +1,5 @@
+# The public names, and where they are. `python docs/make_tables.py` writes the lines of methods.
+
 from ensemblage import answer as answer
 from ensemblage import consensus as consensus
 from ensemblage import datasets as datasets

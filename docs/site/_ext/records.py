@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import fields
 from itertools import dropwhile, takewhile
 from pathlib import Path
+from typing import Any
 
 from gallery import cards_grid
 from sphinx.application import Sphinx
@@ -34,13 +35,17 @@ PAGES = {
 
 
 def include(app: Sphinx, page: str, content: list[str]) -> None:
-    """Replace ``<!-- document: NAME -->`` and ``<!-- table: NAME -->`` in a page; it is read anew when these change."""
+    """Replace ``<!-- document: NAME -->``, ``<!-- table: NAME -->`` and ``<!-- methods of this page -->`` in a page.
+
+    It is read anew when the documents change.
+    """
     for name in re.findall(r"^<!-- document: (\S+) -->$", content[0], flags=re.MULTILINE):
         app.env.note_dependency(str(DOCS / name))
     if "<!-- table: " in content[0]:
         for name in ("LEADERBOARD.md", "REPRODUCTION.md"):
             app.env.note_dependency(str(DOCS / name))
     text = re.sub(r"^<!-- document: (\S+) -->$", lambda m: document(m[1], page), content[0], flags=re.MULTILINE)
+    text = re.sub(r"^<!-- methods of this page -->$", lambda _: theory_table(page), text, flags=re.MULTILINE)
     content[0] = re.sub(r"^<!-- table: (\S+) -->$", lambda m: TABLES[m[1]](), text, flags=re.MULTILINE)
 
 
@@ -87,6 +92,11 @@ def names_of(name: str) -> str:
     return ", ".join(f"`{one}`" for one in (name, *METHODS[name].aliases))
 
 
+def class_of(method: Any) -> str:
+    """A link to the class of a method."""
+    return f"{{py:obj}}`~ensemblage.{method.estimator.__name__}`"
+
+
 def capabilities_table() -> str:
     """A row per method: which weights, labels and pairs it takes, and what it does beside `fit`."""
     from ensemblage import METHODS
@@ -106,11 +116,10 @@ def methods_table() -> str:
     seconds = {row[0]: row[3] for row in board("## Stability, time and memory")}
     rows = []
     for name, method in METHODS.items():
-        link = f"{{py:obj}}`~ensemblage.{method.estimator.__name__}`"
         measured = [told.get(f"{name} on {pool}", "–").removeprefix("0") for pool in ("random-k", "diverse")]
         cost = seconds.get(f"{name} on random-k", "–")
         finds = method.finds_k or "no"
-        rows.append([names_of(name), method.when, *measured, cost, method.complexity, finds, link])
+        rows.append([names_of(name), method.when, *measured, cost, method.complexity, finds, class_of(method)])
     head = ["name", "when", "50 k-means", "diverse", "CPU s", "time", "finds k", "class"]
     return markdown(head, rows)
 
@@ -153,6 +162,18 @@ def papers_table() -> str:
         papers = "; ".join((method.paper, *(alias.paper for alias in method.aliases.values())))
         lines.append(f"| {names_of(name)} | {papers} | {method.memory} |")
     return "\n".join(lines) + "\n"
+
+
+def theory_table(page: str) -> str:
+    """A row per method that a page of the theory explains: what it is, when, what it costs."""
+    from ensemblage import METHODS
+
+    rows = [
+        [names_of(name), method.paper, method.when, method.complexity, class_of(method)]
+        for name, method in METHODS.items()
+        if f"theory/{method.theory}" == page
+    ]
+    return markdown(["name", "paper", "when", "time", "class"], rows)
 
 
 def verdict_table() -> str:

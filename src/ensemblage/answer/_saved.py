@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from ensemblage import consensus
 from ensemblage._version import __version__
 from ensemblage.base.validation import check_path
 from ensemblage.consensus._method import METHODS
@@ -153,6 +154,8 @@ def records_of_consensus() -> dict[str, type]:
 
     They hold data: to make one runs no code but its own ``__new__``.
     """
+    for name in consensus.__all__:
+        getattr(consensus, name)  # imports its file
     return _records_beside(frozenset(method.estimator.__module__ for method in METHODS.values()))
 
 

@@ -19,13 +19,13 @@ class Reference:
     """Family names and initials, as BibTeX wants them."""
     title: str
     year: int | None
-    where: str
+    where: str = ""
     """Journal or proceedings; empty of a manuscript."""
-    number: str
+    number: str = ""
     """Volume, and issue in brackets."""
-    kind: str
+    kind: str = "misc"
     """Of BibTeX: article, inproceedings, or misc of a manuscript."""
-    doi: str
+    doi: str = ""
     """Without the resolver; empty where none is known."""
 
     @property

@@ -40,6 +40,12 @@ class Method:
     """When to use it, in a few words: what it is made for, what it costs (docs/LEADERBOARD.md measures)."""
     references: tuple[str | Reference, ...] = ()
     """Its papers: keys of `ensemblage.base.references`, or papers that are not there."""
+    theory: str = ""
+    """The page of docs/site/theory that explains it."""
+    place: str = ""
+    """The place in the paper that its code is from; empty: `paper` says it."""
+    read: tuple[str, ...] = ()
+    """Functions and classes of `consensus` to read with the estimator, when the code is checked against the paper."""
     published: Mapping[str, Any] | None = None
     """Its settings in the tables of the paper that is reproduced with it, where they are not the defaults; None if no
     reproduced paper has it."""

@@ -35,6 +35,17 @@ LIFETIME, LARGEST = "the longest lifetime", "that of the largest partition"
 LEAST_LOSS = "the least expected loss"
 AGREEMENT = "the highest mean ARI with the partitions"
 
+# Places in the papers of several methods.
+OF_EAC = "Fred & Jain 2005; Iam-On et al. 2011, CTS"
+OF_NEGMM = "Zhong et al. 2019; Sinorina et al. 2022, Alg. 1"
+OF_LCE = "Iam-On et al. 2010, 2011: WCT, WTQ, the refined matrix"
+OF_PTA = "Huang, Lai & Wang 2016: PTA, Eq. 14"
+OF_MEDIANS = "Hornik 2005; Hornik & Böhm 2008: alternate matching and fitting"
+OF_SALSO = (
+    "Dahl, Johnson & Müller 2022: sequential allocation, sweetening, zealous updates; "
+    "Galinier & Hao 1999: recombinations"
+)
+
 # What the papers' tables were made with, ``published``, was found by reproducing them: see docs/REPRODUCTION.md.
 # Candel, Tables 2 to 7: not in the text, taken because it reproduces, are random rows as starts of SEC and ECC, equal
 # vertex weights of MCLA, METIS' k-way cut of all objects for CSPA, the largest cluster split by H-KM.
@@ -50,6 +61,9 @@ METHODS.register(
             AGREEMENT,
             when="any number of objects: linear time, finds k, places new ones",
             references=("candel2023", "wu2015"),
+            theory="kmeans",
+            place="Candel 2023, Sec. 4.1, Eqs. 16-20; Topchy et al. 2003",
+            read=("CategoryUtility",),
             published={},
             aliases={"qmi": Alias("Topchy, Jain & Punch 2003, quadratic mutual information", ("topchy2003",))},
         ),
@@ -61,6 +75,9 @@ METHODS.register(
             "⌊√n⌋",
             when="many clusters, or a tree of splits: linear time",
             references=("candel2023", "steinbach2000"),
+            theory="kmeans",
+            place="Candel 2023, Secs. 4.2-4.4, Eqs. 21-23",
+            read=("gain_of",),
             published={"split_rule": "size"},
         ),
         "kcc": Method(
@@ -72,6 +89,9 @@ METHODS.register(
             parameters={"init": "random"},
             when="as km, with the paper's random starts",
             references=("wu2015",),
+            theory="kmeans",
+            place="Wu et al. 2015, KCC with U_c, and Table 1",
+            read=("CategoryUtility", "CosineUtility", "LpUtility"),
             published={"n_init": 1, "init": "random"},
         ),
         "ecc": Method(
@@ -83,6 +103,9 @@ METHODS.register(
             parameters={"utility": "entropy"},
             when="as km, by entropies",
             references=("liu2017",),
+            theory="kmeans",
+            place="Liu et al. 2017, U_H",
+            read=("EntropyUtility",),
             published={"init": "random"},
         ),
         "sec": Method(
@@ -92,6 +115,9 @@ METHODS.register(
             "O(n + d k)",
             when="as km, with objects weighted as in spectral clustering",
             references=("liu2015",),
+            theory="kmeans",
+            place="Liu et al. 2015",
+            read=("AssociationUtility",),
             published={"init": "random"},
         ),
         "eac-single": Method(
@@ -103,6 +129,9 @@ METHODS.register(
             {"linkage": "single"},
             when="clusters that are chains; one bridge joins two",
             references=("fred2005",),
+            theory="evidence",
+            place=OF_EAC,
+            read=("eac", "eac_by_triples"),
             published={},
         ),
         "eac-average": Method(
@@ -113,6 +142,9 @@ METHODS.register(
             LIFETIME,
             when="the default: up to 20,000 objects, finds k, a dendrogram",
             references=("fred2005",),
+            theory="evidence",
+            place=OF_EAC,
+            read=("eac", "eac_by_triples"),
             published={},
         ),
         "eac-complete": Method(
@@ -124,6 +156,9 @@ METHODS.register(
             {"linkage": "complete"},
             when="compact clusters, a dendrogram; up to thousands of objects",
             references=("fred2005",),
+            theory="evidence",
+            place=OF_EAC,
+            read=("eac", "eac_by_triples"),
             published={},
         ),
         "negmm": Method(
@@ -133,6 +168,9 @@ METHODS.register(
             "O(n²)",
             when="weak associations blur the clusters; up to thousands of objects",
             references=("zhong2019",),
+            theory="negmm",
+            place=OF_NEGMM,
+            read=("strong_graph",),
             published={},
         ),
         "negmm-wat-kmeans": Method(
@@ -143,6 +181,9 @@ METHODS.register(
             parameters={"association_threshold": "kmeans"},
             when="as negmm, one threshold instead of a search",
             references=("sinorina2022", "zhong2019"),
+            theory="negmm",
+            place=OF_NEGMM,
+            read=("strong_graph",),
             published={},
         ),
         "negmm-wat-gmm": Method(
@@ -153,6 +194,9 @@ METHODS.register(
             parameters={"association_threshold": "gmm"},
             when="as negmm, one threshold instead of a search",
             references=("sinorina2022", "zhong2019"),
+            theory="negmm",
+            place=OF_NEGMM,
+            read=("strong_graph",),
             published={},
         ),
         "cspa": Method(
@@ -162,6 +206,9 @@ METHODS.register(
             "O(n²) up to 1,000 rows, O(100 n) above",
             when="clusters of about the same size",
             references=("strehl2002",),
+            theory="graphs",
+            place="Strehl & Ghosh 2002, Sec. 3.2",
+            read=("association_graph",),
             published={"distinct": False, "recursive": False},
             package="pymetis",
         ),
@@ -172,6 +219,9 @@ METHODS.register(
             "O(n p)",
             when="clusters of about the same size, many objects",
             references=("strehl2002",),
+            theory="graphs",
+            place="Strehl & Ghosh 2002, Sec. 3.3; Zhou et al. 2006",
+            read=("hyperedges",),
             published={},
             package="mtkahypar",
         ),
@@ -182,6 +232,9 @@ METHODS.register(
             "O(n p + d²)",
             when="members with clusters that match each other",
             references=("strehl2002",),
+            theory="graphs",
+            place="Strehl & Ghosh 2002, Sec. 3.4",
+            read=("meta_graph",),
             published={"vertex_weights": "equal"},
             package="pymetis",
         ),
@@ -192,6 +245,9 @@ METHODS.register(
             "O(n k + d²)",
             when="k is known, many objects, members of any granularity",
             references=("fern2004",),
+            theory="graphs",
+            place="Fern & Brodley 2004",
+            read=("spectral_clusters",),
         ),
         "lwea": Method(
             EvidenceAccumulation,
@@ -202,6 +258,9 @@ METHODS.register(
             {"cluster_weights": "eci"},
             when="members whose clusters are of unequal quality; finds k",
             references=("huang2018", "fred2005"),
+            theory="links",
+            place="Huang et al. 2018, LWEA",
+            read=("lwea",),
         ),
         "lwgp": Method(
             HBGF,
@@ -211,6 +270,9 @@ METHODS.register(
             parameters={"partitioner": "transfer", "cluster_weights": "eci"},
             when="members whose clusters are of unequal quality, many objects",
             references=("huang2018", "li2012"),
+            theory="links",
+            place="Huang et al. 2018, LWGP",
+            read=("lwgp",),
         ),
         "ecpcs-hc": Method(
             EvidenceAccumulation,
@@ -221,6 +283,9 @@ METHODS.register(
             {"similarity": "ecpcs"},
             when="members with many small clusters; finds k",
             references=("huang2021",),
+            theory="links",
+            place="Huang et al. 2021, Eqs. 6-15: ECPCS-HC",
+            read=("propagate", "ecpcs_hc"),
         ),
         "ecpcs-mc": Method(
             MCLA,
@@ -230,6 +295,9 @@ METHODS.register(
             parameters={"similarity": "ecpcs", "partitioner": "spectral", "ties": "first"},
             when="members with many small clusters, many objects",
             references=("huang2021",),
+            theory="links",
+            place="Huang et al. 2021, Eqs. 6-11: ECPCS-MC",
+            read=("propagate", "ecpcs_mc"),
         ),
         "lce-wct": Method(
             LCE,
@@ -238,6 +306,9 @@ METHODS.register(
             "O(n k + d²)",
             when="members with many small clusters that overlap",
             references=("iamon2010",),
+            theory="links",
+            place=OF_LCE,
+            read=("link_similarity", "connected_triples", "triple_quality"),
         ),
         "lce-wtq": Method(
             LCE,
@@ -247,6 +318,9 @@ METHODS.register(
             parameters={"similarity": "wtq"},
             when="members with many small clusters that overlap",
             references=("iamon2011",),
+            theory="links",
+            place=OF_LCE,
+            read=("link_similarity", "connected_triples", "triple_quality"),
         ),
         "u-senc": Method(
             HBGF,
@@ -256,6 +330,9 @@ METHODS.register(
             parameters={"partitioner": "transfer"},
             when="very many objects, with the generator uspec",
             references=("huang2020",),
+            theory="links",
+            place="Huang et al. 2020, Sec. 4: the consensus, Eqs. 15-19",
+            read=("u_senc",),
         ),
         "pta-average": Method(
             PTA,
@@ -265,6 +342,8 @@ METHODS.register(
             LIFETIME,
             when="few partitions that say little pair by pair; finds k",
             references=("huang2016",),
+            theory="trajectories",
+            place=OF_PTA,
         ),
         "pta-complete": Method(
             PTA,
@@ -275,6 +354,8 @@ METHODS.register(
             {"linkage": "complete"},
             when="as pta-average, compact clusters",
             references=("huang2016",),
+            theory="trajectories",
+            place=OF_PTA,
         ),
         "pta-single": Method(
             PTA,
@@ -285,6 +366,8 @@ METHODS.register(
             {"linkage": "single"},
             when="as pta-average, clusters that are chains",
             references=("huang2016",),
+            theory="trajectories",
+            place=OF_PTA,
         ),
         "ptgp": Method(
             PTGP,
@@ -293,6 +376,8 @@ METHODS.register(
             "O(n (d + q))",
             when="as pta-average, k is known",
             references=("huang2016", "li2012"),
+            theory="trajectories",
+            place="Huang, Lai & Wang 2016: PTGP",
         ),
         "majority": Method(
             MajorityVoting,
@@ -302,6 +387,8 @@ METHODS.register(
             "that of the reference",
             when="members with the same clusters, such as one algorithm on resamples",
             references=("dudoit2003",),
+            theory="voting",
+            place="Dudoit & Fridlyand 2003, BagClust1",
         ),
         "k-modes": Method(
             KModesConsensus,
@@ -310,6 +397,9 @@ METHODS.register(
             "O(n + d k)",
             when="the most frequent labels as centres, linear time",
             references=("huang1998", "luo2006"),
+            theory="kmeans",
+            place="Huang 1998; Luo, Kong & Li 2006",
+            read=("ModeUtility",),
         ),
         "lca": Method(
             LatentClassConsensus,
@@ -319,6 +409,9 @@ METHODS.register(
             "the least BIC",
             when="probabilities of clusters, k by BIC, places new objects",
             references=("topchy2004",),
+            theory="latent",
+            place="Topchy, Jain & Punch 2004: mixture of latent classes",
+            read=("Em",),
         ),
         "salso-vi": Method(
             SalsoConsensus,
@@ -328,6 +421,9 @@ METHODS.register(
             LEAST_LOSS,
             when="draws from a posterior of partitions: the point estimate",
             references=("dahl2022", "wade2018"),
+            theory="latent",
+            place=OF_SALSO,
+            read=("Search",),
         ),
         "salso-binder": Method(
             SalsoConsensus,
@@ -338,6 +434,9 @@ METHODS.register(
             {"loss": "binder"},
             when="draws from a posterior; pairs of objects that most draws join",
             references=("dahl2022", "wade2018"),
+            theory="latent",
+            place=OF_SALSO,
+            read=("Search",),
         ),
         "salso-omari": Method(
             SalsoConsensus,
@@ -348,6 +447,9 @@ METHODS.register(
             {"loss": "omari"},
             when="draws from a posterior; the highest mean ARI, corrected for chance",
             references=("dahl2022",),
+            theory="latent",
+            place=OF_SALSO,
+            read=("Search",),
         ),
         "salso-nvi": Method(
             SalsoConsensus,
@@ -358,6 +460,9 @@ METHODS.register(
             {"loss": "nvi"},
             when="draws from a posterior; between salso-vi and salso-binder",
             references=("dahl2022",),
+            theory="latent",
+            place=OF_SALSO,
+            read=("Search",),
         ),
         "salso-id": Method(
             SalsoConsensus,
@@ -368,6 +473,9 @@ METHODS.register(
             {"loss": "id"},
             when="draws from a posterior with fine clusters; tends to many clusters",
             references=("dahl2022",),
+            theory="latent",
+            place=OF_SALSO,
+            read=("Search",),
         ),
         "salso-nid": Method(
             SalsoConsensus,
@@ -378,6 +486,9 @@ METHODS.register(
             {"loss": "nid"},
             when="draws from a posterior with fine clusters; tends to many clusters",
             references=("dahl2022",),
+            theory="latent",
+            place=OF_SALSO,
+            read=("Search",),
         ),
         "soft-euclidean": Method(
             EuclideanMedian,
@@ -387,6 +498,9 @@ METHODS.register(
             LARGEST,
             when="memberships; members with about the same clusters",
             references=("hornik2005", "hornik2008"),
+            theory="voting",
+            place=OF_MEDIANS,
+            read=("Prototypes",),
         ),
         "hard-euclidean": Method(
             EuclideanMedian,
@@ -397,6 +511,9 @@ METHODS.register(
             {"prototype": "hard"},
             when="members with about the same clusters",
             references=("hornik2005", "hornik2008"),
+            theory="voting",
+            place=OF_MEDIANS,
+            read=("Prototypes",),
             aliases={"hard-manhattan": Alias("Hornik 2005, hard Manhattan median (HM)", ("hornik2005",))},
         ),
         "gv3": Method(
@@ -407,6 +524,9 @@ METHODS.register(
             LARGEST,
             when="memberships that reproduce how often objects are together",
             references=("gordon2001", "hornik2005"),
+            theory="voting",
+            place="Gordon & Vichi 2001, third model",
+            read=("Comemberships",),
         ),
         "acv": Method(
             CumulativeVoting,
@@ -416,6 +536,9 @@ METHODS.register(
             LIFETIME,
             when="k is not known: finds it, tells memberships, places new objects",
             references=("ayad2010", "ayad2008"),
+            theory="voting",
+            place="Ayad & Kamel 2010, Alg. 2, Eq. 5",
+            read=("ada_cvote",),
             published={},
         ),
         "bv": Method(
@@ -426,6 +549,9 @@ METHODS.register(
             LIFETIME,
             when="members with the same number of clusters; memberships",
             references=("ayad2010", "dimitriadou2002"),
+            theory="voting",
+            place="Ayad & Kamel 2010, Alg. 1, Eq. 2",
+            read=("bvote",),
             published={},
         ),
     }

@@ -33,7 +33,7 @@ from ensemblage.consensus.evidence import Evidence
 from ensemblage.kernels._contingency import tally_clusters
 from ensemblage.labels.blocks import LabelRows
 from ensemblage.labels.coding import Coding, check_sample_weight, in_order
-from ensemblage.labels.ensemble import Ensemble, coded_labels, given_labels
+from ensemblage.labels.ensemble import coded_labels, given_labels
 from ensemblage.labels.links import Links, shared_labels
 from ensemblage.labels.rows import Rows, linked_rows
 from ensemblage.labels.soft import SoftCoding, SoftEnsemble, as_any_ensemble
@@ -155,6 +155,8 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
         self.__dict__.pop("_seen", None)  # of add_partitions, which keeps it
         name, able, units = type(self).__name__, self.capabilities, self._capabilities.cannot_link
         ensemble, sample_weight, X = given_labels(X, sample_weight)
+        if isinstance(ensemble, SoftEnsemble):
+            self._check_memberships(ensemble)
         validate_data(self, X, skip_check_array=True)
         self._names = ensemble.names
         (n, p), links = ensemble.shape, None
@@ -162,7 +164,7 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
             links = Links.of(n, must_link, cannot_link)
         if sample_weight is not None:
             sample_weight = check_sample_weight(sample_weight, n)
-        self._check_taken(ensemble, sample_weight, links)
+        self._check_taken(sample_weight, links)
         if links is not None and not units:
             ensemble.rows.in_memory(name, WITHOUT_ROWS, because=" to give groups of must_link common labels")
             ensemble = ensemble._with_common_labels(links, sample_weight)
@@ -263,23 +265,21 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
         """What the parameters leave of it."""
         return able
 
-    def _check_memberships(self) -> None:
-        """Refuse parameters with which memberships cannot be counted."""
+    def _check_memberships(self, ensemble: SoftEnsemble) -> None:
+        """Refuse memberships; a method that takes them, parameters with which they cannot be counted."""
+        if not self._capabilities.memberships:
+            raise ValueError(
+                f"X of {type(self).__name__} must be labels: it cannot use memberships. Got {ensemble!r}. Give "
+                "soft.to_labels(), or use CumulativeVoting, BipartiteVoting, MajorityVoting, EuclideanMedian, "
+                "ComembershipMedian or HBGF."
+            )
 
     def _check_links(self) -> None:
         """Refuse parameters with which units cannot be assigned."""
 
-    def _check_taken(self, ensemble: Any, sample_weight: NDArray[np.int64] | None, links: Links | None) -> None:
-        """Refuse memberships, weights and pairs for which the method has no rule."""
+    def _check_taken(self, sample_weight: NDArray[np.int64] | None, links: Links | None) -> None:
+        """Refuse weights and pairs for which the method has no rule."""
         name = type(self).__name__
-        if isinstance(ensemble, SoftEnsemble):
-            if not self._capabilities.memberships:
-                raise ValueError(
-                    f"X of {name} must be labels: it cannot use memberships. Got {ensemble!r}. Give soft.to_labels(), "
-                    "or use CumulativeVoting, BipartiteVoting, MajorityVoting, EuclideanMedian, ComembershipMedian or "
-                    "HBGF."
-                )
-            self._check_memberships()
         if sample_weight is not None and not self._capabilities.sample_weight:
             raise ValueError(
                 f"{name} must be fitted without sample_weight: it counts every object once. Got weights. Leave "

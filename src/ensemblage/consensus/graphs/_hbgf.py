@@ -158,7 +158,7 @@ class HBGF(ObjectGraph, LocallyWeighted):
         if self.cluster_weights is not None:
             yield "cluster_weights", "None"
 
-    def _check_memberships(self) -> None:
+    def _check_memberships(self, ensemble: Any) -> None:
         for name, rule in self._against_memberships():
             raise ValueError(
                 f"{name} of HBGF must be {rule} with a SoftEnsemble. Got {format_value(getattr(self, name))}. "

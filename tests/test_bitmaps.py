@@ -16,8 +16,6 @@ from ensemblage.consensus.graphs import _cspa
 from ensemblage.consensus.graphs._cspa import association_graph
 from ensemblage.consensus.hierarchies import _linkage
 from ensemblage.counting import _bitmaps
-from ensemblage.counting._bitmaps import Bitmaps, maps_of
-from ensemblage.counting._pairs import pair_histogram
 from ensemblage.kernels import _bitmaps as kernels
 from ensemblage.kernels._bitmaps import BLOCK_BITS, WORDS, plane_count
 from ensemblage.kernels._jit import jit
@@ -109,7 +107,7 @@ def test_marks(number):
 
 @pytest.mark.parametrize("place", [-1, 0, 62, 63, 64, 127, BLOCK_BITS - 1])
 def test_rows_after_a_place(place):
-    maps = maps_of(np.zeros((BLOCK_BITS - 3, 1), dtype=np.uint8), np.zeros(1, dtype=np.int64), 1)
+    maps = _bitmaps.maps_of(np.zeros((BLOCK_BITS - 3, 1), dtype=np.uint8), np.zeros(1, dtype=np.int64), 1)
     marks = np.empty(WORDS, dtype=np.uint64)
     kernels.mark_after(maps, 0, place, marks)
     assert_array_equal(np.flatnonzero(naive.bits_of(marks)), np.arange(place + 1, BLOCK_BITS - 3))
@@ -121,7 +119,7 @@ def test_maps_of_all_tiles(n, tile_bytes, monkeypatch):
     monkeypatch.setattr(_bitmaps, "TILE_BYTES", tile_bytes)
     codes = random_labels(n=n, p=3, k=5, seed=n).astype(np.uint8)
     counts = np.sort(np.random.default_rng(n).integers(1, 4, size=n))
-    bitmaps = Bitmaps.of(codes, counts)
+    bitmaps = _bitmaps.Bitmaps.of(codes, counts)
     tiles = list(bitmaps.tiles())
     maps = np.concatenate([tile.maps[:, : len(tile.members)] for tile in tiles], axis=1)
     bits = naive.bits_of(maps).reshape(len(maps), -1)
@@ -154,8 +152,7 @@ def test_histogram_and_sums_are_those_of_codes(n, p, tile_bytes, without_bitmaps
     monkeypatch.setattr(_bitmaps, "TILE_BYTES", tile_bytes)
     labels = twins(planted_labels(n=n, p=p, k=4, noise=0.5, seed=p)[0], n + n // 5)
     ensemble = Ensemble(labels)
-    codes, counts, _ = ensemble.distinct
-    histogram = lambda n_jobs: pair_histogram(codes[:], counts, ensemble.n_clusters, True, n_jobs)  # noqa: E731
+    histogram = lambda n_jobs: association_counts(ensemble, n_jobs=n_jobs)  # noqa: E731
     assert_array_equal(*without_bitmaps(lambda: histogram(1)))
     assert_array_equal(histogram(1), histogram(2))
     if p > 2:

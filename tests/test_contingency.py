@@ -1,192 +1,153 @@
-"""Kernels that count pairs: contingency tables, label counts per cluster, pair histograms."""
+"""Counts by what the public functions make of them: contingency tables, label counts per cluster, pair histograms."""
+
+from itertools import combinations
 
 import naive
 import numpy as np
 import pytest
 from hypothesis import given
+from limits import limit
 from strategies import label_matrices, random_labels, twins
 
 from ensemblage import Ensemble
-from ensemblage.counting import _contingency, _pairs
-from ensemblage.counting._contingency import contingency_tables, sums_with
-from ensemblage.counting._pairs import label_count_squares, pair_histogram
+from ensemblage.labels.disk import BlockRows
+from ensemblage.metrics import association_counts, density, kmeans_loss, partition_distances
 
 pytestmark = pytest.mark.usefixtures("only_kernels")
 
-SQUARES = np.empty(0, dtype=np.int64)
+KINDS = ("manhattan", "symdiff", "vi")
+"""Distances of whole tables, of squares of their cells, and of entropies."""
 
 
-def tables_of(labels, n_jobs=None):
-    codes, counts, _ = Ensemble(labels).distinct
-    codes = codes[:]
-    return contingency_tables(np.ascontiguousarray(codes.T), counts, Ensemble(labels).n_clusters, n_jobs)
+def distances(labels, kind):
+    """By the definition."""
+    p = labels.shape[1]
+    pairs = [naive.partition_distance(labels[:, i], labels[:, j], kind) for i in range(p) for j in range(p) if i != j]
+    found = np.zeros((p, p))
+    found[~np.eye(p, dtype=bool)] = pairs
+    return found
 
 
+def stored(labels, folder):
+    np.save(folder / "labels.npy", labels)
+    return Ensemble.open(folder / "labels.npy", scratch=folder)
+
+
+# ---- Contingency tables ----
+
+
+@pytest.mark.parametrize("kind", KINDS)
 @given(labels=label_matrices(max_objects=30))
-def test_tables_of_all_pairs(labels):
-    tables, ensemble = tables_of(labels), Ensemble(labels)
-    coded = np.where(ensemble.codes == ensemble.n_clusters, -1, ensemble.codes.astype(int))
-    for i in range(labels.shape[1]):
-        for j in range(labels.shape[1]):
-            if i != j:
-                np.testing.assert_array_equal(tables.table(i, j), naive.contingency(coded[:, i], coded[:, j]))
+def test_tables_of_all_pairs(kind, labels):
+    np.testing.assert_allclose(partition_distances(labels, kind), distances(labels, kind), atol=1e-9)
 
 
-def test_layout_of_the_tables():
-    tables = tables_of([[0, 0, 0], [0, 1, -1], [1, 2, 0]])
-    assert tables.starts.tolist() == [[-1, 0, 12], [-1, -1, 18], [-1, -1, -1]]
-    assert len(tables.flat) == 3 * 4 + 3 * 2 + 4 * 2
-    assert tables.table(1, 2).tolist() == [[1, 0], [0, 1], [1, 0], [0, 0]]
-    assert tables.table(2, 1).tolist() == [[1, 0, 1, 0], [0, 1, 0, 0]]
-    assert np.shares_memory(tables.table(2, 1), tables.flat)
+@pytest.mark.parametrize("kind", KINDS)
+def test_one_partition_has_no_tables(kind):
+    assert partition_distances([[0], [1]], kind).tolist() == [[0]]
 
 
-def test_one_partition_has_no_tables():
-    assert len(tables_of([[0], [1]]).flat) == 0
-
-
-def test_threads_do_not_matter(missing):
+@pytest.mark.parametrize("kind", KINDS)
+def test_threads_do_not_matter(missing, kind):
     labels = random_labels(500, 8, 5, missing)
-    np.testing.assert_array_equal(tables_of(labels, 1).flat, tables_of(labels, 3).flat)
+    one, three = (partition_distances(labels, kind, n_jobs=n_jobs) for n_jobs in (1, 3))
+    np.testing.assert_array_equal(one, three)
 
 
-def sums(labels, i, chosen, f=SQUARES):
-    ensemble = Ensemble(labels)
-    codes, counts, _ = ensemble.distinct
-    codes = codes[:]
-    columns, k = np.ascontiguousarray(codes.T), ensemble.n_clusters
-    return sums_with(columns[i], columns, counts, (int(k[i]), k), np.array(chosen), f)
-
-
-def naive_sums(a, b, f):
-    table = naive.contingency(a, b)[:-1, :-1]
-    return [f(table).sum(), f(table.sum(axis=1)).sum(), f(table.sum(axis=0)).sum(), table.sum()]
-
-
-def test_sums_over_the_tables(missing):
+@pytest.mark.parametrize("kind", KINDS)
+def test_rows_count_as_often_as_they_are_there(missing, kind):
     labels = twins(random_labels(40, 5, 4, missing), 90)
-    f = np.arange(91) ** 3
-    for other in (1, 3, 4):
-        expected = naive_sums(labels[:, 0], labels[:, other], lambda table: table**2)
-        assert sums(labels, 0, [1, 3, 4])[:, other].tolist() == expected
-        expected = naive_sums(labels[:, 0], labels[:, other], lambda table: table**3)
-        assert sums(labels, 0, [1, 3, 4], f)[:, other].tolist() == expected
-    assert not sums(labels, 0, [1, 3, 4])[:, [0, 2]].any()
+    np.testing.assert_allclose(partition_distances(labels, kind), distances(labels, kind), atol=1e-9)
 
 
-def test_tables_larger_than_the_data_are_sorted_instead(missing):
+@pytest.mark.parametrize("kind", ["symdiff", "vi"])
+def test_tables_larger_than_the_data_are_sorted_instead(missing, kind):
     """65,536 cells are the least that is counted by sorting."""
-    labels = random_labels(700, 3, 500, missing)
+    labels = twins(random_labels(900, 3, 500, missing), 1100)
     labels[:, 2] %= 3
     assert (Ensemble(labels).n_clusters[:2] > 255).all()
-    for other in (1, 2):
-        expected = naive_sums(labels[:, 0], labels[:, other], lambda table: table**2)
-        assert sums(labels, 0, [1, 2])[:, other].tolist() == expected
+    found = partition_distances(labels, kind)
+    for i, j in combinations(range(3), 2):
+        table = naive.contingency(labels[:, i], labels[:, j])[:-1, :-1]
+        rows, columns = table.sum(axis=1), table.sum(axis=0)
+        if kind == "symdiff":
+            expected = ((rows**2).sum() + (columns**2).sum() - 2 * (table**2).sum()) / 2
+        else:
+            joint, first, second = (naive.shannon(part.ravel() / table.sum()) for part in (table, rows, columns))
+            expected = 2 * joint - first - second
+        assert found[i, j] == pytest.approx(expected)
 
 
 def test_sums_by_sorting_of_partitions_that_share_nothing():
-    a, b = np.array([0, 1, 2]), np.array([2, 2, 0])
-    counts = np.ones(3, dtype=np.int64)
-    assert _contingency._sums_by_sorting(a, b, counts, 2, 2, SQUARES) == [0, 0, 0, 0]
+    labels = np.full((600, 2), -1)
+    labels[:300, 0] = labels[300:, 1] = np.arange(300)
+    assert np.isnan(partition_distances(labels, "symdiff")[0, 1])
 
 
-def test_sums_by_sorting_of_the_cells_beside_the_diagonal():
-    a, b = np.array([0, 1, 1]), np.array([1, 0, 0])
-    counts = np.array([2, 3, 4])
-    assert _contingency._sums_by_sorting(a, b, counts, 2, 2, SQUARES) == [2**2 + 7**2, 2**2 + 7**2, 7**2 + 2**2, 9]
-
-
-def test_squared_label_counts_of_rows_on_disk(tmp_path, monkeypatch):
-    """Read once for as many clusters as there is room for."""
-    monkeypatch.setattr(_pairs, "SMALL_TABLE", 0)
-    labels = random_labels(60, 3, 5, 0.2)
-    np.save(tmp_path / "labels.npy", labels)
-    stored, ensemble = Ensemble.open(tmp_path / "labels.npy", scratch=tmp_path), Ensemble(labels)
-    clusters = np.arange(60) % 7
-    given = clusters, np.bincount(clusters), ensemble.offsets
-    for room in (1, 40, 2**23):
-        monkeypatch.setattr(_pairs, "LARGE_TABLE", room)
-        for found, expected in zip(
-            label_count_squares(stored.rows, *given), label_count_squares(ensemble.rows, *given), strict=True
-        ):
-            np.testing.assert_array_equal(found, expected)
-
-
-def test_every_thread_has_tables_of_its_own_while_they_are_small():
+def test_every_thread_has_tables_of_its_own_while_they_are_small(tmp_path, monkeypatch):
     """Without random access: n_jobs sets of them, one set where that would be much."""
-    seen, largest = [], _contingency.CELLS
+    limit(monkeypatch, "share of the memory for distinct rows on disk", 10**9)
+    labels, threads, add = random_labels(300, 4, 5), [], BlockRows.add
+    cells = 6 * 6 * 6  # of six tables
 
-    class Rows:
-        def add(self, task, shapes, *others, n_jobs, **given):
-            seen.append(n_jobs)
-            return [np.zeros(*shapes)]
+    def counted(self, function, shapes, *given, n_jobs=None, **others):
+        if shapes == [(cells,)]:
+            threads.append(n_jobs)
+        return add(self, function, shapes, *given, n_jobs=n_jobs, **others)
 
-    for cells in (10, largest, largest + 1):
-        _contingency._count_pairs(Rows(), SQUARES, SQUARES, SQUARES, np.array([0, cells]), 3)
-    assert seen == [3, 3, 1]
+    monkeypatch.setattr(BlockRows, "add", counted)
+    for room in (cells, cells - 1):
+        limit(monkeypatch, "cells of the tables that are counted at once", room)
+        partition_distances(stored(labels, tmp_path), "manhattan", n_jobs=3)
+    assert threads == [3, 1]
+
+
+# ---- Label counts per cluster ----
 
 
 @pytest.mark.parametrize("small_table", [0, 2**20])
 @pytest.mark.parametrize("k", [1, 3, 40])
 def test_squared_label_counts(missing, k, small_table, small_blocks, monkeypatch):
     """With and without a table; few large clusters and many small ones take different ways through the kernel."""
-    monkeypatch.setattr(_pairs, "SMALL_TABLE", small_table)
+    limit(monkeypatch, "cells of a table of label counts", small_table)
     labels = random_labels(120, 4, 30, missing)
     clusters = np.random.default_rng(1).integers(-1, k, size=120)
     clusters[:k] = np.arange(k)
-    sizes = np.bincount(clusters[clusters >= 0], minlength=k)
-    ensemble = Ensemble(labels)
-    squares, labelled = label_count_squares(ensemble.rows, clusters, sizes, ensemble.offsets)
-    for c in range(k):
-        for t in range(4):
-            z = labels[(clusters == c) & (labels[:, t] >= 0), t]
-            assert labelled[c, t] == len(z)
-            assert squares[c, t] == (np.bincount(z) ** 2).sum()
+    assert density(labels, clusters) == pytest.approx(naive.density(labels, clusters))
+    assert kmeans_loss(labels, clusters) == pytest.approx(naive.kmeans_loss(labels, clusters))
 
 
-@pytest.mark.parametrize("p", [3, 255, 256])
+def test_squared_label_counts_of_rows_on_disk(tmp_path, monkeypatch):
+    """Read once for as many clusters as there is room for."""
+    limit(monkeypatch, "cells of a table of label counts", 0)
+    labels, clusters = random_labels(60, 3, 5, 0.2), np.arange(60) % 7
+    for room in (1, 40, 2**23):
+        limit(monkeypatch, "cells of a table of label counts of rows elsewhere", room)
+        for metric in (density, kmeans_loss):
+            assert metric(stored(labels, tmp_path), clusters) == metric(labels, clusters)
+
+
+# ---- Pair histograms ----
+
+
+@pytest.mark.parametrize("p", [3, 254, 255, 256, 257])
 def test_counters_of_pairs_widen(p):
-    """Two rows that agree in all of more than 255 partitions, and one that agrees in none."""
-    codes = np.zeros((3, p + 1), dtype=np.uint8)
-    codes[1, p] = 1
-    codes[2] = 1
-    histogram = pair_histogram(codes, np.ones(3, dtype=np.int64), np.full(p + 1, 2), complete=True)[:, 0]
-    assert histogram[[0, 1, p]].tolist() == [1, 1, 1]
-    assert histogram.sum() == 3
+    """A hundred objects with each of three rows: two of them differ in one partition, the third in all."""
+    labels = np.zeros((3, p), dtype=int)
+    labels[1, p - 1] = 1
+    labels[2] = 2
+    histogram = association_counts(np.repeat(labels, 100, axis=0))
+    assert histogram[[0, p - 1, p]].tolist() == [20_000, 10_000, 3 * 4_950]
+    assert histogram.sum() == 44_850
 
 
-def test_pairs_across_blocks_are_counted_once(monkeypatch, missing, small_blocks):
-    monkeypatch.setattr(_pairs, "PAIR_BLOCK", 16)
+@pytest.mark.parametrize("tile_bytes", [0, 2**26])
+def test_pairs_across_blocks_are_counted_once(monkeypatch, missing, small_blocks, tile_bytes):
+    """With bitmaps and without."""
+    limit(monkeypatch, "rows that one row is compared with", 16)
+    limit(monkeypatch, "bytes of the bitmaps of a tile", tile_bytes)
     labels = random_labels(150, 4, 6, missing)
-    codes, counts, _ = Ensemble(labels).distinct
-    codes = codes[:]
-    histogram = pair_histogram(codes, counts, Ensemble(labels).n_clusters, complete=missing == 0)
-    apart = (len(labels) ** 2 - (counts**2).sum()) // 2
-    assert histogram.sum() == apart
+    histogram = association_counts(labels)
+    np.testing.assert_array_equal(histogram, naive.association_counts(labels))
     assert histogram.dtype == np.int64
-    one_thread = pair_histogram(codes, counts, Ensemble(labels).n_clusters, missing == 0, n_jobs=1)
-    np.testing.assert_array_equal(histogram, one_thread)
-
-
-@pytest.mark.parametrize("k", [5, 300])
-def test_cells_of_two_partitions(k):
-    """Of a table, or sorted where a table would have far more cells than there are objects."""
-    rng = np.random.default_rng(0)
-    a, b, counts = rng.integers(6, size=60), rng.integers(6, size=60), rng.integers(1, 4, size=60)
-    a[a == 5], b[b == 5] = k, k  # missing
-    expected = np.zeros((k, k), dtype=np.int64)
-    for i, j, count in zip(a, b, counts, strict=True):
-        if i < k and j < k:
-            expected[i, j] += count
-    cells, members = _contingency.cells_of_pair(a, b, counts, k, k)
-    np.testing.assert_array_equal(cells, np.flatnonzero(expected))
-    np.testing.assert_array_equal(members, expected[expected > 0])
-
-
-def test_pairs_are_the_same_with_bitmaps_and_without(monkeypatch):
-    labels = random_labels(150, 4, 6)
-    codes, counts, _ = Ensemble(labels).distinct
-    given = codes[:], counts, Ensemble(labels).n_clusters, True
-    expected = pair_histogram(*given)
-    monkeypatch.setattr(_pairs, "bitmaps_pay", lambda _: False)
-    np.testing.assert_array_equal(pair_histogram(*given), expected)
+    np.testing.assert_array_equal(histogram, association_counts(labels, n_jobs=1))

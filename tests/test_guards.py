@@ -49,7 +49,6 @@ from ensemblage.base.validation import parameter_constraints
 from ensemblage.consensus.graphs import _ncut, _partition_graph
 from ensemblage.counting import _bitmaps, _pairs
 from ensemblage.counting._contingency import table_cells
-from ensemblage.counting._pair_sums import Codes
 from ensemblage.generation import make_pool
 from ensemblage.io import _gower
 from ensemblage.io._features import features_of
@@ -65,7 +64,7 @@ from ensemblage.metrics._internal import _ohl
 from ensemblage.metrics._internal._geometry import Geometry
 from ensemblage.metrics._mm_index import weights_of
 from ensemblage.ranking import _discotec
-from ensemblage.ranking._pair_means import sampled_means
+from ensemblage.ranking._pair_means import Codes, sampled_means
 
 
 @pytest.mark.skipif("ensemblage-" in str(mutations.ROOT), reason="a bug is planted")

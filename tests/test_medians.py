@@ -1,5 +1,6 @@
 """Distances of partitions and their medians: R's clue on a worked example, naive twins, exhaustive search."""
 
+from functools import partial
 from itertools import permutations, product
 
 import numpy as np
@@ -12,11 +13,8 @@ from naive import partition_distance as by_definition
 from numpy.testing import assert_allclose, assert_array_equal
 from strategies import label_matrices, planted_labels, random_labels
 
-from ensemblage import ComembershipMedian, Ensemble, EuclideanMedian, make_consensus
-from ensemblage.consensus.voting._aggregation import order_by_entropy
-from ensemblage.consensus.voting._bvote import bvote
-from ensemblage.consensus.voting._medians import Prototypes
-from ensemblage.counting._contingency import tables_of_rows
+from ensemblage import BipartiteVoting, ComembershipMedian, EuclideanMedian, make_consensus
+from ensemblage.consensus.voting import _medians
 from ensemblage.metrics import partition_distance, partition_distances
 from ensemblage.metrics._partition_distance import DISTANCES
 from ensemblage.ranking import AverageDistance, make_ranker
@@ -121,31 +119,40 @@ def test_what_is_refused():
 # ---- Euclidean medians ----
 
 
-def parts_of(labels, k, hard=False, weights=None):
-    """The search for a prototype, and the distinct rows."""
-    ensemble = Ensemble(labels)
-    rows = rows_of(ensemble, weights)
-    return Prototypes.of(rows, order_by_entropy(rows), k, hard, 1), rows
+class Search:
+    """The search for a prototype with k columns on the distinct rows of labels."""
 
+    def __init__(self, labels, k, hard=False, weights=None):
+        self.k, self.rows = k, rows_of(labels, weights)
+        self.order = _medians.order_by_entropy(self.rows)
+        self.members = _medians.members_of(self.rows, self.order)
+        self.refit = _medians.refit_of(self.rows, self.order, self.members, k, hard, 1)
 
-def columns_of(search, of_labels):
-    """Columns in the order of the search, from those of each partition's labels in their own order."""
-    order = search.order
-    return np.concatenate([np.asarray(of_labels[b])[order.labels[b]] for b in order.partitions])
+    def end_from(self, start, leave_one_out):
+        return _medians.euclidean_median(start, self.members, self.k, self.refit, 100, leave_one_out)
 
+    def columns_of(self, of_labels):
+        """Columns in the order of the search, from those of each partition's labels in their own order."""
+        order = self.order
+        return np.concatenate([np.asarray(of_labels[b])[order.labels[b]] for b in order.partitions])
 
-def memberships_at(search, rows, columns):
-    return search.aggregate(search.shares(columns)).rows_of(rows.codes[:])[rows.inverse]
+    def mean_with(self, shares):
+        """Rows of M for the objects."""
+        mean = _medians.mean_of_rows(self.rows, self.order, self.members, shares)
+        return mean.rows_of(self.rows.codes[:])[self.rows.inverse]
+
+    def memberships_at(self, columns):
+        return self.mean_with(_medians.shares_of(columns, self.k))
 
 
 def test_soft_median_from_the_first_partition():
     """clue's SE with k = 3, started at P1."""
-    search, rows = parts_of(E, 3)
-    block = search.blocks[search.order.partitions.tolist().index(0)]
-    start = search.match_columns(search.tables[:, block] @ search.shares(np.arange(3)))
-    found = search.search(start, 100, leave_one_out=False)
-    assert found.objective == pytest.approx(3.25)
-    M = memberships_at(search, rows, found.columns)
+    search = Search(E, 3)
+    block = search.members.blocks[search.order.partitions.tolist().index(0)]
+    sums = search.members.tables[:, block] @ _medians.shares_of(np.arange(3), 3)
+    found = search.end_from(_medians.match_columns(sums, search.members), leave_one_out=False)
+    assert found.trace[-1] == pytest.approx(3.25)
+    M = search.memberships_at(found.columns)
     M = M[:, [M[0].argmax(), M[5].argmax(), M[7].argmax()]]
     third, twelfth = 1 / 3, 1 / 12
     expected = {0: (1, 0, 0), 2: (5 / 6, twelfth, twelfth), 3: (7 / 12, third, twelfth), 4: (third, 7 / 12, twelfth),
@@ -156,16 +163,16 @@ def test_soft_median_from_the_first_partition():
 
 def test_a_local_optimum_of_the_soft_median():
     """clue's SE with k = 4, started at P3: no matching is better, but others are."""
-    search, rows = parts_of(E, 4)
+    search = Search(E, 4)
     gaps = []
     for of_1, of_2, of_4 in product(permutations(range(4), 3), permutations(range(4), 3), permutations(range(4), 2)):
-        columns = columns_of(search, [of_1, of_2, (0, 1, 2, 3), of_4])
+        columns = search.columns_of([of_1, of_2, (0, 1, 2, 3), of_4])
         sums, objective = search.refit(columns)
         if objective == pytest.approx(4.125):
-            M = memberships_at(search, rows, columns)
+            M = search.memberships_at(columns)
             if np.allclose(M[[0, 2, 9]], [[0.75, 0.25, 0, 0], [0.5, 0.5, 0, 0], [0, 0.25, 0.25, 0.5]]):
-                best = search._agreements(sums, search.match_columns(sums))
-                gaps.append((best - search._agreements(sums, columns)).sum())
+                best, here = _medians.match_columns(sums, search.members), np.arange(len(columns))
+                gaps.append(sums[here, best].sum() - sums[here, columns].sum())
     assert min(gaps) == pytest.approx(0, abs=1e-9)
 
 
@@ -200,28 +207,28 @@ def test_objective_by_its_definition(labels, k, hard, weighted):
     labels = labels[(labels >= 0).any(axis=1)]
     k = min(k, max(len(set(z[z >= 0])) for z in labels.T))
     weights = np.arange(1.0, labels.shape[1] + 1) if weighted else None
-    search, rows = parts_of(labels, k, hard, weights)
-    start = next(search.starts(1, 0))
-    assert (np.diff(search.search(start, 100, leave_one_out=False).trace) < 0).all()
-    found = search.search(start, 100, leave_one_out=True)
-    assert found.objective == min(found.trace)
-    M = memberships_at(search, rows, found.columns)
+    search = Search(labels, k, hard, weights)
+    start = next(_medians.starts(search.members, k, 1, 0))
+    assert (np.diff(search.end_from(start, leave_one_out=False).trace) < 0).all()
+    found = search.end_from(start, leave_one_out=True)
+    assert found.trace[-1] == min(found.trace)
+    M = search.memberships_at(found.columns)
     if hard:
-        votes = search.aggregate(np.where((found.columns < k)[:, None], search.shares(found.columns), 0))
-        M = np.eye(k)[np.argmax(votes.rows_of(rows.codes[:]), axis=1)][rows.inverse]
-    assert found.objective == pytest.approx(median_loss(labels, M, weights), abs=1e-8)
+        votes = np.where((found.columns < k)[:, None], _medians.shares_of(found.columns, k), 0)
+        M = np.eye(k)[np.argmax(search.mean_with(votes), axis=1)]
+    assert found.trace[-1] == pytest.approx(median_loss(labels, M, weights), abs=1e-8)
 
 
 def test_tables_and_rows_agree():
     """Where one object is unlabelled by one partition, sums come from the rows; else from tables alone."""
     labels = random_labels(n=400, p=6, k=4, seed=1)
-    search, _ = parts_of(labels, 4)
+    search = Search(labels, 4)
     some = labels.copy()
     some[0, 0] = -1
-    other, _ = parts_of(some, 4)
-    assert search.complete
-    assert not other.complete
-    columns = next(search.starts(1, 0))
+    other = Search(some, 4)
+    assert isinstance(search.refit, partial)
+    assert not isinstance(other.refit, partial)
+    columns = next(_medians.starts(search.members, 4, 1, 0))
     (sums, value), (others, other_value) = search.refit(columns), other.refit(columns)
     assert np.abs(sums - others).max() < 2
     assert value == pytest.approx(other_value, rel=0.01)
@@ -250,11 +257,8 @@ def test_more_columns_than_any_partition_has():
 
 def test_one_pass_of_bipartite_voting_is_dwh():
     """Dimitriadou, Weingessel & Hornik's voting of P1 to P4, as R's clue has it; columns as they stand there."""
-    ensemble = Ensemble(E)
-    rows = rows_of(ensemble)
-    tables = tables_of_rows(rows.codes, rows.counts, rows.n_clusters)
-    votes = bvote(rows, order_by_entropy(rows), tables, np.arange(4))
-    M = votes.rows_of(rows.codes[:])[rows.inverse]
+    passes = (BipartiteVoting(n_init=1, random_state=seed).fit(E) for seed in range(1000))
+    M = next(model.aggregate_ for model in passes if (model.order_ == np.arange(4)).all())
     columns = [M[0].argmax(), M[5].argmax(), M[7].argmax()]
     M = M[:, [*columns, *({0, 1, 2, 3} - set(columns))]]
     expected = {0: (1, 0, 0, 0), 2: (0.75, 0, 0, 0.25), 3: (0.5, 0.25, 0, 0.25), 4: (0.25, 0.5, 0, 0.25),

@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
+from limits import limit
 from strategies import label_matrices, planted_labels, random_labels, twins
 
 from ensemblage import (
@@ -118,7 +119,7 @@ def test_metrics(tmp_path, small_room, missing, metric):
 @pytest.mark.parametrize("measure", ["ari", "nmi"])
 @pytest.mark.parametrize("cells", [2**22, 30, 1])
 def test_average_agreement(tmp_path, small_room, monkeypatch, missing, measure, cells):
-    monkeypatch.setattr("ensemblage.counting._contingency.CELLS", cells)
+    limit(monkeypatch, "cells of the tables that are counted at once", cells)
     labels = random_labels(90, 6, 7, missing)
     labels[:, 1], labels[:, 4] = np.arange(90) // 3, np.arange(90) % 31  # a table of far more cells than objects
     found = AverageAgreement(measure).fit(stored(labels, tmp_path))
@@ -166,8 +167,8 @@ def test_consensus(tmp_path, small_room, missing, name, n_jobs):
 
 
 def test_few_clusters_at_a_time(tmp_path, small_room, monkeypatch, missing):
-    monkeypatch.setattr("ensemblage.counting._pairs.SMALL_TABLE", 0)
-    monkeypatch.setattr("ensemblage.counting._pairs.LARGE_TABLE", 50)
+    limit(monkeypatch, "cells of a table of label counts", 0)
+    limit(monkeypatch, "cells of a table of label counts of rows elsewhere", 50)
     labels = random_labels(90, 5, 6, missing)
     z = np.arange(90) % 11 - 1
     assert density(stored(labels, tmp_path), z) == density(labels, z)

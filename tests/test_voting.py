@@ -2,36 +2,27 @@
 
 import math
 import tracemalloc
-from dataclasses import replace
 from itertools import combinations
 from unittest import mock
 
-import inside
 import naive
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from limits import limit
 from numpy.testing import assert_allclose, assert_array_equal
 from representatives import first_of
+from scipy.cluster.hierarchy import cut_tree, linkage
+from scipy.spatial.distance import squareform
 from sklearn.metrics import adjusted_rand_score
 from strategies import label_matrices, planted_labels, random_labels, twins
 
 from ensemblage import BipartiteVoting, CumulativeVoting, Ensemble, MajorityVoting, RandomKPartitions
 from ensemblage.consensus.hierarchies._linkage import cut, merges_of_scipy
-from ensemblage.consensus.voting import _ada_cvote
-from ensemblage.consensus.voting._ada_cvote import ada_cvote, least_squares_losses
-from ensemblage.consensus.voting._aggregation import (
-    AggregatedPartition,
-    order_by_entropy,
-    relabelling_losses,
-    sum_labels,
-)
-from ensemblage.consensus.voting._bvote import bvote, matching_losses
-from ensemblage.consensus.voting._js_alink import average_linkage, js_divergences
-from ensemblage.counting._contingency import tables_of_rows
 from ensemblage.datasets import make_2d2k, make_8d5k
 from ensemblage.kernels._votes import log_of, whole
+from ensemblage.labels.blocks import MemoryRows
 
 # Ayad & Kamel, Sec. 2.4: the reference and the partition to relabel.
 EXAMPLE = np.array([[0, 0, 1, 1, 2, 3, 4, 2, 3, 4], [0, 0, 0, 0, 1, 1, 1, 1, 1, 1]]).T
@@ -48,10 +39,9 @@ def method(request):
     return METHODS[request.param]
 
 
-def rows_of(labels, weights=None):
-    ensemble = Ensemble(labels)
-    rows = inside.rows_of(ensemble, weights)
-    return rows, order_by_entropy(rows)
+def sorted_columns(U):
+    """The columns in an order that does not depend on what they are called."""
+    return U[:, np.lexsort(np.round(U, 9))]
 
 
 def largest(labels):
@@ -73,47 +63,32 @@ complete = label_matrices(max_partitions=5, missing=False).filter(lambda labels:
 
 
 def test_worked_example_cumulative():
-    rows, order = rows_of(EXAMPLE)
-    votes = ada_cvote(rows, order, adaptive=True, by_divergence=False)
+    model = CumulativeVoting(order="given").fit(EXAMPLE)
     W = np.array([[0.5, 0.5, 0, 0, 0], [0, 0, 1 / 3, 1 / 3, 1 / 3]])
-    assert_array_equal(votes.order, [0, 1])
-    assert_allclose(votes.W[6:8], W, atol=1e-15)
-    second_alone = replace(votes, order=np.array([1]))
-    assert_allclose(second_alone.rows_of(Ensemble(EXAMPLE).codes), W[EXAMPLE[:, 1]], atol=1e-15)
-
-
-def reference_alone(labels):
-    """The first partition as the aggregate."""
-    rows, order = rows_of(labels)
-    table = np.zeros((rows.offsets[-1], len(order.labels[0])))
-    table[: len(order.labels[0])] = np.eye(len(order.labels[0]))
-    return rows, order, AggregatedPartition(table, np.array([0]), rows.weights, rows.offsets)
+    assert_array_equal(model.order_, [0, 1])
+    columns = [model.aggregate_[EXAMPLE[:, 0] == c].mean(axis=0).argmax() for c in range(5)]
+    second = 2 * model.aggregate_[:, columns] - np.eye(5)[EXAMPLE[:, 0]]
+    assert_allclose(second, W[EXAMPLE[:, 1]], atol=1e-15)
 
 
 def test_worked_example_losses():
-    rows, order, reference = reference_alone(EXAMPLE)
-    sums = sum_labels(rows, reference)
-    cumulative, bipartite = (
-        relabelling_losses(sums, order, rows.offsets, least_squares_losses),
-        relabelling_losses(sums, order, rows.offsets, matching_losses),
-    )
+    hardly = [1, 1e-15]  # the first partition alone is the aggregate
+    cumulative = CumulativeVoting(order="given", weights=hardly).fit(EXAMPLE).losses_
+    bipartite = BipartiteVoting(weights=hardly, random_state=0).fit(EXAMPLE).losses_
     assert_allclose(cumulative.mse, [0, 0.6], atol=1e-12)
     assert_allclose(bipartite.mse, [0, 1.2], atol=1e-12)
     assert_allclose(cumulative.error_rate, [0, 0.6], atol=1e-12)
     assert_allclose(bipartite.error_rate, [0, 0.6], atol=1e-12)
 
 
-@given(several, st.randoms(use_true_random=False))
-def test_cumulative_losses_never_exceed_bipartite_ones(labels, random):
-    rows, order = rows_of(labels)
-    votes = ada_cvote(rows, order, adaptive=random.random() < 0.5, by_divergence=False)
-    for aggregate in (votes, reference_alone(labels)[2]):
-        sums = sum_labels(rows, aggregate)
-        cumulative = relabelling_losses(sums, order, rows.offsets, least_squares_losses)
-        bipartite = relabelling_losses(sums, order, rows.offsets, matching_losses)
-        comparable = ~np.isnan(cumulative.mse)
-        assert (cumulative.mse <= bipartite.mse + 1e-12)[comparable].all()
-        assert (cumulative.error_rate <= bipartite.error_rate + 1e-12)[comparable].all()
+@given(several, st.sampled_from(["adaptive", "fixed"]))
+def test_cumulative_losses_never_exceed_bipartite_ones(labels, voting):
+    model = CumulativeVoting(1, voting=voting).fit(labels)
+    for j, z in enumerate(labels.T):
+        if (z >= 0).any():
+            mse, error_rate = naive.voting_losses(model.aggregate_, z)[True]
+            assert model.losses_.mse[j] <= mse + 1e-12
+            assert model.losses_.error_rate[j] <= error_rate + 1e-12
 
 
 @pytest.mark.parametrize("method", ["entropy", "bipartite"])
@@ -134,13 +109,12 @@ def test_losses_against_their_definition(method, missing):
 @pytest.mark.parametrize("weights", [None, [1.0, 0.5, 3.0, 2.0, 1.0]], ids=["equal", "weighted"])
 def test_aggregate_against_its_definition(missing, adaptive, weights):
     labels = twins(random_labels(n=40, p=5, k=6, missing=missing, seed=5), 80)
-    rows, order = rows_of(labels, weights)
-    votes = ada_cvote(rows, order, adaptive, by_divergence=False)
-    expected = naive.cumulative_aggregate(labels, votes.order, None if weights is None else np.array(weights), adaptive)
-    known = (labels >= 0).any(axis=1)
-    assert_allclose(
-        votes.rows_of(Ensemble(labels).codes)[known], expected[known][:, order.labels[votes.order[0]]], atol=1e-12
+    model = CumulativeVoting(2, weights=weights, voting="adaptive" if adaptive else "fixed").fit(labels)
+    expected = naive.cumulative_aggregate(
+        labels, model.order_, None if weights is None else np.array(weights), adaptive
     )
+    known = (labels >= 0).any(axis=1)
+    assert_allclose(sorted_columns(model.aggregate_[known]), sorted_columns(expected[known]), atol=1e-12)
 
 
 def test_aggregate_is_the_least_squares_solution():
@@ -247,12 +221,10 @@ def test_divergence_picks_the_least_divergent_partition():
 def test_bipartite_against_its_definition():
     labels = planted_labels(n=40, p=4, k=3, noise=0.3, seed=1)[0]
     labels[:4, 0] = 3
-    rows, order = rows_of(labels)
-    tables = tables_of_rows(rows.codes, rows.counts, rows.n_clusters)
-    for passes in ([0, 1, 2, 3], [3, 1, 0, 2]):
-        votes = bvote(rows, order, tables, np.array(passes))
-        U, V = votes.rows_of(Ensemble(labels).codes), naive.bipartite_aggregate(labels, passes, 4)
-        assert_allclose(U[:, np.lexsort(np.round(U, 9))], V[:, np.lexsort(np.round(V, 9))], atol=1e-12)
+    for seed in range(4):
+        model = BipartiteVoting(n_init=1, random_state=seed).fit(labels)
+        expected = naive.bipartite_aggregate(labels, model.order_, 4)
+        assert_allclose(sorted_columns(model.aggregate_), sorted_columns(expected), atol=1e-12)
 
 
 def test_more_passes_are_never_worse():
@@ -299,16 +271,10 @@ def test_divergences_against_their_definition(missing):
     labels = labels[(labels >= 0).any(axis=1)]
     model = CumulativeVoting(2).fit(labels)
     aggregate = model.aggregate_
-    assert_allclose(model.linkage_matrix_, average_linkage(naive.js_divergences(aggregate)), atol=1e-9)
+    divergences = squareform(naive.js_divergences(aggregate), checks=False)
+    assert_allclose(model.linkage_matrix_, linkage(divergences, "average"), atol=1e-9)
     conditional = np.mean([naive.shannon(u) for u in aggregate])
     assert model.mutual_information_ == pytest.approx(naive.shannon(aggregate.mean(axis=0)) - conditional, abs=1e-9)
-
-
-def test_divergence_of_equal_and_of_disjoint_clusters():
-    equal = js_divergences(np.array([2.0, 2.0]), np.array([[0, 0], [4 * np.log(2), 0]]))
-    disjoint = js_divergences(np.array([2.0, 2.0]), np.zeros((2, 2)))
-    assert_allclose(equal, 0, atol=1e-15)
-    assert_allclose(disjoint, [[0, np.log(2)], [np.log(2), 0]])
 
 
 # In the second the last merge loses less than the one before.
@@ -339,7 +305,7 @@ def test_bottleneck_loses_the_least_information(ensemble):
 def test_cut_gives_exactly_as_many_groups(points, data):
     """Heights are tied here: a cut at a height would give fewer."""
     x = np.array(points, dtype=float)
-    merges = average_linkage(np.abs(x[:, None] - x))
+    merges = linkage(x[:, None], "average")
     k = data.draw(st.integers(1, len(points)))
     groups = cut(merges_of_scipy(merges), k)
     assert_array_equal(np.unique(groups, return_index=True)[0], np.arange(k))
@@ -351,7 +317,7 @@ def test_cut_gives_exactly_as_many_groups(points, data):
 def test_memberships_of_merged_clusters_add_up(method):
     labels = planted_labels(n=150, p=8, k=6, noise=0.3, seed=2)[0]
     fine, coarse = method(6).fit(labels), method(3).fit(labels)
-    groups = cut(merges_of_scipy(fine.linkage_matrix_), 3)
+    groups = cut_tree(fine.linkage_matrix_, 3)[:, 0]
     sums = np.column_stack([fine.aggregate_[:, groups == g].sum(axis=1) for g in range(3)])
     if method is not METHODS["bipartite"]:  # its best pass does not depend on k either
         assert_array_equal(fine.linkage_matrix_, coarse.linkage_matrix_)
@@ -459,15 +425,12 @@ def test_equal_clusters_are_numbered_by_their_first_objects(method):
 
 
 def test_threads_and_blocks_do_not_matter(method, monkeypatch):
-    from ensemblage.consensus.voting import _aggregation, _js_alink
-    from ensemblage.labels import threads
-
     labels = planted_labels(n=400, p=6, k=5, noise=0.4, missing=0.1, seed=3)[0]
     one = method(3, n_jobs=1).fit(labels)
-    monkeypatch.setattr(threads, "BLOCK_ROWS", 7)
-    for module in (_aggregation, _js_alink):
-        monkeypatch.setattr(module, "ROWS_AT_ONCE", 40)
-    monkeypatch.setattr(threads, "LEAST_ROWS", 11)
+    limit(monkeypatch, "rows of a block", 7)
+    limit(monkeypatch, "rows of an aggregated partition", 40)
+    limit(monkeypatch, "rows of an aggregated partition whose logarithms are taken", 40)
+    limit(monkeypatch, "rows of a thread", 11)
     other = method(3, n_jobs=2).fit(labels)
     for name in ("labels_", "aggregate_", "membership_", "linkage_matrix_"):
         assert_array_equal(getattr(other, name), getattr(one, name))
@@ -594,12 +557,12 @@ def test_votes_that_are_known_are_not_counted_again():
     whole, more = CumulativeVoting(3, order="given"), CumulativeVoting(3, order="given").add_partitions(labels[:, :10])
     counted = []
 
-    def count(rows, j, others, n_jobs=None):
+    def count(rows, j, others, *given):
         counted.append(len(others))
-        return original(rows, j, others, n_jobs)
+        return original(rows, j, others, *given)
 
-    original = _ada_cvote.contingency_with
-    with mock.patch.object(_ada_cvote, "contingency_with", count):
+    original = MemoryRows.shared_with
+    with mock.patch.object(MemoryRows, "shared_with", count):
         more.add_partitions(labels[:, 10:])
         known, counted[:] = sum(counted), []
         whole.fit(labels)

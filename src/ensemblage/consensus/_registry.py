@@ -500,7 +500,7 @@ METHODS.register(
             references=("hornik2005", "hornik2008"),
             theory="voting",
             place=OF_MEDIANS,
-            read=("Prototypes",),
+            read=("euclidean_median", "alternate"),
         ),
         "hard-euclidean": Method(
             EuclideanMedian,
@@ -513,7 +513,7 @@ METHODS.register(
             references=("hornik2005", "hornik2008"),
             theory="voting",
             place=OF_MEDIANS,
-            read=("Prototypes",),
+            read=("euclidean_median", "alternate"),
             aliases={"hard-manhattan": Alias("Hornik 2005, hard Manhattan median (HM)", ("hornik2005",))},
         ),
         "gv3": Method(
@@ -526,7 +526,7 @@ METHODS.register(
             references=("gordon2001", "hornik2005"),
             theory="voting",
             place="Gordon & Vichi 2001, third model",
-            read=("Comemberships",),
+            read=("comembership_loss", "descend"),
         ),
         "acv": Method(
             CumulativeVoting,

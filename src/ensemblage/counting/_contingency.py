@@ -1,7 +1,5 @@
 """Contingency tables of pairs of partitions, and the sums over them that agreement needs."""
 
-from functools import singledispatch
-from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -45,8 +43,7 @@ def contingency_tables(
     ``columns`` is (p, n) codes, contiguous; ``counts`` the objects with each of the n rows, or other weights of them:
     the tables are of their type. O(p² n) time, 8 bytes per cell.
     """
-    pairs = all_pairs(len(columns))
-    begins = _begins(pairs, n_clusters)
+    pairs, begins, starts = _layout(n_clusters)
     flat = np.zeros(begins[-1], dtype=counts.dtype)
 
     def count(pair: int) -> None:
@@ -55,7 +52,7 @@ def contingency_tables(
         contingency(columns[i], columns[j], counts, int(n_clusters[j]) + 1, table)
 
     parallel_map(count, range(len(pairs)), n_jobs)
-    return _tables(flat, pairs, begins, n_clusters)
+    return ContingencyTables(flat, starts, n_clusters)
 
 
 def table_cells(n_clusters: NDArray[np.int64]) -> int:
@@ -66,20 +63,17 @@ def table_cells(n_clusters: NDArray[np.int64]) -> int:
 
 def all_pairs(p: int) -> NDArray[np.int64]:
     """(p (p - 1) / 2, 2) pairs i < j: (0, 1), (0, 2), …, (1, 2), …"""
-    return np.array(list(combinations(range(p), 2)), dtype=np.int64).reshape(-1, 2)
+    return np.column_stack(np.triu_indices(p, 1))
 
 
-def _begins(pairs: NDArray[np.int64], n_clusters: NDArray[np.int64]) -> NDArray[np.int64]:
-    sizes = (n_clusters[pairs] + 1).prod(axis=1, dtype=np.int64)
-    return np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
-
-
-def _tables(
-    flat: NDArray[Any], pairs: NDArray[np.int64], begins: NDArray[np.int64], n_clusters: NDArray[np.int64]
-) -> ContingencyTables:
-    starts = np.full((len(n_clusters), len(n_clusters)), -1, dtype=np.int64)
+def _layout(n_clusters: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """(q, 2) pairs i < j; (q + 1,) where the table of each begins and the last ends; `ContingencyTables.starts`."""
+    p = len(n_clusters)
+    pairs, starts = all_pairs(p), np.full((p, p), -1, dtype=np.int64)
+    cells = (n_clusters[pairs] + 1).prod(axis=1, dtype=np.int64)
+    begins = np.append(0, np.cumsum(cells, dtype=np.int64))
     starts[pairs[:, 0], pairs[:, 1]] = begins[:-1]
-    return ContingencyTables(flat, starts, n_clusters)
+    return pairs, begins, starts
 
 
 def tables_of_rows(
@@ -88,24 +82,17 @@ def tables_of_rows(
     """`contingency_tables` of the columns of (n, p) codes, wherever they lie."""
     if codes.random_access:
         return contingency_tables(np.ascontiguousarray(codes[:].T), counts, n_clusters, n_jobs)
-    pairs = all_pairs(codes.shape[1])
-    begins = _begins(pairs, n_clusters)
-    return _tables(_count_pairs(codes, counts, n_clusters, pairs, begins, n_jobs), pairs, begins, n_clusters)
+    pairs, begins, starts = _layout(n_clusters)
+    return ContingencyTables(_count_pairs(codes, counts, n_clusters, pairs, begins, n_jobs), starts, n_clusters)
 
 
-@singledispatch
 def any_tables(
     codes: LabelRows, counts: NDArray[np.int64], n_clusters: NDArray[np.int64], n_jobs: int | None = None
 ) -> ContingencyTables | SoftTables:
     """`tables_of_rows`, or the masses that the clusters of soft partitions share."""
+    if isinstance(codes, MembershipRows):
+        return SoftTables(codes.products(counts, n_jobs), codes.offsets)
     return tables_of_rows(codes, counts, n_clusters, n_jobs)
-
-
-@any_tables.register
-def _(
-    codes: MembershipRows, counts: NDArray[np.int64], n_clusters: NDArray[np.int64], n_jobs: int | None = None
-) -> SoftTables:
-    return SoftTables(codes.products(counts, n_jobs), codes.offsets)
 
 
 CELLS = 2**22
@@ -152,13 +139,14 @@ def sums_of_pairs(
         return np.stack(parallel_map(with_later, range(p), n_jobs), axis=1)
     sums = np.zeros((p, p, 4), dtype=np.int64)
     pairs = all_pairs(p)
-    large = np.diff(_begins(pairs, n_clusters)) > max(CELLS, 4 * len(codes))
+    cells = (n_clusters[pairs] + 1).prod(axis=1, dtype=np.int64)
+    large = cells > max(CELLS, 4 * len(codes))
     for i, j in pairs[large]:
         sums[i, j] = _sums_by_sorting(codes[:, i], codes[:, j], counts, n_clusters[i], n_clusters[j], f)
-    pairs = pairs[~large]
-    group = np.cumsum(np.diff(_begins(pairs, n_clusters))) // CELLS
-    for some in np.split(pairs, np.flatnonzero(np.diff(group)) + 1):
-        begins = _begins(some, n_clusters)
+    pairs, cells = pairs[~large], cells[~large]
+    edges = np.flatnonzero(np.diff(np.cumsum(cells) // CELLS)) + 1
+    for some, of_some in zip(np.split(pairs, edges), np.split(cells, edges), strict=True):
+        begins = np.append(0, np.cumsum(of_some))
         flat = _count_pairs(codes, counts, n_clusters, some, begins, n_jobs)
         for q, (i, j) in enumerate(some):
             table = flat[begins[q] : begins[q + 1]].reshape(n_clusters[i] + 1, n_clusters[j] + 1)

@@ -1,4 +1,4 @@
-"""Pairs of objects that partitions join, counted without listing the pairs."""
+"""Pairs of objects that partitions join, counted without listing the pairs; distances, summed over pairs."""
 
 import logging
 from threading import Lock
@@ -8,11 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.counting._bitmaps import Bitmaps, add_over_pairs, bitmaps_pay
+from ensemblage.kernels._pair_sums import sum_distances_of_rows
 from ensemblage.kernels._pairs import add_pairs, add_pairs_of_tile, group_objects, square_label_counts
 from ensemblage.labels import threads
-from ensemblage.labels.blocks import LabelRows
-from ensemblage.labels.interrupts import rows_per_call
-from ensemblage.labels.threads import parallel_map, row_blocks
+from ensemblage.labels.blocks import LabelRows, map_rows
+from ensemblage.labels.interrupts import check_stopped, rows_per_call
+from ensemblage.labels.threads import parallel_map, parts_of, row_blocks
 
 logger = logging.getLogger(__name__)
 
@@ -47,7 +48,10 @@ def label_count_squares(
         bounds = starts[block.start : block.stop + 1]
         square_label_counts(codes[:], order, bounds, offsets, alpha, squares[block], labelled[block])
 
-    parallel_map(count, _blocks_of_clusters(starts), n_jobs)
+    # Runs of clusters that start within the same ``BLOCK_ROWS`` objects.
+    first = np.flatnonzero(np.diff(starts[:-1] // threads.BLOCK_ROWS, prepend=-1))
+    runs = [slice(a, b) for a, b in zip(first, [*first[1:], len(sizes)], strict=True)]
+    parallel_map(count, runs, n_jobs)
     return squares, labelled
 
 
@@ -75,12 +79,6 @@ def _squares_by_rows(
     return np.concatenate(squares), np.concatenate(labelled)
 
 
-def _blocks_of_clusters(starts: NDArray[np.int64]) -> list[slice]:
-    """Runs of clusters that start within the same ``BLOCK_ROWS`` objects."""
-    first = np.flatnonzero(np.diff(starts[:-1] // threads.BLOCK_ROWS, prepend=-1))
-    return [slice(a, b) for a, b in zip(first, [*first[1:], len(starts) - 1], strict=True)]
-
-
 PAIR_BLOCK = 8_192
 """Rows that one row is compared with at a time: their counters stay in the first-level cache."""
 
@@ -100,7 +98,8 @@ def pair_histogram(
     m, p = codes.shape
     order = np.argsort(counts, kind="stable")
     if complete and bitmaps_pay(bitmaps := Bitmaps.of(codes[order], counts[order])):
-        return _histogram_of_bitmaps(bitmaps, n_jobs)
+        zeros = [np.zeros((p + 1, 1), np.int64)]
+        return add_over_pairs(bitmaps, add_pairs_of_tile, (), zeros, 8 + 2 * p, n_jobs)[0]
     columns = np.ascontiguousarray(codes.T)
     absent = n_clusters[: 0 if complete else p].astype(codes.dtype)
     total = np.zeros((p + 1, 1 if complete else p + 1), dtype=np.int64)
@@ -119,8 +118,29 @@ def pair_histogram(
     return total
 
 
-def _histogram_of_bitmaps(bitmaps: Bitmaps, n_jobs: int | None) -> NDArray[np.int64]:
-    """(p + 1, 1)"""
-    p = bitmaps.codes.shape[1]
-    (total,) = add_over_pairs(bitmaps, add_pairs_of_tile, (), [np.zeros((p + 1, 1), np.int64)], 8 + 2 * p, n_jobs)
-    return total
+DISTANCE_ROWS = 64
+"""Rows of one float sum of distances; results depend on it in the last bits: it never changes."""
+
+
+def distance_sums(
+    X: NDArray[np.float64], codes: NDArray[Any], n_clusters: NDArray[np.int64], n_jobs: int | None = None
+) -> NDArray[np.float64]:
+    """(4, p) sum within and between clusters, largest within, smallest between, over unordered pairs of objects.
+
+    O(n² (d + p)) time; no distance is kept.
+    """
+    p = codes.shape[1]
+    at_once = rows_per_call(len(X) * (X.shape[1] + p), DISTANCE_ROWS)
+
+    def of_task(rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        sums = np.zeros((4, p))
+        sums[3] = np.inf
+        for few in parts_of(slice(int(rows[0]), int(rows[-1]) + 1), at_once):
+            check_stopped()
+            sum_distances_of_rows(X, codes, n_clusters, few.start, few.stop, *sums)
+        return sums
+
+    parts = np.stack(map_rows(of_task, [np.arange(len(X))], n_jobs=n_jobs, size=DISTANCE_ROWS))
+    return np.stack(
+        [parts[:, 0].sum(axis=0), parts[:, 1].sum(axis=0), parts[:, 2].max(axis=0), parts[:, 3].min(axis=0)]
+    )

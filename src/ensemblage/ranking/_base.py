@@ -1,8 +1,9 @@
-"""What every ranker shares: validate once, score the members, order them."""
+"""What every ranker shares: validate once, score the members, order them; the pairs of objects that are known."""
 
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -13,7 +14,56 @@ from ensemblage.base.sklearn import BaseEstimator
 from ensemblage.base.text import some
 from ensemblage.base.validation import Constraints, Jobs, check_parameters, takes_labels
 from ensemblage.labels.ensemble import Ensemble, as_ensemble
-from ensemblage.ranking._known_pairs import KnownPairs as PairConstraints
+from ensemblage.labels.links import check_pairs
+from ensemblage.metrics._agreement import sums_of_profile
+
+
+@dataclass(frozen=True)
+class KnownPairs:
+    """What is known about pairs of objects, and how much of it each clustering violates (Ohl & Lindsten, Eq. 5)."""
+
+    must_link: NDArray[np.int64]
+    """(a, 2) pairs of objects that belong together."""
+    cannot_link: NDArray[np.int64]
+    """(b, 2) pairs that do not."""
+    known: Ensemble | None
+    """Classes of some objects, as an ensemble of one: every pair of these objects is a constraint."""
+
+    @classmethod
+    def of(cls, n_objects: int, must_link: Any = None, cannot_link: Any = None, known_labels: Any = None) -> KnownPairs:
+        """Check what the caller knows about ``n_objects`` objects."""
+        pairs = check_pairs(must_link, "must_link", n_objects), check_pairs(cannot_link, "cannot_link", n_objects)
+        known = None if known_labels is None else Ensemble.from_partitions([known_labels], names=["known_labels"])
+        if known is not None and len(known) != n_objects:
+            raise ValueError(
+                f"known_labels must have one entry for each of the {n_objects} objects. Got {len(known)}. "
+                "Mark objects whose class is not known as -1."
+            )
+        return cls(*pairs, known)
+
+    def violations(self, ensemble: Ensemble) -> NDArray[np.float64]:
+        """(p,) share of the constraints that each partition violates, of those on pairs of objects that it labels.
+
+        0 where it labels none of the pairs. O(p · constraints) time; constraints by classes O(n p) however many pairs
+        they imply.
+        """
+        violated, stated = np.zeros((2, ensemble.shape[1]))
+        for pairs, wrong in ((self.must_link, False), (self.cannot_link, True)):
+            if len(pairs):
+                left, right = ensemble.codes[pairs[:, 0]], ensemble.codes[pairs[:, 1]]
+                labelled = (left != ensemble.n_clusters) & (right != ensemble.n_clusters)
+                violated += np.count_nonzero(labelled & ((left == right) == wrong), axis=0)
+                stated += np.count_nonzero(labelled, axis=0)
+        if self.known is not None:
+            # Pairs of known objects that a partition joins across classes or separates within one; and all pairs.
+            classes, k = self.known.codes[:, 0].astype(np.int32), int(self.known.n_clusters[0])
+            counts, squares = np.ones(len(classes), dtype=np.int64), np.empty(0, dtype=np.int64)
+            classes[classes == k] = -1
+            profile = ensemble.rows.profile(classes, counts, ensemble.offsets, k)
+            both, same_class, same_cluster, n = sums_of_profile(profile, ensemble.offsets, squares)
+            violated = violated + (same_class + same_cluster - 2 * both) // 2
+            stated = stated + n * (n - 1) // 2
+        return violated / np.maximum(stated, 1)
 
 
 class BaseRanker(BaseEstimator):
@@ -82,18 +132,23 @@ class BaseRanker(BaseEstimator):
         check_parameters(self)
         ensemble = as_ensemble(X)
         validate_data(self, X, skip_check_array=True)
-        self._constraints = PairConstraints.of(len(ensemble), must_link, cannot_link, known_labels)
+        self._constraints = KnownPairs.of(len(ensemble), must_link, cannot_link, known_labels)
         self.names_in_ = np.array(ensemble.names, dtype=object)
         self.violations_ = self._constraints.violations(ensemble)
-        self.scores_ = self._score(ensemble, features) + self._penalties()
-        self._warn_of_unscored()
-        self.order_, self.ranks_ = order_and_ranks(self.scores_, self.greater_is_better)
+        scores = self._score(ensemble, features)
+        if self._adds_violations:
+            scores = scores - self.violations_ if self.greater_is_better else scores + self.violations_
+        self.scores_ = scores
+        unscored = self.names_in_[np.isnan(scores)]
+        if len(unscored):
+            warnings.warn(
+                f"{type(self).__name__} cannot score {len(unscored)} partition{'s' * (len(unscored) > 1)}: "
+                f"{some(unscored, 5)}. Ranked last.",
+                UserWarning,
+                stacklevel=2,
+            )
+        self.order_, self.ranks_ = order_and_ranks(scores, self.greater_is_better)
         return self
-
-    def _penalties(self) -> NDArray[np.float64]:
-        if not self._adds_violations:
-            return np.zeros(len(self.violations_))
-        return -self.violations_ if self.greater_is_better else self.violations_
 
     @property
     def greater_is_better(self) -> bool:
@@ -102,17 +157,6 @@ class BaseRanker(BaseEstimator):
 
     def _score(self, ensemble: Ensemble, features: Any) -> NDArray[np.float64]:
         raise NotImplementedError
-
-    def _warn_of_unscored(self) -> None:
-        unscored = self.names_in_[np.isnan(self.scores_)]
-        if len(unscored):
-            named = some(unscored, 5)
-            warnings.warn(
-                f"{type(self).__name__} cannot score {len(unscored)} partition{'s' * (len(unscored) > 1)}: {named}. "
-                "Ranked last.",
-                UserWarning,
-                stacklevel=3,
-            )
 
     def __sklearn_tags__(self) -> Any:
         return takes_labels(super().__sklearn_tags__())

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.base.validation import Constraints, Words
-from ensemblage.counting._distances import distance_sums
+from ensemblage.counting._pairs import distance_sums
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.labels.threads import one_native_thread, parallel_map
 from ensemblage.metrics._internal._geometry import PairSums, SortedDistances

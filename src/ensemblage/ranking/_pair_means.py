@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -10,14 +11,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.base.random import task_seeds
+from ensemblage.counting._bitmaps import Bitmaps, add_over_pairs, bitmaps_pay
 from ensemblage.counting._contingency import sums_of_pairs
-from ensemblage.counting._pair_sums import Codes, wide_sums_over_pairs
-from ensemblage.kernels._pair_sums import sum_distances, sum_squares
-from ensemblage.labels.blocks import LabelRows
+from ensemblage.kernels._jit import are_few
+from ensemblage.kernels._pair_sums import CHUNK, sum_distances, sum_marked_pairs, sum_pairs, sum_squares
+from ensemblage.labels.blocks import LabelRows, map_rows
 from ensemblage.labels.ensemble import Ensemble
+from ensemblage.labels.interrupts import rows_per_call
 from ensemblage.labels.threads import parallel_map
 from ensemblage.metrics._agreement import sums_of_clustering
 
+logger = logging.getLogger(__name__)
+
+TASK_ROWS = 128
+"""Rows of one task, or fewer. Results do not depend on it."""
 SAMPLE_PAIRS = 65_536
 """Random pairs of one task: float sums are added in the order of the tasks."""
 
@@ -73,15 +80,14 @@ class ComparedRows(NamedTuple):
     def complete(self) -> bool:
         """Whether no label is missing."""
         every = int(self.counts.sum())
-        sizes = self.sizes() + ([] if self.judged is self.codes else self._sizes(self.codes, self.n_clusters))
+        sizes = self.sizes()
+        if self.judged is not self.codes:
+            sizes += sizes_of_labels(self.codes, self.counts, self.n_clusters)
         return all(int(z.sum()) == every for z in sizes)
 
     def sizes(self) -> list[NDArray[np.int64]]:
         """Objects per cluster of each clustering."""
-        return self._sizes(self.judged, self.judged_clusters)
-
-    def _sizes(self, codes: Any, n_clusters: NDArray[np.int64]) -> list[NDArray[np.int64]]:
-        return sizes_of_labels(codes, self.counts, n_clusters)
+        return sizes_of_labels(self.judged, self.counts, self.judged_clusters)
 
     def pair_rows(self, pairs: NDArray[np.int64]) -> tuple[NDArray[np.intp], tuple[NDArray[Any], ...]]:
         """Pairs as numbers of rows, and the arrays that kernels compare those rows by: only the rows of the pairs,
@@ -104,6 +110,49 @@ class SampledMeans:
     rows: ComparedRows
 
 
+class Codes(NamedTuple):
+    """Codes of some clusterings, by row and by column; two objects are together where one's equals the other's.
+
+    A missing entry equals nothing: its code by row is none of those by column.
+    """
+
+    by_row: NDArray[Any]
+    """(m, s)"""
+    by_column: NDArray[Any]
+    """(s, m)"""
+    known_by_row: NDArray[np.uint8]
+    """(m, s) 1 where labelled, else 2."""
+    known_by_column: NDArray[np.uint8]
+    """(s, m) 1 where labelled, else 0. Both empty, (m, 0) and (0, m), if every entry is."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether no label is missing."""
+        return bool(self.known_by_row.shape[1] == 0)
+
+    @classmethod
+    def of(cls, codes: NDArray[Any], n_clusters: NDArray[np.int64]) -> Codes:
+        """Of an (m, s) matrix in which ``n_clusters[j]`` means missing."""
+        missing = codes == n_clusters.astype(codes.dtype)
+        if not missing.any():
+            nothing = np.empty((len(codes), 0), dtype=np.uint8)
+            return cls(codes, np.ascontiguousarray(codes.T), nothing, nothing.T)
+        dtype: Any = np.uint8 if n_clusters.max() < 255 else np.int32
+        by_row = codes.astype(dtype) + dtype(1)
+        by_column = np.ascontiguousarray((by_row * ~missing).T)
+        known = np.where(missing, np.uint8(2), np.uint8(1))
+        return cls(by_row, by_column, known, np.ascontiguousarray(known.T) % np.uint8(2))
+
+
+class WideSums(NamedTuple):
+    """Sums over ordered pairs of objects, themselves included; whole numbers beyond 2⁶³, as high · 2³¹ + low."""
+
+    joined: NDArray[np.int64]
+    """(s, 2) over the pairs that each clustering joins."""
+    labelled: NDArray[np.int64]
+    """(s, 2) over the pairs that it labels; (1, 2) if all label all."""
+
+
 def sums_over_pairs(
     rows: ComparedRows, thresholds: NDArray[np.int64], tables: NDArray[np.int64] | None, n_jobs: int | None
 ) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -118,6 +167,64 @@ def sums_over_pairs(
     )
     joined, labelled = (wide.astype(object)[:, 0] * 2**31 + wide.astype(object)[:, 1] for wide in sums)
     return joined, labelled
+
+
+def wide_sums_over_pairs(
+    ensemble: Codes,
+    judged: Codes,
+    counts: NDArray[np.int64],
+    thresholds: NDArray[np.int64],
+    tables: NDArray[np.int64],
+    n_jobs: int | None = None,
+) -> WideSums:
+    """Sum a value of every pair of objects over the pairs that clusterings join, and over those that they label.
+
+    Rows are in increasing order of ``counts``. The value depends on how many partitions of the ensemble label the pair,
+    b, and how many join it, a: 1 if a ≥ ``thresholds[b]`` else 0, or, if there are ``tables``, ``tables[0, b, a]`` in
+    the sum over joined pairs and ``tables[1, b, a]`` in that over labelled pairs. n · |value| must stay below 2⁶¹.
+    O(m² (p + s)) time, m (p + s) bytes besides the codes.
+    """
+    p, s = len(ensemble.by_column), len(judged.by_column)
+    if not len(tables) and ensemble.complete and judged.complete:
+        if are_few(len(counts) ** 2 * (p + s)) and counts.sum() < 2**31:
+            return _sums_of_few_rows(ensemble, judged, counts, int(thresholds[-1]))
+        same = judged is ensemble
+        both = ensemble.by_row if same else np.hstack([ensemble.by_row, judged.by_row])
+        bitmaps = Bitmaps.of(both, counts)
+        if bitmaps_pay(bitmaps):
+            arguments = p, 0 if same else p, int(thresholds[-1])
+            zeros = np.zeros((s, 2), np.int64), np.zeros((1, 2), np.int64)
+            return WideSums(*add_over_pairs(bitmaps, sum_marked_pairs, arguments, zeros, 8 + p + s, n_jobs))
+    starts = np.flatnonzero(np.diff(counts, prepend=-1))
+    stops = np.append(starts[1:], len(counts))
+    runs = [np.arange(start, stop, CHUNK) for start, stop in zip(starts, stops, strict=True)]  # of equal counts
+    edges = np.append(np.concatenate(runs), len(counts))
+    thresholds = thresholds.astype(np.uint8 if p < 256 else np.int32)
+    if not len(tables):
+        tables = tables.astype(np.uint8)
+    codes = tuple(ensemble), tuple(judged)
+
+    def of_task(rows: NDArray[np.int64]) -> WideSums:
+        task = WideSums(np.zeros((s, 2), np.int64), np.zeros((s if judged.known_by_row.size else 1, 2), np.int64))
+        first, last = int(rows[0]), int(rows[-1]) + 1
+        logger.info("pairs of label rows: %d to %d of %d with those up to them", first + 1, last, len(counts))
+        sum_pairs(*codes, counts, edges, thresholds, tables, first, last, *task)
+        return task
+
+    # Bytes are compared 16 at a time, values of 8 bytes one by one.
+    operations = len(counts) * (1 + (p + (8 if len(tables) else 1) * s) // 8)
+    tasks = map_rows(of_task, [np.arange(len(counts))], n_jobs=n_jobs, size=rows_per_call(operations, TASK_ROWS))
+    return WideSums(*(np.sum(parts, axis=0) for parts in zip(*tasks, strict=True)))
+
+
+def _sums_of_few_rows(ensemble: Codes, judged: Codes, counts: NDArray[np.int64], threshold: int) -> WideSums:
+    """`wide_sums_over_pairs` of marks where nothing is missing, by (m, m) matrices."""
+    joined = np.zeros((len(counts), len(counts)), dtype=np.int32)
+    for column in ensemble.by_column:
+        joined += column[:, None] == column
+    pairs = np.where(joined >= threshold, np.outer(counts, counts), 0)
+    sums = np.array([(pairs * (column[:, None] == column)).sum() for column in judged.by_column]), pairs.sum()[None]
+    return WideSums(*(np.column_stack(np.divmod(part, 2**31)) for part in sums))
 
 
 def ratios_of(sums: NDArray[Any], by: NDArray[Any]) -> NDArray[np.float64]:

@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.base.validation import Constraints, Words
+from ensemblage.base.validation import Constraints, Flag, Words
 from ensemblage.consensus._capabilities import Capabilities
+from ensemblage.consensus._incremental import IncrementalConsensus
+from ensemblage.consensus.evidence import Evidence
 from ensemblage.consensus.voting._aggregation import (
     AggregatedPartition,
-    LabelSums,
     PartitionOrder,
+    SoftConsensus,
+    VotingLosses,
     check_cells,
     contingency_with,
     entropy,
+    number_wanted,
+    order_by_entropy,
     relabelling_losses,
     sum_labels,
 )
-from ensemblage.consensus.voting._voting import VotingConsensus
+from ensemblage.consensus.voting._js_alink import LINKAGES, evidence_of_merges, extract_clusters
 from ensemblage.kernels._votes import add_votes
+from ensemblage.labels.ensemble import Ensemble
 from ensemblage.labels.rows import Rows
 
 
@@ -107,7 +113,7 @@ def least_squares_losses(
 
 
 @dataclass(eq=False, repr=False)
-class CumulativeVoting(VotingConsensus):
+class CumulativeVoting(SoftConsensus, IncrementalConsensus):
     """Use it with k unknown, for members with more clusters than the consensus: cumulative voting (ACV).
 
     Ada-cVote (Ayad & Kamel, Alg. 2): the partition with the largest entropy is the reference; one after the other,
@@ -124,8 +130,7 @@ class CumulativeVoting(VotingConsensus):
         Which partition votes next: the one with the largest entropy, the one whose votes have the least
         Kullback-Leibler divergence from the aggregate so far (Sec. 3.1), or as in the label matrix. The reference is
         the first of them, by entropy or as given, that has at least ``n_clusters`` clusters.
-        Partitions of equal entropy (as those with clusters of equal sizes: the paper leaves their order open) go by
-        decreasing agreement, the weighted mean of their adjusted Rand indices with all partitions.
+        Equal entropies go by decreasing agreement: the weighted mean adjusted Rand index with all partitions.
     voting : {"adaptive", "fixed"}, default "adaptive"
         Relabel to the aggregate so far, or to the reference alone.
     linkage : {"average", "aib"}, default "average"
@@ -158,8 +163,7 @@ class CumulativeVoting(VotingConsensus):
     membership_ : ndarray of shape (n_objects, k)
         Probability of each cluster; rows sum to 1, NaN where no partition votes. Computed at every access.
     aggregate_ : ndarray of shape (n_objects, k0)
-        The same before the merges, for the k0 clusters of the reference by decreasing size (Ū). Computed at every
-        access.
+        The same of the k0 clusters of the reference, by decreasing size (Ū). Computed at every access.
     n_clusters_ : int
         Clusters that have objects: now and then fewer than k, when a cluster is no object's most likely one.
     order_ : ndarray of int
@@ -190,17 +194,13 @@ class CumulativeVoting(VotingConsensus):
     Notes
     -----
     O(n p² + n p k0 + n k0²) time for n distinct label rows: linear in n. Memory beyond the ensemble and its distinct
-    rows: O(d k0) with d = Σk_i, per thread; no array of objects by reference clusters unless it is asked for.
-
-    A fitted estimator keeps the distinct label rows, for ``aggregate_`` and ``membership_``.
+    rows: O(d k0) with d = Σk_i, per thread. A fitted estimator keeps the distinct label rows.
 
     Missing labels: a partition that does not label an object does not vote for it; the object's row of Ū is the mean
     of the votes it has. Relabelling takes the mean over earlier votes, each of which counts once.
 
-    With order "entropy" or "divergence", neither the order of the partitions nor the names of the labels matter. Nor
-    does the order of the objects, unless the ensemble is symmetric: ties are broken by what labels and partitions join
-    (colour refinement of the graph of objects, labels and partitions), and by the places of the first objects only
-    among labels or partitions that this cannot tell apart.
+    With order "entropy" or "divergence", neither the order of the partitions nor the names of the labels matter, nor,
+    unless the ensemble is symmetric, that of the objects. How ties are broken: docs/site/theory/voting.md.
 
     References
     ----------
@@ -230,7 +230,10 @@ class CumulativeVoting(VotingConsensus):
     _parameter_constraints: ClassVar[Constraints] = {
         "order": [Words(["entropy", "divergence", "given"])],
         "voting": [Words(["adaptive", "fixed"])],
+        "linkage": [Words(LINKAGES)],
+        "include_singletons": [Flag()],
     }
+    _of_columns: ClassVar[tuple[str, ...]] = ("_cluster_of", "clusters_of_reference_")
 
     n_clusters: int | None = None
     _: KW_ONLY
@@ -241,27 +244,49 @@ class CumulativeVoting(VotingConsensus):
     weights: Any = None
     n_jobs: int | None = None
 
-    def _find_aggregate(
-        self, rows: Rows, order: PartitionOrder, k: int | None
-    ) -> tuple[AggregatedPartition, LabelSums]:
+    order_: NDArray[np.intp] = field(init=False)
+    linkage_matrix_: NDArray[np.float64] = field(init=False)
+    clusters_of_reference_: NDArray[np.int32] = field(init=False)
+    lifetimes_: dict[int, float] = field(init=False)
+    losses_: VotingLosses = field(init=False)
+    entropy_: float = field(init=False)
+    mutual_information_: float = field(init=False)
+
+    def _fit(self, rows: Rows) -> NDArray[Any]:
+        k = number_wanted(self, rows, "voting only merges them", least_partitions=2)
+        order = order_by_entropy(rows, self.n_jobs)
         # 1: by decreasing entropy; the reference is the first that has enough clusters.
         partitions = np.sort(order.partitions) if self.order == "given" else order.partitions
         reference = next(i for i in partitions if len(order.labels[i]) >= (k or 1))
         led = order._replace(partitions=np.array([reference, *partitions[partitions != reference]]))
-        known, self._label_orders = self._earlier_aggregate(led, rows), led.labels
+        more = getattr(self, "_continued", False) and self.order != "divergence"  # by add_partitions
+        known = self._earlier_aggregate(led, rows) if more else None
+        self._label_orders = led.labels
         aggregate = ada_cvote(rows, led, self.voting == "adaptive", self.order == "divergence", self.n_jobs, known)
         sums = sum_labels(rows, aggregate, self.n_jobs)
         products = rows.codes.products(rows.counts, self.n_jobs)
         losses = relabelling_losses(sums, order, rows.offsets, least_squares_losses, products)
-        self._keep_order(aggregate, losses)
-        return aggregate, sums
+        self._aggregate, self.order_ = aggregate, self._voting[aggregate.order]
+        self.losses_ = VotingLosses(*(self._values_of_partitions(values, np.nan) for values in losses))
+        found = extract_clusters(rows, aggregate, sums.masses, self.linkage, self.include_singletons, k, self.n_jobs)
+        self.entropy_, self.mutual_information_, self.linkage_matrix_, self.lifetimes_, groups = found
+        merged = aggregate.merge(groups)
+        clusters = self._place(rows, merged, merged)
+        self.clusters_of_reference_ = self._cluster_of[groups]
+        return clusters
 
     def _earlier_aggregate(self, order: PartitionOrder, rows: Rows) -> AggregatedPartition | None:
         """The result of an earlier ``add_partitions`` for the first partitions, if a new fit would repeat it."""
-        if not getattr(self, "_continued", False) or self.order == "divergence":
-            return None
         earlier, p = self._aggregate, len(self._label_orders)
         same_order = np.array_equal(order.partitions[:p], earlier.order)
         same_rows = np.array_equal(rows.offsets[: p + 1], earlier.offsets) and (rows.weights == 1).all()
         same_labels = all(map(np.array_equal, order.labels, self._label_orders))
         return earlier if same_order and same_rows and same_labels and (earlier.weights == 1).all() else None
+
+    def _evidence(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Evidence, ...]:
+        return (*evidence_of_merges(self), *super()._evidence(ensemble, objects))
+
+    @property
+    def aggregate_(self) -> NDArray[np.float64]:
+        """The aggregated partition Ū, (n_objects, k0): computed at every access."""
+        return self._of_objects(self._aggregate)

@@ -10,18 +10,24 @@ from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
 from ensemblage.base.random import task_seeds
-from ensemblage.base.validation import MOST_TASKS, Constraints, Seed, Whole
+from ensemblage.base.validation import MOST_TASKS, Constraints, Flag, Seed, Whole, Words
 from ensemblage.consensus._capabilities import Capabilities
+from ensemblage.consensus._incremental import IncrementalConsensus
+from ensemblage.consensus.evidence import Evidence
 from ensemblage.consensus.voting._aggregation import (
     AggregatedPartition,
-    LabelSums,
     PartitionOrder,
+    SoftConsensus,
+    VotingLosses,
     check_cells,
+    number_wanted,
+    order_by_entropy,
     relabelling_losses,
     sum_labels,
 )
-from ensemblage.consensus.voting._voting import VotingConsensus
+from ensemblage.consensus.voting._js_alink import LINKAGES, evidence_of_merges, extract_clusters
 from ensemblage.counting._contingency import ContingencyTables, any_tables
+from ensemblage.labels.ensemble import Ensemble
 from ensemblage.labels.rows import Rows
 from ensemblage.labels.soft import SoftTables
 
@@ -61,7 +67,7 @@ def matching_losses(
 
 
 @dataclass(eq=False, repr=False)
-class BipartiteVoting(VotingConsensus):
+class BipartiteVoting(SoftConsensus, IncrementalConsensus):
     """Use it for members with the same number of clusters: each cluster votes for one of the aggregate (BV).
 
     bVote (Ayad & Kamel, Alg. 1), several passes in random order, the one with the least mean squared error (Eq. 6);
@@ -178,8 +184,11 @@ class BipartiteVoting(VotingConsensus):
     )
     _parameter_constraints: ClassVar[Constraints] = {
         "n_init": [Whole(1, MOST_TASKS)],
+        "linkage": [Words(LINKAGES)],
+        "include_singletons": [Flag()],
         "random_state": [Seed()],
     }
+    _of_columns: ClassVar[tuple[str, ...]] = ("_cluster_of", "clusters_of_reference_")
 
     n_clusters: int | None = None
     _: KW_ONLY
@@ -190,11 +199,18 @@ class BipartiteVoting(VotingConsensus):
     n_jobs: int | None = None
     random_state: Any = None
 
+    order_: NDArray[np.intp] = field(init=False)
     objective_: float = field(init=False)
+    linkage_matrix_: NDArray[np.float64] = field(init=False)
+    clusters_of_reference_: NDArray[np.int32] = field(init=False)
+    lifetimes_: dict[int, float] = field(init=False)
+    losses_: VotingLosses = field(init=False)
+    entropy_: float = field(init=False)
+    mutual_information_: float = field(init=False)
 
-    def _find_aggregate(
-        self, rows: Rows, order: PartitionOrder, k: int | None
-    ) -> tuple[AggregatedPartition, LabelSums]:
+    def _fit(self, rows: Rows) -> NDArray[Any]:
+        k = number_wanted(self, rows, "voting only merges them", least_partitions=2)
+        order = order_by_entropy(rows, self.n_jobs)
         check_cells(int(rows.offsets[-1]) ** 2 // 2)
         tables = any_tables(rows.codes, rows.counts, rows.n_clusters, self.n_jobs)
         products = rows.codes.products(rows.counts, self.n_jobs)
@@ -207,8 +223,23 @@ class BipartiteVoting(VotingConsensus):
             objective = float(np.average(losses.mse[order.partitions], weights=rows.weights[order.partitions]))
             if objective < self.objective_:
                 best, self.objective_, best_losses, masses = found, objective, losses, sums.masses
-        self._keep_order(best, best_losses)
         # Columns by decreasing mass, without the empty ones: dummy clusters that nothing was matched to.
         columns = np.argsort(-masses, kind="stable")
-        best = replace(best, W=np.ascontiguousarray(best.W[:, columns[masses[columns] > 0]]))
-        return best, sum_labels(rows, best, self.n_jobs)
+        aggregate = replace(best, W=np.ascontiguousarray(best.W[:, columns[masses[columns] > 0]]))
+        masses = sum_labels(rows, aggregate, self.n_jobs).masses
+        self._aggregate, self.order_ = aggregate, self._voting[aggregate.order]
+        self.losses_ = VotingLosses(*(self._values_of_partitions(values, np.nan) for values in best_losses))
+        extraction = extract_clusters(rows, aggregate, masses, self.linkage, self.include_singletons, k, self.n_jobs)
+        self.entropy_, self.mutual_information_, self.linkage_matrix_, self.lifetimes_, groups = extraction
+        merged = aggregate.merge(groups)
+        clusters = self._place(rows, merged, merged)
+        self.clusters_of_reference_ = self._cluster_of[groups]
+        return clusters
+
+    def _evidence(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Evidence, ...]:
+        return (*evidence_of_merges(self), *super()._evidence(ensemble, objects))
+
+    @property
+    def aggregate_(self) -> NDArray[np.float64]:
+        """The aggregated partition Ū, (n_objects, k0): computed at every access."""
+        return self._of_objects(self._aggregate)

@@ -1,10 +1,11 @@
-"""The third model of Gordon & Vichi (2001): the soft partition whose co-memberships are nearest to the mean ones."""
+"""The third model of Gordon & Vichi (2001): the soft partition whose co-memberships are nearest to the mean ones.
+
+`comembership_loss` is its least-squares loss, `descend` the search, `ComembershipMedian` the estimator.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass, field
-from functools import singledispatch
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -16,9 +17,7 @@ from ensemblage.consensus._base import BaseConsensus
 from ensemblage.consensus._capabilities import Capabilities
 from ensemblage.consensus.evidence import Evidence, Memberships
 from ensemblage.consensus.graphs._partition_graph import renumber_parts
-from ensemblage.consensus.voting._aggregation import order_by_entropy
-from ensemblage.consensus.voting._medians import check_merged
-from ensemblage.labels.blocks import LabelRows
+from ensemblage.consensus.voting._aggregation import number_wanted, order_by_entropy
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.labels.rows import Rows
 from ensemblage.labels.soft import MembershipRows
@@ -32,6 +31,23 @@ NEAR = 0.9
 """Share of a start that is a partition; the rest is spread evenly, for the gradient may vanish in a corner."""
 
 
+class Target(NamedTuple):
+    """The partitions b, by what their labels have in common with memberships M."""
+
+    H: csr_array | NDArray[np.float64]
+    """(m, d) binary matrix, or memberships."""
+    counts: NDArray[np.float64]
+    """(m,) objects with each row."""
+    labelled: NDArray[np.bool_]
+    """(m, p)"""
+    weights: NDArray[np.float64]
+    """(p,) with sum 1."""
+    of_labels: NDArray[np.float64]
+    """(d,) weight of each label's partition."""
+    constant: float
+    """Σ_b w_b Σ [b joins i and j]²; of memberships Σ_b w_b Σ (H_bi · H_bj)²."""
+
+
 class Descent(NamedTuple):
     """Where a start ended."""
 
@@ -41,119 +57,73 @@ class Descent(NamedTuple):
     n_iter: int
 
 
-@dataclass(frozen=True)
-class Comemberships:
+def comembership_loss(M: NDArray[np.float64], target: Target) -> tuple[float, NDArray[np.float64]]:
     """L(M) = Σ_b w_b Σ (M_i · M_j - [b joins i and j])² over all ordered pairs of objects that b labels.
 
     Nothing has a size of pairs: with the (k, k) second moments S_b = Σ_i M_i M_iᵀ over the objects that b labels, and
-    the (d, k) masses H_bᵀ M of its labels, a term is |S_b|² - 2 |H_bᵀ M|² + Σ (label sizes)².
+    the (d, k) masses H_bᵀ M of its labels, a term is |S_b|² - 2 |H_bᵀ M|² + Σ (label sizes)². Returns L, and its
+    gradient by the row of one object, 4 Σ_b w_b (S_b M_i - H_b H_bᵀ M): (m, k).
     """
-
-    H: csr_array | NDArray[np.float64]
-    """(m, d) binary matrix, or memberships."""
-    counts: NDArray[np.float64]
-    """(m,)"""
-    labelled: NDArray[np.bool_]
-    """(m, p)"""
-    weights: NDArray[np.float64]
-    """(p,) with sum 1."""
-    of_labels: NDArray[np.float64]
-    """(d,) weight of each label's partition."""
-    constant: float
-
-    @classmethod
-    def of(cls, rows: Rows) -> Comemberships:
-        counts = rows.counts.astype(np.float64)
-        weights = rows.weights / rows.weights.sum()
-        of_labels = np.repeat(weights, rows.n_clusters)
-        H, constant = _labels_and_square(rows.codes, rows, weights)
-        return cls(H, counts, ~rows.codes.missing(rows.n_clusters), weights, of_labels, constant)
-
-    def value_and_gradient(self, M: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        """L, and its gradient by the row of one object: (m, k)."""
-        weighted = self.counts[:, None] * M
-        masses = self.H.T @ weighted
-        pulled = self.H @ (self.of_labels[:, None] * masses)
-        moments = self._moments(M, weighted)
-        squares = np.square(moments).sum(axis=(1, 2))
-        value = float((self.weights * squares).sum() - 2 * (self.of_labels @ np.square(masses)).sum()) + self.constant
-        return value, 4 * (self._weighted_products(M, moments) - pulled)
-
-    def _moments(self, M: NDArray[np.float64], weighted: NDArray[np.float64]) -> NDArray[np.float64]:
-        """(p, k, k) S_b; (1, k, k) where all partitions label all rows."""
-        whole = M.T @ weighted
-        if self.labelled.all():
-            return whole[None]
-        moments = np.repeat(whole[None], self.labelled.shape[1], axis=0)
-        for b, known in enumerate(self.labelled.T):
+    H, counts, labelled, weights, of_labels, constant = target
+    weighted, k = counts[:, None] * M, M.shape[1]
+    masses = H.T @ weighted
+    pulled = H @ (of_labels[:, None] * masses)
+    S = (M.T @ weighted)[None]
+    if labelled.all():  # one for all
+        pushed = M @ S[0]
+    else:
+        S = np.repeat(S, len(weights), axis=0)
+        for b, known in enumerate(labelled.T):
             if not known.all():
-                moments[b] -= M[~known].T @ weighted[~known]
-        return moments
-
-    def _weighted_products(self, M: NDArray[np.float64], moments: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Σ_b w_b S_b M_i over the partitions that label row i."""
-        if len(moments) == 1:
-            return np.asarray(M @ moments[0])
-        pushed, k = np.empty_like(M), M.shape[1]
-        flat = (self.weights[:, None, None] * moments).reshape(len(moments), -1)
+                S[b] -= M[~known].T @ weighted[~known]
+        pushed, flat = np.empty_like(M), (weights[:, None, None] * S).reshape(len(S), -1)
         for block in row_blocks(len(M), max(1, 2**20 // (k * k))):
-            of_rows = (self.labelled[block] @ flat).reshape(-1, k, k)
+            of_rows = (labelled[block] @ flat).reshape(-1, k, k)
             pushed[block] = np.einsum("ik,ikl->il", M[block], of_rows)
-        return pushed
+    squares = np.square(S).sum(axis=(1, 2))
+    value = float((weights * squares).sum() - 2 * (of_labels @ np.square(masses)).sum()) + constant
+    return value, 4 * (pushed - pulled)
 
-    def descend(self, M: NDArray[np.float64], max_iter: int, tol: float) -> Descent:
-        """Spectral projected gradient (Birgin, Martínez & Raydan 2000) from M, every row of which is in the simplex."""
-        value, gradient = self._per_object(M)
-        best, last = (value, M), [value]
-        step, n_iter = 1.0, 0
-        while n_iter < max_iter:
-            direction = onto_simplex(M - step * gradient) - M
-            slope = self._inner(direction, gradient)
-            if -slope <= tol * max(1.0, abs(value)):
+
+def descend(M: NDArray[np.float64], target: Target, max_iter: int, tol: float) -> Descent:
+    """Spectral projected gradient (Birgin, Martínez & Raydan 2000) from M, every row of which is in the simplex.
+
+    Values, gradients and inner products are those per object, so that steps are of the same size for any number of
+    them.
+    """
+    counts, n = target.counts, float(target.counts.sum())
+
+    def inner(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
+        return float(counts @ (a * b).sum(axis=1))
+
+    def loss_per_object(M: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        value, gradient = comembership_loss(M, target)
+        return value / n, gradient / n
+
+    value, gradient = loss_per_object(M)
+    best, last = (value, M), [value]
+    step, n_iter = 1.0, 0
+    while n_iter < max_iter:
+        direction = onto_simplex(M - step * gradient) - M
+        slope = inner(direction, gradient)
+        if -slope <= tol * max(1.0, abs(value)):
+            break
+        n_iter += 1
+        length, highest = 1.0, max(last[-MEMORY:])
+        while True:
+            following = M + length * direction
+            its_value, its_gradient = loss_per_object(following)
+            if its_value <= highest + ENOUGH * length * slope or length < 1e-12:
                 break
-            n_iter += 1
-            length, highest = 1.0, max(last[-MEMORY:])
-            while True:
-                following = M + length * direction
-                its_value, its_gradient = self._per_object(following)
-                if its_value <= highest + ENOUGH * length * slope or length < 1e-12:
-                    break
-                length /= 2
-            moved, change = following - M, its_gradient - gradient
-            curvature = self._inner(moved, change)
-            step = min(max(self._inner(moved, moved) / curvature, 1e-10), 1e10) if curvature > 0 else 1e10
-            M, value, gradient = following, its_value, its_gradient
-            last.append(value)
-            if value < best[0]:
-                best = value, M
-        return Descent(best[1], best[0] * self._unit, n_iter)
-
-    @property
-    def _unit(self) -> float:
-        return float(self.counts.sum())
-
-    def _per_object(self, M: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        """Per object, so that steps are of the same size for any number of them."""
-        value, gradient = self.value_and_gradient(M)
-        return value / self._unit, gradient / self._unit
-
-    def _inner(self, a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
-        """Over the objects."""
-        return float(self.counts @ (a * b).sum(axis=1))
-
-
-@singledispatch
-def _labels_and_square(codes: LabelRows, rows: Rows, weights: NDArray[np.float64]) -> tuple[Any, float]:
-    """H, (m, d), and the sum over all pairs of objects of their squared co-memberships, by the weights."""
-    H = rows.binary_matrix()
-    return H, float(np.repeat(weights, rows.n_clusters) @ np.square(H.T @ rows.counts.astype(np.float64)))
-
-
-@_labels_and_square.register
-def _(codes: MembershipRows, rows: Rows, weights: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
-    products = codes.products(rows.counts)
-    blocks = [products[rows.of_partition(j), rows.of_partition(j)] for j in range(len(weights))]
-    return codes[:][:, rows.labels], float(weights @ [np.square(block).sum() for block in blocks])
+            length /= 2
+        moved, change = following - M, its_gradient - gradient
+        curvature = inner(moved, change)
+        step = min(max(inner(moved, moved) / curvature, 1e-10), 1e10) if curvature > 0 else 1e10
+        M, value, gradient = following, its_value, its_gradient
+        last.append(value)
+        if value < best[0]:
+            best = value, M
+    return Descent(best[1], best[0] * n, n_iter)
 
 
 def onto_simplex(V: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -163,6 +133,21 @@ def onto_simplex(V: NDArray[np.float64]) -> NDArray[np.float64]:
     surplus = (np.cumsum(descending, axis=1) - 1) / np.arange(1, k + 1)
     n_positive = (descending > surplus).sum(axis=1)
     return np.asarray(np.maximum(V - surplus[np.arange(len(V)), n_positive - 1][:, None], 0))
+
+
+def target_of(rows: Rows) -> Target:
+    """What the rows, of labels or memberships, say of pairs of objects."""
+    codes, counts, weights = rows.codes, rows.counts.astype(np.float64), rows.weights / rows.weights.sum()
+    of_labels = np.repeat(weights, rows.n_clusters)
+    H: Any
+    if isinstance(codes, MembershipRows):
+        H, products = codes[:][:, rows.labels], codes.products(rows.counts)
+        blocks = [products[rows.of_partition(j), rows.of_partition(j)] for j in range(len(weights))]
+        constant = float(weights @ [np.square(block).sum() for block in blocks])
+    else:
+        H = rows.binary_matrix()
+        constant = float(of_labels @ np.square(H.T @ counts))
+    return Target(H, counts, ~codes.missing(rows.n_clusters), weights, of_labels, constant)
 
 
 @dataclass(eq=False, repr=False)
@@ -275,23 +260,19 @@ class ComembershipMedian(BaseConsensus):
     )
 
     def _fit(self, rows: Rows) -> NDArray[Any]:
-        k = check_merged(self, rows)
-        target = Comemberships.of(rows)
+        k = number_wanted(self, rows, "a median has no others") or int(rows.n_clusters.max())
+        target, order = target_of(rows), order_by_entropy(rows, self.n_jobs)
+        descents = []
         with one_native_thread():
-            descents = [target.descend(M, self.max_iter, self.tol) for M in self._starts(rows, k)]
-        best = min(descents, key=lambda descent: descent.objective)
-        self.objective_, self.n_iter_ = best.objective, best.n_iter
-        self._M, self._inverse = best.M, rows.inverse
-        return renumber_parts(best.M.argmax(axis=1))
-
-    def _starts(self, rows: Rows, k: int) -> Iterator[NDArray[np.float64]]:
-        """Memberships to begin with: near each partition, whose surplus clusters are for no column."""
-        order = order_by_entropy(rows, self.n_jobs)
-        for b in order.partitions[: self.n_init].tolist():
-            table = np.full((int(rows.n_clusters[b]) + 1, k), 1 / k)
-            largest = order.labels[b][:k]
-            table[largest] = NEAR * np.eye(k)[: len(largest)] + (1 - NEAR) / k
-            yield rows.codes.of_column(b, table)
+            for b in order.partitions[: self.n_init].tolist():
+                # Near partition b, whose surplus clusters are for no column.
+                start = np.full((int(rows.n_clusters[b]) + 1, k), 1 / k)
+                largest = order.labels[b][:k]
+                start[largest] = NEAR * np.eye(k)[: len(largest)] + (1 - NEAR) / k
+                descents.append(descend(rows.codes.of_column(b, start), target, self.max_iter, self.tol))
+        self._M, self.objective_, self.n_iter_ = min(descents, key=lambda descent: descent.objective)
+        self._inverse = rows.inverse
+        return renumber_parts(self._M.argmax(axis=1))
 
     def _cluster(self, rows: Rows) -> None:
         super()._cluster(rows)

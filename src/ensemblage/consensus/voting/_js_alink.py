@@ -1,15 +1,18 @@
-"""JS-ALink: average linkage of the clusters of a soft partition by their Jensen-Shannon divergences."""
+"""JS-ALink (Ayad & Kamel 2008; 2010, Sec. 3.2): clusters of a soft partition merge by Jensen-Shannon divergence."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.cluster.hierarchy import linkage
 from scipy.spatial.distance import squareform
 
-from ensemblage.consensus.voting._aggregation import ROWS_AT_ONCE, AggregatedPartition, aggregate_with, scale_of
+from ensemblage.consensus._lifetime import lifetimes, longest_lifetime
+from ensemblage.consensus.evidence import Dendrogram, Evidence, Lifetimes
+from ensemblage.consensus.hierarchies._linkage import cut, merges_of_scipy
+from ensemblage.consensus.voting._aggregation import ROWS_AT_ONCE, AggregatedPartition, entropy, scale_of
 from ensemblage.kernels._votes import sum_entropies
 from ensemblage.labels.interrupts import check_stopped, rows_per_call
 from ensemblage.labels.rows import Rows
@@ -21,7 +24,7 @@ def sum_of_entropies(rows: Rows, aggregate: AggregatedPartition, n_jobs: int | N
 
     O(n k²) logarithms for n objects; memory one (k, k) table per thread.
     """
-    k, scale, aggregate = aggregate.W.shape[1], scale_of(rows), aggregate_with(rows.codes, aggregate)
+    k, scale = aggregate.W.shape[1], scale_of(rows)
 
     def add(codes: Any, counts: Any, sums: Any) -> None:
         for few in row_blocks(len(codes), rows_per_call(2 * k * (k + 1), ROWS_AT_ONCE)):
@@ -68,15 +71,11 @@ def js_alink(
     entropies: NDArray[np.float64],
     n_jobs: int | None = None,
 ) -> NDArray[np.float64]:
-    """Average linkage of the divergences: a SciPy linkage matrix (k - 1, 4). O(k²)."""
-    return average_linkage(js_divergences(masses, entropies))
-
-
-def average_linkage(distances: NDArray[np.float64]) -> NDArray[np.float64]:
-    """SciPy linkage matrix (k - 1, 4) of a (k, k) matrix of distances; empty for k = 1. O(k²)."""
-    if len(distances) < 2:
+    """Average linkage of the divergences: a SciPy linkage matrix (k - 1, 4), empty for k = 1. O(k²)."""
+    divergences = js_divergences(masses, entropies)
+    if len(divergences) < 2:
         return np.empty((0, 4))
-    return np.asarray(linkage(squareform(distances, checks=False), "average"))
+    return np.asarray(linkage(squareform(divergences, checks=False), "average"))
 
 
 def bottleneck_linkage(
@@ -112,3 +111,47 @@ def bottleneck_linkage(
 
 
 LINKAGES = {"average": js_alink, "aib": bottleneck_linkage}
+
+
+class Extraction(NamedTuple):
+    """What becomes of the k0 columns of an aggregated partition."""
+
+    entropy: float
+    """H(C) of the columns."""
+    mutual_information: float
+    """I(C; X) between them and the objects (Eq. 7)."""
+    linkage_matrix: NDArray[np.float64]
+    """(k0 - 1, 4)"""
+    lifetimes: dict[int, float]
+    groups: NDArray[np.int64]
+    """(k0,) cluster of each column."""
+
+
+def extract_clusters(
+    rows: Rows,
+    aggregate: AggregatedPartition,
+    masses: NDArray[np.float64],
+    method: str,
+    include_singletons: bool,
+    k: int | None,
+    n_jobs: int | None = None,
+) -> Extraction:
+    """Merge the columns of Ū, of these ``masses``, to k clusters; None: the number with the longest lifetime."""
+    entropies = sum_of_entropies(rows, aggregate, n_jobs)
+    of_columns = entropy(masses)
+    information = of_columns - float(np.trace(entropies) / masses.sum())
+    matrix = LINKAGES[method](rows, aggregate, masses, entropies, n_jobs)
+    lives = lifetimes(matrix[:, 2], include_singletons=include_singletons)
+    groups = cut(merges_of_scipy(matrix), k or longest_lifetime(lives, len(masses)))
+    return Extraction(of_columns, information, matrix, lives, groups)
+
+
+def evidence_of_merges(voting: Any) -> tuple[Evidence, ...]:
+    """Of a fitted `CumulativeVoting` or `BipartiteVoting`: the lifetimes, and the hierarchy of the columns."""
+    found: list[Evidence] = []
+    if voting.lifetimes_:
+        found.append(Lifetimes(voting.lifetimes_, voting.n_clusters))
+    if len(voting.linkage_matrix_):
+        clusters, distance = voting.clusters_of_reference_.astype(np.int64), "Jensen–Shannon divergence"
+        found.append(Dendrogram(voting.linkage_matrix_, np.empty(0), clusters, "cluster", voting.linkage, distance))
+    return tuple(found)

@@ -1,7 +1,8 @@
-"""Majority voting after relabelling: the plain baseline."""
+"""Majority voting after relabelling (BagClust1 of Dudoit & Fridlyand 2003): the plain baseline."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar
 
@@ -12,10 +13,35 @@ from scipy.optimize import linear_sum_assignment
 from ensemblage.consensus._base import BaseConsensus
 from ensemblage.consensus._capabilities import Capabilities
 from ensemblage.consensus.graphs._partition_graph import renumber_parts
-from ensemblage.consensus.voting._aggregation import PartitionOrder, agreements, contingency_with, order_by_entropy
+from ensemblage.consensus.voting._aggregation import (
+    agreements,
+    assign_units,
+    contingency_with,
+    order_by_entropy,
+)
 from ensemblage.kernels._contingency import tally_clusters
 from ensemblage.labels.blocks import LabelVotes
 from ensemblage.labels.rows import Rows
+
+
+def match_to_reference(
+    N: NDArray[Any], labels: Sequence[NDArray[np.intp]], offsets: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """The relabelling of BagClust1: (offsets[p],) the cluster of the reference that each label means, -1 for none.
+
+    ``N`` is (offsets[p], k) objects that each label shares with the k clusters of the reference. The clusters of a
+    partition are permuted so that they agree with the reference on the most objects; those left over mean the one that
+    they overlap most. ``labels[b]`` are the codes of partition b in the order in which ties go.
+    """
+    meant = np.full(len(N), -1)
+    for b, of_b in enumerate(labels):
+        table = N[offsets[b] + of_b]
+        means = np.where(table.max(axis=1) > 0, np.argmax(table, axis=1), -1)
+        own, matched = linear_sum_assignment(table, maximize=True)
+        used = table[own, matched] > 0
+        means[own[used]] = matched[used]
+        meant[offsets[b] + of_b] = means
+    return meant
 
 
 @dataclass(eq=False, repr=False)
@@ -112,31 +138,16 @@ class MajorityVoting(BaseConsensus):
         reference = int(enough[np.argmax(agreements(rows, self.n_jobs)[enough])])
         self.reference_ = int(self._voting[reference])
         k = int(rows.n_clusters[reference]) if self.n_clusters is None else least
-        meant = _match_labels(rows, order, reference, k, self.n_jobs)
+        everyone = np.arange(len(rows.n_clusters))
+        N = contingency_with(rows, reference, everyone, self.n_jobs)[:, order.labels[reference][:k]]
+        meant = match_to_reference(N, order.labels, rows.offsets)
         labels = LabelVotes(meant, rows.weights, rows.offsets, order.partitions, k)
         clusters = rows.codes.most_voted(labels, self.n_jobs)
         if rows.units is not None:
-            bound = rows.units.bound
-            votes = rows.codes.take(bound).count_votes(labels) * rows.counts[bound, None]
-            clusters[bound] = rows.units.assign(-votes, type(self).__name__)
+            assign_units(rows, rows.units, clusters, lambda bound: bound.count_votes(labels), type(self).__name__)
         return renumber_parts(clusters)
 
     def _numbers(self, rows: Rows, clusters: NDArray[Any]) -> NDArray[np.int64]:
         sizes = np.zeros(int(clusters.max()) + 1, dtype=np.int64)
         tally_clusters(clusters, rows.counts, sizes, np.zeros_like(sizes))
         return np.argsort(np.argsort(-sizes, kind="stable"))  # ties by the clusters of the reference
-
-
-def _match_labels(rows: Rows, order: PartitionOrder, reference: int, k: int, n_jobs: int | None) -> NDArray[np.int64]:
-    """For each label, in a table over labels, which of the reference's k largest clusters it means; -1 = none."""
-    largest = order.labels[reference][:k]
-    tables = contingency_with(rows, reference, np.arange(len(rows.n_clusters)), n_jobs)[:, largest]
-    meant = np.full(rows.offsets[-1], -1)
-    for offset, labels in zip(rows.offsets, order.labels, strict=False):
-        table = tables[offset + labels]
-        means = np.where(table.max(axis=1) > 0, np.argmax(table, axis=1), -1)
-        own, matched = linear_sum_assignment(table, maximize=True)
-        used = table[own, matched] > 0
-        means[own[used]] = matched[used]
-        meant[offset + labels] = means
-    return meant

@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import KW_ONLY, dataclass, field
+from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
-from ensemblage.base.cached import once
 from ensemblage.base.random import task_seeds
 from ensemblage.base.validation import Constraints, Flag, Seed, Whole, Words
-from ensemblage.consensus._base import BaseConsensus
 from ensemblage.consensus._capabilities import Capabilities
 from ensemblage.consensus.kmeans._label_kmeans import N_INIT, number_of_starts
 from ensemblage.consensus.voting._aggregation import (
     AggregatedPartition,
     PartitionOrder,
+    SoftConsensus,
     check_cells,
+    number_wanted,
     order_by_entropy,
     sum_labels,
 )
-from ensemblage.consensus.voting._soft import SoftConsensus, check_at_most_largest
 from ensemblage.counting._contingency import any_tables
 from ensemblage.labels.blocks import LabelVotes
 from ensemblage.labels.rows import Rows
@@ -39,6 +39,31 @@ ROUNDING = 1e-12
 MOST_SWEEPS = 100
 
 
+class Members(NamedTuple):
+    """The membership matrices M_b, by what their columns share: no M_b is made.
+
+    Their labels stand partition by partition in an order by content, those of a partition by size: d of them. No result
+    depends on the names of labels or the order of partitions.
+    """
+
+    labels: NDArray[np.int64]
+    """(d,) their rows in a table over labels."""
+    blocks: list[slice]
+    """(p,) those of each partition."""
+    tables: NDArray[np.float64]
+    """(d, d) M_aᵀ M_b: objects with both labels, whole numbers."""
+    weights: NDArray[np.float64]
+    """(p,) with sum 1."""
+    of_labels: NDArray[np.float64]
+    """(d,) the weight of each label's partition."""
+    squares: NDArray[np.float64]
+    """(p,) |M_b|²: of a hard one, the objects that it labels."""
+    labelled: NDArray[np.float64]
+    """(p,) objects that each partition labels."""
+    n_columns: int
+    """K: columns of the largest partition, to which all are padded."""
+
+
 class Prototype(NamedTuple):
     """Where a search ended."""
 
@@ -47,184 +72,169 @@ class Prototype(NamedTuple):
     trace: list[float]
     """The objective after each iteration; it falls while matching and averaging alternate."""
 
-    @property
-    def objective(self) -> float:
-        return self.trace[-1]
+
+Refit = Callable[[NDArray[np.int64]], tuple[NDArray[np.float64], float]]
+"""The prototype M that is fitted to M_b P_b, with these columns: M_bᵀ M of all labels, (d, k), and the objective."""
 
 
-@dataclass(frozen=True)
-class Prototypes:
-    """The search for the prototype M with k columns that is nearest to all membership matrices M_b.
+def euclidean_median(
+    columns: NDArray[np.int64], members: Members, k: int, refit: Refit, max_iter: int, leave_one_out: bool
+) -> Prototype:
+    """Minimise Σ_b w_b |M_b P_b - M|² over permutations P_b and prototypes M with k columns, from these ``columns``.
 
-    Labels stand partition by partition in an order by content, those of a partition by size: d of them. No result
-    depends on the names of labels or the order of partitions.
+    Hornik & Böhm 2008: alternate as long as the objective falls. Where that ends, with ``leave_one_out``, match one
+    partition at a time, and begin again if that helps.
     """
+    found = alternate(columns, members, refit, max_iter)
+    while leave_one_out and len(found.trace) <= max_iter:
+        others = match_to_others(found.columns, members, k)
+        following = alternate(others, members, refit, max_iter - len(found.trace))
+        if following.trace[-1] >= found.trace[-1]:
+            break
+        found = Prototype(following.columns, found.trace + following.trace)
+    return found
 
-    rows: Rows
-    order: PartitionOrder
-    labels: NDArray[np.int64]
-    """(d,) their rows in a table over labels."""
-    blocks: list[slice]
-    """(p,) those of each partition."""
-    tables: NDArray[np.float64]
-    """(d, d) objects with both labels: whole numbers."""
-    weights: NDArray[np.float64]
-    """(p,) with sum 1."""
-    k: int
-    hard: bool
-    n_jobs: int | None
 
-    @classmethod
-    def of(cls, rows: Rows, order: PartitionOrder, k: int, hard: bool, n_jobs: int | None) -> Prototypes:
-        check_cells(int(rows.n_clusters.sum()) ** 2)
-        partitions = order.partitions.tolist()
-        ends = np.cumsum([len(order.labels[b]) for b in partitions]).tolist()
-        blocks = [slice(end - len(order.labels[b]), end) for b, end in zip(partitions, ends, strict=True)]
-        labels = np.concatenate([rows.offsets[b] + order.labels[b] for b in partitions])
-        counted = any_tables(rows.codes, rows.counts, rows.n_clusters, n_jobs)
-        tables = np.zeros((ends[-1], ends[-1]))
-        for a, of_a in zip(partitions, blocks, strict=True):
-            for b, of_b in zip(partitions, blocks, strict=True):
-                table = counted.table(a, b) if a != b else counted.itself(a, order.sizes[rows.of_partition(a)])
-                tables[of_a, of_b] = table[np.ix_(order.labels[a], order.labels[b])]
-        weights = rows.weights[order.partitions]
-        return cls(rows, order, labels, blocks, tables, weights / weights.sum(), k, hard, n_jobs)
+def alternate(columns: NDArray[np.int64], members: Members, refit: Refit, max_iter: int) -> Prototype:
+    """Fit M to the matched partitions, and match them anew."""
+    sums, objective = refit(columns)
+    trace = [objective]
+    while len(trace) <= max_iter:
+        following = match_columns(sums, members)
+        if np.array_equal(following, columns):
+            break
+        sums, objective = refit(following)
+        if objective >= trace[-1]:
+            break
+        columns = following
+        trace.append(objective)
+        if trace[-2] - objective <= GAIN * trace[-2]:
+            break
+    return Prototype(columns, trace)
 
-    @once
-    def n_slots(self) -> int:
-        """K: columns of the largest partition, or of the prototype."""
-        return max(self.k, int(self.rows.n_clusters.max()))
 
-    @once
-    def complete(self) -> bool:
-        return bool((self._n_labelled == self.rows.counts.sum()).all())
+def match_columns(sums: NDArray[np.float64], members: Members) -> NDArray[np.int64]:
+    """(d,) P_b that maximise ⟨M_b P_b, M⟩, one to one, from M_bᵀ M, (d, k)."""
+    columns = np.empty(len(sums), dtype=np.int64)
+    for block in members.blocks:
+        padded = np.zeros((block.stop - block.start, members.n_columns))
+        padded[:, : sums.shape[1]] = sums[block]
+        columns[block] = linear_sum_assignment(padded, maximize=True)[1]
+    return columns
 
-    @once
-    def _n_labelled(self) -> NDArray[np.float64]:
-        """(p,) objects that each partition labels."""
-        absent = self.order.sizes[self.rows.offsets[1:] - 1][self.order.partitions]
-        return np.asarray(self.rows.counts.sum() - absent, dtype=np.float64)
 
-    @once
-    def _sizes(self) -> NDArray[np.float64]:
-        """(p,) |M_b|²: of a hard one, the objects that it labels."""
-        return np.array([np.trace(self.tables[block, block]) for block in self.blocks])
+def match_to_others(columns: NDArray[np.int64], members: Members, k: int) -> NDArray[np.int64]:
+    """Match one partition after the other to the mean of the others, until none changes.
 
-    def starts(self, n_init: int, random_state: Any) -> Iterator[NDArray[np.int64]]:
-        """Columns to begin with: matched to each partition, then at random."""
-        for block in self.blocks[:n_init]:
-            columns = np.arange(block.stop - block.start)
-            yield self.match_columns(self.tables[:, block] @ self.shares(columns))
-        for seed in task_seeds(random_state, max(n_init - len(self.blocks), 0)):
-            random = np.random.RandomState(seed)
-            drawn = [random.permutation(self.n_slots)[: block.stop - block.start] for block in self.blocks]
-            yield np.concatenate(drawn).astype(np.int64)
+    A partition's own share of M holds it where it is: this is a better search of the same objective.
+    """
+    columns, shares = columns.copy(), shares_of(columns, k)
+    sums = members.tables @ (members.of_labels[:, None] * shares)
+    for _ in range(MOST_SWEEPS):
+        changed = False
+        for block, weight in zip(members.blocks, members.weights, strict=True):
+            padded = np.zeros((block.stop - block.start, members.n_columns))
+            padded[:, :k] = sums[block] - weight * members.tables[block, block] @ shares[block]
+            found = linear_sum_assignment(padded, maximize=True)[1]
+            place = np.arange(len(found))
+            if padded[place, found].sum() > padded[place, columns[block]].sum() * (1 + ROUNDING):
+                its_shares = shares_of(found, k)
+                sums += members.tables[:, block] @ (weight * (its_shares - shares[block]))
+                columns[block], shares[block], changed = found, its_shares, True
+        if not changed:
+            break
+    return columns
 
-    def shares(self, columns: NDArray[np.int64]) -> NDArray[np.float64]:
-        """(d, k) membership in M that labels with these columns stand for: a surplus one is spread over all columns.
 
-        That is the projection of K columns onto k: what a row lacks to 1 is added in equal parts.
-        """
-        return np.where((columns < self.k)[:, None], columns[:, None] == np.arange(self.k), 1 / self.k)
+def shares_of(columns: NDArray[np.int64], k: int) -> NDArray[np.float64]:
+    """(d, k) membership in M that labels with these columns stand for: a surplus one is spread over all columns.
 
-    def match_columns(self, sums: NDArray[np.float64]) -> NDArray[np.int64]:
-        """(d,) the best columns one to one, from the masses that each label's objects have in M, (d, k)."""
-        columns = np.empty(len(sums), dtype=np.int64)
-        for block in self.blocks:
-            slots = np.zeros((block.stop - block.start, self.n_slots))
-            slots[:, : self.k] = sums[block]
-            columns[block] = linear_sum_assignment(slots, maximize=True)[1]
-        return columns
+    That is the projection of K columns onto k: what a row lacks to 1 is added in equal parts.
+    """
+    return np.where((columns < k)[:, None], columns[:, None] == np.arange(k), 1 / k)
 
-    def search(self, columns: NDArray[np.int64], max_iter: int, leave_one_out: bool) -> Prototype:
-        """Alternate, as long as the objective falls; where it ends, with ``leave_one_out``, match one at a time."""
-        found = self.alternate(columns, max_iter)
-        while leave_one_out and len(found.trace) <= max_iter:
-            following = self.alternate(self.match_to_others(found.columns), max_iter - len(found.trace))
-            if following.objective >= found.objective:
-                break
-            found = Prototype(following.columns, found.trace + following.trace)
-        return found
 
-    def alternate(self, columns: NDArray[np.int64], max_iter: int) -> Prototype:
-        """Average the matched partitions and match them anew."""
-        sums, objective = self.refit(columns)
-        trace = [objective]
-        while len(trace) <= max_iter:
-            following = self.match_columns(sums)
-            if np.array_equal(following, columns):
-                break
-            sums, objective = self.refit(following)
-            if objective >= trace[-1]:
-                break
-            columns = following
-            trace.append(objective)
-            if trace[-2] - objective <= GAIN * trace[-2]:
-                break
-        return Prototype(columns, trace)
+def objective_of(
+    sums: NDArray[np.float64], columns: NDArray[np.int64], members: Members, lengths: NDArray[np.float64] | float
+) -> float:
+    """Σ_b w_b (|M_b|² + |M|² - 2 ⟨M_b P_b, M⟩), from M_bᵀ M and ``lengths`` |M|² over the objects that b labels."""
+    k = sums.shape[1]
+    own = np.where(columns < k, sums[np.arange(len(sums)), np.minimum(columns, k - 1)], 0)
+    agreed = np.array([own[block].sum() for block in members.blocks])
+    return float(members.weights @ (members.squares + lengths - 2 * agreed))
 
-    def match_to_others(self, columns: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Match one partition after the other to the mean of the others, until none changes.
 
-        A partition's own share of M holds it where it is: this is a better search of the same objective.
-        """
-        columns, shares = columns.copy(), self.shares(columns)
-        of_labels = np.repeat(self.weights, [block.stop - block.start for block in self.blocks])[:, None]
-        sums = self.tables @ (of_labels * shares)
-        for _ in range(MOST_SWEEPS):
-            changed = False
-            for block, weight in zip(self.blocks, self.weights, strict=True):
-                own = weight * self.tables[block, block] @ shares[block]
-                slots = np.zeros((block.stop - block.start, self.n_slots))
-                slots[:, : self.k] = sums[block] - own
-                found = linear_sum_assignment(slots, maximize=True)[1]
-                place = np.arange(len(found))
-                if slots[place, found].sum() > slots[place, columns[block]].sum() * (1 + ROUNDING):
-                    its_shares = self.shares(found)
-                    sums += self.tables[:, block] @ (weight * (its_shares - shares[block]))
-                    columns[block], shares[block], changed = found, its_shares, True
-            if not changed:
-                break
-        return columns
+def mean_of_complete(columns: NDArray[np.int64], members: Members, k: int) -> tuple[NDArray[np.float64], float]:
+    """M is the mean Σ_b w_b M_b P_b: where every partition labels every object, the tables are all that it takes."""
+    shares = shares_of(columns, k) * members.of_labels[:, None]
+    sums = members.tables @ shares
+    return sums, objective_of(sums, columns, members, float((shares * sums).sum()))
 
-    def refit(self, columns: NDArray[np.int64]) -> tuple[NDArray[np.float64], float]:
-        """The mass of each label's objects in the refitted M, (d, k), and the objective Σ_b w_b d(M_b, M)²."""
-        if self.hard:
-            sums = self._hard_sums(columns)
-            matched = self._agreements(sums, columns)
-            return sums, float(self.weights @ (self._sizes + self._n_labelled - 2 * matched))
-        if self.complete:
-            shares = self.shares(columns) * np.repeat(self.weights, [b.stop - b.start for b in self.blocks])[:, None]
-            sums = self.tables @ shares
-            length = float((shares * sums).sum())  # |M|²
-            return sums, float(self.weights @ (self._sizes + length - 2 * self._agreements(sums, columns)))
-        found = sum_labels(self.rows, self.aggregate(self.shares(columns)), self.n_jobs)
-        sums, squares = found.rows[self.labels], found.squares[self.labels]
-        lengths = np.array([squares[block].sum() for block in self.blocks])
-        return sums, float(self.weights @ (self._sizes + lengths - 2 * self._agreements(sums, columns)))
 
-    def aggregate(self, shares: NDArray[np.float64]) -> AggregatedPartition:
-        """M as the mean of the partitions whose labels have these shares, (d, k)."""
-        W = np.zeros((int(self.rows.offsets[-1]), self.k))
-        weights = self.rows.weights[self.order.partitions]
-        W[self.labels] = shares * np.repeat(weights, [b.stop - b.start for b in self.blocks])[:, None]
-        return AggregatedPartition(W, self.order.partitions, self.rows.weights, self.rows.offsets)
+def starts(members: Members, k: int, n_init: int, random_state: Any) -> Iterator[NDArray[np.int64]]:
+    """Columns to begin with: matched to each partition, then at random."""
+    for block in members.blocks[:n_init]:
+        own = shares_of(np.arange(block.stop - block.start), k)
+        yield match_columns(members.tables[:, block] @ own, members)
+    for seed in task_seeds(random_state, max(n_init - len(members.blocks), 0)):
+        random = np.random.RandomState(seed)
+        drawn = [random.permutation(members.n_columns)[: block.stop - block.start] for block in members.blocks]
+        yield np.concatenate(drawn).astype(np.int64)
 
-    def _hard_sums(self, columns: NDArray[np.int64]) -> NDArray[np.float64]:
-        """The same where M is one-hot, at the largest entry of the mean."""
-        meant = np.full(int(self.rows.offsets[-1]), -1)
-        meant[self.labels] = np.where(columns < self.k, columns, -1)
-        rows = self.rows
-        labels = LabelVotes(meant, rows.weights, rows.offsets, self.order.partitions, self.k)
-        clusters = rows.codes.most_voted(labels, self.n_jobs)
-        profile = self.rows.codes.profile(clusters, self.rows.counts, self.rows.offsets, self.k, self.n_jobs)
-        return profile.T[self.labels].astype(np.float64)
 
-    def _agreements(self, sums: NDArray[np.float64], columns: NDArray[np.int64]) -> NDArray[np.float64]:
-        """(p,) ⟨M_b P, M⟩ of the partitions with these columns."""
-        padded = np.hstack([sums, np.zeros((len(sums), self.n_slots - self.k))])
-        of_labels = padded[np.arange(len(sums)), columns]
-        return np.array([of_labels[block].sum() for block in self.blocks])
+def members_of(rows: Rows, order: PartitionOrder, n_jobs: int | None = None) -> Members:
+    """What the partitions of the rows share; O(d²) memory."""
+    check_cells(int(rows.n_clusters.sum()) ** 2)
+    partitions = order.partitions.tolist()
+    sizes = [len(order.labels[b]) for b in partitions]
+    ends = np.cumsum(sizes).tolist()
+    blocks = [slice(end - size, end) for end, size in zip(ends, sizes, strict=True)]
+    labels = np.concatenate([rows.offsets[b] + order.labels[b] for b in partitions])
+    counted = any_tables(rows.codes, rows.counts, rows.n_clusters, n_jobs)
+    tables = np.zeros((ends[-1], ends[-1]))
+    for a, of_a in zip(partitions, blocks, strict=True):
+        for b, of_b in zip(partitions, blocks, strict=True):
+            table = counted.table(a, b) if a != b else counted.itself(a, order.sizes[rows.of_partition(a)])
+            tables[of_a, of_b] = table[np.ix_(order.labels[a], order.labels[b])]
+    weights = rows.weights[partitions] / rows.weights[partitions].sum()
+    squares = np.array([np.trace(tables[block, block]) for block in blocks])
+    labelled = (rows.counts.sum() - order.sizes[rows.offsets[1:] - 1][partitions]).astype(np.float64)
+    return Members(
+        labels, blocks, tables, weights, np.repeat(weights, sizes), squares, labelled, int(rows.n_clusters.max())
+    )
+
+
+def refit_of(rows: Rows, order: PartitionOrder, members: Members, k: int, hard: bool, n_jobs: int | None) -> Refit:
+    """The step of the search that fits M: the mean, or for a ``hard`` M its largest entry in every row."""
+
+    def hard_one(columns: NDArray[np.int64]) -> tuple[NDArray[np.float64], float]:
+        meant = np.full(int(rows.offsets[-1]), -1)
+        meant[members.labels] = np.where(columns < k, columns, -1)
+        votes = LabelVotes(meant, rows.weights, rows.offsets, order.partitions, k)
+        clusters = rows.codes.most_voted(votes, n_jobs)
+        profile = rows.codes.profile(clusters, rows.counts, rows.offsets, k, n_jobs)
+        sums = profile.T[members.labels].astype(np.float64)
+        return sums, objective_of(sums, columns, members, members.labelled)
+
+    def mean(columns: NDArray[np.int64]) -> tuple[NDArray[np.float64], float]:
+        found = sum_labels(rows, mean_of_rows(rows, order, members, shares_of(columns, k)), n_jobs)
+        sums, squares = found.rows[members.labels], found.squares[members.labels]
+        lengths = np.array([squares[block].sum() for block in members.blocks])
+        return sums, objective_of(sums, columns, members, lengths)
+
+    if hard:
+        return hard_one
+    complete = (members.labelled == rows.counts.sum()).all()
+    return partial(mean_of_complete, members=members, k=k) if complete else mean
+
+
+def mean_of_rows(
+    rows: Rows, order: PartitionOrder, members: Members, shares: NDArray[np.float64]
+) -> AggregatedPartition:
+    """M as the mean of the partitions whose labels have these shares, (d, k)."""
+    W = np.zeros((int(rows.offsets[-1]), shares.shape[1]))
+    W[members.labels] = shares * np.repeat(rows.weights, rows.n_clusters + 1)[members.labels, None]
+    return AggregatedPartition(W, order.partitions, rows.weights, rows.offsets)
 
 
 @dataclass(eq=False, repr=False)
@@ -355,21 +365,18 @@ class EuclideanMedian(SoftConsensus):
     n_iter_: int = field(init=False)
 
     def _fit(self, rows: Rows) -> NDArray[Any]:
-        k = check_merged(self, rows)
+        k = number_wanted(self, rows, "a median has no others") or int(rows.n_clusters.max())
         order = order_by_entropy(rows, self.n_jobs)
-        search = Prototypes.of(rows, order, k, self.prototype == "hard", self.n_jobs)
-        starts = search.starts(number_of_starts(self.n_init, rows, k, LEAST_STARTS), self.random_state)
-        ends = (search.search(start, self.max_iter, self.leave_one_out) for start in starts)
-        best = min(ends, key=lambda found: found.objective)
-        self.objective_, self.n_iter_ = best.objective, len(best.trace)
-        shares = search.shares(best.columns)
+        members = members_of(rows, order, self.n_jobs)
+        refit = refit_of(rows, order, members, k, self.prototype == "hard", self.n_jobs)
+        n_init = number_of_starts(self.n_init, rows, k, LEAST_STARTS)
+        ends = (
+            euclidean_median(start, members, k, refit, self.max_iter, self.leave_one_out)
+            for start in starts(members, k, n_init, self.random_state)
+        )
+        columns, trace = min(ends, key=lambda found: found.trace[-1])
+        self.objective_, self.n_iter_ = trace[-1], len(trace)
+        shares = shares_of(columns, k)
         # A surplus label is for no column: shares alike in all of them would break ties by rounding.
-        votes = np.where((best.columns < k)[:, None], shares, 0)
-        return self._place(rows, search.aggregate(votes), search.aggregate(shares))
-
-
-def check_merged(estimator: BaseConsensus, rows: Rows) -> int:
-    """The number of clusters, at most that of the largest partition, which None takes."""
-    if estimator.n_clusters is None:
-        return int(rows.n_clusters.max())
-    return check_at_most_largest(estimator, rows, "a median has no others")
+        votes = np.where((columns < k)[:, None], shares, 0)
+        return self._place(rows, *(mean_of_rows(rows, order, members, part) for part in (votes, shares)))

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.base.cached import once
-from ensemblage.counting._distances import distance_sums
+from ensemblage.counting._pairs import distance_sums
 from ensemblage.labels.threads import row_blocks
 
 MOST_KEPT = 20_000_000

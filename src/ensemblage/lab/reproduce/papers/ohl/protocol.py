@@ -28,7 +28,7 @@ from ensemblage.labels.ensemble import Ensemble
 from ensemblage.metrics._agreement import agreement_with
 from ensemblage.metrics._internal._indices import INTERNAL_INDICES
 from ensemblage.ranking import InternalIndex
-from ensemblage.ranking._known_pairs import KnownPairs
+from ensemblage.ranking._base import KnownPairs
 
 FIXED, FREE, CONSTRAINED = "ohl/fixed k", "ohl/free k", "ohl/constraints"
 TEN_STARTS = "ohl/fixed k, ten starts"

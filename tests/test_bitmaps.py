@@ -193,11 +193,16 @@ def test_neighbours_are_those_of_codes(n, p, n_neighbors, threshold, without_bit
     labels = planted_labels(n=n, p=p, k=4, noise=0.5, seed=p)[0]
     rows = rows_of(labels)
     codes = rows.codes[np.random.default_rng(n).permutation(len(rows))]
-    graphs = without_bitmaps(lambda: association_graph(codes, rows, threshold, n_neighbors, 1))
-    graphs = *graphs, association_graph(codes, rows, threshold, n_neighbors, 2)
-    for graph in graphs[1:]:
+
+    def graph(n_jobs):
+        given = rows.n_clusters, rows.weights, threshold, n_neighbors
+        return association_graph(codes, *given, n_jobs=n_jobs)
+
+    graphs = without_bitmaps(lambda: graph(1))
+    graphs = *graphs, graph(2)
+    for other in graphs[1:]:
         for part in ("indptr", "indices", "data"):
-            assert_array_equal(getattr(graphs[0], part), getattr(graph, part))
+            assert_array_equal(getattr(graphs[0], part), getattr(other, part))
 
 
 @pytest.mark.parametrize(

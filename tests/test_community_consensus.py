@@ -14,8 +14,7 @@ from strategies import random_labels
 
 from ensemblage import CommunityConsensus, Ensemble, LeidenPartitions, load
 from ensemblage.consensus.communities import _communities
-from ensemblage.consensus.communities import _edge_weights as _edges
-from ensemblage.consensus.communities._edge_weights import EdgeLabels, ecg_weights, lf_graph, replace_values
+from ensemblage.consensus.communities._communities import EdgeLabels, ecg_weights, lf_graph, replace_values
 from ensemblage.generation._communities import communities, quality
 from ensemblage.labels import threads
 
@@ -147,7 +146,7 @@ def test_as_many_runs_as_were_asked_for(monkeypatch):
         seeds.append(seed)
         return communities(graph, resolution, objective, seed, algorithm)
 
-    monkeypatch.setattr(_edges, "communities", watched)
+    monkeypatch.setattr(_communities, "communities", watched)
     CommunityConsensus("ecg", algorithm="louvain", n_init=3, random_state=0).fit(LOUVAIN, edges=A)
     assert len(seeds) == len(set(seeds)) == 3
 

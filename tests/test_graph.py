@@ -1,6 +1,8 @@
 """MCLA, HBGF, CSPA and HGPA: their graphs, their partitioners, what is missing."""
 
+import ctypes
 import os
+import re
 import subprocess
 import sys
 from inspect import signature
@@ -11,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from inside import rows_of
+from limits import limit
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
 from scipy.sparse.linalg import eigsh
@@ -19,14 +22,10 @@ from sklearn.metrics import adjusted_rand_score
 from strategies import label_matrices, planted_labels, random_labels, twins
 
 from ensemblage import CSPA, HBGF, HGPA, MCLA, Ensemble, EvidenceAccumulation, NegMM
-from ensemblage.consensus.graphs import _partition_graph
 from ensemblage.consensus.graphs._cspa import association_graph
-from ensemblage.consensus.graphs._mcla import meta_graph
-from ensemblage.consensus.graphs._partition_graph import Cutter, round_weights, whole_weights
-from ensemblage.counting._contingency import tables_of_rows
 from ensemblage.metrics import weak_association_threshold
 
-pytest.importorskip("pymetis")
+pymetis = pytest.importorskip("pymetis")
 
 STREHL = np.array([[1, 2, 1, 1], [1, 2, 1, 2], [1, 2, 2, -1], [2, 3, 2, 1], [2, 3, 3, 2], [3, 1, 3, -1], [3, 1, 3, -1]])
 
@@ -163,14 +162,19 @@ def test_tables_of_pairs_must_fit_though_their_edges_would():
     assert MCLA(2, max_bytes=2**23 + 8 * cells, random_state=0).fit(labels).n_clusters_ == 2
 
 
-def test_what_is_written_after_a_silent_cut_is_heard():
+def test_what_is_written_after_a_silent_cut_is_heard(monkeypatch):
     """Standard output of the process, where a library in C writes."""
+
+    def part_graph(n_parts, vweights, **options):
+        os.write(1, b"noise")
+        return 0, np.arange(len(vweights)) % n_parts
+
+    monkeypatch.setattr(pymetis, "part_graph", part_graph)
     reader, writer = os.pipe()
     stdout = os.dup(1)
     os.dup2(writer, 1)
     try:
-        with _partition_graph._silent():
-            os.write(1, b"noise")
+        CSPA(2, n_init=1, random_state=0).fit(STREHL)
         os.write(1, b"heard")
     finally:
         os.dup2(stdout, 1)
@@ -250,14 +254,31 @@ def test_numbers_beyond_any_use_mean_no_limit(model):
 # ---- METIS ----
 
 
+def given_to_metis(fit):
+    """The graph with whole weights, dense, and the sizes of its vertices that a fit gives to METIS."""
+    given = []
+
+    def part_graph(n_parts, adjacency, vweights, eweights, **options):
+        m = len(vweights)
+        given.extend([csr_array((eweights, adjacency.adjacent, adjacency.adj_starts), (m, m)).toarray(), vweights])
+        return 0, np.arange(m) % n_parts
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pymetis, "part_graph", part_graph)
+        fit()
+    return given
+
+
 def test_whole_weights():
-    weights = np.array([0.75, 0.5, 0.25] * 2)
-    assert_array_equal(whole_weights(weights)[:3], [25_000_000, 16_666_667, 8_333_333])
+    S = np.array([[1, 0.75, 0.5], [0.75, 1, 0.25], [0.5, 0.25, 1]])
+    graph, _ = given_to_metis(lambda: CSPA(2, n_init=1).fit_similarity(S))
+    assert_array_equal(graph[np.triu_indices(3, 1)], [25_000_000, 16_666_667, 8_333_333])
 
 
 def test_edges_whose_weight_rounds_to_nothing_vanish():
-    graph = csr_array(np.array([[0, 1, 1e-12], [1, 0, 0], [1e-12, 0, 0]]))
-    assert_array_equal(round_weights(graph).toarray(), np.array([[0, 1, 0], [1, 0, 0], [0, 0, 0]]) * 50_000_000)
+    S = np.array([[1, 1, 1e-12], [1, 1, 0], [1e-12, 0, 1]])
+    graph, _ = given_to_metis(lambda: CSPA(2, n_init=1).fit_similarity(S))
+    assert_array_equal(graph, np.array([[0, 1, 0], [1, 0, 0], [0, 0, 0]]) * 50_000_000)
 
 
 @pytest.mark.parametrize("recursive", [False, True])
@@ -284,7 +305,7 @@ def test_a_system_without_the_library_of_c(monkeypatch):
         raise TypeError("bad argument type for built-in operation")
 
     expected = CSPA(2, random_state=0).fit(STREHL).labels_
-    monkeypatch.setattr(_partition_graph.ctypes, "CDLL", fail)
+    monkeypatch.setattr(ctypes, "CDLL", fail)
     assert_array_equal(CSPA(2, random_state=0).fit(STREHL).labels_, expected)
 
 
@@ -301,16 +322,17 @@ def test_metis_writes_nothing_to_standard_output(capfd):
 # ---- MCLA ----
 
 
-def graph_of_clusters(labels):
-    rows = rows_of(labels)
-    return meta_graph(rows, tables_of_rows(rows.codes, rows.counts, rows.n_clusters))
+def assert_meta_graph_is(expected, labels):
+    """Of Jaccard similarities, as shares of their sum; and the sizes of the clusters."""
+    graph, sizes = given_to_metis(lambda: MCLA(2).fit(labels))
+    np.fill_diagonal(expected, 0)
+    assert_allclose(graph / max(graph.sum(), 1), expected / max(expected.sum(), 1e-300), atol=1e-7)
+    return sizes
 
 
 def test_meta_graph_of_strehl():
-    graph, sizes = graph_of_clusters(STREHL)
+    sizes = assert_meta_graph_is(naive.jaccard(np.where(STREHL > 0, STREHL - 1, -1)), STREHL)
     assert_array_equal(sizes, [3, 2, 2, 2, 3, 2, 2, 2, 3, 2, 2])
-    expected = naive.jaccard(np.where(STREHL > 0, STREHL - 1, -1))
-    assert_allclose(graph.toarray(), expected - np.eye(11))
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -336,14 +358,12 @@ def test_ties_are_drawn_by_seed_or_go_to_the_first():
         assert adjusted_rand_score(model.labels_, expected.round(9).argmax(axis=1)) == 1
 
 
-@given(label_matrices(min_objects=4), st.integers(1, 3))
-def test_meta_graph_is_the_naive_one(labels, k):
-    graph, sizes = graph_of_clusters(labels)
+@given(label_matrices(min_objects=4))
+def test_meta_graph_is_the_naive_one(labels):
+    labels = np.vstack([labels, labels.max() + 1 + np.zeros_like(labels[:1])])  # so that there are two rows
     codes = Ensemble(labels).codes.astype(int)
     codes = np.where(codes == Ensemble(labels).n_clusters, -1, codes)
-    expected = naive.jaccard(codes)
-    np.fill_diagonal(expected, 0)
-    assert_allclose(graph.toarray(), expected)
+    sizes = assert_meta_graph_is(naive.jaccard(codes), labels)
     assert_array_equal(sizes, naive.one_hot(codes).sum(axis=0))
 
 
@@ -370,13 +390,10 @@ def test_association_is_a_mean_not_a_sum():
 
 
 def test_many_clusters_are_never_a_square_matrix(monkeypatch):
-    from ensemblage.consensus import _label_products
-    from ensemblage.consensus.graphs import _ncut
-
     labels, _ = planted_labels(n=200, p=10, k=4, noise=0.3, missing=0.1, seed=2)
     small = HBGF(4, random_state=0).fit(labels)
-    monkeypatch.setattr(_label_products, "MOST_DENSE", 10)
-    monkeypatch.setattr(_ncut, "DENSE_ROWS", 5)
+    limit(monkeypatch, "clusters whose products are a matrix", 10)
+    limit(monkeypatch, "rows of which all eigenvectors are found", 5)
     large = HBGF(4, random_state=0).fit(labels)
     assert adjusted_rand_score(small.labels_, large.labels_) > 0.97
 
@@ -402,7 +419,7 @@ def test_association_graph(labels, threshold, weighted):
     weights = np.arange(1, labels.shape[1] + 1.0) if weighted else None
     rows = rows_of(labels, weights)
     codes = np.where(rows.codes[:] == rows.n_clusters, -1, rows.codes[:].astype(int))
-    graph = association_graph(rows.codes[:], rows, threshold, 0).toarray()
+    graph = association_graph(rows.codes[:], rows.n_clusters, rows.weights, threshold).toarray()
     joined, labelled = naive.joined_and_labelled(codes, weights)
     strong = joined > (threshold + 1e-12) * labelled
     assert_allclose(graph, np.where(strong, share_joined(codes, weights), 0))
@@ -415,7 +432,7 @@ def test_neighbours_are_the_most_similar(missing, weighted):
     rows = rows_of(labels, weights)
     codes = np.where(rows.codes[:] == rows.n_clusters, -1, rows.codes[:].astype(int))
     whole = share_joined(codes, weights)
-    graph = association_graph(rows.codes[:], rows, 0.0, 7).toarray()
+    graph = association_graph(rows.codes[:], rows.n_clusters, rows.weights, 0.0, 7).toarray()
     assert_array_equal(graph, graph.T)
     assert_allclose(graph[graph > 0], whole[graph > 0])
     for i, row in enumerate(whole):
@@ -450,7 +467,7 @@ def test_the_threshold_is_a_co_association_whatever_is_missing():
         model = CSPA(3, association_threshold="kmeans", n_neighbors=None, weights=weights, random_state=0).fit(labels)
         assert model.association_threshold_ == tau
         assert model.n_edges_ == np.count_nonzero(np.triu(association) > tau + 1e-12) > 10_000
-    graph = association_graph(rows.codes[:], rows, tau, 5).toarray()
+    graph = association_graph(rows.codes[:], rows.n_clusters, rows.weights, tau, 5).toarray()
     assert (association[graph > 0] > tau).all()
     weak = CSPA(3, association_threshold=0.05, random_state=0).fit(labels)
     assert weak.association_threshold_ == 0.05
@@ -493,13 +510,10 @@ def test_more_runs_of_metis_cut_less_and_keep_the_balance():
 
 def test_of_several_runs_the_least_cut_counts(monkeypatch):
     """A run that gives up the balance cuts nothing, and does not count."""
-    import pymetis
-
     answers = iter([(9, [0, 0, 1, 1]), (0, [0, 0, 0, 0]), (5, [0, 1, 1, 0]), (5, [0, 1, 0, 1]), (7, [1, 1, 0, 0])])
     monkeypatch.setattr(pymetis, "part_graph", lambda *args, **options: next(answers))
-    graph = csr_array(np.ones((4, 4)) - np.eye(4))
-    cutter = Cutter("CSPA", "metis", recursive=True, imbalance=None, seed=0, n_init=5)
-    assert_array_equal(cutter.cut_by_metis(graph, np.ones(4, dtype=int), 2), [0, 1, 1, 0])
+    model = CSPA(2, n_init=5, random_state=0).fit_similarity(np.ones((4, 4)))
+    assert adjusted_rand_score(model.labels_, [0, 1, 1, 0]) == 1
 
 
 # ---- HGPA ----
@@ -515,10 +529,29 @@ def test_mtkahypar(parameters):
     assert np.bincount(runs[0].labels_).max() <= 1.06 * 50
 
 
-def test_cspa_checks_the_size_of_the_whole_graph(monkeypatch):
+def test_cspa_checks_the_size_of_the_whole_graph():
     """Rows that one end counts among its neighbours are edges: more entries than were found."""
-    asked = []
-    monkeypatch.setattr(CSPA, "_check_bytes", lambda self, rows, k, n_entries=None: asked.append(n_entries))
     labels = np.random.default_rng(0).integers(0, 4, size=(60, 6))
-    model = CSPA(2, n_neighbors=5, random_state=0).fit(labels)
-    assert asked[-1] == 2 * model.n_edges_ > asked[-2]
+    model = CSPA(2, n_neighbors=5, random_state=0, n_jobs=1).fit(labels)
+    assert model.n_edges_ > 60 * 5 / 2  # more than what the rows count among their neighbours
+    bound, told = 1, ""
+    while True:
+        try:
+            model.set_params(max_bytes=bound).fit(labels)
+        except ValueError as error:
+            told = str(error)
+            bound = int(re.search(r"Got ([\d,]+) bytes", told)[1].replace(",", ""))
+        else:
+            break
+    assert f"for at least {model.n_edges_} edges of 60 label rows" in told
+
+
+def test_cspa_ends_when_its_edges_are_too_many():
+    """The edges that were found when it ended are named, not all of them."""
+    labels = planted_labels(n=1_500, p=8, k=2, noise=0.1, seed=0)[0]
+    labels = np.column_stack([labels, np.arange(1_500)])
+    n_edges = CSPA(2, n_neighbors=None, n_init=1, n_jobs=1, random_state=0).fit(labels).n_edges_
+    with pytest.raises(ValueError, match="at least") as refused:
+        CSPA(2, n_neighbors=None, association_threshold=0, n_jobs=1, max_bytes="20 MB").fit(labels)
+    named = int(re.search(r"at least ([\d,]+) edges", str(refused.value))[1].replace(",", ""))
+    assert 0 < named < n_edges / 2

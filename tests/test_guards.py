@@ -17,6 +17,7 @@ import pytest
 from joblib import Parallel, delayed, parallel_config
 from public import OBJECTS
 from scipy.sparse import csr_array
+from sklearn.metrics import adjusted_rand_score
 from strategies import random_labels, usual
 
 sys.path.insert(0, str(Path(__file__).parent / "guards"))
@@ -26,6 +27,7 @@ import planted
 
 import ensemblage
 from ensemblage import (
+    CSPA,
     METHODS,
     AverageAgreement,
     BipartiteVoting,
@@ -46,7 +48,7 @@ from ensemblage import (
 )
 from ensemblage.answer import _of_blocks, choose_k, choose_k_monti
 from ensemblage.base.validation import parameter_constraints
-from ensemblage.consensus.graphs import _ncut, _partition_graph
+from ensemblage.consensus.graphs import _ncut
 from ensemblage.counting import _bitmaps, _pairs
 from ensemblage.counting._contingency import table_cells
 from ensemblage.generation import make_pool
@@ -588,10 +590,9 @@ def test_of_several_cuts_those_count_that_the_imbalance_allows(monkeypatch, imba
     metis = SimpleNamespace(
         CSRAdjacency=lambda *_: None, Options=lambda **_: None, part_graph=lambda *_, **__: next(answers)
     )
-    monkeypatch.setattr(_partition_graph, "import_partitioner", lambda *_: metis)
-    cutter = _partition_graph.Cutter("a test", "metis", True, imbalance, 0, n_init=2)
-    graph = csr_array(np.ones((4, 4)) - np.eye(4))
-    assert cutter.cut_by_metis(graph, np.ones(4, dtype=np.int64), 2).tolist() == expected
+    monkeypatch.setitem(sys.modules, "pymetis", metis)
+    model = CSPA(2, imbalance=imbalance, n_init=2, random_state=0).fit_similarity(np.ones((4, 4)))
+    assert adjusted_rand_score(model.labels_, expected) == 1
 
 
 # ---- Sums over very many objects ----

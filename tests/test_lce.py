@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from inside import rows_of
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics import adjusted_rand_score
 from strategies import label_matrices, planted_labels, random_labels, twins
@@ -52,11 +51,10 @@ def test_worked_links(quality, wanted):
 
 @pytest.mark.parametrize(("name", "k", "groups", "inertia", "values"), CUTS)
 def test_worked_cuts(name, k, groups, inertia, values):
-    rows, model = rows_of(E), make_consensus(f"lce-{name}", k, random_state=0)
-    assert_allclose(
-        (rows.binary_matrix() @ model._refined_matrix(rows)).toarray()[rows.inverse[0]], ROW_1[name], atol=1e-6
-    )
-    assert adjusted_rand_score(model.fit(E).labels_, partition(groups)) == 1
+    assert_allclose(refined(E, name)[0], ROW_1[name], atol=1e-6)
+    model = make_consensus(f"lce-{name}", k, random_state=0).fit(E)
+    assert adjusted_rand_score(model.labels_, partition(groups)) == 1
+    assert_allclose(model.normalized_association_, naive.normalized_association(refined(E, name), model.labels_))
     found, U = naive.transfer_cut(refined(E, name), k)
     assert_allclose(found, values, atol=1e-6)
     assert_allclose(naive.loss_of_points(U, model.labels_), inertia, atol=2e-6)
@@ -64,10 +62,12 @@ def test_worked_cuts(name, k, groups, inertia, values):
 
 @given(label_matrices(min_objects=3), st.sampled_from(["wct", "wtq"]), st.sampled_from([0.5, 0.8, 1.0]))
 def test_the_refined_matrix_is_that_of_the_definition(labels, name, decay):
-    rows, model = rows_of(labels), LCE(2, similarity=name, decay=decay)
-    labelled = rows.inverse < len(rows)
-    RM = (rows.binary_matrix() @ model._refined_matrix(rows)).toarray()
-    assert_allclose(RM[rows.inverse[labelled]], refined(labels, name, decay)[labelled], atol=1e-9)
+    """By what it says of the clusters: how much of their weight stays among their own objects."""
+    labels = np.vstack([labels, labels.max() + 1 + np.zeros_like(labels[:1])])  # so that there are two clusters
+    model = LCE(2, similarity=name, decay=decay, random_state=0).fit(labels)
+    labelled = model.labels_ >= 0
+    expected = naive.normalized_association(refined(labels, name, decay)[labelled], model.labels_[labelled])
+    assert_allclose(model.normalized_association_, expected, atol=1e-9)
 
 
 @pytest.mark.parametrize("name", ["wct", "wtq"])

@@ -91,8 +91,7 @@ def test_the_limit_that_just_allows_a_fit_holds(case, monkeypatch):
         needed.append(n_bytes)
         return _memory.check_fits(n_bytes, max_bytes, *told)
 
-    for module in (_base, _negmm):
-        monkeypatch.setattr(module, "check_fits", record)
+    monkeypatch.setattr(_base, "check_fits", record)
     labels = planted_labels(**sizes)[0]
     expected = model.set_params(**parameters).fit(labels).labels_
     limit = max(needed)
@@ -216,22 +215,15 @@ def test_all_eigenvectors_are_taken_only_if_they_fit(method, monkeypatch):
     given = {"NegMM": {"association_threshold": 0.2}, "CSPA": {"n_neighbors": None, "partitioner": "spectral"}}
     parameters = {"n_clusters": 3, "random_state": 0, "n_jobs": 1, **given.get(method, {"partitioner": "spectral"})}
     model = {"NegMM": NegMM, "CSPA": CSPA, "MCLA": MCLA}[method](**parameters)
-    labels, needed = planted_labels(**sizes)[0], [0]
-
-    def record(n_bytes, max_bytes, *told):
-        needed.append(n_bytes)
-        return _memory.check_fits(n_bytes, max_bytes, *told)
-
-    for module in (_base, _negmm):
-        monkeypatch.setattr(module, "check_fits", record)
-    model.fit(labels)
-    least = max(needed)
+    ensemble = Ensemble(planted_labels(**sizes)[0])
+    least, _ = bound_and_refusal(model, ensemble, {})
     monkeypatch.setattr(_ncut, "eigsh", endless)
-    expected, most = model.fit(labels).labels_, max(needed)
+    most, _ = bound_and_refusal(model, ensemble, {})
     assert least < most <= least + _ncut.dense_bytes(16 * sizes["k"] if method == "MCLA" else sizes["n"], 3)
-    np.testing.assert_array_equal(model.set_params(max_bytes=most).fit(labels).labels_, expected)
+    expected = model.set_params(max_bytes="2 GiB").fit(ensemble).labels_
+    np.testing.assert_array_equal(model.set_params(max_bytes=most).fit(ensemble).labels_, expected)
     with pytest.raises(ValueError, match=f"{method} must fit into max_bytes = .* Got {most:,} bytes"):
-        model.set_params(max_bytes=most - 1).fit(labels)
+        model.set_params(max_bytes=most - 1).fit(ensemble)
     for limit in (most, least):
         script = PEAK.format(sizes=sizes, parameters=parameters, method=method, limit=limit)
         script = script.replace(
@@ -365,8 +357,7 @@ def test_threads_share_the_limit(monkeypatch):
         return _memory.check_fits(n_bytes, max_bytes, *told)
 
     monkeypatch.setattr(_negmm, "parallel_map", watched)
-    for module in (_base, _negmm):
-        monkeypatch.setattr(module, "check_fits", record)
+    monkeypatch.setattr(_base, "check_fits", record)
     model = NegMM(3, max_bytes="1GB", n_jobs=3, random_state=0).fit(labels)
     shared, one = needed
     two = shared + 2 * (one - shared + _ncut.dense_bytes(len(Ensemble(labels).distinct.counts), 3))

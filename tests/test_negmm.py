@@ -11,9 +11,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics import adjusted_rand_score
 from strategies import label_matrices, planted_labels, twins
 
-from ensemblage import Ensemble, NegMM
+from ensemblage import CSPA, Ensemble, NegMM
 from ensemblage.consensus.graphs import _negmm
-from ensemblage.consensus.graphs._ncut import normalized_cut
 from ensemblage.metrics import mm_index, weak_association_threshold
 from ensemblage.metrics._coassociation import Associations
 from ensemblage.metrics._mm_index import mm_index_of, weights_of
@@ -40,7 +39,8 @@ def test_worked_example():
 
 def by_ncut(R):
     """Bipartition of a cluster as the authors do it."""
-    return normalized_cut(R, np.ones(len(R), dtype=int), 2, np.random.RandomState(0)) == 0
+    cut = CSPA(2, partitioner="spectral", random_state=0).fit_similarity(np.minimum(R, 1))
+    return cut.labels_ == 0
 
 
 def first_alone(R):

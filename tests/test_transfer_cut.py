@@ -6,16 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from inside import rows_of
+from limits import limit
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import block_diag, csr_array, diags_array, eye_array
 from sklearn.metrics import adjusted_rand_score
 from strategies import label_matrices, planted_labels, twins
 from worked import POINTS, E, partition
 
-from ensemblage.consensus import _label_products
-from ensemblage.consensus.graphs import _ncut
-from ensemblage.consensus.graphs._transfer_cut import cut_by_labels, cut_by_matrix
-from ensemblage.consensus.kmeans import _point_kmeans as _points
+from ensemblage.consensus.graphs._transfer_cut import LabelGraph, MatrixGraph, transfer_cut
 from ensemblage.consensus.kmeans._point_kmeans import best_kmeans, kmeans_of_points
 from ensemblage.counting._points import lloyd
 
@@ -23,6 +21,14 @@ ECI = [0.322372, 0.126243, 1, 0.563305, 0.172553, 0.317312, 1, 0.317312, 1, 0.31
 """Of the clusters of E, from the authors' code."""
 ONES = [1, 0.835305, 0.605195, 0.306045, 0.165506, 0.056580, 0.031369, 0, 0, 0, 0, 0]
 LOCAL = [1, 0.940661, 0.831315, 0.486659, 0.211669, 0.107082, 0.050156, 0, 0, 0, 0, 0]
+
+
+def cut_by_labels(rows, S, k, seed):
+    return transfer_cut(LabelGraph(rows, csr_array(S)), k, seed)
+
+
+def cut_by_matrix(B, counts, k, seed):
+    return transfer_cut(MatrixGraph(B, counts), k, seed)
 
 
 def labels_of(rows, parts):
@@ -91,8 +97,8 @@ def test_many_clusters_are_never_a_square_matrix(monkeypatch):
     rows = rows_of(labels)
     S = diags_array(np.random.default_rng(0).uniform(0.2, 1, 40))
     small = cut_by_labels(rows, S, 4, 0)
-    monkeypatch.setattr(_label_products, "MOST_DENSE", 10)
-    monkeypatch.setattr(_ncut, "DENSE_ROWS", 5)
+    limit(monkeypatch, "clusters whose products are a matrix", 10)
+    limit(monkeypatch, "rows of which all eigenvectors are found", 5)
     large = cut_by_labels(rows, S, 4, 0)
     assert_allclose(large.values, small.values)
     assert adjusted_rand_score(small.parts, large.parts) == 1
@@ -148,8 +154,8 @@ def test_starts_on_a_sample(monkeypatch):
     labels, _ = planted_labels(n=400, p=8, k=4, noise=0.2, seed=3)
     rows = rows_of(twins(labels, 1_000))
     whole = cut_by_labels(rows, eye_array(32), 4, 0)
-    monkeypatch.setattr(_points, "ROWS_OF_STARTS", 64)
-    monkeypatch.setattr(_points, "ROWS_OF_CLUSTER", 1)
+    limit(monkeypatch, "points that k-means starts on", 64)
+    limit(monkeypatch, "points of a cluster that k-means starts on", 1)
     sampled = cut_by_labels(rows, eye_array(32), 4, 0)
     assert_allclose(sampled.inertia, whole.inertia, rtol=1e-3)
     assert adjusted_rand_score(sampled.parts, whole.parts) > 0.99

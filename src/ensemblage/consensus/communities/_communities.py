@@ -23,24 +23,17 @@ from ensemblage.base.validation import (
     Values,
     Whole,
     Words,
+    check_bytes,
     check_parameters,
     check_value,
 )
 from ensemblage.consensus._base import BaseConsensus
 from ensemblage.consensus._capabilities import Capabilities
-from ensemblage.consensus.communities._edge_weights import (
-    PAIR_BYTES,
-    Detector,
-    EdgeLabels,
-    ecg_weights,
-    lf_graph,
-    most_joined,
-    replace_values,
-    support,
-)
-from ensemblage.generation._communities import ALGORITHMS, OBJECTIVES
+from ensemblage.generation._communities import ALGORITHMS, OBJECTIVES, Objective, communities, quality
 from ensemblage.generation._graphs import Graph, as_graph
+from ensemblage.kernels._graphs import count_joined_ends, peel
 from ensemblage.labels.rows import Rows, object_rows
+from ensemblage.labels.threads import parallel_map, row_blocks
 from ensemblage.metrics._link_association import LinkAssociation
 
 logger = logging.getLogger(__name__)
@@ -50,22 +43,191 @@ LEAST = {"lf": 0.2, "fast-ensemble": 0.8}
 """The default thresholds."""
 CPM_RESOLUTION = 0.01
 """FastEnsemble's."""
+PAIR_BYTES = 40
+"""Bytes for each entry of a matrix of all pairs that are joined, and of what is made of it."""
 EDGES = "edges of CommunityConsensus"
 NODES = Values("the names of the objects", "Give one for each row of the labels.")
 MOST_COUNTS = 2**22
 """Numbers in a table of labels by communities, above which only those that are not 0 are held."""
 
 
-class Problem(NamedTuple):
-    """What a method finds the communities of, and by."""
+class TooManyPairs(Exception):
+    """Partitions join more pairs than they may."""
 
-    rows: Rows
-    graph: csr_array
-    partitions: EdgeLabels
-    associations: NDArray[np.float64]
-    """(nnz,) of the ends of the edges."""
-    detector: Detector
-    seeds: Sequence[int]
+
+class Detector(NamedTuple):
+    """Who finds the communities of a weighted graph."""
+
+    algorithm: Any
+    objective: Objective
+    resolution: float
+    n_jobs: int | None
+
+    def runs(self, graph: csr_array, seeds: Sequence[int]) -> list[NDArray[np.int32]]:
+        """Communities, one run for each seed."""
+
+        def run(seed: int) -> NDArray[np.int32]:
+            return communities(graph, self.resolution, self.objective, seed, self.algorithm)
+
+        return parallel_map(run, seeds, self.n_jobs)
+
+    def best_of(self, graph: csr_array, seeds: Sequence[int]) -> NDArray[np.int32]:
+        """The run whose objective is largest, the first one on ties."""
+        runs = self.runs(graph, seeds)
+        if graph.nnz == 0:
+            return runs[0]
+        return max(runs, key=lambda labels: round(quality(graph, labels, self.resolution, self.objective), 12))
+
+
+def ecg(
+    graph: csr_array, C: NDArray[np.float64], min_weight: float, detector: Detector, seeds: Sequence[int]
+) -> tuple[NDArray[np.int32], float]:
+    """ECG (Poulin & Théberge 2019): communities of the graph with its weights, and the community strength index.
+
+    ``C``, (nnz,), are the shares of the partitions that join the ends of the edges. CSI is 1 - 2 times the mean of
+    min(w, 1 - w).
+    """
+    w = ecg_weights(graph, C, min_weight)
+    csi = float(1 - 2 * np.minimum(w, 1 - w).mean())
+    return detector.best_of(replace_values(graph, w), seeds), csi
+
+
+def ecg_weights(graph: csr_array, associations: NDArray[np.float64], min_weight: float) -> NDArray[np.float64]:
+    """(nnz,) ECG's weights: w* + (1 - w*) c for the edges of the 2-core, w* for the others."""
+    degrees = np.diff(graph.indptr).astype(np.int64)
+    peel(graph.indptr, graph.indices, 2, degrees, np.empty(len(degrees), dtype=np.int64))
+    in_core = degrees >= 0
+    inside = np.repeat(in_core, np.diff(graph.indptr)) & in_core[graph.indices]
+    return np.where(inside, min_weight + (1 - min_weight) * np.nan_to_num(associations), min_weight)
+
+
+def fast_ensemble(
+    graph: csr_array, C: NDArray[np.float64], threshold: float, detector: Detector, seeds: Sequence[int]
+) -> NDArray[np.int32]:
+    """FastEnsemble (Tabatabaee et al. 2025): edges with a share below the threshold go, the others weigh as much."""
+    C = np.nan_to_num(C)
+    return detector.best_of(replace_values(graph, C, threshold <= C), seeds)
+
+
+def lf(
+    graph: csr_array | None,
+    partitions: EdgeLabels,
+    threshold: float,
+    max_rounds: int,
+    detector: Detector,
+    seeds: Sequence[int],
+    most_pairs: float = np.inf,
+) -> tuple[NDArray[np.int32], int, bool]:
+    """Lancichinetti & Fortunato 2012: communities, the number of rounds, and whether the partitions came to agree.
+
+    Its step 1 made the ``partitions``, p of them. D has the edges of the ``graph``, or all pairs (None: the paper).
+    The first seed is that of the rounds, the others are for the last runs.
+    """
+    random, p, n_rounds = np.random.RandomState(seeds[0]), len(partitions.n_clusters), 0
+
+    def consensus_matrix(partitions: EdgeLabels) -> csr_array:
+        pattern = partitions.joined_pairs(most_pairs) if graph is None else graph
+        return lf_graph(pattern, partitions.associations(pattern, detector.n_jobs), threshold)
+
+    D = consensus_matrix(partitions)  # 2, 3: shares, below the threshold 0
+    while n_rounds < max_rounds and not (D.data == 1).all():  # 5: until the partitions agree on every pair
+        runs = detector.runs(D, task_seeds(random, p).tolist())  # 4: p partitions of D
+        D = consensus_matrix(EdgeLabels.of_runs(runs))
+        n_rounds += 1
+        logger.info("round %d: %d of %d pairs agreed on", n_rounds, (D.data == 1).sum() // 2, D.nnz // 2)
+    return detector.best_of(D, seeds[1:]), n_rounds, bool((D.data == 1).all())
+
+
+def lf_graph(pattern: csr_array, associations: NDArray[np.float64], threshold: float) -> csr_array:
+    """Lancichinetti & Fortunato's D: associations of at least the threshold; of a node that has none, its largest."""
+    c = np.nan_to_num(associations)
+    kept = c >= threshold
+    rows = np.repeat(np.arange(pattern.shape[0]), np.diff(pattern.indptr))
+    alone = np.bincount(rows[kept], minlength=pattern.shape[0]) == 0
+    candidates = np.flatnonzero(alone[rows] & (c > 0))
+    order = candidates[np.lexsort((candidates, -c[candidates], rows[candidates]))]
+    first = order[np.flatnonzero(np.diff(rows[order], prepend=-1))]
+    kept[first] = True
+    matrix = replace_values(pattern, c, kept)
+    return csr_array(matrix.maximum(matrix.T))
+
+
+class EdgeLabels(NamedTuple):
+    """Partitions of the nodes."""
+
+    codes: NDArray[Any]
+    """(n, p)"""
+    n_clusters: NDArray[np.int64]
+    """(p,) clusters per partition, and the code of a missing entry."""
+    weights: NDArray[np.float64]
+    """(p,)"""
+
+    @classmethod
+    def of_objects(cls, rows: Rows) -> EdgeLabels:
+        """Of `object_rows` in memory; an object that no partition labels has missing entries alone."""
+        labelled = rows.inverse < len(rows)
+        codes = np.empty((len(labelled), len(rows.n_clusters)), dtype=rows.codes.dtype)
+        codes[:] = rows.n_clusters
+        codes[labelled] = rows.codes[:][rows.inverse[labelled]]
+        return cls(codes, rows.n_clusters, rows.weights)
+
+    @classmethod
+    def of_runs(cls, labels: Sequence[NDArray[np.int32]]) -> EdgeLabels:
+        """Partitions of equal weight without missing entries."""
+        codes = np.column_stack(labels)
+        return cls(codes, codes.max(axis=0).astype(np.int64) + 1, np.ones(codes.shape[1]))
+
+    def associations(self, pattern: csr_array, n_jobs: int | None) -> NDArray[np.float64]:
+        """(nnz,) for each entry of a matrix the weight of the partitions that join its nodes, by that of those that
+        label both; NaN where none does. Equal weights give the number nearest to the share."""
+        joined, both = np.empty(pattern.nnz), np.empty(pattern.nnz)
+        missing = self.n_clusters.astype(self.codes.dtype)
+
+        def count(rows: slice) -> None:
+            indptr = pattern.indptr[rows.start : rows.stop + 1]
+            count_joined_ends(indptr, pattern.indices, rows.start, self.codes, missing, self.weights, joined, both)
+
+        parallel_map(count, row_blocks(pattern.shape[0]), n_jobs)
+        with np.errstate(invalid="ignore"):
+            return np.asarray(joined / both)
+
+    def joined_pairs(self, most_entries: float = np.inf) -> csr_array:
+        """(n, n) an entry for each pair that some partition joins; `TooManyPairs` where there may be more of them."""
+        labelled = self.codes < self.n_clusters
+        columns = (self.codes + np.concatenate([[0], np.cumsum(self.n_clusters[:-1])]))[labelled]
+        if (n_entries := most_joined(np.bincount(columns), len(labelled))) > most_entries:
+            raise TooManyPairs(n_entries)
+        indptr = np.concatenate([[0], np.cumsum(labelled.sum(axis=1))])
+        members = csr_array((np.ones(len(columns), dtype=np.int32), columns, indptr))
+        pairs = csr_array(members @ members.T)
+        pairs.setdiag(0)
+        pairs.eliminate_zeros()
+        pairs.sort_indices()
+        return pairs
+
+
+def most_joined(sizes: NDArray[np.int64], n: int) -> int:
+    """Entries of the pairs of n objects that clusters of these sizes join: fewer where several join the same pair."""
+    n_pairs: int = sum(size * size for size in sizes.tolist())
+    return min(n_pairs, n * n)
+
+
+def replace_values(pattern: csr_array, values: NDArray[np.float64], kept: NDArray[np.bool_] | None = None) -> csr_array:
+    """The matrix with other values, and only the entries that are kept."""
+    matrix = csr_array((values, pattern.indices, pattern.indptr), shape=pattern.shape)
+    if kept is not None:
+        matrix = csr_array((np.where(kept, values, 0.0), pattern.indices.copy(), pattern.indptr.copy()), pattern.shape)
+        matrix.eliminate_zeros()
+    return matrix
+
+
+def support(graph: csr_array, associations: NDArray[np.float64], labels: NDArray[Any]) -> NDArray[np.float64]:
+    """(n,) mean association of each node's edges within its cluster, NaN where it has none."""
+    rows = np.repeat(np.arange(len(labels)), np.diff(graph.indptr))
+    inside = (labels[rows] == labels[graph.indices]) & (labels[rows] >= 0) & ~np.isnan(associations)
+    n_inside = np.bincount(rows[inside], minlength=len(labels))
+    with np.errstate(invalid="ignore"):
+        return np.bincount(rows[inside], associations[inside], minlength=len(labels)) / n_inside
 
 
 @dataclass(eq=False, repr=False)
@@ -96,8 +258,7 @@ class CommunityConsensus(BaseConsensus):
     min_weight : float, default 0.05
         Of "ecg": the weight w* of an edge that no partition joins.
     pairs : {"edges", "all"}, default "edges"
-        Of "lf": which pairs count. "all", those of the paper, are all that some partition joins, edge or not: their
-        number grows with the squares of the communities' sizes.
+        Of "lf": which pairs count. "all", as in the paper: all that some partition joins, edge or not, which are many.
     n_init : int, default 10
         Number of starts, the one with the least loss wins: runs of the last step, the loss is the negative objective.
     max_rounds : int, default 50
@@ -152,35 +313,16 @@ class CommunityConsensus(BaseConsensus):
     ImportError
         If Leiden is asked for and graspologic-native is not there.
 
-    See Also
-    --------
-    ensemblage.LeidenPartitions : Makes the partitions of a graph.
-
     Notes
     -----
-    On ten LFR graphs of 1,000 nodes, of whose edges 57 % cross planted communities, the adjusted mutual information
-    with these is .84 of a run of Louvain, .88 of the one with the largest modularity of 50, .89 of "ecg" and
-    "fast-ensemble", .87 of "lf"; of 69 % .42, .47, .54, .47 and .53. There "fast-ensemble" leaves half of the nodes
-    alone, and "ecg" finds 15 of the 21 communities, a run 12.
-
-    "lf" on all pairs merges communities: at its threshold of 0.2 many pairs of neighbouring ones are left, and
-    modularity does not tell small communities apart in a graph that is so dense. On five LFR graphs of 600 nodes, 45 %
-    of whose edges cross communities, the mean is .54 of a run of Louvain (20 each), .63 of "lf" on edges and .58 on all
-    pairs, with 9 communities of 14; with ``min_association=0.5`` it is .63.
-
     O(m p) time and O(m) memory for m edges, nothing n × n; and the runs of the detector, and with k communities at most
-    O(n p k) time for the certainty of the objects. 14 million edges of a million nodes, 50 partitions, 5,000
-    communities: 50 s of the processor and 2.7 GB beside the graph, of which 9 s are spent on who joins the ends of each
-    edge. Weights of the given graph do not count here, only in making partitions: that is so in all three papers' code.
-    A directed graph is made undirected, loops are left out.
+    O(n p k) time for the certainty of the objects. Weights of the given graph do not count here, only in making
+    partitions: that is so in all three papers' code. A directed graph is made undirected, loops are left out.
 
     Two objects with equal labels may come into different clusters, as no edge joins them. ``confidence_`` is that of
     every consensus, `metrics.certainty`, from the labels alone; ``support_`` is by the edges.
 
-    "lf" on edges differs from the paper in that D has no pair that is no edge, as has the fast consensus of Tandon et
-    al. (Phys. Rev. E 99, 042301, 2019) without its triangles. A node whose edges all fall below the threshold keeps its
-    strongest, the first on ties. FastEnsemble's code compares floating point numbers: with 20, 50 or 100 partitions and
-    0.8 it drops an edge that exactly 80 % join; here it stays.
+    Comparisons, and differences from the papers, are in the documentation: Theory, "Communities of a graph".
 
     References
     ----------
@@ -317,32 +459,38 @@ class CommunityConsensus(BaseConsensus):
         return object_rows(rows)
 
     def _fit(self, rows: Rows) -> NDArray[Any]:
-        graph = self._graph(len(rows.inverse))
-        partitions = EdgeLabels.of_objects(rows)
-        associations = partitions.associations(graph.matrix, self.n_jobs)
+        given = self._graph(len(rows.inverse))
+        graph, partitions = given.matrix, EdgeLabels.of_objects(rows)
+        C = partitions.associations(graph, self.n_jobs)
         seeds = task_seeds(self.random_state, 1 + self.n_init).tolist()
-        of_this = {"ecg": self._ecg, "fast-ensemble": self._fast_ensemble, "lf": self._lf}
-        labels = of_this[self.method](Problem(rows, graph.matrix, partitions, associations, self._detector(), seeds))
-        self.associations_, self.graph_notes_ = replace_values(graph.matrix, associations), graph.notes
+        threshold = LEAST.get(self.method, 0.0) if self.min_association is None else float(self.min_association)
+        detector = self._detector()
+        if self.method == "ecg":
+            labels, self.csi_ = ecg(graph, C, float(self.min_weight), detector, seeds[1:])
+        elif self.method == "fast-ensemble":
+            labels = fast_ensemble(graph, C, threshold, detector, seeds[1:])
+        else:
+            most = check_bytes(self.max_bytes, "max_bytes of CommunityConsensus") // PAIR_BYTES
+            pairs = None if self.pairs == "all" else graph
+            try:
+                found = lf(pairs, partitions, threshold, self.max_rounds, detector, seeds, most)
+            except TooManyPairs as error:
+                self._check_bytes(rows, 0, *error.args)
+                raise
+            labels, self.n_rounds_, self.converged_ = found
+        self.associations_, self.graph_notes_ = replace_values(graph, C), given.notes
         labels = np.where(rows.inverse < len(rows), labels, -1)
-        self.support_ = support(graph.matrix, associations, labels)
+        self.support_ = support(graph, C, labels)
         clusters = np.empty(len(rows), dtype=np.int64)
         clusters[rows.inverse[labels >= 0]] = labels[labels >= 0]
         return np.asarray(np.unique(clusters, return_inverse=True)[1])
 
-    def _bytes(self, rows: Rows, k: int, n_entries: int | None = None, more: int = 0) -> Need | None:
-        """Of the pairs that the partitions join, where all are compared; those of later rounds are counted then."""
-        if self.method != "lf" or self.pairs != "all":
-            return None
-        if n_entries is None:
-            n_entries = most_joined(rows.label_sizes(self.n_jobs)[rows.labels], len(rows.inverse))
-        advice = "Raise max_bytes, or give pairs='edges'."
-        return Need(n_entries * PAIR_BYTES, "all pairs that some partition joins", advice)
-
-    def _association_of(self, rows: Rows, clusters: NDArray[Any], n_clusters: int) -> Any:
-        if n_clusters * int(rows.offsets[-1]) <= MOST_COUNTS:
-            return super()._association_of(rows, clusters, n_clusters)
-        return LinkAssociation.of(rows.codes[:], rows.counts, clusters, n_clusters, rows.offsets, rows.weights)
+    def _detector(self) -> Detector:
+        objective: Any = self.objective or ("cpm" if self.method == "fast-ensemble" else "modularity")
+        resolution = CPM_RESOLUTION if objective == "cpm" else 1.0
+        if self.resolution is not None:
+            resolution = float(self.resolution)
+        return Detector(self.algorithm, objective, resolution, self.n_jobs)
 
     def _graph(self, n_objects: int) -> Graph:
         """Its nodes are the objects."""
@@ -363,41 +511,16 @@ class CommunityConsensus(BaseConsensus):
             )
         return as_graph(edges, EDGES, nodes)
 
-    def _detector(self) -> Detector:
-        objective: Any = self.objective or ("cpm" if self.method == "fast-ensemble" else "modularity")
-        resolution = CPM_RESOLUTION if objective == "cpm" else 1.0
-        if self.resolution is not None:
-            resolution = float(self.resolution)
-        return Detector(self.algorithm, objective, resolution, self.n_jobs)
+    def _bytes(self, rows: Rows, k: int, n_entries: int | None = None, more: int = 0) -> Need | None:
+        """Of the pairs that the partitions join, where all are compared; those of later rounds are counted then."""
+        if self.method != "lf" or self.pairs != "all":
+            return None
+        if n_entries is None:
+            n_entries = most_joined(rows.label_sizes(self.n_jobs)[rows.labels], len(rows.inverse))
+        advice = "Raise max_bytes, or give pairs='edges'."
+        return Need(n_entries * PAIR_BYTES, "all pairs that some partition joins", advice)
 
-    def _threshold(self) -> float:
-        return LEAST[self.method] if self.min_association is None else float(self.min_association)
-
-    def _ecg(self, given: Problem) -> NDArray[np.int32]:
-        """Poulin & Théberge 2019."""
-        w = ecg_weights(given.graph, given.associations, float(self.min_weight))
-        self.csi_ = float(1 - 2 * np.minimum(w, 1 - w).mean())
-        return given.detector.best_of(replace_values(given.graph, w), given.seeds[1:])
-
-    def _fast_ensemble(self, given: Problem) -> NDArray[np.int32]:
-        """Tabatabaee et al. 2025."""
-        c = np.nan_to_num(given.associations)
-        return given.detector.best_of(replace_values(given.graph, c, c >= self._threshold()), given.seeds[1:])
-
-    def _lf(self, given: Problem) -> NDArray[np.int32]:
-        """Lancichinetti & Fortunato 2012: until the partitions agree on every pair of D."""
-        random, n_runs = np.random.RandomState(given.seeds[0]), given.partitions.codes.shape[1]
-        self.n_rounds_, D = 0, self._lf_graph(given, given.partitions)
-        while self.n_rounds_ < self.max_rounds and not (D.data == 1).all():
-            runs = given.detector.runs(D, task_seeds(random, n_runs).tolist())
-            D = self._lf_graph(given, EdgeLabels.of_runs(runs))
-            self.n_rounds_ += 1
-            logger.info("round %d: %d of %d pairs agreed on", self.n_rounds_, (D.data == 1).sum() // 2, D.nnz // 2)
-        self.converged_ = bool((D.data == 1).all())
-        return given.detector.best_of(D, given.seeds[1:])
-
-    def _lf_graph(self, given: Problem, partitions: EdgeLabels) -> csr_array:
-        pattern = given.graph
-        if self.pairs == "all":
-            pattern = partitions.joined_pairs(lambda n_entries: self._check_bytes(given.rows, 0, n_entries))
-        return lf_graph(pattern, partitions.associations(pattern, self.n_jobs), self._threshold())
+    def _association_of(self, rows: Rows, clusters: NDArray[Any], n_clusters: int) -> Any:
+        if n_clusters * int(rows.offsets[-1]) <= MOST_COUNTS:
+            return super()._association_of(rows, clusters, n_clusters)
+        return LinkAssociation.of(rows.codes[:], rows.counts, clusters, n_clusters, rows.offsets, rows.weights)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import KW_ONLY, dataclass, field
-from functools import partial
+from dataclasses import KW_ONLY, dataclass, field, replace
 from itertools import pairwise
 from threading import Lock
 from typing import Any, ClassVar
@@ -14,11 +12,20 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array
 
 from ensemblage.base.memory import MAX_BYTES, OVERHEAD, Need
-from ensemblage.base.validation import Bytes, Constraints, Whole, Words
+from ensemblage.base.random import task_seeds
+from ensemblage.base.validation import Bytes, Constraints, Flag, Whole, Words, check_bytes
 from ensemblage.consensus._capabilities import Capabilities
 from ensemblage.consensus._precomputed import ThresholdedConsensus
 from ensemblage.consensus.graphs._ncut import cut_bytes
-from ensemblage.consensus.graphs._partition_graph import CUTTER_CONSTRAINTS, Cutter, ObjectGraph, metis_bytes
+from ensemblage.consensus.graphs._partition_graph import (
+    GRAPH_CONSTRAINTS,
+    METIS_CONSTRAINTS,
+    clusters_of_parts,
+    cut_graph,
+    joins_twins,
+    metis_bytes,
+    vertices_of,
+)
 from ensemblage.counting._bitmaps import MOST_BYTES, bytes_of_maps, maps_of
 from ensemblage.kernels._neighbours import find_neighbours, find_neighbours_by_bits
 from ensemblage.labels.interrupts import rows_per_call
@@ -31,10 +38,106 @@ NEIGHBORS = 100
 ROUNDING = 1e-12
 BLOCK = 64
 """Rows whose neighbours are found at once."""
+ENTRY_BYTES = 48
+"""Bytes of an entry of the graph while it is made."""
+
+
+class TooManyEntries(Exception):
+    """A graph has more entries than it may have."""
+
+
+def association_graph(
+    codes: NDArray[Any],
+    n_clusters: NDArray[np.int64],
+    weights: NDArray[np.float64],
+    threshold: float = 0.0,
+    n_neighbors: int = 0,
+    most_entries: float = np.inf,
+    n_jobs: int | None = None,
+) -> csr_array:
+    """S = H Hᵀ / r of r partitions (Sec. 3.2), (m, m) without diagonal: the shares of all weights that join two rows.
+
+    ``codes`` are (m, r), n_clusters for a missing label, which joins with none. Only pairs of a co-association above
+    the ``threshold`` are in S. The paper has no ``n_neighbors``: of each row so many of its largest entries, of equal
+    ones the first, 0 for all; an edge is there if either end counts the other among its neighbours. Raises
+    `TooManyEntries`, with their number so far, where it finds more than ``most_entries``.
+    """
+    m, p = codes.shape
+    complete = not (codes == n_clusters).any()
+    columns, absent = np.ascontiguousarray(codes.T), n_clusters[: 0 if complete else p].astype(codes.dtype)
+    offsets = np.concatenate([[0], np.cumsum(n_clusters + 1)])
+    plain = bool((weights == weights[0]).all())
+    dtype = np.min_scalar_type(p) if plain else np.float64
+    total = float(p if plain else weights.sum())
+    least = threshold + ROUNDING if threshold > 0 else 0.0
+    most = m - 1 if n_neighbors == 0 else min(n_neighbors, m - 1)
+    by_bits = complete and plain and most < m - 1 and bytes_of_maps(m, int(offsets[-1])) <= MOST_BYTES
+    maps = maps_of(codes, offsets, int(offsets[-1])) if by_bits else np.empty((0, 0, 0), dtype=np.uint64)
+    # The least number of partitions that is above the threshold.
+    n_least = max(1, int(np.count_nonzero(np.arange(p + 1) / total <= least)))
+    n_entries, lock = 0, Lock()
+
+    def find(block: slice) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
+        nonlocal n_entries
+        size = block.stop - block.start
+        ends, neighbours, links = np.empty(size, dtype=np.int64), np.empty(size * most, np.int32), np.empty(size * most)
+        found, part = (ends, neighbours, links), (block.start, block.stop)
+        if by_bits:
+            n_found = find_neighbours_by_bits(codes, offsets, maps, *part, n_least, most, *found)
+        else:
+            counters = np.empty((2, m), dtype=dtype)
+            of_pairs = None if plain else weights
+            n_found = find_neighbours(columns, absent, of_pairs, *part, total, least, n_neighbors, counters, *found)
+        with lock:
+            n_entries += n_found
+            if n_entries > most_entries:
+                raise TooManyEntries(n_entries)
+        return np.diff(ends, prepend=0), neighbours[:n_found].copy(), links[:n_found].copy()
+
+    blocks = parallel_map(find, row_blocks(m, rows_per_call(m * (8 + p), BLOCK)), n_jobs)
+    places = np.int32 if n_entries < 2**31 else np.int64
+    degrees = np.concatenate([block[0] for block in blocks])
+    indices, data, stop = np.empty(n_entries, dtype=places), np.empty(n_entries), n_entries
+    while blocks:  # the memory of a block is free when it is copied
+        _, neighbours, links = blocks.pop()
+        start = stop - len(links)
+        indices[start:stop], data[start:stop] = neighbours, links / total
+        stop = start
+    graph = csr_array((data, indices, np.concatenate([[0], np.cumsum(degrees)]).astype(places)), shape=(m, m))
+    graph.sort_indices()
+    return graph if n_neighbors == 0 else csr_array(graph.maximum(graph.T))
+
+
+def times_objects(graph: csr_array, counts: NDArray[np.int64]) -> None:
+    """Make every entry the sum of those of the objects for which its two rows stand."""
+    for block in row_blocks(len(counts)):
+        part = slice(graph.indptr[block.start], graph.indptr[block.stop])
+        objects = np.repeat(counts[block], np.diff(graph.indptr[block.start : block.stop + 1]))
+        graph.data[part] *= objects * counts[graph.indices[part]]
+
+
+def nearest_neighbours(graph: csr_array, most: int) -> csr_array:
+    """The largest entries of each row, the first on ties; an edge is there if either end has it."""
+    kept = np.zeros(graph.nnz, dtype=np.bool_)
+    for start, stop in pairwise(graph.indptr.tolist()):
+        kept[start + np.argsort(-graph.data[start:stop], kind="stable")[:most]] = True
+    graph.data[~kept] = 0
+    graph.eliminate_zeros()
+    return csr_array(graph.maximum(graph.T))
+
+
+def fewest_entries(rows: Rows, n_neighbors: int) -> int:
+    """Entries that the graph has at least: of each partition the pairs of rows that it joins; the largest number."""
+    fewest = 0
+    for column, k in zip(rows.codes[:].T, rows.n_clusters, strict=True):
+        sizes = np.bincount(column, minlength=k)[:k]
+        others = np.maximum(sizes - 1, 0) if n_neighbors == 0 else np.clip(sizes - 1, 0, n_neighbors)
+        fewest = max(fewest, int((sizes * others).sum()))
+    return fewest
 
 
 @dataclass(eq=False, repr=False)
-class CSPA(ThresholdedConsensus, ObjectGraph):
+class CSPA(ThresholdedConsensus):
     """Use it for clusters of about the same size: a balanced cut of the co-association graph.
 
     Parameters
@@ -136,7 +239,9 @@ class CSPA(ThresholdedConsensus, ObjectGraph):
     """
 
     _parameter_constraints: ClassVar[Constraints] = {
-        **CUTTER_CONSTRAINTS,
+        **GRAPH_CONSTRAINTS,
+        **METIS_CONSTRAINTS,
+        "distinct": [Flag()],
         "n_neighbors": [Words(["auto"]), Whole(1), None],
         "n_init": [Whole(1, 1000)],
         "max_bytes": [Bytes()],
@@ -165,29 +270,39 @@ class CSPA(ThresholdedConsensus, ObjectGraph):
 
     n_edges_: int = field(init=False)
 
-    def _parts(self, rows: Rows, k: int) -> NDArray[np.int64]:
-        cutter, n_neighbors = Cutter.of(self, self.n_init), self._most_neighbors(len(rows))
+    def _restrict(self, able: Capabilities) -> Capabilities:
+        return replace(super()._restrict(able), sample_weight=joins_twins(self), must_link=self.distinct)
+
+    def _make_rows(self, rows: Rows) -> Rows:
+        return vertices_of(self, rows)
+
+    def _fit(self, rows: Rows) -> NDArray[Any]:
+        k, m = self._check_n_clusters(rows), len(rows)
+        (seed,) = task_seeds(self.random_state, 1).tolist()
         threshold = self._threshold(rows) or 0.0
+        limit = check_bytes(self.max_bytes, "max_bytes of CSPA") - OVERHEAD - self._bytes_of_rows(rows)
         # A random order, so that the choice among equal neighbours follows no partition.
-        order = np.random.RandomState(cutter.seed).permutation(len(rows))
-        codes, counts = rows.codes[order], rows.counts[order]
-        graph = association_graph(
-            codes, rows, threshold, n_neighbors, self.n_jobs, lambda found: self._check_bytes(rows, k, found)
-        )
-        self.n_edges_ = graph.nnz // 2
-        self._check_bytes(rows, k, graph.nnz)
-        if cutter.partitioner == "metis":
-            for block in row_blocks(len(rows)):
-                part = slice(graph.indptr[block.start], graph.indptr[block.stop])
-                objects = np.repeat(counts[block], np.diff(graph.indptr[block.start : block.stop + 1]))
-                graph.data[part] *= objects * counts[graph.indices[part]]
+        order = np.random.RandomState(seed).permutation(m)
+        codes, counts, n_neighbors = rows.codes[order], rows.counts[order], self._most_neighbors(m)
+        try:
+            S = association_graph(
+                codes, rows.n_clusters, rows.weights, threshold, n_neighbors, limit // ENTRY_BYTES, self.n_jobs
+            )
+        except TooManyEntries as error:
+            self._check_bytes(rows, k, *error.args)
+            raise
+        self.n_edges_ = S.nnz // 2
+        self._check_bytes(rows, k, S.nnz)
+        if self.partitioner == "metis":
+            times_objects(S, counts)
         itself = np.where(codes < rows.n_clusters, rows.weights, 0).sum(axis=1) / rows.weights.sum()
-        parts = np.empty(len(rows), dtype=np.int64)
-        parts[order] = cutter.cut(graph, counts, k, itself, partial(self._check_bytes, rows, k, graph.nnz))
-        return parts
+        parts = np.empty(m, dtype=np.int64)
+        parts[order] = cut_graph(self, rows, S, counts, k, itself, seed, self.n_init)
+        return clusters_of_parts(parts, k)
 
     def _fit_similarity(self, S: Any, rows: Rows) -> NDArray[Any]:
-        k, cutter, n = self._check_n_clusters(rows), Cutter.of(self, self.n_init), len(rows)
+        k, n = self._check_n_clusters(rows), len(rows)
+        (seed,) = task_seeds(self.random_state, 1).tolist()
         itself = S.diagonal()
         graph = csr_array(S - diags_array(itself))
         if (threshold := self._given_threshold()) is not None:
@@ -198,7 +313,7 @@ class CSPA(ThresholdedConsensus, ObjectGraph):
             graph = nearest_neighbours(graph, most)
         self.n_edges_ = graph.nnz // 2
         self._check_bytes(rows, k, graph.nnz)
-        parts = cutter.cut(graph, rows.counts, k, itself, partial(self._check_bytes, rows, k, graph.nnz))
+        parts = cut_graph(self, rows, graph, rows.counts, k, itself, seed, self.n_init)
         return np.unique(parts, return_inverse=True)[1]
 
     def _most_neighbors(self, m: int) -> int:
@@ -211,98 +326,22 @@ class CSPA(ThresholdedConsensus, ObjectGraph):
 
     def _bytes(self, rows: Rows, k: int, n_entries: int | None = None, more: int = 0) -> Need:
         """Of a graph with so many entries, two per edge, and all that is made of it."""
-        m, p = rows.codes.shape
+        m = len(rows)
         if n_entries is None:
             n_entries = fewest_entries(rows, self._most_neighbors(m)) if self.association_threshold is None else 0
-        # What `association_graph` has beside its edges, and the fit for each row and object.
-        of_rows = m * (3 * p * rows.codes.dtype.itemsize + 9 * p + 128) + 64 * len(rows.inverse)
-        of_rows += thread_count(self.n_jobs) * m * (16 + 12 * BLOCK)
-        maps = bytes_of_maps(m, int(rows.offsets[-1]))
-        of_rows += maps if maps <= MOST_BYTES else 0
         # METIS, or a graph, its copy with the diagonal, and the normalised cut of another copy.
         spectral = 36 * (n_entries + 2 * m) + cut_bytes(m, k) + more
         cut = metis_bytes(m, n_entries) if self.partitioner == "metis" else spectral
         fewer = "n_neighbors=100" if self.n_neighbors is None else "fewer n_neighbors"
         advice = f"Give {fewer}, raise max_bytes, or use HBGF or KMeansConsensus, which compare no pairs."
         what = f"at least {n_entries // 2:,} edges of {m:,} label rows"
-        return Need(int(OVERHEAD + of_rows + max(48 * n_entries, cut)), what, advice)
+        n_bytes = OVERHEAD + self._bytes_of_rows(rows) + max(ENTRY_BYTES * n_entries, cut)
+        return Need(int(n_bytes), what, advice)
 
-
-def nearest_neighbours(graph: csr_array, most: int) -> csr_array:
-    """The largest entries of each row, the first on ties; an edge is there if either end has it."""
-    kept = np.zeros(graph.nnz, dtype=np.bool_)
-    for start, stop in pairwise(graph.indptr.tolist()):
-        kept[start + np.argsort(-graph.data[start:stop], kind="stable")[:most]] = True
-    graph.data[~kept] = 0
-    graph.eliminate_zeros()
-    return csr_array(graph.maximum(graph.T))
-
-
-def fewest_entries(rows: Rows, n_neighbors: int) -> int:
-    """Entries that the graph has at least: of each partition the pairs of rows that it joins; the largest number."""
-    fewest = 0
-    for column, k in zip(rows.codes[:].T, rows.n_clusters, strict=True):
-        sizes = np.bincount(column, minlength=k)[:k]
-        others = np.maximum(sizes - 1, 0) if n_neighbors == 0 else np.clip(sizes - 1, 0, n_neighbors)
-        fewest = max(fewest, int((sizes * others).sum()))
-    return fewest
-
-
-def association_graph(
-    codes: NDArray[Any],
-    rows: Rows,
-    threshold: float,
-    n_neighbors: int,
-    n_jobs: int | None = None,
-    check: Callable[[int], None] = lambda n_entries: None,
-) -> csr_array:
-    """Shares of all partitions that join two rows, (m, m) without diagonal; of those of each row the largest.
-
-    Only pairs of a co-association above the threshold. ``n_neighbors`` is the most for each row, 0 for all; an edge is
-    there if either end counts the other among its neighbours. ``codes`` are those of ``rows`` in any order. ``check``
-    is called with the number of entries found so far.
-    """
-    m, p = codes.shape
-    complete = not (codes == rows.n_clusters).any()
-    columns, absent = np.ascontiguousarray(codes.T), rows.n_clusters[: 0 if complete else p].astype(codes.dtype)
-    plain = rows.equally_weighted
-    weights = None if plain else rows.weights
-    dtype = np.min_scalar_type(p) if plain else np.float64
-    total = float(p if plain else rows.weights.sum())
-    least = threshold + ROUNDING if threshold > 0 else 0.0
-    most = m - 1 if n_neighbors == 0 else min(n_neighbors, m - 1)
-    by_bits = complete and plain and most < m - 1 and bytes_of_maps(m, int(rows.offsets[-1])) <= MOST_BYTES
-    maps = maps_of(codes, rows.offsets, int(rows.offsets[-1])) if by_bits else np.empty((0, 0, 0), dtype=np.uint64)
-    # The least number of partitions that is above the threshold.
-    n_least = max(1, int(np.count_nonzero(np.arange(p + 1) / total <= least)))
-    n_entries, lock = 0, Lock()
-
-    def find(block: slice) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
-        nonlocal n_entries
-        size = block.stop - block.start
-        ends = np.empty(size, dtype=np.int64)
-        found = ends, np.empty(size * most, dtype=np.int32), np.empty(size * most)
-        part = block.start, block.stop
-        if by_bits:
-            n_found = find_neighbours_by_bits(codes, rows.offsets, maps, *part, n_least, most, *found)
-        else:
-            counters = np.empty((2, m), dtype=dtype)
-            n_found = find_neighbours(columns, absent, weights, *part, total, least, n_neighbors, counters, *found)
-        _, neighbours, links = found
-        with lock:
-            n_entries += n_found
-            check(n_entries)
-        return np.diff(ends, prepend=0), neighbours[:n_found].copy(), links[:n_found].copy()
-
-    found = parallel_map(find, row_blocks(m, rows_per_call(m * (8 + p), BLOCK)), n_jobs)
-    places = np.int32 if n_entries < 2**31 else np.int64
-    degrees = np.concatenate([block[0] for block in found])
-    indices, data, stop = np.empty(n_entries, dtype=places), np.empty(n_entries), n_entries
-    while found:  # the memory of a block is free when it is copied
-        _, neighbours, links = found.pop()
-        start = stop - len(links)
-        indices[start:stop], data[start:stop] = neighbours, links / total
-        stop = start
-    graph = csr_array((data, indices, np.concatenate([[0], np.cumsum(degrees)]).astype(places)), shape=(m, m))
-    graph.sort_indices()
-    return graph if n_neighbors == 0 else csr_array(graph.maximum(graph.T))
+    def _bytes_of_rows(self, rows: Rows) -> int:
+        """What `association_graph` has beside its entries, and the fit for each row and object."""
+        m, p = rows.codes.shape
+        of_rows = m * (3 * p * rows.codes.dtype.itemsize + 9 * p + 128) + 64 * len(rows.inverse)
+        of_rows += thread_count(self.n_jobs) * m * (16 + 12 * BLOCK)
+        maps = bytes_of_maps(m, int(rows.offsets[-1]))
+        return of_rows + (maps if maps <= MOST_BYTES else 0)

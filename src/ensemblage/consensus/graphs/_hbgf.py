@@ -1,4 +1,9 @@
-"""HBGF: objects and clusters as the two sides of one graph (Fern & Brodley 2004)."""
+"""HBGF: objects and clusters as the two sides of one graph (Fern & Brodley 2004), cut by one of three partitioners.
+
+METIS and the singular vectors (`hbgf`) are those of the paper. The transfer cut (`transfer_cut`) makes it the consensus
+of U-SENC (Huang et al. 2020, Sec. 4) and, with ECI as weights of the clusters, LWGP (Huang, Wang & Lai 2018). The other
+half of U-SENC, many partitions by U-SPEC, is `generation/_uspec.py`; LWEA makes a hierarchy with the weights of LWGP.
+"""
 
 from __future__ import annotations
 
@@ -10,15 +15,24 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import block_array, csr_array, diags_array
 
-from ensemblage.base.validation import Constraints, Words, format_value
+from ensemblage.base.random import task_seeds
+from ensemblage.base.validation import Constraints, Flag, Words, format_value
 from ensemblage.consensus._capabilities import Capabilities
 from ensemblage.consensus._label_products import label_products, scale_both_sides
 from ensemblage.consensus._local_weights import LocallyWeighted
 from ensemblage.consensus.evidence import Cut, Evidence
-from ensemblage.consensus.graphs._lwgp import lwgp
 from ensemblage.consensus.graphs._ncut import leading_eigenvectors, orthogonal_rows
-from ensemblage.consensus.graphs._partition_graph import CUTS_OBJECTS, CUTTER_CONSTRAINTS, Cutter, ObjectGraph
-from ensemblage.consensus.graphs._usenc import u_senc
+from ensemblage.consensus.graphs._partition_graph import (
+    CUTS_OBJECTS,
+    GRAPH_CONSTRAINTS,
+    METIS_CONSTRAINTS,
+    check_enough_labels,
+    clusters_of_parts,
+    joins_twins,
+    metis,
+    vertices_of,
+)
+from ensemblage.consensus.graphs._transfer_cut import LabelGraph, transfer_cut
 from ensemblage.consensus.kmeans._point_kmeans import kmeans_of_points
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.labels.rows import Rows
@@ -28,8 +42,49 @@ SMALLEST = 1e-10
 """Squared singular values below it, relative to the largest, are 0."""
 
 
+def hbgf(
+    rows: Rows, edge_weights: NDArray[np.float64], k: int, seed: int, n_jobs: int | None = None
+) -> NDArray[np.int64]:
+    """(m,) parts of the rows: k-means of rows and clusters as points on the sphere, from nearly orthogonal seeds.
+
+    ``edge_weights``, (d,), are those of the clusters as columns of H, W. With D1 the sums of the weights in a row of H
+    and D2 those in a column, M = D1^-1/2 H W D2^-1/2 over the objects (Fern & Brodley 2004: the normalised cut
+    of the bipartite graph). Its right singular vectors V, of the clusters, are eigenvectors of M' M. Its left ones, of
+    the objects, are M V / σ, a sum over the labels of an object. M M' is the normalised hypergraph of Zhou et al. 2006.
+    """
+    random, offsets = np.random.RandomState(seed), rows.offsets
+    with one_native_thread():
+        # M' M and its leading eigenvectors.
+        every = np.zeros(offsets[-1])
+        every[rows.labels] = edge_weights
+        D1 = rows.codes.of_labels(every, offsets)
+        share = rows.counts / np.where(D1 > 0, D1, 1)
+        scale = np.sqrt(edge_weights / rows.label_sizes()[rows.labels])  # W D2^-1/2, where D2 is W times the sizes
+        MM = scale_both_sides(label_products(rows, share), scale)
+        squares, V = leading_eigenvectors(MM, min(k, len(scale)), random)
+        used = squares > SMALLEST * squares.max()
+        V, sigma = V[:, used], np.sqrt(squares[used])
+        # Points of rows and clusters, of length one.
+        table = np.zeros((offsets[-1], V.shape[1]))
+        table[rows.labels] = scale[:, None] * V / sigma
+        lengths = np.sqrt((V**2).sum(axis=1))
+        of_clusters = V / np.where(lengths > 0, lengths, 1)[:, None]
+        points = np.empty((len(rows), V.shape[1]), dtype=np.float32)
+        rows.codes.embed(offsets, table, points, 0.0, n_jobs)
+        points = np.concatenate([points, of_clusters.astype(np.float32)])
+        counts = np.concatenate([rows.counts, np.ones(len(of_clusters), dtype=np.int64)])
+        # K-means of both.
+        seeds = orthogonal_rows(points, counts, k, random)
+        return kmeans_of_points(points, counts, seeds, n_jobs).clusters[: len(rows)]
+
+
+def bipartite_graph(H: csr_array) -> csr_array:
+    """W = [[0, H], [Hᵀ, 0]] (Fern & Brodley 2004) of the m rows and d clusters."""
+    return csr_array(block_array([[None, H], [H.T, None]]))
+
+
 @dataclass(eq=False, repr=False)
-class HBGF(ObjectGraph, LocallyWeighted):
+class HBGF(LocallyWeighted):
     """Use it with k given, for many objects and any members: a cut of the bipartite graph of objects and clusters.
 
     Parameters
@@ -129,7 +184,9 @@ class HBGF(ObjectGraph, LocallyWeighted):
     """
 
     _parameter_constraints: ClassVar[Constraints] = {
-        **CUTTER_CONSTRAINTS,
+        **GRAPH_CONSTRAINTS,
+        **METIS_CONSTRAINTS,
+        "distinct": [Flag()],
         "partitioner": [Words(["metis", "spectral", "transfer"])],
     }
 
@@ -149,7 +206,11 @@ class HBGF(ObjectGraph, LocallyWeighted):
     _capabilities: ClassVar[Capabilities] = Capabilities(memberships=True, in_memory=CUTS_OBJECTS)
 
     def _restrict(self, able: Capabilities) -> Capabilities:
-        return replace(super()._restrict(able), memberships=not any(self._against_memberships()))
+        memberships = not any(self._against_memberships())
+        return replace(able, sample_weight=joins_twins(self), must_link=self.distinct, memberships=memberships)
+
+    def _make_rows(self, rows: Rows) -> Rows:
+        return vertices_of(self, rows)
 
     def _against_memberships(self) -> Iterator[tuple[str, str]]:
         """Parameters with which memberships cannot be counted, and what they must be."""
@@ -165,77 +226,28 @@ class HBGF(ObjectGraph, LocallyWeighted):
                 "Change this parameter, or give soft.to_labels()."
             )
 
-    def _parts(self, rows: Rows, k: int) -> NDArray[np.int64]:
+    def _fit(self, rows: Rows) -> NDArray[Any]:
+        k = self._check_n_clusters(rows)
         self.__dict__.pop("normalized_association_", None)  # of an earlier fit
-        cutter = Cutter.of(self)
-        self._check_enough_labels(rows, k)
-        if cutter.partitioner == "transfer":
-            return self._transfer_cut(rows, k, cutter.seed)
+        (seed,) = task_seeds(self.random_state, 1).tolist()
+        check_enough_labels(self, rows, k)
         local = self._local_weights(rows)
-        if cutter.partitioner == "spectral":
-            edge_weights = np.repeat(rows.weights, rows.n_clusters)
-            if local is not None:
-                edge_weights *= local[rows.labels]
-            return spectral_clusters(rows, edge_weights, k, cutter.seed, self.n_jobs)
-        H = rows.binary_matrix(rows.counts[:, None] * rows.weights)
-        if local is not None:
-            H = csr_array(H @ diags_array(local[rows.labels]))
-        m, d = H.shape
-        graph = csr_array(block_array([[None, H], [H.T, None]]))
-        return cutter.cut_by_metis(graph, np.append(rows.counts, np.ones(d, dtype=np.int64)), k)[:m]
-
-    def _transfer_cut(self, rows: Rows, k: int, seed: int) -> NDArray[np.int64]:
-        self._forget_local_weights()
-        if self.cluster_weights is None:
-            found = u_senc(rows, k, seed, self.n_jobs)
+        of_clusters: Any = 1.0 if local is None else local[rows.labels]
+        edge_weights = np.repeat(rows.weights, rows.n_clusters) * of_clusters
+        if self.partitioner == "transfer":
+            found = transfer_cut(LabelGraph(rows, csr_array(diags_array(edge_weights)), self.n_jobs), k, seed)
+            self.normalized_association_, parts = found.association, found.parts
+        elif self.partitioner == "spectral":
+            parts = hbgf(rows, edge_weights, k, seed, self.n_jobs)
         else:
-            found = lwgp(rows, self._local_weights, k, seed, self.n_jobs)
-        self.normalized_association_ = found.association
-        return found.parts
+            H = rows.binary_matrix(rows.counts[:, None] * rows.weights)
+            if local is not None:
+                H = csr_array(H @ diags_array(of_clusters))
+            sizes = np.append(rows.counts, np.ones(H.shape[1], dtype=np.int64))
+            parts = metis(bipartite_graph(H), sizes, k, seed, self.recursive, self.imbalance, 1, "HBGF")[: len(rows)]
+        return clusters_of_parts(parts, k)
 
     def _evidence(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Evidence, ...]:
         if self.partitioner != "transfer":
             return ()
         return (Cut("normalized association", self.normalized_association_, float(self.n_clusters_)),)
-
-
-def spectral_clusters(
-    rows: Rows, edge_weights: NDArray[np.float64], n_clusters: int, seed: int, n_jobs: int | None = None
-) -> NDArray[np.int64]:
-    """K-means of rows and clusters as points on the sphere, from nearly orthogonal seeds.
-
-    ``edge_weights`` are those of the clusters as hyperedges, (d,).
-    """
-    random, offsets = np.random.RandomState(seed), rows.offsets
-    with one_native_thread():
-        table, of_clusters = label_coordinates(rows, edge_weights, n_clusters, random)
-        points = np.empty((len(rows), table.shape[1]), dtype=np.float32)
-        rows.codes.embed(offsets, table, points, 0.0, n_jobs)
-        points = np.concatenate([points, of_clusters.astype(np.float32)])
-        counts = np.concatenate([rows.counts, np.ones(len(of_clusters), dtype=np.int64)])
-        seeds = orthogonal_rows(points, counts, n_clusters, random)
-        return kmeans_of_points(points, counts, seeds, n_jobs).clusters[: len(rows)]
-
-
-def label_coordinates(
-    rows: Rows, edge_weights: NDArray[np.float64], n_clusters: int, random: np.random.RandomState
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """What each label adds to the point of a row, (offsets[p], k), and the clusters' own points, (d, k) of length one.
-
-    With M = D1^-1/2 H W D2^-1/2 over the objects, D1 the sums of the edge weights W in a row of H and D2 those in a
-    column, the right singular vectors V are eigenvectors of M' M, and an object's left ones are its row of M V / σ, a
-    sum over its labels. M M' is the normalised hypergraph of Zhou et al. 2006.
-    """
-    every = np.zeros(rows.offsets[-1])
-    every[rows.labels] = edge_weights
-    degrees = rows.codes.of_labels(every, rows.offsets)
-    share = rows.counts / np.where(degrees > 0, degrees, 1)
-    scale = np.sqrt(edge_weights / rows.label_sizes()[rows.labels])
-    k = min(n_clusters, len(scale))
-    squares, V = leading_eigenvectors(scale_both_sides(label_products(rows, share), scale), k, random)
-    used = squares > SMALLEST * squares.max()
-    V, sigma = V[:, used], np.sqrt(squares[used])
-    table = np.zeros((rows.offsets[-1], V.shape[1]))
-    table[rows.labels] = scale[:, None] * V / sigma
-    lengths = np.sqrt((V**2).sum(axis=1))
-    return table, V / np.where(lengths > 0, lengths, 1)[:, None]

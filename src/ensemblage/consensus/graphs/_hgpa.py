@@ -2,22 +2,44 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.base.random import task_seeds
-from ensemblage.base.validation import Constraints, Number, Words
+from ensemblage.base.validation import Constraints, Flag, Number, Words
+from ensemblage.consensus._base import BaseConsensus
 from ensemblage.consensus._capabilities import Capabilities
-from ensemblage.consensus.graphs._hbgf import spectral_clusters
-from ensemblage.consensus.graphs._partition_graph import CUTS_OBJECTS, ObjectGraph, import_partitioner, whole_weights
+from ensemblage.consensus.graphs._hbgf import hbgf
+from ensemblage.consensus.graphs._partition_graph import (
+    CUTS_OBJECTS,
+    GRAPH_CONSTRAINTS,
+    check_enough_labels,
+    clusters_of_parts,
+    joins_twins,
+    mtkahypar,
+    vertices_of,
+)
 from ensemblage.labels.rows import Rows
 
 
+def hyperedges(codes: NDArray[Any], n_clusters: NDArray[np.int64]) -> list[NDArray[np.intp]]:
+    """The hyperedges h_1, ..., h_d of H (Sec. 3.1): the rows of each cluster of each partition, in increasing order.
+
+    A missing label, the code n_clusters, is in none. HGPA (Sec. 3.3) cuts the hypergraph of the rows with these
+    edges.
+    """
+    edges: list[NDArray[np.intp]] = []
+    for column, k in zip(codes.T, n_clusters, strict=True):
+        order = np.argsort(column, kind="stable")
+        edges += np.split(order, np.searchsorted(column[order], np.arange(1, k + 1)))[:k]
+    return edges
+
+
 @dataclass(eq=False, repr=False)
-class HGPA(ObjectGraph):
+class HGPA(BaseConsensus):
     """Use it for many objects in clusters of about the same size: a balanced cut of the hypergraph of clusters.
 
     Parameters
@@ -97,6 +119,8 @@ class HGPA(ObjectGraph):
 
     _capabilities: ClassVar[Capabilities] = Capabilities(in_memory=CUTS_OBJECTS)
     _parameter_constraints: ClassVar[Constraints] = {
+        **GRAPH_CONSTRAINTS,
+        "distinct": [Flag()],
         "partitioner": [Words(["mtkahypar", "spectral"])],
         "edge_weights": [Words(["equal", "size"])],
         "cut_cost": [Words(["cut", "km1"])],
@@ -114,38 +138,22 @@ class HGPA(ObjectGraph):
     n_jobs: int | None = None
     random_state: Any = None
 
-    def _parts(self, rows: Rows, k: int) -> NDArray[np.int64]:
-        self._check_enough_labels(rows, k)
+    def _restrict(self, able: Capabilities) -> Capabilities:
+        return replace(able, sample_weight=joins_twins(self), must_link=self.distinct)
+
+    def _make_rows(self, rows: Rows) -> Rows:
+        return vertices_of(self, rows)
+
+    def _fit(self, rows: Rows) -> NDArray[Any]:
+        k = self._check_n_clusters(rows)
+        check_enough_labels(self, rows, k)
         (seed,) = task_seeds(self.random_state, 1).tolist()
         edge_weights = np.repeat(rows.weights, rows.n_clusters)
         if self.edge_weights == "size":
             edge_weights = edge_weights * rows.label_sizes()[rows.labels]
         if self.partitioner == "spectral":
-            return spectral_clusters(rows, edge_weights, k, seed, self.n_jobs)
-        return self._cut_by_mtkahypar(rows, edge_weights, k, seed)
-
-    def _cut_by_mtkahypar(self, rows: Rows, edge_weights: NDArray[np.float64], k: int, seed: int) -> NDArray[np.int64]:
-        """Parts by Mt-KaHyPar, as it stands in its documentation."""
-        mtkahypar = import_partitioner("mtkahypar", "HGPA", "pip install ensemblage[hypergraph]")
-        if k == 1:
-            return np.zeros(len(rows), dtype=np.int64)
-        tool = mtkahypar.initialize(1, False)
-        mtkahypar.set_seed(seed)
-        context = tool.context_from_preset(mtkahypar.PresetType.DETERMINISTIC)
-        # A part of all objects exceeds the mean by k - 1: beyond, there is no limit.
-        imbalance = min(float(self.imbalance), k)
-        context.set_partitioning_parameters(k, imbalance, getattr(mtkahypar.Objective, self.cut_cost.upper()))
-        context.logging = False
-        edges = hyperedges(rows)
-        whole = np.maximum(whole_weights(edge_weights), 1)
-        hypergraph = tool.create_hypergraph(context, len(rows), len(edges), edges, rows.counts, whole)
-        return np.array(hypergraph.partition(context).get_partition(), dtype=np.int64)
-
-
-def hyperedges(rows: Rows) -> list[NDArray[np.intp]]:
-    """The rows of each cluster of each partition."""
-    edges: list[NDArray[np.intp]] = []
-    for column, k in zip(rows.codes[:].T, rows.n_clusters, strict=True):
-        order = np.argsort(column, kind="stable")
-        edges += np.split(order, np.searchsorted(column[order], np.arange(1, k + 1)))[:k]
-    return edges
+            parts = hbgf(rows, edge_weights, k, seed, self.n_jobs)
+        else:
+            edges = hyperedges(rows.codes[:], rows.n_clusters)
+            parts = mtkahypar(edges, edge_weights, rows.counts, k, seed, self.cut_cost, self.imbalance)
+        return clusters_of_parts(parts, k)

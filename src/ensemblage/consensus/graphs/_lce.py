@@ -1,4 +1,9 @@
-"""LCE, the link-based cluster ensemble (Iam-On, Boongoen, Garrett & Price 2010, 2011)."""
+"""LCE, the link-based cluster ensemble (Iam-On, Boongoen, Garrett & Price 2010, 2011).
+
+The refined matrix RM says of an object and any cluster how similar the object's own cluster in that partition is to it,
+by the links of the two (WCT or WTQ, `link_similarity`). The bipartite graph of objects and clusters with these weights
+is cut; here by the transfer cut.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +17,11 @@ from scipy.sparse import block_diag, csr_array
 from ensemblage.base.memory import MAX_BYTES, OVERHEAD, Need
 from ensemblage.base.random import task_seeds
 from ensemblage.base.validation import Bytes, Constraints, Number, Words
+from ensemblage.consensus._base import BaseConsensus
 from ensemblage.consensus._capabilities import Capabilities
 from ensemblage.consensus.evidence import Cut, Evidence
-from ensemblage.consensus.graphs._partition_graph import GraphConsensus
-from ensemblage.consensus.graphs._transfer_cut import cut_by_labels
+from ensemblage.consensus.graphs._partition_graph import GRAPH_CONSTRAINTS, check_enough_labels, clusters_of_parts
+from ensemblage.consensus.graphs._transfer_cut import LabelGraph, transfer_cut
 from ensemblage.consensus.hierarchies._label_similarity import (
     DECAY,
     MATRICES,
@@ -30,8 +36,15 @@ from ensemblage.labels.rows import Rows
 MEASURES: dict[str, LinkMeasure] = {"wct": connected_triples, "wtq": triple_quality}
 
 
+def refined_links(rows: Rows, measure: LinkMeasure, decay: float) -> csr_array:
+    """S of RM = H S, (d, d): similarities of the clusters of one partition, a block for each, times its weight."""
+    similarity = link_similarity(rows, measure, decay)
+    weighted = zip(similarity.blocks(rows.n_clusters), rows.weights, strict=True)
+    return csr_array(block_diag([csr_array(weight * block) for block, weight in weighted]))
+
+
 @dataclass(eq=False, repr=False)
-class LCE(GraphConsensus):
+class LCE(BaseConsensus):
     """Use it for members with many small clusters that overlap: a cut of a graph refined by links of clusters.
 
     The refined matrix says of an object and any cluster how similar the object's own cluster in that partition is to
@@ -114,6 +127,7 @@ class LCE(GraphConsensus):
     """
 
     _parameter_constraints: ClassVar[Constraints] = {
+        **GRAPH_CONSTRAINTS,
         "similarity": [Words(MEASURES)],
         "decay": [Number(above=0, most=1)],
         "max_bytes": [Bytes()],
@@ -132,12 +146,14 @@ class LCE(GraphConsensus):
 
     _capabilities: ClassVar[Capabilities] = Capabilities(in_memory="makes a point of every row")
 
-    def _parts(self, rows: Rows, k: int) -> NDArray[np.int64]:
+    def _fit(self, rows: Rows) -> NDArray[Any]:
+        k = self._check_n_clusters(rows)
         (seed,) = task_seeds(self.random_state, 1).tolist()
-        self._check_enough_labels(rows, k)
-        found = cut_by_labels(rows, self._refined_matrix(rows), k, seed, n_jobs=self.n_jobs)
+        check_enough_labels(self, rows, k)
+        S = refined_links(rows, MEASURES[self.similarity], float(self.decay))
+        found = transfer_cut(LabelGraph(rows, S, self.n_jobs), k, seed)
         self.normalized_association_ = found.association
-        return found.parts
+        return clusters_of_parts(found.parts, k)
 
     def _bytes(self, rows: Rows, k: int, n_entries: int | None = None, more: int = 0) -> Need:
         d = int(rows.n_clusters.sum())
@@ -146,9 +162,3 @@ class LCE(GraphConsensus):
 
     def _evidence(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Evidence, ...]:
         return (Cut("normalized association", self.normalized_association_, float(self.n_clusters_)),)
-
-    def _refined_matrix(self, rows: Rows) -> csr_array:
-        """(d, d) weights of the graph's edges for an object with each label, a block for each partition."""
-        similarity = link_similarity(rows, MEASURES[self.similarity], float(self.decay))
-        weighted = zip(similarity.blocks(rows.n_clusters), rows.weights, strict=True)
-        return csr_array(block_diag([csr_array(weight * block) for block, weight in weighted]))

@@ -1,9 +1,17 @@
-"""MCLA: clusters of clusters (Strehl & Ghosh 2003)."""
+"""MCLA: clusters of clusters (Strehl & Ghosh 2003), and ECPCS-MC (Huang, Wang, Peng, Lai & Kwoh 2021).
+
+MCLA (Sec. 3.4) has four steps: the meta-graph of all clusters (`meta_graph`), its parts, the meta-clusters, by METIS or
+the normalised cut (`cut_graph`), the mean indicator of the clusters of each meta-cluster, and the competition of the
+meta-clusters for the objects (`compete`).
+
+ECPCS-MC takes another graph. Two clusters are as similar as the trajectories of random walks that start at them, Z
+(Eqs. 6 to 11, `propagate`); it is cut by the normalised cut. Of equal meta-clusters an object goes to the first, and
+the largest comes first (`by_size`).
+"""
 
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, field, replace
-from functools import partial
 from itertools import combinations
 from typing import Any, ClassVar
 
@@ -12,29 +20,84 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 
 from ensemblage.base.memory import MAX_BYTES, OVERHEAD, Need
+from ensemblage.base.random import task_seeds
 from ensemblage.base.validation import Bytes, Constraints, Words
+from ensemblage.consensus._base import BaseConsensus
 from ensemblage.consensus._capabilities import Capabilities
-from ensemblage.consensus.graphs._ecpcs_mc import ecpcs_mc
 from ensemblage.consensus.graphs._ncut import cut_bytes
 from ensemblage.consensus.graphs._partition_graph import (
-    CUTTER_CONSTRAINTS,
-    Cutter,
-    GraphConsensus,
+    GRAPH_CONSTRAINTS,
+    METIS_CONSTRAINTS,
+    check_enough_labels,
+    clusters_of_parts,
+    cut_graph,
     metis_bytes,
     whole_weights,
 )
+from ensemblage.consensus.hierarchies._ecpcs import propagate
 from ensemblage.consensus.hierarchies._label_similarity import MATRICES
 from ensemblage.counting._contingency import ContingencyTables, table_cells, tables_of_rows
 from ensemblage.kernels._votes import assign_to_groups
+from ensemblage.labels.blocks import LabelRows
 from ensemblage.labels.rows import Rows
+from ensemblage.labels.threads import one_native_thread
 
 ADVICE = "Raise max_bytes, or use HBGF or KMeansConsensus, which need no table of pairs of clusters."
 EDGE_BYTES = 150
 """Most bytes per edge of the graph while it is made (measured)."""
 
 
+def meta_graph(tables: ContingencyTables, sizes: NDArray[np.int64]) -> csr_array:
+    """Jaccard similarities |h_a ∩ h_b| / |h_a ∪ h_b| of the clusters of different partitions, (d, d) without diagonal.
+
+    ``tables`` have the sizes of the intersections, ``sizes``, (d,), are those of the clusters.
+    """
+    starts, edges = np.concatenate([[0], np.cumsum(tables.n_clusters)]), [np.empty((3, 0))]
+    for i, j in combinations(range(len(tables.n_clusters)), 2):
+        both = tables.table(i, j)[:-1, :-1]
+        a, b = np.nonzero(both)
+        shared, a, b = both[a, b], starts[i] + a, starts[j] + b
+        edges.append(np.array([a, b, shared / (sizes[a] + sizes[b] - shared)]))
+    a, b, similarity = np.concatenate(edges, axis=1)
+    upper = coo_array((similarity, (a.astype(np.int64), b.astype(np.int64))), shape=(len(sizes), len(sizes)))
+    return csr_array(upper + upper.T)
+
+
+def by_size(meta_clusters: NDArray[np.int64], sizes: NDArray[np.int64], k: int) -> NDArray[np.int64]:
+    """(d,) meta-clusters numbered by decreasing size: the summed sizes of their clusters."""
+    summed = np.bincount(meta_clusters, weights=sizes, minlength=k)
+    return np.argsort(np.argsort(-summed, kind="stable"))[meta_clusters]
+
+
+def compete(
+    codes: LabelRows,
+    offsets: NDArray[np.int64],
+    meta_clusters: NDArray[np.int64],
+    weights: NDArray[np.float64],
+    k: int,
+    draws: NDArray[np.float64],
+    n_jobs: int | None = None,
+) -> NDArray[np.int64]:
+    """(m,) the meta-cluster of each row with the largest mean, over its clusters by weight, of their indicators.
+
+    ``meta_clusters`` are those of the d clusters, ``weights`` those of the partitions. ``draws``, (m,) from 0 to below
+    1, choose among equal ones; 0 is the first.
+    """
+    labels = np.delete(np.arange(offsets[-1]), offsets[1:] - 1)  # places without those of missing labels
+    votes, group_of = np.repeat(weights, np.diff(offsets)), np.full(offsets[-1], -1)
+    group_of[labels] = meta_clusters
+    capacity = np.bincount(meta_clusters, weights=votes[labels], minlength=k)
+    groups = np.empty(len(codes), dtype=np.int64)
+
+    def assign(codes: Any, draws: Any, groups: Any) -> None:
+        assign_to_groups(codes, offsets, group_of, votes, capacity, draws, groups)
+
+    codes.map(assign, reads=[draws], writes=[groups], n_jobs=n_jobs)
+    return groups
+
+
 @dataclass(eq=False, repr=False)
-class MCLA(GraphConsensus):
+class MCLA(BaseConsensus):
     """Use it for members whose clusters match each other: a cut of the graph of clusters into meta-clusters.
 
     Parameters
@@ -136,7 +199,8 @@ class MCLA(GraphConsensus):
     """
 
     _parameter_constraints: ClassVar[Constraints] = {
-        **CUTTER_CONSTRAINTS,
+        **GRAPH_CONSTRAINTS,
+        **METIS_CONSTRAINTS,
         "vertex_weights": [Words(["size", "equal"])],
         "similarity": [Words(["jaccard", "ecpcs"])],
         "ties": [Words(["random", "first"])],
@@ -164,31 +228,42 @@ class MCLA(GraphConsensus):
         why = "counts the overlaps of all clusters at once" if self.similarity == "ecpcs" else ""
         return replace(able, in_memory=why)
 
-    def _parts(self, rows: Rows, k: int) -> NDArray[np.int64]:
-        cutter = Cutter.of(self)
-        self._check_enough_labels(rows, k)
-        vote = partial(self._vote, rows, k, cutter.seed)
+    def _fit(self, rows: Rows) -> NDArray[Any]:
+        k = self._check_n_clusters(rows)
+        (seed,) = task_seeds(self.random_state, 1).tolist()
+        check_enough_labels(self, rows, k)
+        sizes = rows.label_sizes()[rows.labels]
         if self.similarity == "ecpcs":
-            sizes = self._vertex_weights(rows.label_sizes()[rows.labels], rows)
-            cut = partial(cutter.cut, sizes=sizes, n_parts=k, check_more=partial(self._check_bytes, rows, k, None))
-            meta_clusters, parts = ecpcs_mc(rows, k, cut, vote)
+            with one_native_thread():
+                Z = propagate(rows)
+            loops = np.diagonal(Z).copy()
+            np.fill_diagonal(Z, 0)
+            parts = cut_graph(self, rows, csr_array(Z), self._vertex_weights(sizes, rows), k, loops, seed)
+            meta_clusters = by_size(parts, sizes, k)
         else:
-            graph, sizes = meta_graph(rows, self._tables(rows, k))
-            check_more = partial(self._check_bytes, rows, k, graph.nnz)
-            meta_clusters = cutter.cut(graph, self._vertex_weights(sizes, rows), k, 1.0, check_more)
-            parts = vote(meta_clusters)
+            p = rows.codes.shape[1]
+            tables = tables_of_rows(rows.codes, rows.counts, rows.n_clusters, self.n_jobs)
+            n_edges = sum(int(np.count_nonzero(tables.table(i, j)[:-1, :-1])) for i, j in combinations(range(p), 2))
+            self._check_bytes(rows, k, 2 * n_edges)
+            graph = meta_graph(tables, sizes)
+            del tables
+            meta_clusters = cut_graph(self, rows, graph, self._vertex_weights(sizes, rows), k, 1.0, seed)
+        draws = np.zeros(len(rows))
+        if self.ties == "random":
+            draws = np.random.RandomState(seed).uniform(size=len(rows))
+        groups = compete(rows.codes, rows.offsets, meta_clusters, rows.weights, k, draws, self.n_jobs)
         by_partition = np.split(meta_clusters, rows.starts[1:-1])
         parts_of = dict(zip(self._voting.tolist(), by_partition, strict=True))
         self.meta_clusters_ = [parts_of.get(j, np.empty(0, dtype=np.int64)) for j in range(self.n_features_in_)]
-        return parts
+        return clusters_of_parts(groups, k)
 
-    def _tables(self, rows: Rows, k: int) -> ContingencyTables:
-        """Contingency tables of all pairs, unless these, the edges or their cut would take more than ``max_bytes``."""
-        p = rows.codes.shape[1]
-        tables = tables_of_rows(rows.codes, rows.counts, rows.n_clusters, self.n_jobs)
-        n_edges = sum(int(np.count_nonzero(tables.table(i, j)[:-1, :-1])) for i, j in combinations(range(p), 2))
-        self._check_bytes(rows, k, 2 * n_edges)
-        return tables
+    def _vertex_weights(self, sizes: NDArray[np.int64], rows: Rows) -> NDArray[np.int64]:
+        """Sizes, or ones, times the weights of the partitions, as whole numbers."""
+        if self.vertex_weights == "equal" or self.partitioner == "spectral":
+            sizes = np.ones_like(sizes)
+        if self.partitioner == "spectral" or (rows.weights == 1).all():
+            return sizes
+        return np.maximum(whole_weights(sizes * np.repeat(rows.weights, rows.n_clusters)), 1)
 
     def _bytes(self, rows: Rows, k: int, n_entries: int | None = None, more: int = 0) -> Need:
         """Of the propagated similarities, or of the tables with the edges, two entries each, and their cut."""
@@ -203,40 +278,3 @@ class MCLA(GraphConsensus):
         cut = metis_bytes(d, 2 * n_edges) if self.partitioner == "metis" else of_edges
         n_bytes = max(of_tables + EDGE_BYTES * n_edges, of_rows + cut if n_edges else 0)
         return Need(n_bytes, f"the pairs of {d:,} clusters", ADVICE)
-
-    def _vertex_weights(self, sizes: NDArray[np.int64], rows: Rows) -> NDArray[np.int64]:
-        """Sizes, or ones, times the weights of the partitions, as whole numbers."""
-        if self.vertex_weights == "equal" or self.partitioner == "spectral":
-            sizes = np.ones_like(sizes)
-        if self.partitioner == "spectral" or (rows.weights == 1).all():
-            return sizes
-        return np.maximum(whole_weights(sizes * np.repeat(rows.weights, rows.n_clusters)), 1)
-
-    def _vote(self, rows: Rows, k: int, seed: int, meta_clusters: NDArray[np.int64]) -> NDArray[np.int64]:
-        """(m,) meta-cluster with the largest mean indicator, of those of the clusters, (d,)."""
-        offsets, labels = rows.offsets, rows.labels
-        votes, group_of = np.repeat(rows.weights, np.diff(offsets)), np.full(offsets[-1], -1)
-        group_of[labels] = meta_clusters
-        capacity = np.bincount(meta_clusters, weights=votes[labels], minlength=k)
-        draws = np.random.RandomState(seed).uniform(size=len(rows)) if self.ties == "random" else np.zeros(len(rows))
-        groups = np.empty(len(rows), dtype=np.int64)
-
-        def assign(codes: Any, draws: Any, groups: Any) -> None:
-            assign_to_groups(codes, offsets, group_of, votes, capacity, draws, groups)
-
-        rows.codes.map(assign, reads=[draws], writes=[groups], n_jobs=self.n_jobs)
-        return groups
-
-
-def meta_graph(rows: Rows, tables: ContingencyTables) -> tuple[csr_array, NDArray[np.int64]]:
-    """Jaccard similarities of the clusters of different partitions, (d, d) without diagonal, and their sizes."""
-    starts, sizes, edges = rows.starts, rows.label_sizes()[rows.labels], [np.empty((3, 0))]
-    for i, j in combinations(range(len(rows.weights)), 2):
-        both = tables.table(i, j)[:-1, :-1]
-        a, b = np.nonzero(both)
-        shared, a, b = both[a, b], starts[i] + a, starts[j] + b
-        edges.append(np.array([a, b, shared / (sizes[a] + sizes[b] - shared)]))
-    a, b, similarity = np.concatenate(edges, axis=1)
-    shape = (int(starts[-1]), int(starts[-1]))
-    upper = coo_array((similarity, (a.astype(np.int64), b.astype(np.int64))), shape=shape)
-    return csr_array(upper + upper.T), sizes

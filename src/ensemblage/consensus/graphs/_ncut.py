@@ -6,7 +6,6 @@ eigenvalue 0.5 / (degree + 1), at most 1/6, and the leading ones have more.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,7 +35,8 @@ PLACED_ROWS = 64
 """Rows that are put into clusters at once."""
 
 
-CheckMore = Callable[[int], object]
+class NoConvergence(ValueError):
+    """The iteration that finds eigenvectors did not end."""
 
 
 class Spectrum(NamedTuple):
@@ -54,19 +54,19 @@ def normalized_cut(
     n_clusters: int,
     random: np.random.RandomState,
     whole: Any = None,
-    check_more: CheckMore | None = None,
+    may_be_dense: bool = True,
 ) -> NDArray[np.int64]:
     """Cluster of each row, numbered without gaps; now and then fewer than ``n_clusters``.
 
     ``graph`` is the (m, m) similarity of the rows, dense or sparse, its diagonal included; ``counts`` the objects of
     each row. A row outside the clusters that the eigenvectors show (isolated, or of a small component) goes to the one
     with the largest mean similarity in ``whole`` (default: ``graph``), ties to the lowest number. If ``whole`` is
-    given, a sparse ``graph`` is overwritten. ``check_more`` is as of `leading_eigenvectors`.
+    given, a sparse ``graph`` is overwritten. ``may_be_dense`` is as of `leading_eigenvectors`.
     """
     if n_clusters == 1:
         return np.zeros(len(counts), dtype=np.int64)
     W = csr_array(graph, dtype=np.float64, copy=whole is None)
-    clusters = discretise(embedding(W, counts, n_clusters, random, check_more), counts, random)
+    clusters = discretise(embedding(W, counts, n_clusters, random, may_be_dense), counts, random)
     del W
     found, placed = np.unique(clusters[clusters >= 0], return_inverse=True)
     clusters[clusters >= 0] = placed
@@ -86,20 +86,25 @@ def dense_bytes(m: int, n_clusters: int) -> int:
     return 8 * m * (5 * m + 8 * n_clusters)
 
 
+def fallback_bytes(m: int, n_clusters: int) -> int:
+    """Bytes that all eigenvectors take where iteration does not end; 0 for more rows, which have no such way out."""
+    return dense_bytes(m, n_clusters) if m <= MOST_DENSE_ROWS else 0
+
+
 def embedding(
     W: csr_array,
     counts: NDArray[np.int64],
     n_clusters: int,
     random: np.random.RandomState,
-    check_more: CheckMore | None = None,
+    may_be_dense: bool = True,
 ) -> NDArray[np.float64]:
     """(m, k) eigenvectors of the random walk, each of length √n over the objects; ``W`` is overwritten."""
     W.sum_duplicates()
     if W.nnz and W.data.min() < LEAST:
         W.data[np.abs(W.data) < LEAST] = 0
         W.eliminate_zeros()
-    lengths = np.sqrt(counts * _degrees(W, counts))
-    X = spectrum(W, counts, n_clusters, random, check_more).vectors / lengths[:, None]
+    lengths = np.sqrt(counts * (W @ counts.astype(np.float64) + 2 * OFFSET))
+    X = spectrum(W, counts, n_clusters, random, may_be_dense).vectors / lengths[:, None]
     return np.asarray(X * np.sqrt(counts.sum() / (counts @ X**2)))
 
 
@@ -108,7 +113,7 @@ def spectrum(
     counts: NDArray[np.int64],
     n_clusters: int,
     random: np.random.RandomState,
-    check_more: CheckMore | None = None,
+    may_be_dense: bool = True,
 ) -> Spectrum:
     """Leading eigenvectors of D^-1/2 (W + I/2) D^-1/2 with D = diag(W 1 + 1), over objects that share their rows.
 
@@ -116,7 +121,7 @@ def spectrum(
     vectors are not computed, and the first of the objects come first. ``W`` is overwritten.
     """
     W = _with_diagonal(W)
-    degrees, own = _degrees(W, counts), W.diagonal()
+    degrees, own = W @ counts.astype(np.float64) + 2 * OFFSET, W.diagonal()
     scale, offset = np.sqrt(counts / degrees), OFFSET / degrees
     isolated = (counts == 1) & (np.diff(W.indptr) == 1)
     rest, alone = np.flatnonzero(~isolated), np.flatnonzero(isolated)[:n_clusters]
@@ -125,7 +130,7 @@ def spectrum(
     walk = csr_array(
         (W.data[:n_entries], W.indices[:n_entries], W.indptr[: len(rest) + 1]), shape=(len(rest), len(rest))
     )
-    found = leading_eigenvectors(walk, min(n_clusters, len(rest)), random, check_more)
+    found = leading_eigenvectors(walk, min(n_clusters, len(rest)), random, may_be_dense)
     values = np.concatenate([found.values, (scale * own * scale + offset)[alone]])
     vectors = np.zeros((len(counts), len(values)))
     vectors[rest, : len(found.values)] = found.vectors
@@ -146,51 +151,48 @@ def _with_diagonal(W: csr_array) -> csr_array:
     return W
 
 
-def _degrees(W: csr_array, counts: NDArray[np.int64]) -> NDArray[np.float64]:
-    return np.asarray(W @ counts.astype(np.float64) + 2 * OFFSET)
-
-
 def _n_lanczos(m: int, k: int) -> int:
     """Vectors that ARPACK keeps."""
     return min(m, max(2 * k + 1, 40))
 
 
-def leading_eigenvectors(
-    matrix: Any, k: int, random: np.random.RandomState, check_more: CheckMore | None = None
-) -> Spectrum:
+def leading_eigenvectors(matrix: Any, k: int, random: np.random.RandomState, may_be_dense: bool = True) -> Spectrum:
     """The k largest eigenvalues of a symmetric array, sparse array or linear operator, and their eigenvectors.
 
-    Where iteration does not end, ``check_more`` gets the bytes that all eigenvectors take, before they are taken; it
-    raises an error if these are too many. Raises `Stopped` where `check_stopped` does: many products of a large graph
-    may take long.
+    Where iteration does not end, all eigenvectors of up to `MOST_DENSE_ROWS` rows are found if the matrix
+    ``may_be_dense`` (`fallback_bytes`), else `NoConvergence` is raised. Raises `Stopped` where `check_stopped` does:
+    many products of a large graph may take long.
     """
     m = matrix.shape[0]
     if k == 0:
         return Spectrum(np.empty(0), np.empty((m, 0)))
     if m <= max(DENSE_ROWS, 3 * k):
-        return _leading_of_dense(matrix @ np.eye(m), k)
-    start = random.uniform(-1, 1, size=m)
-    small = m <= MOST_DENSE_ROWS
-    options = {"ncv": _n_lanczos(m, k), "maxiter": MOST_RESTARTS if small else RESTARTS_OF_LARGE, **eigsh_start(start)}
+        values, vectors = _eigenvectors_of_dense(matrix @ np.eye(m), k)
+    else:
+        start, small = random.uniform(-1, 1, size=m), m <= MOST_DENSE_ROWS
+        restarts = MOST_RESTARTS if small else RESTARTS_OF_LARGE
 
-    def times(vector: NDArray[np.float64]) -> Any:
-        check_stopped()
-        return matrix @ vector
+        def times(vector: NDArray[np.float64]) -> Any:
+            check_stopped()
+            return matrix @ vector
 
-    try:
-        return _from_largest(*eigsh(LinearOperator((m, m), times, dtype=np.float64), k, which="LA", **options))
-    except ArpackNoConvergence as error:
-        if small:  # many eigenvalues are nearly equal
-            if check_more is not None:
-                check_more(dense_bytes(m, k))
-            return _leading_of_dense(matrix @ np.eye(m), k)
-        raise ValueError(
-            f"The {k} eigenvectors of a spectral cut must converge. They did not, for a graph of {m:,} vertices. "
-            "Ask for fewer clusters, or remove fewer edges."
-        ) from error
+        product = LinearOperator((m, m), times, dtype=np.float64)
+        options = {"ncv": _n_lanczos(m, k), "maxiter": restarts, **eigsh_start(start)}
+        try:
+            values, vectors = eigsh(product, k, which="LA", **options)
+        except ArpackNoConvergence as error:
+            if not small or not may_be_dense:
+                raise NoConvergence(
+                    f"The {k} eigenvectors of a spectral cut must converge. They did not, for a graph of {m:,} "
+                    "vertices. Ask for fewer clusters, or remove fewer edges."
+                ) from error
+            values, vectors = _eigenvectors_of_dense(matrix @ np.eye(m), k)  # many eigenvalues are nearly equal
+    order = np.argsort(-values, kind="stable")
+    return Spectrum(values[order], vectors[:, order])
 
 
-def _leading_of_dense(matrix: NDArray[np.float64], k: int) -> Spectrum:
+def _eigenvectors_of_dense(matrix: NDArray[np.float64], k: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The k largest eigenvalues, in increasing order, and their eigenvectors."""
     m = len(matrix)
     try:
         values, vectors = eigh(matrix, subset_by_index=(m - k, m - 1))
@@ -200,12 +202,7 @@ def _leading_of_dense(matrix: NDArray[np.float64], k: int) -> Spectrum:
         # LAPACK finds some of the eigenvectors by inverse iteration, which can fail where eigenvalues repeat, or give
         # fewer without a word; all of them by divide and conquer, which does not.
         values, vectors = eigh(matrix, driver="evd")
-    return _from_largest(values[-k:], vectors[:, -k:])
-
-
-def _from_largest(values: NDArray[np.float64], vectors: NDArray[np.float64]) -> Spectrum:
-    order = np.argsort(-values, kind="stable")
-    return Spectrum(values[order], vectors[:, order])
+    return values[-k:], vectors[:, -k:]
 
 
 def discretise(X: NDArray[np.float64], counts: NDArray[np.int64], random: np.random.RandomState) -> NDArray[np.int64]:

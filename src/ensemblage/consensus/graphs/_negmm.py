@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
@@ -9,14 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from ensemblage.base.memory import MAX_BYTES, Need, check_fits
+from ensemblage.base.memory import MAX_BYTES, Need
 from ensemblage.base.random import task_seeds
 from ensemblage.base.validation import Bytes, Constraints, Flag, Function, Seed, Whole, check_bytes
 from ensemblage.consensus._base import numbers_by_size
 from ensemblage.consensus._capabilities import COMPARES_ROWS, Capabilities
 from ensemblage.consensus._precomputed import SimilarityConsensus, number_given
 from ensemblage.consensus.evidence import Candidates, Evidence
-from ensemblage.consensus.graphs._ncut import LEAST, MOST_DENSE_ROWS, cut_bytes, dense_bytes, normalized_cut
+from ensemblage.consensus.graphs._ncut import LEAST, NoConvergence, cut_bytes, fallback_bytes, normalized_cut
 from ensemblage.kernels._graphs import count_strong, fill_strong
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.labels.interrupts import run_interruptibly
@@ -39,6 +40,54 @@ class Candidate(NamedTuple):
     labels: NDArray[np.int32]
     """(n,) clusters numbered by decreasing size; -1 for an object that no partition labels."""
     mm_index: float
+
+
+def negmm(
+    AM: Associations,
+    counts: NDArray[np.int64],
+    K: int,
+    thresholds: Sequence[float],
+    n_neighbors: int,
+    seed: int,
+    n_jobs: int | None = 1,
+    progress: Callable[[int, int], None] | None = None,
+    may_be_dense: bool = True,
+) -> tuple[Candidate, list[Candidate]]:
+    """NegMM (Alg. 1) of the pairwise associations AM (line 1), and the consensus of each of the thresholds (line 2).
+
+    ``AM`` is (m, m), of rows that stand for ``counts`` objects each; ``n_neighbors`` is the l of the MM index (Sec. 3,
+    Eqs. 2-6). Every cut has the same ``seed``: so equal graphs give equal cuts. One threshold that WAT finds (Alg. 2)
+    makes it NegMM-WAT. The last three are of `parallel_map` and `normalized_cut`. Candidates have labels of the rows.
+    """
+    w = weights_of(AM, counts, np.zeros(len(counts), dtype=np.int64), n_neighbors)  # of Eq. 6, whatever the clustering
+
+    def candidate(tau: float) -> Candidate:  # 3: for τ in thresholds
+        AM_tau = strong_graph(AM, tau)  # 4-7: 0 where AM_ij ≤ τ
+        C = normalized_cut(AM_tau, counts, K, np.random.RandomState(seed), AM, may_be_dense)  # 8
+        return Candidate(tau, C.astype(np.int32), mm_index_of(AM, counts, C, n_neighbors, w))  # 9, 11
+
+    with one_native_thread():
+        candidates = parallel_map(candidate, thresholds, n_jobs, progress)
+    return min(candidates, key=lambda candidate: candidate.mm_index), candidates  # 12
+
+
+def strong_graph(similarity: Associations, threshold: float) -> csr_array:
+    """Associations above a threshold, and those of each row with itself.
+
+    An association and a threshold that are equal fractions are equal floats, and unequal ones differ by far more than a
+    rounding; only sums of weights need the tolerance.
+    """
+    matrix, values = similarity
+    m, weak = len(matrix), max(threshold + ROUNDING, np.nextafter(LEAST, 0))
+    most = matrix.dtype.type(np.searchsorted(values, weak, side="right") - 1 if len(values) else weak)
+    degrees = np.empty(m, dtype=np.int64)
+    run_interruptibly(count_strong, matrix, most, degrees, operations=matrix.size)
+    n_entries = int(degrees.sum())
+    places = np.int32 if n_entries < 2**31 else np.int64
+    indices, data = np.empty(n_entries + 1, dtype=places), np.empty(n_entries)
+    run_interruptibly(fill_strong, matrix, values, most, indices, data, operations=2 * matrix.size)
+    indptr = np.concatenate([[0], np.cumsum(degrees)]).astype(places)
+    return csr_array((data, indices[:n_entries], indptr), shape=(m, m))
 
 
 @dataclass(eq=False, repr=False)
@@ -171,114 +220,67 @@ class NegMM(SimilarityConsensus):
     )
 
     def _restrict(self, able: Capabilities) -> Capabilities:
-        return (
-            able
-            if self.association_threshold == "search" or not isinstance(self.association_threshold, str)
-            else able.without_similarities
-        )
+        by_rule = isinstance(self.association_threshold, str) and self.association_threshold != "search"
+        return able.without_similarities if by_rule else able
 
     def _fit(self, rows: Rows) -> NDArray[Any]:
-        k, thresholds = self._check_n_clusters(rows), self._thresholds(rows)
-        shared = self._bytes(rows, k).n_bytes
-        similarity = compact_associations(rows.codes[:], rows.n_clusters, rows.weights, self.n_jobs)
-        return self._best_cut(similarity, rows, thresholds, k, shared)
-
-    def _bytes(self, rows: Rows, k: int, n_entries: int | None = None, more: int = 0) -> Need:
-        """Of the co-associations, all labelings found, and what has a number for each row or object."""
-        (m, p), n = rows.codes.shape, len(rows.inverse)
-        per_pair = bytes_per_pair(rows.codes[:], rows.n_clusters, rows.weights)
-        pairs = association_bytes(m, p, rows.codes.dtype.itemsize, per_pair, thread_count(self.n_jobs))
-        return need_of(int(pairs + 4 * len(THRESHOLDS) * (m + n) + 64 * (m + n)) + more, m)
+        k = self._check_n_clusters(rows)
+        thresholds: Sequence[float] = THRESHOLDS
+        if self.association_threshold != "search":
+            thresholds = [association_threshold(self.association_threshold, rows, self.random_state, self.n_jobs)]
+        AM = compact_associations(rows.codes[:], rows.n_clusters, rows.weights, self.n_jobs)
+        return self._best_cut(AM, rows, thresholds, k)
 
     def _fit_similarity(self, S: Any, rows: Rows) -> NDArray[Any]:
-        n, k = len(rows), self._check_n_clusters(rows)
-        name = "association_threshold of NegMM"
-        thresholds = (
-            [*THRESHOLDS]
-            if self.association_threshold == "search"
-            else [number_given(self.association_threshold, name)]
-        )
-        # With a number for each pair and threshold.
-        return self._best_cut(
-            Associations(S, np.empty(0)), rows, thresholds, k, 8 * n * n + 8 * n * (len(THRESHOLDS) + 16)
-        )
+        k = self._check_n_clusters(rows)
+        thresholds: Sequence[float] = THRESHOLDS
+        if self.association_threshold != "search":
+            thresholds = [number_given(self.association_threshold, "association_threshold of NegMM")]
+        return self._best_cut(Associations(S, np.empty(0)), rows, thresholds, k)
 
-    def _best_cut(
-        self, similarity: Associations, rows: Rows, thresholds: list[float], k: int, shared: int
-    ) -> NDArray[Any]:
-        """(m,) clusters of the cut with the least index; ``shared`` bytes are taken already."""
-        m, limit = len(rows), check_bytes(self.max_bytes, "max_bytes of NegMM")
-        n_threads = thread_count(self.n_jobs)
-        n_weak = similarity.counts_up_to(np.array(thresholds) + ROUNDING)
-        # What a threshold leaves shrinks as they grow: equal numbers of weak associations are equal graphs.
-        first = np.unique(n_weak, return_index=True)[1] if self.deduplicate else range(len(thresholds))
+    def _best_cut(self, AM: Associations, rows: Rows, thresholds: Sequence[float], k: int) -> NDArray[np.int32]:
+        """(m,) clusters of the best candidate; as many are made at the same time as fit ``max_bytes``."""
+        n_weak = AM.counts_up_to(np.array(thresholds) + ROUNDING)
+        if self.deduplicate:  # what a threshold leaves shrinks as they grow: equal numbers are equal graphs
+            thresholds = [thresholds[s] for s in np.unique(n_weak, return_index=True)[1]]
+        m, taken, limit = len(rows), self._bytes(rows, k).n_bytes, check_bytes(self.max_bytes, "max_bytes of NegMM")
         # One cut: its graph, which the random walk overwrites, and the eigenvectors.
         each = 12 * (m**2 - int(n_weak[0]) + 2 * m) + cut_bytes(m, k)
-        self._check_cut(shared + each, m)
-        at_most = each + (dense_bytes(m, k) if m <= MOST_DENSE_ROWS else 0)
-        seed = int(task_seeds(self.random_state, 1)[0])
-        everywhere = weights_of(similarity, rows.counts, np.zeros(m, dtype=np.int64), self.n_neighbors)
-
-        def check_more(n_bytes: int) -> None:
-            self._check_cut(shared + each + n_bytes, m)
-
-        def candidate(threshold: float) -> Candidate:
-            """The cut with one threshold. All have the same seed: equal graphs give equal cuts."""
-            graph = strong_graph(similarity, threshold)
-            random = np.random.RandomState(seed)
-            clusters = normalized_cut(graph, rows.counts, k, random, similarity, check_more)
-            index = mm_index_of(similarity, rows.counts, clusters, self.n_neighbors, everywhere)
-            return Candidate(threshold, clusters.astype(np.int32), index)
-
-        with one_native_thread():
-            n_together = max(1, min(n_threads, (limit - shared) // at_most))
-            found = parallel_map(candidate, [thresholds[s] for s in first], n_together, self.progress)
-        best = min(found, key=lambda candidate: candidate.mm_index)
+        at_most = each + fallback_bytes(m, k)
+        self._check_bytes(rows, k, more=each)
+        n_together = max(1, min(thread_count(self.n_jobs), (limit - taken) // at_most))
+        (seed,) = task_seeds(self.random_state, 1).tolist()
+        given = AM, rows.counts, k, thresholds, self.n_neighbors, seed
+        try:
+            best, found = negmm(*given, n_together, self.progress, may_be_dense=taken + at_most <= limit)
+        except NoConvergence:
+            self._check_bytes(rows, k, more=at_most)
+            raise
         self.association_threshold_, _, self.mm_index_ = best
         self.candidates_ = []
         for threshold, clusters, index in found:
-            number = numbers_by_size(clusters, rows.counts)
-            self.candidates_.append(Candidate(threshold, rows.of_objects(number.astype(np.int32)[clusters], -1), index))
+            numbers = numbers_by_size(clusters, rows.counts).astype(np.int32)
+            labels = rows.of_objects(numbers[clusters], -1)
+            self.candidates_.append(Candidate(threshold, labels, index))
         return best.labels
+
+    def _bytes(self, rows: Rows, k: int, n_entries: int | None = None, more: int = 0) -> Need:
+        """Of the associations, all labelings found, and what has a number for each row or object."""
+        (m, p), n = rows.codes.shape, len(rows.inverse)
+        if p == 0:  # similarities are given
+            n_bytes = 8 * m * m + 8 * m * (len(THRESHOLDS) + 16)
+        else:
+            per_pair = bytes_per_pair(rows.codes[:], rows.n_clusters, rows.weights)
+            pairs = association_bytes(m, p, rows.codes.dtype.itemsize, per_pair, thread_count(self.n_jobs))
+            n_bytes = int(pairs + 4 * len(THRESHOLDS) * (m + n) + 64 * (m + n))
+        advice = (
+            "Raise max_bytes, take some of the objects, or use CSPA(partitioner='spectral'), which keeps a row's "
+            "largest associations only."
+        )
+        return Need(n_bytes + more, f"the co-associations of {m:,} label rows", advice)
 
     def _evidence(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Evidence, ...]:
         thresholds = np.array([candidate.threshold for candidate in self.candidates_])
         indices = np.array([candidate.mm_index for candidate in self.candidates_])
         scores = np.where(np.isfinite(indices), indices, np.nan)
         return (Candidates("threshold on the co-associations", thresholds, "MM index", scores, "graphs"),)
-
-    def _thresholds(self, rows: Rows) -> list[float]:
-        if self.association_threshold == "search":
-            return list(THRESHOLDS)
-        return [association_threshold(self.association_threshold, rows, self.random_state, self.n_jobs)]
-
-    def _check_cut(self, n_bytes: int, m: int) -> None:
-        """Raise unless the similarities, of labels or given, fit with what a cut of them takes."""
-        need = need_of(n_bytes, m)
-        check_fits(need.n_bytes, self.max_bytes, "NegMM", need.what, need.advice)
-
-
-def need_of(n_bytes: int, m: int) -> Need:
-    """So many bytes for m rows."""
-    advice = (
-        "Raise max_bytes, take some of the objects, or use CSPA(partitioner='spectral'), which keeps a row's "
-        "largest associations only."
-    )
-    return Need(n_bytes, f"the co-associations of {m:,} label rows", advice)
-
-
-def strong_graph(similarity: Associations, threshold: float) -> csr_array:
-    """Associations above a threshold, and those of each row with itself."""
-    # An association and a threshold that are equal fractions are equal floats, and unequal ones differ by far more
-    # than a rounding; only sums of weights need the tolerance.
-    matrix, values = similarity
-    m, weak = len(matrix), max(threshold + ROUNDING, np.nextafter(LEAST, 0))
-    most = matrix.dtype.type(np.searchsorted(values, weak, side="right") - 1 if len(values) else weak)
-    degrees = np.empty(m, dtype=np.int64)
-    run_interruptibly(count_strong, matrix, most, degrees, operations=matrix.size)
-    n_entries = int(degrees.sum())
-    places = np.int32 if n_entries < 2**31 else np.int64
-    indices, data = np.empty(n_entries + 1, dtype=places), np.empty(n_entries)
-    run_interruptibly(fill_strong, matrix, values, most, indices, data, operations=2 * matrix.size)
-    indptr = np.concatenate([[0], np.cumsum(degrees)]).astype(places)
-    return csr_array((data, indices[:n_entries], indptr), shape=(m, m))

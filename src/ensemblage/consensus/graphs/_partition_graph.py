@@ -1,4 +1,4 @@
-"""Graphs cut into parts: METIS (balanced) or the normalised cut (not)."""
+"""The partitioners of the graph methods: METIS and Mt-KaHyPar (balanced), the normalised cut (not)."""
 
 from __future__ import annotations
 
@@ -8,18 +8,15 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import replace
-from typing import Any, ClassVar, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array
 
 from ensemblage.base.random import task_seeds
-from ensemblage.base.validation import Constraints, Flag, Number, Seed, Whole, Words
-from ensemblage.consensus._base import BaseConsensus
-from ensemblage.consensus._capabilities import Capabilities
-from ensemblage.consensus.graphs._ncut import CheckMore, normalized_cut
+from ensemblage.base.validation import Constraints, Flag, Number, Seed, Whole, Words, check_bytes
+from ensemblage.consensus.graphs._ncut import NoConvergence, fallback_bytes, normalized_cut
 from ensemblage.labels.rows import Rows, object_rows
 from ensemblage.labels.threads import one_native_thread, row_blocks
 
@@ -28,138 +25,143 @@ TOLERANCE = 0.03
 WHOLE = 10**8
 """What the whole edge weights of a graph add up to (Strehl & Ghosh's own code); more where there are more edges."""
 
-CUTTER_CONSTRAINTS: Constraints = {
+GRAPH_CONSTRAINTS: Constraints = {"n_clusters": [Whole(1)], "random_state": [Seed()]}
+"""Of every method that cuts a graph."""
+METIS_CONSTRAINTS: Constraints = {
     "partitioner": [Words(["metis", "spectral"])],
     "recursive": [Flag()],
     "imbalance": [Number(above=0), None],
 }
-"""What `Cutter.of` looks at."""
-
-
-class GraphConsensus(BaseConsensus):
-    """A method that makes a graph of the ensemble and cuts it into ``n_clusters`` parts."""
-
-    _parameter_constraints: ClassVar[Constraints] = {
-        "n_clusters": [Whole(1)],
-        "random_state": [Seed()],
-    }
-
-    partitioner: str
-
-    def _fit(self, rows: Rows) -> NDArray[Any]:
-        k = self._check_n_clusters(rows)
-        parts = self._parts(rows, k)
-        # As many clusters as rows are the rows, also where a balance or votes would leave some parts empty.
-        return renumber_parts(parts) if k < len(rows) else np.arange(k)
-
-    def _parts(self, rows: Rows, k: int) -> NDArray[np.int64]:
-        """Part of each row, from 0 to k - 1; some may be empty."""
-        raise NotImplementedError
-
-    def _check_enough_labels(self, rows: Rows, k: int) -> None:
-        """Raise unless the partitions have so many clusters in all."""
-        d = int(rows.n_clusters.sum())
-        if k > d:
-            raise ValueError(
-                f"n_clusters of {type(self).__name__} must be ≤ the {d} clusters of all partitions. Got {k}. "
-                "Ask for fewer clusters or add partitions."
-            )
-
-
+"""Of those that METIS may cut."""
 CUTS_OBJECTS = "cuts a graph of all objects"
 """Why the rows of most of these must be in memory."""
 
 
-class ObjectGraph(GraphConsensus):
-    """A method that cuts a graph of the objects: a cut with parts of given sizes may part twins."""
-
-    _parameter_constraints: ClassVar[Constraints] = {"distinct": [Flag()]}
-
-    distinct: bool
-
-    def _restrict(self, able: Capabilities) -> Capabilities:
-        return replace(super()._restrict(able), sample_weight=self._joins_twins(), must_link=self.distinct)
-
-    def _joins_twins(self) -> bool:
-        """Whether objects of equal labels are one vertex."""
-        return self.distinct or self.partitioner in ("spectral", "transfer")
-
-    def _make_rows(self, rows: Rows) -> Rows:
-        if self._joins_twins():
-            return rows
-        if rows.sample_weight is not None:
-            raise ValueError(
-                f"{type(self).__name__} must have distinct=True, or the normalised cut, with sample_weight. Got "
-                f"distinct=False, in which every object is a vertex. Set distinct=True, or repeat the "
-                "rows of X: np.repeat(X, sample_weight, axis=0)."
-            )
-        return object_rows(rows)
+def joins_twins(model: Any) -> bool:
+    """Whether objects of equal labels are one vertex in a graph of the objects: a balanced cut may part them."""
+    return bool(model.distinct) or model.partitioner in ("spectral", "transfer")
 
 
-class Cutter(NamedTuple):
-    """How a graph is cut, and for whom."""
+def vertices_of(model: Any, rows: Rows) -> Rows:
+    """The rows that are vertices of a graph of the objects: distinct ones, or one for each object."""
+    if joins_twins(model):
+        return rows
+    if rows.sample_weight is not None:
+        raise ValueError(
+            f"{type(model).__name__} must have distinct=True, or the normalised cut, with sample_weight. Got "
+            f"distinct=False, in which every object is a vertex. Set distinct=True, or repeat the "
+            "rows of X: np.repeat(X, sample_weight, axis=0)."
+        )
+    return object_rows(rows)
 
-    owner: str
-    partitioner: str
-    recursive: bool
-    imbalance: float | None
-    seed: int
-    n_init: int = 1
-    """Runs of METIS."""
 
-    @classmethod
-    def of(cls, estimator: Any, n_init: int = 1) -> Cutter:
-        """The cutter that an estimator's parameters ask for."""
-        (seed,) = task_seeds(estimator.random_state, 1).tolist()
-        imbalance = None if estimator.imbalance is None else float(estimator.imbalance)
-        owner, recursive = type(estimator).__name__, bool(estimator.recursive)
-        return cls(owner, estimator.partitioner, recursive, imbalance, seed, n_init)
+def check_enough_labels(model: Any, rows: Rows, k: int) -> None:
+    """Raise unless the partitions have k clusters in all."""
+    d = int(rows.n_clusters.sum())
+    if k > d:
+        raise ValueError(
+            f"n_clusters of {type(model).__name__} must be ≤ the {d} clusters of all partitions. Got {k}. "
+            "Ask for fewer clusters or add partitions."
+        )
 
-    def cut(
-        self, graph: csr_array, sizes: NDArray[np.int64], n_parts: int, diagonal: Any, check_more: CheckMore
-    ) -> NDArray[np.int64]:
-        """Part of each vertex; ``graph`` has no diagonal.
 
-        ``diagonal`` (a number, or one per vertex) is what the normalised cut puts there; ``check_more`` is its own.
-        """
-        if self.partitioner == "metis":
-            return self.cut_by_metis(graph, sizes, n_parts)
-        with_loops = graph + diags_array(np.broadcast_to(diagonal, sizes.shape))
+def cut_graph(
+    model: Any,
+    rows: Rows,
+    graph: csr_array,
+    sizes: NDArray[np.int64],
+    k: int,
+    loops: Any,
+    seed: int,
+    n_init: int = 1,
+) -> NDArray[np.int64]:
+    """Part of each vertex, by the ``partitioner`` of an estimator and within its ``max_bytes``; some may be empty.
+
+    ``graph`` has no diagonal. ``loops``, a number or one per vertex, is what the normalised cut puts there.
+    """
+    if model.partitioner == "metis":
+        return metis(graph, sizes, k, seed, model.recursive, model.imbalance, n_init, type(model).__name__)
+    more = fallback_bytes(len(sizes), k)
+    limit = check_bytes(model.max_bytes, f"max_bytes of {type(model).__name__}")
+    may_be_dense = model._bytes(rows, k, graph.nnz, more).n_bytes <= limit
+    with_loops = graph + diags_array(np.broadcast_to(loops, sizes.shape))
+    try:
         with one_native_thread():
-            random = np.random.RandomState(self.seed)
-            return normalized_cut(with_loops, sizes, n_parts, random, check_more=check_more)
+            return normalized_cut(with_loops, sizes, k, np.random.RandomState(seed), may_be_dense=may_be_dense)
+    except NoConvergence:
+        model._check_bytes(rows, k, graph.nnz, more)
+        raise
 
-    def cut_by_metis(self, graph: csr_array, sizes: NDArray[np.int64], n_parts: int) -> NDArray[np.int64]:
-        """Parts of nearly equal total size that cut little weight; some may be empty.
 
-        Of ``n_init`` runs the one that cuts the least, of those whose largest part is no larger than that of the first
-        run or than the imbalance allows; the first of equals. So more runs never cut more, nor give up the balance.
-        """
-        pymetis = import_partitioner("pymetis", self.owner, "pip install pymetis")
-        if n_parts == 1:
-            return np.zeros(len(sizes), dtype=np.int64)
-        graph = round_weights(graph)
-        adjacency = pymetis.CSRAdjacency(graph.indptr.astype(np.int64), graph.indices.astype(np.int64))
-        options = {} if self.imbalance is None else {"ufactor": max(1, round(1000 * min(self.imbalance, n_parts)))}
-        tolerance = TOLERANCE if self.imbalance is None else self.imbalance
-        largest, least, best = (1 + tolerance) * float(sizes.sum()) / n_parts, np.inf, np.empty(0, dtype=np.int64)
-        for run, seed in enumerate([self.seed, *task_seeds(self.seed, self.n_init - 1).tolist()]):
-            with _silent():
-                cut, found = pymetis.part_graph(
-                    n_parts,
-                    adjacency=adjacency,
-                    recursive=self.recursive,
-                    options=pymetis.Options(seed=seed % (2**31 - 1), **options),
-                    vweights=sizes,
-                    eweights=graph.data,
-                )
-            parts = np.array(found, dtype=np.int64)
-            heaviest = float(np.bincount(parts, weights=sizes).max())
-            if run == 0:
-                largest = max(largest, heaviest)
-            if heaviest <= largest and cut < least:
-                least, best = cut, parts
-        return best
+def metis(
+    graph: csr_array,
+    sizes: NDArray[np.int64],
+    n_parts: int,
+    seed: int,
+    recursive: bool,
+    imbalance: float | None,
+    n_init: int,
+    owner: str,
+) -> NDArray[np.int64]:
+    """Parts of nearly equal total size that cut little weight of a graph without diagonal; some may be empty.
+
+    Of ``n_init`` runs the one that cuts the least, of those whose largest part is no larger than that of the first run
+    or than the imbalance allows; the first of equals. So more runs never cut more, nor give up the balance. METIS takes
+    whole weights: edges whose weight rounds to 0 vanish. ``owner`` is who needs it.
+    """
+    pymetis = import_partitioner("pymetis", owner, "pip install pymetis")
+    if n_parts == 1:
+        return np.zeros(len(sizes), dtype=np.int64)
+    whole = whole_weights(graph.data, max(WHOLE, 1000 * graph.nnz))
+    graph = csr_array((whole, graph.indices, graph.indptr), shape=graph.shape)
+    graph.eliminate_zeros()
+    adjacency = pymetis.CSRAdjacency(graph.indptr.astype(np.int64), graph.indices.astype(np.int64))
+    tolerance, options = TOLERANCE, dict[str, int]()
+    if imbalance is not None:
+        tolerance, options = float(imbalance), {"ufactor": max(1, round(1000 * min(float(imbalance), n_parts)))}
+    largest, least, best = (1 + tolerance) * float(sizes.sum()) / n_parts, np.inf, np.empty(0, dtype=np.int64)
+    for run, seed_of_run in enumerate([seed, *task_seeds(seed, n_init - 1).tolist()]):
+        with _silent():
+            cut, found = pymetis.part_graph(
+                n_parts,
+                adjacency=adjacency,
+                recursive=bool(recursive),
+                options=pymetis.Options(seed=seed_of_run % (2**31 - 1), **options),
+                vweights=sizes,
+                eweights=graph.data,
+            )
+        parts = np.array(found, dtype=np.int64)
+        heaviest = float(np.bincount(parts, weights=sizes).max())
+        if run == 0:
+            largest = max(largest, heaviest)
+        if heaviest <= largest and cut < least:
+            least, best = cut, parts
+    return best
+
+
+def mtkahypar(
+    edges: list[NDArray[np.intp]],
+    edge_weights: NDArray[np.float64],
+    sizes: NDArray[np.int64],
+    n_parts: int,
+    seed: int,
+    cost: str,
+    imbalance: float,
+) -> NDArray[np.int64]:
+    """Parts of the vertices of a hypergraph, by Mt-KaHyPar as it stands in its documentation."""
+    module = import_partitioner("mtkahypar", "HGPA", "pip install ensemblage[hypergraph]")
+    if n_parts == 1:
+        return np.zeros(len(sizes), dtype=np.int64)
+    tool = module.initialize(1, False)
+    module.set_seed(seed)
+    context = tool.context_from_preset(module.PresetType.DETERMINISTIC)
+    # A part of all objects exceeds the mean by n_parts - 1: beyond, there is no limit.
+    imbalance = min(float(imbalance), n_parts)
+    context.set_partitioning_parameters(n_parts, imbalance, getattr(module.Objective, cost.upper()))
+    context.logging = False
+    whole = np.maximum(whole_weights(edge_weights), 1)
+    hypergraph = tool.create_hypergraph(context, len(sizes), len(edges), edges, sizes, whole)
+    return np.array(hypergraph.partition(context).get_partition(), dtype=np.int64)
 
 
 @contextmanager
@@ -214,12 +216,9 @@ def metis_bytes(n_vertices: int, n_entries: int) -> int:
     return 40 * n_entries + 16 * sum(levels) + 200 * n_vertices
 
 
-def round_weights(graph: csr_array) -> csr_array:
-    """The graph with whole weights; edges whose weight rounds to 0 vanish."""
-    total = max(WHOLE, 1000 * graph.nnz)
-    whole = csr_array((whole_weights(graph.data, total), graph.indices, graph.indptr), shape=graph.shape)
-    whole.eliminate_zeros()
-    return whole
+def clusters_of_parts(parts: NDArray[Any], k: int) -> NDArray[Any]:
+    """Cluster of each row, empty parts left out. As many clusters as rows are the rows, whatever the parts are."""
+    return renumber_parts(parts) if k < len(parts) else np.arange(k)
 
 
 def renumber_parts(parts: NDArray[Any]) -> NDArray[np.int32]:

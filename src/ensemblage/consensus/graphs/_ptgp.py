@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 
 from ensemblage.base.memory import MAX_BYTES
 from ensemblage.base.random import task_seeds
+from ensemblage.base.validation import Constraints
 from ensemblage.consensus._capabilities import COMPARES_ROWS, Capabilities
 from ensemblage.consensus.evidence import Cut, Evidence
-from ensemblage.consensus.graphs._partition_graph import GraphConsensus
-from ensemblage.consensus.graphs._transfer_cut import cut_by_matrix
+from ensemblage.consensus.graphs._partition_graph import GRAPH_CONSTRAINTS, check_enough_labels, clusters_of_parts
+from ensemblage.consensus.graphs._transfer_cut import MatrixGraph, transfer_cut
 from ensemblage.consensus.hierarchies._pta import TrajectoryConsensus
 from ensemblage.consensus.hierarchies._trajectories import WIDTH, cluster_similarities
 from ensemblage.kernels._vectors import LANES
@@ -22,7 +23,7 @@ from ensemblage.labels.rows import Rows
 
 
 @dataclass(eq=False, repr=False)
-class PTGP(TrajectoryConsensus, GraphConsensus):
+class PTGP(TrajectoryConsensus):
     """Use it as `PTA`, with k given: a cut of the graph of label rows and clusters, weighted by random walks.
 
     Parameters
@@ -108,6 +109,7 @@ class PTGP(TrajectoryConsensus, GraphConsensus):
     array([0, 0, 0, 0, 1, 2, 2, 1, 1, 2], dtype=int32)
     """
 
+    _parameter_constraints: ClassVar[Constraints] = GRAPH_CONSTRAINTS
     _capabilities: ClassVar[Capabilities] = Capabilities(in_memory=COMPARES_ROWS, compares_pairs=True)
     _bytes_per_entry: ClassVar[int] = 36
 
@@ -123,14 +125,15 @@ class PTGP(TrajectoryConsensus, GraphConsensus):
     eigenvalues_: NDArray[np.float64] = field(init=False)
     normalized_association_: float = field(init=False)
 
-    def _parts(self, rows: Rows, k: int) -> NDArray[np.int64]:
-        self._check_enough_labels(rows, k)
+    def _fit(self, rows: Rows) -> NDArray[Any]:
+        k = self._check_n_clusters(rows)
+        check_enough_labels(self, rows, k)
         B = cluster_similarities(self._elite_graph(rows), rows, self.n_steps_, self.n_jobs)
         B *= np.repeat(rows.weights, rows.n_clusters)  # a vertex with edges twice as heavy is two with these edges
         (seed,) = task_seeds(self.random_state, 1).tolist()
-        cut = cut_by_matrix(B, np.ones(len(rows), dtype=np.int64), k, seed, n_jobs=self.n_jobs)
-        self.eigenvalues_, self.normalized_association_ = cut.values, cut.association
-        return cut.parts
+        found = transfer_cut(MatrixGraph(B, np.ones(len(rows), dtype=np.int64), self.n_jobs), k, seed)
+        self.eigenvalues_, self.normalized_association_ = found.values, found.association
+        return clusters_of_parts(found.parts, k)
 
     def _evidence(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Evidence, ...]:
         return (Cut("normalized association", self.normalized_association_, float(self.n_clusters_)),)

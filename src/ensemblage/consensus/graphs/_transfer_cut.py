@@ -4,6 +4,11 @@ B ≥ 0 holds the weight of each edge, objects by clusters. With D_x the sums of
 the leading eigenvectors of the walk from clusters to objects and back, D_y^-1/2 B' D_x^-1 B D_y^-1/2, have the length
 of the clusters; D_x^-1 B carries them over to the objects, where k-means of the directions finds the parts. As the
 authors' code does, and not their text, no eigenvector is divided by the root of its eigenvalue.
+
+Methods that cut such a graph differ in B alone. An object is joined to the cluster that it has in each partition, by
+the same weight in U-SENC (Huang et al. 2020, Eqs. 15-19) and by the reliability of the cluster in LWGP (Huang, Wang &
+Lai 2018, Eqs. 5-8); both are a partitioner of `HBGF`. In LCE it is also joined to the clusters that are linked to its
+own, in PTGP to every cluster that random walks find similar.
 """
 
 from __future__ import annotations
@@ -51,9 +56,9 @@ class LabelGraph:
     """
 
     rows: Rows
-    S: csr_array
-    """(d, d) ≥ 0"""
-    n_jobs: int | None
+    S: Any
+    """(d, d) ≥ 0, sparse"""
+    n_jobs: int | None = None
 
     @property
     def counts(self) -> NDArray[np.int64]:
@@ -63,8 +68,8 @@ class LabelGraph:
         """W = B' D_x^-1 B, (c, c), an array or operator."""
         out = np.zeros(self.rows.offsets[-1])
         out[self.rows.labels] = self.S.sum(axis=1)
-        degrees = self.rows.codes.of_labels(out, self.rows.offsets)
-        return products_through(label_products(self.rows, self.counts / _positive(degrees)), self.S)
+        D_x = self.rows.codes.of_labels(out, self.rows.offsets)
+        return products_through(label_products(self.rows, self.counts / np.where(D_x > 0, D_x, LEAST)), self.S)
 
     def sizes(self) -> NDArray[np.float64]:
         """(c,) D_y, the row sums of W."""
@@ -90,12 +95,13 @@ class MatrixGraph:
 
     B: Any
     counts: NDArray[np.int64]
-    n_jobs: int | None
+    n_jobs: int | None = None
 
     @once
     def share(self) -> NDArray[np.float64]:
         """(m,) counts over D_x."""
-        return np.asarray(self.counts / _positive(np.asarray(self.B.sum(axis=1)).ravel()))
+        D_x = np.asarray(self.B.sum(axis=1)).ravel()
+        return np.asarray(self.counts / np.where(D_x > 0, D_x, LEAST))
 
     def walk(self) -> Any:
         B, share = self.B, self.share[:, None]
@@ -114,62 +120,24 @@ class MatrixGraph:
         return csr_array((self.counts, (parts, np.arange(m))), shape=(n_parts, m)) @ self.B
 
 
-def transfer_cut(graph: LabelGraph | MatrixGraph, n_clusters: int, seed: int, n_init: int | None = None) -> TransferCut:
-    """Cut of a bipartite graph: eigenvectors of the clusters' side, carried over to the rows, and k-means of these."""
+def transfer_cut(graph: LabelGraph | MatrixGraph, k: int, seed: int) -> TransferCut:
+    """Cut of a bipartite graph into k parts of its rows.
+
+    An eigenvector v of the walk says D_y^-1/2 v of each cluster: the constant one is 1 everywhere. A cluster of size 0
+    has no coordinates.
+    """
     random = np.random.RandomState(seed)
     with one_native_thread():
-        walk, sizes = graph.walk(), graph.sizes()
-        values, V = leading_coordinates(walk, sizes, n_clusters, random)
-        points = graph.points(V)
-        n_starts = n_init or _starts(len(points))
-        found = best_kmeans(points, graph.counts, n_clusters, n_starts, random, graph.n_jobs)
-    association = _association(graph.weights(found.clusters, n_clusters), sizes)
-    return TransferCut(found.clusters, values, found.inertia(points, graph.counts), association)
-
-
-def cut_by_labels(
-    rows: Rows, links: Any, n_clusters: int, seed: int, n_init: int | None = None, n_jobs: int | None = None
-) -> TransferCut:
-    """`transfer_cut` of B = H S with S = ``links``, (d, d), sparse."""
-    return transfer_cut(LabelGraph(rows, csr_array(links), n_jobs), n_clusters, seed, n_init)
-
-
-def cut_by_matrix(
-    B: Any,
-    counts: NDArray[np.int64],
-    n_clusters: int,
-    seed: int,
-    n_init: int | None = None,
-    n_jobs: int | None = None,
-) -> TransferCut:
-    """`transfer_cut` of an (m, c) matrix."""
-    return transfer_cut(MatrixGraph(B, counts, n_jobs), n_clusters, seed, n_init)
-
-
-def _starts(n_rows: int) -> int:
-    return STARTS_OF_FEW if n_rows <= FEW else STARTS
-
-
-def leading_coordinates(
-    walk: Any, sizes: NDArray[np.float64], n_clusters: int, random: np.random.RandomState
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Leading eigenvalues of the walk, and what they say of each cluster, (c, k): the constant one is 1 everywhere.
-
-    ``walk`` is W, a (c, c) array or operator, and ``sizes`` its row sums; a cluster of size 0 has no coordinates.
-    """
-    scale = np.sqrt(np.divide(1.0, sizes, out=np.zeros_like(sizes), where=sizes > 0))
-    n_filled = int(np.count_nonzero(sizes))
-    values, vectors = leading_eigenvectors(scale_both_sides(walk, scale), min(n_clusters, n_filled), random)
-    return values, np.sqrt(sizes.sum()) * scale[:, None] * vectors
-
-
-def _positive(sums: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.where(sums > 0, sums, LEAST)
-
-
-def _association(weights: Any, sizes: NDArray[np.float64]) -> float:
-    """Of the weights of k parts with c clusters, (k, c), and the sizes of the clusters."""
+        W, D_y = graph.walk(), graph.sizes()
+        scale = np.sqrt(np.divide(1.0, D_y, out=np.zeros_like(D_y), where=D_y > 0))
+        k_found = min(k, int(np.count_nonzero(D_y)))
+        values, V = leading_eigenvectors(scale_both_sides(W, scale), k_found, random)
+        points = graph.points(np.sqrt(D_y.sum()) * scale[:, None] * V)
+        n_starts = STARTS_OF_FEW if len(points) <= FEW else STARTS
+        found = best_kmeans(points, graph.counts, k, n_starts, random, graph.n_jobs)
+    weights = graph.weights(found.clusters, k)
     weights = weights.toarray() if hasattr(weights, "toarray") else weights
-    within = np.divide(weights**2, sizes, out=np.zeros_like(weights), where=sizes > 0).sum(axis=1)
+    within = np.divide(weights**2, D_y, out=np.zeros_like(weights), where=D_y > 0).sum(axis=1)
     volumes = weights.sum(axis=1)
-    return float(np.divide(within, volumes, out=np.zeros_like(within), where=volumes > 0).sum())
+    association = np.divide(within, volumes, out=np.zeros_like(within), where=volumes > 0).sum()
+    return TransferCut(found.clusters, values, found.inertia(points, graph.counts), float(association))

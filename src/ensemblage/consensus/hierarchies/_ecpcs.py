@@ -7,7 +7,7 @@ they share no object.
 
 Eqs. 12 to 15, ECPCS-HC. Two objects are as similar as their clusters are, on average over the partitions: the enhanced
 co-association. Average linkage of it is the consensus. ECPCS-MC cuts the graph of the clusters instead
-(`graphs/_ecpcs_mc.py`).
+(`graphs/_mcla.py`).
 """
 
 from __future__ import annotations

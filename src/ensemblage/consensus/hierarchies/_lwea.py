@@ -4,7 +4,7 @@
    partitions, and the ensemble-driven cluster index ECI(C) = exp(-H(C) / (θ p)) (Eqs. 5 to 8).
 2. Two objects of one cluster are as similar in its partition as its ECI says, those of different clusters not at all.
    The mean over the partitions is the locally weighted co-association, LWCA.
-3. Average linkage of the LWCA is the consensus. LWGP cuts a graph with the same weights (`graphs/_lwgp.py`).
+3. Average linkage of the LWCA is the consensus. LWGP cuts a graph with the same weights (`graphs/_hbgf.py`).
 """
 
 from __future__ import annotations

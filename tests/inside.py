@@ -3,7 +3,7 @@
 import numpy as np
 
 from ensemblage import Ensemble
-from ensemblage.consensus.hierarchies._content_order import ContentOrder
+from ensemblage.consensus.hierarchies._linkage import by_content
 from ensemblage.labels.rows import labelled_rows
 
 
@@ -14,11 +14,11 @@ def rows_of(labels, weights=None, sample_weight=None):
     return labelled_rows(ensemble, weights, sample_weight)
 
 
-def numbered_by_content(labels):
+def numbered_by_content(labels, sample_weight=None):
     """Labels with the numbers that hierarchies give them: in lexicographic order the first rows are the first on ties.
 
     Every object has a label.
     """
-    rows = ContentOrder.of(rows_of(labels)).rows
+    rows = by_content(rows_of(labels, sample_weight=sample_weight))[0]
     codes = rows.codes[:][rows.inverse].astype(int)
     return np.where(codes == rows.n_clusters, -1, codes)

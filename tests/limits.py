@@ -4,6 +4,7 @@ Tests of one module, and of kernels, change its constants themselves.
 """
 
 PLACES = {
+    "bytes of bitmaps for single linkage": "ensemblage.consensus.hierarchies._linkage.MOST_BYTES",
     "bytes of distinct rows that workers send": "ensemblage.labels.dask.SMALL_BYTES",
     "bytes of the bitmaps of a tile": "ensemblage.counting._bitmaps.TILE_BYTES",
     "cells of a table of label counts": "ensemblage.counting._pairs.SMALL_TABLE",
@@ -11,6 +12,7 @@ PLACES = {
     "cells of the tables that are counted at once": "ensemblage.counting._contingency.CELLS",
     "cells of the tables of voting": "ensemblage.consensus.voting._aggregation._MOST_CELLS",
     "clusters whose products are a matrix": "ensemblage.consensus._label_products.MOST_DENSE",
+    "different similarities in bytes": "ensemblage.consensus.hierarchies._linkage.MOST_LEVELS",
     "objects all of which are clustered": "ensemblage.generation._dense_rows.MOST_WHOLE",
     "objects among which neighbours are sought, at least": "ensemblage.generation._dense_rows.LEAST_OTHERS",
     "objects clustered by different algorithms": "ensemblage.generation._diverse.MOST_DIVERSE",

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from inside import numbered_by_content, rows_of
+from limits import limit
 from numpy.testing import assert_array_equal
 from scipy.cluster.hierarchy import linkage
 from scipy.spatial.distance import squareform
@@ -14,7 +15,6 @@ from strategies import planted_labels, random_labels, twins
 from ensemblage import CSPA, Discotec, Ensemble, EvidenceAccumulation
 from ensemblage.consensus.graphs import _cspa
 from ensemblage.consensus.graphs._cspa import association_graph
-from ensemblage.consensus.hierarchies import _linkage
 from ensemblage.counting import _bitmaps
 from ensemblage.kernels import _bitmaps as kernels
 from ensemblage.kernels._bitmaps import BLOCK_BITS, WORDS, plane_count
@@ -38,8 +38,8 @@ def without_bitmaps(monkeypatch):
         by_bits = function()
         with monkeypatch.context() as patch:
             patch.setattr(_bitmaps, "TILE_BYTES", 0)
-            for module in (_cspa, _linkage):
-                patch.setattr(module, "MOST_BYTES", 0)
+            patch.setattr(_cspa, "MOST_BYTES", 0)
+            limit(patch, "bytes of bitmaps for single linkage", 0)
             return by_bits, function()
 
     return both

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from inside import numbered_by_content
+from limits import limit
 from numpy.testing import assert_allclose, assert_array_equal
 from representatives import first_of
 from scipy.cluster import hierarchy
@@ -18,9 +19,6 @@ from scipy.spatial.distance import squareform
 from strategies import label_matrices, planted_labels, random_labels, twins
 
 from ensemblage import Ensemble, EvidenceAccumulation, report
-from ensemblage.consensus.hierarchies import _linkage
-from ensemblage.consensus.hierarchies import _linkage_rounds as _rounds
-from ensemblage.consensus.hierarchies._linkage_rounds import merges_in_rounds
 from ensemblage.metrics import association_counts, coassociation, weak_association_threshold
 
 LINKAGES = ("single", "average", "complete")
@@ -135,14 +133,17 @@ def naive_rounds(codes, counts):
 
 def assert_rounds_are_greedy(codes, counts, n_jobs=1):
     codes = np.unique(codes, axis=0)
-    order, offsets = np.lexsort(codes.T[::-1]), np.concatenate([[0], np.cumsum(codes.max(axis=0) + 1)])
-    codes, counts = codes[order], np.resize(counts, len(codes))
-    pairs, similarities = merges_in_rounds(codes, counts, offsets, n_jobs)
-    found = sorted(zip(1 - similarities, *pairs.T, strict=True))
-    expected = [(1 - s, a, b) for a, b, s in naive_rounds(codes, counts)]
-    assert found == expected
+    counts = np.resize(counts, len(codes))
+    rows = numbered_by_content(codes, counts)  # ties go by the order of the rows
+    order = np.lexsort(rows.T[::-1])
+    rows, counts = rows[order], counts[order]
+    Z = EvidenceAccumulation(1, n_jobs=n_jobs).fit(rows, sample_weight=counts).linkage_matrix_
+    expected = naive_rounds(rows, counts)
+    assert_array_equal(naive.first_members(Z), naive.first_members_of_pairs(expected))
+    assert_array_equal(Z[:, 2], [1 - similarity for *_, similarity in expected])
 
 
+@pytest.mark.usefixtures("only_kernels")
 @pytest.mark.parametrize("n", [2, 3, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 130])
 @pytest.mark.parametrize("k", [2, 4, 30], ids=["ties everywhere", "ties", "few ties"])
 def test_rounds_are_greedy_around_the_lanes(n, k):
@@ -150,6 +151,7 @@ def test_rounds_are_greedy_around_the_lanes(n, k):
     assert_rounds_are_greedy(rng.integers(k, size=(n, 9)).astype(np.uint8), np.ones(1, dtype=np.int64))
 
 
+@pytest.mark.usefixtures("only_kernels")
 @pytest.mark.parametrize("p", [5, 255, 256])
 @pytest.mark.parametrize("most", [1, 60, 3_000, 200_000], ids=["bytes", "words", "single", "double"])
 def test_rounds_with_sums_of_every_type(p, most):
@@ -160,7 +162,6 @@ def test_rounds_with_sums_of_every_type(p, most):
 
 def test_rounds_end_where_rounding_makes_a_circle(monkeypatch):
     """Similarities that differ by less than a float64 tells may point in a circle: here each to the next of three."""
-    codes, counts = np.array([[0, 0], [0, 1], [1, 0]]), np.ones(3, dtype=np.int64)
 
     def circle(queries, screens, joins, whole, profiles, n_jobs):
         if len(queries):
@@ -168,10 +169,9 @@ def test_rounds_end_where_rounding_makes_a_circle(monkeypatch):
             left = np.flatnonzero(profiles.bound >= 0)
             profiles.partner[left] = np.roll(left, -1)
 
-    monkeypatch.setattr(_rounds, "_find_partners", circle)
-    pairs, similarities = merges_in_rounds(codes, counts, np.array([0, 2, 4]), 1)
-    assert_array_equal(pairs, [[0, 1], [0, 2]])
-    assert_array_equal(similarities, [0.5, 0.5])
+    monkeypatch.setattr("ensemblage.consensus.hierarchies._linkage._find_partners", circle)
+    Z = EvidenceAccumulation(1).fit([[0, 0], [0, 1], [1, 0]]).linkage_matrix_
+    assert_array_equal(Z, [[0, 1, 0.5, 2], [2, 3, 0.5, 3]])
 
 
 @given(labels=label_matrices(max_objects=12))
@@ -571,7 +571,7 @@ def test_complete_linkage_on_bytes_merges_as_on_a_condensed_matrix(m, p, missing
     ensemble = Ensemble(np.unique(labels, axis=0)[:m])
     model = EvidenceAccumulation(3, linkage="complete", association_threshold=threshold)
     on_bytes = model.fit(ensemble).linkage_matrix_
-    monkeypatch.setattr(_linkage, "MOST_LEVELS", 0)
+    limit(monkeypatch, "different similarities in bytes", 0)
     assert_array_equal(model.fit(ensemble).linkage_matrix_, on_bytes)
 
 

@@ -16,14 +16,11 @@ from worked import E_MISSING, E, partition
 
 from ensemblage import PTA, PTGP, make_consensus
 from ensemblage.consensus.evidence import Dendrogram, Lifetimes
-from ensemblage.consensus.hierarchies import _trajectories
-from ensemblage.consensus.hierarchies._trajectories import (
-    AssociationColumns,
+from ensemblage.consensus.hierarchies import _pta
+from ensemblage.consensus.hierarchies._pta import (
     cluster_similarities,
     default_number,
-    elite_degrees,
     elite_graph,
-    elite_thresholds,
     trajectory_similarities,
 )
 
@@ -42,10 +39,7 @@ PTS = np.array([
 
 def graph_of(labels, n_neighbors, weights=None, n_jobs=1):
     rows = rows_of(labels, weights)
-    associated = AssociationColumns.of(rows)
-    thresholds = elite_thresholds(associated, n_neighbors, n_jobs)
-    degrees = elite_degrees(associated, thresholds, n_jobs)
-    return rows, elite_graph(associated, thresholds, degrees, rows.counts, n_jobs)
+    return rows, elite_graph(rows.codes[:], rows.n_clusters, rows.weights, rows.counts, n_neighbors, n_jobs)
 
 
 def similarities_of(labels, n_neighbors, n_steps, **options):
@@ -174,9 +168,9 @@ def test_walks_of_the_kernel_are_products(width):
     W = csr_array((graph.links, graph.neighbours.astype(int), graph.indptr), shape=(len(rows), len(rows))).toarray()
     P = naive.random_steps(W, rows.counts)
     points = np.random.RandomState(0).rand(width, len(rows)).T
-    assert_allclose(graph.forth()(points), P @ points, rtol=1e-12)
-    assert_allclose(graph.back()(points), P.T @ points, rtol=1e-12)
-    assert_array_equal(graph.forth()(points)[:, :1], graph.forth()(points[:, :1]))
+    assert_allclose(graph.step()(points), P @ points, rtol=1e-12)
+    assert_allclose(graph.step(back=True)(points), P.T @ points, rtol=1e-12)
+    assert_array_equal(graph.step()(points)[:, :1], graph.step()(points[:, :1]))
 
 
 # ---- Edges ----
@@ -218,7 +212,7 @@ def test_same_bits_for_any_threads_and_slices(monkeypatch, n_jobs):
     assert_array_equal(more[1].eigenvalues_, one[1].eigenvalues_)
     for a, b in zip(one, more, strict=True):
         assert_array_equal(a.labels_, b.labels_)
-    monkeypatch.setattr(_trajectories, "WIDTH", 7)
+    monkeypatch.setattr(_pta, "WIDTH", 7)
     narrow = PTA(4, n_jobs=n_jobs).fit(labels)
     assert_array_equal(narrow.linkage_matrix_, one[0].linkage_matrix_)
 
@@ -243,7 +237,7 @@ def test_memory_is_refused_before_it_is_taken(monkeypatch):
     few = np.unique(random_labels(6000, 2, 60, seed=1), axis=0)
     with pytest.raises(ValueError, match=r"PTGP must fit into max_bytes.*elite neighbours of .* label rows. Raise"):
         PTGP(3, n_steps=1, n_jobs=1, max_bytes="13MB").fit(few)
-    monkeypatch.setattr(_trajectories, "walk", None)
+    monkeypatch.setattr(_pta, "walk", None)
     with pytest.raises(ValueError, match=r"PTA must fit into max_bytes = 2.1 GB\. Got"):
         PTA(3).fit((np.arange(17_000)[:, None] // [1, 2, 3]).astype(str))
 

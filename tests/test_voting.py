@@ -19,7 +19,7 @@ from sklearn.metrics import adjusted_rand_score
 from strategies import label_matrices, planted_labels, random_labels, twins
 
 from ensemblage import BipartiteVoting, CumulativeVoting, Ensemble, MajorityVoting, RandomKPartitions
-from ensemblage.consensus.hierarchies._linkage import cut, merges_of_scipy
+from ensemblage.consensus._lifetime import cut, merges_of_scipy
 from ensemblage.datasets import make_2d2k, make_8d5k
 from ensemblage.kernels._votes import log_of, whole
 from ensemblage.labels.blocks import MemoryRows

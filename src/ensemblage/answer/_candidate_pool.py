@@ -7,9 +7,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from ensemblage.consensus._base import numbers_by_size
-from ensemblage.consensus.hierarchies._label_similarity import no_similarity
-from ensemblage.consensus.hierarchies._linkage import average_linkage, cut
-from ensemblage.consensus.hierarchies._row_similarity import RowSimilarity
+from ensemblage.consensus._lifetime import cut
+from ensemblage.consensus.hierarchies._linkage import average_linkage, row_similarity
 from ensemblage.generation._candidates import Labels, Origin, Pool, candidate_pool, numbers_of_clusters
 from ensemblage.generation._views import Matrix
 from ensemblage.labels.ensemble import Ensemble
@@ -70,7 +69,8 @@ def _consensus(pool: Pool, members: np.ndarray, k: int, ks: Sequence[int]) -> La
     rows = Rows.of(ensemble, np.ones(len(chosen)), None)[1]
     if k > len(rows):
         return None
-    clusters = cut(average_linkage(RowSimilarity(rows, no_similarity(rows), None, 1)), k)
+    C = row_similarity(rows.codes[:], rows.counts, rows.offsets, rows.weights, n_jobs=1)
+    clusters = cut(average_linkage(C), k)
     numbers = numbers_by_size(clusters, rows.counts)
     labels = numbers[clusters][rows.inverse].astype(np.int32)
     return labels if labels.max() > 0 else None

@@ -16,7 +16,7 @@ from ensemblage.base.memory import MAX_BYTES, OVERHEAD, check_fits
 from ensemblage.base.random import task_seeds
 from ensemblage.base.validation import check_choice, check_progress, check_whole, format_value
 from ensemblage.consensus.hierarchies._eac import EvidenceAccumulation
-from ensemblage.consensus.hierarchies._linkages import LINKAGES
+from ensemblage.consensus.hierarchies._linkage import LINKAGES
 from ensemblage.generation import ResampledPartitions
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.metrics._coassociation import coassociation

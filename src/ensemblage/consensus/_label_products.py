@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.linalg import LinearOperator
 
-from ensemblage.kernels._contingency import contingency
+from ensemblage.counting._contingency import contingency_tables
 from ensemblage.labels.rows import Rows
+from ensemblage.labels.soft import MembershipRows
 
 MOST_DENSE = 3_000
 """Clusters up to which their d x d matrix is made."""
@@ -18,28 +19,23 @@ MOST_DENSE = 3_000
 
 def label_products(rows: Rows, share: NDArray[np.float64]) -> Any:
     """H' diag(share) H of the labels, (d, d): an array, or an operator where that would be large."""
-    shared = rows.codes.products(share)
-    if shared is not None:
-        return shared[np.ix_(rows.labels, rows.labels)]
-    d = int(rows.n_clusters.sum())
+    if isinstance(rows.codes, MembershipRows):
+        return rows.codes.products(share)[np.ix_(rows.labels, rows.labels)]
+    starts = rows.starts
+    d = int(starts[-1])
     if d > MOST_DENSE:
         H = rows.binary_matrix(np.sqrt(share)[:, None])
         return LinearOperator((d, d), lambda x: H.T @ (H @ x.ravel()))
-    return dense_label_products(rows, share)
-
-
-def dense_label_products(rows: Rows, share: NDArray[Any]) -> NDArray[np.float64]:
-    """`label_products` as an array, whatever its size."""
-    columns, sizes, starts = np.ascontiguousarray(rows.codes[:].T), rows.n_clusters.tolist(), rows.starts
-    products = np.zeros((starts[-1], starts[-1]))
-    for j, b in enumerate(columns):
-        of_j = slice(starts[j], starts[j + 1])
-        products[of_j, of_j] = np.diag(np.bincount(b, weights=share, minlength=sizes[j])[: sizes[j]])
-        for i, a in enumerate(columns[:j]):
-            table = np.zeros((sizes[i] + 1) * (sizes[j] + 1), dtype=share.dtype)
-            contingency(a, b, share, sizes[j] + 1, table)
-            of_i, shared = slice(starts[i], starts[i + 1]), table.reshape(sizes[i] + 1, sizes[j] + 1)[:-1, :-1]
-            products[of_i, of_j], products[of_j, of_i] = shared, shared.T
+    tables = contingency_tables(np.ascontiguousarray(rows.codes[:].T), share, rows.n_clusters, 1)
+    products = np.zeros((d, d))
+    for j, column in enumerate(rows.codes[:].T):
+        block = slice(starts[j], starts[j + 1])
+        sums = np.bincount(column, weights=share, minlength=rows.n_clusters[j])[: rows.n_clusters[j]]
+        products[block, block] = np.diag(sums)
+        for i in range(j):
+            across = tables.table(i, j)[:-1, :-1]
+            products[starts[i] : starts[i + 1], block] = across
+            products[block, starts[i] : starts[i + 1]] = across.T
     return products
 
 

@@ -131,7 +131,7 @@ METHODS.register(
             references=("fred2005",),
             theory="evidence",
             place=OF_EAC,
-            read=("eac", "eac_by_triples"),
+            read=("eac",),
             published={},
         ),
         "eac-average": Method(
@@ -144,7 +144,7 @@ METHODS.register(
             references=("fred2005",),
             theory="evidence",
             place=OF_EAC,
-            read=("eac", "eac_by_triples"),
+            read=("eac",),
             published={},
         ),
         "eac-complete": Method(
@@ -158,7 +158,7 @@ METHODS.register(
             references=("fred2005",),
             theory="evidence",
             place=OF_EAC,
-            read=("eac", "eac_by_triples"),
+            read=("eac",),
             published={},
         ),
         "negmm": Method(
@@ -170,7 +170,7 @@ METHODS.register(
             references=("zhong2019",),
             theory="negmm",
             place=OF_NEGMM,
-            read=("strong_graph",),
+            read=("negmm", "strong_graph"),
             published={},
         ),
         "negmm-wat-kmeans": Method(
@@ -183,7 +183,7 @@ METHODS.register(
             references=("sinorina2022", "zhong2019"),
             theory="negmm",
             place=OF_NEGMM,
-            read=("strong_graph",),
+            read=("negmm", "strong_graph"),
             published={},
         ),
         "negmm-wat-gmm": Method(
@@ -196,7 +196,7 @@ METHODS.register(
             references=("sinorina2022", "zhong2019"),
             theory="negmm",
             place=OF_NEGMM,
-            read=("strong_graph",),
+            read=("negmm", "strong_graph"),
             published={},
         ),
         "cspa": Method(
@@ -234,7 +234,7 @@ METHODS.register(
             references=("strehl2002",),
             theory="graphs",
             place="Strehl & Ghosh 2002, Sec. 3.4",
-            read=("meta_graph",),
+            read=("meta_graph", "compete"),
             published={"vertex_weights": "equal"},
             package="pymetis",
         ),
@@ -247,7 +247,7 @@ METHODS.register(
             references=("fern2004",),
             theory="graphs",
             place="Fern & Brodley 2004",
-            read=("spectral_clusters",),
+            read=("hbgf", "bipartite_graph"),
         ),
         "lwea": Method(
             EvidenceAccumulation,
@@ -260,7 +260,7 @@ METHODS.register(
             references=("huang2018", "fred2005"),
             theory="links",
             place="Huang et al. 2018, LWEA",
-            read=("lwea",),
+            read=("eac",),
         ),
         "lwgp": Method(
             HBGF,
@@ -272,7 +272,7 @@ METHODS.register(
             references=("huang2018", "li2012"),
             theory="links",
             place="Huang et al. 2018, LWGP",
-            read=("lwgp",),
+            read=("hbgf",),
         ),
         "ecpcs-hc": Method(
             EvidenceAccumulation,
@@ -285,7 +285,7 @@ METHODS.register(
             references=("huang2021",),
             theory="links",
             place="Huang et al. 2021, Eqs. 6-15: ECPCS-HC",
-            read=("propagate", "ecpcs_hc"),
+            read=("propagate", "eac"),
         ),
         "ecpcs-mc": Method(
             MCLA,
@@ -297,7 +297,7 @@ METHODS.register(
             references=("huang2021",),
             theory="links",
             place="Huang et al. 2021, Eqs. 6-11: ECPCS-MC",
-            read=("propagate", "ecpcs_mc"),
+            read=("propagate", "compete"),
         ),
         "lce-wct": Method(
             LCE,
@@ -332,7 +332,7 @@ METHODS.register(
             references=("huang2020",),
             theory="links",
             place="Huang et al. 2020, Sec. 4: the consensus, Eqs. 15-19",
-            read=("u_senc",),
+            read=("hbgf",),
         ),
         "pta-average": Method(
             PTA,

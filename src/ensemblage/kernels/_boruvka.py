@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ensemblage.kernels._dendrogram import root_of
+from ensemblage.kernels._dendrogram import root_of, unite_with_first
 from ensemblage.kernels._jit import inner_jit, is_set, jit
 
 POINTS_OF_LEAF = 8
@@ -274,7 +274,7 @@ def end_round(names: Any, component: Any, best: Any, best_pair: Any, pairs: Any,
         a, b = root_of(parent, component[i]), root_of(parent, component[j])
         if a == b:
             continue  # the other component has chosen the same edge
-        parent[max(a, b)] = min(a, b)
+        unite_with_first(parent, a, b)
         pairs[n_added, 0], pairs[n_added, 1] = min(names[i], names[j]), max(names[i], names[j])
         squares[n_added] = best[c]
         n_added += 1

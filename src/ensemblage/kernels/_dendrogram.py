@@ -1,4 +1,4 @@
-"""Hierarchies from merges or edges of a tree, each given by one row of either cluster.
+"""Hierarchies from merges or edges of a tree, each given by one row of either cluster; the library's union-find.
 
 Numbered as in SciPy and cut; in the order of Genie (Gagolewski, Bartoszuk & Cena 2016), which keeps cluster sizes
 alike; and how long components live.
@@ -22,6 +22,26 @@ def root_of(parent: Any, i: int) -> int:
     return i
 
 
+@inner_jit
+def unite(parent: Any, sizes: Any, a: int, b: int) -> int:
+    """Join two trees of the forest, given by their roots; returns the root of both, which is that of the larger one.
+
+    parent : IN/OUT (n,)
+    sizes : IN/OUT (n,) nodes of the tree of each root
+    """
+    if sizes[a] < sizes[b]:
+        a, b = b, a
+    parent[b] = a
+    sizes[a] += sizes[b]
+    return a
+
+
+@inner_jit
+def unite_with_first(parent: Any, a: int, b: int) -> None:
+    """Join two trees, given by their roots: the smaller number is the root of both."""
+    parent[max(a, b)] = min(a, b)
+
+
 @jit
 def number_merges(pairs: Any, parent: Any, number: Any, size: Any, merged: Any, stop_flag: Any) -> None:
     """pairs : IN (n - 1, 2) one leaf of each of the two clusters, merges in order
@@ -36,13 +56,8 @@ def number_merges(pairs: Any, parent: Any, number: Any, size: Any, merged: Any, 
         if is_set(stop_flag):
             return
         a, b = root_of(parent, pairs[s, 0]), root_of(parent, pairs[s, 1])
-        if number[a] > number[b]:
-            a, b = b, a
-        merged[s, 0], merged[s, 1] = number[a], number[b]
-        if size[a] < size[b]:
-            a, b = b, a
-        parent[b] = a
-        size[a] += size[b]
+        merged[s, 0], merged[s, 1] = min(number[a], number[b]), max(number[a], number[b])
+        a = unite(parent, size, a, b)
         number[a] = n + s
         merged[s, 3] = size[a]
 
@@ -58,11 +73,7 @@ def cut_merges(pairs: Any, clusters: Any) -> int:
     for i in range(m):
         clusters[i] = i  # at first a parent, none of them larger than its child
     for s in range(pairs.shape[0]):
-        a, b = root_of(clusters, pairs[s, 0]), root_of(clusters, pairs[s, 1])
-        if a < b:
-            clusters[b] = a
-        else:
-            clusters[a] = b
+        unite_with_first(clusters, root_of(clusters, pairs[s, 0]), root_of(clusters, pairs[s, 1]))
     for i in range(m):
         if clusters[i] == i:
             clusters[i] = n_clusters
@@ -137,12 +148,9 @@ def genie_merges(
             edge = unused[looked_at]
         order[s], used[edge] = edge, True
         a, b = root_of(parent, pairs[edge, 0]), root_of(parent, pairs[edge, 1])
-        if sizes[a] < sizes[b]:
-            a, b = b, a
         n_distinct = without_size(distinct, number, n_distinct, sizes[a])
         n_distinct = without_size(distinct, number, n_distinct, sizes[b])
-        parent[b] = a
-        sizes[a] += sizes[b]
+        a = unite(parent, sizes, a, b)
         n_distinct = with_size(distinct, number, n_distinct, sizes[a])
 
 
@@ -238,7 +246,6 @@ def component_deaths(pairs: Any, heights: Any, least: int, parent: Any, sizes: A
         if later < np.inf:
             lives[n_deaths, 0], lives[n_deaths, 1] = later, height
             n_deaths += 1
-        parent[b] = a
-        sizes[a] += sizes[b]
+        a = unite(parent, sizes, a, b)
         births[a] = older if older < np.inf or sizes[a] < least else height
     return n_deaths

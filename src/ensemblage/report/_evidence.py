@@ -21,7 +21,7 @@ from ensemblage.consensus.evidence import (
     Trace,
     evidence_from_dict,
 )
-from ensemblage.consensus.hierarchies._linkages import LINKAGES
+from ensemblage.consensus.hierarchies._linkage import LINKAGES
 from ensemblage.plotting._axes import printable
 from ensemblage.report._answer import is_without_structure
 from ensemblage.report._charts import bars_svg, hierarchy_svg

@@ -23,7 +23,7 @@ from ensemblage.base.validation import (
     check_whole,
     format_value,
 )
-from ensemblage.consensus.hierarchies._linkages import LINKAGES
+from ensemblage.consensus.hierarchies._linkage import LINKAGES
 from ensemblage.generation._clusterers import check_labels, k_parameter, nearest_rows
 from ensemblage.generation._parallel import error_text, fold_warnings, run_all
 from ensemblage.generation._sampled_kmeans import member_sums

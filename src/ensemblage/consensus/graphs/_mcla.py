@@ -34,8 +34,7 @@ from ensemblage.consensus.graphs._partition_graph import (
     metis_bytes,
     whole_weights,
 )
-from ensemblage.consensus.hierarchies._ecpcs import propagate
-from ensemblage.consensus.hierarchies._label_similarity import MATRICES
+from ensemblage.consensus.hierarchies._label_similarity import MATRICES, propagate
 from ensemblage.counting._contingency import ContingencyTables, table_cells, tables_of_rows
 from ensemblage.kernels._votes import assign_to_groups
 from ensemblage.labels.blocks import LabelRows

@@ -15,8 +15,7 @@ from ensemblage.consensus._capabilities import COMPARES_ROWS, Capabilities
 from ensemblage.consensus.evidence import Cut, Evidence
 from ensemblage.consensus.graphs._partition_graph import GRAPH_CONSTRAINTS, check_enough_labels, clusters_of_parts
 from ensemblage.consensus.graphs._transfer_cut import MatrixGraph, transfer_cut
-from ensemblage.consensus.hierarchies._pta import TrajectoryConsensus
-from ensemblage.consensus.hierarchies._trajectories import WIDTH, cluster_similarities
+from ensemblage.consensus.hierarchies._pta import WIDTH, TrajectoryConsensus, cluster_similarities
 from ensemblage.kernels._vectors import LANES
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.labels.rows import Rows

@@ -11,24 +11,34 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import squareform
 
 from ensemblage.base.memory import MAX_BYTES, OVERHEAD, Need
-from ensemblage.base.validation import Bytes, Constraints, Flag, Seed, Words, format_value
+from ensemblage.base.validation import Bytes, Constraints, Flag, Seed, Words, check_bytes, format_value
 from ensemblage.consensus._capabilities import COMPARES_ROWS, Capabilities
+from ensemblage.consensus._lifetime import (
+    PER_OBJECT,
+    PER_ROW,
+    Hierarchy,
+    hierarchy_of_rows,
+    linkage_matrix,
+    twin_heights,
+)
 from ensemblage.consensus._local_weights import LocallyWeighted
 from ensemblage.consensus._precomputed import ThresholdedConsensus
 from ensemblage.consensus.evidence import Evidence, PairCounts
-from ensemblage.consensus.hierarchies._content_order import ContentOrder
-from ensemblage.consensus.hierarchies._ecpcs import ecpcs_hc
-from ensemblage.consensus.hierarchies._hierarchy import HierarchicalConsensus, Hierarchy, hierarchy_of
-from ensemblage.consensus.hierarchies._label_similarity import MATRICES, cts, no_similarity
-from ensemblage.consensus.hierarchies._linkage import PairMatrices, bytes_with_pairs, merges_of_matrix
-from ensemblage.consensus.hierarchies._linkages import LINKAGES, Linkage
-from ensemblage.consensus.hierarchies._lwea import lwea
-from ensemblage.consensus.hierarchies._row_similarity import RowSimilarity
-from ensemblage.consensus.hierarchies._unit_linkage import need_of_units
+from ensemblage.consensus.hierarchies._label_similarity import MATRICES, LabelSimilarity, cts, ecpcs
+from ensemblage.consensus.hierarchies._linkage import (
+    LINKAGES,
+    PairMatrices,
+    by_content,
+    hierarchy_evidence,
+    merges_of_matrix,
+    pair_matrices,
+    row_similarity,
+)
+from ensemblage.consensus.hierarchies._unit_linkage import check_reached, hierarchy_of_units, need_of_units
 from ensemblage.kernels._linkage import Condensed
 from ensemblage.labels.ensemble import Ensemble
-from ensemblage.labels.links import ImpossiblePairs, Units, objects_text
 from ensemblage.labels.rows import Rows, object_rows
+from ensemblage.labels.threads import thread_count
 from ensemblage.metrics._coassociation import association_counts
 from ensemblage.metrics._wat import SPLITS, histogram_of
 
@@ -37,22 +47,49 @@ NO_WARD = (
 )
 
 
-def eac(coassociation: RowSimilarity, linkage: Linkage, max_bytes: int | str) -> Hierarchy:
-    """Fred & Jain 2005: two objects are as similar as the share of the partitions that join them says."""
-    return hierarchy_of(coassociation, linkage, max_bytes)
+def eac(
+    codes: NDArray[Any],
+    counts: NDArray[np.int64],
+    offsets: NDArray[np.int64],
+    weights: NDArray[np.float64],
+    linkage: str = "average",
+    threshold: float | None = None,
+    eci: NDArray[np.float64] | None = None,
+    labels: LabelSimilarity | None = None,
+    n_jobs: int | None = None,
+    room: int = MAX_BYTES,
+) -> Hierarchy:
+    """Evidence accumulation of m label rows by N partitions (Fred & Jain 2005).
+
+    1. A partition that joins two objects is a vote for them: the co-association is C(i, j) = n_ij / N, of n_ij votes.
+    2. The linkage of C, single or average in the paper, is a hierarchy of the objects.
+    3. The consensus is its cut into the number of clusters with the longest lifetime (`Hierarchy.cut`).
+
+    Other methods count votes in another way and take average linkage:
+
+    - LWEA (Huang, Wang & Lai 2018): the vote of a cluster is worth its ECI, and C is LWCA. ``eci`` is the weight of
+      each label, (offsets[N],), 0 for missing: Eqs. 5 to 8 are `metrics.cluster_weights`.
+    - ECPCS-HC (Huang et al. 2021, Eqs. 12 to 15) and CTS (Iam-On et al. 2011): a partition that separates two objects
+      votes for them as much as their clusters are similar. ``labels`` are these similarities.
+
+    Similarities up to ``threshold`` count as 0. ``room`` are the bytes that a faster way may take.
+
+    codes : (m, N)
+    counts : (m,) objects of each row
+    offsets : (N + 1,) first label of each partition, with one for missing
+    weights : (N,)
+    """
+    C = row_similarity(codes, counts, offsets, weights, threshold, eci, labels, n_jobs)  # 1
+    merges = LINKAGES[linkage].merges(C, room)  # 2
+    twins = None if eci is None else twin_heights(codes, offsets, C.compared.weights, C.compared.joins, merges)
+    return hierarchy_of_rows(merges, counts, twins)  # 3
 
 
-def eac_by_triples(coassociation: RowSimilarity, linkage: Linkage, max_bytes: int | str) -> Hierarchy:
-    """Iam-On et al. 2011, CTS: in a partition that parts them, two objects are as similar as their clusters are."""
-    return hierarchy_of(replace(coassociation, labels=cts(coassociation.rows)), linkage, max_bytes)
-
-
-Algorithm = Callable[[RowSimilarity, Linkage, int | str], Hierarchy]
-SIMILARITIES: dict[str, Algorithm] = {"coassociation": eac, "ecpcs": ecpcs_hc, "cts": eac_by_triples}
+SIMILARITIES: dict[str, Callable[[Rows], LabelSimilarity] | None] = {"coassociation": None, "ecpcs": ecpcs, "cts": cts}
 
 
 @dataclass(eq=False, repr=False)
-class EvidenceAccumulation(HierarchicalConsensus, ThresholdedConsensus, LocallyWeighted):
+class EvidenceAccumulation(ThresholdedConsensus, LocallyWeighted):
     """Use it for a dendrogram or with k unknown, up to 20,000 objects: linkage of the co-association (EAC).
 
     Parameters
@@ -60,9 +97,7 @@ class EvidenceAccumulation(HierarchicalConsensus, ThresholdedConsensus, LocallyW
     n_clusters : int, optional
         Number of clusters of the consensus, at most the number of distinct label rows. None: the number with the
         longest lifetime, the widest range of heights at which the hierarchy has that many clusters (the larger
-        number on ties). One cluster is never found that way. Objects that are all different are at most n - 1
-        clusters, so three of them are two; with fewer than three distinct label rows there is nothing to compare and
-        each of them is a cluster.
+        number on ties). One cluster is never found that way. Fewer than three distinct label rows are a cluster each.
     linkage : {"single", "average", "complete"}, default "average"
         Clusters are as similar as their most similar pair, all their pairs on average, or their least similar pair.
     similarity : {"coassociation", "ecpcs", "cts"}, default "coassociation"
@@ -134,36 +169,15 @@ class EvidenceAccumulation(HierarchicalConsensus, ThresholdedConsensus, LocallyW
 
     Notes
     -----
-    For m distinct label rows of p labels, d labels in all: single linkage is a minimum spanning tree by Prim's
-    algorithm, O(m² p) time and O(m p) memory; where no label is missing and the weights are equal, on bitmaps of
-    m d / 8 bytes, up to 256 MB and a quarter of ``max_bytes`` (m = 100,000, p = 20: 1.5 s; beyond, and otherwise,
-    four times as long). Average linkage compares label counts of clusters (Candel Eqs. 4, 5, 14) in rounds that merge
-    all reciprocal nearest neighbours, O(m² p) time as a rule and O(m p + d) memory; along a chain of nearest
-    neighbours, several times slower, where labels are missing or similar or weights differ. Complete linkage takes
-    O(m² p) time. Where there are at most 254 different similarities and ``max_bytes`` holds m² bytes, it keeps rows of
-    m bytes for the clusters it is at work on, at most m rows (m = 20,000: 37 MB); otherwise a condensed matrix of
-    m (m - 1) / 2 pairs, 1 to 4 bytes per pair; average linkage with a threshold 4 to 8, twice as many where labels are
-    missing. Each distinct row takes p codes and 160 bytes besides, and each object
-    80 bytes. ECPCS adds O(d³) time and eight (d, d) matrices of 8 bytes, CTS O(d² max k) and four.
+    O(m² p) time for m distinct label rows of p labels, O(d³) more for ECPCS, O(d² max k) for CTS of d labels. Single
+    and average linkage take O(m p + d) memory, and single linkage up to 256 MB for bitmaps. Complete linkage keeps m²
+    bytes if there are at most 254 different similarities and room for them, else 1 to 4 bytes per pair of rows; average
+    linkage with a threshold 4 to 8, twice as many where labels are missing.
 
-    Ties are the rule, for similarities are multiples of 1/p. Distinct label rows are numbered by their content: in each
-    partition the larger label comes first, and of equally large ones what other labels their objects have decides. A
-    cluster has the number of its first row. Of equally similar pairs the one with the smallest two numbers is merged
-    first (with single linkage: the numbers of the most similar two rows). Average linkage may begin with another of
-    them where no partition labels both of two objects. So neither the order of the objects nor the names of the labels
-    matter, but of what a symmetry of the ensemble exchanges: there names decide between equally good clusters. Copies
-    of partitions or of all objects change nothing. ``n_clusters`` cuts by the order of the merges, so exactly that many
-    clusters come out.
-
-    Missing labels: two objects are compared by the partitions that label both, and are not similar if there is none.
-    The mean similarity of two clusters is a ratio of sums, (partitions that join a pair) / (that label both), over all
-    pairs and partitions. That of a union lies between those of its parts, so heights are monotone. With a threshold a
-    pair up to it adds nothing to the first sum. With equal weights both sums are counts: equally similar is exact. Sums
-    of other weights are added in the order of the partitions and of the merges, so that their ties may be rounded away.
-
-    Ward's linkage is not offered: it would take co-associations for Euclidean distances, which they are not. What it
-    would minimise, the squared distance of the rows of the binary matrix to the centres of their clusters, is the loss
-    of `KMeansConsensus`.
+    Ties are the rule, for similarities are multiples of 1/p. What the labels hold decides between equally similar
+    pairs, neither the order of the objects nor the names of the labels. ``n_clusters`` cuts by the order of the merges,
+    so exactly that many clusters come out. With missing labels two objects are compared by the partitions that label
+    both. Rules and costs: :doc:`Evidence accumulation </theory/evidence>`.
 
     References
     ----------
@@ -232,60 +246,77 @@ class EvidenceAccumulation(HierarchicalConsensus, ThresholdedConsensus, LocallyW
             )
         return object_rows(rows)
 
-    def _hierarchy(self, rows: Rows, content: ContentOrder, k: int | None) -> Hierarchy:
+    def _fit(self, rows: Rows) -> NDArray[Any]:
+        """By rows and labels in the order of their content: ties are the rule, and no name of a label decides them."""
+        k = None if self.n_clusters is None else self._check_n_clusters(rows)
         # 0 takes nothing away: where similarities are equal, the pair that is joined first is that of no threshold.
         threshold = self._threshold(rows) or None
         if isinstance(self.association_threshold, str):
-            self._check_bytes(rows, k or 0, more=self._matrices(rows, threshold).n_bytes(len(rows)))
-        coassociation = RowSimilarity(content.rows, no_similarity(content.rows), threshold, self.n_jobs)
-        local = self._local_weights(rows)
-        if local is not None:
-            found = lwea(coassociation, local[content.labels], LINKAGES[self.linkage], self.max_bytes)
+            self._check_bytes(rows, k or 0, more=self._matrices(rows, threshold is not None).n_bytes(len(rows)))
+        eci = self._local_weights(rows)
+        ordered, order, place = by_content(rows)
+        of_labels = SIMILARITIES[self.similarity]
+        labels = None if of_labels is None else of_labels(ordered)
+        eci = None if eci is None else eci[place]
+        given = ordered.codes[:], ordered.counts, ordered.offsets, ordered.weights
+        options = threshold, eci, labels, self.n_jobs
+        if ordered.units is None:
+            room = check_bytes(self.max_bytes, "max_bytes of EvidenceAccumulation") - self._bytes_of_rows(rows)
+            found = eac(*given, self.linkage, *options, room)
         else:
-            found = SIMILARITIES[self.similarity](coassociation, LINKAGES[self.linkage], self.max_bytes)
-        if rows.units is not None and k is not None:
-            _check_reached(k, found.n_least, rows.units)
-        return found
+            found = hierarchy_of_units(row_similarity(*given, *options), ordered.units, LINKAGES[self.linkage])
+            check_reached(k, found.n_least, ordered.units)
+        clusters = np.empty(len(rows), dtype=np.int64)
+        clusters[order] = self._cut(found, ordered, k)
+        return clusters
+
+    def _cut(self, found: Hierarchy, rows: Rows, k: int | None) -> NDArray[np.int64]:
+        """(m,) cluster of each row; keeps the hierarchy of the objects and the lifetimes."""
+        self.linkage_matrix_ = linkage_matrix(found.merges, rows.inverse, found.of_twins)
+        self.lifetimes_ = {number: life for number, life in found.lives.items() if life > 0}
+        return found.cut(k)
 
     def _bytes(self, rows: Rows, k: int, n_entries: int | None = None, more: int = 0) -> Need | None:
         """Of the similarities of clusters, and then of those of rows, with links or as the linkage keeps them.
 
         ``more`` are those of rows where the threshold had to be found first.
         """
-        needs = [self._need_of_clusters(int(rows.n_clusters.sum()))]
-        needs.append(self._need_of_pairs(rows, more) if rows.units is None else need_of_units(rows.units))
-        return max((need for need in needs if need is not None), key=lambda need: need.n_bytes, default=None)
-
-    def _need_of_clusters(self, d: int) -> Need | None:
-        n_matrices = MATRICES[self.similarity] if self.cluster_weights is None else 0
-        if not n_matrices:
-            return None
-        advice = "Use similarity='coassociation', which needs no such matrix, or raise max_bytes."
-        return Need(OVERHEAD + n_matrices * 8 * d * d, f"the similarities of {d:,} clusters", advice)
-
-    def _need_of_pairs(self, rows: Rows, more: int) -> Need | None:
+        d, needs = int(rows.n_clusters.sum()), list[Need]()
+        if self.cluster_weights is None and (n_matrices := MATRICES[self.similarity]):
+            advice = "Use similarity='coassociation', which needs no such matrix, or raise max_bytes."
+            needs.append(Need(OVERHEAD + n_matrices * 8 * d * d, f"the similarities of {d:,} clusters", advice))
         given = self.association_threshold
-        matrices = self._matrices(rows, None if isinstance(given, str) else given or None)
-        if not matrices.number and not more:
-            return None
-        advice = (
-            "Use linkage='single', or 'average' without a threshold: they compare no pairs in memory. Or raise "
-            "max_bytes."
-        )
-        n_bytes = bytes_with_pairs(rows, more or matrices.n_bytes(len(rows)), self.n_jobs)
-        return Need(n_bytes, f"the similarities of {len(rows):,} distinct label rows", advice)
+        matrices = self._matrices(rows, bool(given) and not isinstance(given, str))
+        if rows.units is not None:
+            needs.append(need_of_units(rows.units))
+        elif matrices.number or more:
+            advice = (
+                "Use linkage='single', or 'average' without a threshold: they compare no pairs in memory. Or raise "
+                "max_bytes."
+            )
+            of_pairs = (more or matrices.n_bytes(len(rows))) + self._bytes_of_rows(rows)
+            n_bytes = max(of_pairs, OVERHEAD + PER_OBJECT * len(rows.inverse))
+            needs.append(Need(n_bytes, f"the similarities of {len(rows):,} distinct label rows", advice))
+        return max(needs, key=lambda need: need.n_bytes, default=None)
 
-    def _matrices(self, rows: Rows, threshold: float | None) -> PairMatrices:
+    def _bytes_of_rows(self, rows: Rows) -> int:
+        """What a fit takes besides the similarities of pairs, before the hierarchy of the objects."""
+        m, p = rows.codes.shape
+        of_labels = 16 * int(rows.offsets[-1]) * min(thread_count(self.n_jobs), m)
+        return OVERHEAD + m * (p * int(rows.codes.dtype.itemsize) + PER_ROW) + of_labels
+
+    def _matrices(self, rows: Rows, thresholded: bool) -> PairMatrices:
         """What the linkage keeps of all pairs of rows."""
-        by_counts = self.similarity == "coassociation" and self.cluster_weights is None
-        return LINKAGES[self.linkage].matrices(rows, by_counts and rows.equally_weighted, threshold)
+        by_counts = self.similarity == "coassociation" and self.cluster_weights is None and rows.equally_weighted
+        p, counts = rows.codes.shape[1], rows.counts
+        return pair_matrices(self.linkage, p, counts, rows.complete, by_counts, thresholded)
 
     def _fit_similarity(self, S: Any, rows: Rows) -> NDArray[Any]:
         pairs = squareform(S, checks=False)
         if (threshold := self._given_threshold()) is not None:
             pairs[pairs <= threshold] = 0
         condensed = Condensed(pairs, np.empty(0), np.ones(len(S)))
-        found = Hierarchy.of(merges_of_matrix(condensed, LINKAGES[self.linkage].kernel), rows)
+        found = hierarchy_of_rows(merges_of_matrix(condensed, LINKAGES[self.linkage].kernel), rows.counts)
         return self._cut(found, rows, None if self.n_clusters is None else int(self.n_clusters))
 
     def _check_no_labels(self) -> None:
@@ -313,7 +344,7 @@ class EvidenceAccumulation(HierarchicalConsensus, ThresholdedConsensus, LocallyW
             )
 
     def _evidence(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Evidence, ...]:
-        found = [*super()._evidence(ensemble, objects)]
+        found = hierarchy_evidence(self)
         threshold = None if self.association_threshold is None else self.association_threshold_
         plain = self.similarity == "coassociation" and self.cluster_weights is None and np.ptp(self._weights) == 0
         if plain and len(self.labels_) > 1:
@@ -321,19 +352,6 @@ class EvidenceAccumulation(HierarchicalConsensus, ThresholdedConsensus, LocallyW
         elif threshold is not None:
             found.append(PairCounts(np.empty(0, dtype=np.int64), {}, threshold, 0))
         return tuple(found)
-
-
-def _check_reached(k: int, n_least: int, units: Units) -> None:
-    """Raise unless merges that cannot-link allows lead to k clusters."""
-    if k < n_least:
-        apart = np.unique(units.objects[units.apart])
-        raise ImpossiblePairs(
-            lambda name: (
-                f"n_clusters of EvidenceAccumulation must be ≥ the {n_least} clusters after which cannot_link forbids "
-                f"every merge, of the objects {objects_text(apart, name)}. Got {k}. Ask for more clusters or leave "
-                "pairs out."
-            )
-        )
 
 
 MOST_COUNTED = 4_096

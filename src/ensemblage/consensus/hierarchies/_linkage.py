@@ -1,36 +1,44 @@
-"""Agglomerative hierarchies of label rows: single, average and complete linkage.
+"""How similar label rows are, and their hierarchies by single, average and complete linkage.
 
-Rows are numbered as they stand, in a consensus by their content (`_content_order.py`), and a cluster by its smallest
-row. Of equally similar pairs of clusters the one with the smallest numbers (i, j), i < j, is merged first; with single
-linkage the numbers are those of the two rows that are most similar. So no result depends on the order of the objects.
+Rows are numbered by their content (`by_content`), and a cluster by its smallest row. Of equally similar pairs of
+clusters the one with the smallest numbers (i, j), i < j, is merged first; with single linkage the numbers are those of
+the two rows that are most similar. So no result depends on the order of the objects.
 
-Average linkage goes along chains of nearest neighbours. Rows i and k may be similar by 0 for want of a partition that
-labels both: then {i, j} is as similar to k as j was, under the smaller number i, and another equally similar pair may
-have gone first. Where all pairs are compared, a union is as similar as its nearer part only if both parts are.
+Each linkage has one algorithm for each kind of similarity:
+
+- single: a minimum spanning tree by Prim's algorithm; of counts, of counts in bitmaps, or of sums of floats.
+- average: rounds of reciprocal nearest neighbours on label counts of clusters; where labels are missing or similar or
+  partitions have weights, a chain of nearest neighbours on these counts; with a threshold, a chain on all pairs.
+- complete: a chain on rows of bytes as long as they hold the different similarities and there is room, else on all
+  pairs.
+
+On a chain of nearest neighbours rows i and k may be similar by 0 for want of a partition that labels both: then {i, j}
+is as similar to k as j was, under the smaller number i, and another equally similar pair may have gone first.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.base.memory import MAX_BYTES, OVERHEAD
-from ensemblage.base.validation import check_bytes
-from ensemblage.consensus.hierarchies._linkage_of_few import EXACT, chain_of_few, greedy_merges
-from ensemblage.consensus.hierarchies._linkage_rounds import merges_in_rounds
-from ensemblage.consensus.hierarchies._row_similarity import ROUNDING, Levels, RowSimilarity, levels_of
+from ensemblage.base.memory import MAX_BYTES
+from ensemblage.consensus._lifetime import Merges, cut
+from ensemblage.consensus.evidence import Dendrogram, Evidence, Lifetimes
+from ensemblage.consensus.hierarchies._label_similarity import LabelSimilarity
 from ensemblage.counting._bitmaps import MOST_BYTES, bytes_of_maps, maps_of
-from ensemblage.kernels._average_linkage import Clusters, Nearest, average_chain
+from ensemblage.kernels._average_linkage import Clusters, Compared, Nearest, average_chain
 from ensemblage.kernels._bitmaps import BLOCK_BITS, WORDS, plane_count
-from ensemblage.kernels._dendrogram import cut_merges, number_merges, raise_heights
+from ensemblage.kernels._dendrogram import raise_heights
 from ensemblage.kernels._jit import are_few
 from ensemblage.kernels._linkage import (
     AVERAGE,
     COMPLETE,
     MOST_LEVELS,
+    SINGLE,
     TILE,
     Chain,
     Condensed,
@@ -41,6 +49,7 @@ from ensemblage.kernels._linkage import (
     fill_similarities,
 )
 from ensemblage.kernels._pairs import ROWS_AT_ONCE
+from ensemblage.kernels._reciprocal_linkage import Profiles, compact_profiles, find_nearest, merge_reciprocal
 from ensemblage.kernels._spanning_trees import (
     JOINED,
     fill_planes,
@@ -48,21 +57,416 @@ from ensemblage.kernels._spanning_trees import (
     spanning_tree_of_counts,
     spanning_tree_of_similarities,
 )
-from ensemblage.labels.interrupts import rows_per_call, run_interruptibly
+from ensemblage.kernels._vectors import LINE
+from ensemblage.labels.blocks import MemoryRows, recode
+from ensemblage.labels.distinct import order_of_rows
+from ensemblage.labels.interrupts import check_stopped, rows_per_call, run_interruptibly
+from ensemblage.labels.links import Units
 from ensemblage.labels.rows import Rows
-from ensemblage.labels.threads import parallel_map, row_blocks, thread_count
+from ensemblage.labels.threads import parallel_map, row_blocks
 
+ROUNDING = 1e-12
+"""A similarity this little above a threshold counts as equal to it."""
+MOST_SINGLE = 10
+"""Labels that are put first one at a time; then names decide in a whole partition."""
 MOST_ROWS = 64
 """Rows of a matrix that a thread fills at a time, if a slice of the kernel allows so many."""
+PROMISING = 0.3
+"""Share of the clusters that are searched in a round: the nearest one of a less promising one is likely to be merged
+before it is."""
+CHANGED = 1 / 16
+"""Share of the clusters that are new or searched until they are put in order again."""
+EXACT = ((np.uint8, 2**8 - 1), (np.uint16, 2**16 - 1), (np.float32, 2**24), (np.float64, np.inf))
+"""Types of the sums, and up to what whole numbers are exact in them."""
+LEVELS = ((np.uint8, 1), (np.uint16, 15))
+"""Types of whole numbers that weights are rounded up to, and up to which product of the sizes sums fit."""
 
 
-class Merges(NamedTuple):
-    """A hierarchy over m rows, from the first merge to the last."""
+# ---- The order of the rows ----
 
-    pairs: NDArray[np.int64]
-    """(m - 1, 2) a row of either cluster."""
-    heights: NDArray[np.float64]
-    """(m - 1,) 1 - similarity, none below the one before."""
+
+def by_content(rows: Rows) -> tuple[Rows, NDArray[np.intp], NDArray[np.intp]]:
+    """The rows in the order of their content, with labels numbered so, too. O(m p + m log m) time as a rule; a copy.
+
+    Returns the rows; (m,) the place of each among the rows as they were; (offsets[p],) the place of each label in a
+    table over the labels as they were.
+    """
+    m, (numbers, codes, order) = len(rows), label_numbers(rows.codes[:], rows.counts, rows.n_clusters)
+    labels = np.empty(rows.offsets[-1], dtype=np.intp)
+    for start, number in zip(rows.offsets[:-1], numbers, strict=True):
+        labels[start : start + len(number)] = start + np.argsort(number)
+    rank = np.full(m + 1, m, dtype=rows.inverse.dtype)
+    rank[order] = np.arange(m)
+    units = rows.units
+    if units is not None:
+        of_rows = units.of_rows[order]
+        by_first = np.argsort(np.unique(of_rows, return_index=True)[1])
+        number = np.argsort(by_first)
+        apart = np.unique(np.sort(number[units.apart], axis=1), axis=0)
+        units = Units(number[of_rows], apart, units.objects[by_first])
+    ordered = replace(rows.for_model(), codes=MemoryRows(codes[order]), counts=rows.counts[order], units=units)
+    return replace(ordered, inverse=rank[np.minimum(rows.inverse, m)]), order, labels
+
+
+def label_numbers(
+    codes: NDArray[Any], counts: NDArray[np.int64], n_clusters: NDArray[np.int64]
+) -> tuple[list[NDArray[np.int64]], NDArray[Any], NDArray[np.intp]]:
+    """Number of each partition's labels, the missing entry last; the codes in these numbers; the order of the rows.
+
+    The labels of a partition are ordered by decreasing size, and the rows by their labels, partition by partition. Of
+    two labels as large, what rows they have decides, and so on, until nothing more is told apart: colour refinement
+    (Weisfeiler & Leman). So neither names of labels nor the order of the objects matter, and copies of partitions or of
+    all objects change nothing. What is still alike is so by a symmetry of the ensemble, as a rule, and any order of it
+    is as good: one of these labels is put first, by its name, and what that tells apart is refined.
+
+    codes : (m, p)
+    counts : (m,) objects of each row
+    n_clusters : (p,)
+    """
+    counts, numbers = counts // np.gcd.reduce(counts), []
+    for column, k in zip(codes.T, n_clusters, strict=True):
+        numbers.append(_ranks(np.append(-np.bincount(column, counts, k + 1)[:k], 1)))
+    n_single, n_before = 0, 0
+    while True:
+        numbered = recode(codes, numbers, codes.dtype)
+        order = order_of_rows(numbered, n_clusters + 1)
+        n_numbers = np.array(list(map(np.max, numbers)))
+        alike = np.flatnonzero(n_numbers < n_clusters)
+        if not len(alike):
+            return numbers, numbered, order
+        n_found = int(n_numbers.sum())
+        if n_found > n_before:
+            # Labels have equal sums of random numbers if as many of their objects have the same rows so far.
+            ordered, ranks = numbered[order], np.zeros(len(order), dtype=np.int64)
+            ranks[order[1:]] = (ordered[1:] != ordered[:-1]).any(axis=1).cumsum()
+            of_rows = np.random.RandomState(0).randint(2**62, size=len(order), dtype=np.int64)[ranks] * counts
+            for j in alike:
+                sums = np.zeros(n_clusters[j] + 1, dtype=np.int64)
+                np.add.at(sums, codes[:, j], of_rows)
+                numbers[j] = _ranks(sums, numbers[j])
+        else:
+            number = numbers[alike[0]]
+            tied = np.flatnonzero(np.bincount(number)[number] > 1)
+            by_name = np.arange(len(number))
+            if n_single < MOST_SINGLE:
+                by_name = (by_name != tied[number[tied].argmin()]).astype(np.int64)
+            numbers[alike[0]] = _ranks(by_name, number)
+            n_single += 1
+        n_before = n_found
+
+
+def _ranks(*keys: NDArray[Any]) -> NDArray[np.int64]:
+    """Number of each element in the order of the keys, the last one first; equal ones have equal numbers."""
+    order = np.lexsort(keys)
+    is_new = np.zeros(len(order) - 1, dtype=np.bool_)
+    for key in keys:
+        is_new |= key[order[1:]] != key[order[:-1]]
+    ranks = np.zeros(len(order), dtype=np.int64)
+    ranks[order[1:]] = is_new.cumsum()
+    return ranks
+
+
+# ---- How similar rows are ----
+
+
+class RowSimilarity(NamedTuple):
+    """C(i, j) = Σ_t w_t s_t(i, j) / Σ_t w_t of two label rows, over the partitions t that label both."""
+
+    codes: NDArray[Any]
+    """(m, p)"""
+    counts: NDArray[np.int64]
+    """(m,) objects of each row."""
+    compared: Compared
+    """w and s: s_t is 1 if both rows have the same label of t, or its weight, else 0 or how similar their labels are.
+    Where C is a number of partitions over another, all w are 1."""
+    countable: bool
+    """Whether C is a number of partitions over another."""
+    has_local: bool
+    """Whether labels have weights."""
+    least: float
+    """Similarities up to it are 0; negative: none is made so."""
+    n_jobs: int | None
+
+    @property
+    def missing(self) -> NDArray[Any]:
+        """Code of the missing entry of each partition; empty if there is none."""
+        none = (np.diff(self.compared.offsets) - 1).astype(self.codes.dtype)
+        return none[:0] if self.compared.complete else none
+
+
+def row_similarity(
+    codes: NDArray[Any],
+    counts: NDArray[np.int64],
+    offsets: NDArray[np.int64],
+    weights: NDArray[np.float64],
+    threshold: float | None = None,
+    eci: NDArray[np.float64] | None = None,
+    labels: LabelSimilarity | None = None,
+    n_jobs: int | None = None,
+) -> RowSimilarity:
+    """C of (m, p) codes; ``eci`` is the weight of each label, (offsets[p],), 0 for missing."""
+    flat, starts = (np.empty(0), np.zeros(len(weights), dtype=np.int64)) if labels is None else labels
+    countable = labels is None and eci is None and bool((weights == weights[0]).all())
+    if countable:
+        weights = np.ones_like(weights)  # sums of them are whole numbers
+    joins = np.repeat(weights, np.diff(offsets))
+    joins[offsets[1:] - 1] = 0
+    if eci is not None:
+        joins = joins * eci
+    complete = not (codes == np.diff(offsets) - 1).any()
+    least = -1.0 if threshold is None else threshold + ROUNDING
+    compared = Compared(offsets, weights, joins, flat, starts, complete)
+    return RowSimilarity(codes, counts, compared, countable, eci is not None, least, n_jobs)
+
+
+class Levels(NamedTuple):
+    """The different similarities, numbered from the smallest."""
+
+    values: NDArray[np.float64]
+    of_counts: NDArray[np.int64]
+    """(p + 1, p + 1) number of the similarity of a pair that c partitions join and l label: entry (c, l); (p + 1, 1) if
+    nothing is missing."""
+
+
+def levels_of(p: int, complete: bool) -> Levels:
+    """The similarities there can be, by the partitions that join two rows and that label both."""
+    joined = np.arange(p + 1)
+    if complete:
+        return Levels(joined / p, joined[:, None])
+    pairs = np.minimum.outer(joined, joined) / np.maximum(joined, 1)
+    values, index = np.unique(pairs, return_inverse=True)
+    return Levels(values, index.reshape(p + 1, p + 1))
+
+
+# ---- Single linkage ----
+
+
+def single_linkage(C: RowSimilarity, room: int = MAX_BYTES) -> Merges:
+    """Minimum spanning tree. O(m² p) time and O(m p) memory for m rows.
+
+    Where counts of d labels decide and none is missing, O(m² p / 64) operations on bitmaps of m d / 8 bytes, if these
+    are no more than ``MOST_BYTES`` and a quarter of ``room``.
+    """
+    m, p = C.codes.shape
+    is_small = bytes_of_maps(m, int(C.compared.offsets[-1])) <= min(MOST_BYTES, room // 4)
+    if not C.countable:
+        pairs, similarities = np.empty((m - 1, 2), dtype=np.int64), np.empty(m - 1)
+        state = (np.arange(m), np.zeros(m, dtype=np.int64), np.full(m, -1.0), pairs, similarities)
+        operations = m * (m + C.codes.size)
+        run_interruptibly(spanning_tree_of_similarities, C.codes, C.compared, *state, operations=operations)
+    elif C.compared.complete and is_small and p.bit_length() + 2 * (m - 1).bit_length() <= 64:
+        pairs, similarities = _tree_of_bitmaps(C)
+    else:
+        pairs, similarities = _tree_of_counts(C)
+    order = np.lexsort((pairs[:, 1], pairs[:, 0], -similarities))
+    pairs, similarities = pairs[order], similarities[order]
+    # All clusters that are left have similarity 0 to each other: the first one takes the others in turn.
+    n_joined = int(np.count_nonzero(similarities > max(C.least, 0.0)))
+    clusters = cut(Merges(pairs, similarities), m - n_joined)
+    pairs[n_joined:, 0], pairs[n_joined:, 1] = 0, np.unique(clusters, return_index=True)[1][1:]
+    similarities[n_joined:] = 0
+    return Merges(pairs, 1 - similarities)
+
+
+def _tree_of_counts(C: RowSimilarity) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Edges, (m - 1, 2), and similarities."""
+    m, p = C.codes.shape
+    levels = levels_of(p, C.compared.complete)
+    most, bits = len(levels.values) - 1, (m - 1).bit_length()
+    # The largest key stands for "no edge yet".
+    key = np.uint32 if (most + 1) << bits < 2**32 else np.uint64
+    keys = np.full(m, np.iinfo(key).max, dtype=key)
+    counters = np.empty((2, ROWS_AT_ONCE), dtype=np.min_scalar_type(p))
+    pairs, ranks = np.empty((m - 1, 2), dtype=np.int64), np.empty(m - 1, dtype=np.int64)
+    columns, rank = C.codes.T.copy(order="C"), most - levels.of_counts
+    given = columns, C.missing, rank, bits, np.arange(m), keys, counters
+    run_interruptibly(spanning_tree_of_counts, *given, pairs, ranks, operations=m * m * (2 + p // 8))
+    return pairs, levels.values[most - ranks]
+
+
+def _tree_of_bitmaps(C: RowSimilarity) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """The same by maps of the rows that are left, made anew when a quarter of these is in the tree."""
+    codes, offsets = C.codes, C.compared.offsets
+    m, p = codes.shape
+    bits = (m - 1).bit_length()
+    pairs, ranks = np.empty((m - 1, 2), dtype=np.int64), np.empty(m - 1, dtype=np.int64)
+    rows, row, n_found = np.arange(1, m), 0, 0
+    keys = rows.astype(np.uint64) | np.uint64(p << 2 * bits)  # the edge to row 0, joined by none
+    while len(rows):
+        maps = maps_of(codes[rows], offsets, int(offsets[-1]))
+        best = np.zeros((-(-len(rows) // BLOCK_BITS), plane_count(p), WORDS), dtype=np.uint64)
+        fill_planes(p - (keys >> np.uint64(2 * bits)).astype(np.int64), best)
+        new = slice(n_found, min(m - 1, n_found + max(BLOCK_BITS, len(rows) // 4)))
+        given, operations = (codes, offsets, maps, rows, keys, best, bits, row), len(rows) ** 2 * (8 + p) // 64
+        row = run_interruptibly(grow_tree_of_bitmaps, *given, pairs[new], ranks[new], operations=operations)
+        n_found, left = new.stop, keys != JOINED
+        rows, keys = rows[left], keys[left]
+        del maps, best  # before the next ones are made
+    return pairs, levels_of(p, complete=True).values[p - ranks]
+
+
+# ---- Average linkage ----
+
+
+def average_linkage(C: RowSimilarity, room: int = MAX_BYTES) -> Merges:
+    """Group average from the label counts of the clusters (Candel Eqs. 4, 5 and 14); Σ joined / Σ labelled.
+
+    O(m² p) time as a rule, O(m p + d) memory for m rows and d labels. The mean similarity to a union lies between those
+    to its parts, ratio of sums or not, so what are the nearest to each other merge, whatever else does before them.
+
+    Where a threshold is applied pair by pair, one condensed matrix for m rows, two where labels are missing: a pair up
+    to the threshold adds nothing to the first sum. Where the weights are equal both sums are counts, so ties are ties;
+    sums of other weights go in a fixed order, that of the partitions and of the merges.
+    """
+    (m, p), (offsets, weights, joins, flat, starts, complete) = C.codes.shape, C.compared
+    if C.least >= 0:
+        condensed = _of_all_pairs(C, "average")
+        # The sum of the weights as the kernels make it, one after the other.
+        return merges_of_matrix(condensed, AVERAGE, scale=float(np.cumsum(weights)[-1]) if complete else 1.0)
+    # Labels of many clusters tell most about a pair.
+    order = np.argsort(1 - np.diff(offsets), kind="stable")
+    of_partitions = np.split(joins, offsets[1:-1])
+    joins = np.concatenate([of_partitions[t] for t in order])
+    codes, weights = np.ascontiguousarray(C.codes[:, order]), weights[order]
+    offsets = np.concatenate([[0], np.cumsum(np.diff(offsets)[order])])
+    if complete and (C.countable or C.has_local):
+        of_labels = (np.empty(0), float(p)) if C.countable else (joins, float(weights.sum()))
+        return _sort_merges(*_merges_in_rounds(codes, C.counts, offsets, *of_labels, C.n_jobs))
+    compared = Compared(offsets, weights, joins, flat, starts[order], complete)
+    pairs, similarities = np.empty((m - 1, 2), dtype=np.int64), np.empty(m - 1)
+    state = (Clusters.of(codes, C.counts, compared), Chain.of(m), Nearest.of(m))
+    run_interruptibly(average_chain, compared, *state, pairs, similarities, operations=m * codes.size)
+    return _sort_merges(pairs, similarities)
+
+
+class Screen(NamedTuple):
+    """What shows which clusters may be the nearest: sums of one type, of whole numbers or rounded."""
+
+    kind: Any
+    most: float
+    """Product of the sizes of two clusters up to which no sum is too large."""
+    unit: float
+    """What a pair of weight 1 adds."""
+    adds: NDArray[Any]
+    """(d,) what a pair that shares the label adds, in these units."""
+
+
+def screens_of(joins: NDArray[np.float64], offsets: NDArray[np.int64]) -> list[Screen]:
+    """Screens for ever larger clusters: counts are exact, weights rounded up or little."""
+    screens, p, d = list[Screen](), len(offsets) - 1, int(offsets[-1])
+    if not len(joins):
+        for kind, most in EXACT:
+            screens.append(Screen(kind, most / p, 1.0, np.ones(d, dtype=kind)))
+        return screens
+    largest = np.maximum.reduceat(joins, offsets[:-1]).sum() or 1.0
+    for kind, product in LEVELS:
+        # Each label of a pair adds less than 1 by the rounding.
+        unit = (np.iinfo(kind).max // product - p) / largest
+        if unit > 0:
+            screens.append(Screen(kind, product, unit, np.ceil(joins * unit).astype(kind)))
+    return [*screens, Screen(np.float32, np.inf, 1.0, joins.astype(np.float32))]
+
+
+def _merges_in_rounds(
+    codes: NDArray[Any],
+    counts: NDArray[np.int64],
+    offsets: NDArray[np.int64],
+    joins: NDArray[np.float64],
+    whole: float,
+    n_jobs: int | None,
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Promising clusters find their nearest one, then all that are each other's merge: in rounds.
+
+    Returns pairs and similarities as in `merge_reciprocal`, a cluster after its parts, of rows with all labels.
+
+    codes : (m, p)
+    counts : (m,) objects of each row
+    offsets : (p + 1,) first label of each partition
+    joins : (d,) what a pair that shares the label adds; empty: 1
+    whole : what a pair would add that shares labels of weight 1 in every partition; p, if all have it
+    """
+    (m, p), screens = codes.shape, screens_of(joins, offsets)
+    if are_few(m * m * p // (LINE // 8)):
+        # The kernel is compiled for each type of the sums, and the last one is right for all clusters.
+        screens = screens[-1:]
+    pairs, similarities = np.empty((m - 1, 2), dtype=np.int64), np.empty(m - 1)
+    profiles = Profiles.of(codes, counts, offsets)
+    queries, n_merges, n_changed = profiles.order.copy(), 0, 0
+    while n_merges < m - 1:
+        check_stopped()
+        _find_partners(queries, screens, joins, whole, profiles, n_jobs)
+        n_before, n_merges = n_merges, merge_reciprocal(tuple(profiles), pairs, similarities)
+        n_changed += len(queries) + n_merges - n_before
+        order = profiles.order[: profiles.used[0]]
+        if n_changed > CHANGED * len(order):  # the clusters by decreasing bound
+            order = order[profiles.bound[order] >= 0]
+            order = order[np.argsort(-profiles.bound[order], kind="stable")]
+            n = profiles.used[0] = len(order)
+            profiles.order[:n], profiles.ceiling[:n] = order, profiles.bound[order]
+            compact_profiles(tuple(profiles))
+            n_changed = 0
+        unknown = np.flatnonzero(profiles.partner[order] < 0)
+        queries = order[unknown[: max(LINE, np.searchsorted(unknown, PROMISING * len(order)))]]
+        if not len(queries) and n_merges == n_before:
+            # A circle of pairs whose similarities differ by less than a float64 tells.
+            first = order[np.argmax(profiles.bound[order])]
+            profiles.partner[profiles.partner[first]] = first
+    return pairs, similarities
+
+
+def _find_partners(
+    queries: NDArray[np.int64],
+    screens: list[Screen],
+    joins: NDArray[np.float64],
+    whole: float,
+    profiles: Profiles,
+    n_jobs: int | None,
+) -> None:
+    """The nearest cluster of each of the clusters."""
+    plain, largest = tuple(profiles), profiles.sizes.max()
+    best, near = np.zeros(len(queries)), np.full(len(queries), len(profiles.order))
+
+    def search(block: slice) -> None:
+        """A group of clusters, type by type: the sums with small clusters have more lanes."""
+        done = np.zeros(block.stop - block.start)
+        for kind, most, unit, adds in screens:
+            width = LINE // np.dtype(kind).itemsize
+            for part in row_blocks(len(done), width):
+                lanes = slice(block.start + part.start, block.start + part.stop)
+                some = queries[lanes]
+                to_size = np.floor(most / profiles.sizes[some].max())
+                to_size = min(to_size, 1.0) if kind is np.uint8 else to_size
+                if done[part.start] < min(to_size, largest):
+                    sizes, table = (done[part.start], to_size), np.zeros((len(adds) + 2) * width, dtype=kind)
+                    find_nearest(some, whole, joins, unit, adds, sizes, plain, table, best[lanes], near[lanes])
+                    done[part] = to_size
+
+    parallel_map(search, row_blocks(len(queries), LINE), n_jobs)
+    profiles.bound[queries], profiles.partner[queries] = best, near
+
+
+# ---- Complete linkage ----
+
+
+def complete_linkage(C: RowSimilarity, room: int = MAX_BYTES) -> Merges:
+    """The least similar pair of two clusters decides. O(m² p) time, one condensed matrix for m rows.
+
+    Where there are few different similarities, a square matrix of bytes, if there is room: several times as fast.
+    """
+    m, p = C.codes.shape
+    levels = levels_of(p, C.compared.complete)
+    if not (C.countable and len(levels.values) <= MOST_LEVELS and m * (m + TILE) <= room):
+        values = levels.values if C.countable else None
+        return merges_of_matrix(_of_all_pairs(C, "complete"), COMPLETE, values=values)
+    columns = C.codes.T.copy(order="C")
+    level = np.where(levels.values[levels.of_counts] <= C.least, 0, levels.of_counts).astype(np.uint8) + 1
+    pairs, found = np.empty((m - 1, 2), dtype=np.int64), np.empty(m - 1)
+    compared = columns, C.missing, level.astype(np.uint8)
+    run_interruptibly(complete_chain, compared, LevelRows.of(m), Chain.of(m), pairs, found, operations=m * m)
+    return _sort_merges(pairs, levels.values[found.astype(np.int64) - 1])
+
+
+# ---- All pairs of rows ----
 
 
 class PairMatrices(NamedTuple):
@@ -76,229 +480,54 @@ class PairMatrices(NamedTuple):
         return self.number * (m * (m - 1) // 2) * int(np.dtype(self.dtype).itemsize)
 
 
-def single_linkage(similarity: RowSimilarity, max_bytes: int | str = MAX_BYTES) -> Merges:
-    """Minimum spanning tree. O(m² p) time and O(m p) memory for m rows.
-
-    Where counts of d labels decide and none is missing, O(m² p / 64) operations on bitmaps of m d / 8 bytes, if these
-    are no more than ``MOST_BYTES`` and a quarter of ``max_bytes``.
+def pair_matrices(
+    linkage: str, p: int, counts: NDArray[np.int64], complete: bool, countable: bool, thresholded: bool
+) -> PairMatrices:
+    """Complete linkage: the similarities. Average linkage with a threshold: the sums, and, if not ``complete``, what to
+    divide them by.
     """
-    if not similarity.countable:
-        pairs, similarities = _tree_of_similarities(similarity)
-    elif _has_bitmaps(similarity, check_bytes(max_bytes, "max_bytes of EvidenceAccumulation")):
-        pairs, similarities = _tree_of_bitmaps(similarity)
-    else:
-        pairs, similarities = _tree_of_counts(similarity)
-    order = np.lexsort((pairs[:, 1], pairs[:, 0], -similarities))
-    pairs, similarities = pairs[order], similarities[order]
-    least = 0.0 if similarity.threshold is None else similarity.threshold + ROUNDING
-    # All clusters that are left have similarity 0 to each other: the first one takes the others in turn.
-    n_joined = int(np.count_nonzero(similarities > least))
-    clusters = np.empty(len(pairs) + 1, dtype=np.int64)
-    cut_merges(pairs[:n_joined], clusters)
-    pairs[n_joined:, 0], pairs[n_joined:, 1] = 0, np.unique(clusters, return_index=True)[1][1:]
-    similarities[n_joined:] = 0
-    return Merges(pairs, 1 - similarities)
+    if linkage == "complete":
+        return PairMatrices(1, np.min_scalar_type(len(levels_of(p, complete).values)) if countable else np.float32)
+    if linkage == "average" and thresholded:
+        most = p * int(counts.sum()) ** 2 // 4
+        return PairMatrices(1 if complete else 2, np.uint32 if countable and most < 2**32 else np.float64)
+    return PairMatrices(0)
 
 
-def _tree_of_counts(similarity: RowSimilarity) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    m, p = similarity.rows.codes.shape
-    levels = similarity.levels()
-    most, bits = len(levels.values) - 1, (m - 1).bit_length()
-    # The largest key stands for "no edge yet".
-    key = np.uint32 if (most + 1) << bits < 2**32 else np.uint64
-    keys = np.full(m, np.iinfo(key).max, dtype=key)
-    counters = np.empty((2, ROWS_AT_ONCE), dtype=np.min_scalar_type(p))
-    pairs, ranks = _merge_arrays(m, np.int64)
-    columns, rank = similarity.rows.codes[:].T.copy(order="C"), most - levels.of_counts
-    given = columns, similarity.missing(), rank, bits, np.arange(m), keys, counters
-    run_interruptibly(spanning_tree_of_counts, *given, pairs, ranks, operations=m * m * (2 + p // 8))
-    return pairs, levels.values[most - ranks]
-
-
-def _has_bitmaps(similarity: RowSimilarity, max_bytes: int) -> bool:
-    m, p = similarity.rows.codes.shape
-    one_key = p.bit_length() + 2 * (m - 1).bit_length() <= 64
-    n_bytes = bytes_of_maps(m, int(similarity.rows.offsets[-1]))
-    return one_key and n_bytes <= min(MOST_BYTES, max_bytes // 4) and similarity.complete
-
-
-def _tree_of_bitmaps(similarity: RowSimilarity) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """The maps are those of the rows that are left, made anew when a quarter of these is in the tree."""
-    codes, offsets = similarity.rows.codes[:], similarity.rows.offsets
-    m, p = codes.shape
-    bits = (m - 1).bit_length()
-    pairs, ranks = _merge_arrays(m, np.int64)
-    rows, row, n_found = np.arange(1, m), 0, 0
-    keys = rows.astype(np.uint64) | np.uint64(p << 2 * bits)  # the edge to row 0, joined by none
-    while len(rows):
-        maps = maps_of(codes[rows], offsets, int(offsets[-1]))
-        best = np.zeros((-(-len(rows) // BLOCK_BITS), plane_count(p), WORDS), dtype=np.uint64)
-        fill_planes(p - (keys >> np.uint64(2 * bits)).astype(np.int64), best)
-        new = slice(n_found, min(m - 1, n_found + max(BLOCK_BITS, len(rows) // 4)))
-        given, operations = (codes, offsets, maps, rows, keys, best, bits, row), len(rows) ** 2 * (8 + p) // 64
-        row = run_interruptibly(grow_tree_of_bitmaps, *given, pairs[new], ranks[new], operations=operations)
-        n_found, left = new.stop, keys != JOINED
-        rows, keys = rows[left], keys[left]
-        del maps, best  # before the next ones are made
-    return pairs, similarity.levels().values[p - ranks]
-
-
-def _tree_of_similarities(similarity: RowSimilarity) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    m = len(similarity.rows)
-    pairs, similarities = _merge_arrays(m, np.float64)
-    state = (np.arange(m), np.zeros(m, dtype=np.int64), np.full(m, -1.0), pairs, similarities)
-    codes = similarity.rows.codes[:]
-    run_interruptibly(
-        spanning_tree_of_similarities, codes, similarity.comparison(), *state, operations=m * (m + codes.size)
-    )
-    return pairs, similarities
-
-
-def average_linkage(similarity: RowSimilarity) -> Merges:
-    """Group average from the label counts of the clusters (Candel Eqs. 4, 5 and 14); Σ joined / Σ labelled.
-
-    O(m² p) time as a rule, O(m p + d) memory for m rows and d labels. The mean similarity to a union lies between those
-    to its parts, ratio of sums or not, so what are the nearest to each other merge, whatever else does before them.
-    """
-    similarity = similarity.with_most_clusters_first()
-    rows, compared = similarity.rows, similarity.comparison()
-    codes, counts = rows.codes[:], rows.counts
-    m, d = len(codes), int(rows.offsets[-1])
-    is_whole = similarity.countable and codes.shape[1] * int(counts.sum()) ** 2 < EXACT
-    if similarity.complete and is_whole and are_few(m * m * (m + d) // 4):
-        return _sort_merges(*greedy_merges(codes, counts, rows.offsets))
-    if similarity.complete and (similarity.countable or similarity.local is not None):
-        joins = None if similarity.countable else compared.joins
-        whole = float(similarity.weights.sum())
-        return _sort_merges(*merges_in_rounds(codes, counts, rows.offsets, similarity.n_jobs, joins, whole))
-    if similarity.complete and not len(compared.similar) and are_few(8 * codes.shape[1] * m * m):
-        return _sort_merges(*chain_of_few(codes, counts, compared))
-    pairs, similarities = _merge_arrays(m, np.float64)
-    state = (Clusters.of(codes, counts, compared), Chain.of(m), Nearest.of(m))
-    run_interruptibly(average_chain, compared, *state, pairs, similarities, operations=m * codes.size)
-    return _sort_merges(pairs, similarities)
-
-
-def complete_linkage(similarity: RowSimilarity, max_bytes: int | str) -> Merges:
-    """The least similar pair of two clusters decides. O(m² p) time, one condensed matrix for m rows.
-
-    Where there are few different similarities, a square matrix of bytes, if it fits: several times as fast.
-    """
-    rows, m = similarity.rows, len(similarity.rows)
-    if not similarity.countable:
-        condensed = _allocate_condensed(rows, complete_matrices(rows, countable=False))
-        _fill_similarities(similarity, np.empty(0), condensed)
-        return merges_of_matrix(condensed, COMPLETE)
-    levels = similarity.levels()
-    needed = bytes_with_pairs(rows, m * (m + TILE), similarity.n_jobs)
-    if len(levels.values) <= MOST_LEVELS and needed <= check_bytes(max_bytes, "max_bytes of EvidenceAccumulation"):
-        return _complete_by_bytes(similarity, levels)
-    condensed = _allocate_condensed(rows, complete_matrices(rows, countable=True))
-    _fill_levels(similarity, levels.of_counts, np.ones(len(similarity.rows), dtype=np.int64), condensed)
-    return merges_of_matrix(condensed, COMPLETE, values=levels.values)
-
-
-def complete_matrices(rows: Rows, countable: bool) -> PairMatrices:
-    """Of complete linkage, whose similarities are numbers of partitions over others if they are ``countable``."""
-    return PairMatrices(1, np.min_scalar_type(len(levels_of(rows).values)) if countable else np.float32)
-
-
-def _complete_by_bytes(similarity: RowSimilarity, levels: Levels) -> Merges:
-    m = len(similarity.rows)
-    columns = similarity.rows.codes[:].T.copy(order="C")
-    level = np.where(levels.values[levels.of_counts] <= similarity.least, 0, levels.of_counts).astype(np.uint8) + 1
-    pairs, found = _merge_arrays(m, np.float64)
-    compared = columns, similarity.missing(), level.astype(np.uint8)
-    run_interruptibly(complete_chain, compared, LevelRows.of(m), Chain.of(m), pairs, found, operations=m * m)
-    return _sort_merges(pairs, levels.values[found.astype(np.int64) - 1])
-
-
-def average_linkage_of_matrix(similarity: RowSimilarity) -> Merges:
-    """Group average where a threshold was applied pair by pair: Σ joined / Σ labelled, as without one.
-
-    A pair up to the threshold adds nothing to the first sum. Where the weights are equal both sums are counts, so ties
-    are ties; sums of other weights go in a fixed order, that of the partitions and of the merges. O(m² p) time, one
-    condensed matrix for m rows, two where labels are missing.
-    """
-    p, counts, complete = len(similarity.weights), similarity.rows.counts, similarity.complete
-    condensed = _allocate_condensed(similarity.rows, average_matrices(similarity.rows, similarity.countable))
-    if not similarity.countable:
-        _fill_similarities(similarity, condensed.sizes, condensed)
-        # The sum of the weights as the kernels make it, one after the other.
-        return merges_of_matrix(condensed, AVERAGE, scale=float(np.cumsum(similarity.weights)[-1]) if complete else 1.0)
-    _fill_levels(similarity, np.arange(p + 1)[:, None], counts, condensed)
-    return merges_of_matrix(condensed, AVERAGE, scale=p if complete else 1.0)
-
-
-def average_matrices(rows: Rows, countable: bool) -> PairMatrices:
-    """Of average linkage with a threshold: the sums, and where labels are missing what to divide them by."""
-    most = len(rows.weights) * int(rows.counts.sum()) ** 2 // 4
-    return PairMatrices(1 if rows.complete else 2, np.uint32 if countable and most < 2**32 else np.float64)
-
-
-PER_ROW = 160
-"""Bytes per distinct row besides the matrix and a copy of the codes: the state of the chain, the merges."""
-PER_OBJECT = 80
-"""Bytes per object for the hierarchy of the objects and the results; the matrix is gone by then."""
-
-
-def _allocate_condensed(rows: Rows, matrices: PairMatrices) -> Condensed:
-    """One matrix, and a second one if there are two."""
-    entries = len(rows) * (len(rows) - 1) // 2
-    known = np.empty(entries if matrices.number == 2 else 0, dtype=matrices.dtype)
-    return Condensed(np.empty(entries, dtype=matrices.dtype), known, rows.counts.astype(np.float64))
-
-
-def bytes_with_pairs(rows: Rows, of_pairs: int, n_jobs: int | None) -> int:
-    """Peak of a fit with so many bytes for pairs of rows."""
-    m, p = rows.codes.shape
-    of_rows = m * (p * int(rows.codes.dtype.itemsize) + PER_ROW)
-    of_labels = 16 * int(rows.offsets[-1]) * min(thread_count(n_jobs), m)
-    return OVERHEAD + max(of_pairs + of_rows + of_labels, PER_OBJECT * len(rows.inverse))
-
-
-def _fill_levels(
-    similarity: RowSimilarity, level: NDArray[np.int64], members: NDArray[np.int64], condensed: Condensed
-) -> None:
-    """``level`` of the counts of each pair, 0 up to the threshold."""
-    levels = similarity.levels()
-    level = np.where(levels.values[levels.of_counts] <= similarity.least, 0, level)
-    columns, missing = similarity.rows.codes[:].T.copy(order="C"), similarity.missing()
-
-    def fill(rows: slice) -> None:
-        counters = np.empty((2, ROWS_AT_ONCE), dtype=np.min_scalar_type(len(columns)))
-        matrices = condensed.matrix, condensed.known
-        fill_levels(columns, missing, level, members, rows.start, rows.stop, counters, *matrices)
-
-    _fill_rows(similarity, fill)
-
-
-def _fill_similarities(similarity: RowSimilarity, members: NDArray[np.float64], condensed: Condensed) -> None:
-    """Sums over the pairs of ``members``, or similarities if there are none; 0 up to the threshold."""
-    codes, compared = similarity.rows.codes[:], tuple(similarity.comparison())
-
-    def fill(rows: slice) -> None:
-        matrices = condensed.matrix, condensed.known
-        fill_similarities(codes, compared, rows.start, rows.stop, similarity.least, members, *matrices)
-
-    _fill_rows(similarity, fill)
-
-
-def _fill_rows(similarity: RowSimilarity, fill: Callable[[slice], None]) -> None:
-    """Every row of a condensed matrix, some at a time."""
-    m, p = similarity.rows.codes.shape
-    parallel_map(fill, row_blocks(m, rows_per_call(m * p, MOST_ROWS)), similarity.n_jobs)
-
-
-def sums_of_pairs(similarity: RowSimilarity, summed: bool) -> Condensed:
-    """Similarities of all pairs of rows; or, ``summed`` over their objects, what is divided by what in them."""
-    m = len(similarity.rows)
+def _of_all_pairs(C: RowSimilarity, linkage: str) -> Condensed:
+    """The matrices of complete linkage or of the average; numbers of `levels_of` or counts if C is countable."""
+    (m, p), summed = C.codes.shape, linkage == "average"
+    number, dtype = pair_matrices(linkage, p, C.counts, C.compared.complete, C.countable, thresholded=True)
     entries = m * (m - 1) // 2
-    sizes = similarity.rows.counts.astype(np.float64)
-    known = np.empty(entries if summed and not similarity.complete else 0)
-    condensed = Condensed(np.empty(entries), known, sizes)
-    _fill_similarities(similarity, sizes if summed else np.empty(0), condensed)
+    known = np.empty(entries if number == 2 else 0, dtype=dtype)
+    condensed = Condensed(np.empty(entries, dtype=dtype), known, C.counts.astype(np.float64))
+    if not C.countable:
+        fill_sums(C, condensed.sizes if summed else np.empty(0), condensed)
+        return condensed
+    levels, columns = levels_of(p, C.compared.complete), C.codes.T.copy(order="C")
+    level = np.arange(p + 1)[:, None] if summed else levels.of_counts
+    level = np.where(levels.values[levels.of_counts] <= C.least, 0, level)
+    members = C.counts if summed else np.ones(m, dtype=np.int64)
+
+    def fill(rows: slice) -> None:
+        counters = np.empty((2, ROWS_AT_ONCE), dtype=np.min_scalar_type(p))
+        matrices = condensed.matrix, condensed.known
+        fill_levels(columns, C.missing, level, members, rows.start, rows.stop, counters, *matrices)
+
+    parallel_map(fill, row_blocks(m, rows_per_call(m * p, MOST_ROWS)), C.n_jobs)
     return condensed
+
+
+def fill_sums(C: RowSimilarity, members: NDArray[np.float64], condensed: Condensed) -> None:
+    """Sums over the pairs of ``members``, (m,), or similarities if there are none; 0 up to the threshold."""
+    m, p = C.codes.shape
+    compared = tuple(C.compared)
+
+    def fill(rows: slice) -> None:
+        matrices = condensed.matrix, condensed.known
+        fill_similarities(C.codes, compared, rows.start, rows.stop, C.least, members, *matrices)
+
+    parallel_map(fill, row_blocks(m, rows_per_call(m * p, MOST_ROWS)), C.n_jobs)
 
 
 def merges_of_matrix(
@@ -306,15 +535,10 @@ def merges_of_matrix(
 ) -> Merges:
     """Merges of a matrix in units of 1 / ``scale``, or of numbers of ``values``; the matrix is used up."""
     m = len(condensed.sizes)
-    pairs, found = _merge_arrays(m, np.float64)
-    run_interruptibly(
-        condensed_chain, condensed, linkage, Chain.of(m), np.arange(m), pairs, found, operations=4 * m * m
-    )
+    pairs, found = np.empty((m - 1, 2), dtype=np.int64), np.empty(m - 1)
+    state = (Chain.of(m), np.arange(m))
+    run_interruptibly(condensed_chain, condensed, linkage, *state, pairs, found, operations=4 * m * m)
     return _sort_merges(pairs, found / scale if values is None else values[found.astype(np.int64)])
-
-
-def _merge_arrays(m: int, dtype: Any) -> tuple[NDArray[np.int64], NDArray[Any]]:
-    return np.empty((m - 1, 2), dtype=np.int64), np.empty(m - 1, dtype=dtype)
 
 
 def _sort_merges(pairs: NDArray[np.int64], similarities: NDArray[np.float64]) -> Merges:
@@ -335,67 +559,38 @@ def _ascends(pairs: NDArray[np.int64], values: NDArray[Any]) -> bool:
     return bool((values[1:] >= values[:-1])[rows[1:] == rows[:-1]].all())
 
 
-def cut(merges: Merges, n_clusters: int) -> NDArray[np.int64]:
-    """Cluster of each row after the first merges: exactly ``n_clusters`` of them, also where heights are tied."""
-    clusters = np.empty(len(merges.pairs) + 1, dtype=np.int64)
-    cut_merges(merges.pairs[: len(clusters) - n_clusters], clusters)
-    return clusters
+# ---- The linkages ----
 
 
-def merges_of_scipy(matrix: NDArray[np.float64]) -> Merges:
-    """The merges of a linkage matrix in SciPy's format, (m - 1, 4)."""
-    row = [*range(len(matrix) + 1)]
-    pairs = []
-    for first, second in matrix[:, :2].astype(np.int64):
-        pairs.append((row[first], row[second]))
-        row.append(row[first])
-    return Merges(np.array(pairs, dtype=np.int64).reshape(-1, 2), matrix[:, 2])
+@dataclass(frozen=True)
+class Linkage:
+    """How similar two clusters are, by the similarities of their pairs."""
+
+    merges: Callable[[RowSimilarity, int], Merges]
+    """Of similarities of label rows and the bytes that a faster way may take."""
+    kernel: int
+    """What `merges_of_matrix` takes."""
+    reduce: Any
+    """The ufunc that makes two similarities one; `numpy.add`: they are sums, to be divided by the number of pairs."""
+    pairs: str
+    """The pairs that decide, in words."""
+    nearest: str | None
+    """How a new object finds the cluster nearest by this linkage, as in `stability.prediction_strength`, if it can."""
 
 
-def twin_heights(similarity: RowSimilarity, merges: Merges) -> NDArray[np.float64]:
-    """(m,) height at which the objects of a row merge: 1 - the mean weight of their labels.
-
-    With all labels no other row is as similar to a row as its objects are to each other. Where labels are missing one
-    may be: then they merge when the row does.
-    """
-    codes, offsets, joins = similarity.rows.codes[:], similarity.rows.offsets, similarity.joins
-    joined, labelled = np.zeros((2, len(codes)))
-    for t, (column, weight) in enumerate(zip(codes.T, similarity.weights, strict=True)):
-        joined += joins[offsets[t] + column]
-        labelled += np.where(column < similarity.rows.n_clusters[t], weight, 0.0)
-    heights = 1 - np.minimum(joined / labelled, 1)
-    first = np.ones(len(codes))
-    np.minimum.at(first, merges.pairs.ravel(), np.repeat(merges.heights, 2))
-    return np.asarray(np.minimum(heights, first))
+LINKAGES = {
+    "single": Linkage(single_linkage, SINGLE, np.maximum, "the most similar two of their objects", "nearest"),
+    "average": Linkage(average_linkage, AVERAGE, np.add, "their objects on average", "average"),
+    "complete": Linkage(complete_linkage, COMPLETE, np.minimum, "the least similar two of their objects", None),
+}
 
 
-def linkage_matrix(merges: Merges, rows: Rows, of_twins: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
-    """The hierarchy over the objects in SciPy's format.
-
-    Objects with equal rows merge first, at height 0 or that of their row, ``of_twins``, which is no more than the
-    heights of the merges with that row; those that have none of the rows last, at height 1.
-    """
-    n, m = len(rows.inverse), len(rows)
-    # An object of either cluster: twins, then rows, then objects that have none of these.
-    objects = np.argsort(rows.inverse, kind="stable")
-    row = rows.inverse[objects]
-    twins = np.flatnonzero((row[1:] == row[:-1]) & (row[1:] < m))
-    n_twins = len(twins)
-    of_rows = slice(n_twins, n_twins + m - 1)
-    pairs = np.empty((n - 1, 2), dtype=np.int64)
-    pairs[:n_twins, 0], pairs[:n_twins, 1] = objects[twins], objects[twins + 1]
-    pairs[of_rows] = objects[np.searchsorted(row, np.arange(m))][merges.pairs]
-    pairs[of_rows.stop :, 0], pairs[of_rows.stop :, 1] = objects[0], objects[row >= m]
-    heights = np.ones(n - 1)
-    heights[:n_twins] = 0 if of_twins is None else of_twins[row[twins]]
-    heights[of_rows] = merges.heights
-    del objects, row, twins  # an entry per object each: the peak is below
-    if of_twins is not None:
-        order = np.argsort(heights, kind="stable")
-        pairs, heights = pairs[order], heights[order]
-    matrix = np.empty((n - 1, 4))
-    matrix[:, 2] = heights
-    del heights
-    state = (np.arange(n), np.arange(n), np.ones(n, dtype=np.int64))
-    run_interruptibly(number_merges, pairs, *state, matrix, operations=64 * n)
-    return matrix
+def hierarchy_evidence(model: Any) -> list[Evidence]:
+    """What a fitted method says of its hierarchy of the objects, cut where lifetimes are longest or as was asked."""
+    found: list[Evidence] = []
+    if len(model.linkage_matrix_):
+        sizes, clusters = np.ones(len(model.labels_)), model.labels_.astype(np.int64)
+        found.append(Dendrogram(model.linkage_matrix_, sizes, clusters, "object", model.linkage, "1 − similarity"))
+    if model.lifetimes_:
+        found.append(Lifetimes(model.lifetimes_, model.n_clusters))
+    return found

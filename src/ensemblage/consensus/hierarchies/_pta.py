@@ -1,34 +1,222 @@
-"""PTA: a hierarchy by probability trajectories (Huang, Lai & Wang 2016)."""
+"""PTA: a hierarchy by probability trajectories (Huang, Lai & Wang 2016).
+
+1. The n_i objects of a label row i are a microcluster. Two of them are as similar as their co-association.
+2. A row's elite neighbours are those of its K largest co-associations. W has the co-association of two rows if either
+   is an elite neighbour of the other, else 0 (Eqs. 5 to 9).
+3. A walk goes from row i to row j with probability P_ij = n_j w_ij / Σ_l n_l w_il. A row's trajectory is its
+   distribution after 1, 2, …, T steps. Two rows are as similar as the cosine of their trajectories (Eqs. 10 to 13).
+4. A linkage of these similarities, in which each row counts once, is the consensus (Eq. 14). PTGP cuts the graph of
+   rows and clusters instead (`graphs/_ptgp.py`).
+"""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.base.memory import MAX_BYTES, OVERHEAD, Need
-from ensemblage.base.validation import MOST_TASKS, Bytes, Constraints, Whole
+from ensemblage.base.validation import MOST_TASKS, Bytes, Constraints, Whole, Words
 from ensemblage.consensus._base import BaseConsensus
 from ensemblage.consensus._capabilities import COMPARES_ROWS, Capabilities
-from ensemblage.consensus.hierarchies._content_order import ContentOrder
-from ensemblage.consensus.hierarchies._hierarchy import HierarchicalConsensus, Hierarchy
-from ensemblage.consensus.hierarchies._linkage import PER_OBJECT, PER_ROW, merges_of_matrix
-from ensemblage.consensus.hierarchies._linkages import LINKAGES
-from ensemblage.consensus.hierarchies._trajectories import (
-    WIDTH,
-    AssociationColumns,
-    EliteGraph,
-    default_number,
-    elite_degrees,
-    elite_graph,
-    elite_thresholds,
-    trajectory_similarities,
-)
+from ensemblage.consensus._lifetime import PER_OBJECT, PER_ROW, Hierarchy, hierarchy_of_rows, linkage_matrix
+from ensemblage.consensus.evidence import Evidence
+from ensemblage.consensus.hierarchies._linkage import LINKAGES, by_content, hierarchy_evidence, merges_of_matrix
+from ensemblage.kernels._graphs import walk
 from ensemblage.kernels._linkage import Condensed
+from ensemblage.kernels._neighbours import find_elite, find_thresholds
+from ensemblage.kernels._vectors import LANES
+from ensemblage.labels.ensemble import Ensemble
+from ensemblage.labels.interrupts import check_stopped, rows_per_call
 from ensemblage.labels.rows import Rows
-from ensemblage.labels.threads import thread_count
+from ensemblage.labels.threads import parallel_map, row_blocks, thread_count
+
+MOST_ROWS = 64
+"""Rows whose neighbours a thread looks for at a time."""
+WIDTH = 32
+"""Vectors that walk side by side. Sums over rows do not depend on it, so no result does."""
+DIGITS = 12
+"""Decimal places of a similarity: below them is rounding, which would break ties."""
+
+
+def pta(W: EliteGraph, T: int, linkage: str, n_jobs: int | None = None) -> Hierarchy:
+    """PTA of m label rows with the graph W of their elite neighbours, by walks of T steps."""
+    similarities = trajectory_similarities(W, T, n_jobs)
+    condensed = Condensed(similarities, np.empty(0), np.ones(len(W.counts)))
+    return hierarchy_of_rows(merges_of_matrix(condensed, LINKAGES[linkage].kernel), W.counts)
+
+
+def elite_graph(
+    codes: NDArray[Any],
+    n_clusters: NDArray[np.int64],
+    weights: NDArray[np.float64],
+    counts: NDArray[np.int64],
+    K: int,
+    n_jobs: int | None = None,
+    allow: Callable[[int], None] = lambda n_entries: None,
+) -> EliteGraph:
+    """W of m label rows. Rows that tie with the K-th elite neighbour are elite neighbours, too.
+
+    codes : (m, p), n_clusters where missing
+    n_clusters : (p,)
+    weights : (p,)
+    counts : (m,) objects of each row
+    allow : raises if W may not have so many entries, before it is made
+    """
+    m, p = codes.shape
+    absent = n_clusters.astype(codes.dtype)
+    some_missing, plain = bool((codes == absent).any()), bool((weights == weights[0]).all())
+    # The sum of the weights as the kernels make it, one after the other.
+    total = float(p if plain else np.cumsum(weights)[-1])
+    columns, blocks = codes.T.copy(order="C"), row_blocks(m, rows_per_call(m * p, MOST_ROWS))
+    compared = columns, absent[: p if some_missing else 0], None if plain else weights, total
+    work = np.min_scalar_type(p) if plain else np.float64
+    thresholds, degrees = np.empty(m), np.empty(m, dtype=np.int64)
+
+    def find(rows: slice) -> None:
+        """The K-th largest co-association of each row."""
+        counters = np.empty((2, m), dtype=work)
+        find_thresholds(*compared, rows.start, rows.stop, min(K, m), counters, thresholds[rows])
+
+    def count(rows: slice) -> None:
+        """Elite neighbours of each row, and rows that it is one of."""
+        counters, none = np.empty((2, m), dtype=work), (np.empty(0, dtype=np.int32), np.empty(0))
+        find_elite(*compared, rows.start, rows.stop, thresholds, counters, degrees[rows], *none)
+
+    def fill(rows: slice) -> None:
+        counters, part = np.empty((2, m), dtype=work), slice(indptr[rows.start], indptr[rows.stop])
+        if part.start < part.stop:
+            found = np.empty(rows.stop - rows.start, dtype=np.int64)
+            find_elite(*compared, rows.start, rows.stop, thresholds, counters, found, neighbours[part], links[part])
+
+    parallel_map(find, blocks, n_jobs)
+    parallel_map(count, blocks, n_jobs)
+    allow(int(degrees.sum()))
+    indptr = np.concatenate([[0], np.cumsum(degrees)])
+    neighbours, links = np.empty(indptr[-1], dtype=np.int32), np.empty(indptr[-1])
+    parallel_map(fill, blocks, n_jobs)
+    return EliteGraph(indptr, neighbours.view(np.uint32), links, counts.astype(np.float64))
+
+
+class Walk(NamedTuple):
+    """A sparse matrix, (m, m), times matrices: one step of as many walks as these have columns."""
+
+    indptr: NDArray[np.int64]
+    neighbours: NDArray[np.uint32]
+    weights: NDArray[np.float64]
+    after: NDArray[np.float64]
+    """(m,) factor of each row, of what its entries add up to."""
+    zeros: NDArray[np.uint64]
+    """(r,) as many as a row has entries at most."""
+
+    def __call__(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The matrix times one of shape (m, b)."""
+        check_stopped()
+        m, b = points.shape
+        if b % LANES:
+            points = np.hstack([points, np.zeros((m, -b % LANES))])
+        points = np.ascontiguousarray(points)
+        walked = np.empty_like(points)
+        walk(*self, points, walked)
+        return walked[:, :b]
+
+
+class EliteGraph(NamedTuple):
+    """Who is whose elite neighbour, W: symmetric, its diagonal 0, in CSR."""
+
+    indptr: NDArray[np.int64]
+    neighbours: NDArray[np.uint32]
+    links: NDArray[np.float64]
+    counts: NDArray[np.float64]
+    """(m,) objects of each row, n."""
+
+    def step(self, *, back: bool = False) -> Walk:
+        """P: P_ij = n_j w_ij / Σ_l n_l w_il, a row of 0 for a row without neighbours; or Pᵀ."""
+        ones = np.ones((len(self.counts), 1))
+        degrees = self._walk(self.counts, ones[:, 0])(ones)[:, 0]
+        out = np.divide(1.0, degrees, out=np.zeros(len(degrees)), where=degrees > 0)
+        return self._walk(out, self.counts) if back else self._walk(self.counts, out)
+
+    def _walk(self, before: NDArray[np.float64], after: NDArray[np.float64]) -> Walk:
+        """diag(after) W diag(before)."""
+        weights = before[self.neighbours]
+        weights *= self.links
+        zeros = np.zeros(np.diff(self.indptr).max(initial=0), dtype=np.uint64)
+        return Walk(self.indptr, self.neighbours, weights, after, zeros)
+
+
+def trajectory_similarities(W: EliteGraph, T: int, n_jobs: int | None) -> NDArray[np.float64]:
+    """Cosines of the trajectories of all pairs, condensed; 0 with a row that has no neighbours.
+
+    G = Σ_{t=1}^{T} P^t (P^t)ᵀ is P (I + P (I + …) Pᵀ) Pᵀ, T times over: O(r nnz T) time, one (r, r) matrix.
+    """
+    m, P = len(W.counts), W.step()
+    G, blocks = np.zeros((m, m)), row_blocks(m, WIDTH)
+
+    def walk_rows(rows: slice) -> None:
+        G[rows] = P(G[rows].T).T
+
+    def walk_columns(columns: slice) -> None:
+        G[:, columns] = P(G[:, columns])
+
+    for _ in range(T):
+        G.flat[:: m + 1] += 1
+        parallel_map(walk_rows, blocks, n_jobs)
+        parallel_map(walk_columns, blocks, n_jobs)
+    squares = G.diagonal()
+    scale = np.sqrt(np.divide(1.0, squares, out=np.zeros(m), where=squares > 0))
+    # An entry goes to where none stands that is still to be read.
+    condensed, start = G.reshape(-1), 0
+    for i in range(m - 1):
+        similarity = np.round(G[i, i + 1 :] * scale[i] * scale[i + 1 :], DIGITS)
+        condensed[start : start + m - 1 - i] = np.minimum(similarity, 1)
+        start += m - 1 - i
+    return condensed[:start]
+
+
+def cluster_similarities(W: EliteGraph, rows: Rows, T: int, n_jobs: int | None) -> NDArray[np.float64]:
+    """B, (r, d): mean cosine of a row's trajectory with those of the rows of each cluster, without all pairs of rows.
+
+    A row without neighbours is like itself alone. With Y = G_ii^-1/2 times H, its columns divided by their sums, B is
+    G_ii^-1/2 times the sum over t of P^t (P^t)ᵀ Y. O(r nnz T) time for G_ii, O(d nnz T) for the rest.
+    """
+    m, forth, back = len(rows), W.step(), W.step(back=True)
+    H = rows.binary_matrix()
+    H = (H / H.sum(axis=0)).tocsc()
+    squares = np.zeros(m)
+
+    def square(block: slice) -> None:
+        points = np.zeros((m, block.stop - block.start))
+        points[np.arange(block.start, block.stop), np.arange(points.shape[1])] = 1
+        for _ in range(T):
+            points = back(points)
+            squares[block] += np.einsum("ij,ij->j", points, points)
+
+    parallel_map(square, row_blocks(m, WIDTH), n_jobs)
+    scale = np.sqrt(np.divide(1.0, squares, out=np.zeros(m), where=squares > 0))
+    B = np.empty(H.shape)
+
+    def fill(block: slice) -> None:
+        share = H[:, block].toarray()
+        steps = [scale[:, None] * share]
+        for _ in range(T):
+            steps.append(back(steps[-1]))
+        points = np.zeros_like(share)
+        while len(steps) > 1:
+            points = forth(points + steps.pop())
+        B[:, block] = np.where(scale[:, None] > 0, scale[:, None] * points, share)
+
+    parallel_map(fill, row_blocks(H.shape[1], WIDTH), n_jobs)
+    return B
+
+
+def default_number(m: int) -> int:
+    """Elite neighbours and steps for m rows: min(20, ⌊√m / 2⌋), at least 2."""
+    return max(2, min(20, math.isqrt(m) // 2))
 
 
 class TrajectoryConsensus(BaseConsensus):
@@ -54,11 +242,10 @@ class TrajectoryConsensus(BaseConsensus):
         m = len(rows)
         self.n_neighbors_ = default_number(m) if self.n_neighbors is None else int(self.n_neighbors)
         self.n_steps_ = self._count_steps(m)
-        associated = AssociationColumns.of(rows)
-        thresholds = elite_thresholds(associated, self.n_neighbors_, self.n_jobs)
-        degrees = elite_degrees(associated, thresholds, self.n_jobs)
-        self._check_bytes(rows, int(self.n_clusters or 0), int(degrees.sum()))
-        return elite_graph(associated, thresholds, degrees, rows.counts, self.n_jobs)
+        return elite_graph(
+            *(rows.codes[:], rows.n_clusters, rows.weights, rows.counts, self.n_neighbors_, self.n_jobs),
+            allow=lambda n_entries: self._check_bytes(rows, int(self.n_clusters or 0), n_entries),
+        )
 
     def _count_steps(self, m: int) -> int:
         """Of each walk."""
@@ -81,7 +268,7 @@ class TrajectoryConsensus(BaseConsensus):
 
 
 @dataclass(eq=False, repr=False)
-class PTA(TrajectoryConsensus, HierarchicalConsensus):
+class PTA(TrajectoryConsensus):
     """Use it for few partitions with unreliable pairs: linkage of objects by their random walks.
 
     Parameters
@@ -170,6 +357,8 @@ class PTA(TrajectoryConsensus, HierarchicalConsensus):
     array([0.115, 0.166, 0.196, 0.487, 0.541, 0.607])
     """
 
+    _parameter_constraints: ClassVar[Constraints] = {"linkage": [Words(LINKAGES)]}
+
     _capabilities: ClassVar[Capabilities] = Capabilities(
         in_memory=COMPARES_ROWS, compares_pairs=True, finds_n_clusters=True
     )
@@ -188,10 +377,19 @@ class PTA(TrajectoryConsensus, HierarchicalConsensus):
     linkage_matrix_: NDArray[np.float64] = field(init=False)
     lifetimes_: dict[int, float] = field(init=False)
 
-    def _hierarchy(self, rows: Rows, content: ContentOrder, k: int | None) -> Hierarchy:
-        similarities = trajectory_similarities(self._elite_graph(content.rows), self.n_steps_, self.n_jobs)
-        condensed = Condensed(similarities, np.empty(0), np.ones(len(rows)))
-        return Hierarchy.of(merges_of_matrix(condensed, LINKAGES[self.linkage].kernel), content.rows)
+    def _fit(self, rows: Rows) -> NDArray[Any]:
+        """By rows and labels in the order of their content: ties are the rule, and no name of a label decides them."""
+        k = None if self.n_clusters is None else self._check_n_clusters(rows)
+        ordered, order, _ = by_content(rows)
+        found = pta(self._elite_graph(ordered), self.n_steps_, self.linkage, self.n_jobs)
+        self.linkage_matrix_ = linkage_matrix(found.merges, ordered.inverse)
+        self.lifetimes_ = {number: life for number, life in found.lives.items() if life > 0}
+        clusters = np.empty(len(rows), dtype=np.int64)
+        clusters[order] = found.cut(k)
+        return clusters
+
+    def _evidence(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Evidence, ...]:
+        return tuple(hierarchy_evidence(self))
 
     def _bytes_of_pairs(self, m: int, d: int, n_threads: int) -> int:
         return 8 * m * m + 24 * WIDTH * m * n_threads

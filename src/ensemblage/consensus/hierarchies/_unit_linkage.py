@@ -9,38 +9,28 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import squareform
 
 from ensemblage.base.memory import OVERHEAD, Need
-from ensemblage.consensus.hierarchies._linkage import Merges, sums_of_pairs
-from ensemblage.consensus.hierarchies._linkages import Linkage
-from ensemblage.consensus.hierarchies._row_similarity import RowSimilarity
-from ensemblage.labels.links import Units
-
-
-class UnitMerges(NamedTuple):
-    """A hierarchy over m rows in q units."""
-
-    merges: Merges
-    """First the rows of each unit, at height 0; then the units; then, at height 1, what is kept apart."""
-    heights: NDArray[np.float64]
-    """(q - least,) of the merges of units."""
-    least: int
-    """Clusters that are left where every further merge would join a pair that is kept apart."""
+from ensemblage.consensus._lifetime import Hierarchy, Merges, lifetimes, twin_heights
+from ensemblage.consensus.hierarchies._linkage import Linkage, RowSimilarity, fill_sums
+from ensemblage.kernels._linkage import Condensed
+from ensemblage.labels.links import ImpossiblePairs, Units, objects_text
 
 
 def need_of_units(units: Units) -> Need:
-    """What `linkage_of_units` takes: four square matrices of the rows and three of the units."""
+    """What `hierarchy_of_units` takes: four square matrices of the rows and three of the units."""
     m, q = len(units.of_rows), len(units)
     advice = "Use KMeansConsensus or a voting method, which make no matrix of all pairs, or raise max_bytes."
     n_bytes = OVERHEAD + 8 * (4 * m * m + 3 * q * q)
     return Need(n_bytes, f"the similarities of {m:,} label rows with links", advice)
 
 
-def linkage_of_units(similarity: RowSimilarity, units: Units, linkage: Linkage) -> UnitMerges:
+def hierarchy_of_units(C: RowSimilarity, units: Units, linkage: Linkage) -> Hierarchy:
     """Merge the two most similar units that may be in one cluster, of those that tie the first, as long as there are.
 
-    With q units of m rows: O(m² p + q²) time as a rule, O(q³) at worst, and two matrices of m² and of q² floats.
+    First merge the rows of each unit, at height 0; then the units; then, at height 1, what is kept apart. With q units
+    of m rows: O(m² p + q²) time as a rule, O(q³) at worst, and two matrices of m² and of q² floats.
     """
     m, q = len(units.of_rows), len(units)
-    of_units = UnitSimilarity.of(similarity, units, linkage)
+    of_units = UnitSimilarity.of(C, units, linkage)
     first = np.unique(units.of_rows, return_index=True)[1]
     inside = np.setdiff1d(np.arange(m), first)
     pairs = [(first[units.of_rows[row]], row) for row in inside]
@@ -49,7 +39,31 @@ def linkage_of_units(similarity: RowSimilarity, units: Units, linkage: Linkage) 
     left = np.setdiff1d(np.arange(q), [j for _, j in found])
     pairs += [(first[left[0]], first[u]) for u in left[1:]]
     all_heights = np.concatenate([np.zeros(len(inside)), heights, np.ones(len(left) - 1)])
-    return UnitMerges(Merges(np.array(pairs, dtype=np.int64).reshape(-1, 2), all_heights), np.array(heights), len(left))
+    merges = Merges(np.array(pairs, dtype=np.int64).reshape(-1, 2), all_heights)
+    of_twins = None
+    if C.has_local:
+        of_twins = np.zeros(m)
+        alone = np.setdiff1d(np.arange(m), units.bound)
+        of_twins[alone] = twin_heights(C.codes, *C.compared[:3], merges)[alone]
+    lives = lifetimes(heights, include_singletons=bool((C.counts > 1).any()) or q < m)
+    lives = {number + len(left) - 1: life for number, life in lives.items()}
+    # What is left when every merge is forbidden lives until similarity 0.
+    if len(left) > 1:
+        lives[len(left)] = 1 - float(heights[-1]) if len(heights) else 1.0
+    return Hierarchy(merges, lives, q, len(left), of_twins)
+
+
+def check_reached(k: int | None, n_least: int, units: Units) -> None:
+    """Raise unless merges that cannot-link allows lead to k clusters; None: to any number."""
+    if k is not None and k < n_least:
+        apart = np.unique(units.objects[units.apart])
+        raise ImpossiblePairs(
+            lambda name: (
+                f"n_clusters of EvidenceAccumulation must be ≥ the {n_least} clusters after which cannot_link forbids "
+                f"every merge, of the objects {objects_text(apart, name)}. Got {k}. Ask for more clusters or leave "
+                "pairs out."
+            )
+        )
 
 
 class UnitSimilarity(NamedTuple):
@@ -64,9 +78,12 @@ class UnitSimilarity(NamedTuple):
     linkage: Linkage
 
     @classmethod
-    def of(cls, similarity: RowSimilarity, units: Units, linkage: Linkage) -> UnitSimilarity:
-        of_pairs = sums_of_pairs(similarity, summed=linkage.adds)
-        q, of_rows = len(units), units.of_rows
+    def of(cls, C: RowSimilarity, units: Units, linkage: Linkage) -> UnitSimilarity:
+        summed = linkage.reduce is np.add
+        m, q, of_rows = len(units.of_rows), len(units), units.of_rows
+        entries, sizes = m * (m - 1) // 2, C.counts.astype(np.float64)
+        of_pairs = Condensed(np.empty(entries), np.empty(entries if summed and not C.compared.complete else 0), sizes)
+        fill_sums(C, sizes if summed else np.empty(0), of_pairs)
         rows = np.argsort(of_rows, kind="stable")
         starts = np.searchsorted(of_rows[rows], np.arange(q))
 
@@ -75,14 +92,14 @@ class UnitSimilarity(NamedTuple):
             return np.asarray(linkage.reduce.reduceat(linkage.reduce.reduceat(square, starts, axis=0), starts, axis=1))
 
         sums = by_units(of_pairs.matrix)
-        if not linkage.adds:
+        if not summed:
             known = np.ones((q, q))
         elif len(of_pairs.known):
             known = by_units(of_pairs.known)
         else:
-            sizes = np.bincount(of_rows, weights=of_pairs.sizes, minlength=q)
+            of_units = np.bincount(of_rows, weights=sizes, minlength=q)
             # The sum of the weights as the kernels make it, one after the other.
-            known = np.outer(sizes, sizes) * np.cumsum(similarity.weights)[-1]
+            known = np.outer(of_units, of_units) * np.cumsum(C.compared.weights)[-1]
         allowed = ~np.eye(q, dtype=bool)
         allowed[units.apart[:, 0], units.apart[:, 1]] = allowed[units.apart[:, 1], units.apart[:, 0]] = False
         return cls(sums, known, allowed, linkage)
@@ -127,6 +144,6 @@ class UnitSimilarity(NamedTuple):
         allowed = self.allowed[i] & self.allowed[j]
         self.allowed[i] = self.allowed[:, i] = allowed
         self.allowed[j] = self.allowed[:, j] = False
-        for matrix in (self.sums, self.known) if self.linkage.adds else (self.sums,):
+        for matrix in (self.sums, self.known) if self.linkage.reduce is np.add else (self.sums,):
             matrix[i] = self.linkage.reduce(matrix[i], matrix[j])
             matrix[:, i] = matrix[i]

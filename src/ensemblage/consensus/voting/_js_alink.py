@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 from scipy.cluster.hierarchy import linkage
 from scipy.spatial.distance import squareform
 
-from ensemblage.consensus._lifetime import lifetimes, longest_lifetime
+from ensemblage.consensus._lifetime import cut, lifetimes, longest_lifetime, merges_of_scipy
 from ensemblage.consensus.evidence import Dendrogram, Evidence, Lifetimes
-from ensemblage.consensus.hierarchies._linkage import cut, merges_of_scipy
 from ensemblage.consensus.voting._aggregation import ROWS_AT_ONCE, AggregatedPartition, entropy, scale_of
 from ensemblage.kernels._votes import sum_entropies
 from ensemblage.labels.interrupts import check_stopped, rows_per_call

@@ -23,8 +23,8 @@ from ensemblage import (
     KMeansConsensus,
     SpectralEnsembleClustering,
 )
-from ensemblage.consensus.kmeans._kcc import UTILITIES
-from ensemblage.consensus.kmeans._lloyd import lloyd, seed_at_random
+from ensemblage.consensus.kmeans._km import UTILITIES
+from ensemblage.consensus.kmeans._label_kmeans import kmeans, seed_at_random
 from ensemblage.consensus.kmeans._sec import AssociationUtility
 from ensemblage.labels.rows import labelled_rows
 
@@ -47,11 +47,13 @@ def utility_rows(n):
     """Ten iterations from the same start, no bounds; and one whole start with its seeding."""
     ensemble = Ensemble(labels_of(n))
     rows = labelled_rows(ensemble, np.ones(20))
-    seeds = seed_at_random(rows, K, np.random.RandomState(0))
-    utilities = {kind: UTILITIES[kind].of(rows) for kind in UTILITIES} | {"sec": AssociationUtility.of(rows)}
+    seeds = seed_at_random(rows.codes, rows.counts, rows.offsets, K, np.random.RandomState(0))
+    of_rows = rows.offsets, rows.weights, rows.label_sizes()
+    utilities = {kind: type(kind, (utility,), {"bounded": False})(*of_rows) for kind, utility in UTILITIES.items()}
+    utilities["sec"] = AssociationUtility.of(rows)
 
     def iterations(kind):
-        return lambda: lloyd(rows, utilities[kind], seeds, STEPS, 0.0, None, bounded=False)
+        return lambda: kmeans(rows.codes, rows.counts, utilities[kind], K, seeds, STEPS, 0.0, None)
 
     result = []
     for kind in KINDS:

@@ -11,19 +11,20 @@ from representatives import first_of
 from strategies import random_labels
 
 from ensemblage import KMeansConsensus
-from ensemblage.consensus._short_tables import ShortTable, check_look_ups, lines_of_zeros, whole_lanes
-from ensemblage.consensus.kmeans import _lloyd
+from ensemblage.consensus.kmeans import _label_kmeans
 from ensemblage.kernels._jit import jit
-from ensemblage.kernels._label_kmeans import assign_many_rows, assign_rows, limit_distances
+from ensemblage.kernels._label_kmeans import ShortTable, assign_many_rows, assign_rows, limit_distances, lines_of_zeros
 from ensemblage.kernels._neighbours import nth_largest
 from ensemblage.kernels._points import move_points
 from ensemblage.kernels._table_rows import (
     add_lines,
     add_table_rows,
     add_weighted_rows,
+    check_look_ups,
     reaches,
     two_least,
     two_least_shorts,
+    whole_lanes,
 )
 from ensemblage.kernels._vectors import LANES, LINE, SHORT_LANES
 
@@ -302,7 +303,7 @@ def test_a_table_of_short_numbers_changes_nothing(utility, missing, monkeypatch)
     labels = random_labels(1500, 7, 9, missing)
     found = []
     for threshold, n_jobs in ((np.inf, 1), (0, 1), (0, 2)):
-        monkeypatch.setattr(_lloyd, "LABELS_OF_SHORT_TABLE", (threshold, 0))
+        monkeypatch.setattr(_label_kmeans, "LABELS_OF_SHORT_TABLE", (threshold, 0))
         model = KMeansConsensus(6, utility=utility, n_init=2, random_state=0, n_jobs=n_jobs).fit(labels)
         found.append([model.labels_, model.objective_, model.n_iter_, model.predict(labels)])
     for other in found[1:]:

@@ -168,7 +168,7 @@ def test_the_memory_of_a_search_is_counted(p):
     labels[np.arange(p) % 12, np.arange(p)] = -1
     rows = rows_of(labels)
     search = _salso.Search(_salso.Draws(rows, "binder", 1.0), 11, np.random.RandomState(0))
-    taken = sum(array.nbytes for array in search._state)
+    taken = sum(array.nbytes for array in search.tables)
     one, two = (SalsoConsensus(loss="binder", n_jobs=n)._bytes(rows, 11).n_bytes for n in (1, 2))
     assert taken <= two - one <= 2 * taken
 
@@ -230,7 +230,7 @@ def test_all_partitions_as_the_naive_twin(loss, a, missing):
     labels = np.unique(random_labels(n=6, p=5, k=3, missing=missing, seed=1), axis=0)
     counts, weights = np.arange(1, len(labels) + 1), np.arange(1, 6)
     draws = _salso.Draws(rows_of(labels, weights, sample_weight=counts), loss, a)
-    found = SalsoConsensus._least(draws, 3)
+    found = _salso.least_of_all(draws, 3)
     every = [c for c in naive.all_partitions(len(labels)) if c.max() < 3]
     many = np.repeat(labels, counts, axis=0)
     losses = [naive.expected_loss(many, np.repeat(c, counts), loss, a, weights) for c in every]
@@ -281,7 +281,7 @@ def test_rounds_of_shakes_until_one_lowers_nothing(monkeypatch):
     start = _salso.Run(draws.expected_loss(labels), labels, 1)
     for n_rounds in (1, 2, 20):
         shaken.clear()
-        found = SalsoConsensus(n_init=3, n_jobs=1)._shaken(draws, 7, [start], n_rounds, 0)
+        found = _salso.shaken(draws, _salso.Settings(7, 3, 10, n_rounds, 1, 100, 1), [start], 0)
         rounds = np.array(shaken).reshape(-1, 3)
         assert (rounds == rounds[:, :1]).all()
         assert (np.diff(rounds[:, 0]) < -1e-9).all()
@@ -295,7 +295,7 @@ def test_rounds_of_shakes_until_one_lowers_nothing(monkeypatch):
 def test_starts_that_agree_are_shaken_unless_rows_are_many(monkeypatch, most, n_shaken):
     shaken = []
     monkeypatch.setattr(_salso, "MOST_SHAKEN", most)
-    monkeypatch.setattr(_salso, "_agree", lambda _: True)
+    monkeypatch.setattr(_salso, "agree", lambda _: True)
     monkeypatch.setattr(_salso.Search, "shake", lambda _, n_shakes, max_iter: shaken.append(n_shakes) or 0)
     SalsoConsensus(n_init=4, random_state=0).fit(noisy_draws())
     assert shaken == [_salso.N_SHAKES] * n_shaken

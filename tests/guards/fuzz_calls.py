@@ -40,10 +40,10 @@ from ensemblage.base.validation import (
     Words,
     parameter_constraints,
 )
-from ensemblage.consensus.kmeans import _lloyd
+from ensemblage.consensus.kmeans import _label_kmeans
 from ensemblage.metrics import cluster_weights, density
 
-MANY = _lloyd.LABELS_OF_SHORT_TABLE
+MANY = _label_kmeans.LABELS_OF_SHORT_TABLE
 NEEDS = {"cspa": "pymetis", "mcla": "pymetis", "hgpa": "mtkahypar"}
 NAMES = [name for name in METHODS if name not in NEEDS or find_spec(NEEDS[name])]
 
@@ -187,7 +187,7 @@ def number_of_clusters(name: str, labels: np.ndarray, draw: Random) -> int | Non
 
 def case(draw: Random, folder: Path) -> str:
     many = draw.random() < 0.5  # the ways that are for many labels, of few
-    _lloyd.LABELS_OF_SHORT_TABLE = (0, 0) if many else MANY
+    _label_kmeans.LABELS_OF_SHORT_TABLE = (0, 0) if many else MANY
     kind = draw.random()
     if kind < 0.08:
         return case_of_features(draw)

@@ -157,7 +157,7 @@ BY_METHOD = {
     "_ecpcs": ["ecpcs", "evidence"],
     "_eac": ["lwgp", "transfer_cut"],
     "_ncut": ["ncut", "graph"],
-    "_ecc _kcc _label_kmeans _lloyd _km _density_climb _short_tables": ["kmeans", "predict", "lanes"],
+    "_kcc _label_kmeans _km _density_climb": ["kmeans", "predict", "lanes"],
     "_sec": ["sec"],
     "_eac _linkage _unit_linkage _lifetime": ["evidence", "lifetime", "lwgp", "names"],
     "_label_similarity": ["evidence", "ecpcs", "lce"],

@@ -77,7 +77,7 @@ METHODS.register(
             references=("candel2023", "steinbach2000"),
             theory="kmeans",
             place="Candel 2023, Secs. 4.2-4.4, Eqs. 21-23",
-            read=("gain_of",),
+            read=("h_km", "bisect"),
             published={"split_rule": "size"},
         ),
         "kcc": Method(
@@ -411,7 +411,7 @@ METHODS.register(
             references=("topchy2004",),
             theory="latent",
             place="Topchy, Jain & Punch 2004: mixture of latent classes",
-            read=("Em",),
+            read=("em", "expect", "maximise"),
         ),
         "salso-vi": Method(
             SalsoConsensus,
@@ -423,7 +423,7 @@ METHODS.register(
             references=("dahl2022", "wade2018"),
             theory="latent",
             place=OF_SALSO,
-            read=("Search",),
+            read=("salso",),
         ),
         "salso-binder": Method(
             SalsoConsensus,
@@ -436,7 +436,7 @@ METHODS.register(
             references=("dahl2022", "wade2018"),
             theory="latent",
             place=OF_SALSO,
-            read=("Search",),
+            read=("salso",),
         ),
         "salso-omari": Method(
             SalsoConsensus,
@@ -449,7 +449,7 @@ METHODS.register(
             references=("dahl2022",),
             theory="latent",
             place=OF_SALSO,
-            read=("Search",),
+            read=("salso",),
         ),
         "salso-nvi": Method(
             SalsoConsensus,
@@ -462,7 +462,7 @@ METHODS.register(
             references=("dahl2022",),
             theory="latent",
             place=OF_SALSO,
-            read=("Search",),
+            read=("salso",),
         ),
         "salso-id": Method(
             SalsoConsensus,
@@ -475,7 +475,7 @@ METHODS.register(
             references=("dahl2022",),
             theory="latent",
             place=OF_SALSO,
-            read=("Search",),
+            read=("salso",),
         ),
         "salso-nid": Method(
             SalsoConsensus,
@@ -488,7 +488,7 @@ METHODS.register(
             references=("dahl2022",),
             theory="latent",
             place=OF_SALSO,
-            read=("Search",),
+            read=("salso",),
         ),
         "soft-euclidean": Method(
             EuclideanMedian,

@@ -4,14 +4,56 @@ The clusters of a partition have a table (offsets[p], K + 1) of objects by (labe
 all rows that are placed. g is a table of x log₂ x or x². A row moves in O(p); all its targets cost O(K p).
 """
 
-from typing import Any
+from __future__ import annotations
+
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ensemblage.kernels._jit import inner_jit, jit
 
 PLAIN, OMARI, NVI, ID, NID = 0, 1, 2, 3, 4
 """Kinds of losses. A plain one is a sum of g over clusters and cells: VI, Binder."""
+
+
+class PartitionLoss(NamedTuple):
+    """What a partition of m rows is compared with; kernels get it as a plain tuple, and read it."""
+
+    codes: NDArray[Any]
+    """(m, p) draws of the rows."""
+    counts: NDArray[np.int64]
+    """(m,) objects with that row."""
+    offsets: NDArray[np.int64]
+    """(p + 1,)"""
+    weights: NDArray[np.float64]
+    """(p,)"""
+    g: NDArray[np.float64]
+    """(≥ 3,) as in `g_of`."""
+    kind: int
+    a: float
+    """The loss."""
+    margin: float
+    """By how much a move must lower the loss."""
+
+
+class PartitionTables(NamedTuple):
+    """A partition into K clusters and its tables with the draws; kernels get it as a plain tuple, and change it."""
+
+    labels: NDArray[np.int32]
+    """(m,) cluster of each row, -1 if it has none yet."""
+    n_rows: NDArray[np.int64]
+    """(K,) rows of each cluster."""
+    table: NDArray[np.int32]
+    """(offsets[p], K + 1) objects by (label, cluster); the last column: of all clusters."""
+    gains: NDArray[np.float64]
+    """(offsets[p], K) g(x + 1) - g(x) of each x of ``table``, 0 of all objects; (0, K) if g is no table of all objects,
+    or the loss is no plain one.
+    """
+    totals: NDArray[np.int64]
+    """(p, K + 1) objects of each cluster that each draw labels; (1, K + 1) where all label all."""
+    sums: NDArray[np.float64]
+    """(p, 3) u, v, t of the loss; (0, 3) for a plain one."""
 
 
 @inner_jit
@@ -43,25 +85,15 @@ def loss_of_draw(kind: int, u: float, v: float, t: float, n: float, g_n: float) 
 
 
 @inner_jit
-def add_row(
-    i: int,
-    k: int,
-    q: int,
-    codes: Any,
-    offsets: Any,
-    g: Any,
-    cluster_in: int,
-    table: Any,
-    gains: Any,
-    totals: Any,
-    sums: Any,
-) -> None:
+def add_row(i: int, k: int, q: int, cluster_in: int, loss: Any, tables: Any) -> None:
     """i, q : IN row, and its objects: negative ones are taken out
     k : IN column
-    cluster_in : IN column of ``sums`` that the totals of column k are in: 0 of all rows, 1 of clusters
-    table, gains, totals : IN/OUT as in `place_rows`
-    sums : IN/OUT (p, 3) u, v, t; (0, 3) if nobody wants them
+    cluster_in : IN column of the sums that the totals of column k are in: 0 of all rows, 1 of clusters
+    loss : IN PartitionLoss
+    tables : IN/OUT PartitionTables
     """
+    codes, _, offsets, _, g, _, _, _ = loss
+    _, _, table, gains, totals, sums = tables
     complete, wanted, has_gains = totals.shape[0] == 1, len(sums) > 0, len(gains) > 0 and cluster_in == 1
     if complete:
         totals[0, k] += q
@@ -85,23 +117,14 @@ def add_row(
 
 
 @inner_jit
-def add_plain_costs(
-    i: int,
-    q: int,
-    own: int,
-    codes: Any,
-    offsets: Any,
-    weights: Any,
-    g: Any,
-    a: float,
-    table: Any,
-    gains: Any,
-    totals: Any,
-    costs: Any,
-) -> None:
+def add_plain_costs(i: int, q: int, own: int, loss: Any, tables: Any, costs: Any) -> None:
     """i, q, own : IN row, its objects and its cluster, -1 if it has none
+    loss : IN PartitionLoss
+    tables : IN PartitionTables
     costs : OUT (K',) by how much each cluster raises the loss, times its denominator, when the row comes to it
     """
+    codes, _, offsets, weights, g, _, a, _ = loss
+    _, _, table, gains, totals, _ = tables
     n_targets, complete = len(costs), totals.shape[0] == 1
     of_own, weight = 0.0, 0.0
     one = q == 1 and len(gains) > 0
@@ -135,24 +158,13 @@ def add_plain_costs(
 
 
 @inner_jit
-def add_costs_of_draws(
-    i: int,
-    q: int,
-    own: int,
-    codes: Any,
-    offsets: Any,
-    weights: Any,
-    g: Any,
-    kind: int,
-    table: Any,
-    totals: Any,
-    sums: Any,
-    costs: Any,
-) -> None:
+def add_costs_of_draws(i: int, q: int, own: int, loss: Any, tables: Any, costs: Any) -> None:
     """`add_plain_costs` of the other losses, draw by draw.
 
     costs : OUT (K',) weighted sum over the draws that label the row of the loss with it in each cluster
     """
+    codes, _, offsets, weights, g, kind, _, _ = loss
+    _, _, table, _, totals, sums = tables
     n_targets, complete, last = len(costs), totals.shape[0] == 1, table.shape[1] - 1
     for k in range(n_targets):
         costs[k] = 0.0
@@ -176,41 +188,15 @@ def add_costs_of_draws(
 
 
 @jit
-def place_rows(
-    order: Any,
-    codes: Any,
-    counts: Any,
-    offsets: Any,
-    weights: Any,
-    g: Any,
-    kind: int,
-    a: float,
-    margin: float,
-    labels: Any,
-    n_rows: Any,
-    table: Any,
-    gains: Any,
-    totals: Any,
-    sums: Any,
-) -> int:
+def place_rows(order: Any, loss: Any, tables: Any) -> int:
     """Put rows, one after the other, into the cluster with the least loss; returns how many have another one now.
 
     order : IN rows
-    codes : IN (m, p)
-    counts : IN (m,) objects with that row
-    offsets : IN (p + 1,)
-    weights : IN (p,)
-    g : IN (≥ 3,) as in `g_of`
-    kind, a : IN the loss
-    margin : IN by how much a move must lower the loss
-    labels : IN/OUT (m,) cluster of each row, -1 if it has none yet
-    n_rows : IN/OUT (K,) rows of each cluster
-    table : IN/OUT (offsets[p], K + 1) int32, objects by (label, cluster); the last column: of all clusters
-    gains : IN/OUT (offsets[p], K) g(x + 1) - g(x) of each x of ``table``, 0 of all objects; (0, K) if g is no table of
-        all objects, or the loss is no plain one
-    totals : IN/OUT (p, K + 1) objects of each cluster that each draw labels; (1, K + 1) where all label all
-    sums : IN/OUT (p, 3) u, v, t of the loss; (0, 3) for a plain one
+    loss : IN PartitionLoss
+    tables : IN/OUT PartitionTables
     """
+    _, counts, _, weights, g, kind, _, margin = loss
+    labels, n_rows, _, _, _, _ = tables
     K, n_moved = len(n_rows), 0
     found = weights[:0].repeat(0)
     for r in range(len(order)):
@@ -227,9 +213,9 @@ def place_rows(
             found = g[:1].repeat(min(K, 2 * n_targets))
         costs = found[:n_targets]
         if kind == PLAIN:
-            add_plain_costs(i, q, own, codes, offsets, weights, g, a, table, gains, totals, costs)
+            add_plain_costs(i, q, own, loss, tables, costs)
         else:
-            add_costs_of_draws(i, q, own, codes, offsets, weights, g, kind, table, totals, sums, costs)
+            add_costs_of_draws(i, q, own, loss, tables, costs)
         best = own
         for k in range(n_targets):
             if n_rows[k] > 0 and k != own and (best < 0 or costs[k] < costs[best] - margin):
@@ -239,11 +225,11 @@ def place_rows(
         if best == own:
             continue
         if own < 0:
-            add_row(i, K, q, codes, offsets, g, 0, table, gains, totals, sums)
+            add_row(i, K, q, 0, loss, tables)
         else:
-            add_row(i, own, -q, codes, offsets, g, 1, table, gains, totals, sums)
+            add_row(i, own, -q, 1, loss, tables)
             n_rows[own] -= 1
-        add_row(i, best, q, codes, offsets, g, 1, table, gains, totals, sums)
+        add_row(i, best, q, 1, loss, tables)
         n_rows[best] += 1
         labels[i] = best
         n_moved += 1
@@ -251,92 +237,63 @@ def place_rows(
 
 
 @jit
-def least_partition(
-    codes: Any,
-    counts: Any,
-    offsets: Any,
-    weights: Any,
-    g: Any,
-    kind: int,
-    a: float,
-    margin: float,
-    labels: Any,
-    n_rows: Any,
-    table: Any,
-    gains: Any,
-    totals: Any,
-    sums: Any,
-    best: Any,
-) -> None:
+def least_partition(loss: Any, tables: Any, best: Any) -> None:
     """The first of all partitions of the rows into at most K clusters, row by row, that has the least loss.
 
-    labels : IN/OUT (m,) -1 for every row
-    table, totals, sums : IN/OUT zeros, sums (p, 3)
-    gains : IN (0, K)
+    loss : IN PartitionLoss
+    tables : IN/OUT PartitionTables: labels of -1, zeros, no gains, and sums for any kind of loss
     best : OUT (m,) its clusters
-    others : IN as in `place_rows`
     """
+    _, counts, _, weights, g, kind, a, margin = loss
+    labels, n_rows, _, _, totals, sums = tables
     m, K, least = len(labels), len(n_rows), np.inf
     n_used = np.zeros(m + 1, dtype=np.int64)  # clusters of the rows before each
     for row in range(m):
-        add_row(row, K, counts[row], codes, offsets, g, 0, table, gains, totals, sums)
+        add_row(row, K, counts[row], 0, loss, tables)
     i = 0
     while i >= 0:
         k = labels[i]
         if k >= 0:
-            add_row(i, k, -counts[i], codes, offsets, g, 1, table, gains, totals, sums)
+            add_row(i, k, -counts[i], 1, loss, tables)
         k += 1
         if k > min(n_used[i], K - 1):
             labels[i] = -1
             i -= 1
             continue
-        add_row(i, k, counts[i], codes, offsets, g, 1, table, gains, totals, sums)
+        add_row(i, k, counts[i], 1, loss, tables)
         labels[i] = k
         if i < m - 1:
             n_used[i + 1] = max(n_used[i], k + 1)
             i += 1
             continue
-        loss = 0.0
+        found = 0.0
         for j in range(len(sums)):
             u, v, t, n = sums[j, 0], sums[j, 1], sums[j, 2], totals[0 if totals.shape[0] == 1 else j, K]
             of_draw = (1 - a / 2) * v - t if kind == PLAIN else loss_of_draw(kind, u, v, t, n, g_of(g, n))
-            loss += weights[j] * of_draw
-        if loss < least - margin:
-            least = loss
+            found += weights[j] * of_draw
+        if found < least - margin:
+            least = found
             best[:] = labels
 
 
 @jit
-def second_best(
-    codes: Any,
-    counts: Any,
-    offsets: Any,
-    weights: Any,
-    g: Any,
-    kind: int,
-    a: float,
-    labels: Any,
-    n_rows: Any,
-    table: Any,
-    gains: Any,
-    totals: Any,
-    sums: Any,
-    targets: Any,
-    margins: Any,
-) -> None:
+def second_best(loss: Any, tables: Any, targets: Any, margins: Any) -> None:
     """Of each row the best cluster other than its own, and by how much it raises the loss.
 
+    loss : IN PartitionLoss
+    tables : IN PartitionTables
     targets : OUT (m,) that cluster, an empty one if it is best; -1 if there is none
     margins : OUT (m,) weighted sum over the draws; ∞ if there is none
-    others : IN as in `place_rows`
     """
+    _, counts, _, _, g, kind, _, _ = loss
+    labels, n_rows, _, _, _, _ = tables
     costs = g[:1].repeat(len(n_rows))
     for i in range(len(labels)):
         own = labels[i]
         if kind == PLAIN:
-            add_plain_costs(i, counts[i], own, codes, offsets, weights, g, a, table, gains, totals, costs)
+            add_plain_costs(i, counts[i], own, loss, tables, costs)
         else:
-            add_costs_of_draws(i, counts[i], own, codes, offsets, weights, g, kind, table, totals, sums, costs)
+            add_costs_of_draws(i, counts[i], own, loss, tables, costs)
         targets[i], margins[i] = -1, np.inf
         for k in range(len(n_rows)):
             if k != own and costs[k] - costs[own] < margins[i]:
@@ -344,43 +301,36 @@ def second_best(
 
 
 @jit
-def count_rows(
-    order: Any,
-    signed: Any,
-    codes: Any,
-    offsets: Any,
-    g: Any,
-    labels: Any,
-    n_rows: Any,
-    table: Any,
-    gains: Any,
-    totals: Any,
-    sums: Any,
-) -> None:
+def count_rows(order: Any, signed: Any, loss: Any, tables: Any) -> None:
     """Count rows in the clusters that they have; with negative objects, take them out and give them none.
 
     order : IN rows
     signed : IN (m,) objects with each row, or their negatives
-    others : as in `place_rows`
+    loss : IN PartitionLoss
+    tables : IN/OUT PartitionTables
     """
+    labels, n_rows, _, _, _, _ = tables
     K = len(n_rows)
     for r in range(len(order)):
         i = order[r]
         k, q = labels[i], signed[i]
         if k < 0:
             continue
-        add_row(i, K, q, codes, offsets, g, 0, table, gains, totals, sums)
-        add_row(i, k, q, codes, offsets, g, 1, table, gains, totals, sums)
+        add_row(i, K, q, 0, loss, tables)
+        add_row(i, k, q, 1, loss, tables)
         n_rows[k] += 1 if q > 0 else -1
         if q < 0:
             labels[i] = -1
 
 
 @jit
-def sum_tables(offsets: Any, g: Any, table: Any, totals: Any, sums: Any) -> None:
-    """offsets, g, table, totals : IN as in `place_rows`
+def sum_tables(loss: Any, tables: Any, sums: Any) -> None:
+    """loss : IN PartitionLoss
+    tables : IN PartitionTables
     sums : OUT (p, 3) u, v, t of each draw
     """
+    _, _, offsets, _, g, _, _, _ = loss
+    _, _, table, _, totals, _ = tables
     K = table.shape[1] - 1
     for j in range(len(sums)):
         u, v, t = 0.0, 0.0, 0.0

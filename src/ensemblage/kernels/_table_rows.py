@@ -4,9 +4,12 @@ A row of codes has one label in each partition, and a table a row for each label
 all columns at once. The widths of tables are multiples of ``LANES``, of 16-bit numbers of ``SHORT_LANES``.
 """
 
-from typing import Any
+from __future__ import annotations
+
+from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ensemblage.kernels._jit import inner_jit
 from ensemblage.kernels._vectors import (
@@ -18,6 +21,33 @@ from ensemblage.kernels._vectors import (
     write_lines,
     write_table_rows,
 )
+
+Floats = TypeVar("Floats", np.float32, np.float64)
+
+
+def whole_lanes(table: NDArray[Floats], filled_with: float) -> NDArray[Floats]:
+    """The table, C-contiguous, with columns of one value up to a multiple of ``LANES``.
+
+    Raises ValueError if a number in it is not finite: there is no least sum with NaN.
+    """
+    if not np.isfinite(table).all():
+        raise ValueError(
+            f"Distances and votes must be finite in {table.dtype}. Got {table[~np.isfinite(table)][0]}. "
+            "Give weights and parameters (exponent, smoothing) of a less extreme size."
+        )
+    d, k = table.shape
+    wide = np.full((d, k + -k % LANES), filled_with, dtype=table.dtype)
+    wide[:, :k] = table
+    return wide
+
+
+def check_look_ups(codes: Any, offsets: NDArray[np.int64], table: NDArray[Any]) -> None:
+    """`add_table_rows` checks nothing: a table must have a row for every code of every partition, in whole lanes."""
+    if codes.shape[1] != len(offsets) - 1 or len(table) != offsets[-1] or table.shape[1] % LANES:
+        raise ValueError(
+            f"A table of {len(offsets) - 1} partitions must have {offsets[-1]} rows and a multiple of {LANES} columns. "
+            f"Got shape {table.shape} for {codes.shape[1]} partitions. This is a bug: report it."
+        )
 
 
 @inner_jit

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import KW_ONLY, dataclass, field, replace
+from functools import partial
 from math import isqrt
 from typing import Any, ClassVar, NamedTuple
 
@@ -13,12 +14,17 @@ from sklearn.exceptions import ConvergenceWarning
 
 from ensemblage.base.random import task_seeds
 from ensemblage.base.validation import Constraints, Whole, Words, check_fitted, check_whole, weight_unit
+from ensemblage.consensus._base import InductiveConsensus
 from ensemblage.consensus._capabilities import Capabilities
 from ensemblage.consensus.evidence import Evidence, Splits
-from ensemblage.consensus.kmeans._density_climb import cluster_densities
-from ensemblage.consensus.kmeans._km import CategoryUtility
-from ensemblage.consensus.kmeans._label_kmeans import STARTS, BaseKMeans
-from ensemblage.consensus.kmeans._lloyd import Centroids, nearest_centroids
+from ensemblage.consensus.kmeans._km import CategoryUtility, cluster_densities
+from ensemblage.consensus.kmeans._label_kmeans import (
+    KMEANS_CONSTRAINTS,
+    STARTS,
+    Centroids,
+    kmeans,
+    nearest_centroids,
+)
 from ensemblage.labels.blocks import LabelRows
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.labels.rows import Rows
@@ -48,6 +54,8 @@ class Part(NamedTuple):
 
     rows: NDArray[np.intp]
     """Its distinct rows, in order."""
+    profile: NDArray[np.int64]
+    """(d,) its objects with each label."""
     size: int
     density: float
     loss: float
@@ -63,14 +71,101 @@ class Bisection(NamedTuple):
     n_iter: int
 
 
+class Tree(NamedTuple):
+    """The splits in their order, and what is left."""
+
+    leaves: dict[int, Part]
+    """The parts that were not split, by number."""
+    splits: list[Split]
+    centroids: list[Centroids]
+    """Of the two halves of each split."""
+    n_iter: int
+
+
+def h_km(
+    codes: LabelRows,
+    counts: NDArray[np.int64],
+    utility: CategoryUtility,
+    k: int,
+    rule: str,
+    init: str,
+    n_init: int,
+    max_iter: int,
+    tol: float,
+    seed: int,
+    n_jobs: int | None = None,
+) -> Tree:
+    """Bisecting k-means on H (Candel, Secs. 4.2-4.4; Steinbach et al. 2000), until there are k parts.
+
+    The parts are independent after a split (Sec. 4.3): each has a seed of its own, so that the tree does not depend on
+    the order in which they are split, and what will most likely be split next is split ahead, one part per thread.
+    """
+    split = partial(bisect, codes, counts, utility, init, n_init, max_iter, tol, n_jobs)
+    parts = {0: part_of(np.arange(len(codes)), utility.counts, utility, seed)}
+    bisections: dict[int, Bisection] = {}
+    splits, centroids, n_iter, n_objects = list[Split](), list[Centroids](), 0, parts[0].size
+    # The part with the least is split next; of equal ones the one that was made first.
+    rank = {"size": lambda i: -parts[i].size, "density": lambda i: parts[i].density}
+    while len(parts) < k:
+        splittable = [i for i in parts if parts[i].loss > 0]
+        if not splittable:
+            break
+        splittable.sort(key=rank.get(rule, lambda i: -parts[i].loss))
+        n_ahead = len(splittable) if rule == "gain" else min(thread_count(n_jobs), k - len(parts))
+        todo = [i for i in splittable[:n_ahead] if i not in bisections]
+        if rule == "gain" or splittable[0] in todo:
+            found = parallel_map(split, [parts[i] for i in todo], n_jobs)
+            bisections.update(zip(todo, found, strict=True))
+        if rule == "gain":
+            splittable.sort(key=lambda i: -gain_of(parts[i], bisections[i], n_objects))
+        best, t = splittable[0], len(splits)
+        part, bisection = parts.pop(best), bisections.pop(best)
+        parts[2 * t + 1], parts[2 * t + 2] = bisection.halves
+        loss_after = sum(half.loss for half in bisection.halves)
+        splits.append(Split(best, part.size, part.loss, loss_after, gain_of(part, bisection, n_objects)))
+        centroids.append(bisection.centroids)
+        n_iter += bisection.n_iter
+    return Tree(parts, splits, centroids, n_iter)
+
+
+def bisect(
+    codes: LabelRows,
+    counts: NDArray[np.int64],
+    utility: CategoryUtility,
+    init: str,
+    n_init: int,
+    max_iter: int,
+    tol: float,
+    n_jobs: int | None,
+    part: Part,
+) -> Bisection:
+    """Split one part by k-means with k = 2 (Candel, Sec. 4.4); depends on nothing but the part."""
+    inside, own = part.rows, replace(utility, counts=part.profile)
+    if len(inside) < len(codes):
+        codes, counts = codes.take(inside), counts[inside]
+    *seeds, left, right = task_seeds(part.seed, n_init + 2).tolist()
+    starts = (kmeans(codes, counts, own, 2, init, max_iter, tol, n_jobs, seed) for seed in seeds)
+    best = min(starts, key=lambda start: start.loss)
+    first, second = (
+        part_of(inside[best.clusters == c], best.profile[c], utility, seed) for c, seed in enumerate((left, right))
+    )
+    return Bisection((first, second), Centroids.of(best, codes), best.n_iter)
+
+
+def part_of(inside: NDArray[np.intp], profile: NDArray[np.int64], utility: CategoryUtility, seed: int) -> Part:
+    """A node of these rows, whose labels have so many objects."""
+    sizes, densities = cluster_densities(profile[None], utility.offsets, utility.weights)
+    return Part(inside, profile, int(sizes[0]), float(densities[0]), utility.loss(profile[None]), seed)
+
+
 def gain_of(part: Part, bisection: Bisection, n_objects: int) -> float:
-    """Candel Eq. 23."""
+    """By how much a split raises the density S (Candel Eq. 23)."""
     after = sum(half.size * half.density for half in bisection.halves)
     return (after - part.size * part.density) / n_objects
 
 
 @dataclass(eq=False, repr=False)
-class BisectingKMeansConsensus(BaseKMeans[CategoryUtility]):
+class BisectingKMeansConsensus(InductiveConsensus):
     """Use it for many clusters or a tree of splits, in linear time: bisecting k-means on H (H-KM).
 
     From one cluster of everything on, one cluster at a time is split in two by k-means, until there are as many as
@@ -167,6 +262,7 @@ class BisectingKMeansConsensus(BaseKMeans[CategoryUtility]):
 
     _capabilities: ClassVar[Capabilities] = Capabilities(in_memory="", finds_n_clusters=True, predict=True)
     _parameter_constraints: ClassVar[Constraints] = {
+        **KMEANS_CONSTRAINTS,
         "n_clusters": [Whole(1), None],
         "split_rule": [Words(["loss", "size", "density", "gain"])],
         "init": [STARTS],
@@ -191,8 +287,11 @@ class BisectingKMeansConsensus(BaseKMeans[CategoryUtility]):
         rows.codes.check_state(len(rows.inverse), STATE)
         most = min(isqrt(int(rows.counts.sum())), len(rows))
         k = most if self.n_clusters is None else self._check_n_clusters(rows)
-        self._utility = CategoryUtility.of(rows, self.n_jobs)
-        leaves = self._grow(rows, k)
+        self._utility = CategoryUtility(rows.offsets, rows.weights, rows.label_sizes(self.n_jobs))
+        steps = self.init, self.n_init, self.max_iter, self.tol
+        (seed,) = task_seeds(self.random_state, 1).tolist()
+        tree = h_km(rows.codes, rows.counts, self._utility, k, self.split_rule, *steps, seed, self.n_jobs)
+        leaves, unit = tree.leaves, weight_unit(self.weights)
         if len(leaves) < k:
             text = f"Only {len(leaves)} of {k} clusters were made: the members of each have the same labels."
             warnings.warn(text, ConvergenceWarning, stacklevel=3)
@@ -202,7 +301,11 @@ class BisectingKMeansConsensus(BaseKMeans[CategoryUtility]):
         self._leaves = np.array(list(leaves))
         self._leaf_sizes = np.array([part.size for part in leaves.values()])
         self._first_rows = np.array([part.rows[0] for part in leaves.values()])
-        self.objective_ = float(sum(part.loss for part in leaves.values())) * weight_unit(self.weights)
+        self._split_centroids, self.n_iter_ = tree.centroids, tree.n_iter
+        self.splits_ = [
+            split._replace(loss=split.loss * unit, loss_after=split.loss_after * unit) for split in tree.splits
+        ]
+        self.objective_ = float(sum(part.loss for part in leaves.values())) * unit
         return clusters
 
     def _evidence(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Evidence, ...]:
@@ -210,61 +313,6 @@ class BisectingKMeansConsensus(BaseKMeans[CategoryUtility]):
             return ()
         _, size, loss, loss_after, gain = np.array(self.splits_, dtype=np.float64).T
         return (Splits(size.astype(np.int64), loss, loss_after, gain),)
-
-    def _grow(self, rows: Rows, k: int) -> dict[int, Part]:
-        """Split the best part until there are k; the parts that were not split, by number."""
-        (seed,) = task_seeds(self.random_state, 1)
-        parts = {0: self._part(rows, np.arange(len(rows)), self._utility.counts, int(seed))}
-        bisections: dict[int, Bisection] = {}
-        self.splits_ = []
-        self._split_centroids: list[Centroids] = []
-        self.n_iter_ = 0
-        n_objects, unit = parts[0].size, weight_unit(self.weights)
-        # The part with the least is split next; of equal ones the one that was made first.
-        rank = {"size": lambda i: -parts[i].size, "density": lambda i: parts[i].density}
-        while len(parts) < k:
-            splittable = [i for i in parts if parts[i].loss > 0]
-            if not splittable:
-                break
-            splittable.sort(key=rank.get(self.split_rule, lambda i: -parts[i].loss))
-            self._bisect_ahead(rows, parts, splittable, bisections, k - len(parts))
-            if self.split_rule == "gain":
-                splittable.sort(key=lambda i: -gain_of(parts[i], bisections[i], n_objects))
-            best, t = splittable[0], len(self.splits_)
-            part, bisection = parts.pop(best), bisections.pop(best)
-            parts[2 * t + 1], parts[2 * t + 2] = bisection.halves
-            loss_after, gain = sum(half.loss for half in bisection.halves), gain_of(part, bisection, n_objects)
-            self.splits_.append(Split(best, part.size, part.loss * unit, loss_after * unit, gain))
-            self._split_centroids.append(bisection.centroids)
-            self.n_iter_ += bisection.n_iter
-        return parts
-
-    def _bisect_ahead(
-        self, rows: Rows, parts: dict[int, Part], splittable: list[int], bisections: dict[int, Bisection], n_left: int
-    ) -> None:
-        """Bisect what is needed next, and what will most likely be, one part per thread."""
-        n_ahead = len(splittable) if self.split_rule == "gain" else min(thread_count(self.n_jobs), n_left)
-        todo = [i for i in splittable[:n_ahead] if i not in bisections]
-        if self.split_rule == "gain" or splittable[0] in todo:
-            found = parallel_map(lambda i: self._bisect(rows, parts[i]), todo, self.n_jobs)
-            bisections.update(zip(todo, found, strict=True))
-
-    def _bisect(self, rows: Rows, part: Part) -> Bisection:
-        """Split one part by k-means; depends on nothing but the part."""
-        inside = part.rows
-        if len(inside) < len(rows):
-            rows = replace(rows, codes=rows.codes.take(inside), counts=rows.counts[inside])
-        utility = CategoryUtility.of(rows, self.n_jobs)
-        *starts, left, right = task_seeds(part.seed, self.n_init + 2).tolist()
-        best = min((self._start(rows, utility, 2, seed) for seed in starts), key=lambda start: start.loss)
-        halves = [
-            self._part(rows, inside[best.clusters == c], best.profile[c], seed) for c, seed in enumerate((left, right))
-        ]
-        return Bisection((halves[0], halves[1]), Centroids.of(best, rows), best.n_iter)
-
-    def _part(self, rows: Rows, inside: NDArray[np.intp], profile: NDArray[np.int64], seed: int) -> Part:
-        sizes, densities = cluster_densities(profile[None], rows.offsets, rows.weights)
-        return Part(inside, int(sizes[0]), float(densities[0]), self._utility.loss(profile[None]), seed)
 
     def labels_at(self, n_clusters: int) -> NDArray[np.int32]:
         """The clustering that the tree had with fewer clusters.

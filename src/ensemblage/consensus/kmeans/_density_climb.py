@@ -3,37 +3,19 @@
 from __future__ import annotations
 
 from math import fsum
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.consensus.kmeans._lloyd import Start, Utility
+from ensemblage.consensus.kmeans._km import cluster_densities, joined_pairs
+from ensemblage.consensus.kmeans._label_kmeans import Start, Utility
 from ensemblage.kernels._label_kmeans import Climb, climb
 from ensemblage.labels.interrupts import run_interruptibly
 from ensemblage.labels.rows import Rows
-from ensemblage.metrics._density import labelled_members, ratio, weighted_sum
+from ensemblage.metrics._density import labelled_members
 
 LEAST_GAIN = 1e-12
 """Rises of the density below it may be rounding."""
-
-
-def cluster_densities(
-    profile: NDArray[np.int64], offsets: NDArray[np.int64], weights: NDArray[np.float64]
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Objects and density (Candel Eq. 3) of each cluster, from its label counts."""
-    sizes = profile[:, : offsets[1]].sum(axis=1)
-    joined, pairs = joined_pairs(profile, offsets, weights)
-    return sizes, ratio(joined, pairs)
-
-
-def joined_pairs(
-    profile: NDArray[np.int64], offsets: NDArray[np.int64], weights: NDArray[np.float64]
-) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Ordered pairs of members that the partitions join, and that they label, per cluster."""
-    labelled = labelled_members(profile, offsets)
-    squares = np.add.reduceat(profile * profile, offsets[:-1], axis=1) - profile[:, offsets[1:] - 1] ** 2
-    return weighted_sum(squares - labelled, weights), weighted_sum(labelled * (labelled - 1), weights)
 
 
 def density_of_profile(profile: NDArray[np.int64], offsets: NDArray[np.int64], weights: NDArray[np.float64]) -> float:
@@ -57,7 +39,8 @@ def climb_density(rows: Rows, utility: Utility, start: Start, max_passes: int) -
         trace.append(density_of_profile(counts.T, rows.offsets, rows.weights))
     profile = np.ascontiguousarray(counts.T)
     nowhere = np.empty(0, dtype=np.intp)
-    return Start(clusters, profile, utility.centroids(profile), nowhere, utility.loss(profile), start.n_iter), trace
+    centroids, loss = utility.centroids(profile), utility.loss(profile)
+    return Start(clusters, profile, centroids, nowhere, loss, start.n_iter, start.start_on), trace
 
 
 def _climb_once(rows: Rows, clusters: NDArray[np.int32], counts: NDArray[np.int64]) -> int:

@@ -9,9 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.base.validation import Constraints, weight_unit
+from ensemblage.consensus._base import InductiveConsensus
 from ensemblage.consensus._capabilities import Capabilities
-from ensemblage.consensus.kmeans._label_kmeans import N_INIT, BaseKMeans
-from ensemblage.consensus.kmeans._lloyd import single_precision
+from ensemblage.consensus.kmeans._label_kmeans import (
+    KMEANS_CONSTRAINTS,
+    N_INIT,
+    Centroids,
+    best_start,
+    predicted_clusters,
+    single_precision,
+)
+from ensemblage.labels.blocks import LabelRows
 from ensemblage.labels.rows import Rows
 from ensemblage.metrics._density import labelled_members
 
@@ -30,10 +38,6 @@ class ModeUtility:
     """(d,) objects with each label."""
 
     bounded: ClassVar[bool] = False
-
-    @classmethod
-    def of(cls, rows: Rows, n_jobs: int | None = None) -> ModeUtility:
-        return cls(rows.offsets, rows.weights, rows.label_sizes(n_jobs))
 
     def centroids(self, profile: NDArray[np.int64]) -> NDArray[np.float64]:
         """(k, d) one 1 in each partition: at the mode."""
@@ -70,7 +74,7 @@ class ModeUtility:
 
 
 @dataclass(eq=False, repr=False)
-class KModesConsensus(BaseKMeans[ModeUtility]):
+class KModesConsensus(InductiveConsensus):
     """Use it with k given, for centres that are label rows, in linear time: k-modes on the labels.
 
     The cost of an object is the number of the partitions that give it another label than the mode of its cluster. Each
@@ -159,7 +163,7 @@ class KModesConsensus(BaseKMeans[ModeUtility]):
     """
 
     _capabilities: ClassVar[Capabilities] = Capabilities(cannot_link=True, in_memory="", predict=True)
-    _parameter_constraints: ClassVar[Constraints] = {"n_init": N_INIT}
+    _parameter_constraints: ClassVar[Constraints] = {**KMEANS_CONSTRAINTS, "n_init": N_INIT}
 
     n_clusters: int | None = None
     _: KW_ONLY
@@ -172,11 +176,14 @@ class KModesConsensus(BaseKMeans[ModeUtility]):
     random_state: Any = None
 
     objective_: float = field(init=False)
-
-    def _make_utility(self, rows: Rows) -> ModeUtility:
-        return ModeUtility.of(rows, self.n_jobs)
+    n_iter_: int = field(init=False)
 
     def _fit(self, rows: Rows) -> NDArray[Any]:
-        clusters = super()._fit(rows)
-        self.objective_ *= weight_unit(self.weights)
-        return clusters
+        self._utility = ModeUtility(rows.offsets, rows.weights, rows.label_sizes(self.n_jobs))
+        best = best_start(self, rows, self._utility, self._check_n_clusters(rows))
+        self._centroids = Centroids.of(best, rows.codes, rows.units)
+        self.objective_, self.n_iter_ = best.loss * weight_unit(self.weights), best.n_iter
+        return best.clusters
+
+    def _predict_codes(self, codes: LabelRows) -> NDArray[np.int32]:
+        return predicted_clusters(self, codes)

@@ -8,8 +8,8 @@ prototype of C is μ = (α_f / |C|)_f, and
 
 so that the least loss is, nearly, the largest density S of the consensus (Eq. 20). The category utility U_c of Wu et
 al. (2015) and the quadratic mutual information, QMI, of Topchy, Jain & Punch (2003) are other names of it: up to the
-start of k-means the three are one method. Every other utility of KCC is this one with other distances of a label and
-another loss of a cluster (ECC's is in `_ecc`, the others in `_kcc`).
+start of k-means the three are one method. Every other utility of KCC (Wu et al., Table 1) is this one with other
+distances of a label and another loss of a cluster: U_H, which is ECC, U_cos and U_Lp.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import xlogy
 
-from ensemblage.consensus.kmeans._lloyd import single_precision
-from ensemblage.labels.rows import Rows
-from ensemblage.metrics._density import labelled_members
+from ensemblage.consensus.kmeans._label_kmeans import single_precision
+from ensemblage.metrics._density import labelled_members, ratio, weighted_sum
 
 
 @dataclass(frozen=True)
@@ -45,23 +45,21 @@ class CategoryUtility:
     peak: ClassVar[float] = 1.0
     """Value of the utility's function μ at one label alone; μ of a cluster is this less its mean distance."""
 
-    @classmethod
-    def of(cls, rows: Rows, n_jobs: int | None = None, **parameters: Any) -> Self:
-        return cls(rows.offsets, rows.weights, rows.label_sizes(n_jobs), **parameters)
-
     def normalize(self) -> Self:
         """The same with each partition's weight divided by |μ| of its own proportions; one with μ = 0 is left out."""
-        labelled = labelled_members(self.counts[None], self.offsets)
-        own = np.abs(self.peak - self._within(self._drop_missing(self.counts[None]), labelled) / labelled)[0]
+        known = self._drop_missing(self.counts[None])
+        labelled = self._sums(known)
+        own = np.abs(self.peak - self._within(known, labelled) / labelled)[0]
         return replace(self, weights=np.divide(self.weights, own, out=np.zeros(len(own)), where=own > 0))
 
     def centroids(self, profile: NDArray[np.int64]) -> NDArray[np.float64]:
         """(k, d) proportions γ of a (k, d) profile α; 0 for missing."""
-        labelled = labelled_members(profile, self.offsets)
-        proportions: NDArray[np.float64] = self._drop_missing(profile) / self._spread(np.maximum(labelled, 1))
+        known = self._drop_missing(profile)
+        labelled = self._sums(known)
+        proportions: NDArray[np.float64] = known / self._spread(np.maximum(labelled, 1))
         if not labelled.all():
-            overall = labelled_members(self.counts[None], self.offsets)
-            everything = self._drop_missing(self.counts[None]) / self._spread(np.maximum(overall, 1))
+            overall = self._drop_missing(self.counts[None])
+            everything = overall / self._spread(np.maximum(self._sums(overall), 1))
             proportions = np.where(self._spread(labelled) > 0, proportions, everything)
         return proportions
 
@@ -86,7 +84,8 @@ class CategoryUtility:
 
     def loss(self, profile: NDArray[np.int64]) -> float:
         """Weighted sum of the objects' distances to their centroids (for U_c the k-means loss, Eq. 19)."""
-        within = self._within(self._drop_missing(profile), labelled_members(profile, self.offsets))
+        known = self._drop_missing(profile)
+        within = self._within(known, self._sums(known))
         return float((within.sum(axis=0) * self.weights).sum())
 
     def value(self, profile: NDArray[np.int64]) -> float:
@@ -156,3 +155,100 @@ class LocalUtility(CategoryUtility):
 
     def _points(self, centroids: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.asarray(np.sqrt(self.local) * centroids)
+
+
+@dataclass(frozen=True)
+class EntropyUtility(CategoryUtility):
+    """U_H: Kullback-Leibler divergence in bits; KCC with it is ECC (Liu et al. 2017).
+
+    The loss is the conditional entropy of the labels.
+
+    ``smoothing`` is added to the proportions in the distance, so that a label that a cluster has not seen costs
+    −log2(smoothing) bits instead of ∞. It is not in the loss, which only has labels that were seen.
+    """
+
+    smoothing: float = float(np.finfo(np.float64).eps)
+
+    bounded: ClassVar[bool] = False
+    peak: ClassVar[float] = 0.0
+
+    def _label_distances(self, proportions: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.asarray(-np.log2(proportions + self.smoothing))
+
+    def _within(self, known: NDArray[np.int64], labelled: NDArray[np.int64]) -> NDArray[np.float64]:
+        return np.asarray((xlogy(labelled, labelled) - self._sums(xlogy(known, known))) / np.log(2))
+
+
+@dataclass(frozen=True)
+class CosineUtility(CategoryUtility):
+    """U_cos: one minus the cosine, half the squared distance to the proportions scaled to length one."""
+
+    def _label_distances(self, proportions: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.asarray(-self._directions(proportions))
+
+    def _within(self, known: NDArray[np.int64], labelled: NDArray[np.int64]) -> NDArray[np.float64]:
+        return np.asarray(labelled - np.sqrt(self._sums(np.square(known))))
+
+    def _points(self, centroids: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.asarray(self._directions(centroids) / np.sqrt(2))
+
+    def _directions(self, proportions: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.asarray(proportions / self._spread(np.sqrt(self._sums(np.square(proportions)))))
+
+
+@dataclass(frozen=True)
+class LpUtility(CategoryUtility):
+    """U_Lp: the distance that belongs to the p-norm of the proportions, p = ``exponent``; U_cos for 2."""
+
+    exponent: float = 5.0
+
+    bounded: ClassVar[bool] = False
+
+    def _label_distances(self, proportions: NDArray[np.float64]) -> NDArray[np.float64]:
+        directions = proportions / self._spread(self._norms(proportions))
+        return np.asarray(-(directions ** (self.exponent - 1)))
+
+    def _within(self, known: NDArray[np.int64], labelled: NDArray[np.int64]) -> NDArray[np.float64]:
+        # Of proportions, not of counts: powers of counts overflow.
+        proportions = known / self._spread(np.maximum(labelled, 1))
+        return np.asarray(labelled * (1 - self._norms(proportions)))
+
+    def _norms(self, proportions: NDArray[np.float64]) -> NDArray[np.float64]:
+        """(k, p)"""
+        largest = np.ones((len(proportions), len(self.weights)))
+        powers = self._sums(proportions**self.exponent)
+        if powers.min() < LEAST_POWER:  # Of the shares of the largest proportion, one is 1.
+            every = np.maximum.reduceat(proportions, self.offsets[:-1], axis=1)
+            largest = np.where((powers < LEAST_POWER) & (every > 0), every, 1)
+            powers = self._sums((proportions / self._spread(largest)) ** self.exponent)
+        return np.asarray(largest * powers ** (1 / self.exponent))
+
+
+LEAST_POWER = 1e-290
+"""Powers of proportions below it may have lost digits."""
+
+
+UTILITIES: dict[str, type[CategoryUtility]] = {
+    "category": CategoryUtility,
+    "entropy": EntropyUtility,
+    "cosine": CosineUtility,
+    "lp": LpUtility,
+}
+
+
+def cluster_densities(
+    profile: NDArray[np.int64], offsets: NDArray[np.int64], weights: NDArray[np.float64]
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Objects and density (Candel Eq. 3) of each cluster, from its label counts."""
+    sizes = profile[:, : offsets[1]].sum(axis=1)
+    joined, pairs = joined_pairs(profile, offsets, weights)
+    return sizes, ratio(joined, pairs)
+
+
+def joined_pairs(
+    profile: NDArray[np.int64], offsets: NDArray[np.int64], weights: NDArray[np.float64]
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Ordered pairs of members that the partitions join, and that they label, per cluster."""
+    labelled = labelled_members(profile, offsets)
+    squares = np.add.reduceat(profile * profile, offsets[:-1], axis=1) - profile[:, offsets[1:] - 1] ** 2
+    return weighted_sum(squares - labelled, weights), weighted_sum(labelled * (labelled - 1), weights)

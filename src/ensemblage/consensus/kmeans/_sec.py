@@ -8,10 +8,18 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemblage.base.validation import Constraints
+from ensemblage.consensus._base import InductiveConsensus
 from ensemblage.consensus._capabilities import Capabilities
 from ensemblage.consensus.evidence import Cut, Evidence
-from ensemblage.consensus.kmeans._label_kmeans import BaseKMeans
-from ensemblage.consensus.kmeans._lloyd import single_precision
+from ensemblage.consensus.kmeans._label_kmeans import (
+    KMEANS_CONSTRAINTS,
+    Centroids,
+    best_start,
+    predicted_clusters,
+    single_precision,
+)
+from ensemblage.labels.blocks import LabelRows
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.labels.rows import Rows
 from ensemblage.labels.threads import SUM_ROWS
@@ -91,7 +99,7 @@ class AssociationUtility:
 
 
 @dataclass(eq=False, repr=False)
-class SpectralEnsembleClustering(BaseKMeans[AssociationUtility]):
+class SpectralEnsembleClustering(InductiveConsensus):
     """Use it for spectral clustering of the co-association of any number of objects, in linear time (SEC).
 
     Minimising the loss below is maximising Σ_C assoc(C, C) / assoc(C, all), the normalised association of the graph
@@ -176,6 +184,7 @@ class SpectralEnsembleClustering(BaseKMeans[AssociationUtility]):
     """
 
     _capabilities: ClassVar[Capabilities] = Capabilities(in_memory="", predict=True)
+    _parameter_constraints: ClassVar[Constraints] = KMEANS_CONSTRAINTS
 
     n_clusters: int | None = None
     _: KW_ONLY
@@ -187,15 +196,20 @@ class SpectralEnsembleClustering(BaseKMeans[AssociationUtility]):
     n_jobs: int | None = None
     random_state: Any = None
 
+    objective_: float = field(init=False)
+    n_iter_: int = field(init=False)
     normalized_association_: float = field(init=False)
 
-    def _make_utility(self, rows: Rows) -> AssociationUtility:
-        return AssociationUtility.of(rows, self.n_jobs)
-
     def _fit(self, rows: Rows) -> NDArray[Any]:
-        clusters = super()._fit(rows)
-        self.normalized_association_ = self._utility.spread - self.objective_
-        return clusters
+        self._utility = AssociationUtility.of(rows, self.n_jobs)
+        best = best_start(self, rows, self._utility, self._check_n_clusters(rows))
+        self._centroids = Centroids.of(best, rows.codes)
+        self.objective_, self.n_iter_ = best.loss, best.n_iter
+        self.normalized_association_ = self._utility.spread - best.loss
+        return best.clusters
+
+    def _predict_codes(self, codes: LabelRows) -> NDArray[np.int32]:
+        return predicted_clusters(self, codes)
 
     def _evidence(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Evidence, ...]:
         return (Cut("normalized association", float(self.normalized_association_), float(self.n_clusters_)),)

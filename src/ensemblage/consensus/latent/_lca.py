@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import KW_ONLY, dataclass, field
+from functools import partial
+from heapq import nsmallest
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -22,16 +24,16 @@ from ensemblage.consensus.kmeans._label_kmeans import (
     LEAST_STARTS,
     N_INIT,
     STARTS,
-    best_starts,
     number_of_starts,
     profile_of_init,
+    seed_at_random,
+    seed_far_apart,
 )
-from ensemblage.consensus.kmeans._lloyd import seed_at_random, seed_far_apart
 from ensemblage.kernels._votes import expect_rows
 from ensemblage.labels.blocks import LabelRows
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.labels.rows import Rows
-from ensemblage.labels.threads import SUM_ROWS
+from ensemblage.labels.threads import BLOCK_ROWS, SUM_ROWS, parallel_map
 
 logger = logging.getLogger(__name__)
 
@@ -75,107 +77,80 @@ class Classes(NamedTuple):
         """The likeliest class of each row of codes into ``classes``, the first one on ties."""
         classes[:] = self.scores(codes).argmax(axis=1)
 
-    def take(self, classes: NDArray[np.intp]) -> Classes:
-        """Some of them, in that order; their shares still add up to less than 1."""
-        return Classes(self.log_prior[classes], np.ascontiguousarray(self.table[:, classes]), self.offsets)
-
 
 class Mixture(NamedTuple):
-    """The classes at the end of a start."""
+    """The classes after some iterations."""
 
-    classes: Classes
-    trace: list[float]
-    """Log-likelihood before and after each iteration."""
     expected: Expected
-    """Of these classes."""
+    """Of these classes; before the first iteration, of a start."""
+    classes: Classes | None = None
+    """None before the first iteration."""
+    trace: tuple[float, ...] = ()
+    """Log-likelihood before and after each iteration."""
 
     @property
     def loss(self) -> float:
         return -self.trace[-1]
 
 
-@dataclass(frozen=True)
-class Em:
-    """EM for the labels of some rows (Topchy et al., Sec. 3)."""
+def em(
+    codes: LabelRows,
+    counts: NDArray[np.int64],
+    offsets: NDArray[np.int64],
+    weights: NDArray[np.float64],
+    sizes: NDArray[np.int64],
+    n_jobs: int | None,
+    tol: float,
+    mixture: Mixture,
+    max_iter: int,
+) -> Mixture:
+    """EM for a mixture of products of multinomials (Topchy et al., Sec. 3): a row has p(y) = Σ_g a_g Π_m θ_gm(y_m).
 
-    rows: Rows
-    counts: NDArray[np.int64]
-    """(d,) objects with each label."""
-    weights: NDArray[np.float64]
-    """(p,) of the partitions, with mean 1."""
-    max_iter: int
-    tol: float
-    n_jobs: int | None
+    - E: z_ig ∝ a_g Π_m θ_gm(y_im) over the partitions m that label object i, each θ to the power of its weight.
+    - M: a_g is the mean of z_ig, and θ_gm(c) = Σ_i z_ig [y_im = c] / Σ_i z_ig [y_im is known].
 
-    @classmethod
-    def of(cls, rows: Rows, max_iter: int, tol: float, n_jobs: int | None) -> Em:
-        return cls(rows, rows.label_sizes(n_jobs), rows.weights / rows.weights.mean(), max_iter, tol, n_jobs)
+    ``codes``, (m, p), are distinct rows of ``counts`` objects each; ``weights``, (p,), have mean 1, and ``sizes``,
+    (d,), are the objects with each label. The iterations, ``max_iter`` in all, go on from ``mixture`` until the
+    log-likelihood gains no more than ``tol`` times itself. O(m p k) time per iteration.
+    """
+    expected, classes, trace = mixture
+    while len(trace) <= max_iter:
+        if len(trace) > 1 and trace[-1] - trace[-2] <= tol * abs(trace[-1]):
+            break
+        following = maximise(expected, offsets, weights, sizes)
+        log_likelihood, then = expect(codes, counts, following, n_jobs)
+        if trace and log_likelihood <= trace[-1]:
+            break  # rounding alone: EM never loses
+        expected, classes, trace = then, following, (*trace, log_likelihood)
+    return Mixture(expected, classes, trace)
 
-    def begin(self, start: Expected) -> Mixture:
-        """The classes that a start stands for."""
-        classes = self.maximise(start)
-        log_likelihood, expected = self.expect(classes)
-        return Mixture(classes, [log_likelihood], expected)
 
-    def run(self, mixture: Mixture, max_iter: int) -> Mixture:
-        """Iterations, ``max_iter`` in all, until the log-likelihood gains no more than ``tol`` times itself."""
-        classes, trace, expected = mixture
-        while len(trace) <= max_iter and not self._has_converged(trace):
-            following = self.maximise(expected)
-            log_likelihood, then = self.expect(following)
-            if log_likelihood <= trace[-1]:
-                break  # rounding alone: EM never loses
-            classes, trace, expected = following, [*trace, log_likelihood], then
-        return Mixture(classes, trace, expected)
+def expect(codes: LabelRows, counts: NDArray[np.int64], classes: Classes, n_jobs: int | None) -> tuple[float, Expected]:
+    """E step: the log-likelihood, and what is expected of every class, Σ_i z_ig and Σ_i z_ig [y_im = c]."""
+    shape, plain = classes.table.shape, (classes.offsets, classes.log_prior, classes.table)
 
-    def _has_converged(self, trace: list[float]) -> bool:
-        return len(trace) > 1 and trace[-1] - trace[-2] <= self.tol * abs(trace[-1])
+    def add(codes: Any, counts: Any) -> tuple[float, Any, Any]:
+        sums, shares = np.zeros(shape), np.zeros(shape[1])
+        return expect_rows(codes, counts, *plain, sums, shares), sums, shares
 
-    def expect(self, classes: Classes) -> tuple[float, Expected]:
-        """E step: the log-likelihood, and what is expected of every class."""
-        k = len(classes.log_prior)
-        shape, plain = classes.table.shape, (classes.offsets, classes.log_prior, classes.table)
+    total, sums, shares = 0.0, np.zeros(shape), np.zeros(shape[1])
+    for log_likelihood, part, its_shares in codes.map(add, reads=[counts], n_jobs=n_jobs, size=SUM_ROWS):
+        total += log_likelihood
+        sums += part
+        shares += its_shares
+    return total, Expected(sums, shares)
 
-        def add(codes: Any, counts: Any) -> tuple[float, Any, Any]:
-            sums, shares = np.zeros(shape), np.zeros(k)
-            return expect_rows(codes, counts, *plain, sums, shares), sums, shares
 
-        total, sums, shares = 0.0, np.zeros(shape), np.zeros(k)
-        parts = self.rows.codes.map(add, reads=[self.rows.counts], n_jobs=self.n_jobs, size=SUM_ROWS)
-        for log_likelihood, part, its_shares in parts:
-            total += log_likelihood
-            sums += part
-            shares += its_shares
-        return total, Expected(sums, shares)
-
-    def maximise(self, expected: Expected) -> Classes:
-        """M step: shares of the classes, and proportions of the labels over what each partition labels of a class."""
-        offsets = self.rows.offsets
-        theta = proportions_of(expected.labels, offsets, self.counts[:, None])
-        tiny = np.finfo(np.float64).tiny  # a label that no member has: e⁻⁷⁰⁸, and not log 0
-        table = np.log(np.maximum(theta, tiny)) * np.repeat(self.weights, np.diff(offsets))[:, None]
-        table[offsets[1:] - 1] = 0
-        prior = expected.shares / expected.shares.sum()
-        return Classes(np.log(np.maximum(prior, tiny)), np.ascontiguousarray(table), offsets)
-
-    def from_seeds(self, profile: NDArray[np.int64]) -> Expected:
-        """A start from k objects: half of a class is its object, half has the proportions of all."""
-        of_all = self.counts[:, None]
-        return Expected(profile.T + proportions_of(of_all, self.rows.offsets, of_all), np.ones(len(profile)))
-
-    def from_clusters(self, profile: NDArray[np.int64]) -> Expected:
-        """A start from a clustering: each object belongs to its cluster for the greater part, and to all others."""
-        k, labels = len(profile), profile.T.astype(np.float64)
-        other = (1 - OWN) / max(k - 1, 1)
-        spread = (OWN - other) * labels + other * labels.sum(axis=1, keepdims=True) if k > 1 else labels
-        # Each object has one entry of the first partition, be it that of the missing labels.
-        return Expected(spread, spread[: self.rows.offsets[1]].sum(axis=0))
-
-    def bic(self, mixture: Mixture) -> float:
-        """-2 log L + parameters · log n."""
-        k, n_labels = len(mixture.classes.log_prior), self.rows.n_clusters
-        n_parameters = k - 1 + k * int((n_labels - 1).sum())
-        return float(2 * mixture.loss + n_parameters * np.log(self.rows.counts.sum()))
+def maximise(
+    expected: Expected, offsets: NDArray[np.int64], weights: NDArray[np.float64], sizes: NDArray[np.int64]
+) -> Classes:
+    """M step: shares of the classes, and proportions of the labels over what each partition labels of a class."""
+    theta = proportions_of(expected.labels, offsets, sizes[:, None])
+    tiny = np.finfo(np.float64).tiny  # a label that no member has: e⁻⁷⁰⁸, and not log 0
+    table = np.log(np.maximum(theta, tiny)) * np.repeat(weights, np.diff(offsets))[:, None]
+    table[offsets[1:] - 1] = 0
+    prior = expected.shares / expected.shares.sum()
+    return Classes(np.log(np.maximum(prior, tiny)), np.ascontiguousarray(table), offsets)
 
 
 def proportions_of(
@@ -191,6 +166,28 @@ def proportions_of(
         known = np.where(np.repeat(labelled > 0, np.diff(offsets), axis=0), known, of_all)
         labelled = np.add.reduceat(known, offsets[:-1], axis=0)
     return np.asarray(known / np.repeat(labelled, np.diff(offsets), axis=0))
+
+
+def from_seeds(profile: NDArray[np.int64], offsets: NDArray[np.int64], sizes: NDArray[np.int64]) -> Mixture:
+    """A start from k objects: half of a class is its object, half has the proportions of all."""
+    of_all = sizes[:, None]
+    return Mixture(Expected(profile.T + proportions_of(of_all, offsets, of_all), np.ones(len(profile))))
+
+
+def from_clusters(profile: NDArray[np.int64], offsets: NDArray[np.int64]) -> Mixture:
+    """A start from a clustering: each object belongs to its cluster for the greater part, and to all others."""
+    k, labels = len(profile), profile.T.astype(np.float64)
+    other = (1 - OWN) / max(k - 1, 1)
+    spread = (OWN - other) * labels + other * labels.sum(axis=1, keepdims=True) if k > 1 else labels
+    # Each object has one entry of the first partition, be it that of the missing labels.
+    return Mixture(Expected(spread, spread[: offsets[1]].sum(axis=0)))
+
+
+def bic(mixture: Mixture, n_labels: NDArray[np.int64], n_objects: int) -> float:
+    """-2 log L + parameters · log n."""
+    k = len(mixture.expected.shares)
+    n_parameters = k - 1 + k * int((n_labels - 1).sum())
+    return float(2 * mixture.loss + n_parameters * np.log(n_objects))
 
 
 @dataclass(eq=False, repr=False)
@@ -312,18 +309,28 @@ class LatentClassConsensus(InductiveConsensus):
     _capabilities: ClassVar[Capabilities] = Capabilities(in_memory="", finds_n_clusters=True, predict=True)
 
     def _fit(self, rows: Rows) -> NDArray[Any]:
-        em = Em.of(rows, self.max_iter, self.tol, self.n_jobs)
         self.bic_ = {}
+        weights, sizes = rows.weights / rows.weights.mean(), rows.label_sizes(self.n_jobs)
+        run = partial(em, rows.codes, rows.counts, rows.offsets, weights, sizes, self.n_jobs, self.tol)
         best: Mixture | None = None
         for k in self._numbers_of_classes(rows):
-            mixture = self._best_start(em, k)
-            self.bic_[k] = em.bic(mixture)
+            if isinstance(self.init, str):
+                mixture = self._best_start(rows, ModeUtility(rows.offsets, weights, sizes), k, run)
+            else:
+                mixture = run(from_clusters(profile_of_init(self, rows, k), rows.offsets), self.max_iter)
+            self.bic_[k] = bic(mixture, rows.n_clusters, int(rows.counts.sum()))
             if best is None or self.bic_[k] < min(self.bic_[other] for other in self.bic_ if other < k):
                 best = mixture
         assert best is not None
-        self.log_likelihood_trace_ = best.trace
+        assert best.classes is not None
+        self.log_likelihood_trace_ = list(best.trace)
         self.log_likelihood_, self.n_iter_ = best.trace[-1], len(best.trace) - 1
-        return self._likeliest(rows, best.classes)
+        found = np.empty(len(rows), dtype=np.int32)
+        rows.codes.map(best.classes.likeliest, writes=[found], n_jobs=self.n_jobs)
+        # Clusters without gaps, of the classes that are the likeliest of some object.
+        kept, (log_prior, table, offsets) = np.unique(found), best.classes
+        self._classes = Classes(log_prior[kept], np.ascontiguousarray(table[:, kept]), offsets)
+        return renumber_parts(found)
 
     def _numbers_of_classes(self, rows: Rows) -> Iterator[int]:
         if self.n_clusters is not None:
@@ -338,32 +345,26 @@ class LatentClassConsensus(InductiveConsensus):
             logger.info("latent classes: %d", k)
             yield k
 
-    def _best_start(self, em: Em, k: int) -> Mixture:
-        rows = em.rows
-        if not isinstance(self.init, str):
-            return em.run(em.begin(em.from_clusters(profile_of_init(self, rows, k))), self.max_iter)
-        distances = ModeUtility(rows.offsets, em.weights, em.counts)
+    def _best_start(
+        self, rows: Rows, distances: ModeUtility, k: int, run: Callable[[Mixture, int], Mixture]
+    ) -> Mixture:
+        """The start of least loss; of many, those of least loss after some iterations go on."""
         n_init = number_of_starts(self.n_init, rows, k, LEAST_STARTS)
         n_iter = min(BEGUN, self.max_iter) if n_init > FINISHED else self.max_iter
 
         def start(seed: int) -> Mixture:
             random = np.random.RandomState(int(seed))
             if self.init == "random":
-                profile = seed_at_random(rows, k, random)
+                profile = seed_at_random(rows.codes, rows.counts, rows.offsets, k, random)
             else:
-                profile = seed_far_apart(rows, distances, k, random, self.n_jobs)
-            return em.run(em.begin(em.from_seeds(profile)), n_iter)
+                profile = seed_far_apart(rows.codes, rows.counts, distances, k, random, self.n_jobs)
+            return run(from_seeds(profile, rows.offsets, distances.counts), n_iter)
 
-        begun = best_starts(start, task_seeds(self.random_state, n_init), FINISHED, rows, self.n_jobs)
-        return best_starts(lambda mixture: em.run(mixture, self.max_iter), begun, 1, rows, self.n_jobs)[0]
-
-    def _likeliest(self, rows: Rows, classes: Classes) -> NDArray[np.int32]:
-        """Clusters without gaps; keeps the classes that are the likeliest of some object."""
-        found = np.empty(len(rows), dtype=np.int32)
-        rows.codes.map(classes.likeliest, writes=[found], n_jobs=self.n_jobs)
-        clusters = renumber_parts(found)
-        self._classes = classes.take(np.unique(found))
-        return clusters
+        # Few rows: one start per thread. Many: every start uses all threads, and only the best are kept.
+        each: Any = partial(parallel_map, n_jobs=self.n_jobs) if len(rows) <= BLOCK_ROWS else map
+        begun = nsmallest(FINISHED, each(start, task_seeds(self.random_state, n_init)), key=lambda one: one.loss)
+        ended: Iterable[Mixture] = each(lambda one: run(one, self.max_iter), begun)
+        return min(ended, key=lambda one: one.loss)
 
     def _predict_codes(self, codes: LabelRows) -> NDArray[np.int32]:
         found, classes = np.empty(len(codes), dtype=np.int32), self._classes

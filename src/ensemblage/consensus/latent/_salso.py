@@ -22,6 +22,8 @@ from ensemblage.kernels._partition_loss import (
     NVI,
     OMARI,
     PLAIN,
+    PartitionLoss,
+    PartitionTables,
     count_rows,
     least_partition,
     place_rows,
@@ -74,10 +76,8 @@ class Draws:
 
     def __init__(self, rows: Rows, loss: str, a: float) -> None:
         self.rows, self.loss, self.a, self.kind = rows, loss, a, KINDS[loss]
-        self.codes = np.ascontiguousarray(rows.codes[:])
-        self.counts = rows.counts
-        self.n_objects = int(rows.counts.sum())
-        self.complete = rows.complete
+        self.codes, self.counts = np.ascontiguousarray(rows.codes[:]), rows.counts
+        self.n_objects, self.complete = int(rows.counts.sum()), rows.complete
         self.tabulated = self.n_objects <= MOST_TABULATED
         x = np.arange(max(2, min(self.n_objects, MOST_TABULATED)) + 1, dtype=np.float64)
         self.g = x * x if loss in OF_PAIRS else x * np.log2(np.maximum(x, 1))
@@ -85,11 +85,8 @@ class Draws:
         noise = ROUNDING * (n * n if loss in OF_PAIRS else n * np.log2(max(n, 1)))
         gain = max(LEAST_GAIN, noise) if loss in POOLED else RATIO_GAIN
         self.margin = float(rows.weights.sum()) * gain
-
-    @property
-    def arguments(self) -> tuple[Any, Any, Any, Any, Any, int, float]:
-        """What the kernels read of the draws and of the loss."""
-        return self.codes, self.counts, self.rows.offsets, self.rows.weights, self.g, self.kind, float(self.a)
+        of_rows = self.codes, self.counts, rows.offsets, rows.weights
+        self.of_kernels: tuple[Any, ...] = tuple(PartitionLoss(*of_rows, self.g, self.kind, float(a), self.margin))
 
     def expected_loss(self, clusters: NDArray[Any], n_jobs: int | None = None) -> float:
         """Of clusters of the rows, from whole numbers."""
@@ -120,12 +117,8 @@ class Search:
         self.gains[:] = draws.g[1]
         self.totals = np.zeros((1 if draws.complete else p, last), dtype=np.int64)
         self.sums = np.zeros((0 if draws.kind == PLAIN else p, 3))
+        self.tables = PartitionTables(self.labels, self.n_rows, self.table, self.gains, self.totals, self.sums)
         self._rows_per_call = rows_per_call(2 * p * last, len(draws.counts))
-
-    @property
-    def _state(self) -> tuple[Any, Any, Any, Any, Any, Any]:
-        """What the kernels change."""
-        return self.labels, self.n_rows, self.table, self.gains, self.totals, self.sums
 
     def place(self, order: NDArray[np.int64]) -> int:
         """Put rows into their best clusters, one after the other; how many have another one now."""
@@ -133,13 +126,12 @@ class Search:
         for start in range(0, len(order), self._rows_per_call):
             check_stopped()
             some = order[start : start + self._rows_per_call]
-            moved += place_rows(some, *draws.arguments, draws.margin, *self._state)
+            moved += place_rows(some, draws.of_kernels, tuple(self.tables))
         return moved
 
     def _count(self, order: NDArray[np.int64], sign: int) -> None:
         """Count the rows in their clusters, or take them out."""
-        draws = self.draws
-        count_rows(order, sign * draws.counts, draws.codes, draws.rows.offsets, draws.g, *self._state)
+        count_rows(order, sign * self.draws.counts, self.draws.of_kernels, tuple(self.tables))
 
     def set_labels(self, labels: NDArray[Any]) -> None:
         """Start from clusters of the rows, -1 for none."""
@@ -195,9 +187,8 @@ class Search:
 
     def loss(self) -> float:
         """Expected loss, from the tables."""
-        draws, offsets = self.draws, self.draws.rows.offsets
-        sums = np.empty((len(draws.rows.weights), 3))
-        sum_tables(offsets, draws.g, self.table, self.totals, sums)
+        draws, sums = self.draws, np.empty((len(self.draws.rows.weights), 3))
+        sum_tables(draws.of_kernels, tuple(self.tables), sums)
         if len(self.sums):
             self.sums[:] = sums
         n = np.broadcast_to(self.totals[:, -1], len(sums)).astype(np.float64)
@@ -279,9 +270,8 @@ class Search:
 
     def _second_best(self) -> Targets:
         """Of each row the best cluster other than its own."""
-        draws, m = self.draws, len(self.labels)
-        targets, margins = np.empty(m, dtype=np.int64), np.empty(m)
-        second_best(*draws.arguments, *self._state, targets, margins)
+        targets, margins = np.empty(len(self.labels), dtype=np.int64), np.empty(len(self.labels))
+        second_best(self.draws.of_kernels, tuple(self.tables), targets, margins)
         return Targets(targets, np.argsort(margins, kind="stable"))
 
     def _allocate_again(self, members: NDArray[np.int64]) -> None:
@@ -315,7 +305,7 @@ class Run(NamedTuple):
         return cls(search.loss(), search.labels, n_iter)
 
 
-def _agree(runs: Sequence[Run]) -> bool:
+def agree(runs: Sequence[Run]) -> bool:
     """Whether two of them end with the same least loss."""
     least = sorted(run.loss for run in runs)[:2]
     return len(least) == 2 and least[1] <= least[0] + SAME
@@ -328,6 +318,108 @@ def best_of(runs: Sequence[Run], n_runs: int) -> list[Run]:
         if not kept or run.loss > kept[-1].loss + SAME:
             kept.append(run)
     return kept[:n_runs]
+
+
+class Settings(NamedTuple):
+    """Most clusters, how long to search, and threads."""
+
+    n_clusters: int
+    n_init: int
+    max_zealous: int
+    n_rounds: int
+    n_searches: int
+    max_iter: int
+    n_jobs: int | None = None
+
+
+def salso(draws: Draws, settings: Settings, seeds: Sequence[NDArray[np.int64]]) -> tuple[Run, list[Run]]:
+    """The best run, and the starts of all searches.
+
+    SALSO (Dahl et al., Sec. 3) is the starts alone. Few rows have so few partitions that all are compared. Else starts
+    that agree are shaken, and others recombined: search by search, and then the best ones of all searches. ``seeds``
+    are those of the starts and of the rounds of each search, and of the rounds after all of them.
+    """
+    (m, p), (*of_searches, last) = draws.codes.shape, seeds
+    kinds = {1: ONE, 3: BEST_DRAW} if m * p <= MOST_LONG else {1: ONE}
+    starts = starts_of(draws, settings, of_searches[0][:-1], kinds)
+    found = starts
+    if settings.n_rounds and m < len(N_PARTITIONS) and N_PARTITIONS[m] * p <= MOST_ENUMERATED:
+        found = [least_of_all(draws, settings.n_clusters)]
+    elif settings.n_rounds and agree(starts):
+        if m <= MOST_SHAKEN:
+            found = shaken(draws, settings, starts, of_searches[0][-1])
+    elif settings.n_rounds:
+        n_kept = -(-settings.n_init // settings.n_searches)  # of each search, recombined with those of the others
+        ends = recombined(draws, settings, starts, of_searches[0][-1])[:n_kept]
+        for of_search in of_searches[1:]:
+            more = starts_of(draws, settings, of_search[:-1], {})
+            ends += recombined(draws, settings, more, of_search[-1])[:n_kept]
+            starts = [*starts, *more]
+        found = recombined(draws, settings, ends, last[0]) if settings.n_searches > 1 else ends
+    return min(found, key=lambda run: run.loss), starts
+
+
+def starts_of(draws: Draws, settings: Settings, seeds: NDArray[np.int64], kinds: Mapping[int, int]) -> list[Run]:
+    """SALSO (Dahl et al., Sec. 3) for each seed: begin, else with four kinds in turn; sweeten; update zealously."""
+
+    def run(start: int) -> Run:
+        search = Search(draws, settings.n_clusters, np.random.RandomState(seeds[start]))
+        search.start(kinds.get(start, start % 4))
+        n_iter = search.sweeten(settings.max_iter)
+        n_iter += search.update_zealously(settings.max_zealous, settings.max_iter)
+        return Run.of(search, n_iter)
+
+    return parallel_map(run, range(len(seeds)), settings.n_jobs)
+
+
+def least_of_all(draws: Draws, n_clusters: int) -> Run:
+    """The best of all partitions, of few rows."""
+    search, best = Search(draws, n_clusters, np.random.RandomState(0)), np.empty(len(draws.counts), dtype=np.int32)
+    tables = search.tables._replace(gains=search.gains[:0], sums=np.zeros((len(draws.rows.weights), 3)))
+    least_partition(draws.of_kernels, tuple(tables), best)
+    search.set_labels(best)
+    return Run.of(search, 0)
+
+
+def shaken(draws: Draws, settings: Settings, runs: Sequence[Run], seed: int) -> list[Run]:
+    """Shake the best partition, a few times for each start, until a round finds no lower loss."""
+    random, found = np.random.RandomState(seed), list(runs)
+    for _ in range(settings.n_rounds):
+        best = min(found, key=lambda run: run.loss)
+
+        def shake(seed: int, best: Run = best) -> Run:
+            search = Search(draws, settings.n_clusters, np.random.RandomState(seed))
+            search.set_labels(best.labels)
+            return Run.of(search, search.shake(N_SHAKES, settings.max_iter))
+
+        shakes = parallel_map(shake, task_seeds(random, settings.n_init).tolist(), settings.n_jobs)
+        found = [best, min(shakes, key=lambda run: run.loss)]
+        if found[1].loss >= best.loss - SAME:
+            break
+    return found
+
+
+def recombined(draws: Draws, settings: Settings, runs: Sequence[Run], seed: int) -> list[Run]:
+    """The best partitions, lowest loss first: rounds of recombinations within a pool, chains from the best one."""
+    random, pool = np.random.RandomState(seed), best_of(runs, settings.n_init)
+
+    def recombine(task: tuple[int, int, int]) -> Run:
+        one, other, seed = task
+        search = Search(draws, settings.n_clusters, np.random.RandomState(seed))
+        return Run.of(search, search.recombine(pool[one].labels, pool[other].labels, settings.max_iter))
+
+    for _ in range(settings.n_rounds):
+        if len(pool) < 2:
+            break
+        ones = np.arange(settings.n_init) % len(pool)
+        others = (ones + random.randint(1, len(pool), settings.n_init)) % len(pool)
+        seeds = random.randint(2**31 - 1, size=settings.n_init)
+        tasks = list(zip(ones.tolist(), others.tolist(), seeds.tolist(), strict=True))
+        pool = best_of([*pool, *parallel_map(recombine, tasks, settings.n_jobs)], settings.n_init)
+    search = Search(draws, settings.n_clusters, random)
+    search.set_labels(pool[0].labels)
+    n_iter = search.move_in_chains(settings.n_rounds * settings.n_init, settings.max_iter)
+    return best_of([Run.of(search, n_iter), *pool], settings.n_init)
 
 
 @dataclass(eq=False, repr=False)
@@ -405,7 +497,6 @@ class SalsoConsensus(BaseConsensus):
 
     See Also
     --------
-    metrics.expected_loss : The loss of any partition.
     ConsensusModes : Several partitions, where one cannot stand for the draws.
 
     Notes
@@ -413,40 +504,22 @@ class SalsoConsensus(BaseConsensus):
     Up to nine distinct label rows have at most 21,147 partitions. If these times the draws are no more than 2²³, all of
     them are compared, and no other has a lower loss.
 
-    A start is one of three: every second allocates the rows one after the other in a random order, each to the cluster,
-    or a new one, with the least loss among the rows so far; the others are random clusters and a random draw in turn.
-    The first two of these are a single cluster and, up to 10⁵ labels, the best of up to 32 random draws. Sweeps in
-    random orders then move rows to their best clusters until none moves. Zealous updates empty a cluster, allocate its
-    rows again and sweep; what does not lower the loss is undone.
-
-    Two starts that end with the same least loss make it likely that there is no lower one. Of up to 32 rows that is
-    tried, which SALSO does not do: rounds of shakes, four for each start, put half of the rows into random clusters and
-    sweep, until a round lowers nothing. Where no two starts agree, a memetic search follows, which SALSO does not have
-    either. Its pool are the best ``n_init`` partitions that have different
-    losses. Of each of them and a random other one, clusters are matched so that they share as many objects as can be;
-    the rows outside of matched clusters, and 5 % of all, are allocated again, then sweeps. From the best one follow
-    ejection chains, ``n_init`` times ``n_rounds`` at most: a row goes to its second-best cluster, sweeps move the
-    others; what does not lower the loss is undone. The best partitions of all searches are a pool of their own in the
-    end. Of up to 10⁵ labels all that takes about 40 times as long as the starts of one search, where it is needed
-    (docs/BENCHMARKS.md); ``n_searches=1`` takes 9 times as long, and ``n_rounds=0`` leaves it out.
+    SALSO is the starts: rows are allocated one after the other, swept over until none moves, and clusters are emptied
+    and allocated again. Where no two starts agree, a memetic search follows, which SALSO does not have. Of up to 10⁵
+    labels it takes about 40 times as long as the starts of one search (docs/BENCHMARKS.md); ``n_searches=1`` takes 9
+    times as long, and ``n_rounds=0`` leaves it out. :doc:`Latent classes and draws </theory/latent>` has its steps.
 
     O(m p k) time for a sweep of m distinct label rows of p draws; bytes: m p for the rows, and 12 Σk (k + 1) for each
     start that runs at the same time, where Σk are the clusters of all draws and k is the most of the estimate. Nothing
-    has the size of pairs of objects. Objects with equal rows stay together. For "vi", "gvi" and "binder" some best
-    partition keeps them so; for the others that is a conjecture, to which no counterexample is known.
-
-    Missing labels: a table of the estimate and a draw counts the objects that the draw labels, and "vi", "gvi",
-    "binder" and "id" sum numerators and denominators over the draws before they divide. The result is the same for any
-    ``n_jobs``.
+    has the size of pairs of objects. Objects with equal rows stay together.
 
     References
     ----------
     D. B. Dahl, D. J. Johnson and P. Müller, "Search algorithms and loss functions for Bayesian clustering", Journal of
     Computational and Graphical Statistics 31, 2022. S. Wade and Z. Ghahramani, "Bayesian cluster analysis: point
     estimation and credible balls", Bayesian Analysis 13, 2018. P. Galinier and J.-K. Hao, "Hybrid evolutionary
-    algorithms for graph coloring", Journal of Combinatorial Optimization 3, 1999: recombination of partitions. F.
-    Glover, "Ejection chains, reference structures and alternating path methods for traveling salesman problems",
-    Discrete Applied Mathematics 65, 1996.
+    algorithms for graph coloring", Journal of Combinatorial Optimization 3, 1999. F. Glover, "Ejection chains,
+    reference structures and alternating path methods", Discrete Applied Mathematics 65, 1996.
 
     Examples
     --------
@@ -497,29 +570,13 @@ class SalsoConsensus(BaseConsensus):
         check_loss(self.loss, self.a, type(self).__name__)
 
     def _fit(self, rows: Rows) -> NDArray[Any]:
-        draws, K = Draws(rows, self.loss, self.a), self._most_clusters(rows, self._check_n_clusters(rows))
+        draws = Draws(rows, self.loss, self.a)
+        K = min(self._check_n_clusters(rows) or int(rows.n_clusters.max()), len(rows))
         n_rounds, n_searches = self._effort(rows)
-        *seeds, last = np.array_split(
-            task_seeds(self.random_state, n_searches * (self.n_init + 1) + 1),
-            np.arange(1, n_searches + 1) * (self.n_init + 1),
-        )
-        m, p = rows.codes.shape
-        kinds = {1: ONE, 3: BEST_DRAW} if m * p <= MOST_LONG else {1: ONE}
-        found = starts = self._starts(draws, K, seeds[0][:-1], kinds)
-        if n_rounds and m < len(N_PARTITIONS) and N_PARTITIONS[m] * p <= MOST_ENUMERATED:
-            found = [self._least(draws, K)]
-        elif n_rounds and _agree(starts):
-            if m <= MOST_SHAKEN:
-                found = self._shaken(draws, K, starts, n_rounds, seeds[0][-1])
-        elif n_rounds:
-            n_kept = -(-self.n_init // n_searches)  # of each search, recombined with those of the others
-            ends = self._recombined(draws, K, starts, n_rounds, seeds[0][-1])[:n_kept]
-            for of_search in seeds[1:]:
-                more = self._starts(draws, K, of_search[:-1], {})
-                ends += self._recombined(draws, K, more, n_rounds, of_search[-1])[:n_kept]
-                starts += more
-            found = self._recombined(draws, K, ends, n_rounds, last[0]) if n_searches > 1 else ends
-        best = min(found, key=lambda run: run.loss)
+        seeds = task_seeds(self.random_state, n_searches * (self.n_init + 1) + 1)
+        of_searches = np.array_split(seeds, np.arange(1, n_searches + 1) * (self.n_init + 1))
+        efforts = self.n_init, self.max_zealous, n_rounds, n_searches, self.max_iter
+        best, starts = salso(draws, Settings(K, *efforts, self.n_jobs), of_searches)
         self.losses_ = np.array([run.loss for run in starts])
         self.objective_ = draws.expected_loss(best.labels, self.n_jobs) if draws.tabulated else best.loss
         self.n_iter_ = best.n_iter
@@ -532,77 +589,12 @@ class SalsoConsensus(BaseConsensus):
         n_rounds, n_searches = (one if asked is None else asked for one, asked in zip(usual, given, strict=True))
         return n_rounds, n_searches
 
-    def _starts(self, draws: Draws, n_clusters: int, seeds: NDArray[np.int64], kinds: Mapping[int, int]) -> list[Run]:
-        """What starts of all kinds, or of given ones, end with, after sweeps and zealous updates."""
-
-        def run(start: int) -> Run:
-            search = Search(draws, n_clusters, np.random.RandomState(seeds[start]))
-            search.start(kinds.get(start, start % 4))
-            n_iter = search.sweeten(self.max_iter)
-            n_iter += search.update_zealously(self.max_zealous, self.max_iter)
-            return Run.of(search, n_iter)
-
-        return parallel_map(run, range(len(seeds)), self.n_jobs)
-
-    @staticmethod
-    def _least(draws: Draws, n_clusters: int) -> Run:
-        """The best of all partitions, of few rows."""
-        search, best = Search(draws, n_clusters, np.random.RandomState(0)), np.empty(len(draws.counts), dtype=np.int32)
-        search.gains, sums = search.gains[:0], np.zeros((len(draws.rows.weights), 3))
-        least_partition(*draws.arguments, draws.margin, *search._state[:-1], sums, best)
-        search.set_labels(best)
-        return Run.of(search, 0)
-
-    def _shaken(self, draws: Draws, n_clusters: int, runs: Sequence[Run], n_rounds: int, seed: int) -> list[Run]:
-        """Shake the best partition, a few times for each start, until a round finds no lower loss."""
-        random, found = np.random.RandomState(seed), list(runs)
-        for _ in range(n_rounds):
-            best = min(found, key=lambda run: run.loss)
-
-            def shaken(seed: int, best: Run = best) -> Run:
-                search = Search(draws, n_clusters, np.random.RandomState(seed))
-                search.set_labels(best.labels)
-                return Run.of(search, search.shake(N_SHAKES, self.max_iter))
-
-            shakes = parallel_map(shaken, task_seeds(random, self.n_init).tolist(), self.n_jobs)
-            found = [best, min(shakes, key=lambda run: run.loss)]
-            if found[1].loss >= best.loss - SAME:
-                break
-        return found
-
-    def _recombined(self, draws: Draws, n_clusters: int, runs: Sequence[Run], n_rounds: int, seed: int) -> list[Run]:
-        """The best partitions, lowest loss first: rounds of recombinations within a pool, chains from the best one."""
-        random, pool = np.random.RandomState(seed), best_of(runs, self.n_init)
-
-        def recombined(task: tuple[int, int, int]) -> Run:
-            one, other, seed = task
-            search = Search(draws, n_clusters, np.random.RandomState(seed))
-            return Run.of(search, search.recombine(pool[one].labels, pool[other].labels, self.max_iter))
-
-        for _ in range(n_rounds):
-            if len(pool) < 2:
-                break
-            ones = np.arange(self.n_init) % len(pool)
-            others = (ones + random.randint(1, len(pool), self.n_init)) % len(pool)
-            seeds = random.randint(2**31 - 1, size=self.n_init)
-            tasks = list(zip(ones.tolist(), others.tolist(), seeds.tolist(), strict=True))
-            pool = best_of([*pool, *parallel_map(recombined, tasks, self.n_jobs)], self.n_init)
-        search = Search(draws, n_clusters, random)
-        search.set_labels(pool[0].labels)
-        n_iter = search.move_in_chains(n_rounds * self.n_init, self.max_iter)
-        return best_of([Run.of(search, n_iter), *pool], self.n_init)
-
-    @staticmethod
-    def _most_clusters(rows: Rows, k: int) -> int:
-        return min(k or int(rows.n_clusters.max()), len(rows))
-
     def _bytes(self, rows: Rows, k: int, n_entries: int | None = None, more: int = 0) -> Need:
         """Of the rows and of the tables of every start that runs at the same time."""
-        (m, p), K = rows.codes.shape, self._most_clusters(rows, k)
+        (m, p), K = rows.codes.shape, min(k or int(rows.n_clusters.max()), len(rows))
         of_start = (12 * int(rows.offsets[-1]) + 8 * p) * (K + 1) + 48 * p + 40 * m
-        of_rows = m * (p * rows.codes.dtype.itemsize + 12 * self.n_init) + 16 * min(
-            int(rows.counts.sum()), MOST_TABULATED
-        )
+        of_g = 16 * min(int(rows.counts.sum()), MOST_TABULATED)
+        of_rows = m * (p * rows.codes.dtype.itemsize + 12 * self.n_init) + of_g
         n_bytes = OVERHEAD + of_rows + min(thread_count(self.n_jobs), self.n_init) * of_start
         advice = "Raise max_bytes, ask for fewer clusters with n_clusters, lower n_jobs, or thin the draws."
         return Need(n_bytes, f"the tables of {K:,} clusters with {p:,} draws", advice)

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from ensemblage.base.cached import once
 from ensemblage.base.validation import check_fitted
 from ensemblage.consensus._base import BaseConsensus, InductiveConsensus
-from ensemblage.consensus._short_tables import check_look_ups, whole_lanes
 from ensemblage.consensus.evidence import Evidence, Memberships
 from ensemblage.consensus.voting._colour_refinement import content_of
 from ensemblage.kernels._contingency import tally_clusters
+from ensemblage.kernels._table_rows import check_look_ups, whole_lanes
 from ensemblage.kernels._votes import mean_votes, sum_by_label
 from ensemblage.labels.blocks import LabelRows, map_rows
 from ensemblage.labels.ensemble import Ensemble

@@ -19,6 +19,7 @@ from ensemblage.base.validation import MOST_TASKS, Constraints, Number, Seed, Va
 from ensemblage.kernels._label_kmeans import ShortTable, assign_many_rows, assign_rows, limit_distances, move_rows
 from ensemblage.kernels._table_rows import check_look_ups, whole_lanes
 from ensemblage.kernels._vectors import LANES
+from ensemblage.labels import threads
 from ensemblage.labels.blocks import LabelRows
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.labels.links import Units

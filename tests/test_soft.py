@@ -16,7 +16,7 @@ from strategies import few_starts, planted_labels, random_labels, usual
 
 import ensemblage
 from ensemblage import METHODS, CumulativeVoting, EuclideanMedian, SoftEnsemble, make_consensus
-from ensemblage.labels import soft as memberships
+from ensemblage.labels import counts as label_counts
 from ensemblage.labels import threads
 from ensemblage.metrics import agreement_weights, certainty, coassociation, density
 
@@ -102,25 +102,25 @@ def test_tables_of_pairs_of_zeros_and_ones_are_those_of_labels():
     soft, hard = (method("acv", 3).fit(X, sample_weight=counts) for X in (SoftEnsemble(one_hot(labels)), labels))
     for attribute in ("aggregate_", "membership_", "losses_", "linkage_matrix_"):
         assert_allclose(getattr(soft, attribute), getattr(hard, attribute), atol=1e-9, err_msg=attribute)
-    with mock.patch.object(memberships, "parallel_map", wraps=memberships.parallel_map) as run:
+    with mock.patch.object(label_counts, "parallel_map", wraps=label_counts.parallel_map) as run:
         method("acv", 3, n_jobs=1).fit(SoftEnsemble(one_hot(labels)))
     assert 1 in {call.args[2] for call in run.call_args_list}
 
 
 def test_sums_over_blocks_of_memberships(monkeypatch):
-    monkeypatch.setattr(memberships, "SUM_ROWS", 7)
+    monkeypatch.setattr(label_counts, "SUM_ROWS", 7)
     rows, counts = SoftEnsemble(one_hot(random_labels(40, 4, 3, 0.2, seed=2))).rows, np.arange(40.0)
-    assert_allclose(rows.products(counts), rows.H.T @ (counts[:, None] * rows.H))
+    assert_allclose(label_counts.shared_masses(rows, counts), rows.H.T @ (counts[:, None] * rows.H))
 
 
 def test_memberships_side_by_side():
-    rows = SoftEnsemble(one_hot(random_labels(40, 3, 3, 0.2, seed=2))).rows
-    both = rows.with_columns(rows)
+    E = SoftEnsemble(one_hot(random_labels(40, 3, 3, 0.2, seed=2)))
+    both = E.append_partitions(E)
     assert both.shape == (40, 6)
-    assert_array_equal(both.offsets, [*rows.offsets, *(rows.offsets[-1] + rows.offsets[1:])])
-    assert_array_equal(both.missing(), np.hstack([rows.missing(), rows.missing()]))
+    assert_array_equal(both.offsets, [*E.offsets, *(E.offsets[-1] + E.offsets[1:])])
+    assert_array_equal(np.hstack(both.memberships), np.hstack(2 * E.memberships))
     with pytest.raises(TypeError, match="have no codes"):
-        rows.recode([], np.dtype(np.uint8))
+        both.rows.recode([], np.dtype(np.uint8))
 
 
 def test_metrics_of_zeros_and_ones_are_those_of_labels():

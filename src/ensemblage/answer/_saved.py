@@ -24,10 +24,10 @@ from ensemblage.base.validation import check_path
 from ensemblage.consensus._method import METHODS
 from ensemblage.io._archive import Archive, is_damage, write_archive
 from ensemblage.io._npz import check_coded
-from ensemblage.labels.blocks import LabelRows, MemoryRows
+from ensemblage.labels.blocks import LabelRows, MembershipRows, MemoryRows
 from ensemblage.labels.coding import CodedColumns
 from ensemblage.labels.ensemble import Ensemble
-from ensemblage.labels.soft import MembershipRows, SoftEnsemble
+from ensemblage.labels.soft import SoftEnsemble
 
 FORMAT = 1
 KIND = "ensemblage model"

@@ -21,6 +21,7 @@ from ensemblage.consensus._assignment import Assignment
 from ensemblage.generation._clusterers import nearest_rows
 from ensemblage.generation._dense_rows import dense_rows
 from ensemblage.labels.blocks import LabelRows, MemoryRows
+from ensemblage.labels.disk import side_by_side
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.metrics._certainty import Association, Certainty, certainty_of_new, certainty_of_rows
 
@@ -39,7 +40,7 @@ class SecondSample(NamedTuple):
 
     def beside(self, rows: LabelRows, nearest: NDArray[np.intp]) -> LabelRows:
         """(n, p + q) codes of objects in the partitions of both, from those of the first and the nearest kept ones."""
-        return rows.with_columns(MemoryRows(self.codes[nearest]))
+        return side_by_side(rows, MemoryRows(self.codes[nearest]))
 
     def certainty(
         self, rows: LabelRows, nearest: NDArray[np.intp], clusters: NDArray[np.int32], n_jobs: int | None

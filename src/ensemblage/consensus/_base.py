@@ -31,7 +31,7 @@ from ensemblage.consensus._method import wrong_k
 from ensemblage.consensus._model import Model, score_of
 from ensemblage.consensus.evidence import Evidence
 from ensemblage.kernels._contingency import tally_clusters
-from ensemblage.labels.blocks import LabelRows
+from ensemblage.labels.blocks import LabelRows, on_workers
 from ensemblage.labels.coding import Coding, check_sample_weight, in_order
 from ensemblage.labels.ensemble import coded_labels, given_labels
 from ensemblage.labels.links import Links, shared_labels
@@ -185,7 +185,7 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
         if able.in_memory:
             rows.codes.in_memory(name, WITHOUT_ROWS, because=f": it {able.in_memory}")
         else:
-            rows = replace(rows, codes=rows.codes.on_workers())
+            rows = replace(rows, codes=on_workers(rows.codes))
         if not able.missing_labels and rows.label_sizes(self.n_jobs)[rows.offsets[1:] - 1].any():
             raise ValueError(
                 f"X of {name} must have a label for every object in every partition. Got missing ones. "

@@ -10,8 +10,9 @@ from scipy.sparse import csr_array
 from scipy.sparse.linalg import LinearOperator
 
 from ensemblage.counting._contingency import contingency_tables
+from ensemblage.labels.blocks import MembershipRows
+from ensemblage.labels.counts import shared_masses
 from ensemblage.labels.rows import Rows
-from ensemblage.labels.soft import MembershipRows
 
 MOST_DENSE = 3_000
 """Clusters up to which their d x d matrix is made."""
@@ -20,7 +21,7 @@ MOST_DENSE = 3_000
 def label_products(rows: Rows, share: NDArray[np.float64]) -> Any:
     """H' diag(share) H of the labels, (d, d): an array, or an operator where that would be large."""
     if isinstance(rows.codes, MembershipRows):
-        return rows.codes.products(share)[np.ix_(rows.labels, rows.labels)]
+        return shared_masses(rows.codes, share)[np.ix_(rows.labels, rows.labels)]
     starts = rows.starts
     d = int(starts[-1])
     if d > MOST_DENSE:

@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from ensemblage.kernels._contingency import agreement_sums, contingency, contingency_of_pairs
 from ensemblage.kernels._jit import are_few
-from ensemblage.labels.blocks import LabelRows
-from ensemblage.labels.soft import MembershipRows, SoftTables
+from ensemblage.labels.blocks import LabelRows, MembershipRows
+from ensemblage.labels.counts import SoftTables, shared_masses
 from ensemblage.labels.threads import parallel_map
 
 
@@ -91,7 +91,7 @@ def any_tables(
 ) -> ContingencyTables | SoftTables:
     """`tables_of_rows`, or the masses that the clusters of soft partitions share."""
     if isinstance(codes, MembershipRows):
-        return SoftTables(codes.products(counts, n_jobs), codes.offsets)
+        return SoftTables(shared_masses(codes, counts, n_jobs), codes.offsets)
     return tables_of_rows(codes, counts, n_clusters, n_jobs)
 
 

@@ -12,6 +12,7 @@ from ensemblage.kernels._pair_sums import sum_distances_of_rows
 from ensemblage.kernels._pairs import add_pairs, add_pairs_of_tile, group_objects, square_label_counts
 from ensemblage.labels import threads
 from ensemblage.labels.blocks import LabelRows, map_rows
+from ensemblage.labels.counts import count_labels
 from ensemblage.labels.interrupts import check_stopped, rows_per_call
 from ensemblage.labels.threads import parallel_map, parts_of, row_blocks
 
@@ -59,7 +60,7 @@ def _squares_of_profile(
     codes: LabelRows, clusters: NDArray[Any], n_clusters: int, offsets: NDArray[np.int64], n_jobs: int | None
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     ones = np.ones(len(codes), dtype=np.int64)
-    profile = codes.profile(clusters, ones, offsets, n_clusters, n_jobs)
+    profile = count_labels(codes, clusters, ones, offsets, n_clusters, n_jobs)
     profile[:, offsets[1:] - 1] = 0
     return np.add.reduceat(profile**2, offsets[:-1], axis=1), np.add.reduceat(profile, offsets[:-1], axis=1)
 

@@ -1,4 +1,4 @@
-"""Label rows wherever they lie: what algorithms ask of them, and the rows in memory."""
+"""Label rows wherever they lie, in blocks; and those in memory: codes, or soft memberships in their place."""
 
 from __future__ import annotations
 
@@ -6,35 +6,16 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from functools import partial
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ensemblage.kernels._contingency import add_labels
-from ensemblage.kernels._jit import read_only
-from ensemblage.kernels._points import embed_rows
-from ensemblage.kernels._votes import assign_to_groups, count_contingency
 from ensemblage.labels import threads
 from ensemblage.labels.distinct import DistinctRows, distinct_rows
 from ensemblage.labels.threads import parallel_map, parts_of, row_blocks, thread_count
 
 R = TypeVar("R")
-
-
-class LabelVotes(NamedTuple):
-    """What each label of p partitions votes for, in a vote on k clusters."""
-
-    meant: NDArray[np.int64]
-    """(offsets[p],) the cluster that each label means, -1 for none."""
-    weights: NDArray[np.float64]
-    """(p,) votes of each partition."""
-    offsets: NDArray[np.int64]
-    """(p + 1,) first label of each partition."""
-    order: NDArray[np.intp]
-    """(p,) the partitions in the order in which votes are added: float sums may differ by rounding."""
-    n_clusters: int
-    """k."""
 
 
 class LabelRows(ABC):
@@ -64,24 +45,12 @@ class LabelRows(ABC):
         """Rows, or a column, as an array in memory."""
 
     @abstractmethod
-    def first(self, n_rows: int) -> LabelRows:
-        """The first rows."""
-
-    @abstractmethod
-    def take(self, index: NDArray[np.intp]) -> LabelRows:
-        """Some rows, in the order of ``index``; they stay where they are while they are many."""
+    def take(self, index: NDArray[np.intp] | slice) -> LabelRows:
+        """Some rows, in the order of ``index``, or the first ones; they stay where they are while they are many."""
 
     @abstractmethod
     def columns(self, index: ArrayLike) -> LabelRows:
         """Some columns, in the order of ``index``."""
-
-    @abstractmethod
-    def with_columns(self, more: LabelRows) -> LabelRows:
-        """These columns and, after them, others of the same objects."""
-
-    @abstractmethod
-    def behind(self, first: Any) -> LabelRows:
-        """These columns behind those of `MemoryRows` of the same objects; what is not in memory stays where it is."""
 
     @abstractmethod
     def recode(self, tables: Sequence[NDArray[Any]], dtype: np.dtype[Any]) -> LabelRows:
@@ -91,113 +60,9 @@ class LabelRows(ABC):
     def distinct(self, radices: NDArray[np.int64]) -> DistinctRows:
         """The distinct rows; codes of column j are below ``radices[j]``."""
 
-    def missing(self, n_clusters: NDArray[np.int64], rows: slice = slice(None)) -> NDArray[np.bool_]:
-        """(n, p) where a partition says nothing of an object, of some rows."""
-        return np.asarray(self[rows] == n_clusters)
-
-    def profile(
-        self,
-        clusters: NDArray[Any],
-        counts: NDArray[np.int64],
-        offsets: NDArray[np.int64],
-        n_clusters: int,
-        n_jobs: int | None = None,
-    ) -> NDArray[Any]:
-        """Count, per cluster, the objects with each label: (k, sum(k_i + 1)) int64, Candel's alpha.
-
-        The column ``offsets[j + 1] - 1`` counts the objects that partition j does not label. O(n p) time; memory one
-        profile per thread. Of soft partitions it is the mass of each label, in float64. A negative cluster is none.
-        """
-        shape = (n_clusters, int(offsets[-1]))
-        (profile,) = self.add(_add_labels, [shape], offsets, reads=[clusters, counts], n_jobs=n_jobs)
-        return profile
-
-    def shared_with(
-        self,
-        j: int,
-        others: NDArray[np.intp],
-        counts: NDArray[np.int64],
-        offsets: NDArray[np.int64],
-        n_jobs: int | None = None,
-    ) -> NDArray[Any]:
-        """(offsets[p], k_j + 1) objects with each label of the other partitions, by the label of partition j."""
-        shape = (int(offsets[-1]), int(offsets[j + 1] - offsets[j]))
-        (table,) = self.add(_add_pairs, [shape], j, others, offsets, reads=[counts], n_jobs=n_jobs)
-        return table
-
-    def products(self, counts: NDArray[Any], n_jobs: int | None = None) -> NDArray[np.float64] | None:
-        """(offsets[p], offsets[p]) masses that any two labels share; None where two of a partition share nothing."""
-        return None
-
-    def of_column(self, j: int, table: NDArray[np.float64]) -> NDArray[np.float64]:
-        """(n, k) the row of each object's label in a table over those of partition j, whose last one is for missing."""
-        return np.asarray(table[self[:, j]])
-
-    def own_shares(self, counts: NDArray[np.int64], sizes: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Of each label, (offsets[p],), what objects share with themselves, and how many objects have some of it.
-
-        sizes : (offsets[p],) those of the labels
-        """
-        return sizes, sizes
-
-    def count_votes(self, labels: LabelVotes) -> NDArray[np.float64]:
-        """(n, k) votes of each row's labels for each cluster."""
-        codes, votes = self[:], np.zeros((len(self), labels.n_clusters))
-        for j in labels.order:
-            means = labels.meant[labels.offsets[j] + codes[:, j]]
-            voting = np.flatnonzero(means >= 0)
-            votes[voting, means[voting]] += labels.weights[j]
-        return votes
-
-    def most_voted(self, labels: LabelVotes, n_jobs: int | None) -> NDArray[np.int64]:
-        """(n,) the cluster with the most votes, the first one on ties."""
-        offsets, order = labels.offsets, labels.order
-        places = [np.arange(offsets[j], offsets[j + 1]) for j in order]
-        starts = np.concatenate([[0], np.cumsum([len(some) for some in places])])
-        votes, meant = np.repeat(labels.weights[order], np.diff(starts)), labels.meant[np.concatenate(places)]
-        ones = np.ones(labels.n_clusters)
-        clusters = np.empty(len(self), dtype=np.int64)
-
-        def count(codes: Any, clusters: Any) -> None:
-            assign_to_groups(codes, starts, meant, votes, ones, np.zeros(len(codes)), clusters)
-
-        self.columns(order).map(count, writes=[clusters], n_jobs=n_jobs)
-        return clusters
-
-    def embed(
-        self,
-        offsets: NDArray[np.int64],
-        table: NDArray[np.float64],
-        points: NDArray[np.float32],
-        least: float,
-        n_jobs: int | None,
-    ) -> None:
-        """Write to ``points``, (n, k), the sum over the rows of ``table`` of each row's labels, divided by its length.
-
-        ``least`` is added to the length. The rows must be in memory.
-        """
-        map_rows(
-            lambda codes, points: embed_rows(codes, offsets, table, points, least), [self[:], points], n_jobs=n_jobs
-        )
-
-    def of_labels(self, values: NDArray[np.float64], offsets: NDArray[np.int64]) -> NDArray[np.float64]:
-        """(n,) sums of values over the labels of each row; of soft memberships each label as much as it has."""
-        sums = np.zeros(len(self))
-        for offset, column in zip(offsets, self[:].T, strict=False):
-            sums += values[offset + column]
-        return sums
-
     def _as_saved(self) -> tuple[str, dict[str, Any]]:
         """Its name and its parts in the file of a model."""
         return "rows", {"codes": np.asarray(self[:])}
-
-    def harden(self) -> LabelRows:
-        """These rows, or of memberships the likeliest labels."""
-        return self
-
-    def unwrap(self) -> Any:
-        """What a user sees as codes: the array that is in memory, else these rows."""
-        return self
 
     def in_memory(self, name: str, instead: str, because: str = "") -> NDArray[Any]:
         """The whole matrix; an error that names the function and what to use instead, if it is not in memory."""
@@ -208,14 +73,6 @@ class LabelRows(ABC):
             )
         array: NDArray[Any] = self[:]
         return array
-
-    def gather(self, index: NDArray[np.intp]) -> tuple[NDArray[Any], NDArray[np.intp]]:
-        """An array that has the rows ``index``, and their places in it."""
-        return self[index], np.arange(len(index))
-
-    def on_workers(self) -> LabelRows:
-        """The same rows, on the workers of a `parallel_backend` if there is one."""
-        return self
 
     def state(self, dtype: Any, fill: Any) -> Any:
         """(n,) numbers for `map` to read and write: they lie where the rows lie. ``np.asarray`` brings them here."""
@@ -278,16 +135,6 @@ class LabelRows(ABC):
         return parallel_map(lambda rows: work(arrays, rows), row_blocks(len(self), size), n_jobs)
 
 
-def _add_labels(codes: Any, clusters: Any, counts: Any, profile: Any, offsets: Any) -> None:
-    # As one signature: the kernel is compiled once.
-    codes, offsets = read_only(codes), read_only(offsets)
-    add_labels(codes, clusters.astype(np.int32, copy=False), counts, offsets, profile)
-
-
-def _add_pairs(codes: Any, counts: Any, table: Any, j: int, others: Any, offsets: Any) -> None:
-    count_contingency(codes, counts, j, others, offsets, table)
-
-
 def map_blocks(
     function: Callable[..., R], shared: tuple[Any, ...], size: int, arrays: Sequence[Any], rows: slice
 ) -> list[R]:
@@ -340,26 +187,11 @@ class MemoryRows(LabelRows):
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         return self._array if dtype is None else self._array.astype(dtype)
 
-    def unwrap(self) -> NDArray[Any]:
-        return self._array
-
-    def first(self, n_rows: int) -> MemoryRows:
-        return MemoryRows(self._array[:n_rows])
-
-    def take(self, index: NDArray[np.intp]) -> MemoryRows:
+    def take(self, index: NDArray[np.intp] | slice) -> MemoryRows:
         return MemoryRows(self._array[index])
-
-    def gather(self, index: NDArray[np.intp]) -> tuple[NDArray[Any], NDArray[np.intp]]:
-        return self._array, index
 
     def columns(self, index: ArrayLike) -> MemoryRows:
         return MemoryRows(np.ascontiguousarray(self._array[:, np.asarray(index, dtype=np.intp)]))
-
-    def with_columns(self, more: LabelRows) -> LabelRows:
-        return more.behind(self)
-
-    def behind(self, first: MemoryRows) -> MemoryRows:
-        return MemoryRows(np.column_stack([first.unwrap(), self._array]))
 
     def recode(self, tables: Sequence[NDArray[Any]], dtype: np.dtype[Any]) -> MemoryRows:
         return MemoryRows(recode(self._array, tables, dtype))
@@ -368,9 +200,61 @@ class MemoryRows(LabelRows):
         codes, counts, inverse = distinct_rows(self._array, radices)
         return DistinctRows(MemoryRows(codes), counts, inverse)
 
-    def on_workers(self) -> LabelRows:
-        workers = _workers.get()
-        return self if workers is None else workers.scatter(self)
+
+class MembershipRows(LabelRows):
+    """The matrix H of memberships, (n, offsets[p]): ``rows[:]`` and the blocks of `map` are rows of it.
+
+    The columns are those of a table over labels: partition j has ``offsets[j]`` to ``offsets[j + 1] - 1``, the last of
+    them 1 where it says nothing of the object, else 0. So what is a look-up of an object's labels for codes, its sum
+    over ``table[offsets[j] + code_j]``, is its row of H @ table here; where H holds zeros and ones both are the same.
+    """
+
+    random_access = True
+    H: NDArray[np.float64]
+    offsets: NDArray[np.int64]
+
+    def __init__(self, H: NDArray[np.float64], offsets: NDArray[np.int64]) -> None:
+        super().__init__((len(H), len(offsets) - 1), H.dtype)
+        self.H, self.offsets = H, offsets
+
+    def __getitem__(self, key: Any) -> Any:
+        return self.H[key]
+
+    def take(self, index: NDArray[np.intp] | slice) -> MembershipRows:
+        return MembershipRows(self.H[index], self.offsets)
+
+    def columns(self, index: ArrayLike) -> MembershipRows:
+        blocks = [self.of_partition(j) for j in np.asarray(index, dtype=np.intp).tolist()]
+        offsets = np.concatenate([[0], np.cumsum([block.stop - block.start for block in blocks])])
+        return MembershipRows(np.hstack([self.H[:, block] for block in blocks]), offsets)
+
+    def recode(self, tables: Sequence[NDArray[Any]], dtype: np.dtype[Any]) -> LabelRows:
+        raise TypeError("Memberships have no codes.")
+
+    def distinct(self, radices: NDArray[np.int64]) -> DistinctRows:
+        """In the order that rows of zeros and ones have as codes."""
+        _, first, inverse, counts = np.unique(
+            0 - self.H, axis=0, return_index=True, return_inverse=True, return_counts=True
+        )
+        return DistinctRows(self.take(first), counts.astype(np.int64), inverse.reshape(-1))
+
+    def of_partition(self, j: int) -> slice:
+        """Its columns, that of the missing entry included."""
+        return slice(int(self.offsets[j]), int(self.offsets[j + 1]))
+
+    def likeliest(self) -> NDArray[np.int32]:
+        """(n, p) the cluster with the largest membership, the first on ties, as a code."""
+        blocks = [self.H[:, self.of_partition(j)].argmax(axis=1) for j in range(self.shape[1])]
+        return np.column_stack(blocks).astype(np.int32)
+
+    def _as_saved(self) -> tuple[str, dict[str, Any]]:
+        return "memberships", {"H": self.H, "offsets": self.offsets}
+
+
+def on_workers(rows: LabelRows) -> LabelRows:
+    """The same rows, on the workers of a `parallel_backend` if there is one."""
+    workers = _workers.get()
+    return rows if workers is None or not isinstance(rows, MemoryRows) else workers.scatter(rows)
 
 
 def recode(codes: NDArray[Any], tables: Sequence[NDArray[Any]], dtype: np.dtype[Any]) -> NDArray[Any]:

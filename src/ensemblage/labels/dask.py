@@ -154,9 +154,10 @@ class RemoteRows(BlockRows):
         futures = self.blocks.map(function, self.blocks.futures, *arguments)
         return RemoteRows(Blocks(self.blocks.client, futures, self.blocks.edges), n_columns, dtype)
 
-    def first(self, n_rows: int) -> RemoteRows:
-        if n_rows == len(self):
-            return self
+    def take(self, index: NDArray[np.intp] | slice) -> LabelRows:
+        if not isinstance(index, slice):
+            return super().take(index)
+        n_rows = len(range(len(self))[index])
         edges = np.append(self.blocks.edges[self.blocks.edges < n_rows], n_rows)
         *futures, last = self.blocks.futures[: len(edges) - 1]
         last = self.blocks.submit(part_of, last, slice(0, int(edges[-1] - edges[-2])))
@@ -165,9 +166,6 @@ class RemoteRows(BlockRows):
     def columns(self, index: ArrayLike) -> RemoteRows:
         chosen = np.asarray(index, dtype=np.intp)
         return self.map_blocks(columns_of, len(chosen), self.dtype, chosen)
-
-    def with_columns(self, more: LabelRows) -> LabelRows:
-        raise self._refuse()
 
     def recode(self, tables: Sequence[NDArray[Any]], dtype: np.dtype[Any]) -> RemoteRows:
         return self.map_blocks(recode, self.shape[1], dtype, tables, dtype)
@@ -371,7 +369,7 @@ class ScatteredRows:
         n_rows, n_columns = rows.shape
         if n_rows <= SUM_ROWS:
             return rows
-        array = rows.unwrap()
+        array = rows[:]
         for known, remote in self._scattered:
             if known.__array_interface__ == array.__array_interface__:
                 return remote

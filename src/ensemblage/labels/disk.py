@@ -283,10 +283,9 @@ class BlockRows(LabelRows):
     def _rows_at_once(self) -> int:
         return max(1, READ_BYTES // max(1, self.dtype.itemsize * self.shape[1]))
 
-    def first(self, n_rows: int) -> LabelRows:
-        return RowsView(self, (n_rows, self.shape[1]), self.dtype, self._read)
-
-    def take(self, index: NDArray[np.intp]) -> LabelRows:
+    def take(self, index: NDArray[np.intp] | slice) -> LabelRows:
+        if isinstance(index, slice):
+            return RowsView(self, (len(range(len(self))[index]), self.shape[1]), self.dtype, self._read)
         if len(index) * self.shape[1] * self.dtype.itemsize <= TAKE_BYTES:
             return MemoryRows(self[index])
         return RowsView(self, (len(index), self.shape[1]), self.dtype, lambda a, b: self._take(index[a:b]))
@@ -295,14 +294,6 @@ class BlockRows(LabelRows):
         chosen = np.asarray(index, dtype=np.intp)
         shape = len(self), len(chosen)
         return RowsView(self, shape, self.dtype, lambda a, b: np.ascontiguousarray(self._read(a, b)[:, chosen]))
-
-    def with_columns(self, more: LabelRows) -> LabelRows:
-        shape, dtype = (len(self), self.shape[1] + more.shape[1]), np.result_type(self.dtype, more.dtype)
-        return RowsView(self, shape, dtype, lambda a, b: np.column_stack([self._read(a, b), more[a:b]]))
-
-    def behind(self, first: MemoryRows) -> LabelRows:
-        shape, dtype = (len(self), first.shape[1] + self.shape[1]), np.result_type(first.dtype, self.dtype)
-        return RowsView(self, shape, dtype, lambda a, b: np.column_stack([first[a:b], self._read(a, b)]))
 
     def recode(self, tables: Sequence[NDArray[Any]], dtype: np.dtype[Any]) -> LabelRows:
         return RowsView(self, self.shape, dtype, lambda a, b: recode(self._read(a, b), tables, dtype))
@@ -341,6 +332,15 @@ class RowsView(BlockRows):
     ) -> None:
         super().__init__(shape, dtype, rows.scratch)
         self._read = read  # type: ignore[method-assign, assignment]
+
+
+def side_by_side(first: LabelRows, more: LabelRows) -> LabelRows:
+    """The columns of both, of the same objects; what is not in memory stays where it is."""
+    elsewhere = [rows for rows in (first, more) if isinstance(rows, BlockRows)]
+    if not elsewhere:
+        return MemoryRows(np.column_stack([first[:], more[:]]))
+    shape, dtype = (len(first), first.shape[1] + more.shape[1]), np.result_type(first.dtype, more.dtype)
+    return RowsView(elsewhere[0], shape, dtype, lambda a, b: np.column_stack([first[a:b], more[a:b]]))
 
 
 class StoredRows(BlockRows):

@@ -34,6 +34,7 @@ from ensemblage.labels.coding import (
     one_hot,
     without_stream,
 )
+from ensemblage.labels.disk import side_by_side
 from ensemblage.labels.distinct import DistinctRows
 from ensemblage.labels.links import Links, common_labels
 from ensemblage.labels.rows import Counted, counted_labels
@@ -154,7 +155,7 @@ class Ensemble:
         """Take coded labels; of a new ensemble every partition must label something, of some objects one of them."""
         self.rows, self.codes, self.categories, self.missing = (
             coded.codes,
-            coded.codes.unwrap(),
+            as_seen(coded.codes),
             coded.categories,
             missing,
         )
@@ -337,7 +338,7 @@ class Ensemble:
             With the names of both, where these differ; else partitions have numbers.
         """
         self._check_beside(other)
-        codes, categories = self.rows.with_columns(other.rows), self.categories + other.categories
+        codes, categories = side_by_side(self.rows, other.rows), self.categories + other.categories
         coded = CodedColumns(codes, categories, names_of_both(self._names, other._names))
         elsewhere = (type(E) for E in (self, other) if not E.rows.random_access)
         return next(elsewhere, Ensemble)._of(coded, self.missing)
@@ -379,7 +380,7 @@ class Ensemble:
         """
         named = in_order(labels, self._names, "the ensemble")
         labels = labels if named is None else named
-        return Coding(self.categories, self.missing).encode(coded_labels(labels, self.missing)).unwrap()
+        return as_seen(Coding(self.categories, self.missing).encode(coded_labels(labels, self.missing)))
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the ensemble to a .npz file (exact) or a .csv file (names as header, missing entries empty).
@@ -620,6 +621,11 @@ class Ensemble:
         bytes per distinct row while k-means runs. The client holds about 40 bytes per object.
         """
         return ensemble_on_cluster(parts, client, names, missing, noise)
+
+
+def as_seen(rows: LabelRows) -> Any:
+    """What a user sees as codes: the array that is in memory, else the rows."""
+    return rows[:] if rows.random_access else rows
 
 
 def coded_labels(labels: ArrayLike | Any, missing: int | None) -> CodedColumns:

@@ -12,6 +12,7 @@ from scipy.sparse import csr_array
 
 from ensemblage.labels.blocks import LabelRows
 from ensemblage.labels.coding import CodedColumns, Coding, check_labelled
+from ensemblage.labels.counts import count_labels, is_missing
 from ensemblage.labels.distinct import DistinctRows
 from ensemblage.labels.links import Links, Units
 from ensemblage.labels.threads import row_blocks
@@ -67,7 +68,7 @@ def counted_labels(
     rows = coded.codes
     if len(codes) < len(distinct.codes):
         offsets = np.concatenate([[0], np.cumsum(n_clusters + 1)])
-        sizes = codes.profile(codes.state(np.int32, 0), counts, offsets, 1)[0]
+        sizes = count_labels(codes, codes.state(np.int32, 0), counts, offsets, 1)[0]
         used = [np.flatnonzero(sizes[start : stop - 1]) for start, stop in pairwise(offsets)]
         categories = tuple(labels[some] for labels, some in zip(coded.categories, used, strict=True))
         coding, n_clusters = Coding(categories, missing), np.array([len(labels) for labels in categories])
@@ -164,7 +165,7 @@ class Rows:
     def label_sizes(self, n_jobs: int | None = None) -> NDArray[np.int64]:
         """(offsets[p],) objects with each label, each as often as it counts."""
         everything = self.codes.state(np.int32, 0)
-        return np.asarray(self.codes.profile(everything, self.counts, self.offsets, 1, n_jobs)[0])
+        return np.asarray(count_labels(self.codes, everything, self.counts, self.offsets, 1, n_jobs)[0])
 
     def first_objects(self) -> NDArray[np.uint64]:
         """(m,) the first object of each row, by its number where every object is repeated as often as it counts."""
@@ -193,8 +194,8 @@ def labelled_rows(
     counted = ensemble._with_sample_weight(sample_weight)
     codes, counts, inverse = counted.distinct
     m = codes.shape[0]
-    if codes.missing(counted.n_clusters, slice(m - 1, m)).all():
-        m, codes, counts = m - 1, codes.first(m - 1), counts[:-1]
+    if is_missing(codes, counted.n_clusters, slice(m - 1, m)).all():
+        m, codes, counts = m - 1, codes.take(slice(m - 1)), counts[:-1]
     offsets = np.concatenate([[0], np.cumsum(counted.n_clusters + 1)])
     given = (weights, sample_weight, None, counted.coding, counted.objects, counted.distinct)
     return Rows(codes, counts, offsets, inverse, *given)

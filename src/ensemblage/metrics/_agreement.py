@@ -14,10 +14,10 @@ from numpy.typing import ArrayLike, NDArray
 from ensemblage.base.validation import check_choice, check_weights
 from ensemblage.counting._contingency import all_pairs, any_tables, sums_of_pairs, sums_of_table, sums_with
 from ensemblage.counting._pairs import LARGE_TABLE
-from ensemblage.labels.blocks import LabelRows
+from ensemblage.labels.blocks import LabelRows, MembershipRows
+from ensemblage.labels.counts import count_labels
 from ensemblage.labels.ensemble import Ensemble, as_ensemble
 from ensemblage.labels.rows import Distinct
-from ensemblage.labels.soft import MembershipRows
 from ensemblage.labels.threads import parallel_map, row_blocks
 from ensemblage.metrics._clustering import code_clustering
 
@@ -151,7 +151,7 @@ def sums_of_clustering(
     In one pass over the rows, if the tables with all partitions have no more cells together than there are labels.
     """
     if n_clusters * offsets[-1] <= min(LARGE_TABLE, len(codes) * codes.shape[1]):
-        return sums_of_profile(codes.profile(clusters, counts, offsets, n_clusters, n_jobs), offsets, f)
+        return sums_of_profile(count_labels(codes, clusters, counts, offsets, n_clusters, n_jobs), offsets, f)
     a, widths = np.where(clusters < 0, n_clusters, clusters), np.diff(offsets) - 1
 
     def sums(j: int) -> NDArray[np.int64]:

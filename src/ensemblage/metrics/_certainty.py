@@ -12,9 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from ensemblage.base.validation import check_numbers, check_weights
 from ensemblage.kernels._certainty import ROUNDING, associations_of_rows, least_sure_cluster
-from ensemblage.labels.blocks import LabelRows
+from ensemblage.labels.blocks import LabelRows, MembershipRows
+from ensemblage.labels.counts import by_partition, count_labels, own_shares, product
 from ensemblage.labels.ensemble import Ensemble
-from ensemblage.labels.soft import MembershipRows, SoftEnsemble, as_any_ensemble, by_partition, product
+from ensemblage.labels.soft import SoftEnsemble, as_any_ensemble
 from ensemblage.metrics._clustering import code_clustering
 from ensemblage.metrics._density import ratio
 
@@ -185,11 +186,11 @@ class Association(NamedTuple):
         n_jobs: int | None = None,
     ) -> Association:
         """Of distinct rows, (m, p), that stand for ``counts`` objects each, with their clusters; negative = none."""
-        profile = codes.profile(clusters, counts, offsets, n_clusters, n_jobs)
+        profile = count_labels(codes, clusters, counts, offsets, n_clusters, n_jobs)
         present, absent = profile.sum(axis=0), offsets[1:] - 1
         if (clusters < 0).any():
-            present = codes.profile(np.zeros_like(clusters), counts, offsets, 1, n_jobs)[0]
-        itself, bearers = codes.own_shares(counts, present)
+            present = count_labels(codes, np.zeros_like(clusters), counts, offsets, 1, n_jobs)[0]
+        itself, bearers = own_shares(codes, counts, present, offsets)
         shared = np.square(present) - itself
         joined = [shared[start : stop - 1].sum() for start, stop in pairwise(offsets.tolist())]
         # The first partition gives every object a label, or lacks one: masses of memberships miss that by rounding.

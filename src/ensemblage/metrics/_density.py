@@ -11,9 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from ensemblage.base.validation import check_weights, weight_unit
 from ensemblage.counting._pairs import label_count_squares
-from ensemblage.labels.blocks import LabelRows
+from ensemblage.labels.blocks import LabelRows, MembershipRows
+from ensemblage.labels.counts import by_partition, count_labels
 from ensemblage.labels.ensemble import Ensemble, as_ensemble
-from ensemblage.labels.soft import MembershipRows, SoftEnsemble, as_any_ensemble, by_partition
+from ensemblage.labels.soft import SoftEnsemble, as_any_ensemble
 from ensemblage.metrics._clustering import code_clustering
 
 
@@ -92,8 +93,8 @@ def _(
     rows: MembershipRows, clusters: NDArray[Any], sizes: NDArray[np.int64], offsets: NDArray[np.int64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     n_clusters, ones = len(sizes), np.ones(len(rows), dtype=np.int64)
-    profile = rows.profile(clusters, ones, rows.offsets, n_clusters)
-    own = MembershipRows(np.square(rows.H), rows.offsets).profile(clusters, ones, rows.offsets, n_clusters)
+    profile = count_labels(rows, clusters, ones, rows.offsets, n_clusters)
+    own = count_labels(MembershipRows(np.square(rows.H), rows.offsets), clusters, ones, rows.offsets, n_clusters)
     absent = profile[:, rows.offsets[1:] - 1]
     labelled = np.bincount(clusters[clusters >= 0], minlength=n_clusters)[:, None] - absent
     alike = [values.sum(axis=1) for values in by_partition(np.square(profile) - own, rows.offsets)]
@@ -165,7 +166,7 @@ def cluster_density(
     clusters, sizes = code_clustering(clustering, len(ensemble))
     w = check_weights(weights, ensemble.shape[1], "cluster_density")
     counts = np.ones(len(ensemble), dtype=np.int64)
-    profile = ensemble.rows.profile(clusters, counts, ensemble.offsets, len(sizes))
+    profile = count_labels(ensemble.rows, clusters, counts, ensemble.offsets, len(sizes))
     labelled = labelled_members(profile, ensemble.offsets)
     joined, pairs = np.zeros((2, len(sizes), len(sizes)))
     for t, weight in enumerate(w):

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ensemblage.base.validation import check_choice, format_value
+from ensemblage.labels.counts import count_labels
 from ensemblage.labels.ensemble import Ensemble, as_ensemble
 from ensemblage.metrics._clustering import code_clustering
 from ensemblage.metrics._coassociation import association_counts
@@ -267,7 +268,7 @@ def item_consensus(labels: ArrayLike | Any, clustering: ArrayLike | Any) -> NDAr
     ensemble = as_ensemble(labels)
     clusters, sizes = code_clustering(clustering, len(ensemble))
     counts = np.ones(len(ensemble), dtype=np.int64)
-    profile = ensemble.rows.profile(clusters, counts, ensemble.offsets, len(sizes))
+    profile = count_labels(ensemble.rows, clusters, counts, ensemble.offsets, len(sizes))
     return _consensus_with(ensemble, clusters, profile)
 
 

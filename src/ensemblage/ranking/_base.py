@@ -13,6 +13,7 @@ from sklearn.utils.validation import validate_data
 from ensemblage.base.sklearn import BaseEstimator
 from ensemblage.base.text import some
 from ensemblage.base.validation import Constraints, Jobs, check_parameters, takes_labels
+from ensemblage.labels.counts import count_labels
 from ensemblage.labels.ensemble import Ensemble, as_ensemble
 from ensemblage.labels.links import check_pairs
 from ensemblage.metrics._agreement import sums_of_profile
@@ -59,7 +60,7 @@ class KnownPairs:
             classes, k = self.known.codes[:, 0].astype(np.int32), int(self.known.n_clusters[0])
             counts, squares = np.ones(len(classes), dtype=np.int64), np.empty(0, dtype=np.int64)
             classes[classes == k] = -1
-            profile = ensemble.rows.profile(classes, counts, ensemble.offsets, k)
+            profile = count_labels(ensemble.rows, classes, counts, ensemble.offsets, k)
             both, same_class, same_cluster, n = sums_of_profile(profile, ensemble.offsets, squares)
             violated = violated + (same_class + same_cluster - 2 * both) // 2
             stated = stated + n * (n - 1) // 2

@@ -16,6 +16,7 @@ from ensemblage.counting._contingency import sums_of_pairs
 from ensemblage.kernels._jit import are_few
 from ensemblage.kernels._pair_sums import CHUNK, sum_distances, sum_marked_pairs, sum_pairs, sum_squares
 from ensemblage.labels.blocks import LabelRows, map_rows
+from ensemblage.labels.counts import count_labels
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.labels.interrupts import rows_per_call
 from ensemblage.labels.threads import parallel_map
@@ -34,7 +35,7 @@ def sizes_of_labels(
 ) -> list[NDArray[np.int64]]:
     """Objects per cluster of each partition, those without a label left out."""
     offsets = np.concatenate([[0], np.cumsum(n_clusters + 1)])
-    profile = codes.profile(np.zeros(len(codes), dtype=np.int32), counts, offsets, 1, n_jobs)[0]
+    profile = count_labels(codes, np.zeros(len(codes), dtype=np.int32), counts, offsets, 1, n_jobs)[0]
     return [profile[start : stop - 1] for start, stop in pairwise(offsets.tolist())]
 
 
@@ -93,8 +94,8 @@ class ComparedRows(NamedTuple):
         """Pairs as numbers of rows, and the arrays that kernels compare those rows by: only the rows of the pairs,
         where they are not in memory.
         """
-        codes, places = self.codes.gather(pairs.ravel())
-        judged = codes if self.judged is self.codes else self.judged.gather(pairs.ravel())[0]
+        codes, places = gathered(self.codes, pairs.ravel())
+        judged = codes if self.judged is self.codes else gathered(self.judged, pairs.ravel())[0]
         return places.reshape(pairs.shape), (codes, self.n_clusters, judged, self.judged_clusters)
 
 
@@ -292,3 +293,8 @@ def standard_errors(
     squares = np.sum(parallel_map(add, sampled.pairs, n_jobs), axis=0)
     errors = np.sqrt(squares) / sum(pairs.shape[1] for pairs in sampled.pairs)
     return errors[0], errors[1, :-1]
+
+
+def gathered(rows: LabelRows, index: NDArray[np.intp]) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """An array that has the rows ``index``, and their places in it."""
+    return (rows[:], index) if rows.random_access else (rows[index], np.arange(len(index)))

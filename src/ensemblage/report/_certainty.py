@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemblage.labels.counts import count_labels
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.metrics import verdicts
 from ensemblage.metrics._certainty import VERDICTS, certainty_of
@@ -17,7 +18,7 @@ _LEAST_CERTAIN = 50
 def between_cluster_share(ensemble: Ensemble, labels: NDArray[Any], weights: NDArray[np.float64]) -> float | None:
     """Pairs of objects of different clusters: Σ w joined / Σ w labelled, over the partitions."""
     objects = np.ones(len(ensemble), dtype=np.int64)
-    profile = ensemble.rows.profile(labels, objects, ensemble.offsets, int(labels.max(initial=-1)) + 1)
+    profile = count_labels(ensemble.rows, labels, objects, ensemble.offsets, int(labels.max(initial=-1)) + 1)
     counts = profile.astype(np.float64)
     counts[:, ensemble.offsets[1:] - 1] = 0  # missing entries join with nobody
     joined = np.add.reduceat(counts.sum(axis=0) ** 2 - (counts**2).sum(axis=0), ensemble.offsets[:-1])

@@ -26,6 +26,7 @@ from ensemblage.base.validation import (
 )
 from ensemblage.counting._pairs import LARGE_TABLE
 from ensemblage.generation._parallel import error_text, failures_text, fold_warnings, run_all
+from ensemblage.labels.counts import count_labels
 from ensemblage.labels.ensemble import Ensemble, as_ensemble
 from ensemblage.stability._jaccard import Cells, best_jaccard, cells_of, encode_noise
 from ensemblage.stability._records import ClusterStability, cluster_row
@@ -288,7 +289,7 @@ def _tables(ensemble: Ensemble, reference: Reference) -> Iterator[Cells]:
     height, n = len(reference.names) + 1, len(ensemble)
     counts = np.ones(n, dtype=np.int64)
     if height * ensemble.offsets[-1] <= min(LARGE_TABLE, n * ensemble.shape[1]):
-        profile = ensemble.rows.profile(reference.clusters, counts, ensemble.offsets, height)
+        profile = count_labels(ensemble.rows, reference.clusters, counts, ensemble.offsets, height)
         for start, stop in pairwise(ensemble.offsets.tolist()):
             yield Cells.of_table(profile[:, start : stop - 1])
         return

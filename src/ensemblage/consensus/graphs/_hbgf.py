@@ -34,6 +34,7 @@ from ensemblage.consensus.graphs._partition_graph import (
 )
 from ensemblage.consensus.graphs._transfer_cut import LabelGraph, transfer_cut
 from ensemblage.consensus.kmeans._point_kmeans import kmeans_of_points
+from ensemblage.labels.counts import embed, sums_of_labels
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.labels.rows import Rows
 from ensemblage.labels.threads import one_native_thread
@@ -57,7 +58,7 @@ def hbgf(
         # M' M and its leading eigenvectors.
         every = np.zeros(offsets[-1])
         every[rows.labels] = edge_weights
-        D1 = rows.codes.of_labels(every, offsets)
+        D1 = sums_of_labels(rows.codes, every, offsets)
         share = rows.counts / np.where(D1 > 0, D1, 1)
         scale = np.sqrt(edge_weights / rows.label_sizes()[rows.labels])  # W D2^-1/2, where D2 is W times the sizes
         MM = scale_both_sides(label_products(rows, share), scale)
@@ -70,7 +71,7 @@ def hbgf(
         lengths = np.sqrt((V**2).sum(axis=1))
         of_clusters = V / np.where(lengths > 0, lengths, 1)[:, None]
         points = np.empty((len(rows), V.shape[1]), dtype=np.float32)
-        rows.codes.embed(offsets, table, points, 0.0, n_jobs)
+        embed(rows.codes, offsets, table, points, 0.0, n_jobs)
         points = np.concatenate([points, of_clusters.astype(np.float32)])
         counts = np.concatenate([rows.counts, np.ones(len(of_clusters), dtype=np.int64)])
         # K-means of both.

@@ -24,6 +24,7 @@ from ensemblage.base.cached import once
 from ensemblage.consensus._label_products import label_products, products_through, scale_both_sides
 from ensemblage.consensus.graphs._ncut import leading_eigenvectors
 from ensemblage.consensus.kmeans._point_kmeans import best_kmeans
+from ensemblage.labels.counts import count_labels, embed, sums_of_labels
 from ensemblage.labels.rows import Rows
 from ensemblage.labels.threads import one_native_thread
 
@@ -68,7 +69,7 @@ class LabelGraph:
         """W = B' D_x^-1 B, (c, c), an array or operator."""
         out = np.zeros(self.rows.offsets[-1])
         out[self.rows.labels] = self.S.sum(axis=1)
-        D_x = self.rows.codes.of_labels(out, self.rows.offsets)
+        D_x = sums_of_labels(self.rows.codes, out, self.rows.offsets)
         return products_through(label_products(self.rows, self.counts / np.where(D_x > 0, D_x, LEAST)), self.S)
 
     def sizes(self) -> NDArray[np.float64]:
@@ -80,12 +81,12 @@ class LabelGraph:
         table = np.zeros((self.rows.offsets[-1], V.shape[1]))
         table[self.rows.labels] = self.S @ V
         points = np.empty((len(self.rows), V.shape[1]), dtype=np.float32)
-        self.rows.codes.embed(self.rows.offsets, table, points, LEAST, self.n_jobs)
+        embed(self.rows.codes, self.rows.offsets, table, points, LEAST, self.n_jobs)
         return points
 
     def weights(self, parts: NDArray[np.int64], n_parts: int) -> Any:
         """(n_parts, c) weight of the edges between each part and each cluster."""
-        members = self.rows.codes.profile(parts, self.counts, self.rows.offsets, n_parts, 1)
+        members = count_labels(self.rows.codes, parts, self.counts, self.rows.offsets, n_parts, 1)
         return members[:, self.rows.labels] @ self.S
 
 

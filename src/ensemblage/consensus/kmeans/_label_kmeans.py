@@ -21,6 +21,7 @@ from ensemblage.kernels._table_rows import check_look_ups, whole_lanes
 from ensemblage.kernels._vectors import LANES
 from ensemblage.labels import threads
 from ensemblage.labels.blocks import LabelRows
+from ensemblage.labels.counts import count_labels
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.labels.links import Units
 from ensemblage.labels.rows import Rows
@@ -237,7 +238,7 @@ def profile_of_init(estimator: Any, rows: Rows, k: int) -> NDArray[np.int64]:
     clusters = np.where(codes[:, 0] < k, codes[:, 0].astype(np.int32), -1)
     counts = np.ones(n, dtype=np.int64) if rows.sample_weight is None else rows.sample_weight
     objects: LabelRows = rows.objects
-    return objects.profile(clusters, counts, rows.offsets, k, estimator.n_jobs)
+    return count_labels(objects, clusters, counts, rows.offsets, k, estimator.n_jobs)
 
 
 def sample_counts(

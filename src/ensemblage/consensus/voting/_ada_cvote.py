@@ -27,6 +27,7 @@ from ensemblage.consensus.voting._aggregation import (
 )
 from ensemblage.consensus.voting._js_alink import LINKAGES, evidence_of_merges, extract_clusters
 from ensemblage.kernels._votes import add_votes
+from ensemblage.labels.counts import shared_masses
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.labels.rows import Rows
 
@@ -264,7 +265,7 @@ class CumulativeVoting(SoftConsensus, IncrementalConsensus):
         self._label_orders = led.labels
         aggregate = ada_cvote(rows, led, self.voting == "adaptive", self.order == "divergence", self.n_jobs, known)
         sums = sum_labels(rows, aggregate, self.n_jobs)
-        products = rows.codes.products(rows.counts, self.n_jobs)
+        products = shared_masses(rows.codes, rows.counts, self.n_jobs)
         losses = relabelling_losses(sums, order, rows.offsets, least_squares_losses, products)
         self._aggregate, self.order_ = aggregate, self._voting[aggregate.order]
         self.losses_ = VotingLosses(*(self._values_of_partitions(values, np.nan) for values in losses))

@@ -22,11 +22,11 @@ from ensemblage.consensus.voting._colour_refinement import content_of
 from ensemblage.kernels._contingency import tally_clusters
 from ensemblage.kernels._table_rows import check_look_ups, whole_lanes
 from ensemblage.kernels._votes import mean_votes, sum_by_label
-from ensemblage.labels.blocks import LabelRows, map_rows
+from ensemblage.labels.blocks import LabelRows, MembershipRows, map_rows
+from ensemblage.labels.counts import count_shared, likeliest_labels, product, sums_of_memberships
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.labels.links import Units
 from ensemblage.labels.rows import Rows
-from ensemblage.labels.soft import MembershipRows, product
 from ensemblage.labels.threads import row_blocks
 from ensemblage.metrics._agreement import agreement_matrix, weighted_mean
 
@@ -64,7 +64,7 @@ def order_by_entropy(rows: Rows, n_jobs: int | None = None) -> PartitionOrder:
     if not ties and len(set(keys)) == len(keys):
         labels = [np.argsort(-of_j) for of_j in by_partition]
     else:
-        content, labels = content_of(replace(rows, codes=rows.codes.harden()), sizes, n_jobs), []
+        content, labels = content_of(replace(rows, codes=likeliest_labels(rows.codes)), sizes, n_jobs), []
         for j, of_j in enumerate(by_partition):
             colours, firsts = content.labels[rows.of_partition(j)].T
             labels.append(np.lexsort((firsts, colours, -of_j)))
@@ -103,7 +103,7 @@ def contingency_with(rows: Rows, j: int, others: NDArray[np.intp], n_jobs: int |
     """
     offsets, shape = rows.offsets, (int(rows.offsets[-1]), int(rows.n_clusters[j]) + 1)
     check_cells(shape[0] * shape[1])
-    return rows.codes.shared_with(j, others, rows.counts, offsets, n_jobs)
+    return count_shared(rows.codes, j, others, rows.counts, offsets, n_jobs)
 
 
 @dataclass(frozen=True)
@@ -168,7 +168,7 @@ def sum_labels(rows: Rows, aggregate: AggregatedPartition, n_jobs: int | None = 
             U = np.nan_to_num(aggregate.rows_of(codes[block]))
             return np.column_stack([U, np.square(U).sum(axis=1)]) * rows.counts[block, None]
 
-        products = codes.sums(means, n_jobs).T
+        products = sums_of_memberships(codes, means, n_jobs).T
         of_labels = np.ascontiguousarray(products[:, :-1])
         return LabelSums(of_labels, products[:, -1], of_labels[: offsets[1]].sum(axis=0))
 

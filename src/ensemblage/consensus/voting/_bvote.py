@@ -27,9 +27,9 @@ from ensemblage.consensus.voting._aggregation import (
 )
 from ensemblage.consensus.voting._js_alink import LINKAGES, evidence_of_merges, extract_clusters
 from ensemblage.counting._contingency import ContingencyTables, any_tables
+from ensemblage.labels.counts import SoftTables, shared_masses
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.labels.rows import Rows
-from ensemblage.labels.soft import SoftTables
 
 
 def bvote(
@@ -213,7 +213,7 @@ class BipartiteVoting(SoftConsensus, IncrementalConsensus):
         order = order_by_entropy(rows, self.n_jobs)
         check_cells(int(rows.offsets[-1]) ** 2 // 2)
         tables = any_tables(rows.codes, rows.counts, rows.n_clusters, self.n_jobs)
-        products = rows.codes.products(rows.counts, self.n_jobs)
+        products = shared_masses(rows.codes, rows.counts, self.n_jobs)
         self.objective_ = np.inf
         for seed in task_seeds(self.random_state, self.n_init):
             found = bvote(rows, order, tables, np.random.RandomState(seed).permutation(order.partitions))

@@ -18,9 +18,10 @@ from ensemblage.consensus._capabilities import Capabilities
 from ensemblage.consensus.evidence import Evidence, Memberships
 from ensemblage.consensus.graphs._partition_graph import renumber_parts
 from ensemblage.consensus.voting._aggregation import number_wanted, order_by_entropy
+from ensemblage.labels.blocks import MembershipRows
+from ensemblage.labels.counts import is_missing, rows_of_column, shared_masses
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.labels.rows import Rows
-from ensemblage.labels.soft import MembershipRows
 from ensemblage.labels.threads import one_native_thread, row_blocks
 
 MEMORY = 10
@@ -141,13 +142,13 @@ def target_of(rows: Rows) -> Target:
     of_labels = np.repeat(weights, rows.n_clusters)
     H: Any
     if isinstance(codes, MembershipRows):
-        H, products = codes[:][:, rows.labels], codes.products(rows.counts)
+        H, products = codes[:][:, rows.labels], shared_masses(codes, rows.counts)
         blocks = [products[rows.of_partition(j), rows.of_partition(j)] for j in range(len(weights))]
         constant = float(weights @ [np.square(block).sum() for block in blocks])
     else:
         H = rows.binary_matrix()
         constant = float(of_labels @ np.square(H.T @ counts))
-    return Target(H, counts, ~codes.missing(rows.n_clusters), weights, of_labels, constant)
+    return Target(H, counts, ~is_missing(codes, rows.n_clusters), weights, of_labels, constant)
 
 
 @dataclass(eq=False, repr=False)
@@ -269,7 +270,7 @@ class ComembershipMedian(BaseConsensus):
                 start = np.full((int(rows.n_clusters[b]) + 1, k), 1 / k)
                 largest = order.labels[b][:k]
                 start[largest] = NEAR * np.eye(k)[: len(largest)] + (1 - NEAR) / k
-                descents.append(descend(rows.codes.of_column(b, start), target, self.max_iter, self.tol))
+                descents.append(descend(rows_of_column(rows.codes, b, start), target, self.max_iter, self.tol))
         self._M, self.objective_, self.n_iter_ = min(descents, key=lambda descent: descent.objective)
         self._inverse = rows.inverse
         return renumber_parts(self._M.argmax(axis=1))

@@ -20,7 +20,7 @@ from ensemblage.consensus.voting._aggregation import (
     order_by_entropy,
 )
 from ensemblage.kernels._contingency import tally_clusters
-from ensemblage.labels.blocks import LabelVotes
+from ensemblage.labels.counts import LabelVotes, count_votes, most_voted
 from ensemblage.labels.rows import Rows
 
 
@@ -142,9 +142,9 @@ class MajorityVoting(BaseConsensus):
         N = contingency_with(rows, reference, everyone, self.n_jobs)[:, order.labels[reference][:k]]
         meant = match_to_reference(N, order.labels, rows.offsets)
         labels = LabelVotes(meant, rows.weights, rows.offsets, order.partitions, k)
-        clusters = rows.codes.most_voted(labels, self.n_jobs)
+        clusters = most_voted(rows.codes, labels, self.n_jobs)
         if rows.units is not None:
-            assign_units(rows, rows.units, clusters, lambda bound: bound.count_votes(labels), type(self).__name__)
+            assign_units(rows, rows.units, clusters, lambda bound: count_votes(bound, labels), type(self).__name__)
         return renumber_parts(clusters)
 
     def _numbers(self, rows: Rows, clusters: NDArray[Any]) -> NDArray[np.int64]:

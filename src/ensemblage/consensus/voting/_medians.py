@@ -25,7 +25,7 @@ from ensemblage.consensus.voting._aggregation import (
     sum_labels,
 )
 from ensemblage.counting._contingency import any_tables
-from ensemblage.labels.blocks import LabelVotes
+from ensemblage.labels.counts import LabelVotes, count_labels, most_voted
 from ensemblage.labels.rows import Rows
 
 GAIN = 1.5e-8
@@ -211,8 +211,8 @@ def refit_of(rows: Rows, order: PartitionOrder, members: Members, k: int, hard: 
         meant = np.full(int(rows.offsets[-1]), -1)
         meant[members.labels] = np.where(columns < k, columns, -1)
         votes = LabelVotes(meant, rows.weights, rows.offsets, order.partitions, k)
-        clusters = rows.codes.most_voted(votes, n_jobs)
-        profile = rows.codes.profile(clusters, rows.counts, rows.offsets, k, n_jobs)
+        clusters = most_voted(rows.codes, votes, n_jobs)
+        profile = count_labels(rows.codes, clusters, rows.counts, rows.offsets, k, n_jobs)
         sums = profile.T[members.labels].astype(np.float64)
         return sums, objective_of(sums, columns, members, members.labelled)
 

@@ -150,7 +150,42 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
         a copy of the codes where some label has no weight. A hierarchy of the objects and `evidence` count every object
         of X once.
         """
-        # What was given
+        # What was given, as distinct rows
+        rows, links = self._rows_of(X, sample_weight, must_link, cannot_link)
+
+        # The method
+        clusters = self._fit(rows)
+
+        # Numbers by size
+        self._number = self._numbers(rows, clusters)
+        self.n_clusters_, self._cluster_numbers = len(self._number), None
+        clusters = np.append(self._number, -1).astype(np.int32)[clusters]
+
+        # Certainty, and all of it for the objects: at most 24 bytes each are added here
+        self._association = self._association_of(rows, clusters, self.n_clusters_)
+        self.labels_ = rows.of_objects(clusters, -1)
+        if 2 * len(rows.counts) > len(rows.inverse):  # the same of rows and of objects would be held at once
+            del clusters
+            found = certainty_of_rows(rows.objects, self.labels_, self._association, self.n_jobs)
+        else:
+            found = certainty_of_rows(rows.codes, clusters, self._association, self.n_jobs)
+            of_rows = (found.confidence, np.nan), (found.runner_up, -1), (found.cohesion, np.nan)
+            found = Certainty(*(rows.of_objects(values, none) for values, none in of_rows))
+        self.confidence_, self.runner_up_, self.cohesion_ = found.confidence, found.runner_up, found.cohesion
+
+        # Objects without weight, which the method has not seen
+        if rows.sample_weight is not None:
+            left_out = np.flatnonzero((rows.inverse >= len(rows)) & (rows.sample_weight == 0))
+            if len(left_out):
+                self.labels_[left_out] = self._predict_codes(rows.objects.take(left_out))
+        if links is not None:
+            self.labels_[:] = shared_labels(self.labels_, rows.inverse < len(rows), links)
+        return self
+
+    def _rows_of(
+        self, X: Any, sample_weight: Any, must_link: ArrayLike | None, cannot_link: ArrayLike | None
+    ) -> tuple[Rows, Links | None]:
+        """What the method clusters, and the pairs: all that is checked before it begins."""
         self._check_parameters()
         self.__dict__.pop("_seen", None)  # of add_partitions, which keeps it
         name, able, units = type(self).__name__, self.capabilities, self._capabilities.cannot_link
@@ -193,38 +228,7 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
             )
         logger.info("%s: %d distinct rows of %d partitions", name, len(rows.counts), len(self._voting))
         self._check_bytes(rows, int(self.n_clusters or 0))
-
-        # The method, numbers, certainty
-        self._cluster(rows)
-
-        # Objects without weight, which the method has not seen
-        if sample_weight is not None:
-            left_out = np.flatnonzero((rows.inverse >= len(rows)) & (sample_weight == 0))
-            if len(left_out):
-                self.labels_[left_out] = self._predict_codes(rows.objects.take(left_out))
-        if links is not None:
-            self.labels_[:] = shared_labels(self.labels_, rows.inverse < len(rows), links)
-        return self
-
-    def _cluster(self, rows: Rows) -> None:
-        """Cluster the rows, and keep what is found of each object; at most 24 bytes per object are added here."""
-        clusters = self._fit(rows)
-        self._number = self._numbers(rows, clusters)
-        k = len(self._number)
-        clusters = np.append(self._number, -1).astype(np.int32)[clusters]
-        self._association = self._association_of(rows, clusters, k)
-        if 2 * len(rows) > len(rows.inverse):  # the same of rows and of objects would be held at once
-            labels = rows.of_objects(clusters, -1)
-            del clusters
-            certainty = certainty_of_rows(rows.objects, labels, self._association, self.n_jobs)
-        else:
-            found = certainty_of_rows(rows.codes, clusters, self._association, self.n_jobs)
-            labels, runner_up = rows.of_objects(clusters, -1), rows.of_objects(found.runner_up, -1)
-            of_objects = (rows.of_objects(values, np.nan) for values in (found.confidence, found.cohesion))
-            certainty = Certainty(next(of_objects), runner_up, next(of_objects))
-        self.n_clusters_, self._cluster_numbers, self.labels_ = k, None, labels
-        self.confidence_, self.runner_up_ = certainty.confidence, certainty.runner_up
-        self.cohesion_ = certainty.cohesion
+        return rows, links
 
     def _fit(self, rows: Rows) -> NDArray[Any]:
         """Cluster of each distinct row, numbered from 0 without gaps in any order; -1 = none."""

@@ -275,12 +275,11 @@ class ComembershipMedian(BaseConsensus):
         self._inverse = rows.inverse
         return renumber_parts(self._M.argmax(axis=1))
 
-    def _cluster(self, rows: Rows) -> None:
-        super()._cluster(rows)
-        columns = self._M.argmax(axis=1)
-        used = np.unique(columns)
+    def _numbers(self, rows: Rows, clusters: NDArray[Any]) -> NDArray[np.int64]:
+        number, used = super()._numbers(rows, clusters), np.unique(self._M.argmax(axis=1))
         unused = np.setdiff1d(np.arange(self._M.shape[1]), used)
-        self._M = self._M[:, np.append(used[np.argsort(self._number)], unused)]
+        self._M = self._M[:, np.append(used[np.argsort(number)], unused)]
+        return number
 
     def _renumber(self, places: NDArray[np.int64]) -> None:
         super()._renumber(places)

@@ -149,7 +149,7 @@ NEAREST: dict[str, list[str]] = {
 The golden file comes first: it is what most mutants die of.
 """
 BY_METHOD = {
-    "_ada_cvote _aggregation _bvote _js_alink _voting": ["voting", "lifetime", "soft"],
+    "_ada_cvote _aggregation _bvote _js_alink": ["voting", "lifetime", "medians", "soft"],
     "_bisecting": ["bisecting"],
     "_cspa _hgpa _partition_graph": ["graph"],
     "_mcla": ["graph", "ecpcs"],
@@ -168,7 +168,7 @@ BY_METHOD = {
     "_gkcc": ["greedy"],
     "_majority": ["majority"],
     "_lca _k_modes": ["latent"],
-    "_medians _gv3 _soft": ["medians", "voting", "soft"],
+    "_medians _gv3": ["medians", "voting", "soft"],
     "_negmm": ["negmm"],
 }
 SOURCE = ROOT / "src/ensemblage"

@@ -329,9 +329,10 @@ class CSPA(ThresholdedConsensus):
         m = len(rows)
         if n_entries is None:
             n_entries = fewest_entries(rows, self._most_neighbors(m)) if self.association_threshold is None else 0
-        # METIS, or a graph, its copy with the diagonal, and the normalised cut of another copy.
-        spectral = 36 * (n_entries + 2 * m) + cut_bytes(m, k) + more
-        cut = metis_bytes(m, n_entries) if self.partitioner == "metis" else spectral
+        if self.partitioner == "metis":
+            cut = metis_bytes(m, n_entries)
+        else:  # a graph, its copy with the diagonal, and the normalised cut of another copy
+            cut = 36 * (n_entries + 2 * m) + cut_bytes(m, k) + more
         fewer = "n_neighbors=100" if self.n_neighbors is None else "fewer n_neighbors"
         advice = f"Give {fewer}, raise max_bytes, or use HBGF or KMeansConsensus, which compare no pairs."
         what = f"at least {n_entries // 2:,} edges of {m:,} label rows"

@@ -273,7 +273,6 @@ class MCLA(BaseConsensus):
         n_edges = (n_entries or 0) // 2
         of_rows = OVERHEAD + m * (2 * p * rows.codes.dtype.itemsize + 32) + 200 * d
         of_tables = of_rows + 8 * table_cells(rows.n_clusters)
-        of_edges = 72 * n_edges + cut_bytes(d, k) + more
-        cut = metis_bytes(d, 2 * n_edges) if self.partitioner == "metis" else of_edges
+        cut = metis_bytes(d, 2 * n_edges) if self.partitioner == "metis" else 72 * n_edges + cut_bytes(d, k) + more
         n_bytes = max(of_tables + EDGE_BYTES * n_edges, of_rows + cut if n_edges else 0)
         return Need(n_bytes, f"the pairs of {d:,} clusters", ADVICE)

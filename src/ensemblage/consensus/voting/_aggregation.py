@@ -58,7 +58,7 @@ def order_by_entropy(rows: Rows, n_jobs: int | None = None) -> PartitionOrder:
         of_j = sizes[rows.of_partition(j)]
         by_partition.append(of_j)
         keys.append((-entropy(np.sort(of_j)),))
-        ties |= len(np.unique(of_j)) < len(of_j)
+        ties |= len(set(of_j.tolist())) < len(of_j)
     if len(set(keys)) < len(keys):
         keys = [(*key, -mean) for key, mean in zip(keys, agreements(rows, n_jobs), strict=True)]
     if not ties and len(set(keys)) == len(keys):

@@ -13,7 +13,6 @@ from ensemblage.base.features import features_checked
 from ensemblage.base.memory import OVERHEAD, check_fits
 from ensemblage.base.validation import Constraints
 from ensemblage.consensus._base import BaseConsensus, numbers_by_size
-from ensemblage.consensus._capabilities import Capabilities
 from ensemblage.labels.blocks import MemoryRows
 from ensemblage.labels.rows import Rows
 from ensemblage.metrics._certainty import Certainty
@@ -168,34 +167,20 @@ def certainty_by_similarity(S: Any, labels: NDArray[np.int32]) -> Certainty:
     return Certainty(confidence, runner_up, cohesion)
 
 
-class ThresholdedConsensus(SimilarityConsensus):
-    """A method with ``association_threshold``; a fitted one has ``association_threshold_`` if that was given."""
+THRESHOLD_CONSTRAINTS: Constraints = {"association_threshold": [*threshold_constraints(), None]}
 
-    _parameter_constraints: ClassVar[Constraints] = {"association_threshold": [*threshold_constraints(), None]}
 
-    association_threshold: str | float | None
-    random_state: Any
-    association_threshold_: float
+def threshold_of(model: Any, rows: Rows | None = None) -> float | None:
+    """``association_threshold`` as a number, by the labels where a rule finds it; None: no association counts as 0.
 
-    def _restrict(self, able: Capabilities) -> Capabilities:
-        able = super()._restrict(able)
-        return able.without_similarities if isinstance(self.association_threshold, str) else able
-
-    def _threshold(self, rows: Rows) -> float | None:
-        """Associations up to it count as 0; None: none does."""
-        self.__dict__.pop("association_threshold_", None)  # of an earlier fit
-        if self.association_threshold is None:
-            return None
-        given = self.association_threshold
-        self.association_threshold_ = association_threshold(given, rows, self.random_state, self.n_jobs)
-        return self.association_threshold_
-
-    def _given_threshold(self) -> float | None:
-        """The same where there are no labels to find it by."""
-        self.__dict__.pop("association_threshold_", None)
-        if self.association_threshold is not None:
-            self.association_threshold_ = number_given(
-                self.association_threshold, f"association_threshold of {type(self).__name__}"
-            )
-            return self.association_threshold_
+    Without ``rows``, of given similarities, it must be a number. The model keeps it: ``association_threshold_``.
+    """
+    model.__dict__.pop("association_threshold_", None)  # of an earlier fit
+    given = model.association_threshold
+    if given is None:
         return None
+    if rows is None:
+        model.association_threshold_ = number_given(given, f"association_threshold of {type(model).__name__}")
+    else:
+        model.association_threshold_ = association_threshold(given, rows, model.random_state, model.n_jobs)
+    return float(model.association_threshold_)

@@ -15,7 +15,7 @@ from ensemblage.base.memory import MAX_BYTES, OVERHEAD, Need
 from ensemblage.base.random import task_seeds
 from ensemblage.base.validation import Bytes, Constraints, Flag, Whole, Words, check_bytes
 from ensemblage.consensus._capabilities import Capabilities
-from ensemblage.consensus._precomputed import ThresholdedConsensus
+from ensemblage.consensus._precomputed import THRESHOLD_CONSTRAINTS, SimilarityConsensus, threshold_of
 from ensemblage.consensus.graphs._ncut import cut_bytes
 from ensemblage.consensus.graphs._partition_graph import (
     GRAPH_CONSTRAINTS,
@@ -137,7 +137,7 @@ def fewest_entries(rows: Rows, n_neighbors: int) -> int:
 
 
 @dataclass(eq=False, repr=False)
-class CSPA(ThresholdedConsensus):
+class CSPA(SimilarityConsensus):
     """Use it for clusters of about the same size: a balanced cut of the co-association graph.
 
     Parameters
@@ -241,6 +241,7 @@ class CSPA(ThresholdedConsensus):
     _parameter_constraints: ClassVar[Constraints] = {
         **GRAPH_CONSTRAINTS,
         **METIS_CONSTRAINTS,
+        **THRESHOLD_CONSTRAINTS,
         "distinct": [Flag()],
         "n_neighbors": [Words(["auto"]), Whole(1), None],
         "n_init": [Whole(1, 1000)],
@@ -269,9 +270,11 @@ class CSPA(ThresholdedConsensus):
     random_state: Any = None
 
     n_edges_: int = field(init=False)
+    association_threshold_: float = field(init=False)
 
     def _restrict(self, able: Capabilities) -> Capabilities:
-        return replace(super()._restrict(able), sample_weight=joins_twins(self), must_link=self.distinct)
+        able = able.without_similarities if isinstance(self.association_threshold, str) else able
+        return replace(able, sample_weight=joins_twins(self), must_link=self.distinct)
 
     def _make_rows(self, rows: Rows) -> Rows:
         return vertices_of(self, rows)
@@ -279,7 +282,7 @@ class CSPA(ThresholdedConsensus):
     def _fit(self, rows: Rows) -> NDArray[Any]:
         k, m = self._check_n_clusters(rows), len(rows)
         (seed,) = task_seeds(self.random_state, 1).tolist()
-        threshold = self._threshold(rows) or 0.0
+        threshold = threshold_of(self, rows) or 0.0
         limit = check_bytes(self.max_bytes, "max_bytes of CSPA") - OVERHEAD - self._bytes_of_rows(rows)
         # A random order, so that the choice among equal neighbours follows no partition.
         order = np.random.RandomState(seed).permutation(m)
@@ -305,7 +308,7 @@ class CSPA(ThresholdedConsensus):
         (seed,) = task_seeds(self.random_state, 1).tolist()
         itself = S.diagonal()
         graph = csr_array(S - diags_array(itself))
-        if (threshold := self._given_threshold()) is not None:
+        if (threshold := threshold_of(self)) is not None:
             graph.data[graph.data <= threshold] = 0
         graph.eliminate_zeros()
         graph.sort_indices()

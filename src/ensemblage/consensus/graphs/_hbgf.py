@@ -17,9 +17,10 @@ from scipy.sparse import block_array, csr_array, diags_array
 
 from ensemblage.base.random import task_seeds
 from ensemblage.base.validation import Constraints, Flag, Words, format_value
+from ensemblage.consensus._base import BaseConsensus
 from ensemblage.consensus._capabilities import Capabilities
 from ensemblage.consensus._label_products import label_products, scale_both_sides
-from ensemblage.consensus._local_weights import LocallyWeighted
+from ensemblage.consensus._local_weights import local_weights
 from ensemblage.consensus.evidence import Cut, Evidence
 from ensemblage.consensus.graphs._ncut import leading_eigenvectors, orthogonal_rows
 from ensemblage.consensus.graphs._partition_graph import (
@@ -38,6 +39,7 @@ from ensemblage.labels.counts import embed, sums_of_labels
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.labels.rows import Rows
 from ensemblage.labels.threads import one_native_thread
+from ensemblage.metrics._cluster_weights import CLUSTER_WEIGHTS
 
 SMALLEST = 1e-10
 """Squared singular values below it, relative to the largest, are 0."""
@@ -85,7 +87,7 @@ def bipartite_graph(H: csr_array) -> csr_array:
 
 
 @dataclass(eq=False, repr=False)
-class HBGF(LocallyWeighted):
+class HBGF(BaseConsensus):
     """Use it with k given, for many objects and any members: a cut of the bipartite graph of objects and clusters.
 
     Parameters
@@ -187,6 +189,7 @@ class HBGF(LocallyWeighted):
     _parameter_constraints: ClassVar[Constraints] = {
         **GRAPH_CONSTRAINTS,
         **METIS_CONSTRAINTS,
+        "cluster_weights": CLUSTER_WEIGHTS,
         "distinct": [Flag()],
         "partitioner": [Words(["metis", "spectral", "transfer"])],
     }
@@ -232,7 +235,7 @@ class HBGF(LocallyWeighted):
         self.__dict__.pop("normalized_association_", None)  # of an earlier fit
         (seed,) = task_seeds(self.random_state, 1).tolist()
         check_enough_labels(self, rows, k)
-        local = self._local_weights(rows)
+        local = local_weights(self, rows)
         of_clusters: Any = 1.0 if local is None else local[rows.labels]
         edge_weights = np.repeat(rows.weights, rows.n_clusters) * of_clusters
         if self.partitioner == "transfer":

@@ -21,8 +21,8 @@ from ensemblage.consensus._lifetime import (
     linkage_matrix,
     twin_heights,
 )
-from ensemblage.consensus._local_weights import LocallyWeighted
-from ensemblage.consensus._precomputed import ThresholdedConsensus
+from ensemblage.consensus._local_weights import local_weights
+from ensemblage.consensus._precomputed import THRESHOLD_CONSTRAINTS, SimilarityConsensus, threshold_of
 from ensemblage.consensus.evidence import Evidence, PairCounts
 from ensemblage.consensus.hierarchies._label_similarity import MATRICES, LabelSimilarity, cts, ecpcs
 from ensemblage.consensus.hierarchies._linkage import (
@@ -39,6 +39,7 @@ from ensemblage.kernels._linkage import Condensed
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.labels.rows import Rows, object_rows
 from ensemblage.labels.threads import thread_count
+from ensemblage.metrics._cluster_weights import CLUSTER_WEIGHTS
 from ensemblage.metrics._coassociation import association_counts
 from ensemblage.metrics._wat import SPLITS, histogram_of
 
@@ -89,7 +90,7 @@ SIMILARITIES: dict[str, Callable[[Rows], LabelSimilarity] | None] = {"coassociat
 
 
 @dataclass(eq=False, repr=False)
-class EvidenceAccumulation(ThresholdedConsensus, LocallyWeighted):
+class EvidenceAccumulation(SimilarityConsensus):
     """Use it for a dendrogram or with k unknown, up to 20,000 objects: linkage of the co-association (EAC).
 
     Parameters
@@ -202,6 +203,8 @@ class EvidenceAccumulation(ThresholdedConsensus, LocallyWeighted):
     """
 
     _parameter_constraints: ClassVar[Constraints] = {
+        **THRESHOLD_CONSTRAINTS,
+        "cluster_weights": CLUSTER_WEIGHTS,
         "linkage": [Words(LINKAGES, {"ward": NO_WARD})],
         "similarity": [Words(SIMILARITIES)],
         "distinct": [Flag()],
@@ -223,16 +226,17 @@ class EvidenceAccumulation(ThresholdedConsensus, LocallyWeighted):
 
     linkage_matrix_: NDArray[np.float64] = field(init=False)
     lifetimes_: dict[int, float] = field(init=False)
+    association_threshold_: float = field(init=False)
 
     _capabilities: ClassVar[Capabilities] = Capabilities(
         in_memory=COMPARES_ROWS, compares_pairs=True, cannot_link=True, finds_n_clusters=True, similarities=True
     )
 
     def _restrict(self, able: Capabilities) -> Capabilities:
-        able = replace(super()._restrict(able), sample_weight=self.distinct)
+        able = replace(able, sample_weight=self.distinct)
         # Asked before the parameters are checked, too: an array has no truth value.
         is_plain = str(self.similarity) == "coassociation"
-        by_counts = is_plain and self.cluster_weights is None
+        by_counts = is_plain and self.cluster_weights is None and not isinstance(self.association_threshold, str)
         return able if by_counts else able.without_similarities
 
     def _make_rows(self, rows: Rows) -> Rows:
@@ -250,10 +254,10 @@ class EvidenceAccumulation(ThresholdedConsensus, LocallyWeighted):
         """By rows and labels in the order of their content: ties are the rule, and no name of a label decides them."""
         k = None if self.n_clusters is None else self._check_n_clusters(rows)
         # 0 takes nothing away: where similarities are equal, the pair that is joined first is that of no threshold.
-        threshold = self._threshold(rows) or None
+        threshold = threshold_of(self, rows) or None
         if isinstance(self.association_threshold, str):
             self._check_bytes(rows, k or 0, more=self._matrices(rows, threshold is not None).n_bytes(len(rows)))
-        eci = self._local_weights(rows)
+        eci = local_weights(self, rows)
         ordered, order, place = by_content(rows)
         of_labels = SIMILARITIES[self.similarity]
         labels = None if of_labels is None else of_labels(ordered)
@@ -313,7 +317,7 @@ class EvidenceAccumulation(ThresholdedConsensus, LocallyWeighted):
 
     def _fit_similarity(self, S: Any, rows: Rows) -> NDArray[Any]:
         pairs = squareform(S, checks=False)
-        if (threshold := self._given_threshold()) is not None:
+        if (threshold := threshold_of(self)) is not None:
             pairs[pairs <= threshold] = 0
         condensed = Condensed(pairs, np.empty(0), np.ones(len(S)))
         found = hierarchy_of_rows(merges_of_matrix(condensed, LINKAGES[self.linkage].kernel), rows.counts)

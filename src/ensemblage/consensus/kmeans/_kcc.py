@@ -12,7 +12,7 @@ from ensemblage.base.validation import Constraints, Flag, Number, Whole, Words, 
 from ensemblage.consensus._base import InductiveConsensus
 from ensemblage.consensus._capabilities import Capabilities
 from ensemblage.consensus._incremental import IncrementalConsensus
-from ensemblage.consensus._local_weights import LocallyWeighted
+from ensemblage.consensus._local_weights import local_weights
 from ensemblage.consensus.evidence import Candidates, Evidence, Trace
 from ensemblage.consensus.kmeans._density_climb import climb_density
 from ensemblage.consensus.kmeans._km import UTILITIES, CategoryUtility, LocalUtility
@@ -28,6 +28,7 @@ from ensemblage.labels.ensemble import Ensemble
 from ensemblage.labels.links import ImpossiblePairs
 from ensemblage.labels.rows import Rows
 from ensemblage.metrics._agreement import scores_of_sums, summand, sums_of_profile, weighted_mean
+from ensemblage.metrics._cluster_weights import CLUSTER_WEIGHTS
 
 ROWS_OF_STARTS = 2**17
 """Distinct rows that "auto" starts on."""
@@ -52,7 +53,7 @@ SMOOTHING = float(np.finfo(np.float64).eps)
 
 
 @dataclass(eq=False, repr=False)
-class KMeansConsensus(InductiveConsensus, LocallyWeighted, IncrementalConsensus):
+class KMeansConsensus(InductiveConsensus, IncrementalConsensus):
     """Use it for any number of objects, k given or unknown: k-means on the binary matrix H, in linear time.
 
     With the category utility this is the KM of Candel, KCC with U_c of Wu et al., and QMI of Topchy et al.: all three
@@ -170,6 +171,7 @@ class KMeansConsensus(InductiveConsensus, LocallyWeighted, IncrementalConsensus)
     _parameter_constraints: ClassVar[Constraints] = {
         **KMEANS_CONSTRAINTS,
         **UTILITY_CONSTRAINTS,
+        "cluster_weights": CLUSTER_WEIGHTS,
         "n_clusters": [Whole(1), None],
         "start_on": [Whole(1), Words(["auto"]), None],
     }
@@ -211,7 +213,7 @@ class KMeansConsensus(InductiveConsensus, LocallyWeighted, IncrementalConsensus)
     def _fit(self, rows: Rows) -> NDArray[Any]:
         for name in ("agreement_", "density_trace_"):  # of an earlier fit
             self.__dict__.pop(name, None)
-        local, of_rows = self._local_weights(rows), (rows.offsets, rows.weights, rows.label_sizes(self.n_jobs))
+        local, of_rows = local_weights(self, rows), (rows.offsets, rows.weights, rows.label_sizes(self.n_jobs))
         if local is not None:
             utility: CategoryUtility = LocalUtility(*of_rows, local)
         else:

@@ -62,8 +62,9 @@ def test_the_list_has_what_first_runs_compile(tmp_path):
     table = np.random.default_rng(1).normal(size=(12_000, 10)) + centres[classes]
     np.savetxt(tmp_path / "many.csv", table, fmt="%.4f", delimiter=",", header=",".join("abcdefghij"), comments="")
     of_few, of_many = {}, {}
-    for found, *arguments in ((of_few, WINE, "-k", 3), (of_few, WINE), (of_many, tmp_path / "many.csv")):
-        folder = tmp_path / f"{len(of_few)}-{len(arguments)}"
+    runs = (of_few, WINE, "-k", 3), (of_few, WINE), (of_many, tmp_path / "many.csv")
+    for i, (found, *arguments) in enumerate(runs):
+        folder = tmp_path / str(i)
         folder.mkdir()
         found.update(dict.fromkeys(compiled_by(folder, *arguments)))
     before = _ahead.LISTED.read_text(encoding="ascii").splitlines()

@@ -460,7 +460,8 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
         check_parameters(self)
 
     def _check_n_clusters(self, rows: Rows) -> int:
-        name, k, most = type(self).__name__, int(self.n_clusters or 0), rows.n_units
+        name, k = type(self).__name__, int(self.n_clusters or 0)
+        most = len(rows.counts) if rows.units is None else len(rows.units)
         if k > most:
             one = " (n_samples=1)" if most == 1 else ""
             what = f"distinct label row{'s' * (most > 1)}"

@@ -581,7 +581,7 @@ def code_labels(labels: Any, missing: int | None) -> CodedColumns:
             vectors = [series_values(column) for column in frame.iter_columns()]
             return _code_vectors(vectors, [str(name) for name in frame.columns], missing)
     matrix = as_matrix(labels)
-    if _are_integers(matrix):
+    if matrix.dtype.kind in "iub" and not np.ma.isMaskedArray(matrix):
         return code_integers(matrix, [missing] * matrix.shape[1])
     return _code_vectors([matrix[:, j] for j in range(matrix.shape[1])], None, missing)
 

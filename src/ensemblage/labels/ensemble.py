@@ -146,19 +146,19 @@ class Ensemble:
             self._set(labels.coded, names, labels.missing)
         else:
             missing = check_missing(missing)
-            coded = code_with_noise(code_labels, labels, missing, noise)
+            coded = (
+                code_labels(labels, missing)
+                if noise == MISSING
+                else code_with_noise(code_labels, labels, missing, noise)
+            )
             self._set(coded, names, missing, is_new=True)
             for alert in label_alerts(coded):
                 warnings.warn(str(alert.text), NoteWarning, stacklevel=2)
 
     def _set(self, coded: CodedColumns, names: Sequence[str] | None, missing: int | None, is_new: bool = False) -> None:
         """Take coded labels; of a new ensemble every partition must label something, of some objects one of them."""
-        self.rows, self.codes, self.categories, self.missing = (
-            coded.codes,
-            as_seen(coded.codes),
-            coded.categories,
-            missing,
-        )
+        self.rows, self.codes = coded.codes, as_seen(coded.codes)
+        self.categories, self.missing = coded.categories, missing
         self.n_clusters = np.fromiter(map(len, coded.categories), np.int64)
         self.offsets = np.concatenate([[0], np.cumsum(self.n_clusters + 1)])
         for array in (self.codes, self.n_clusters, self.offsets, *self.categories):
@@ -639,7 +639,8 @@ def given_labels(X: Any, sample_weight: Any = None) -> tuple[Any, Any, Any]:
         return X.ensemble, X._counts_beside(sample_weight), X
     if hasattr(X, "__arrow_c_stream__"):
         X = without_stream(X)
-    return X if getattr(X, "is_soft", False) else as_ensemble(X), sample_weight, X
+    hard = X if isinstance(X, Ensemble) or getattr(X, "is_soft", False) else Ensemble(X)
+    return hard, sample_weight, X
 
 
 def as_ensemble(labels: ArrayLike | Any, missing: int | None = -1) -> Ensemble:

@@ -132,9 +132,9 @@ def parallel_map(
     called by the calling thread, after each of its own tasks and at the end; ``done`` are those of all threads.
     """
     todo: Sequence[T] = list(tasks)
-    if len(todo) == 1 and progress is None:
-        return [function(todo[0])]
-    n_threads = min(thread_count(n_jobs), len(todo))
+    n_threads = min(thread_count(n_jobs), len(todo)) if len(todo) > 1 else 1
+    if n_threads <= 1 and progress is None:
+        return list(map(function, todo))
     results: list[Any] = [None] * len(todo)
     counter, done = itertools.count(), _Done(len(todo), progress)
     if n_threads <= 1:

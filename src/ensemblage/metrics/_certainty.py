@@ -224,11 +224,6 @@ class Association(NamedTuple):
             alone=np.append(self.alone, other.alone),
         )
 
-    @property
-    def complete(self) -> bool:
-        """Whether every partition labels all members of the clusters."""
-        return bool((self.labelled == self.sizes).all())
-
     def with_clusters(self, codes: NDArray[Any], clusters: NDArray[Any]) -> NDArray[np.float64]:
         """(m, k) association of some rows with every cluster, -1 of those that no partition labels."""
         k = self.profile.shape[1]
@@ -250,7 +245,8 @@ class Association(NamedTuple):
         """
         found = np.empty(len(codes)), np.empty(len(codes), np.int32), np.empty(len(codes))
         given = (self.profile, self.labelled, self.sizes, self.offsets, self.weights, self.lift)
-        least_sure_cluster(codes, clusters, *given, float(counted), self.complete, found)
+        complete = bool((self.labelled == self.sizes).all())
+        least_sure_cluster(codes, clusters, *given, float(counted), complete, found)
         return finish_alone(self, codes, clusters, found) if counted else found
 
     def share_alone(self, codes: NDArray[Any]) -> NDArray[np.float64]:
@@ -319,7 +315,7 @@ class SoftAssociation(Association):
             plain_joined += self.weights[t] * alpha
             plain_pairs += self.weights[t] * nu
             seen += known
-        if self.complete:
+        if (self.labelled == self.sizes).all():
             pairs = total[:, None] * self.sizes
         confidence, runner_up, cohesion = np.full(m, np.nan), np.full(m, -1, np.int32), np.full(m, np.nan)
         labelled = seen > 0

@@ -1,0 +1,98 @@
+"""What a reader of one fit goes through is bounded: files, functions, lines, classes; and what tests import.
+
+The numbers are means to an end. Whoever raises a bound says why in the commit. The aims are 12 files, 70 functions, 350
+lines and 3 classes on average, and 5 private modules.
+"""
+
+import ast
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import ensemblage
+from ensemblage import METHODS, make_consensus
+from ensemblage.ranking import Discotec
+
+ROOT = Path(ensemblage.__file__).parent
+CORE = ("labels", "counting", "consensus", "ranking")
+"""Rooms whose private modules tests rarely import: methods are tested by what `fit` gives."""
+
+
+def labels():
+    rng = np.random.RandomState(0)
+    truth = rng.randint(0, 3, 200)
+    return np.stack([np.where(rng.rand(200) < 0.8, truth, rng.randint(0, 4, 200)) for _ in range(10)], axis=1)
+
+
+def estimator(name):
+    made = Discotec() if name == "discotec" else make_consensus(name, n_clusters=3)
+    known = made.get_params()
+    return made.set_params(**{key: value for key, value in (("random_state", 0), ("n_jobs", 1)) if key in known})
+
+
+def traced(fit):
+    """Files, functions and lines of the library, code that it generates included, that a call runs."""
+    files, functions, lines = set(), set(), set()
+
+    def local(frame, event, arg):
+        if event == "line":
+            lines.add((frame.f_code.co_filename, frame.f_lineno))
+        return local
+
+    def trace(frame, event, arg):
+        code = frame.f_code
+        if event != "call" or not (code.co_filename.startswith(str(ROOT)) or code.co_filename == "<string>"):
+            return None
+        files.add(code.co_filename)
+        functions.add((code.co_filename, code.co_qualname, code.co_firstlineno))
+        return local
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        fit()
+    finally:
+        sys.settrace(before)
+    return len(files), len(functions), len(lines)
+
+
+@pytest.fixture(scope="module")
+def walked():
+    """By method: (files, functions, lines) of a fit of 200 objects in 10 partitions, and own classes above."""
+    found, X = {}, labels()
+    for name in [*METHODS, "discotec"]:
+        try:
+            estimator(name).fit(X)  # compiles
+        except ImportError:  # of an extra that is not installed
+            continue
+        made = estimator(name)
+        above = [cls for cls in type(made).__mro__[1:] if cls.__module__.startswith("ensemblage")]
+        found[name] = (*traced(lambda made=made: made.fit(X)), len(above))
+    return found
+
+
+@pytest.mark.skipif(sys.version_info[:2] != (3, 11), reason="later versions count comprehensions otherwise")
+@pytest.mark.parametrize(
+    ("what", "place", "mean", "most"),
+    [("files", 0, 20.5, 25), ("functions", 1, 124, 160), ("lines", 2, 475, 630), ("classes", 3, 3, 5)],
+)
+def test_a_fit_is_read_in_few_places(walked, what, place, mean, most):
+    counted = {name: row[place] for name, row in walked.items()}
+    assert np.mean(list(counted.values())) <= mean
+    assert {name: n for name, n in counted.items() if n > most} == {}
+
+
+def test_tests_import_few_private_modules_of_the_core():
+    modules = {path.relative_to(ROOT).with_suffix("") for room in CORE for path in (ROOT / room).rglob("*.py")}
+    public = ("__init__", "evidence")
+    private = {".".join(("ensemblage", *path.parts)) for path in modules if path.name not in public}
+    imported = set()
+    for path in Path(__file__).parent.rglob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.ImportFrom) and node.module:
+                imported |= {node.module, *(f"{node.module}.{name.name}" for name in node.names)} & private
+        imported |= {name for name in private if f'"{name}.' in text}
+    assert len(imported) <= 36, sorted(imported)

@@ -22,13 +22,13 @@ from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
-from unittest import mock
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 from click.testing import CliRunner
+from limits import limit
 from numpy.testing import assert_array_equal
 from sklearn.base import clone
 from strategies import few_starts, number_for, planted_labels, twins, usual
@@ -36,7 +36,6 @@ from strategies import few_starts, number_for, planted_labels, twins, usual
 from ensemblage import METHODS, Ensemble, SoftEnsemble, generation, make_consensus, report
 from ensemblage.cli import main as ensemblage
 from ensemblage.consensus.evidence import Evidence
-from ensemblage.labels import threads
 from ensemblage.metrics import INTERNAL_INDICES, certainty, coassociation, density
 from ensemblage.ranking import RANKERS, make_ranker
 
@@ -573,7 +572,8 @@ def no_result_depends_on_threads_or_blocks(name: str, setting: Setting) -> str |
         one = method_of(name, n_jobs=1).fit(labels)
         assert_same_fit(method_of(name, n_jobs=2).fit(labels), one)
         assert_same_fit(method_of(name, n_jobs=-1).fit(labels), one)
-        with mock.patch.object(threads, "BLOCK_ROWS", 11):
+        with pytest.MonkeyPatch.context() as patch:
+            limit(patch, "rows of a block", 11)
             assert_same_fit(method_of(name, n_jobs=2).fit(labels), one)
     return None
 
@@ -595,10 +595,9 @@ def works_elsewhere(name: str, labels: np.ndarray, elsewhere: Ensemble) -> str |
 @contextmanager
 def never_small() -> Any:
     """No distinct rows are few enough to come into memory unasked."""
-    with (
-        mock.patch("ensemblage.labels.dask.SMALL_BYTES", 0),
-        mock.patch("ensemblage.labels.disk.SMALL_PART", 10**9),
-    ):
+    with pytest.MonkeyPatch.context() as patch:
+        limit(patch, "bytes of distinct rows that workers send", 0)
+        limit(patch, "share of the memory for distinct rows on disk", 10**9)
         yield
 
 
@@ -726,7 +725,8 @@ def ranking_with_threads(name: str, setting: Setting) -> str | None:
     labels = labels_with(0.3)
     one = ranked(name, labels, n_jobs=1)
     assert_same_ranking(ranked(name, labels, n_jobs=3), one)
-    with mock.patch.object(threads, "BLOCK_ROWS", 11):
+    with pytest.MonkeyPatch.context() as patch:
+        limit(patch, "rows of a block", 11)
         assert_same_ranking(ranked(name, labels, n_jobs=2), one)
     return None
 

@@ -10,6 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from limits import limit
 from representatives import represented
 
 SLOW = {
@@ -182,9 +183,7 @@ def unclear(monkeypatch):
 @pytest.fixture
 def small_blocks(monkeypatch):
     """Cut every loop over rows into many blocks: no result may change."""
-    from ensemblage.labels import threads
-
-    monkeypatch.setattr(threads, "BLOCK_ROWS", 7)
+    limit(monkeypatch, "rows of a block", 7)
 
 
 def leave_out_figures(patch):

@@ -3,6 +3,7 @@
 import naive
 import numpy as np
 import pytest
+from limits import limit
 from numpy.testing import assert_array_equal
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
@@ -97,11 +98,9 @@ def test_no_better_than_ten_starts_of_k_means():
 
 
 def test_threads_and_blocks_change_nothing(rule, missing, monkeypatch):
-    from ensemblage.labels import threads
-
     labels = random_labels(n=600, p=6, k=5, missing=missing, seed=1)
     one = BisectingKMeansConsensus(12, split_rule=rule, random_state=0, n_jobs=1).fit(labels)
-    monkeypatch.setattr(threads, "BLOCK_ROWS", 37)
+    limit(monkeypatch, "rows of a block", 37)
     others = [
         BisectingKMeansConsensus(12, split_rule=rule, random_state=0, n_jobs=n_jobs).fit(labels) for n_jobs in (2, 5)
     ]

@@ -13,7 +13,6 @@ from scipy.spatial.distance import squareform
 from strategies import planted_labels, random_labels, twins
 
 from ensemblage import CSPA, Discotec, Ensemble, EvidenceAccumulation
-from ensemblage.consensus.graphs import _cspa
 from ensemblage.consensus.graphs._cspa import association_graph
 from ensemblage.counting import _bitmaps
 from ensemblage.kernels import _bitmaps as kernels
@@ -37,8 +36,8 @@ def without_bitmaps(monkeypatch):
     def both(function):
         by_bits = function()
         with monkeypatch.context() as patch:
-            patch.setattr(_bitmaps, "TILE_BYTES", 0)
-            patch.setattr(_cspa, "MOST_BYTES", 0)
+            limit(patch, "bytes of the bitmaps of a tile", 0)
+            limit(patch, "bytes of bitmaps for the graph of all pairs", 0)
             limit(patch, "bytes of bitmaps for single linkage", 0)
             return by_bits, function()
 
@@ -116,7 +115,7 @@ def test_rows_after_a_place(place):
 @pytest.mark.parametrize("tile_bytes", [1, 2**26])
 @pytest.mark.parametrize("n", [1, *SIZES, *AROUND_A_BLOCK])
 def test_maps_of_all_tiles(n, tile_bytes, monkeypatch):
-    monkeypatch.setattr(_bitmaps, "TILE_BYTES", tile_bytes)
+    limit(monkeypatch, "bytes of the bitmaps of a tile", tile_bytes)
     codes = random_labels(n=n, p=3, k=5, seed=n).astype(np.uint8)
     counts = np.sort(np.random.default_rng(n).integers(1, 4, size=n))
     bitmaps = _bitmaps.Bitmaps.of(codes, counts)
@@ -149,7 +148,7 @@ def test_histogram_and_sums_follow_the_definition(n):
 @pytest.mark.parametrize("tile_bytes", [2**15, 2**26])
 @pytest.mark.parametrize(("n", "p"), [*((130, p) for p in PARTITIONS), *((n, 9) for n in AROUND_A_BLOCK)])
 def test_histogram_and_sums_are_those_of_codes(n, p, tile_bytes, without_bitmaps, monkeypatch):
-    monkeypatch.setattr(_bitmaps, "TILE_BYTES", tile_bytes)
+    limit(monkeypatch, "bytes of the bitmaps of a tile", tile_bytes)
     labels = twins(planted_labels(n=n, p=p, k=4, noise=0.5, seed=p)[0], n + n // 5)
     ensemble = Ensemble(labels)
     histogram = lambda n_jobs: association_counts(ensemble, n_jobs=n_jobs)  # noqa: E731

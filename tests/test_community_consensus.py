@@ -4,6 +4,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
+from limits import limit
 from naive import ecg_weight, k_core, pair_association
 from naive import joined_and_labelled as naive_joined
 from numpy.testing import assert_allclose, assert_array_equal
@@ -16,7 +17,6 @@ from ensemblage import CommunityConsensus, Ensemble, LeidenPartitions, load
 from ensemblage.consensus.communities import _communities
 from ensemblage.consensus.communities._communities import EdgeLabels, ecg_weights, lf_graph, replace_values
 from ensemblage.generation._communities import communities, quality
-from ensemblage.labels import threads
 
 KARATE = nx.karate_club_graph()
 A = csr_array(nx.to_scipy_sparse_array(KARATE, weight=None, dtype=float))
@@ -212,7 +212,7 @@ def test_core_of_a_tree_with_a_ring():
 def test_same_bits_for_any_threads_and_blocks(method, monkeypatch):
     graph, labels, weights = random_case(1, n=200)
     expected = CommunityConsensus(method, weights=weights, n_jobs=1, random_state=0).fit(labels, edges=graph)
-    monkeypatch.setattr(threads, "BLOCK_ROWS", 17)
+    limit(monkeypatch, "rows of a block", 17)
     model = CommunityConsensus(method, weights=weights, n_jobs=3, random_state=0).fit(labels, edges=graph)
     for attribute in ("labels_", "confidence_", "support_"):
         assert_array_equal(getattr(model, attribute), getattr(expected, attribute), err_msg=attribute)
@@ -374,7 +374,7 @@ def test_many_communities_are_as_certain_as_few(seed, monkeypatch, tmp_path):
     """The table without zeros gives the bits of the whole one."""
     graph, labels, weights = random_case(seed, n=150)
     few = CommunityConsensus("fast-ensemble", weights=weights, random_state=0).fit(labels, edges=graph)
-    monkeypatch.setattr(_communities, "MOST_COUNTS", 0)
+    limit(monkeypatch, "numbers in a table of labels by communities", 0)
     many = CommunityConsensus("fast-ensemble", weights=weights, random_state=0).fit(labels, edges=graph)
     assert type(many._association) is not type(few._association)
     assert few.n_clusters_ > 10

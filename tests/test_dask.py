@@ -4,6 +4,7 @@ import os
 
 import numpy as np
 import pytest
+from limits import limit
 from sklearn.base import clone
 from strategies import planted_labels, random_labels, twins
 
@@ -39,7 +40,7 @@ def client():
 @pytest.fixture
 def on_workers(monkeypatch):
     """No distinct rows are few enough to come here; float sums have several blocks."""
-    monkeypatch.setattr("ensemblage.labels.dask.SMALL_BYTES", 0)
+    limit(monkeypatch, "bytes of distinct rows that workers send", 0)
 
 
 def parts_of(labels, n_parts=5):

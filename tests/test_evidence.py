@@ -174,6 +174,19 @@ def test_rounds_end_where_rounding_makes_a_circle(monkeypatch):
     assert_array_equal(Z, [[0, 1, 0.5, 2], [2, 3, 0.5, 3]])
 
 
+@pytest.mark.parametrize("linkage", ["single", "complete", "average"])
+@given(labels=label_matrices(max_objects=12, max_clusters=2))
+def test_every_cut_gives_exactly_as_many_clusters_each_within_one_of_the_cut_above(linkage, labels):
+    """Heights are tied here: a cut at a height would give fewer."""
+    labels = labels[(labels >= 0).any(axis=1)]
+    above = np.zeros(len(labels), dtype=int)
+    for k in range(1, len(np.unique(labels, axis=0)) + 1):
+        model = EvidenceAccumulation(k, linkage=linkage).fit(labels)
+        assert_array_equal(np.unique(model.labels_), np.arange(k))
+        assert len(set(zip(model.labels_.tolist(), above.tolist(), strict=True))) == k
+        above = model.labels_
+
+
 @given(labels=label_matrices(max_objects=12))
 def test_average_is_a_ratio_of_sums(labels):
     model = EvidenceAccumulation().fit(labels)

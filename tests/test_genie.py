@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from limits import limit
 from naive import genie, spanning_tree
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.cluster.hierarchy import fcluster, linkage
@@ -168,7 +169,7 @@ def test_kernels_in_threads_of_their_own_give_the_same(monkeypatch, many):
     X = load_iris().data
     monkeypatch.setattr(_genie, "MANY", many)
     here = Genie(3).fit(X)
-    monkeypatch.setattr(interrupts, "SHORT", -1)
+    limit(monkeypatch, "operations that no thread of its own does", -1)
     there = Genie(3).fit(X)
     assert_array_equal(here.labels_, there.labels_)
     assert_array_equal(here.children_, there.children_)

@@ -6,15 +6,18 @@ import re
 import sys
 import threading
 import time
+import tracemalloc
 import warnings
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
+import naive
 import numpy as np
 import pandas as pd
 import pytest
 from joblib import Parallel, delayed, parallel_config
+from limits import limit
 from public import OBJECTS
 from scipy.sparse import csr_array
 from sklearn.metrics import adjusted_rand_score
@@ -49,14 +52,13 @@ from ensemblage import (
 from ensemblage.answer import _of_blocks, choose_k, choose_k_monti
 from ensemblage.base.validation import parameter_constraints
 from ensemblage.consensus.graphs import _ncut
-from ensemblage.counting import _bitmaps, _pairs
-from ensemblage.counting._contingency import table_cells
 from ensemblage.generation import make_pool
 from ensemblage.io import _gower
 from ensemblage.io._features import features_of
 from ensemblage.io._labels import label_values
 from ensemblage.io._out_of_core import _union, categories_of_part, union_of_parts
 from ensemblage.kernels import _pair_sums
+from ensemblage.kernels._bitmaps import BLOCK_BITS
 from ensemblage.kernels._jit import jit
 from ensemblage.labels import threads
 from ensemblage.labels.threads import parallel_map, thread_count
@@ -65,8 +67,6 @@ from ensemblage.metrics._coassociation import Associations
 from ensemblage.metrics._internal import _ohl
 from ensemblage.metrics._internal._geometry import Geometry
 from ensemblage.metrics._mm_index import weights_of
-from ensemblage.ranking import _discotec
-from ensemblage.ranking._pair_means import Codes, sampled_means
 
 
 @pytest.mark.skipif("ensemblage-" in str(mutations.ROOT), reason="a bug is planted")
@@ -250,7 +250,7 @@ def test_one_thread_is_the_one_that_asks(monkeypatch, call, labels):
     """``n_jobs=1`` goes all the way down: nothing is given to the pool, however small the tasks."""
     monkeypatch.setattr(threads, "available_cores", lambda: 4)
     monkeypatch.setattr(threads, "_pool", lambda: pytest.fail("the pool is used"))
-    monkeypatch.setattr(threads, "BLOCK_ROWS", 7)
+    limit(monkeypatch, "rows of a block", 7)
     call(labels)
 
 
@@ -475,13 +475,14 @@ def test_max_pairs_are_the_pairs_of_distinct_rows(max_pairs, exact):
     assert (model.standard_errors_ == 0).all() == exact
 
 
-def test_as_many_pairs_are_drawn_as_were_asked_for(monkeypatch):
-    """Of complete labels each pair has labels: the share is 1."""
-    found = []
-    monkeypatch.setattr(_discotec, "sampled_means", lambda *given: found.append(sampled_means(*given)) or found[0])
-    Discotec("kl", max_pairs=0, n_sampled_pairs=10, random_state=0).fit(random_labels(n=20, p=3, k=2, seed=0))
-    assert found[0].shares.tolist() == [1, 1, 1]
-    assert sum(pairs.shape[1] for pairs in found[0].pairs) == 10
+@pytest.mark.parametrize("n_pairs", [2, 5, 7, 11])
+def test_as_many_pairs_are_drawn_as_were_asked_for(monkeypatch, n_pairs):
+    """Of complete labels each pair has labels, so the share of pairs on which two differ has that denominator."""
+    limit(monkeypatch, "pairs drawn at once", 3)
+    labels = random_labels(n=20, p=9, k=2, seed=0)
+    numerators = n_pairs * Discotec(max_pairs=0, n_sampled_pairs=n_pairs, random_state=0).fit(labels).scores_
+    np.testing.assert_allclose(numerators, np.rint(numerators), atol=1e-9)
+    assert len(set(np.rint(numerators))) > 1
 
 
 def correlations(columns, truth, ranker, features=None):
@@ -530,57 +531,68 @@ def test_a_data_type_and_a_colormap_that_there_are_not():
 # ---- Counting ----
 
 
-def test_cells_of_the_tables_of_all_pairs():
+def test_cells_of_the_tables_of_all_pairs(monkeypatch):
     """With the missing entry: 3 × 4 + 3 × 6 + 4 × 6."""
-    assert table_cells(np.array([2, 3, 5])) == 54
+    labels = np.arange(30)[:, None] % [2, 3, 5]
+    limit(monkeypatch, "cells of the tables of all pairs", 54)
+    assert metrics.partition_distances(labels, "manhattan").shape == (3, 3)
+    limit(monkeypatch, "cells of the tables of all pairs", 53)
+    with pytest.raises(ValueError, match=r"at most 53 cells .* Got 54\."):
+        metrics.partition_distances(labels, "manhattan")
 
 
-def test_squares_of_label_counts_by_any_way(monkeypatch, tmp_path, missing):
+@pytest.mark.parametrize("where", ["memory", "disk"])
+def test_squares_of_label_counts_by_any_way(monkeypatch, tmp_path, missing, where):
     """At once, cluster after cluster, and for rows on disk some clusters at a time."""
     labels, rng = random_labels(120, 4, 5, missing), np.random.default_rng(0)
-    clusters = np.append(np.arange(9), rng.integers(9, size=111)).astype(np.int32)
-    sizes = np.bincount(clusters)
+    clusters = np.append(np.arange(9), rng.integers(9, size=111))
     np.save(tmp_path / "labels.npy", labels)
-    here, stored = Ensemble(labels), Ensemble.open(tmp_path / "labels.npy", scratch=tmp_path)
-    expected = np.zeros((2, 9, 4), dtype=np.int64)
-    for c in range(9):
-        for j, z in enumerate(labels[clusters == c].T):
-            counts = np.bincount(z[z >= 0], minlength=1)
-            expected[:, c, j] = (counts**2).sum(), counts.sum()
+    ensemble = Ensemble(labels) if where == "memory" else Ensemble.open(tmp_path / "labels.npy", scratch=tmp_path)
+    expected = [pytest.approx(naive.density(labels, clusters)), pytest.approx(naive.kmeans_loss(labels, clusters))]
     for small, large in ((2**20, 2**23), (0, 2**23), (0, 50), (0, 1)):
-        monkeypatch.setattr(_pairs, "SMALL_TABLE", small)
-        monkeypatch.setattr(_pairs, "LARGE_TABLE", large)
-        for rows in (here.rows, stored.rows):
-            found = _pairs.label_count_squares(rows, clusters, sizes, here.offsets)
-            assert np.array_equal(found, expected)
-            assert all(part.dtype == np.int64 for part in found)
+        limit(monkeypatch, "cells of a table of label counts", small)
+        limit(monkeypatch, "cells of a table of label counts of rows elsewhere", large)
+        assert [metrics.density(ensemble, clusters), metrics.kmeans_loss(ensemble, clusters)] == expected
 
 
-def test_squares_of_some_clusters_at_a_time_have_no_others(monkeypatch):
-    monkeypatch.setattr(_pairs, "LARGE_TABLE", 1)
-    counted = []
-
-    def profile(clusters, counts, offsets, n_clusters, n_jobs):
-        counted.append((clusters.max(), n_clusters))
-        return np.zeros((n_clusters, offsets[-1]), dtype=np.int64)
-
-    codes = type("Rows", (), {"profile": staticmethod(profile), "__len__": lambda _: 3})()
-    _pairs._squares_by_rows(codes, np.array([0, 1, 2]), 3, np.array([0, 2, 4]), 1)
-    assert counted == [(0, 1)] * 3
+def bytes_of(function):
+    """The most that Python and NumPy hold at once in a call, beyond what they held before it; after another one."""
+    function()
+    tracemalloc.start()
+    try:
+        function()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
 
 
-def test_maps_of_some_blocks_have_no_others():
-    codes, offsets = np.zeros((1, 2), dtype=np.int8), np.array([0, 1])
-    maps = _bitmaps.maps_of(codes, offsets, 2, np.array([2 * _bitmaps.BLOCK_BITS]), first=2)
-    assert maps.shape[:2] == (4, 1)
+def test_a_table_of_some_clusters_has_no_others(monkeypatch, tmp_path):
+    """All 300 clusters by 900 labels would take 2 MB."""
+    labels, clusters = np.random.default_rng(0).integers(300, size=(1_500, 3)), np.arange(1_500) % 300
+    np.save(tmp_path / "labels.npy", labels)
+    ensemble = Ensemble.open(tmp_path / "labels.npy", scratch=tmp_path)
+    limit(monkeypatch, "cells of a table of label counts", 0)
+    limit(monkeypatch, "cells of a table of label counts of rows elsewhere", 2_000)
+    assert bytes_of(lambda: metrics.density(ensemble, clusters)) < 2**20
+
+
+def test_a_tile_has_the_maps_of_its_blocks_only(monkeypatch):
+    """Of four blocks of rows, the last included, one at a time takes less than all."""
+    ensemble, found = Ensemble(np.arange(4 * BLOCK_BITS)[:, None] // [1, 128] % 128), []
+    n_bytes = 258 * BLOCK_BITS // 8  # of a block: a map of each of 256 labels, of all rows, and of none
+    for room in (n_bytes, 2**26):
+        limit(monkeypatch, "bytes of the bitmaps of a tile", room)
+        found.append(bytes_of(lambda: metrics.association_counts(ensemble, n_jobs=1)))
+    assert found[1] - found[0] > 2 * n_bytes
 
 
 @pytest.mark.parametrize("k", [253, 254, 255, 256])
 def test_two_missing_entries_are_no_equal_labels(k):
     """Where the codes fill a byte, too."""
-    codes = np.array([[k], [k], [0], [k - 1], [k - 1]]).astype(np.min_scalar_type(k))
-    by_row, by_column = Codes.of(codes, np.array([k]))[:2]
-    assert (by_row == by_column).sum() == 1 + 2 * 2
+    first = np.array([*range(k), -1, -1, 0, k - 1, k - 1])
+    labels = np.column_stack([first, random_labels(n=len(first), p=2, k=3, seed=k)])
+    expected = [naive.discotec(labels, z) for z in labels.T]
+    np.testing.assert_allclose(Discotec(n_jobs=1).fit(labels).scores_, expected)
 
 
 @pytest.mark.parametrize(("imbalance", "expected"), [(None, [0, 0, 1, 1]), (0.9, [0, 0, 0, 1]), (0.4, [0, 0, 1, 1])])

@@ -14,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from limits import limit
 from numba import njit
 from numpy.lib.stride_tricks import as_strided
 from numpy.testing import assert_array_equal
@@ -48,7 +49,6 @@ from ensemblage.kernels._spanning_trees import (
     spanning_tree_of_points,
     spanning_tree_of_similarities,
 )
-from ensemblage.labels import interrupts
 from ensemblage.labels.interrupts import StopFlag, Stopped, check_stopped, rows_per_call, run_interruptibly, unless
 from ensemblage.labels.threads import parallel_map
 from ensemblage.metrics import association_counts, coassociation, mm_index
@@ -250,8 +250,8 @@ def one_operation(monkeypatch):
     def both(function):
         whole = function()
         with monkeypatch.context() as patch:
-            patch.setattr(interrupts, "OPERATIONS", 1)
-            patch.setattr(interrupts, "SHORT", -1)
+            limit(patch, "operations of a call of a kernel", 1)
+            limit(patch, "operations that no thread of its own does", -1)
             return whole, function()
 
     return both
@@ -305,7 +305,7 @@ def features(n):
 
 
 def test_a_task_has_as_many_rows_as_it_may_take(monkeypatch):
-    monkeypatch.setattr(interrupts, "OPERATIONS", 1000)
+    limit(monkeypatch, "operations of a call of a kernel", 1000)
     assert [rows_per_call(operations, 64) for operations in (0, 1, 100, 999, 10**9)] == [64, 64, 10, 1, 1]
 
 

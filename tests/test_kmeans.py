@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from limits import limit
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_matrix
 from sklearn.cluster import KMeans
@@ -200,10 +201,8 @@ def test_bounds_change_nothing(utility, seed, missing):
 @pytest.mark.parametrize("utility", ALL)
 def test_threads_and_blocks_change_nothing(utility, missing, monkeypatch):
     labels = random_labels(n=900, p=6, k=5, missing=missing, seed=1)
-    from ensemblage.labels import threads
-
     whole = KMeansConsensus(5, utility=utility, random_state=0, n_jobs=1, n_init=3).fit(labels)
-    monkeypatch.setattr(threads, "BLOCK_ROWS", 37)
+    limit(monkeypatch, "rows of a block", 37)
     blocks = KMeansConsensus(5, utility=utility, random_state=0, n_jobs=2, n_init=3).fit(labels)
     assert_array_equal(whole.labels_, blocks.labels_)
     assert_array_equal(whole.confidence_, blocks.confidence_)

@@ -6,13 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from inside import rows_of
+from limits import limit
 from representatives import first_of
 from strategies import planted_labels, random_labels
 
 from ensemblage import METHODS, KMeansConsensus, make_consensus
-from ensemblage.consensus.kmeans import _kcc
 from ensemblage.consensus.kmeans._label_kmeans import number_of_starts, sample_counts
-from ensemblage.consensus.latent import _lca
 
 
 @given(st.lists(st.integers(1, 40), min_size=1, max_size=60), st.integers(1, 70), st.integers(0, 2**32 - 1))
@@ -32,7 +31,7 @@ def test_sampled_rows_stand_for_all(counts, size, seed):
 
 @pytest.mark.parametrize("block_rows", [1, 7, 10**6])
 def test_a_sample_does_not_depend_on_blocks(block_rows, monkeypatch):
-    monkeypatch.setattr("ensemblage.labels.threads.BLOCK_ROWS", block_rows)
+    limit(monkeypatch, "rows of a block", block_rows)
     for seed in range(60):
         random = np.random.default_rng(seed)
         counts = random.integers(seed % 2, 1 + random.integers(1, 40), random.integers(1, 50)) + (random.random() < 0.1)
@@ -61,8 +60,8 @@ def test_up_to_the_limit_nothing_is_sampled(monkeypatch):
         model = KMeansConsensus(4, random_state=0, start_on=start_on).fit(labels)
         assert model.start_on_ is None
         np.testing.assert_array_equal(model.labels_, on_all.labels_)
-    monkeypatch.setattr(_kcc, "ROWS_OF_STARTS", n_rows - 1)
-    monkeypatch.setattr(_kcc, "ROWS_OF_CLUSTER", 1)
+    limit(monkeypatch, "label rows that k-means starts on", n_rows - 1)
+    limit(monkeypatch, "label rows of a cluster that k-means starts on", 1)
     assert KMeansConsensus(4, random_state=0).fit(labels).start_on_ < n_rows
     given = KMeansConsensus(4, random_state=0, init=np.arange(600) % 4).fit(labels)
     assert given.start_on_ is None
@@ -164,6 +163,6 @@ def test_starts_of_latent_classes_that_go_on_are_those_of_least_loss(monkeypatch
     labels = planted_labels(n=60, p=8, k=4, noise=0.6, seed=4)[0]
     fit = lambda: make_consensus("lca", 4).set_params(n_init=40, random_state=0).fit(labels).log_likelihood_  # noqa: E731
     found = fit()
-    monkeypatch.setattr(_lca, "FINISHED", 40)
+    limit(monkeypatch, "starts of latent classes that go on", 40)
     assert found <= fit() * (1 - 1e-9)
     assert found == pytest.approx(fit(), rel=1e-6)

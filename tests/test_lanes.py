@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from limits import limit
 from naive import assigned_rows as naive_assigned_rows
 from naive import short_sums as naive_short_sums
 from naive import step_of_kmeans
@@ -11,7 +12,6 @@ from representatives import first_of
 from strategies import random_labels
 
 from ensemblage import KMeansConsensus
-from ensemblage.consensus.kmeans import _label_kmeans
 from ensemblage.kernels._jit import jit
 from ensemblage.kernels._label_kmeans import ShortTable, assign_many_rows, assign_rows, limit_distances, lines_of_zeros
 from ensemblage.kernels._neighbours import nth_largest
@@ -303,7 +303,7 @@ def test_a_table_of_short_numbers_changes_nothing(utility, missing, monkeypatch)
     labels = random_labels(1500, 7, 9, missing)
     found = []
     for threshold, n_jobs in ((np.inf, 1), (0, 1), (0, 2)):
-        monkeypatch.setattr(_label_kmeans, "LABELS_OF_SHORT_TABLE", (threshold, 0))
+        limit(monkeypatch, "labels of a table of short numbers", (threshold, 0))
         model = KMeansConsensus(6, utility=utility, n_init=2, random_state=0, n_jobs=n_jobs).fit(labels)
         found.append([model.labels_, model.objective_, model.n_iter_, model.predict(labels)])
     for other in found[1:]:

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from inside import numbered_by_content
+from limits import limit
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.cluster.hierarchy import cut_tree, linkage
 from scipy.spatial.distance import squareform
@@ -58,7 +59,7 @@ def test_tables_far_larger_than_the_data_are_sorted():
 @pytest.mark.parametrize("part_in_memory", [1, 10**9])
 def test_weights_of_labels_on_disk(tmp_path, monkeypatch, part_in_memory):
     """Distinct rows that fit the memory, and some that stay there."""
-    monkeypatch.setattr("ensemblage.labels.disk.SMALL_PART", part_in_memory)
+    limit(monkeypatch, "share of the memory for distinct rows on disk", part_in_memory)
     labels = random_labels(n=80, p=5, k=4, missing=0.2, seed=3)
     np.save(tmp_path / "labels.npy", labels)
     opened = Ensemble.open(tmp_path / "labels.npy")

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import assume, given
+from limits import limit
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 from strategies import labels_and_clustering, planted_labels, random_labels, twins
 
@@ -256,12 +257,10 @@ def test_order_and_names_do_not_matter(metric, case):
 
 @pytest.mark.parametrize("metric", CLUSTERING_METRICS)
 def test_block_size_and_threads_do_not_matter(metric, missing, monkeypatch):
-    from ensemblage.labels import threads
-
     labels = random_labels(500, 4, 5, missing)
     clustering = random_labels(500, 1, 7, 0.1, seed=1)[:, 0]
     expected = metric(labels, clustering)
-    monkeypatch.setattr(threads, "BLOCK_ROWS", 13)
+    limit(monkeypatch, "rows of a block", 13)
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
     np.testing.assert_array_equal(metric(labels, clustering), expected)
 

@@ -6,10 +6,10 @@ import naive
 import numpy as np
 import pytest
 from inside import rows_of
+from limits import limit
 from sklearn.metrics import adjusted_rand_score
 
 from ensemblage import ConsensusModes
-from ensemblage.consensus.latent import _modes
 from ensemblage.consensus.latent._modes import Division, Mode, Partitions
 
 PARTITIONS = """
@@ -122,7 +122,7 @@ def test_a_mode_that_is_aligned_anew_gets_shorter(monkeypatch):
     data = partitions_of(labels)
     mode = next(mode for order in permutations(range(5)) if (mode := Mode.of(data, order)).restart() is not mode)
     assert mode.restart().description < mode.description
-    monkeypatch.setattr(_modes, "RESTART_CODES", 10)  # as with many rows
+    limit(monkeypatch, "codes that new alignments of a mode read", 10)  # as with many rows
     assert mode.restart() is mode
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from limits import limit
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
 from sklearn.metrics import adjusted_rand_score
@@ -100,7 +101,7 @@ def test_iterative_and_dense_eigensolvers_agree(monkeypatch):
     W = csr_array(np.maximum(W, W.T))
     counts = rng.integers(1, 4, size=150)
     dense = spectrum(W.copy(), counts, 5, random_state())
-    monkeypatch.setattr(_ncut, "DENSE_ROWS", 10)
+    limit(monkeypatch, "rows of which all eigenvectors are found", 10)
     iterative = spectrum(W, counts, 5, random_state())
     assert_allclose(iterative.values, dense.values, atol=1e-10)
     assert_allclose(np.abs((iterative.vectors * dense.vectors).sum(axis=0)), 1, atol=1e-7)
@@ -129,8 +130,8 @@ def no_convergence(*args, **kwargs):
 
 def test_no_convergence_is_said(monkeypatch):
     monkeypatch.setattr(_ncut, "eigsh", no_convergence)
-    monkeypatch.setattr(_ncut, "DENSE_ROWS", 1)
-    monkeypatch.setattr(_ncut, "MOST_DENSE_ROWS", 1)
+    limit(monkeypatch, "rows of which all eigenvectors are found", 1)
+    limit(monkeypatch, "rows of which all eigenvectors are found at last", 1)
     with pytest.raises(
         ValueError, match=r"2 eigenvectors of a spectral cut must converge\. They did not, for a graph of 10 vertices"
     ):
@@ -147,8 +148,8 @@ def test_iteration_has_an_end(monkeypatch, most_dense, restarts):
         return no_convergence()
 
     monkeypatch.setattr(_ncut, "eigsh", eigsh)
-    monkeypatch.setattr(_ncut, "DENSE_ROWS", 1)
-    monkeypatch.setattr(_ncut, "MOST_DENSE_ROWS", most_dense)
+    limit(monkeypatch, "rows of which all eigenvectors are found", 1)
+    limit(monkeypatch, "rows of which all eigenvectors are found at last", most_dense)
     with contextlib.suppress(ValueError):
         normalized_cut(cliques((5, 0.9), (5, 0.8)), np.ones(10, dtype=int), 2, random_state())
     assert asked == [restarts]
@@ -158,7 +159,7 @@ def test_where_iteration_does_not_converge_all_eigenvectors_are_found(monkeypatc
     matrix = cliques((5, 0.9), (5, 0.8), (4, 0.3))
     expected = _ncut.leading_eigenvectors(matrix, 3, random_state())
     monkeypatch.setattr(_ncut, "eigsh", no_convergence)
-    monkeypatch.setattr(_ncut, "DENSE_ROWS", 1)
+    limit(monkeypatch, "rows of which all eigenvectors are found", 1)
     found = _ncut.leading_eigenvectors(matrix, 3, random_state())
     assert_allclose(found.values, expected.values)
     assert_allclose(matrix @ found.vectors, found.vectors * found.values, atol=1e-12)
@@ -166,7 +167,7 @@ def test_where_iteration_does_not_converge_all_eigenvectors_are_found(monkeypatc
 
 def test_nested_partitions_end(monkeypatch):
     """Hundreds of eigenvalues that are nearly equal: ARPACK would go on for an hour."""
-    monkeypatch.setattr(_ncut, "MOST_RESTARTS", 10)
+    limit(monkeypatch, "restarts of the eigensolver", 10)
     labels = np.arange(300)[:, None] // np.arange(1, 7)
     model = HBGF(7, random_state=0).fit(labels)
     assert model.n_clusters_ == 7

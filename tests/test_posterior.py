@@ -6,6 +6,7 @@ import naive
 import numpy as np
 import pytest
 from inside import rows_of
+from limits import limit
 from numpy.testing import assert_allclose, assert_array_equal
 from representatives import first_of
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
@@ -241,7 +242,7 @@ def test_starts_that_agree_are_not_recombined(monkeypatch):
 @pytest.mark.parametrize("rename", [[0, 1, 2, 3], [2, 3, 1, 0]])
 def test_rows_in_matched_clusters_stay(monkeypatch, rename):
     """Only what two partitions do not have alike is allocated again, whatever their clusters are called."""
-    monkeypatch.setattr(_salso, "MUTATED", 0)
+    limit(monkeypatch, "share of rows that SALSO mutates", 0)
     labels = random_labels(n=40, p=9, k=4, seed=1)
     draws = _salso.Draws(rows_of(labels), "vi", 1.0)
     one = np.arange(len(draws.counts), dtype=np.int32) % 4
@@ -253,7 +254,7 @@ def test_rows_in_matched_clusters_stay(monkeypatch, rename):
     search = _salso.Search(draws, 4, np.random.RandomState(0))
     search.recombine(one, other, 100)
     assert sorted(allocated[0]) == [3, 8]
-    monkeypatch.setattr(_salso, "MUTATED", 0.25)
+    limit(monkeypatch, "share of rows that SALSO mutates", 0.25)
     search.recombine(one, one, 100)
     assert len(allocated[1]) == np.ceil(len(one) / 4)
 
@@ -295,7 +296,7 @@ def test_chains_move_rows_that_must_move_together():
 def test_the_default_searches_less_where_labels_are_many(monkeypatch):
     given = {"loss": "nid", "n_init": 4, "random_state": 0}
     few = SalsoConsensus(**given).fit(PL)
-    monkeypatch.setattr(_salso, "MOST_LONG", PL.size - 1)
+    limit(monkeypatch, "labels up to which searches are long", PL.size - 1)
     many, asked = (SalsoConsensus(**given, **more).fit(PL) for more in ({}, {"n_rounds": 3, "n_searches": 1}))
     assert len(few.losses_) == 16
     assert_array_equal(many.losses_, asked.losses_)
@@ -333,7 +334,7 @@ def test_more_objects_than_the_table_of_g_has(monkeypatch, loss):
     """Beyond it the values are computed; weights of objects make all of them large."""
     weights = np.arange(1, 10)
     expected = SalsoConsensus(9, loss=loss, random_state=0).fit(F, sample_weight=weights)
-    monkeypatch.setattr(_salso, "MOST_TABULATED", 5)
+    limit(monkeypatch, "objects whose logarithms are tabulated", 5)
     found = SalsoConsensus(9, loss=loss, random_state=0).fit(F, sample_weight=weights)
     assert_array_equal(found.labels_, expected.labels_)
     assert_allclose(found.losses_, expected.losses_, rtol=1e-12)

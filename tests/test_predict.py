@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from limits import limit
 from numpy.testing import assert_array_equal
 from representatives import first_of, of_families
 from strategies import random_labels, usual
@@ -99,9 +100,7 @@ def test_a_filled_cluster_in_a_tie():
 @pytest.mark.filterwarnings("ignore:Only .* clusters were made")
 @pytest.mark.parametrize("model", [KMeansConsensus, SpectralEnsembleClustering, BisectingKMeansConsensus])
 def test_unlabelled_rows_and_blocks(model, monkeypatch):
-    from ensemblage.labels import threads
-
-    monkeypatch.setattr(threads, "BLOCK_ROWS", 7)
+    limit(monkeypatch, "rows of a block", 7)
     labels = random_labels(60, 3, 2, 0.4, seed=3)
     labels[5] = -1
     k = len(Ensemble(labels).distinct.counts) - 1

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from inside import rows_of
+from limits import limit
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.cluster.hierarchy import cophenet, linkage
 from scipy.sparse import csr_array
@@ -206,13 +207,13 @@ def test_missing_labels_of_the_example():
 def test_same_bits_for_any_threads_and_slices(monkeypatch, n_jobs):
     labels = twins(planted_labels(700, 9, 4, noise=0.4, missing=0.1, seed=0)[0], 900)
     one = PTA(4, n_jobs=1).fit(labels), PTGP(4, n_jobs=1, random_state=0).fit(labels)
-    monkeypatch.setattr("ensemblage.labels.interrupts.OPERATIONS", 20_000)
+    limit(monkeypatch, "operations of a call of a kernel", 20_000)
     more = PTA(4, n_jobs=n_jobs).fit(labels), PTGP(4, n_jobs=n_jobs, random_state=0).fit(labels)
     assert_array_equal(more[0].linkage_matrix_, one[0].linkage_matrix_)
     assert_array_equal(more[1].eigenvalues_, one[1].eigenvalues_)
     for a, b in zip(one, more, strict=True):
         assert_array_equal(a.labels_, b.labels_)
-    monkeypatch.setattr(_pta, "WIDTH", 7)
+    limit(monkeypatch, "walks at once", 7)
     narrow = PTA(4, n_jobs=n_jobs).fit(labels)
     assert_array_equal(narrow.linkage_matrix_, one[0].linkage_matrix_)
 

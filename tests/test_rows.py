@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from limits import limit
 from sklearn.base import clone
 from strategies import planted_labels, twins
 
 from ensemblage import CumulativeVoting, Ensemble, KMeansConsensus
-from ensemblage.labels import disk
 from ensemblage.labels.blocks import MemoryRows
 from ensemblage.labels.disk import BlockRows
 from ensemblage.labels.distinct import DistinctRows
@@ -32,7 +32,7 @@ class ChunkedRows(BlockRows):
 @pytest.fixture
 def two_ensembles(monkeypatch, small_blocks, missing):
     """The same labels in memory and in chunks; distinct rows are found in many runs."""
-    monkeypatch.setattr(disk, "run_rows", lambda *_: 23)
+    limit(monkeypatch, "rows that are sorted at once on disk", lambda *_: 23)
     labels = twins(planted_labels(150, 6, 4, 0.4, missing, seed=5)[0], 220)
     here = Ensemble(labels)
     rows = ChunkedRows(np.array_split(here.codes, 7))

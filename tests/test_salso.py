@@ -6,6 +6,7 @@ import naive
 import numpy as np
 import pytest
 from inside import rows_of
+from limits import limit
 from numpy.testing import assert_allclose, assert_array_equal
 from strategies import random_labels
 from test_posterior import PL
@@ -66,7 +67,7 @@ def test_weights_of_objects_are_copies(loss, a, missing):
 
 def test_clusters_are_matched_by_their_objects_when_partitions_are_recombined(monkeypatch):
     """Of one row with nine objects and three rows with one each, the nine decide."""
-    monkeypatch.setattr(_salso, "MUTATED", 0)
+    limit(monkeypatch, "share of rows that SALSO mutates", 0)
     rows = rows_of(np.repeat([[0, 0], [0, 1], [1, 0], [1, 1]], [9, 1, 1, 1], axis=0))
     search = _salso.Search(_salso.Draws(rows, "vi", 1.0), 2, np.random.RandomState(0))
     allocated = []
@@ -220,7 +221,7 @@ def test_no_partition_of_few_objects_has_a_lower_loss(seed):
 @pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(9, 59))])
 def test_the_search_of_few_objects_finds_the_least_loss(monkeypatch, seed):
     """Without comparing all partitions."""
-    monkeypatch.setattr(_salso, "MOST_ENUMERATED", 0)
+    limit(monkeypatch, "partitions of rows that are all compared", 0)
     assert_least(few_draws(seed), seed)
 
 
@@ -243,7 +244,7 @@ def test_few_rows_of_many_draws_are_searched(monkeypatch):
     monkeypatch.setattr(_salso, "least_partition", lambda *given: compared.append(1) or compare(*given))
     limit = _salso.N_PARTITIONS[len(np.unique(labels, axis=0))] * labels.shape[1]
     for most, n_rounds, n in ((limit, None, 1), (limit, 0, 1), (limit - 1, None, 1)):
-        monkeypatch.setattr(_salso, "MOST_ENUMERATED", most)
+        limit(monkeypatch, "partitions of rows that are all compared", most)
         model = SalsoConsensus(n_rounds=n_rounds, random_state=0).fit(labels)
         assert len(compared) == n
         assert (model.n_iter_ == 0) == (most == limit and n_rounds is None)
@@ -260,7 +261,7 @@ def test_a_single_cluster_and_the_best_draw_are_starts():
 
 
 def test_of_many_draws_some_are_compared(monkeypatch):
-    monkeypatch.setattr(_salso, "N_COMPARED", 3)
+    limit(monkeypatch, "draws that are compared for a start", 3)
     drawn = []
     draw = _salso.Search._draw
     monkeypatch.setattr(_salso.Search, "_draw", lambda self, j: drawn.append(j) or draw(self, j))
@@ -294,7 +295,7 @@ def test_rounds_of_shakes_until_one_lowers_nothing(monkeypatch):
 @pytest.mark.parametrize(("most", "n_shaken"), [(80, 4), (79, 0)])
 def test_starts_that_agree_are_shaken_unless_rows_are_many(monkeypatch, most, n_shaken):
     shaken = []
-    monkeypatch.setattr(_salso, "MOST_SHAKEN", most)
+    limit(monkeypatch, "labels up to which results are shaken", most)
     monkeypatch.setattr(_salso, "agree", lambda _: True)
     monkeypatch.setattr(_salso.Search, "shake", lambda _, n_shakes, max_iter: shaken.append(n_shakes) or 0)
     SalsoConsensus(n_init=4, random_state=0).fit(noisy_draws())

@@ -5,6 +5,7 @@ from importlib.util import find_spec
 import numpy as np
 import pandas as pd
 import pytest
+from limits import limit
 from numpy.testing import assert_array_equal
 from representatives import first_of, of_families
 from sklearn.base import clone
@@ -262,7 +263,7 @@ def test_rows_that_stay_on_disk(name, rows_in_memory, tmp_path, monkeypatch):
     """The same where the distinct rows are not brought into memory either, block by block."""
     from ensemblage.labels import disk
 
-    monkeypatch.setattr("ensemblage.labels.threads.BLOCK_ROWS", 16)
+    limit(monkeypatch, "rows of a block", 16)
     if not rows_in_memory:
         monkeypatch.setattr(disk, "small_in_memory", lambda rows, room: rows)
     labels = matrix("missing")

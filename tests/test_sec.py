@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from limits import limit
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
@@ -135,11 +136,9 @@ def test_planted_clusters_are_found(seed, init, missing):
 
 
 def test_threads_and_blocks_change_nothing(missing, monkeypatch):
-    from ensemblage.labels import threads
-
     labels = random_labels(n=900, p=6, k=5, missing=missing, seed=1)
     whole = SpectralEnsembleClustering(5, random_state=0, n_jobs=1, n_init=3).fit(labels)
-    monkeypatch.setattr(threads, "BLOCK_ROWS", 37)
+    limit(monkeypatch, "rows of a block", 37)
     blocks = SpectralEnsembleClustering(5, random_state=0, n_jobs=2, n_init=3).fit(labels)
     assert_array_equal(whole.labels_, blocks.labels_)
     assert whole.objective_ == blocks.objective_

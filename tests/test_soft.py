@@ -7,6 +7,7 @@ from unittest import mock
 import naive
 import numpy as np
 import pytest
+from limits import limit
 from numpy.testing import assert_allclose, assert_array_equal
 from representatives import first_of
 from sklearn.base import clone
@@ -17,7 +18,6 @@ from strategies import few_starts, planted_labels, random_labels, usual
 import ensemblage
 from ensemblage import METHODS, CumulativeVoting, EuclideanMedian, SoftEnsemble, make_consensus
 from ensemblage.labels import counts as label_counts
-from ensemblage.labels import threads
 from ensemblage.metrics import agreement_weights, certainty, coassociation, density
 
 SOFT = ["acv", "majority", "gv3", "hbgf", "soft-euclidean", "hard-euclidean", "bv"]
@@ -108,7 +108,7 @@ def test_tables_of_pairs_of_zeros_and_ones_are_those_of_labels():
 
 
 def test_sums_over_blocks_of_memberships(monkeypatch):
-    monkeypatch.setattr(label_counts, "SUM_ROWS", 7)
+    limit(monkeypatch, "rows of a partial sum of shares", 7)
     rows, counts = SoftEnsemble(one_hot(random_labels(40, 4, 3, 0.2, seed=2))).rows, np.arange(40.0)
     assert_allclose(label_counts.shared_masses(rows, counts), rows.H.T @ (counts[:, None] * rows.H))
 
@@ -245,7 +245,7 @@ def test_hbgf_finds_what_mixtures_agree_on(partitioner):
 def test_threads_blocks_and_the_order_of_objects(name, monkeypatch):
     given = soft_blocks(n=200, p=6, missing=0.1, seed=9)
     one = method(name, 3, n_jobs=1).fit(SoftEnsemble(given))
-    monkeypatch.setattr(threads, "BLOCK_ROWS", 32)
+    limit(monkeypatch, "rows of a block", 32)
     two = method(name, 3, n_jobs=2).fit(SoftEnsemble(given))
     assert_array_equal(one.labels_, two.labels_)
     assert_allclose(one.confidence_, two.confidence_)

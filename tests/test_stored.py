@@ -54,8 +54,8 @@ from ensemblage.metrics import (
 @pytest.fixture
 def small_room(monkeypatch, small_blocks):
     """Little memory: blocks of few rows, distinct rows in many runs, and none of them small enough to be held."""
-    monkeypatch.setattr(disk, "run_rows", lambda *_: 23)
-    monkeypatch.setattr(disk, "SMALL_PART", 10**9)
+    limit(monkeypatch, "rows that are sorted at once on disk", lambda *_: 23)
+    limit(monkeypatch, "share of the memory for distinct rows on disk", 10**9)
     monkeypatch.setattr("ensemblage.io._out_of_core.BATCH_ROWS", 13)
 
 
@@ -209,10 +209,10 @@ def test_rows_and_partitions_of_a_stored_ensemble(tmp_path, small_room, missing)
     "rows", [slice(None, None, -1), slice(8, 2, -3), slice(2, 8, -1), slice(-5, None, 2), slice(60, 99), [3, -1, 3]]
 )
 def test_columns_of_rows_are_numpys(tmp_path, small_room, monkeypatch, rows):
-    monkeypatch.setattr("ensemblage.labels.disk.READ_BYTES", 20)
+    limit(monkeypatch, "bytes that are read at once from disk", 20)
     labels = random_labels()
     E, M = stored(labels, tmp_path), Ensemble(labels)
-    for codes in (E.codes, E.codes.columns(np.array([3, 1])), E.codes.first(40)):
+    for codes in (E.codes, E.codes.columns(np.array([3, 1]))):
         whole = codes[:]
         np.testing.assert_array_equal(codes[rows, 1], whole[rows, 1])
         np.testing.assert_array_equal(codes[rows], whole[rows])
@@ -238,7 +238,7 @@ def test_an_eighth_of_the_memory_holds_the_distinct_rows(tmp_path, monkeypatch, 
     """Those of a file that is read in one run or in several, which wait on disk until they are merged."""
     labels = np.unique(random_labels(60, 4), axis=0)
     for size in (60, 23):
-        monkeypatch.setattr(disk, "run_rows", lambda *_, size=size: size)
+        limit(monkeypatch, "rows that are sorted at once on disk", lambda *_, size=size: size)
         kinds = set()
 
         def merged(found, n, kinds=kinds):
@@ -273,7 +273,7 @@ def test_distinct_rows_keep_the_folder_they_are_read_from(tmp_path, small_room):
     ],
 )
 def test_what_does_not_work_on_disk_says_why(tmp_path, small_room, monkeypatch, model):
-    monkeypatch.setattr("ensemblage.labels.disk.TAKE_BYTES", 0)
+    limit(monkeypatch, "bytes of rows that are taken from disk one by one", 0)
     E = stored(random_labels(60, 4), tmp_path)
     with pytest.raises(ValueError, match=r"must hold all label rows in memory: it .*Use KMeansConsensus or Cumulative"):
         model.fit(E)

@@ -14,6 +14,7 @@ from functools import partial
 import joblib
 import numpy as np
 import pytest
+from limits import limit
 from sklearn.base import clone
 from strategies import random_labels
 
@@ -136,8 +137,8 @@ def slow_writing(monkeypatch):
         real(file, array)
 
     monkeypatch.setattr(disk, "write_array", write)
-    monkeypatch.setattr(disk, "SMALL_PART", 10**9)
-    monkeypatch.setattr(disk, "run_rows", lambda *_: 23)
+    limit(monkeypatch, "share of the memory for distinct rows on disk", 10**9)
+    limit(monkeypatch, "rows that are sorted at once on disk", lambda *_: 23)
 
 
 def test_two_threads_ask_a_stored_ensemble(tmp_path, slow_writing):

@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+from limits import limit
 from naive import representative_affinities
 from naive import transfer_cut as naive_cut
 from numpy.testing import assert_allclose, assert_array_equal
@@ -137,7 +138,7 @@ def test_predict_is_what_was_fitted_and_near_it():
 def test_same_bits_for_any_number_of_threads_and_blocks(monkeypatch):
     rows = np.random.default_rng(0).normal(size=(40_000, 5))
     fits = [USpec(7, n_representatives=60, n_jobs=n, random_state=0).fit(rows) for n in (1, 2, 5)]
-    monkeypatch.setattr("ensemblage.labels.threads.BLOCK_ROWS", 777)
+    limit(monkeypatch, "rows of a block", 777)
     fits.append(USpec(7, n_representatives=60, n_jobs=3, random_state=0).fit(rows))
     for fit in fits[1:]:
         assert_array_equal(fit.labels_, fits[0].labels_)

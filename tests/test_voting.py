@@ -19,7 +19,6 @@ from sklearn.metrics import adjusted_rand_score
 from strategies import label_matrices, planted_labels, random_labels, twins
 
 from ensemblage import BipartiteVoting, CumulativeVoting, Ensemble, MajorityVoting, RandomKPartitions
-from ensemblage.consensus._lifetime import cut, merges_of_scipy
 from ensemblage.datasets import make_2d2k, make_8d5k
 from ensemblage.kernels._votes import log_of, whole
 from ensemblage.labels.blocks import MemoryRows
@@ -299,19 +298,6 @@ def test_bottleneck_loses_the_least_information(ensemble):
         assert height == pytest.approx(max(lost), abs=1e-9)
         columns[U.shape[1] + step] = columns.pop(int(a)) + columns.pop(int(b))
     assert_array_equal(model.linkage_matrix_[-1, 3], U.shape[1])
-
-
-@given(st.lists(st.integers(0, 5), min_size=3, max_size=10), st.data())
-def test_cut_gives_exactly_as_many_groups(points, data):
-    """Heights are tied here: a cut at a height would give fewer."""
-    x = np.array(points, dtype=float)
-    merges = linkage(x[:, None], "average")
-    k = data.draw(st.integers(1, len(points)))
-    groups = cut(merges_of_scipy(merges), k)
-    assert_array_equal(np.unique(groups, return_index=True)[0], np.arange(k))
-    assert (np.diff(np.unique(groups, return_index=True)[1]) > 0).all()
-    finer = cut(merges_of_scipy(merges), min(k + 1, len(points)))
-    assert len({(a, b) for a, b in zip(finer, groups, strict=True)}) == finer.max() + 1
 
 
 def test_memberships_of_merged_clusters_add_up(method):

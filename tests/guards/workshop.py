@@ -154,7 +154,6 @@ BY_METHOD = {
     "_cspa _hgpa _partition_graph": ["graph"],
     "_mcla": ["graph", "ecpcs"],
     "_hbgf": ["graph", "lwgp", "transfer_cut"],
-    "_ecpcs": ["ecpcs", "evidence"],
     "_eac": ["lwgp", "transfer_cut"],
     "_ncut": ["ncut", "graph"],
     "_kcc _label_kmeans _km _density_climb": ["kmeans", "predict", "lanes"],

@@ -4,6 +4,7 @@ import numpy as np
 
 from ensemblage import Ensemble
 from ensemblage.consensus.hierarchies._linkage import by_content
+from ensemblage.labels.blocks import MemoryRows
 from ensemblage.labels.rows import labelled_rows
 
 
@@ -12,6 +13,11 @@ def rows_of(labels, weights=None, sample_weight=None):
     ensemble = labels if isinstance(labels, Ensemble) else Ensemble(labels)
     weights = np.ones(ensemble.shape[1]) if weights is None else np.asarray(weights, dtype=float)
     return labelled_rows(ensemble, weights, sample_weight)
+
+
+def rows_in_memory(codes):
+    """Rows in memory of any (n, p) codes."""
+    return MemoryRows(codes)
 
 
 def numbered_by_content(labels, sample_weight=None):

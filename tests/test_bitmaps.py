@@ -14,7 +14,6 @@ from strategies import planted_labels, random_labels, twins
 
 from ensemblage import CSPA, Discotec, Ensemble, EvidenceAccumulation
 from ensemblage.consensus.graphs._cspa import association_graph
-from ensemblage.counting import _bitmaps
 from ensemblage.kernels import _bitmaps as kernels
 from ensemblage.kernels._bitmaps import BLOCK_BITS, WORDS, plane_count
 from ensemblage.kernels._jit import jit
@@ -106,32 +105,11 @@ def test_marks(number):
 
 @pytest.mark.parametrize("place", [-1, 0, 62, 63, 64, 127, BLOCK_BITS - 1])
 def test_rows_after_a_place(place):
-    maps = _bitmaps.maps_of(np.zeros((BLOCK_BITS - 3, 1), dtype=np.uint8), np.zeros(1, dtype=np.int64), 1)
+    maps, n = np.zeros((3, 1, WORDS), dtype=np.uint64), BLOCK_BITS - 3
+    kernels.fill_maps(np.zeros((n, 1), dtype=np.uint8), np.zeros(1, dtype=np.int64), np.arange(n), 0, maps)
     marks = np.empty(WORDS, dtype=np.uint64)
     kernels.mark_after(maps, 0, place, marks)
     assert_array_equal(np.flatnonzero(naive.bits_of(marks)), np.arange(place + 1, BLOCK_BITS - 3))
-
-
-@pytest.mark.parametrize("tile_bytes", [1, 2**26])
-@pytest.mark.parametrize("n", [1, *SIZES, *AROUND_A_BLOCK])
-def test_maps_of_all_tiles(n, tile_bytes, monkeypatch):
-    limit(monkeypatch, "bytes of the bitmaps of a tile", tile_bytes)
-    codes = random_labels(n=n, p=3, k=5, seed=n).astype(np.uint8)
-    counts = np.sort(np.random.default_rng(n).integers(1, 4, size=n))
-    bitmaps = _bitmaps.Bitmaps.of(codes, counts)
-    tiles = list(bitmaps.tiles())
-    maps = np.concatenate([tile.maps[:, : len(tile.members)] for tile in tiles], axis=1)
-    bits = naive.bits_of(maps).reshape(len(maps), -1)
-    members = np.repeat(np.concatenate([tile.members for tile in tiles]).ravel(), 64)
-    assert (np.diff(bitmaps.places) > 0).all()
-    assert_array_equal(members[bitmaps.places], counts)
-    assert_array_equal(np.flatnonzero(bits[-2]), bitmaps.places)
-    assert not bits[-1].any()
-    for t in range(3):
-        for label in range(codes[:, t].max() + 1):
-            rows = np.flatnonzero(codes[:, t] == label)
-            assert_array_equal(np.flatnonzero(bits[bitmaps.offsets[t] + label]), bitmaps.places[rows])
-    assert [tile.stop for tile in tiles][-1] == n
 
 
 # ---- The methods ----

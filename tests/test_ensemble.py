@@ -14,13 +14,13 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from inside import rows_in_memory
+from limits import limit
 from scipy import sparse
 from sklearn.base import clone
 from strategies import label_matrices, planted_labels, random_labels, twins, usual
 
 from ensemblage import METHODS, AverageAgreement, Discotec, Ensemble, KMeansConsensus, datasets, metrics
-from ensemblage.labels import distinct as distinct_module
-from ensemblage.labels.distinct import distinct_rows, words_of_columns
 
 
 def labels_of(ensemble):
@@ -748,7 +748,8 @@ def test_encode_is_a_look_up(labels, new):
 
 
 def check_distinct(codes, radices):
-    rows, counts, inverse = distinct_rows(codes, radices)
+    rows, counts, inverse = rows_in_memory(codes).distinct(radices)
+    rows = rows[:]
     expected, expected_counts = np.unique(codes, axis=0, return_counts=True)
     np.testing.assert_array_equal(rows, expected)
     np.testing.assert_array_equal(counts, expected_counts)
@@ -770,7 +771,7 @@ def test_distinct_rows(codes):
 @pytest.mark.parametrize("longest", [1, 4096])
 def test_order_of_rows_that_begin_alike(longest, monkeypatch):
     """Runs of the same first word, short enough to be sorted by themselves and too long for it."""
-    monkeypatch.setattr(distinct_module, "LONGEST_RUN", longest)
+    limit(monkeypatch, "rows of the same first word", longest)
     codes = np.random.default_rng(0).integers(0, 100, (3000, 20)).astype(np.uint8)
     codes[:, :9] //= 90
     codes[:1000, :9] = 0
@@ -784,11 +785,15 @@ def test_distinct_rows_at_the_limits_of_a_word(dtype):
     check_distinct(codes, np.full(9, largest + 1))
 
 
-def test_columns_share_a_word_while_they_fit():
-    assert words_of_columns(np.full(9, 256)).tolist() == [0] * 8 + [1]
-    assert words_of_columns(np.full(9, 255)).tolist() == [0] * 8 + [1]
-    assert words_of_columns(np.array([2**32, 2**32, 2])).tolist() == [0, 0, 1]
-    assert words_of_columns(np.full(65, 2)).tolist() == [0] * 64 + [1]
+@pytest.mark.usefixtures("only_kernels")
+@pytest.mark.parametrize(
+    "radices", [[256] * 9, [255] * 9, [257] * 9, [2**32, 2**32, 2], [2**31] * 5, [256] * 25, [2] * 65]
+)
+def test_columns_share_a_word_while_they_fit(radices):
+    """Columns that fill 64 bits to the last one, and one more."""
+    last, random = np.array(radices) - 1, np.random.default_rng(0)
+    codes = np.where(random.random((500, len(last))) < 0.1, random.integers(last + 1, size=(500, len(last))), last)
+    check_distinct(codes.astype(np.min_scalar_type(last.max())), last + 1)
 
 
 def test_distinct_rows_of_an_ensemble(missing, small_blocks):

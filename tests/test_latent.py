@@ -13,7 +13,6 @@ from strategies import label_matrices, planted_labels, random_labels
 
 from ensemblage import KModesConsensus, LatentClassConsensus, MajorityVoting
 from ensemblage.consensus.evidence import Candidates
-from ensemblage.consensus.latent._lca import proportions_of
 
 E = np.array(
     [
@@ -41,12 +40,16 @@ def same(a, b):
 
 
 def test_a_class_without_labels_in_a_partition_has_the_shares_of_all():
-    """Missing entries have no share, whether some or all objects of a class have them."""
-    offsets = np.array([0, 3, 6])  # two labels and the missing one, twice
-    expected = np.array([[2.0, 0], [2, 0], [1, 4], [5, 1], [0, 3], [0, 0]])
-    of_all = np.array([[3], [1], [9], [6], [3], [0]])
-    found = proportions_of(expected, offsets, of_all)
-    assert_allclose(found, [[0.5, 0.75], [0.5, 0.25], [0, 0], [1, 0.25], [0, 0.75], [0, 0]])
+    """Two classes that 1,500 partitions keep apart: no object of the first belongs to the second in the least."""
+    labels = np.zeros((10, 1_502), dtype=int)
+    labels[6:, :1_500] = 1
+    labels[:, -2] = [0, 0, 0, 1, -1, -1, 0, 1, 1, 1]
+    labels[:, -1] = [0, 1, 1, 1, -1, -1, -1, -1, -1, -1]
+    model = LatentClassConsensus(2, init=labels[:, 0]).fit(labels)
+    classes = model._classes
+    shares = np.exp(classes.table)
+    assert_allclose(shares[classes.offsets[-3] :][:2], [[0.75, 0.25], [0.25, 0.75]], atol=1e-12)
+    assert_allclose(shares[classes.offsets[-2] :][:2], [[0.25, 0.25], [0.75, 0.75]], atol=1e-12)
 
 
 def test_lca_of_the_example():

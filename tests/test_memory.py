@@ -22,9 +22,7 @@ from ensemblage import (
     NegMM,
     make_consensus,
 )
-from ensemblage.base import memory as _memory
-from ensemblage.consensus import _base
-from ensemblage.consensus.graphs import _cspa, _mcla, _ncut, _negmm
+from ensemblage.consensus.graphs import _ncut, _negmm
 from ensemblage.metrics import coassociation, mm_index
 
 PEAK = """
@@ -79,22 +77,15 @@ CASES = {
 @pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 @pytest.mark.parametrize("case", CASES)
-def test_the_limit_that_just_allows_a_fit_holds(case, monkeypatch):
+def test_the_limit_that_just_allows_a_fit_holds(case):
     method, given, sizes = CASES[case]
     if method in ("CSPA", "MCLA"):
         pytest.importorskip("pymetis")
     model = {"NegMM": NegMM, "CSPA": CSPA, "MCLA": MCLA, "PTA": PTA, "PTGP": PTGP}[method](3)
     parameters = {"n_clusters": 3, **given, **({"random_state": 0} if hasattr(model, "random_state") else {})}
-    needed = [0]
-
-    def record(n_bytes, max_bytes, *told):
-        needed.append(n_bytes)
-        return _memory.check_fits(n_bytes, max_bytes, *told)
-
-    monkeypatch.setattr(_base, "check_fits", record)
     labels = planted_labels(**sizes)[0]
     expected = model.set_params(**parameters).fit(labels).labels_
-    limit = max(needed)
+    limit, _ = bound_and_refusal(model, labels, {})
     np.testing.assert_array_equal(model.set_params(max_bytes=limit).fit(labels).labels_, expected)
     with pytest.raises(ValueError, match=f"{method} must fit into max_bytes = .* Got .* for .*"):
         model.set_params(max_bytes=limit - 1).fit(labels)
@@ -152,17 +143,23 @@ COUNTED = {
 """Model, sizes of the labels, what else it is fitted to, and what it says to use instead."""
 
 
-def bound_and_refusal(model, ensemble, given):
-    """The least ``max_bytes`` with which a model fits, and with which sentence it refused less."""
-    bound, said = 1, ""
+def bounds_of(model, ensemble, given):
+    """The bytes that a model asks for, step after step until it fits, and the last sentence with which it refused."""
+    bounds, said = [1], ""
     while True:
         try:
-            model.set_params(max_bytes=bound).fit(ensemble, **given)
+            model.set_params(max_bytes=bounds[-1]).fit(ensemble, **given)
         except ValueError as error:
             said = str(error)
-            bound = int(re.search(r"Got ([\d,]+) bytes", said)[1].replace(",", ""))
+            bounds.append(int(re.search(r"Got ([\d,]+) bytes", said)[1].replace(",", "")))
         else:
-            return bound, said
+            return bounds[1:], said
+
+
+def bound_and_refusal(model, ensemble, given):
+    """The least ``max_bytes`` with which a model fits, and with which sentence it refused less."""
+    bounds, said = bounds_of(model, ensemble, given)
+    return (bounds or [1])[-1], said
 
 
 def traced_peak(call):
@@ -270,26 +267,25 @@ def test_labels_on_disk_are_combined_in_the_memory_that_is_named(method, tmp_pat
     assert int(run.stderr.split()[-1]) <= 1.06 * 600_000_000
 
 
-def test_what_cannot_fit_is_refused_before_it_is_begun(monkeypatch):
+def test_what_cannot_fit_is_refused_before_it_is_begun():
     """No pass over the pairs, no table: the size is known from the labels."""
-
-    def unreachable(*args, **options):
-        raise AssertionError("the work was begun")
-
-    monkeypatch.setattr(_cspa, "association_graph", unreachable)
-    monkeypatch.setattr(_mcla, "tables_of_rows", unreachable)
-    monkeypatch.setattr(_negmm, "compact_associations", unreachable)
     rows = np.arange(80_000)
-    labels = Ensemble(np.column_stack([rows % 5, rows % 16_001]))
-    with pytest.raises(ValueError, match=r"CSPA must .* = 2.1 GB. Got 101.* label rows. Give n_neighbors=100, raise"):
-        CSPA(2, n_neighbors=None).fit(labels)
-    with pytest.raises(ValueError, match=r"NegMM must fit into max_bytes = 2.0 GB. Got 6.* 80,000 label rows. Raise"):
-        NegMM(2, max_bytes="2GB").fit(labels)
-    names = Ensemble(np.column_stack([rows, rows[::-1], rows % 3]))
-    with pytest.raises(
-        ValueError, match=r"MCLA must .* Got 51.* GB for the pairs of 160,003 clusters. Raise max_bytes"
-    ):
-        MCLA(2).fit(names)
+    pairs = Ensemble(np.column_stack([rows % 5, rows % 16_001]))
+    names = Ensemble(np.column_stack([rows, rows * 7_919 % 80_000, rows % 3]))
+    refused = [
+        (CSPA(2, n_neighbors=None), pairs, "CSPA must .* = 2.1 GB. Got 101.* label rows. Give n_neighbors=100, raise"),
+        (NegMM(2, max_bytes="2GB"), pairs, "NegMM must fit into max_bytes = 2.0 GB. Got 6.* 80,000 label rows. Raise"),
+        (MCLA(2), names, "MCLA must .* Got 51.* GB for the pairs of 160,003 clusters. Raise max_bytes"),
+    ]
+    for model, labels, message in refused:
+        assert len(labels.distinct.counts) == 80_000  # found before
+
+        def fit(model=model, labels=labels, message=message):
+            with pytest.raises(ValueError, match=message):
+                model.fit(labels)
+
+        fit()
+        assert traced_peak(fit) < 8 * 80_000 * 20
 
 
 def spectral_bytes(m, k):
@@ -350,17 +346,12 @@ def test_threads_share_the_limit(monkeypatch):
         together.append(n_jobs)
         return [function(task) for task in tasks]
 
-    needed = []
-
-    def record(n_bytes, max_bytes, *told):
-        needed.append(n_bytes)
-        return _memory.check_fits(n_bytes, max_bytes, *told)
-
     monkeypatch.setattr(_negmm, "parallel_map", watched)
-    monkeypatch.setattr(_base, "check_fits", record)
     model = NegMM(3, max_bytes="1GB", n_jobs=3, random_state=0).fit(labels)
-    shared, one = needed
+    shared, one = bounds_of(model, labels, {})[0]
     two = shared + 2 * (one - shared + _ncut.dense_bytes(len(Ensemble(labels).distinct.counts), 3))
+    together.clear()
+    model.set_params(max_bytes="1GB").fit(labels)
     for limit in (two, two - 1, one):
         model.set_params(max_bytes=limit).fit(labels)
     assert together == [3, 2, 1, 1]

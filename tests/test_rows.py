@@ -2,14 +2,13 @@
 
 import numpy as np
 import pytest
+from inside import rows_in_memory
 from limits import limit
 from sklearn.base import clone
 from strategies import planted_labels, twins
 
 from ensemblage import CumulativeVoting, Ensemble, KMeansConsensus
-from ensemblage.labels.blocks import MemoryRows
 from ensemblage.labels.disk import BlockRows
-from ensemblage.labels.distinct import DistinctRows
 from ensemblage.metrics import density
 
 
@@ -25,8 +24,8 @@ class ChunkedRows(BlockRows):
         return np.concatenate([chunk[max(start - a, 0) : max(stop - a, 0)] for chunk, a in parts])
 
     def distinct(self, radices):
-        codes, counts, inverse = super().distinct(radices)
-        return DistinctRows(ChunkedRows(np.array_split(codes[:], 5)), counts, inverse)
+        found = super().distinct(radices)
+        return found._replace(codes=ChunkedRows(np.array_split(found.codes[:], 5)))
 
 
 @pytest.fixture
@@ -56,6 +55,6 @@ def test_metrics_of_rows_in_another_place(two_ensembles):
 
 
 def test_rows_in_memory_as_another_type():
-    rows = MemoryRows(np.array([[1, 2]], dtype=np.uint8))
+    rows = rows_in_memory(np.array([[1, 2]], dtype=np.uint8))
     assert np.asarray(rows).dtype == np.uint8
     assert np.asarray(rows, dtype=np.float64).tolist() == [[1.0, 2.0]]

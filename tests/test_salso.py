@@ -242,12 +242,12 @@ def test_all_partitions_as_the_naive_twin(loss, a, missing):
 def test_few_rows_of_many_draws_are_searched(monkeypatch):
     labels, compared, compare = few_draws(3), [], _salso.least_partition
     monkeypatch.setattr(_salso, "least_partition", lambda *given: compared.append(1) or compare(*given))
-    limit = _salso.N_PARTITIONS[len(np.unique(labels, axis=0))] * labels.shape[1]
-    for most, n_rounds, n in ((limit, None, 1), (limit, 0, 1), (limit - 1, None, 1)):
+    most_compared = _salso.N_PARTITIONS[len(np.unique(labels, axis=0))] * labels.shape[1]
+    for most, n_rounds, n in ((most_compared, None, 1), (most_compared, 0, 1), (most_compared - 1, None, 1)):
         limit(monkeypatch, "partitions of rows that are all compared", most)
         model = SalsoConsensus(n_rounds=n_rounds, random_state=0).fit(labels)
         assert len(compared) == n
-        assert (model.n_iter_ == 0) == (most == limit and n_rounds is None)
+        assert (model.n_iter_ == 0) == (most == most_compared and n_rounds is None)
 
 
 def test_a_single_cluster_and_the_best_draw_are_starts():

@@ -2,6 +2,7 @@
 
 import re
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from unittest import mock
 
 import naive
@@ -17,7 +18,6 @@ from strategies import few_starts, planted_labels, random_labels, usual
 
 import ensemblage
 from ensemblage import METHODS, CumulativeVoting, EuclideanMedian, SoftEnsemble, make_consensus
-from ensemblage.labels import counts as label_counts
 from ensemblage.metrics import agreement_weights, certainty, coassociation, density
 
 SOFT = ["acv", "majority", "gv3", "hbgf", "soft-euclidean", "hard-euclidean", "bv"]
@@ -97,20 +97,26 @@ def test_zeros_and_ones_are_labels(name, missing):
 
 
 def test_tables_of_pairs_of_zeros_and_ones_are_those_of_labels():
-    """What voting adds up, each object as often as it counts, by as many threads as are allowed."""
+    """What voting adds up, each object as often as it counts."""
     labels, counts = random_labels(40, 4, 3, 0.2, seed=2), np.arange(40)
     soft, hard = (method("acv", 3).fit(X, sample_weight=counts) for X in (SoftEnsemble(one_hot(labels)), labels))
     for attribute in ("aggregate_", "membership_", "losses_", "linkage_matrix_"):
         assert_allclose(getattr(soft, attribute), getattr(hard, attribute), atol=1e-9, err_msg=attribute)
-    with mock.patch.object(label_counts, "parallel_map", wraps=label_counts.parallel_map) as run:
-        method("acv", 3, n_jobs=1).fit(SoftEnsemble(one_hot(labels)))
-    assert 1 in {call.args[2] for call in run.call_args_list}
 
 
-def test_sums_over_blocks_of_memberships(monkeypatch):
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_sums_over_blocks_of_memberships(monkeypatch, n_jobs):
+    """The same by any blocks, and by as many threads as are allowed."""
+    labels, counts = random_labels(40, 4, 3, 0.2, seed=2), np.arange(40)
+    expected = method("acv", 3, n_jobs=n_jobs).fit(labels, sample_weight=counts)
     limit(monkeypatch, "rows of a partial sum of shares", 7)
-    rows, counts = SoftEnsemble(one_hot(random_labels(40, 4, 3, 0.2, seed=2))).rows, np.arange(40.0)
-    assert_allclose(label_counts.shared_masses(rows, counts), rows.H.T @ (counts[:, None] * rows.H))
+    with mock.patch.object(
+        ThreadPoolExecutor, "submit", autospec=True, side_effect=ThreadPoolExecutor.submit
+    ) as submit:
+        found = method("acv", 3, n_jobs=n_jobs).fit(SoftEnsemble(one_hot(labels)), sample_weight=counts)
+    assert submit.called == (n_jobs > 1)
+    for attribute in ("aggregate_", "membership_", "losses_", "linkage_matrix_"):
+        assert_allclose(getattr(found, attribute), getattr(expected, attribute), atol=1e-9, err_msg=attribute)
 
 
 def test_memberships_side_by_side():

@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
+from joblib import parallel_config
 from limits import limit
 from strategies import label_matrices, planted_labels, random_labels, twins
 
@@ -30,9 +31,7 @@ from ensemblage.base.lock import LOCK
 from ensemblage.base.validation import check_bytes
 from ensemblage.cli import main
 from ensemblage.labels import disk
-from ensemblage.labels.blocks import MemoryRows
 from ensemblage.labels.disk import MARKER
-from ensemblage.labels.distinct import merge_runs
 from ensemblage.metrics import (
     association_counts,
     cluster_consensus,
@@ -86,8 +85,10 @@ def test_any_integers_in_any_order(tmp_path, small_room, dtype, order):
 @given(label_matrices(max_objects=40), st.integers(1, 50), st.integers(1, 4))
 def test_distinct_rows_of_any_size_of_runs(tmp_path_factory, labels, rows_at_once, n_jobs):
     E = stored(labels, tmp_path_factory.mktemp("d"))
-    runs = disk.StoredRuns(E.rows, E.n_clusters + 1, E.rows.scratch, rows_at_once, n_jobs)
-    found = merge_runs(runs, len(labels))
+    with pytest.MonkeyPatch.context() as patch, parallel_config(n_jobs=n_jobs):
+        limit(patch, "rows that are sorted at once on disk", lambda *_: rows_at_once)
+        limit(patch, "share of the memory for distinct rows on disk", 10**9)
+        found = E.distinct
     for a, b in zip(found, Ensemble(labels).distinct, strict=True):
         np.testing.assert_array_equal(a[:], b)
 
@@ -112,7 +113,7 @@ def test_metrics(tmp_path, small_room, missing, metric):
     labels, truth = planted_labels(150, 6, 4, 0.3, missing, seed=3)
     truth[:5] = -1
     E = stored(labels, tmp_path)
-    assert not isinstance(E.distinct.codes, MemoryRows)
+    assert not E.distinct.codes.random_access
     np.testing.assert_array_equal(METRICS[metric](E, truth), METRICS[metric](Ensemble(labels), truth))
 
 
@@ -152,7 +153,7 @@ def test_consensus(tmp_path, small_room, missing, name, n_jobs):
     expected = make_consensus(name.split()[0], 4, **METHODS[name]).fit(labels)
     E = stored(labels, tmp_path)
     found = model.set_params(n_jobs=n_jobs).fit(E)
-    assert not isinstance(E.distinct.codes, MemoryRows)
+    assert not E.distinct.codes.random_access
     for attribute in ("labels_", "confidence_"):
         a, b = getattr(found, attribute), getattr(expected, attribute)
         np.testing.assert_array_equal(a, b)
@@ -228,7 +229,7 @@ def test_columns_of_rows_are_numpys(tmp_path, small_room, monkeypatch, rows):
 
 def test_few_distinct_rows_are_held_in_memory(tmp_path):
     E = stored(random_labels(60, 4), tmp_path)
-    assert isinstance(E.distinct.codes, MemoryRows)
+    assert E.distinct.codes.random_access
     model = EvidenceAccumulation(3).fit(E)
     np.testing.assert_array_equal(model.labels_, EvidenceAccumulation(3).fit(random_labels(60, 4)).labels_)
 
@@ -241,7 +242,7 @@ def test_an_eighth_of_the_memory_holds_the_distinct_rows(tmp_path, monkeypatch, 
         limit(monkeypatch, "rows that are sorted at once on disk", lambda *_, size=size: size)
         kinds = set()
 
-        def merged(found, n, kinds=kinds):
+        def merged(found, n, kinds=kinds, merge_runs=disk.merge_runs):
             kinds.update(isinstance(run.codes, np.ndarray) for run in found.runs)
             return merge_runs(found, n)
 
@@ -249,7 +250,7 @@ def test_an_eighth_of_the_memory_holds_the_distinct_rows(tmp_path, monkeypatch, 
         E = stored(labels, tmp_path, scratch=tmp_path)
         E.rows.scratch.memory = 8 * labels.size + more
         np.testing.assert_array_equal(E.distinct.codes[:], Ensemble(labels).distinct.codes)
-        assert isinstance(E.distinct.codes, MemoryRows) == held
+        assert E.distinct.codes.random_access == held
         assert kinds == {size == 60}
 
 

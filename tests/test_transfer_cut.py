@@ -15,7 +15,6 @@ from worked import POINTS, E, partition
 
 from ensemblage.consensus.graphs._transfer_cut import LabelGraph, MatrixGraph, transfer_cut
 from ensemblage.consensus.kmeans._point_kmeans import best_kmeans, kmeans_of_points
-from ensemblage.counting._points import lloyd
 
 ECI = [0.322372, 0.126243, 1, 0.563305, 0.172553, 0.317312, 1, 0.317312, 1, 0.317312, 0.090911, 0.153355]
 """Of the clusters of E, from the authors' code."""
@@ -161,14 +160,9 @@ def test_starts_on_a_sample(monkeypatch):
     assert adjusted_rand_score(sampled.parts, whole.parts) > 0.99
 
 
-@pytest.mark.parametrize(
-    ("n_steps", "taken", "expected"), [(0, 0, [0, 10, 50]), (1, 1, [-1.5, 9.5, 50]), (9, 1, [-1.5, 9.5, 50])]
-)
-def test_steps_of_lloyd_end_where_no_point_moves(n_steps, taken, expected):
+def test_lloyds_steps_end_where_no_point_moves():
     """The third centre is nearest to no point, and stays."""
-    points, clusters = np.array([[0.0], [-3], [9], [10]], dtype=np.float32), np.zeros(4, dtype=np.int32)
-    centres = np.array([[0], [10], [50]], dtype=np.float32)
-    found, steps = lloyd(lambda block: points[block], None, clusters, centres, n_steps)
-    assert found.ravel().tolist() == expected
-    assert steps == taken
-    assert clusters.tolist() == [0, 0, 1, 1]
+    points, centres = np.array([[0.0], [-3], [9], [10]], dtype=np.float32), np.array([[0.0], [10], [50]])
+    found = kmeans_of_points(points, np.ones(4, dtype=np.int64), centres)
+    assert found.centres.ravel().tolist() == [-1.5, 9.5, 50]
+    assert found.clusters.tolist() == [0, 0, 1, 1]

@@ -3,7 +3,6 @@
 import math
 import tracemalloc
 from itertools import combinations
-from unittest import mock
 
 import naive
 import numpy as np
@@ -21,7 +20,7 @@ from strategies import label_matrices, planted_labels, random_labels, twins
 from ensemblage import BipartiteVoting, CumulativeVoting, Ensemble, MajorityVoting, RandomKPartitions
 from ensemblage.datasets import make_2d2k, make_8d5k
 from ensemblage.kernels._votes import log_of, whole
-from ensemblage.labels.blocks import MemoryRows
+from ensemblage.labels.disk import BlockRows
 
 # Ayad & Kamel, Sec. 2.4: the reference and the partition to relabel.
 EXAMPLE = np.array([[0, 0, 1, 1, 2, 3, 4, 2, 3, 4], [0, 0, 0, 0, 1, 1, 1, 1, 1, 1]]).T
@@ -536,22 +535,25 @@ def test_rounding_to_whole_numbers(x):
     assert whole(x) == round(x)
 
 
-def test_votes_that_are_known_are_not_counted_again():
-    labels = planted_labels(n=3000, p=12, k=4, noise=0.3, missing=0.1, seed=0)[
-        0
-    ]  # no two clusters of a partition have the same size
-    whole, more = CumulativeVoting(3, order="given"), CumulativeVoting(3, order="given").add_partitions(labels[:, :10])
-    counted = []
+def test_votes_that_are_known_are_not_counted_again(tmp_path, monkeypatch):
+    # no two clusters of a partition have the same size
+    labels = planted_labels(n=3000, p=12, k=4, noise=0.3, missing=0.1, seed=0)[0]
+    limit(monkeypatch, "share of the memory for distinct rows on disk", 10**9)
+    np.save(tmp_path / "labels.npy", labels)
+    E = Ensemble.open(tmp_path / "labels.npy")
+    whole, more = (CumulativeVoting(3, order="given") for _ in range(2))
+    more.add_partitions(E.select(range(10)))
+    counted, add = [], BlockRows.add
 
-    def count(rows, j, others, *given):
-        counted.append(len(others))
-        return original(rows, j, others, *given)
+    def watched(self, function, shapes, *shared, **options):
+        if len(shared) == 3:  # a partition, others that it is compared with, and offsets
+            counted.append(len(shared[1]))
+        return add(self, function, shapes, *shared, **options)
 
-    original = MemoryRows.shared_with
-    with mock.patch.object(MemoryRows, "shared_with", count):
-        more.add_partitions(labels[:, 10:])
-        known, counted[:] = sum(counted), []
-        whole.fit(labels)
+    monkeypatch.setattr(BlockRows, "add", watched)
+    more.add_partitions(E.select([10, 11]))
+    known, counted[:] = sum(counted), []
+    whole.fit(E)
     assert known == 2 * 10 + 1
     assert sum(counted) == 12 * 11 // 2
     for name in ("labels_", "aggregate_", "confidence_"):

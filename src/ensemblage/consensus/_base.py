@@ -562,3 +562,9 @@ def numbers_by_size(clusters: NDArray[Any], counts: NDArray[np.int64]) -> NDArra
     number = np.empty(len(order), dtype=np.int64)
     number[order] = np.arange(len(order))
     return number
+
+
+def renumber_parts(parts: NDArray[Any]) -> NDArray[np.int32]:
+    """(m,) numbers of the parts from 0, in order, empty parts left out."""
+    numbers = np.cumsum(np.bincount(parts) > 0, dtype=np.int32) - 1
+    return np.asarray(numbers[parts])

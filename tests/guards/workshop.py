@@ -45,7 +45,7 @@ NEAREST: dict[str, list[str]] = {
     "consensus/communities/_communities": ["community_consensus"],
     "answer/_resolution_choice": ["resolution"],
     "consensus/hierarchies/_unit_linkage": ["links", "evidence"],
-    "consensus/hierarchies/_content_order": ["names", "evidence"],
+    "consensus/hierarchies/_linkage": ["names", "evidence"],
     "consensus/hierarchies/_eac": ["golden", "evidence", "lwgp"],
     "consensus/_incremental": ["incremental"],
     "answer/_method_comparison": ["method_comparison"],

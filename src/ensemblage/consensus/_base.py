@@ -31,7 +31,7 @@ from ensemblage.consensus._method import wrong_k
 from ensemblage.consensus._model import Model, score_of
 from ensemblage.consensus.evidence import Evidence
 from ensemblage.kernels._contingency import tally_clusters
-from ensemblage.labels.blocks import LabelRows, on_workers
+from ensemblage.labels.blocks import LabelRows, in_memory, on_workers
 from ensemblage.labels.coding import Coding, check_sample_weight, in_order
 from ensemblage.labels.ensemble import coded_labels, given_labels
 from ensemblage.labels.links import Links, shared_labels
@@ -201,7 +201,7 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
             sample_weight = check_sample_weight(sample_weight, n)
         self._check_taken(sample_weight, links)
         if links is not None and not units:
-            ensemble.rows.in_memory(name, WITHOUT_ROWS, because=" to give groups of must_link common labels")
+            in_memory(ensemble.rows, name, WITHOUT_ROWS, because=" to give groups of must_link common labels")
             ensemble = ensemble._with_common_labels(links, sample_weight)
         weights = self._weights = np.ones(p) if self.weights is None else self.weights
         if isinstance(self.weights, str):
@@ -216,9 +216,9 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
         rows = self._make_rows(rows)
         if links is not None and units:
             rows = linked_rows(rows, links)
-            rows.codes.in_memory(name, "it without must_link and cannot_link", because=" with these")
+            in_memory(rows.codes, name, "it without must_link and cannot_link", because=" with these")
         if able.in_memory:
-            rows.codes.in_memory(name, WITHOUT_ROWS, because=f": it {able.in_memory}")
+            in_memory(rows.codes, name, WITHOUT_ROWS, because=f": it {able.in_memory}")
         else:
             rows = replace(rows, codes=on_workers(rows.codes))
         if not able.missing_labels and rows.label_sizes(self.n_jobs)[rows.offsets[1:] - 1].any():
@@ -231,7 +231,11 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
         return rows, links
 
     def _fit(self, rows: Rows) -> NDArray[Any]:
-        """Cluster of each distinct row, numbered from 0 without gaps in any order; -1 = none."""
+        """(m,) cluster of each distinct row: signed whole numbers from 0 without gaps, in any order.
+
+        -1, no cluster, is for a method that leaves rows out by its own rule. Every row here has a label of some
+        partition: objects that none labels are left out before.
+        """
         raise NotImplementedError
 
     def _make_rows(self, rows: Rows) -> Rows:

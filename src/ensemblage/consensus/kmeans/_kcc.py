@@ -136,7 +136,7 @@ class KMeansConsensus(InductiveConsensus, IncrementalConsensus):
     Raises
     ------
     ValueError
-        If ``n_clusters`` is missing or exceeds the number of distinct label rows, or a parameter is out of its range.
+        If ``n_clusters`` exceeds the number of distinct label rows, or a parameter is out of its range.
 
     Notes
     -----

@@ -22,7 +22,7 @@ from ensemblage import BipartiteVoting, CumulativeVoting, Ensemble, MajorityVoti
 from ensemblage.consensus._lifetime import cut, merges_of_scipy
 from ensemblage.datasets import make_2d2k, make_8d5k
 from ensemblage.kernels._votes import log_of, whole
-from ensemblage.labels.blocks import MemoryRows
+from ensemblage.labels.counts import count_shared
 
 # Ayad & Kamel, Sec. 2.4: the reference and the partition to relabel.
 EXAMPLE = np.array([[0, 0, 1, 1, 2, 3, 4, 2, 3, 4], [0, 0, 0, 0, 1, 1, 1, 1, 1, 1]]).T
@@ -561,8 +561,8 @@ def test_votes_that_are_known_are_not_counted_again():
         counted.append(len(others))
         return original(rows, j, others, *given)
 
-    original = MemoryRows.shared_with
-    with mock.patch.object(MemoryRows, "shared_with", count):
+    original = count_shared
+    with mock.patch("ensemblage.consensus.voting._aggregation.count_shared", count):
         more.add_partitions(labels[:, 10:])
         known, counted[:] = sum(counted), []
         whole.fit(labels)

@@ -162,25 +162,25 @@ class MemoryRows(LabelRows):
     random_access = True
 
     def __init__(self, array: NDArray[Any]) -> None:
-        self.shape, self.dtype, self._array = array.shape, array.dtype, array
+        self.shape, self.dtype, self.array = array.shape, array.dtype, array
 
     def __getitem__(self, key: Any) -> Any:
-        return self._array[key]
+        return self.array[key]
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
-        return self._array if dtype is None else self._array.astype(dtype)
+        return self.array if dtype is None else self.array.astype(dtype)
 
     def take(self, index: NDArray[np.intp] | slice) -> MemoryRows:
-        return MemoryRows(self._array[index])
+        return MemoryRows(self.array[index])
 
     def columns(self, index: ArrayLike) -> MemoryRows:
-        return MemoryRows(np.ascontiguousarray(self._array[:, np.asarray(index, dtype=np.intp)]))
+        return MemoryRows(np.ascontiguousarray(self.array[:, np.asarray(index, dtype=np.intp)]))
 
     def recode(self, tables: Sequence[NDArray[Any]], dtype: np.dtype[Any]) -> MemoryRows:
-        return MemoryRows(recode(self._array, tables, dtype))
+        return MemoryRows(recode(self.array, tables, dtype))
 
     def distinct(self, radices: NDArray[np.int64]) -> DistinctRows:
-        codes, counts, inverse = distinct_rows(self._array, radices)
+        codes, counts, inverse = distinct_rows(self.array, radices)
         return DistinctRows(MemoryRows(codes), counts, inverse)
 
 

@@ -193,6 +193,7 @@ class KMeansConsensus(InductiveConsensus, IncrementalConsensus):
     start_on: int | Literal["auto"] | None = "auto"
     cluster_weights: Any = None
 
+    cluster_weights_: list[NDArray[np.float64]] = field(init=False)
     objective_: float = field(init=False)
     n_iter_: int = field(init=False)
     utility_: float = field(init=False)

@@ -560,12 +560,12 @@ def test_squares_of_some_clusters_at_a_time_have_no_others(monkeypatch):
     monkeypatch.setattr(_pairs, "LARGE_TABLE", 1)
     counted = []
 
-    def profile(clusters, counts, offsets, n_clusters, n_jobs):
+    def count(codes, clusters, counts, offsets, n_clusters, n_jobs):
         counted.append((clusters.max(), n_clusters))
         return np.zeros((n_clusters, offsets[-1]), dtype=np.int64)
 
-    codes = type("Rows", (), {"profile": staticmethod(profile), "__len__": lambda _: 3})()
-    _pairs._squares_by_rows(codes, np.array([0, 1, 2]), 3, np.array([0, 2, 4]), 1)
+    monkeypatch.setattr(_pairs, "count_labels", count)
+    _pairs._squares_by_rows(range(3), np.array([0, 1, 2]), 3, np.array([0, 2, 4]), 1)
     assert counted == [(0, 1)] * 3
 
 

@@ -25,10 +25,9 @@ from ensemblage.base.validation import (
     format_value,
     takes_labels,
 )
-from ensemblage.consensus._assignment import BY_ASSOCIATION, BY_RULE, Assignment
 from ensemblage.consensus._capabilities import Capabilities
 from ensemblage.consensus._method import wrong_k
-from ensemblage.consensus._model import Model, score_of
+from ensemblage.consensus._model import BY_ASSOCIATION, BY_RULE, Assignment, Model, score_of
 from ensemblage.consensus.evidence import Evidence
 from ensemblage.kernels._contingency import tally_clusters
 from ensemblage.labels.blocks import LabelRows, in_memory, on_workers

@@ -561,6 +561,11 @@ def numbers_by_size(clusters: NDArray[Any], counts: NDArray[np.int64]) -> NDArra
     k = int(clusters.max()) + 1
     sizes, first = np.zeros(k, dtype=np.int64), np.full(k, -1, dtype=np.int64)
     tally_clusters(clusters, counts, sizes, first)
+    if not (k and sizes.all()):
+        raise ValueError(
+            "The clusters of _fit must be signed whole numbers from 0 without gaps, of one row at least. Got "
+            f"{format_value(np.unique(clusters).tolist())}. Number them by numpy.unique(..., return_inverse=True)."
+        )
     order = np.lexsort((first, -sizes))
     number = np.empty(len(order), dtype=np.int64)
     number[order] = np.arange(len(order))

@@ -13,6 +13,7 @@ import pytest
 
 import ensemblage
 from ensemblage import METHODS, make_consensus
+from ensemblage.labels.blocks import LabelRows
 from ensemblage.ranking import Discotec
 
 ROOT = Path(ensemblage.__file__).parent
@@ -96,3 +97,9 @@ def test_tests_import_few_private_modules_of_the_core():
                 imported |= {node.module, *(f"{node.module}.{name.name}" for name in node.names)} & private
         imported |= {name for name in private if f'"{name}.' in text}
     assert len(imported) <= 36, sorted(imported)
+
+
+def test_label_rows_have_few_methods():
+    """What an algorithm needs beyond them is a function on blocks, in `labels/counts.py`."""
+    methods = {name for name, value in vars(LabelRows).items() if callable(value) and not name.startswith("_")}
+    assert methods == {"add", "columns", "distinct", "map", "recode", "state", "take"}

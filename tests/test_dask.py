@@ -72,7 +72,7 @@ def test_coding_and_distinct_rows(client, on_workers, missing):
     np.testing.assert_array_equal(E.codes[:, 1], M.codes[:, 1])
 
 
-@pytest.mark.parametrize("call", [np.asarray, lambda E: E.rows.in_memory("It", "another")], ids=["array", "method"])
+@pytest.mark.parametrize("call", [np.asarray, lambda E: E.one_hot()], ids=["array", "one_hot"])
 def test_refusals_say_where_the_rows_are(call, client):
     E = spread(random_labels(100, 3), client)
     with pytest.raises(ValueError, match=r"Got 100 rows of 3 labels on a Dask cluster\."):

@@ -137,3 +137,13 @@ def test_a_new_method_of_known_kinds_is_explained_everywhere(tmp_path, monkeypat
     (shown,) = Parity().fit(labels).evidence(labels)
     assert plotting.evidence(shown).get_xlabel() == "toy parameter"
     assert report.summarize(labels, Parity().fit(labels))["evidence"] == [record]
+
+
+@pytest.mark.parametrize(
+    "wrong", [np.array([0, 2, 0], dtype=np.int64), np.array([0, 255, 0], dtype=np.uint8), np.full(3, -1)]
+)
+def test_wrong_numbers_of_clusters_are_not_taken(wrong, monkeypatch):
+    """A method that leaves gaps, or takes an unsigned -1 for none, would be silently wrong."""
+    monkeypatch.setattr(Parity, "_fit", lambda self, rows: wrong[: len(rows)])
+    with pytest.raises(ValueError, match="signed whole numbers from 0 without gaps"):
+        Parity().fit([[0, 0], [1, 1], [2, 2]])

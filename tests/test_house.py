@@ -11,6 +11,7 @@ from pkgutil import resolve_name
 
 import numpy as np
 import pytest
+from inside import rows_in_memory
 from limits import PLACES
 
 import ensemblage
@@ -120,3 +121,10 @@ def test_limits_are_sizes_and_nothing_else():
     found = {place: resolve_name(place) for place in PLACES.values()}
     sizes = {place for place, size in found.items() if np.issubdtype(np.asarray(size).dtype, np.number)}
     assert found.keys() - sizes == {"ensemblage.labels.disk.run_rows"}
+
+
+def test_label_rows_have_few_methods():
+    """What an algorithm needs beyond them is a function on blocks, in `labels/counts.py`."""
+    (protocol,) = type(rows_in_memory(np.zeros((1, 1), dtype=np.uint8))).__bases__
+    methods = {name for name, value in vars(protocol).items() if callable(value) and not name.startswith("_")}
+    assert methods == {"add", "columns", "distinct", "map", "recode", "state", "take"}

@@ -213,7 +213,7 @@ def test_columns_of_rows_are_numpys(tmp_path, small_room, monkeypatch, rows):
     limit(monkeypatch, "bytes that are read at once from disk", 20)
     labels = random_labels()
     E, M = stored(labels, tmp_path), Ensemble(labels)
-    for codes in (E.codes, E.codes.columns(np.array([3, 1]))):
+    for codes in (E.codes, E.codes.columns(np.array([3, 1])), E.codes.take(slice(40))):
         whole = codes[:]
         np.testing.assert_array_equal(codes[rows, 1], whole[rows, 1])
         np.testing.assert_array_equal(codes[rows], whole[rows])

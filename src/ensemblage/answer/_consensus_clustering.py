@@ -55,8 +55,7 @@ from ensemblage.base.validation import (
     check_parameters,
     format_value,
 )
-from ensemblage.consensus._assignment import BY_RULE, Assignment
-from ensemblage.consensus._model import Model, score_of
+from ensemblage.consensus._model import BY_RULE, Assignment, Model, score_of
 from ensemblage.generation import RandomKPartitions
 from ensemblage.generation._candidates import Made
 from ensemblage.generation._dense_rows import MOST_WHOLE

@@ -17,7 +17,7 @@ from sklearn.base import clone
 from ensemblage.answer._chooser import Chosen
 from ensemblage.answer._execution import learned_weights
 from ensemblage.base.random import task_seeds
-from ensemblage.consensus._assignment import Assignment
+from ensemblage.consensus._model import Assignment
 from ensemblage.generation._clusterers import nearest_rows
 from ensemblage.generation._dense_rows import dense_rows
 from ensemblage.labels.blocks import LabelRows, MemoryRows

@@ -18,7 +18,7 @@ from ensemblage.cli._options import option_name
 from ensemblage.cli._progress import tell, tell_notes
 from ensemblage.cli._source import READING, Source
 from ensemblage.consensus import Assignment
-from ensemblage.consensus._assignment import BY_RULE
+from ensemblage.consensus._model import BY_RULE
 from ensemblage.io import Table, read_table
 from ensemblage.io._anndata_features import table_of
 from ensemblage.io._anndata_read import open_file

@@ -1,9 +1,9 @@
 # The public names, and where they are. `python docs/make_tables.py` writes the lines of methods.
 
-from ensemblage.consensus._assignment import Assignment as Assignment
 from ensemblage.consensus._capabilities import Capabilities as Capabilities
 from ensemblage.consensus._method import METHODS as METHODS
 from ensemblage.consensus._method import Method as Method
+from ensemblage.consensus._model import Assignment as Assignment
 from ensemblage.consensus._registry import make_consensus as make_consensus
 from ensemblage.consensus.communities._communities import CommunityConsensus as CommunityConsensus
 from ensemblage.consensus.graphs._cspa import CSPA as CSPA

@@ -25,13 +25,12 @@ from ensemblage.base.validation import (
     format_value,
     takes_labels,
 )
-from ensemblage.consensus._assignment import BY_ASSOCIATION, BY_RULE, Assignment
 from ensemblage.consensus._capabilities import Capabilities
 from ensemblage.consensus._method import wrong_k
-from ensemblage.consensus._model import Model, score_of
+from ensemblage.consensus._model import BY_ASSOCIATION, BY_RULE, Assignment, Model, score_of
 from ensemblage.consensus.evidence import Evidence
 from ensemblage.kernels._contingency import tally_clusters
-from ensemblage.labels.blocks import LabelRows, on_workers
+from ensemblage.labels.blocks import LabelRows, in_memory, on_workers
 from ensemblage.labels.coding import Coding, check_sample_weight, in_order
 from ensemblage.labels.ensemble import coded_labels, given_labels
 from ensemblage.labels.links import Links, shared_labels
@@ -201,7 +200,7 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
             sample_weight = check_sample_weight(sample_weight, n)
         self._check_taken(sample_weight, links)
         if links is not None and not units:
-            ensemble.rows.in_memory(name, WITHOUT_ROWS, because=" to give groups of must_link common labels")
+            in_memory(ensemble.rows, name, WITHOUT_ROWS, because=" to give groups of must_link common labels")
             ensemble = ensemble._with_common_labels(links, sample_weight)
         weights = self._weights = np.ones(p) if self.weights is None else self.weights
         if isinstance(self.weights, str):
@@ -216,9 +215,9 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
         rows = self._make_rows(rows)
         if links is not None and units:
             rows = linked_rows(rows, links)
-            rows.codes.in_memory(name, "it without must_link and cannot_link", because=" with these")
+            in_memory(rows.codes, name, "it without must_link and cannot_link", because=" with these")
         if able.in_memory:
-            rows.codes.in_memory(name, WITHOUT_ROWS, because=f": it {able.in_memory}")
+            in_memory(rows.codes, name, WITHOUT_ROWS, because=f": it {able.in_memory}")
         else:
             rows = replace(rows, codes=on_workers(rows.codes))
         if not able.missing_labels and rows.label_sizes(self.n_jobs)[rows.offsets[1:] - 1].any():
@@ -231,7 +230,11 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
         return rows, links
 
     def _fit(self, rows: Rows) -> NDArray[Any]:
-        """Cluster of each distinct row, numbered from 0 without gaps in any order; -1 = none."""
+        """(m,) cluster of each distinct row: signed whole numbers from 0 without gaps, in any order.
+
+        -1, no cluster, is for a method that leaves rows out by its own rule. Every row here has a label of some
+        partition: objects that none labels are left out before.
+        """
         raise NotImplementedError
 
     def _make_rows(self, rows: Rows) -> Rows:
@@ -558,7 +561,18 @@ def numbers_by_size(clusters: NDArray[Any], counts: NDArray[np.int64]) -> NDArra
     k = int(clusters.max()) + 1
     sizes, first = np.zeros(k, dtype=np.int64), np.full(k, -1, dtype=np.int64)
     tally_clusters(clusters, counts, sizes, first)
+    if not (k and sizes.all()):
+        raise ValueError(
+            "The clusters of _fit must be signed whole numbers from 0 without gaps, of one row at least. Got "
+            f"{format_value(np.unique(clusters).tolist())}. Number them by numpy.unique(..., return_inverse=True)."
+        )
     order = np.lexsort((first, -sizes))
     number = np.empty(len(order), dtype=np.int64)
     number[order] = np.arange(len(order))
     return number
+
+
+def renumber_parts(parts: NDArray[Any]) -> NDArray[np.int32]:
+    """(m,) numbers of the parts from 0, in order, empty parts left out."""
+    numbers = np.cumsum(np.bincount(parts) > 0, dtype=np.int32) - 1
+    return np.asarray(numbers[parts])

@@ -26,7 +26,8 @@ class Capabilities:
     """Pairs of objects that do not. A method that takes them assigns each must-link group as a whole, as `Rows.units`
     says; of others the objects of a group get common labels before."""
     in_memory: str = "looks at them in no order"
-    """Why all distinct rows must be in memory: "it ...". Empty: they may lie on disk or with Dask workers."""
+    """Why all distinct rows must be in memory: the end of an error that begins with "it". The default is for methods
+    that read rows in any order. Empty: rows may lie on disk or with Dask workers."""
     compares_pairs: bool = False
     """Whether its time grows with the number of pairs of distinct rows."""
     takes_n_clusters: bool = True

@@ -37,9 +37,6 @@ class LabelRows(ABC):
     def __len__(self) -> int:
         return self.shape[0]
 
-    def check_state(self, n_objects: int, n_bytes: int) -> None:  # noqa: B027  # rows in memory have no limit
-        """Refuse work that keeps so many bytes per object, where the memory that was given has no room for them."""
-
     @abstractmethod
     def __getitem__(self, key: Any) -> Any:
         """Rows, or a column, as an array in memory."""
@@ -64,23 +61,9 @@ class LabelRows(ABC):
         """Its name and its parts in the file of a model."""
         return "rows", {"codes": np.asarray(self[:])}
 
-    def in_memory(self, name: str, instead: str, because: str = "") -> NDArray[Any]:
-        """The whole matrix; an error that names the function and what to use instead, if it is not in memory."""
-        if not self.random_access:
-            raise ValueError(
-                f"{name} must hold all label rows in memory{because}. Got {len(self):,} rows of {self.shape[1]} labels "
-                f"{self.where}. Use {instead}, or select objects with ensemble[rows]."
-            )
-        array: NDArray[Any] = self[:]
-        return array
-
     def state(self, dtype: Any, fill: Any) -> Any:
         """(n,) numbers for `map` to read and write: they lie where the rows lie. ``np.asarray`` brings them here."""
         return np.full(len(self), fill, dtype=dtype)
-
-    def slices(self, state: Any, slices: Sequence[slice]) -> list[NDArray[Any]]:
-        """Several short slices of a `state`, here."""
-        return [state[part] for part in slices]
 
     def map(
         self,
@@ -179,25 +162,25 @@ class MemoryRows(LabelRows):
     random_access = True
 
     def __init__(self, array: NDArray[Any]) -> None:
-        self.shape, self.dtype, self._array = array.shape, array.dtype, array
+        self.shape, self.dtype, self.array = array.shape, array.dtype, array
 
     def __getitem__(self, key: Any) -> Any:
-        return self._array[key]
+        return self.array[key]
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
-        return self._array if dtype is None else self._array.astype(dtype)
+        return self.array if dtype is None else self.array.astype(dtype)
 
     def take(self, index: NDArray[np.intp] | slice) -> MemoryRows:
-        return MemoryRows(self._array[index])
+        return MemoryRows(self.array[index])
 
     def columns(self, index: ArrayLike) -> MemoryRows:
-        return MemoryRows(np.ascontiguousarray(self._array[:, np.asarray(index, dtype=np.intp)]))
+        return MemoryRows(np.ascontiguousarray(self.array[:, np.asarray(index, dtype=np.intp)]))
 
     def recode(self, tables: Sequence[NDArray[Any]], dtype: np.dtype[Any]) -> MemoryRows:
-        return MemoryRows(recode(self._array, tables, dtype))
+        return MemoryRows(recode(self.array, tables, dtype))
 
     def distinct(self, radices: NDArray[np.int64]) -> DistinctRows:
-        codes, counts, inverse = distinct_rows(self._array, radices)
+        codes, counts, inverse = distinct_rows(self.array, radices)
         return DistinctRows(MemoryRows(codes), counts, inverse)
 
 
@@ -249,6 +232,23 @@ class MembershipRows(LabelRows):
 
     def _as_saved(self) -> tuple[str, dict[str, Any]]:
         return "memberships", {"H": self.H, "offsets": self.offsets}
+
+
+def in_memory(rows: LabelRows, name: str, instead: str, because: str = "") -> NDArray[Any]:
+    """The whole matrix; an error that names the function and what to use instead, if it is not in memory."""
+    if not rows.random_access:
+        raise ValueError(
+            f"{name} must hold all label rows in memory{because}. Got {len(rows):,} rows of {rows.shape[1]} labels "
+            f"{rows.where}. Use {instead}, or select objects with ensemble[rows]."
+        )
+    array: NDArray[Any] = rows[:]
+    return array
+
+
+def read_slices(state: Any, slices: Sequence[slice]) -> list[NDArray[Any]]:
+    """Several short slices of a state of rows, here: those on workers come together."""
+    found: list[NDArray[Any]] = state.read(slices) if hasattr(state, "read") else [state[part] for part in slices]
+    return found
 
 
 def on_workers(rows: LabelRows) -> LabelRows:

@@ -13,7 +13,7 @@ from ensemblage.base.options import Message, Option
 from ensemblage.base.validation import MOST_OBJECTS, check_choice, check_vector, format_value
 from ensemblage.kernels._codes import look_up_values, mark_values
 from ensemblage.kernels._jit import are_few
-from ensemblage.labels.blocks import LabelRows, MemoryRows, map_rows
+from ensemblage.labels.blocks import LabelRows, MemoryRows, in_memory, map_rows
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -304,7 +304,7 @@ def decode(coded: CodedColumns, missing: int | None) -> NDArray[Any]:
 
     Missing are ``missing`` among integers, NaN among floats (and integers without a ``missing``), None among objects.
     """
-    codes = coded.codes.in_memory("An array of all labels", "ensemble.save")
+    codes = in_memory(coded.codes, "An array of all labels", "ensemble.save")
     kinds = {labels.dtype.kind for labels in coded.categories}
     fill: Any
     dtype: np.dtype[Any]
@@ -336,7 +336,7 @@ def one_hot(coded: CodedColumns, dtype: Any) -> csr_array:
     """(n, Σ k_j): 1 where an object is in a cluster; a missing entry has no 1."""
     from scipy.sparse import csr_array
 
-    codes = coded.codes.in_memory("one_hot", "ensemble.codes")
+    codes = in_memory(coded.codes, "one_hot", "ensemble.codes")
     n_clusters = np.array([len(labels) for labels in coded.categories], dtype=np.int64)
     labelled = codes < n_clusters
     columns = (codes + (np.cumsum(n_clusters) - n_clusters))[labelled]

@@ -178,9 +178,6 @@ class RemoteRows(BlockRows):
         full = [Full(rows.stop - rows.start, fill, np.dtype(dtype)) for rows in self.blocks.slices]
         return RemoteState(Blocks(self.blocks.client, full, self.blocks.edges), np.dtype(dtype))
 
-    def slices(self, state: RemoteState, slices: Sequence[slice]) -> list[NDArray[Any]]:
-        return state.blocks.read(slices)
-
     def _run(
         self, work: Callable[..., R], reads: Sequence[Any], writes: Sequence[Any], n_jobs: int | None, size: int
     ) -> list[R]:
@@ -290,6 +287,9 @@ class RemoteState:
 
     def __getitem__(self, rows: slice) -> NDArray[Any]:
         return self.blocks.read([rows])[0]
+
+    def read(self, slices: Sequence[slice]) -> list[NDArray[Any]]:
+        return self.blocks.read(slices)
 
     def __setitem__(self, row: int, value: Any) -> None:
         edges, futures = self.blocks.edges, list(self.blocks.futures)

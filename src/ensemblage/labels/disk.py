@@ -219,6 +219,12 @@ def room_beside_state(memory: int, n_objects: int, n_bytes: int) -> int:
     return room
 
 
+def check_state(rows: LabelRows, n_objects: int, n_bytes: int) -> None:
+    """Refuse work that keeps so many bytes per object, where the memory that was given has no room for them."""
+    if isinstance(rows, BlockRows) and rows.scratch is not None:
+        room_beside_state(rows.scratch.memory, n_objects, n_bytes)
+
+
 class BlockRows(LabelRows):
     """Rows that are not in memory. Requesting the whole matrix raises ValueError.
 
@@ -236,10 +242,6 @@ class BlockRows(LabelRows):
     def _read(self, start: int, stop: int) -> NDArray[Any]:
         """Rows ``start`` to ``stop - 1`` as a contiguous array of its own."""
         raise NotImplementedError
-
-    def check_state(self, n_objects: int, n_bytes: int) -> None:
-        if self.scratch is not None:
-            room_beside_state(self.scratch.memory, n_objects, n_bytes)
 
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, tuple):

@@ -625,7 +625,7 @@ class Ensemble:
 
 def as_seen(rows: LabelRows) -> Any:
     """What a user sees as codes: the array that is in memory, else the rows."""
-    return rows[:] if rows.random_access else rows
+    return rows.array if isinstance(rows, MemoryRows) else rows
 
 
 def coded_labels(labels: ArrayLike | Any, missing: int | None) -> CodedColumns:

@@ -15,7 +15,7 @@ from ensemblage.counting._pairs import pair_histogram
 from ensemblage.kernels._graphs import count_entries
 from ensemblage.kernels._jit import are_few
 from ensemblage.kernels._pairs import associate, associate_levels
-from ensemblage.labels.blocks import MembershipRows, map_rows
+from ensemblage.labels.blocks import MembershipRows, in_memory, map_rows
 from ensemblage.labels.ensemble import as_ensemble
 from ensemblage.labels.interrupts import rows_per_call, run_interruptibly
 from ensemblage.labels.rows import Distinct
@@ -100,7 +100,7 @@ def coassociation(
         check_fits(24 * n * n + 16 * n * d, max_bytes, "coassociation", f"the matrix of {n:,} objects", _ADVICE)
         return _warn_of_unknown(*soft_associations(ensemble.rows.take(chosen), w))
     if objects is None:
-        codes = ensemble.rows.in_memory("coassociation", "density or cluster_density")
+        codes = in_memory(ensemble.rows, "coassociation", "density or cluster_density")
     else:
         codes = ensemble.codes[_row_numbers(objects, len(ensemble))]
     n, p = codes.shape
@@ -311,7 +311,7 @@ def association_counts(labels: ArrayLike | Any, *, n_jobs: int | None = None) ->
 def pairs_by_association(labels: Distinct, n_jobs: int | None = None) -> NDArray[np.int64]:
     """`association_counts` of partitions whose distinct rows are known."""
     codes, counts, _ = labels.distinct
-    codes = codes.in_memory("association_counts", "density or Discotec with max_pairs=0")
+    codes = in_memory(codes, "association_counts", "density or Discotec with max_pairs=0")
     labelled = np.count_nonzero(codes != labels.n_clusters, axis=1)
     complete = bool((labelled == codes.shape[1]).all())
     histogram = pair_histogram(codes, counts, labels.n_clusters, complete, n_jobs)

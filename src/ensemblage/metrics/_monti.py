@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ensemblage.base.validation import check_choice, format_value
+from ensemblage.labels.blocks import in_memory
 from ensemblage.labels.counts import count_labels
 from ensemblage.labels.ensemble import Ensemble, as_ensemble
 from ensemblage.metrics._clustering import code_clustering
@@ -59,7 +60,7 @@ def consensus_cdf(labels: ArrayLike | Any) -> tuple[NDArray[np.float64], NDArray
     """
     ensemble = as_ensemble(labels)
     name = "The consensus CDF, for consensus_cdf, pac and delta_area,"
-    ensemble.distinct.codes.in_memory(name, "density")
+    in_memory(ensemble.distinct.codes, name, "density")
     table = association_counts(ensemble)
     p = len(table) - 1
     joined = np.arange(p + 1)

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from ensemblage.base.random import random_source
 from ensemblage.base.validation import Constraint, Number, Words, check_choice, check_flag, check_weights, check_whole
 from ensemblage.kernels._pairs import add_weighted_pairs
-from ensemblage.labels.blocks import LabelRows
+from ensemblage.labels.blocks import LabelRows, in_memory
 from ensemblage.labels.ensemble import as_ensemble
 from ensemblage.labels.interrupts import rows_per_call
 from ensemblage.labels.rows import Distinct, Rows
@@ -173,7 +173,7 @@ def _associations(
     """Histogram of all co-associations, and None; of more than ``max_pairs`` that of random ones, and their number."""
     n = int(labels.distinct.counts.sum())
     if n * (n - 1) // 2 <= max_pairs:
-        labels.distinct.codes.in_memory("weak_association_threshold", "a max_pairs below the number of pairs")
+        in_memory(labels.distinct.codes, "weak_association_threshold", "a max_pairs below the number of pairs")
         return association_histogram(labels, weights, n_jobs), None
     n_drawn = min(_N_DRAWN, max_pairs)
     return _drawn_histogram(objects, labels.n_clusters, sample_weight, weights, n_drawn, random), n_drawn

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ensemblage.base.cached import once
 from ensemblage.base.validation import Constraints, Seed, Whole, Words, check_fitted
+from ensemblage.labels.blocks import in_memory
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.ranking._base import BaseRanker, order_and_ranks
 from ensemblage.ranking._pair_means import (
@@ -244,7 +245,7 @@ class Discotec(BaseRanker):
         exact = rows.n_pairs <= self.max_pairs
         if exact and not from_counts:
             instead = f"a max_pairs below {rows.n_pairs:,}, measure='tv' if no label is missing"
-            rows.codes.in_memory("Discotec", instead, because=": an exact score compares all pairs of them")
+            in_memory(rows.codes, "Discotec", instead, because=": an exact score compares all pairs of them")
         if exact or from_counts:
             return exact_means(rows, self._C, self.measure, self.n_jobs), None
         tables = table_1(self.measure, self._C)

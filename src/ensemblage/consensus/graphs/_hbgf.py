@@ -205,6 +205,7 @@ class HBGF(BaseConsensus):
     n_jobs: int | None = None
     random_state: Any = None
 
+    cluster_weights_: list[NDArray[np.float64]] = field(init=False)
     normalized_association_: float = field(init=False)
 
     _capabilities: ClassVar[Capabilities] = Capabilities(memberships=True, in_memory=CUTS_OBJECTS)

@@ -38,7 +38,8 @@ class Candidate(NamedTuple):
 
     threshold: float
     labels: NDArray[np.int32]
-    """(n,) clusters numbered by decreasing size; -1 for an object that no partition labels."""
+    """(n,) clusters numbered by decreasing size; -1 for an object that no partition labels. Of `negmm`: (m,) parts of
+    the rows, as the cut numbers them."""
     mm_index: float
 
 

@@ -16,9 +16,10 @@ from scipy.sparse import csr_array, diags_array
 
 from ensemblage.base.random import task_seeds
 from ensemblage.base.validation import Constraints, Flag, Number, Seed, Whole, Words, check_bytes
+from ensemblage.consensus._base import renumber_parts
 from ensemblage.consensus.graphs._ncut import NoConvergence, fallback_bytes, normalized_cut
 from ensemblage.labels.rows import Rows, object_rows
-from ensemblage.labels.threads import one_native_thread, row_blocks
+from ensemblage.labels.threads import one_native_thread
 
 TOLERANCE = 0.03
 """Share by which the largest part may exceed the mean where ``imbalance`` is METIS' own."""
@@ -219,13 +220,3 @@ def metis_bytes(n_vertices: int, n_entries: int) -> int:
 def clusters_of_parts(parts: NDArray[Any], k: int) -> NDArray[Any]:
     """Cluster of each row, empty parts left out. As many clusters as rows are the rows, whatever the parts are."""
     return renumber_parts(parts) if k < len(parts) else np.arange(k)
-
-
-def renumber_parts(parts: NDArray[Any]) -> NDArray[np.int32]:
-    """(m,) numbers of the parts from 0, in order, empty parts left out. O(m) time, 12 m bytes."""
-    is_used = np.zeros(int(parts.max()) + 1, dtype=bool)
-    for block in row_blocks(len(parts)):
-        is_used[parts[block]] = True
-    numbers = np.cumsum(is_used, dtype=np.int32) - 1
-    found: NDArray[np.int32] = numbers[parts]
-    return found

@@ -224,6 +224,7 @@ class EvidenceAccumulation(SimilarityConsensus):
     n_jobs: int | None = None
     random_state: Any = None
 
+    cluster_weights_: list[NDArray[np.float64]] = field(init=False)
     linkage_matrix_: NDArray[np.float64] = field(init=False)
     lifetimes_: dict[int, float] = field(init=False)
     association_threshold_: float = field(init=False)

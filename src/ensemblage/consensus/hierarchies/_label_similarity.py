@@ -4,7 +4,7 @@ ECPCS (Huang, Wang, Peng, Lai & Kwoh 2021, Eqs. 6-11). The clusters of all parti
 joined by their Jaccard similarities E. A walk goes from cluster to cluster in proportion to these, by P. Its trajectory
 is the distributions after 1, 2, …, t steps, one after the other. Two clusters are as similar as the cosine of their
 trajectories, Z: also where they share no object. ECPCS-HC takes the blocks of Z for an enhanced co-association
-(Eqs. 12-15); ECPCS-MC cuts the graph of the clusters instead (`graphs/_ecpcs_mc.py`).
+(Eqs. 12-15); ECPCS-MC cuts the graph of the clusters instead (`graphs/_mcla.py`).
 
 WCT, WTQ and CTS (Iam-On et al. 2010, 2011) compare two clusters of one partition by the clusters that overlap with
 both. CTS is that of LinkCluE, for linkage.

@@ -26,6 +26,7 @@ from ensemblage.consensus.kmeans._label_kmeans import (
     nearest_centroids,
 )
 from ensemblage.labels.blocks import LabelRows
+from ensemblage.labels.disk import check_state
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.labels.rows import Rows
 from ensemblage.labels.threads import parallel_map, thread_count
@@ -284,7 +285,7 @@ class BisectingKMeansConsensus(InductiveConsensus):
     splits_: list[Split] = field(init=False)
 
     def _fit(self, rows: Rows) -> NDArray[Any]:
-        rows.codes.check_state(len(rows.inverse), STATE)
+        check_state(rows.codes, len(rows.inverse), STATE)
         most = min(isqrt(int(rows.counts.sum())), len(rows))
         k = most if self.n_clusters is None else self._check_n_clusters(rows)
         self._utility = CategoryUtility(rows.offsets, rows.weights, rows.label_sizes(self.n_jobs))

@@ -136,7 +136,7 @@ class KMeansConsensus(InductiveConsensus, IncrementalConsensus):
     Raises
     ------
     ValueError
-        If ``n_clusters`` is missing or exceeds the number of distinct label rows, or a parameter is out of its range.
+        If ``n_clusters`` exceeds the number of distinct label rows, or a parameter is out of its range.
 
     Notes
     -----
@@ -193,6 +193,7 @@ class KMeansConsensus(InductiveConsensus, IncrementalConsensus):
     start_on: int | Literal["auto"] | None = "auto"
     cluster_weights: Any = None
 
+    cluster_weights_: list[NDArray[np.float64]] = field(init=False)
     objective_: float = field(init=False)
     n_iter_: int = field(init=False)
     utility_: float = field(init=False)

@@ -39,7 +39,7 @@ class CategoryUtility:
     offsets: NDArray[np.int64]
     weights: NDArray[np.float64]
     counts: NDArray[np.int64]
-    """(d,) objects with each label."""
+    """(offsets[p],) objects with each label, of a missing one in its own place."""
 
     bounded: ClassVar[bool] = True
     peak: ClassVar[float] = 1.0
@@ -64,15 +64,19 @@ class CategoryUtility:
         return proportions
 
     def distances(self, centroids: NDArray[np.float64]) -> NDArray[np.float32]:
-        """(d, k) table whose rows add up to a row's weighted distance to every centroid."""
+        """(offsets[p], k) table whose rows add up to a row's weighted distance to every centroid, with `base`.
+
+        Of category utility: a row h has one label f in a partition, and ‖h − γ‖² = 1 − 2 γ_f + Σ γ². The first term is
+        the base, the others are the table's entry of f.
+        """
         table = self._label_distances(centroids) * self._spread(self.weights[None])
         table[:, self.offsets[1:] - 1] = 0
         return single_precision(table.T)
 
     def base(self, codes: NDArray[Any]) -> NDArray[np.float32]:
-        """(m,) distance of a row to centroids without any of its labels, but for what these are themselves.
+        """(m,) part of the distance that is the same for every centroid: the peak of each partition that labels a row.
 
-        Apart from the table, whose entries are small then: in float32 near ties come out right more often.
+        It is kept apart from the table, whose entries are small then: in float32 near ties come out right more often.
         """
         most = np.float32(self.peak * self.weights.sum())
         if not self.counts[self.offsets[1:] - 1].any():

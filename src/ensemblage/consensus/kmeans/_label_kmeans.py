@@ -20,7 +20,7 @@ from ensemblage.kernels._label_kmeans import ShortTable, assign_many_rows, assig
 from ensemblage.kernels._table_rows import check_look_ups, whole_lanes
 from ensemblage.kernels._vectors import LANES
 from ensemblage.labels import threads
-from ensemblage.labels.blocks import LabelRows
+from ensemblage.labels.blocks import LabelRows, read_slices
 from ensemblage.labels.counts import count_labels
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.labels.links import Units
@@ -384,7 +384,7 @@ def _draw(
     ends, last = np.cumsum(totals), int(np.flatnonzero(totals)[-1])
     chosen = np.minimum(np.searchsorted(ends, shares * ends[-1], side="right"), last)
     inside = [row_blocks(len(codes), SUM_ROWS)[block] for block in chosen]
-    drawn, distances = [], codes.slices(nearest, inside)
+    drawn, distances = [], read_slices(nearest, inside)
     for part, block, share, near in zip(inside, chosen, shares, distances, strict=True):
         potential = near * counts[part]
         place = int(np.searchsorted(np.cumsum(potential), share * ends[-1] - (ends[block] - totals[block]), "right"))

@@ -15,10 +15,9 @@ from scipy.special import softmax
 
 from ensemblage.base.random import task_seeds
 from ensemblage.base.validation import Constraints, Number, Seed, Values, Whole
-from ensemblage.consensus._base import InductiveConsensus
+from ensemblage.consensus._base import InductiveConsensus, renumber_parts
 from ensemblage.consensus._capabilities import Capabilities
 from ensemblage.consensus.evidence import Candidates, Evidence
-from ensemblage.consensus.graphs._partition_graph import renumber_parts
 from ensemblage.consensus.kmeans._k_modes import ModeUtility
 from ensemblage.consensus.kmeans._label_kmeans import (
     LEAST_STARTS,

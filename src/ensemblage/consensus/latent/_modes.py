@@ -22,6 +22,7 @@ from ensemblage.base.validation import Bytes, Constraints, Jobs, check_fitted, c
 from ensemblage.consensus._base import numbers_by_size
 from ensemblage.counting._contingency import ContingencyTables, table_cells, tables_of_rows
 from ensemblage.kernels._votes import add_logs_of_counts, plurality, tally_places
+from ensemblage.labels.blocks import in_memory
 from ensemblage.labels.ensemble import as_ensemble
 from ensemblage.labels.rows import Rows, labelled_rows
 from ensemblage.metrics._partition_distance import check_cells, maximum_overlap
@@ -426,7 +427,7 @@ class ConsensusModes(BaseEstimator):
         ensemble = as_ensemble(X)
         validate_data(self, X, skip_check_array=True)
         rows = labelled_rows(ensemble, np.ones(ensemble.shape[1]))
-        codes = rows.codes.in_memory("ConsensusModes", "it on some of the objects", because=": it compares all rows")
+        codes = in_memory(rows.codes, "ConsensusModes", "it on some of the objects", because=": it compares all rows")
         check_cells(table_cells(rows.n_clusters), "ConsensusModes", "")
         need = self._bytes(rows)
         check_fits(need.n_bytes, self.max_bytes, "ConsensusModes", need.what, need.advice)

@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 from ensemblage.base.memory import MAX_BYTES, OVERHEAD, Need
 from ensemblage.base.random import task_seeds
 from ensemblage.base.validation import MOST_TASKS, Bytes, Constraints, Number, Seed, Whole, Words
-from ensemblage.consensus._base import BaseConsensus
+from ensemblage.consensus._base import BaseConsensus, renumber_parts
 from ensemblage.consensus._capabilities import Capabilities
-from ensemblage.consensus.graphs._partition_graph import renumber_parts
 from ensemblage.kernels._partition_loss import (
     ID,
     NID,

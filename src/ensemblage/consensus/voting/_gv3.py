@@ -13,10 +13,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from ensemblage.base.validation import MOST_TASKS, Constraints, Number, Whole, check_fitted
-from ensemblage.consensus._base import BaseConsensus
+from ensemblage.consensus._base import BaseConsensus, renumber_parts
 from ensemblage.consensus._capabilities import Capabilities
 from ensemblage.consensus.evidence import Evidence, Memberships
-from ensemblage.consensus.graphs._partition_graph import renumber_parts
 from ensemblage.consensus.voting._aggregation import number_wanted, order_by_entropy
 from ensemblage.labels.blocks import MembershipRows
 from ensemblage.labels.counts import is_missing, rows_of_column, shared_masses

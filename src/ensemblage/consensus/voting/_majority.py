@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
-from ensemblage.consensus._base import BaseConsensus
+from ensemblage.consensus._base import BaseConsensus, renumber_parts
 from ensemblage.consensus._capabilities import Capabilities
-from ensemblage.consensus.graphs._partition_graph import renumber_parts
 from ensemblage.consensus.voting._aggregation import (
     agreements,
     assign_units,

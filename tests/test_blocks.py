@@ -31,9 +31,11 @@ LEFT_OUT = {
     "ensemblage reproduce all --quick --data DIR -o out": "its data sets are not in the repository",
     "ensemblage reproduce candel -o out": "half an hour of processor time",
     "ensemblage benchmark --suite DIR -o out": "the suite is not in the repository",
+    "ensemblage summarize fit.nc --variable z -o out": "the file is of ArviZ",
 }
 OF_A_CLONE = {"git": "wants a network", "cd": "into the clone", "python3": "an environment", "pip": "wants a network",
-              "pytest": "these tests", "Rscript": "wants R"}  # fmt: skip
+              "pytest": "these tests", "Rscript": "wants R", "python": "a script of the repository",
+              "docker": "wants a container"}  # fmt: skip
 
 
 def texts():
@@ -81,6 +83,18 @@ def edges(name):
     pd.DataFrame(np.transpose(kneighbors_graph(numbers(120), 5).nonzero())).to_csv(name, index=False, header=False)
 
 
+def draws(name, n=600):
+    random = np.random.default_rng(0)
+    moved = random.random((n, 40)) < 0.1
+    pd.DataFrame(np.where(moved, random.integers(0, 3, (n, 40)), np.arange(40) % 3)).add_prefix("V").to_csv(name)
+
+
+def counts(name):
+    random = np.random.default_rng(0)
+    mean = np.where((np.arange(200) < 100)[:, None] & (np.arange(10) < 3), 20, 5)
+    pd.DataFrame(random.negative_binomial(5, 5 / (5 + mean))).add_prefix("gene").to_csv(name, index=False)
+
+
 def run(name):
     table("data.csv")
     shell(f"ensemblage run data.csv -k 3 -o {Path(name).parts[0]}")
@@ -95,12 +109,15 @@ FILES = {
     "out": run,
     "a/labels.csv": run,
     "b/labels.csv": run,
+    "draws.csv": draws,
 }
 """What the commands of the shell's page read."""
 
 
 def big(names, patch):
     np.save("X.npy", numbers(2_100))
+    Path("people").mkdir()
+    pd.DataFrame(numbers(2_100)).add_prefix("x").to_parquet("people/part0.parquet")
     np.save("big.npy", labels(2_100))
     distributed = pytest.importorskip("dask.distributed")
     small = partial(distributed.Client, n_workers=2, threads_per_worker=1, dashboard_address=":0")
@@ -124,9 +141,10 @@ BEFORE = {
     "docs/SCALE.md": big,
     "docs/site/from_r.md": lambda *_: ensemble("labels.csv"),
     "docs/site/howto/add_paper.md": toy,
+    "docs/site/howto/draws.md": lambda *_: draws("draws.csv"),
     "docs/site/howto/choose_k.md": lambda *_: table("data.csv"),
     "docs/site/howto/page.md": lambda *_: run("out"),
-    "docs/site/howto/splits.md": lambda *_: (table("data.csv"), ensemble("labels.csv")),
+    "docs/site/howto/splits.md": lambda *_: (table("data.csv"), ensemble("labels.csv"), counts("counts.csv")),
     "docs/site/tutorials/ten_million.md": ten_million,
 }
 """What a page takes to be there: the reader's files, names and cluster of machines."""
@@ -239,6 +257,7 @@ def test_what_is_left_out_is_there():
 def test_no_block_is_of_another_language():
     known = {
         "{code-cell} python",
+        "{code-block} python",
         "python",
         "sh",
         "r",

@@ -8,9 +8,10 @@ from click.testing import CliRunner
 from pages import sections_of
 from strategies import planted_labels
 
-from ensemblage import METHODS, EvidenceAccumulation, MajorityVoting, plotting, report
+from ensemblage import METHODS, EvidenceAccumulation, plotting, report
 from ensemblage.cli import main
 from ensemblage.consensus import Capabilities, Method
+from ensemblage.consensus._base import BaseConsensus
 from ensemblage.consensus.evidence import (
     Candidates,
     Cut,
@@ -97,11 +98,8 @@ def test_memberships_are_those_of_the_objects_asked_for():
     assert votes.clusters.tolist() == model.labels_[[7, 3]].tolist()
 
 
-class Parity(MajorityVoting):
-    """A toy method: objects by the parity of their first label; it tells of a search with a toy score.
-
-    It is built on a public method, of which nothing is left.
-    """
+class Parity(BaseConsensus):
+    """A toy method: objects by the parity of their first label; it tells of a search with a toy score."""
 
     _capabilities = Capabilities(finds_n_clusters=True)
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ensemblage.base.cached import once
 from ensemblage.base.indexing import check_slice, is_integer, partition_index, row_index
 from ensemblage.base.options import NoteWarning
 from ensemblage.base.registered import Registered, html
@@ -127,7 +128,6 @@ class Ensemble:
     offsets: NDArray[np.int64]
     n_clusters: NDArray[np.int64]
     missing: int | None
-    _distinct: DistinctRows | None = None
 
     def __init__(
         self,
@@ -237,12 +237,10 @@ class Ensemble:
         """Codes, categories and names, as the functions that code labels give them."""
         return CodedColumns(self.rows, self.categories, self.names)
 
-    @property
+    @once
     def distinct(self) -> DistinctRows:
         """The distinct label rows, how many objects have each, and each object's place among them."""
-        if self._distinct is None:  # two threads that ask at once find the same
-            self._distinct = self.rows.distinct(self.n_clusters + 1)
-        return self._distinct
+        return self.rows.distinct(self.n_clusters + 1)
 
     def _as_saved(self) -> tuple[str, dict[str, Any]]:
         """Its name and its parts in the file of a model."""
@@ -268,7 +266,7 @@ class Ensemble:
         codes = common_labels(self.rows[:], self.n_clusters, links, sample_weight)
         return Ensemble._of(drop_unused_labels(self.coded._replace(codes=MemoryRows(codes))), self.missing)
 
-    @property
+    @once
     def n_missing(self) -> int:
         """Number of missing entries."""
         absent = self.n_clusters.astype(self.rows.dtype)

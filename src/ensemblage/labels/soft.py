@@ -8,6 +8,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ensemblage.base.cached import once
 from ensemblage.base.indexing import check_slice, partition_index, row_index
 from ensemblage.base.validation import format_value
 from ensemblage.labels.blocks import MembershipRows
@@ -87,7 +88,6 @@ class SoftEnsemble:
     rows: MembershipRows
     offsets: NDArray[np.int64]
     n_clusters: NDArray[np.int64]
-    _distinct: DistinctRows | None = None
 
     def __init__(self, memberships: Iterable[ArrayLike], *, names: Sequence[str] | None = None) -> None:
         if isinstance(memberships, str) or not isinstance(memberships, Iterable):
@@ -139,12 +139,10 @@ class SoftEnsemble:
             found.append(block)
         return found
 
-    @property
+    @once
     def distinct(self) -> DistinctRows:
         """The distinct rows of memberships, how many objects have each, and each object's place among them."""
-        if self._distinct is None:
-            self._distinct = self.rows.distinct(self.n_clusters)
-        return self._distinct
+        return self.rows.distinct(self.n_clusters)
 
     def __len__(self) -> int:
         return len(self.rows)

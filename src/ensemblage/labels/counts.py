@@ -151,7 +151,11 @@ class SoftTables:
 
 
 def own_shares(
-    rows: LabelRows, counts: NDArray[np.int64], sizes: NDArray[Any], offsets: NDArray[np.int64]
+    rows: LabelRows,
+    counts: NDArray[np.int64],
+    sizes: NDArray[Any],
+    offsets: NDArray[np.int64],
+    n_jobs: int | None = None,
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """Of each label, (offsets[p],), what objects share with themselves, and how many objects have some of it.
 
@@ -160,7 +164,7 @@ def own_shares(
     if not isinstance(rows, MembershipRows):
         return sizes, sizes
     squares = MembershipRows(np.square(rows.H), offsets)
-    itself = count_labels(squares, np.zeros(len(rows), dtype=np.int32), counts, offsets, 1)[0]
+    itself = count_labels(squares, np.zeros(len(rows), dtype=np.int32), counts, offsets, 1, n_jobs)[0]
     return itself, np.asarray(counts @ (rows.H > 0))
 
 

@@ -190,7 +190,7 @@ class Association(NamedTuple):
         present, absent = profile.sum(axis=0), offsets[1:] - 1
         if (clusters < 0).any():
             present = count_labels(codes, np.zeros_like(clusters), counts, offsets, 1, n_jobs)[0]
-        itself, bearers = own_shares(codes, counts, present, offsets)
+        itself, bearers = own_shares(codes, counts, present, offsets, n_jobs)
         shared = np.square(present) - itself
         joined = [shared[start : stop - 1].sum() for start, stop in pairwise(offsets.tolist())]
         # The first partition gives every object a label, or lacks one: masses of memberships miss that by rounding.

@@ -158,6 +158,10 @@ class Bytes(Constraint):
         return bytes_of(value) is not None
 
 
+SEEDS = Whole(0, 2**32 - 1)
+"""Whole numbers that seed NumPy's RandomState."""
+
+
 @dataclass(frozen=True)
 class Seed(Constraint):
     """What `random_source` takes."""
@@ -171,7 +175,7 @@ class Seed(Constraint):
         is_source = (
             value is None or value is np.random or isinstance(value, np.random.RandomState | np.random.Generator)
         )
-        return is_source or Whole(0, 2**32 - 1).fits(value)
+        return is_source or SEEDS.fits(value)
 
 
 @dataclass(frozen=True)

@@ -193,7 +193,7 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
             self._check_memberships(ensemble)
         validate_data(self, X, skip_check_array=True)
         self._names = ensemble.names
-        (n, p), links = ensemble.shape, None
+        (n, p), links = ensemble.rows.shape, None
         if must_link is not None or cannot_link is not None:
             links = Links.of(n, must_link, cannot_link)
         if sample_weight is not None:
@@ -463,8 +463,7 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
         check_parameters(self)
 
     def _check_n_clusters(self, rows: Rows) -> int:
-        name, k = type(self).__name__, int(self.n_clusters or 0)
-        most = len(rows.counts) if rows.units is None else len(rows.units)
+        name, k, most = type(self).__name__, int(self.n_clusters or 0), rows.n_units
         if k > most:
             one = " (n_samples=1)" if most == 1 else ""
             what = f"distinct label row{'s' * (most > 1)}"

@@ -1,4 +1,4 @@
-"""What algorithms count on label rows: functions on blocks, hard labels first, soft memberships below each.
+"""What algorithms count on label rows, hard labels or soft memberships: functions on blocks.
 
 A label of a table over labels has the row ``offsets[j] + code``. Where codes look a row up, memberships multiply: the
 sum of the rows of an object's labels is its row of ``H @ table``.
@@ -7,7 +7,6 @@ sum of the rows of an object's labels is its row of ``H @ table``.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import singledispatch
 from itertools import pairwise
 from typing import Any, NamedTuple, overload
 
@@ -22,11 +21,10 @@ from ensemblage.labels.blocks import LabelRows, MembershipRows, MemoryRows, map_
 from ensemblage.labels.threads import SUM_ROWS, one_native_thread, parallel_map, row_blocks
 
 
-@singledispatch
 def count_labels(
     rows: LabelRows,
     clusters: NDArray[Any],
-    counts: NDArray[np.int64],
+    counts: NDArray[Any],
     offsets: NDArray[np.int64],
     n_clusters: int,
     n_jobs: int | None = None,
@@ -36,6 +34,10 @@ def count_labels(
     The column ``offsets[j + 1] - 1`` counts the objects that partition j does not label. O(n p) time; memory one table
     per thread. Of soft partitions it is the mass of each label, in float64. A negative cluster is none.
     """
+    if isinstance(rows, MembershipRows):
+        clusters, places = np.asarray(clusters), np.arange(n_clusters)
+        weights = counts.astype(np.float64)
+        return sums_of_memberships(rows, lambda b: (clusters[b, None] == places) * weights[b, None], n_jobs)
     (table,) = rows.add(_add_labels, [(n_clusters, int(offsets[-1]))], offsets, reads=[clusters, counts], n_jobs=n_jobs)
     return table
 
@@ -44,23 +46,6 @@ def _add_labels(codes: Any, clusters: Any, counts: Any, table: Any, offsets: Any
     # As one signature: the kernel is compiled once.
     codes, offsets = read_only(codes), read_only(offsets)
     add_labels(codes, clusters.astype(np.int32, copy=False), counts, offsets, table)
-
-
-@count_labels.register
-def _(
-    rows: MembershipRows,
-    clusters: NDArray[Any],
-    counts: NDArray[Any],
-    offsets: NDArray[np.int64],
-    n_clusters: int,
-    n_jobs: int | None = None,
-) -> NDArray[np.float64]:
-    clusters = np.asarray(clusters)
-
-    def members(block: slice) -> NDArray[np.float64]:
-        return np.asarray((clusters[block, None] == np.arange(n_clusters)) * counts[block, None].astype(np.float64))
-
-    return sums_of_memberships(rows, members, n_jobs)
 
 
 def sums_of_memberships(
@@ -79,7 +64,6 @@ def sums_of_memberships(
     return np.asarray(total)
 
 
-@singledispatch
 def count_shared(
     rows: LabelRows,
     j: int,
@@ -89,6 +73,8 @@ def count_shared(
     n_jobs: int | None = None,
 ) -> NDArray[Any]:
     """(offsets[p], k_j + 1) objects with each label of the other partitions, by the label of partition j."""
+    if isinstance(rows, MembershipRows):
+        return shared_masses(rows, counts, n_jobs, rows.of_partition(j))
     shape = (int(offsets[-1]), int(offsets[j + 1] - offsets[j]))
     (table,) = rows.add(_add_pairs, [shape], j, others, offsets, reads=[counts], n_jobs=n_jobs)
     return table
@@ -96,18 +82,6 @@ def count_shared(
 
 def _add_pairs(codes: Any, counts: Any, table: Any, j: int, others: Any, offsets: Any) -> None:
     count_contingency(codes, counts, j, others, offsets, table)
-
-
-@count_shared.register
-def _(
-    rows: MembershipRows,
-    j: int,
-    others: NDArray[np.intp],
-    counts: NDArray[np.int64],
-    offsets: NDArray[np.int64],
-    n_jobs: int | None = None,
-) -> NDArray[Any]:
-    return shared_masses(rows, counts, n_jobs, rows.of_partition(j))
 
 
 @overload

@@ -146,11 +146,7 @@ class Ensemble:
             self._set(labels.coded, names, labels.missing)
         else:
             missing = check_missing(missing)
-            coded = (
-                code_labels(labels, missing)
-                if noise == MISSING
-                else code_with_noise(code_labels, labels, missing, noise)
-            )
+            coded = code_with_noise(code_labels, labels, missing, noise)
             self._set(coded, names, missing, is_new=True)
             for alert in label_alerts(coded):
                 warnings.warn(str(alert.text), NoteWarning, stacklevel=2)

@@ -50,11 +50,6 @@ class Counted(NamedTuple):
     n_clusters: NDArray[np.int64]
     """(p,) labels of each partition; 0 of one that labels no object that counts."""
 
-    @property
-    def offsets(self) -> NDArray[np.int64]:
-        """(p + 1,) rows of each partition in a table over labels."""
-        return np.concatenate([[0], np.cumsum(self.n_clusters + 1)])
-
 
 def counted_labels(
     coded: CodedColumns, missing: int | None, distinct: DistinctRows, sample_weight: NDArray[np.int64]
@@ -184,10 +179,8 @@ class Rows:
 
     def of_objects(self, values: NDArray[Any], otherwise: Any) -> NDArray[Any]:
         """(n,) the value of each object's row; ``otherwise`` where it has none of these rows."""
-        known, found = (
-            np.append(values, np.array(otherwise, dtype=values.dtype)),
-            np.empty(len(self.inverse), values.dtype),
-        )
+        known = np.append(values, np.array(otherwise, dtype=values.dtype))
+        found = np.empty(len(self.inverse), dtype=values.dtype)
         for block in row_blocks(len(found)):  # NumPy makes a copy of the places, eight bytes each
             known.take(self.inverse[block], out=found[block], mode="clip")
         return found
@@ -199,9 +192,8 @@ def labelled_rows(
     """Distinct rows without the one that is missing everywhere; it sorts last, for its codes are the largest."""
     counted = ensemble._with_sample_weight(sample_weight)
     codes, counts, inverse = counted.distinct
-    m = codes.shape[0]
-    if is_missing(codes, counted.n_clusters, slice(m - 1, m)).all():
-        m, codes, counts = m - 1, codes.take(slice(m - 1)), counts[:-1]
+    if is_missing(codes, counted.n_clusters, slice(-1, None)).all():
+        codes, counts = codes.take(slice(len(counts) - 1)), counts[:-1]
     offsets = np.concatenate([[0], np.cumsum(counted.n_clusters + 1)])
     given = (weights, sample_weight, None, counted.coding, counted.objects, counted.distinct)
     return Rows(codes, counts, offsets, inverse, *given)

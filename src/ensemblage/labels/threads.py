@@ -18,6 +18,9 @@ from threadpoolctl import ThreadpoolController
 from ensemblage.base.validation import Jobs, check_value
 from ensemblage.labels.interrupts import StopFlag, Stopped, check_stopped, stop_flag, unless
 
+T = TypeVar("T")
+R = TypeVar("R")
+
 BLOCK_ROWS = 16_384
 """Rows of one task. Results do not depend on it (tests change it)."""
 
@@ -38,9 +41,6 @@ def parts_of(block: slice, size: int | None = None) -> list[slice]:
     """A slice of rows, cut like `row_blocks`: rows on disk are in memory only part by part."""
     return [slice(block.start + s.start, block.start + s.stop) for s in row_blocks(block.stop - block.start, size)]
 
-
-T = TypeVar("T")
-R = TypeVar("R")
 
 _executor: ThreadPoolExecutor | None = None
 
@@ -133,16 +133,15 @@ def parallel_map(
     """
     todo: Sequence[T] = list(tasks)
     n_threads = min(thread_count(n_jobs), len(todo)) if len(todo) > 1 else 1
-    if n_threads <= 1 and progress is None:
-        return list(map(function, todo))
-    results: list[Any] = [None] * len(todo)
-    counter, done = itertools.count(), _Done(len(todo), progress)
+    results: list[Any] = []
     if n_threads <= 1:
-        for i, task in enumerate(todo):
-            results[i] = function(task)
-            done.add(i)
-            done.tell()
+        for task in todo:
+            results.append(function(task))
+            if progress is not None:
+                progress(len(results), len(todo))
         return results
+    results = [None] * len(todo)
+    counter, done = itertools.count(), _Done(len(todo), progress)
     helpers: list[Future[None]] = []
 
     def work(flag: StopFlag, tell: Callable[[], None]) -> None:

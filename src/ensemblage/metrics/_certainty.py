@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import singledispatch
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -330,15 +329,9 @@ class SoftAssociation(Association):
         return ratio(alone @ u, (1 - H[:, offsets[1:] - 1]) @ u)
 
 
-@singledispatch
 def association_with(codes: LabelRows, association: Any) -> Any:
     """The association as rows of this kind are compared with it."""
-    return association
-
-
-@association_with.register
-def _(codes: MembershipRows, association: Any) -> SoftAssociation:
-    return SoftAssociation(*association)
+    return SoftAssociation(*association) if isinstance(codes, MembershipRows) else association
 
 
 def as_shares(association: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -241,9 +241,10 @@ class NegMM(SimilarityConsensus):
 
     def _best_cut(self, AM: Associations, rows: Rows, thresholds: Sequence[float], k: int) -> NDArray[np.int32]:
         """(m,) clusters of the best candidate; as many are made at the same time as fit ``max_bytes``."""
-        n_weak = AM.counts_up_to(np.array(thresholds) + ROUNDING)
+        tau = np.array(thresholds)
+        n_weak = AM.counts_up_to(tau + ROUNDING)
         if self.deduplicate:  # what a threshold leaves shrinks as they grow: equal numbers are equal graphs
-            thresholds = [thresholds[s] for s in np.unique(n_weak, return_index=True)[1]]
+            thresholds = tau[np.unique(n_weak, return_index=True)[1]].tolist()
         m, taken, limit = len(rows), self._bytes(rows, k).n_bytes, check_bytes(self.max_bytes, "max_bytes of NegMM")
         # One cut: its graph, which the random walk overwrites, and the eigenvectors.
         each = 12 * (m**2 - int(n_weak[0]) + 2 * m) + cut_bytes(m, k)

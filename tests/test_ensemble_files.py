@@ -204,6 +204,7 @@ def test_what_is_written_goes_through_links(tmp_path, name, exists):
     is_folder = (tmp_path / "target" / name).is_dir()
     if exists:
         before = (tmp_path / "target" / name).stat().st_ino
+        held = os.open(tmp_path / "target" / name, os.O_RDONLY)  # so that its number goes to no other file
     else:
         (shutil.rmtree if is_folder else os.unlink)(tmp_path / "target" / name)
     link = tmp_path / "here" / name
@@ -213,6 +214,8 @@ def test_what_is_written_goes_through_links(tmp_path, name, exists):
     assert (tmp_path / "target" / name).is_dir() == is_folder
     assert not exists or (tmp_path / "target" / name).stat().st_ino != before
     assert not (tmp_path / "target" / name).is_symlink()
+    if exists:
+        os.close(held)
 
 
 @posix

@@ -23,8 +23,16 @@ from ensemblage.base.lock import LOCK, release, suppress_unsupported, take
 from ensemblage.base.memory import give_back_freed
 from ensemblage.base.options import Message, Option
 from ensemblage.base.validation import check_path
-from ensemblage.labels.blocks import LabelRows, MemoryRows, recode
-from ensemblage.labels.distinct import DistinctRows, distinct_rows, merge_piece, merge_runs, part_of_run
+from ensemblage.labels.blocks import (
+    DistinctRows,
+    LabelRows,
+    MemoryRows,
+    distinct_rows,
+    merge_piece,
+    merge_runs,
+    part_of_run,
+    recode,
+)
 from ensemblage.labels.threads import parallel_map, row_blocks, thread_count
 
 PREFIX = "ensemblage-scratch-"

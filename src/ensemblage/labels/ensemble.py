@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ensemblage.base.cached import once
 from ensemblage.base.indexing import check_slice, is_integer, partition_index, row_index
 from ensemblage.base.options import NoteWarning
 from ensemblage.base.registered import Registered, html
 from ensemblage.base.validation import format_value
 from ensemblage.labels.alerts import label_alerts
-from ensemblage.labels.blocks import LabelRows, MemoryRows
+from ensemblage.labels.blocks import DistinctRows, LabelRows, MemoryRows
 from ensemblage.labels.coding import (
     MISSING,
     CodedColumns,
@@ -36,9 +35,9 @@ from ensemblage.labels.coding import (
     without_stream,
 )
 from ensemblage.labels.disk import side_by_side
-from ensemblage.labels.distinct import DistinctRows
 from ensemblage.labels.links import Links, common_labels
 from ensemblage.labels.rows import Counted, counted_labels
+from ensemblage.labels.threads import once
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from ensemblage.labels.blocks import LabelRows
+from ensemblage.labels.blocks import DistinctRows, LabelRows
 from ensemblage.labels.coding import CodedColumns, Coding, check_labelled
 from ensemblage.labels.counts import count_labels, is_missing
-from ensemblage.labels.distinct import DistinctRows
 from ensemblage.labels.links import Links, Units
 from ensemblage.labels.threads import row_blocks
 

@@ -8,15 +8,14 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ensemblage.base.cached import once
 from ensemblage.base.indexing import check_slice, partition_index, row_index
 from ensemblage.base.validation import format_value
-from ensemblage.labels.blocks import MembershipRows
+from ensemblage.labels.blocks import DistinctRows, MembershipRows
 from ensemblage.labels.coding import check_beside, check_names, names_of_both
-from ensemblage.labels.distinct import DistinctRows
 from ensemblage.labels.ensemble import Ensemble, as_ensemble
 from ensemblage.labels.links import Links, common_memberships
 from ensemblage.labels.rows import Counted
+from ensemblage.labels.threads import once
 
 TOLERANCE = 1e-6
 """By how much a row may miss the sum 1; it is divided by its sum."""

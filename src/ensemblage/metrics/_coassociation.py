@@ -17,10 +17,9 @@ from ensemblage.kernels._jit import are_few
 from ensemblage.kernels._pairs import associate, associate_levels
 from ensemblage.labels.blocks import MembershipRows, in_memory, map_rows
 from ensemblage.labels.ensemble import as_ensemble
-from ensemblage.labels.interrupts import rows_per_call, run_interruptibly
 from ensemblage.labels.rows import Distinct
 from ensemblage.labels.soft import SoftEnsemble, as_any_ensemble
-from ensemblage.labels.threads import one_native_thread, row_blocks, thread_count
+from ensemblage.labels.threads import one_native_thread, row_blocks, rows_per_call, run_interruptibly, thread_count
 from ensemblage.metrics._cluster_weights import check_cluster_weights, table_of_labels
 
 _ADVICE = (

@@ -26,6 +26,7 @@ from ensemblage.base.validation import check_path
 from ensemblage.labels.blocks import (
     DistinctRows,
     LabelRows,
+    MembershipRows,
     MemoryRows,
     distinct_rows,
     merge_piece,
@@ -346,6 +347,10 @@ class RowsView(BlockRows):
 
 def side_by_side(first: LabelRows, more: LabelRows) -> LabelRows:
     """The columns of both, of the same objects; what is not in memory stays where it is."""
+    if isinstance(first, MembershipRows) and isinstance(more, MembershipRows):
+        return MembershipRows(
+            np.hstack([first.H, more.H]), np.append(first.offsets, first.offsets[-1] + more.offsets[1:])
+        )
     elsewhere = [rows for rows in (first, more) if isinstance(rows, BlockRows)]
     if not elsewhere:
         return MemoryRows(np.column_stack([first[:], more[:]]))

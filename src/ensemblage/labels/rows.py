@@ -18,7 +18,6 @@ from ensemblage.labels.threads import row_blocks
 
 if TYPE_CHECKING:
     from ensemblage.labels.ensemble import Ensemble
-    from ensemblage.labels.soft import SoftEnsemble
 
 
 class Distinct(Protocol):
@@ -99,7 +98,7 @@ class Rows:
 
     @classmethod
     def of(
-        cls, ensemble: Ensemble | SoftEnsemble, weights: NDArray[np.float64], sample_weight: NDArray[np.int64] | None
+        cls, ensemble: Ensemble, weights: NDArray[np.float64], sample_weight: NDArray[np.int64] | None
     ) -> tuple[NDArray[np.intp], Rows]:
         """What there is to cluster, and the partitions that have a say: of weight > 0, with labels that count."""
         voting = np.flatnonzero((weights > 0) & (ensemble.n_clusters > 0))
@@ -186,7 +185,7 @@ class Rows:
 
 
 def labelled_rows(
-    ensemble: Ensemble | SoftEnsemble, weights: NDArray[np.float64], sample_weight: NDArray[np.int64] | None = None
+    ensemble: Ensemble, weights: NDArray[np.float64], sample_weight: NDArray[np.int64] | None = None
 ) -> Rows:
     """Distinct rows without the one that is missing everywhere; it sorts last, for its codes are the largest."""
     counted = ensemble._with_sample_weight(sample_weight)

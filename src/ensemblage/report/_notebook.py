@@ -15,7 +15,7 @@ import numpy as np
 from ensemblage.base.sklearn import transform_named
 from ensemblage.base.text import write_text
 from ensemblage.base.validation import check_path
-from ensemblage.labels.soft import as_any_ensemble
+from ensemblage.labels.ensemble import as_any_ensemble
 from ensemblage.profiles import profile
 from ensemblage.report._answer import headline
 from ensemblage.report._build import render

@@ -281,8 +281,8 @@ def test_a_kill_between_record_and_file(tmp_path, ensemble, monkeypatch):
     (tmp_path / "out" / "summary.json").write_text(json.dumps({**summary, "title": "Another"}), encoding="utf-8")
     with monkeypatch.context() as patch:
         patch.setattr(os, "replace", killed)
-        patch.setattr("ensemblage.cli._errors._leave", lambda message, code: sys.exit(code))
-        assert call("report", tmp_path / "out").exit_code == 2
+        patch.setattr("ensemblage.cli._errors._leave", lambda message, received: sys.exit(130))
+        assert call("report", tmp_path / "out").exit_code == 130
     succeed("combine", ensemble, "-k", 2, "-o", tmp_path / "out")
     assert names(tmp_path / "out") == WRITTEN
 

@@ -112,6 +112,19 @@ def test_weights_of_objects_are_copies(loss, a, missing):
     assert (weighted.objective_, weighted.n_iter_) == (copies.objective_, copies.n_iter_)
 
 
+@pytest.mark.parametrize(
+    ("seed", "way"),
+    [(12, (53, 0.417471471)), (24, (57, 0.304988946)), (50, (52, 0.477540539)), (52, (52, 0.454340389))],
+)
+def test_clusters_are_matched_by_their_objects_when_partitions_are_recombined(seed, way):
+    """Some rows have 200 objects. By rows instead of objects the search takes another way."""
+    random = np.random.default_rng(seed)
+    labels, weights = random.integers(4, size=(40, 7)), np.where(random.random(40) < 0.15, 200, 1)
+    model = SalsoConsensus(loss="nid", n_init=3, n_rounds=6, n_searches=1, random_state=seed)
+    model.fit(labels, sample_weight=weights)
+    assert (model.n_iter_, round(model.objective_, 9)) == way
+
+
 @pytest.mark.parametrize(("loss", "a"), SEARCHED)
 def test_a_draw_of_one_label_changes_nothing(loss, a):
     """No partition of what it labels is worse than another."""

@@ -203,6 +203,14 @@ def test_no_row_has_a_better_cluster_than_its_own(loss, a, missing):
                 assert expected_loss(labels, moved, loss, a=a) >= least - 1e-9
 
 
+@pytest.mark.parametrize("loss", ["vi", "binder"])
+def test_nearly_all_objects_may_be_in_one_cluster(loss):
+    """Each draw has another object alone: to have all in one cluster is best."""
+    labels = np.eye(12, dtype=int)
+    losses = SalsoConsensus(loss=loss, n_init=4, n_rounds=0, max_zealous=0, random_state=0).fit(labels).losses_
+    assert_allclose(losses, expected_loss(labels, np.zeros(12, dtype=int), loss), rtol=1e-12)
+
+
 def test_a_long_search_of_up_to_a_hundred_thousand_labels():
     """1,000 rows of 100 draws: 4 searches of 20 rounds; with one row more, one search of 3."""
     random = np.random.default_rng(0)

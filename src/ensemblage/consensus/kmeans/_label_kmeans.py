@@ -355,10 +355,7 @@ def _best_candidate(
     check_look_ups(codes, offsets, table)
 
     def total(codes: Any, base: Any, nearest: Any, counts: Any, *of_candidates: Any) -> NDArray[np.float64]:
-        totals = np.empty(LANES)
-        if not hasattr(_of_thread, "distances"):  # of every block of a thread: new memory costs as much as filling it
-            _of_thread.distances = np.empty((SUM_ROWS, LANES), dtype=np.float32)
-        of_lanes = np.asarray(_of_thread.distances[: len(codes)])
+        totals, of_lanes = np.empty(LANES), room_of_thread(len(codes))
         limit_distances(codes, base, nearest, counts, of_lanes, offsets, table, totals)
         for kept, lane in zip(of_candidates, of_lanes.T, strict=False):
             kept[:] = lane
@@ -367,6 +364,16 @@ def _best_candidate(
     totals = np.array(codes.map(total, reads=[base, nearest, counts], writes=distances, n_jobs=n_jobs, size=SUM_ROWS))
     best = int(np.argmin(totals.sum(axis=0)[: len(candidates)]))
     return best, totals[:, best]
+
+
+def room_of_thread(n_rows: int) -> NDArray[np.float32]:
+    """(n_rows, LANES) for a block's distances, the same memory for every block of a thread.
+
+    A function of the module: workers find it by its name, for what a thread has cannot be sent to them.
+    """
+    if not hasattr(_of_thread, "distances"):
+        _of_thread.distances = np.empty((SUM_ROWS, LANES), dtype=np.float32)
+    return np.asarray(_of_thread.distances[:n_rows])
 
 
 def _draw(

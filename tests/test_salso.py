@@ -232,6 +232,16 @@ def test_a_long_search_of_up_to_a_hundred_thousand_labels():
         assert len(SalsoConsensus(n_searches=3, **given).fit(labels[:m]).losses_) == 3
 
 
+@pytest.mark.parametrize(("loss", "a"), [("vi", 1), *SEARCHED])
+def test_what_a_move_must_gain_is_in_the_unit_of_the_weights(loss, a):
+    """Weights of draws in another unit, a power of two, are the same weights."""
+    labels, weights = noisy_draws(), np.arange(1, 10)
+    given = {"loss": loss, "a": a, "n_init": 4, "n_rounds": 0, "random_state": 0}
+    expected = SalsoConsensus(weights=weights, **given).fit(labels)
+    for unit in (2.0**-40, 2.0**40):
+        assert_same(SalsoConsensus(weights=weights * unit, **given).fit(labels), expected)
+
+
 @pytest.mark.parametrize(("loss", "times"), [("vi", 10_000_019), ("binder", 50_000_017)])
 def test_a_move_must_gain_more_than_rounding(loss, times):
     """Of up to two thousand million objects ties are ties: so many copies of all take the same way."""

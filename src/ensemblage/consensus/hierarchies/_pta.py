@@ -112,8 +112,9 @@ def fill_neighbours(
 ) -> None:
     """Elite neighbours of some rows, and of which they are, with co-associations; where no room is, their number."""
     counters, part = np.empty((2, len(found.degrees)), dtype=found.work), slice(indptr[rows.start], indptr[rows.stop])
-    of_rows = found.thresholds, counters, found.degrees[rows]
-    find_elite(*found.compared, rows.start, rows.stop, *of_rows, neighbours[part], links[part])
+    columns, absent, weights, total = found.compared
+    given = columns, absent, weights, total, rows.start, rows.stop, found.thresholds, counters
+    find_elite(*given, found.degrees[rows], neighbours[part], links[part])
 
 
 class EliteGraph(NamedTuple):

@@ -331,7 +331,7 @@ class Search:
         what it does not label, or has in more clusters than are allowed, is allocated after the others; ONE: a single
         cluster; BEST_DRAW: the best of some draws.
         """
-        (m, p), K = self.draws.codes.shape, len(self.n_rows)
+        m, p, K = len(self.labels), len(self.draws.weights), len(self.n_rows)
         if kind in (0, 2):
             self.set_labels(np.full(m, -1), complete=True)
         elif kind == 1:

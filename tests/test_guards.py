@@ -19,6 +19,7 @@ import pytest
 from joblib import Parallel, delayed, parallel_config
 from limits import limit
 from public import OBJECTS
+from scipy import linalg
 from scipy.sparse import csr_array
 from sklearn.metrics import adjusted_rand_score
 from strategies import random_labels, usual
@@ -51,7 +52,7 @@ from ensemblage import (
 )
 from ensemblage.answer import _of_blocks, choose_k, choose_k_monti
 from ensemblage.base.validation import parameter_constraints
-from ensemblage.consensus.graphs import _ncut
+from ensemblage.consensus.graphs import _partition_graph
 from ensemblage.generation import make_pool
 from ensemblage.io import _gower
 from ensemblage.io._features import features_of
@@ -709,8 +710,8 @@ def test_eigenvectors_that_lapack_does_not_find(monkeypatch, n_found):
             raise np.linalg.LinAlgError
         return np.ones(n_found), np.ones((len(matrix), n_found))
 
-    monkeypatch.setattr(_ncut, "eigh", eigh)
-    values, vectors = _ncut.leading_eigenvectors(np.diag([1.0, 3, 2]), 2, np.random.RandomState(0))
+    monkeypatch.setattr(linalg, "eigh", eigh)
+    values, vectors = _partition_graph.leading_eigenvectors(np.diag([1.0, 3, 2]), 2, np.random.RandomState(0))
     assert values.tolist() == [3, 2]
     assert np.abs(vectors).tolist() == [[0, 0], [1, 0], [0, 1]]
 

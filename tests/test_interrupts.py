@@ -31,7 +31,7 @@ from ensemblage import (
     KMeansConsensus,
     kernels,
 )
-from ensemblage.consensus.graphs._ncut import leading_eigenvectors
+from ensemblage.consensus.graphs._partition_graph import leading_eigenvectors
 from ensemblage.kernels import _graphs
 from ensemblage.kernels._average_linkage import Clusters, Compared, Nearest, average_chain
 from ensemblage.kernels._bitmaps import BLOCK_BITS, WORDS, plane_count

@@ -16,11 +16,11 @@ from ensemblage.base.random import task_seeds
 from ensemblage.base.validation import Bytes, Constraints, Flag, Whole, Words, check_bytes
 from ensemblage.consensus._capabilities import Capabilities
 from ensemblage.consensus._precomputed import THRESHOLD_CONSTRAINTS, SimilarityConsensus, threshold_of
-from ensemblage.consensus.graphs._ncut import cut_bytes
 from ensemblage.consensus.graphs._partition_graph import (
     GRAPH_CONSTRAINTS,
     METIS_CONSTRAINTS,
     clusters_of_parts,
+    cut_bytes,
     cut_graph,
     joins_twins,
     metis_bytes,
@@ -273,8 +273,9 @@ class CSPA(SimilarityConsensus):
     association_threshold_: float = field(init=False)
 
     def _restrict(self, able: Capabilities) -> Capabilities:
-        able = able.without_similarities if isinstance(self.association_threshold, str) else able
-        return replace(able, sample_weight=joins_twins(self), must_link=self.distinct)
+        by_rule = isinstance(self.association_threshold, str)
+        given = {} if not by_rule else {"similarities": False, "sparse_similarities": False}
+        return replace(able, sample_weight=joins_twins(self), must_link=self.distinct, **given)
 
     def _make_rows(self, rows: Rows) -> Rows:
         return vertices_of(self, rows)

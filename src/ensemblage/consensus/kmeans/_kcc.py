@@ -12,7 +12,6 @@ from ensemblage.base.validation import Constraints, Flag, Number, Whole, Words, 
 from ensemblage.consensus._base import InductiveConsensus
 from ensemblage.consensus._capabilities import Capabilities
 from ensemblage.consensus._incremental import IncrementalConsensus
-from ensemblage.consensus._local_weights import local_weights
 from ensemblage.consensus.evidence import Candidates, Evidence, Trace
 from ensemblage.consensus.kmeans._density_climb import climb_density
 from ensemblage.consensus.kmeans._km import UTILITIES, CategoryUtility, LocalUtility
@@ -28,7 +27,7 @@ from ensemblage.labels.ensemble import Ensemble
 from ensemblage.labels.links import ImpossiblePairs
 from ensemblage.labels.rows import Rows
 from ensemblage.metrics._agreement import scores_of_sums, summand, sums_of_profile, weighted_mean
-from ensemblage.metrics._cluster_weights import CLUSTER_WEIGHTS
+from ensemblage.metrics._cluster_weights import CLUSTER_WEIGHTS, local_weights
 
 ROWS_OF_STARTS = 2**17
 """Distinct rows that "auto" starts on."""

@@ -177,11 +177,8 @@ def table_of_labels(local: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]
     return np.insert(np.concatenate(local), np.cumsum(list(map(len, local))), 0.0)
 
 
-def local_weights(model: Any, rows: Rows) -> NDArray[np.float64] | None:
-    """(offsets[p],) ``cluster_weights`` of a consensus, None: 1 for all. The model keeps ``cluster_weights_``."""
-    model.__dict__.pop("cluster_weights_", None)  # of an earlier fit
-    if model.cluster_weights is None:
-        return None
+def local_weights(model: Any, rows: Rows) -> NDArray[np.float64]:
+    """(offsets[p],) the ``cluster_weights`` of a consensus, which keeps ``cluster_weights_`` of all its partitions."""
     voting, name = model._voting.tolist(), type(model).__name__
     local = check_cluster_weights(model.cluster_weights, rows, rows.weights, name, voting, model.n_jobs)
     of_partitions = dict(zip(voting, local, strict=True))

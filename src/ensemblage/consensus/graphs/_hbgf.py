@@ -432,10 +432,11 @@ class HBGF(BaseConsensus):
 
     def _fit(self, rows: Rows) -> NDArray[Any]:
         k = self._check_n_clusters(rows)
-        self.__dict__.pop("normalized_association_", None)  # of an earlier fit
+        for name in ("cluster_weights_", "normalized_association_"):  # of an earlier fit
+            self.__dict__.pop(name, None)
         (seed,) = task_seeds(self.random_state, 1).tolist()
         check_enough_labels(self, rows, k)
-        local = local_weights(self, rows)
+        local = None if self.cluster_weights is None else local_weights(self, rows)
         of_clusters: Any = 1.0 if local is None else local[rows.labels]
         edge_weights = np.repeat(rows.weights, rows.n_clusters) * of_clusters
         given = rows.codes, rows.counts, rows.offsets

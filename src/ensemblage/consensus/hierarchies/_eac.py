@@ -237,7 +237,7 @@ class EvidenceAccumulation(SimilarityConsensus):
         # Asked before the parameters are checked, too: an array has no truth value.
         is_plain = str(self.similarity) == "coassociation"
         by_counts = is_plain and self.cluster_weights is None and not isinstance(self.association_threshold, str)
-        return able if by_counts else able.without_similarities
+        return able if by_counts else replace(able, similarities=False)
 
     def _make_rows(self, rows: Rows) -> Rows:
         if self.distinct:
@@ -257,7 +257,8 @@ class EvidenceAccumulation(SimilarityConsensus):
         threshold = threshold_of(self, rows) or None
         if isinstance(self.association_threshold, str):
             self._check_bytes(rows, k or 0, more=self._matrices(rows, threshold is not None).n_bytes(len(rows)))
-        eci = local_weights(self, rows)
+        self.__dict__.pop("cluster_weights_", None)  # of an earlier fit
+        eci = None if self.cluster_weights is None else local_weights(self, rows)
         ordered, order, place = by_content(rows)
         of_labels = SIMILARITIES[self.similarity]
         H = None if of_labels is None else ordered.binary_matrix()

@@ -211,9 +211,10 @@ class KMeansConsensus(InductiveConsensus, IncrementalConsensus):
             )
 
     def _fit(self, rows: Rows) -> NDArray[Any]:
-        for name in ("agreement_", "density_trace_"):  # of an earlier fit
+        for name in ("agreement_", "cluster_weights_", "density_trace_"):  # of an earlier fit
             self.__dict__.pop(name, None)
-        local, of_rows = local_weights(self, rows), (rows.offsets, rows.weights, rows.label_sizes(self.n_jobs))
+        local = None if self.cluster_weights is None else local_weights(self, rows)
+        of_rows = (rows.offsets, rows.weights, rows.label_sizes(self.n_jobs))
         if local is not None:
             utility: CategoryUtility = LocalUtility(*of_rows, local)
         else:

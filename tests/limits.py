@@ -62,7 +62,7 @@ PLACES = {
     "rows that are coded at once": "ensemblage.io._out_of_core.BATCH_ROWS",
     "rows that are sorted at once on disk": "ensemblage.labels.disk.run_rows",
     "rows of the same first word": "ensemblage.labels.distinct.LONGEST_RUN",
-    "rows that one row is compared with": "ensemblage.counting._pairs.PAIR_BLOCK",
+    "rows that one row is compared with": "ensemblage.metrics._coassociation.PAIR_BLOCK",
     "share of rows that SALSO mutates": "ensemblage.consensus.latent._salso.MUTATED",
     "share of the memory for distinct rows on disk": "ensemblage.labels.disk.SMALL_PART",
     "starts of latent classes that go on": "ensemblage.consensus.latent._lca.FINISHED",

@@ -201,14 +201,18 @@ def test_nested_partitions_end(monkeypatch):
     assert model.n_clusters_ == 7
 
 
-def test_where_lapack_fails_on_a_part_it_is_asked_for_all(monkeypatch):
+@pytest.mark.parametrize("n_found", [0, 1, None])
+def test_where_lapack_fails_on_a_part_it_is_asked_for_all(monkeypatch, n_found):
+    """It may give fewer than it was asked for, or fail."""
     eigh, asked = linalg.eigh, []
 
     def fail(matrix, subset_by_index=None, **options):
         asked.append(subset_by_index)
-        if subset_by_index is not None:
+        if subset_by_index is None:
+            return eigh(matrix, **options)
+        if n_found is None:
             raise linalg.LinAlgError("Internal Error.")
-        return eigh(matrix, **options)
+        return np.ones(n_found), np.ones((len(matrix), n_found))
 
     expected = cut(THREE_CLIQUES, 3)
     monkeypatch.setattr(linalg, "eigh", fail)

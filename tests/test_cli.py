@@ -88,9 +88,9 @@ def interrupt(monkeypatch):
     def finish(*args, **more):
         raise KeyboardInterrupt
 
-    def leave(message, code):
+    def leave(message, received):
         click.echo(message, err=True)
-        sys.exit(code)
+        sys.exit(130)
 
     monkeypatch.setattr(_errors, "_leave", leave)
     with monkeypatch.context() as patch:

@@ -272,9 +272,9 @@ class CSPA(SimilarityConsensus):
     association_threshold_: float = field(init=False)
 
     def _restrict(self, able: Capabilities) -> Capabilities:
-        by_rule = isinstance(self.association_threshold, str)
-        given = {} if not by_rule else {"similarities": False, "sparse_similarities": False}
-        return replace(able, sample_weight=joins_twins(self), must_link=self.distinct, **given)
+        if isinstance(self.association_threshold, str):
+            able = replace(able, similarities=False, sparse_similarities=False)
+        return replace(able, sample_weight=joins_twins(self), must_link=self.distinct)
 
     def _make_rows(self, rows: Rows) -> Rows:
         return vertices_of(self, rows)

@@ -127,7 +127,7 @@ def recipe(session: nox.Session) -> None:
 def paper(session: nox.Session) -> None:
     """The journal paper in build/paper/paper.pdf, its bibliography and its figure of scores."""
     session.install("-e", ".", "pypandoc-binary", "typst")
-    session.run("python", "paper/make_paper.py", "--pdf")
+    session.run("python", "lab/paper/make_paper.py", "--pdf")
 
 
 @nox.session(default=False)
@@ -144,9 +144,9 @@ def chooser(session: nox.Session) -> None:
     session.install("-e", ".")
     folder, *_ = session.posargs or ["build/worlds"]
     for first, last in WORLDS:
-        session.run("python", "docs/train_chooser.py", "worlds", folder, str(first), str(last))
-    session.run("python", "docs/train_chooser.py", "train", folder)
-    session.run("python", "docs/train_chooser.py", "score", folder)
+        session.run("python", "lab/scripts/train_chooser.py", "worlds", folder, str(first), str(last))
+    session.run("python", "lab/scripts/train_chooser.py", "train", folder)
+    session.run("python", "lab/scripts/train_chooser.py", "score", folder)
 
 
 @nox.session(default=False)
@@ -218,32 +218,32 @@ def conformance(session: nox.Session) -> None:
 def mutants(session: nox.Session) -> None:
     """Small errors, each against the tests that execute it: `nox -s mutants -- counting --sample 25 --minutes 20`."""
     session.install("-e", ".[test]", "coverage")
-    session.run("python", "tests/guards/mutants.py", *session.posargs)
-    session.run("python", "docs/make_reliability.py")
+    session.run("python", "lab/guards/mutants.py", *session.posargs)
+    session.run("python", "lab/scripts/make_reliability.py")
 
 
 @nox.session(default=False)
 def planted(session: nox.Session) -> None:
     """The bugs that tests once let pass, each planted again; words choose some by their names."""
     session.install("-e", ".[test]")
-    session.run("python", "tests/guards/planted.py", *session.posargs)
-    session.run("python", "docs/make_reliability.py")
+    session.run("python", "lab/guards/planted.py", *session.posargs)
+    session.run("python", "lab/scripts/make_reliability.py")
 
 
 @nox.session(default=False)
 def peers(session: nox.Session) -> None:
     """Our results beside those of other packages, run as black boxes: `nox -s peers -- kmodes gower`, or all."""
     session.install("-e", ".", "pandas", "genieclust", "clusim", "kmodes", "prince", "gower")
-    session.run("python", "tests/guards/peers.py", *session.posargs)
-    session.run("python", "docs/make_reliability.py")
+    session.run("python", "lab/guards/peers.py", *session.posargs)
+    session.run("python", "lab/scripts/make_reliability.py")
 
 
 @nox.session(default=False)
 def fuzz(session: nox.Session) -> None:
     """Random calls, arguments, files, kills and folders: `nox -s fuzz -- --minutes 10`."""
     session.install("-e", ".[test]")
-    session.run("python", "tests/guards/fuzz.py", *session.posargs, success_codes=[0, 1])
-    session.run("python", "docs/make_reliability.py")
+    session.run("python", "lab/guards/fuzz.py", *session.posargs, success_codes=[0, 1])
+    session.run("python", "lab/scripts/make_reliability.py")
 
 
 def lowest_versions() -> list[str]:

@@ -42,7 +42,6 @@ ROOMS = [
     "profiles",
     "plotting",
     "report",
-    "lab",
     "cli",
     "__main__",
 ]
@@ -186,11 +185,7 @@ def test_processes_that_compile_at_once_name_their_files_apart(tmp_path):
 def test_properties_that_are_computed_once_have_locks_that_a_fork_frees():
     """Python's own cached_property has one lock for a class up to 3.11, and none from 3.12 on."""
     files = {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for path in ROOT.rglob("*.py")}
-    # Of the reproduction's one user no two threads ask.
-    assert {name for name, text in files.items() if "cached_property" in text} == {
-        "base/cached.py",
-        "lab/reproduce/_paper.py",
-    }
+    assert {name for name, text in files.items() if "cached_property" in text} == {"base/cached.py"}
 
 
 def idle_texts(tree):
@@ -227,9 +222,8 @@ def texts_of(tree):
             yield node.value.replace("var(--", "var(")  # of style sheets
 
 
-# The page of a run ends with commands to copy, made from the command that the shell gave it. The leaderboard has those
-# that submit a method.
-SHELL = ("ensemblage.cli", "ensemblage.report._next", "ensemblage.lab.benchmark._explorer")
+# The page of a run ends with commands to copy, made from the command that the shell gave it.
+SHELL = ("ensemblage.cli", "ensemblage.report._next")
 
 
 def test_only_the_shell_spells_flags():

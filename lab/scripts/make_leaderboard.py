@@ -87,7 +87,7 @@ With k given, both defaults make members with about k clusters, which no pool he
 RUN = """## What was run
 
 `python lab/scripts/make_leaderboard.py` writes this page from the tables of one run, in
-[lab/records/leaderboard](../lab/records/leaderboard):
+[lab/records/leaderboard](../lab/records/leaderboard). The command belongs to the [laboratory](../lab/README.md):
 
     ensemblage benchmark --suite SUITE --data DATA --data TABLES --full --largest 2500 --seeds 1 --no-parts
         --pools random-k,diverse,published -o OUT

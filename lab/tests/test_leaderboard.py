@@ -502,7 +502,7 @@ def test_a_class_that_does_not_cluster_is_refused_before_the_run(tmp_path):
     done = CliRunner().invoke(main, arguments)
     assert done.exit_code == 2
     assert "--method must name classes that cluster 24 objects" in done.stderr
-    assert "type <U1. Correct the class, or name another." in done.stderr
+    assert "type <U1. Give one for each row of the labels, -1 for no cluster. Correct the class, or" in done.stderr
     assert not (tmp_path / "out").exists()
 
 

@@ -28,9 +28,3 @@ def test_only_the_shell_spells_flags():
 def test_docstrings_and_messages_have_no_phrase_to_replace():
     said = [f"{name}: {what}" for name, path in SOURCES.items() for text in strings(path) for what in found(text)]
     assert said == []
-
-
-def test_properties_that_are_computed_once_are_of_one_user():
-    """No two threads ask for the tables of a paper."""
-    by_python = {name for name, path in SOURCES.items() if "cached_property" in path.read_text(encoding="utf-8")}
-    assert by_python == {"reproduce/_paper.py"}

@@ -14,8 +14,7 @@ from typing import Generic, TypeVar
 
 from ensemblage.base.atomic import make_folder
 from ensemblage.base.lock import only_user
-from ensemblage.labels.interrupts import StopFlag, Stopped, check_stopped, unless
-from ensemblage.labels.threads import one_native_thread
+from ensemblage.labels.threads import StopFlag, Stopped, check_stopped, one_native_thread, unless
 from ensemblage_lab._store import Key, Made, Origin, Result, Store
 from ensemblage_lab._worker import Limits, OutOfTimeError, Worker
 

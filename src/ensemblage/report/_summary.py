@@ -19,8 +19,7 @@ from ensemblage.base.validation import check_weights, check_whole
 from ensemblage.consensus import GreedyKMeansConsensus
 from ensemblage.consensus._base import BaseConsensus
 from ensemblage.consensus.evidence import Evidence, Memberships
-from ensemblage.labels.ensemble import Ensemble
-from ensemblage.labels.soft import SoftEnsemble, as_any_ensemble
+from ensemblage.labels.ensemble import Ensemble, as_any_ensemble
 from ensemblage.metrics import cluster_density, membership_entropy
 from ensemblage.metrics._agreement import agreement_matrix, agreement_with, weighted_mean
 from ensemblage.plotting._clusters import confidence_quantiles
@@ -268,7 +267,7 @@ def summarize(
 
 
 def _records(
-    ensemble: Ensemble | SoftEnsemble, method: Any, shown: MatrixObjects, points: NDArray[Any]
+    ensemble: Ensemble, method: Any, shown: MatrixObjects, points: NDArray[Any]
 ) -> tuple[list[Evidence], list[float | None] | None]:
     """The method's evidence, soft memberships of the objects that figures draw among it; and the entropy of those of
     the points, if the method has votes.

@@ -101,5 +101,5 @@ def profile_of_table(path: Path, members: Members, source: Source, consensus: An
 def _drop_columns(table: Table, names: Collection[str | None]) -> Table:
     """The table without ids and known classes, which clusters are compared with elsewhere; roles stay as they are."""
     kept = replace(table, columns=[column for column in table.columns if column.name not in names])
-    kept.__dict__["found_roles"] = {column.name: table.found_roles[column.name] for column in kept.columns}
+    kept.found_roles = {column.name: table.found_roles[column.name] for column in kept.columns}
     return kept

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.base.validation import Constraints, Flag, Number, Whole, Words, weight_unit
+from ensemblage.consensus import _incremental
 from ensemblage.consensus._base import InductiveConsensus
 from ensemblage.consensus._capabilities import Capabilities
-from ensemblage.consensus._incremental import IncrementalConsensus
 from ensemblage.consensus._local_weights import local_weights
 from ensemblage.consensus.evidence import Candidates, Evidence, Trace
 from ensemblage.consensus.kmeans._density_climb import climb_density
@@ -53,7 +53,7 @@ SMOOTHING = float(np.finfo(np.float64).eps)
 
 
 @dataclass(eq=False, repr=False)
-class KMeansConsensus(InductiveConsensus, IncrementalConsensus):
+class KMeansConsensus(InductiveConsensus):
     """Use it for any number of objects, k given or unknown: k-means on the binary matrix H, in linear time.
 
     With the category utility this is the KM of Candel, KCC with U_c of Wu et al., and QMI of Topchy et al.: all three
@@ -200,6 +200,8 @@ class KMeansConsensus(InductiveConsensus, IncrementalConsensus):
     density_trace_: list[float] = field(init=False)
     start_on_: int | None = field(init=False)
     agreement_: dict[int, float] = field(init=False)
+
+    add_partitions = _incremental.add_partitions
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -194,42 +194,6 @@ def trajectory_similarities(W: EliteGraph, T: int, n_jobs: int | None) -> NDArra
     return condensed[:start]
 
 
-def cluster_similarities(W: EliteGraph, rows: Rows, T: int, n_jobs: int | None) -> NDArray[np.float64]:
-    """B, (r, d): mean cosine of a row's trajectory with those of the rows of each cluster, without all pairs of rows.
-
-    A row without neighbours is like itself alone. With Y = G_ii^-1/2 times H, its columns divided by their sums, B is
-    G_ii^-1/2 times the sum over t of P^t (P^t)ᵀ Y. O(r nnz T) time for G_ii, O(d nnz T) for the rest.
-    """
-    m, forth, back = len(rows), step_of(W), step_of(W, back=True)
-    H = rows.binary_matrix()
-    H = (H / H.sum(axis=0)).tocsc()
-    squares = np.zeros(m)
-
-    def square(block: slice) -> None:
-        points = np.zeros((m, block.stop - block.start))
-        points[np.arange(block.start, block.stop), np.arange(points.shape[1])] = 1
-        for _ in range(T):
-            points = back(points)
-            squares[block] += np.einsum("ij,ij->j", points, points)
-
-    parallel_map(square, row_blocks(m, WIDTH), n_jobs)
-    scale = np.sqrt(np.divide(1.0, squares, out=np.zeros(m), where=squares > 0))
-    B = np.empty(H.shape)
-
-    def fill(block: slice) -> None:
-        share = H[:, block].toarray()
-        steps = [scale[:, None] * share]
-        for _ in range(T):
-            steps.append(back(steps[-1]))
-        points = np.zeros_like(share)
-        while len(steps) > 1:
-            points = forth(points + steps.pop())
-        B[:, block] = np.where(scale[:, None] > 0, scale[:, None] * points, share)
-
-    parallel_map(fill, row_blocks(H.shape[1], WIDTH), n_jobs)
-    return B
-
-
 def default_number(m: int) -> int:
     """Elite neighbours and steps for m rows: min(20, ⌊√m / 2⌋), at least 2."""
     return max(2, min(20, math.isqrt(m) // 2))

@@ -12,7 +12,6 @@ from ensemblage.base.validation import Constraints, Flag, Number, Whole, Words, 
 from ensemblage.consensus import _incremental
 from ensemblage.consensus._base import InductiveConsensus
 from ensemblage.consensus._capabilities import Capabilities
-from ensemblage.consensus._local_weights import local_weights
 from ensemblage.consensus.evidence import Candidates, Evidence, Trace
 from ensemblage.consensus.kmeans._density_climb import climb_density
 from ensemblage.consensus.kmeans._km import UTILITIES, CategoryUtility, LocalUtility
@@ -28,7 +27,7 @@ from ensemblage.labels.ensemble import Ensemble
 from ensemblage.labels.links import ImpossiblePairs
 from ensemblage.labels.rows import Rows
 from ensemblage.metrics._agreement import scores_of_sums, summand, sums_of_profile, weighted_mean
-from ensemblage.metrics._cluster_weights import CLUSTER_WEIGHTS
+from ensemblage.metrics._cluster_weights import CLUSTER_WEIGHTS, local_weights
 
 ROWS_OF_STARTS = 2**17
 """Distinct rows that "auto" starts on."""
@@ -214,9 +213,10 @@ class KMeansConsensus(InductiveConsensus):
             )
 
     def _fit(self, rows: Rows) -> NDArray[Any]:
-        for name in ("agreement_", "density_trace_"):  # of an earlier fit
+        for name in ("agreement_", "cluster_weights_", "density_trace_"):  # of an earlier fit
             self.__dict__.pop(name, None)
-        local, of_rows = local_weights(self, rows), (rows.offsets, rows.weights, rows.label_sizes(self.n_jobs))
+        local = None if self.cluster_weights is None else local_weights(self, rows)
+        of_rows = (rows.offsets, rows.weights, rows.label_sizes(self.n_jobs))
         if local is not None:
             utility: CategoryUtility = LocalUtility(*of_rows, local)
         else:

@@ -256,7 +256,7 @@ ARGUMENTS = [
     ["run", "../in/x.csv", "--k-range", "2:300", "-o", "out"],
     ["run", "../in/x.csv", "-k", "2", "--method", "", "-o", "out"],
     ["run", "../in/x.csv", "-k", "2", "--method", "magic", "-o", "out"],
-    ["run", "../in/x.csv", "--method", "km", "-o", "out"],
+    ["run", "../in/x.csv", "--method", "hbgf", "-o", "out"],
     ["run", "../in/x.csv", "-k", "2", "--id-column", "z", "-o", "out"],
     ["run", "../in/x.csv", "-k", "2", "--id-column", "", "-o", "out"],
     ["run", "../in/x.csv", "-k", "2", "--drop-column", "z", "-o", "out"],

@@ -49,7 +49,7 @@ from ensemblage import (
     ranking,
     read_table,
 )
-from ensemblage.answer import _of_blocks, choose_k, choose_k_monti
+from ensemblage.answer import choose_k, choose_k_monti
 from ensemblage.base.validation import parameter_constraints
 from ensemblage.consensus.graphs import _ncut
 from ensemblage.generation import make_pool
@@ -67,6 +67,7 @@ from ensemblage.metrics._coassociation import Associations
 from ensemblage.metrics._internal import _ohl
 from ensemblage.metrics._internal._geometry import Geometry
 from ensemblage.metrics._mm_index import weights_of
+from ensemblage.pipeline import _of_blocks
 
 
 @pytest.mark.skipif("ensemblage-" in str(mutations.ROOT), reason="a bug is planted")

@@ -22,11 +22,10 @@ from ensemblage import (
     report,
 )
 from ensemblage._version import __version__
-from ensemblage.answer import KChoice, MethodComparison, Plan, compare_methods
-from ensemblage.answer._chooser import Chosen
-from ensemblage.answer._consensus_clustering import ConsensusClustering
-from ensemblage.answer._saved import save_model
-from ensemblage.answer._second_sample import SecondSample, has_second_sample, take_second_sample
+from ensemblage.choices._chooser import Chosen
+from ensemblage.choices._k_choice import KChoice
+from ensemblage.choices._method_comparison import MethodComparison, compare_methods
+from ensemblage.choices._plan import Plan
 from ensemblage.cli._annotate import check_copy, is_annotated_copy, write_cells
 from ensemblage.cli._answer import alerts_refused, spelled_alerts
 from ensemblage.cli._compare import LabelTable, align, check_align, identity_of, read_labels
@@ -60,6 +59,9 @@ from ensemblage.counting._contingency import table_cells
 from ensemblage.io._features import Features
 from ensemblage.io._members import Members
 from ensemblage.kernels._jit import told_of_compiling
+from ensemblage.pipeline._consensus_clustering import ConsensusClustering
+from ensemblage.pipeline._saved import save_model
+from ensemblage.pipeline._second_sample import SecondSample, has_second_sample, take_second_sample
 from ensemblage.report._object_table import remove_objects
 from ensemblage.stability import MergedClusters
 

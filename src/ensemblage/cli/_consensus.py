@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ensemblage import METHODS, make_consensus
-from ensemblage.answer import Plan
-from ensemblage.answer._execution import consensus_of
 from ensemblage.base.validation import check_parameters, check_weights
+from ensemblage.choices._plan import Plan
 from ensemblage.cli._methods import check_names, text_of
 from ensemblage.cli._progress import tell
+from ensemblage.pipeline._execution import consensus_of
 
 
 @dataclass(frozen=True)

@@ -20,12 +20,10 @@ from ensemblage import (
     SubspacePartitions,
     USpecPartitions,
 )
-from ensemblage.answer import Plan
-from ensemblage.answer._chooser import candidate_named, candidate_text
-from ensemblage.answer._default_plan import default_method
-from ensemblage.answer._execution import generated, weights_of_members
 from ensemblage.base.options import Option
 from ensemblage.base.selections import BY_CONSENSUS, DEFAULT_SELECTION, LEARNED
+from ensemblage.choices._chooser import candidate_named, candidate_text
+from ensemblage.choices._plan import Plan
 from ensemblage.cli._options import option_text
 from ensemblage.cli._progress import progress_bar, tell, tell_notes
 from ensemblage.cli._source import Source
@@ -35,6 +33,8 @@ from ensemblage.generation._mixed import N_ALGORITHMS
 from ensemblage.generation._parallel import fewer_clusters_text
 from ensemblage.generation._sampled_kmeans import N_STEPS
 from ensemblage.io._features import Features
+from ensemblage.pipeline._default_plan import default_method
+from ensemblage.pipeline._execution import generated, weights_of_members
 
 INDEPENDENT: dict[str, Callable[..., RandomKPartitions]] = {
     "random-k": RandomKPartitions,

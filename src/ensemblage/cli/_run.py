@@ -13,22 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage import Ensemble, load, make_consensus
-from ensemblage.answer import KChoice, Plan
-from ensemblage.answer._chooser import Chosen
-from ensemblage.answer._consensus_clustering import ConsensusClustering
-from ensemblage.answer._default_plan import Wishes, check_n_clusters, plan_of, with_consensus
-from ensemblage.answer._execution import (
-    choice_of,
-    chosen_of,
-    generator_of,
-    learned_weights,
-    number_of_clusters,
-    set_weights,
-    weighed,
-)
-from ensemblage.answer._saved import save_model
 from ensemblage.base.options import Option
 from ensemblage.base.selections import BY_CONSENSUS, LEARNED
+from ensemblage.choices._chooser import Chosen
+from ensemblage.choices._k_choice import KChoice
+from ensemblage.choices._plan import Plan
 from ensemblage.cli._analysis import (
     AnalysisRequest,
     CommonOptions,
@@ -61,6 +50,18 @@ from ensemblage.cli._without_columns import check_without_columns, n_left_out
 from ensemblage.generation._candidates import Made
 from ensemblage.io import Preprocessor
 from ensemblage.io._features import Features
+from ensemblage.pipeline._consensus_clustering import ConsensusClustering
+from ensemblage.pipeline._default_plan import Wishes, check_n_clusters, plan_of, with_consensus
+from ensemblage.pipeline._execution import (
+    choice_of,
+    chosen_of,
+    generator_of,
+    learned_weights,
+    number_of_clusters,
+    set_weights,
+    weighed,
+)
+from ensemblage.pipeline._saved import save_model
 
 CHOSEN = "km"
 """What combines the partitions where the number of clusters is looked for."""

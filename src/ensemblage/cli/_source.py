@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.answer._to_anndata import KEY
 from ensemblage.base.cached import once
 from ensemblage.base.text import some
 from ensemblage.cli._options import option_name, shell_text
@@ -28,6 +27,7 @@ from ensemblage.io._labels import as_labels
 from ensemblage.io._members import Members, members_of
 from ensemblage.labels.coding import VOTE
 from ensemblage.labels.ensemble import Ensemble
+from ensemblage.pipeline._to_anndata import KEY
 from ensemblage.report._layout import plural
 
 READING = ("encoding", "has_header", "transpose", "delimiter", "decimal", "sheet", "missing_codes", "skip_rows")

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ensemblage.answer import Plan
-from ensemblage.answer._default_plan import can_be_repeated
+from ensemblage.choices._plan import Plan
 from ensemblage.cli._generation import Generation
 from ensemblage.cli._progress import progress_bar
 from ensemblage.cli._resampling import ResamplingPlan
 from ensemblage.io._features import Features
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.metrics._agreement import agreement_with
+from ensemblage.pipeline._default_plan import can_be_repeated
 from ensemblage.profiles import Profile
 from ensemblage.profiles._separation import separations
 

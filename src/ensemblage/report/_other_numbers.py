@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage import plotting
-from ensemblage.answer import KChoice
 from ensemblage.base.text import listing
+from ensemblage.choices._k_choice import KChoice
 from ensemblage.metrics import align_labels
 from ensemblage.report._chosen import rated_numbers
 from ensemblage.report._drawn import tree_svg

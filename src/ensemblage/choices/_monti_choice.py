@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array, check_random_state
 
-from ensemblage.answer._hclust import hclust, numbers_by_first
 from ensemblage.base.features import features_checked
 from ensemblage.base.memory import MAX_BYTES, OVERHEAD, check_fits
 from ensemblage.base.random import task_seeds
 from ensemblage.base.validation import check_choice, check_progress, check_whole, format_value
+from ensemblage.choices._hclust import hclust, numbers_by_first
 from ensemblage.consensus.hierarchies._eac import EvidenceAccumulation
 from ensemblage.consensus.hierarchies._linkage import LINKAGES
 from ensemblage.generation import ResampledPartitions

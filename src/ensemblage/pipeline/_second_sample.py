@@ -14,9 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from ensemblage.answer._chooser import Chosen
-from ensemblage.answer._execution import learned_weights
 from ensemblage.base.random import task_seeds
+from ensemblage.choices._chooser import Chosen
 from ensemblage.consensus._model import Assignment
 from ensemblage.generation._clusterers import nearest_rows
 from ensemblage.generation._dense_rows import dense_rows
@@ -24,6 +23,7 @@ from ensemblage.labels.blocks import LabelRows, MemoryRows
 from ensemblage.labels.disk import side_by_side
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.metrics._certainty import Association, Certainty, certainty_of_new, certainty_of_rows
+from ensemblage.pipeline._execution import learned_weights
 
 Matrix = NDArray[np.float64]
 

@@ -15,11 +15,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.answer._agreed_k import EVERY, numbers_around
-from ensemblage.answer._candidate_features import CONSENSUS, Described, describe, describe_again, feature_names
-from ensemblage.answer._candidate_pool import all_candidates, numbers_beside
-from ensemblage.answer._trees import Trees
 from ensemblage.base.random import settled_rows
+from ensemblage.choices._agreed_k import EVERY, numbers_around
+from ensemblage.choices._candidate_features import CONSENSUS, Described, describe, describe_again, feature_names
+from ensemblage.choices._candidate_pool import all_candidates, numbers_beside
+from ensemblage.choices._trees import Trees
 from ensemblage.generation._candidates import Labels, Made, Origin, Pool, larger_numbers, numbers_of_clusters
 from ensemblage.generation._views import Matrix
 

@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from ensemblage.answer._choose_k import FEW, choose_k, too_few_rows
-from ensemblage.answer._chooser import NO_WEIGHT, Chosen, choose_candidate, weigh_again
-from ensemblage.answer._k_choice import KChoice
-from ensemblage.answer._plan import Plan
 from ensemblage.base.options import Message, Option
 from ensemblage.base.random import task_seeds
 from ensemblage.base.text import some
+from ensemblage.choices._choose_k import FEW, choose_k, too_few_rows
+from ensemblage.choices._chooser import NO_WEIGHT, Chosen, choose_candidate, weigh_again
+from ensemblage.choices._k_choice import KChoice
+from ensemblage.choices._plan import Plan
 from ensemblage.generation import DiversePartitions
 from ensemblage.generation._base import ensemble_of
 from ensemblage.generation._candidates import Made

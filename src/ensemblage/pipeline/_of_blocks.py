@@ -14,25 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.answer._chooser import choose_candidate
-from ensemblage.answer._execution import (
-    consensus_of,
-    generator_of,
-    learned_weights,
-    number_of_clusters,
-    set_weights,
-    weighed,
-)
-from ensemblage.answer._plan import Plan
-from ensemblage.answer._second_sample import (
-    SecondSample,
-    count_places,
-    second_generator,
-    second_of_counts,
-    second_seed,
-)
 from ensemblage.base.atomic import new_folder
 from ensemblage.base.validation import check_fitted
+from ensemblage.choices._chooser import choose_candidate
+from ensemblage.choices._plan import Plan
 from ensemblage.generation._candidates import Made
 from ensemblage.generation._clusterers import nearest_rows
 from ensemblage.generation._dense_rows import MOST_OF_SAMPLE, MOST_WHOLE, are_dense, drawn_rows
@@ -42,6 +27,21 @@ from ensemblage.labels.blocks import MemoryRows
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.labels.threads import one_native_thread, thread_count
 from ensemblage.metrics import verdicts
+from ensemblage.pipeline._execution import (
+    consensus_of,
+    generator_of,
+    learned_weights,
+    number_of_clusters,
+    set_weights,
+    weighed,
+)
+from ensemblage.pipeline._second_sample import (
+    SecondSample,
+    count_places,
+    second_generator,
+    second_of_counts,
+    second_seed,
+)
 
 logger = logging.getLogger(__name__)
 

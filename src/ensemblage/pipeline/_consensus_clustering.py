@@ -12,36 +12,6 @@ from sklearn.base import clone
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 
-from ensemblage.answer._chooser import Chosen
-from ensemblage.answer._default_plan import (
-    PARAMETERS,
-    Prepared,
-    Wishes,
-    check_n_clusters,
-    check_plan,
-    check_preparation,
-    largest_asked,
-    plan_of,
-    prepare,
-    takes_distances,
-)
-from ensemblage.answer._execution import (
-    check_votes,
-    choice_of,
-    chosen_of,
-    consensus_of,
-    generated,
-    generator_of,
-    learned_weights,
-    number_of_clusters,
-    set_weights,
-    weighed,
-    weights_of_members,
-)
-from ensemblage.answer._k_choice import KChoice
-from ensemblage.answer._of_blocks import check_learned, cluster_blocks
-from ensemblage.answer._plan import Plan
-from ensemblage.answer._second_sample import SecondSample, take_second_sample
 from ensemblage.base.random import seed_of
 from ensemblage.base.selections import DEFAULT_SELECTION, LEARNED
 from ensemblage.base.sklearn import BaseEstimator, ClusterMixin
@@ -55,6 +25,9 @@ from ensemblage.base.validation import (
     check_parameters,
     format_value,
 )
+from ensemblage.choices._chooser import Chosen
+from ensemblage.choices._k_choice import KChoice
+from ensemblage.choices._plan import Plan
 from ensemblage.consensus._model import BY_RULE, Assignment, Model, score_of
 from ensemblage.generation import RandomKPartitions
 from ensemblage.generation._candidates import Made
@@ -73,6 +46,33 @@ from ensemblage.labels.coding import (
     most_call_noise,
 )
 from ensemblage.labels.ensemble import Ensemble
+from ensemblage.pipeline._default_plan import (
+    PARAMETERS,
+    Prepared,
+    Wishes,
+    check_n_clusters,
+    check_plan,
+    check_preparation,
+    largest_asked,
+    plan_of,
+    prepare,
+    takes_distances,
+)
+from ensemblage.pipeline._execution import (
+    check_votes,
+    choice_of,
+    chosen_of,
+    consensus_of,
+    generated,
+    generator_of,
+    learned_weights,
+    number_of_clusters,
+    set_weights,
+    weighed,
+    weights_of_members,
+)
+from ensemblage.pipeline._of_blocks import check_learned, cluster_blocks
+from ensemblage.pipeline._second_sample import SecondSample, take_second_sample
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 

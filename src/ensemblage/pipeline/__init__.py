@@ -1,0 +1,1 @@
+"""A table's analysis: plan, candidates, choose, combine, certify, describe, save."""

@@ -168,16 +168,16 @@ def only_kernels():
 @pytest.fixture
 def unclear(monkeypatch):
     """No candidate partition is rated above what single clouds reach."""
-    from ensemblage.pipeline import _execution
+    from ensemblage.pipeline import _run
 
-    choose_candidate = _execution.choose_candidate
+    choose_candidate = _run.choose_candidate
 
     def choose(*args, **options):
         chosen = choose_candidate(*args, **options)
         vars(chosen)["is_clear"] = False
         return chosen
 
-    monkeypatch.setattr(_execution, "choose_candidate", choose)
+    monkeypatch.setattr(_run, "choose_candidate", choose)
 
 
 @pytest.fixture

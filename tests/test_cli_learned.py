@@ -13,7 +13,7 @@ from sklearn.datasets import load_wine, make_blobs
 
 from ensemblage import ConsensusClustering, default_plan, load, read_table
 from ensemblage.base.selections import DEFAULT_SELECTION
-from ensemblage.cli import _run, main
+from ensemblage.cli import main
 from ensemblage.cli._resampling import GeneratedConsensus, learned_generator
 from ensemblage.profiles import _effects
 from ensemblage.report._chosen import chosen_summary
@@ -71,7 +71,7 @@ def test_the_partitions_of_many_objects_are_rated_in_the_shell_too(tmp_path, mon
     assert found["cluster"].tolist() == same.labels_.tolist()
     assert model.chosen_ == same.chosen_
     with monkeypatch.context() as patch:
-        patch.setattr(_run, "_with_consensus", stopped)
+        patch.setattr("ensemblage.pipeline._run.combine", stopped)
         assert shell(*stopped_run(tmp_path)).exit_code != 0
     done = shell(*stopped_run(tmp_path))
     assert "made by an earlier run" in done.stderr
@@ -177,7 +177,7 @@ def test_a_run_that_was_stopped_goes_on(tmp_path, monkeypatch):
     def stop(*_):
         raise ValueError("Stopped.")
 
-    monkeypatch.setattr(_run, "_with_consensus", stop)
+    monkeypatch.setattr("ensemblage.pipeline._run.combine", stop)
     stopped = shell(*command)
     assert "keeps ensemble.npz" in stopped.stderr
     monkeypatch.undo()

@@ -67,7 +67,7 @@ from ensemblage.metrics._coassociation import Associations
 from ensemblage.metrics._internal import _ohl
 from ensemblage.metrics._internal._geometry import Geometry
 from ensemblage.metrics._mm_index import weights_of
-from ensemblage.pipeline import _of_blocks
+from ensemblage.pipeline import _blocks
 
 
 @pytest.mark.skipif("ensemblage-" in str(mutations.ROOT), reason="a bug is planted")
@@ -348,7 +348,7 @@ def test_some_rows_of_a_column_are_read_again_as_the_whole_is(tmp_path):
 
 def test_the_share_of_the_runner_up_is_what_is_left(tmp_path):
     kept = SimpleNamespace(at=lambda nearest: (nearest[:, 0], np.array([0.75, 1]), np.array([1, -1])))
-    _of_blocks._write_part(np.zeros((2, 1), dtype=int), 0, kept, str(tmp_path), None)
+    _blocks._write_part(np.zeros((2, 1), dtype=int), 0, kept, str(tmp_path), None)
     (path,) = tmp_path.iterdir()
     assert pd.read_parquet(path)["runner_up_share"].tolist() == [0.25, 0]
 

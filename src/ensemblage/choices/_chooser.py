@@ -204,6 +204,11 @@ def weigh_again(chosen: Chosen, made: Made, partitions: Mapping[Origin, Labels],
     return replace(chosen, weights=_weights(again)) if again else chosen
 
 
+def learned_weights(generator: Any, chosen: Chosen) -> list[float]:
+    """(p,) of the partitions of a fitted `ScaledPartitions`; one that it left out weighs next to nothing."""
+    return [chosen.weights.get(candidate, NO_WEIGHT) for candidate in generator._candidates]
+
+
 class Rated(NamedTuple):
     """Candidate partitions, and what the trees predict of them."""
 

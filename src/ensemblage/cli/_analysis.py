@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -25,10 +25,9 @@ from ensemblage._version import __version__
 from ensemblage.choices._chooser import Chosen
 from ensemblage.choices._k_choice import KChoice
 from ensemblage.choices._method_comparison import MethodComparison, compare_methods
-from ensemblage.choices._plan import Plan
 from ensemblage.cli._annotate import check_copy, is_annotated_copy, write_cells
 from ensemblage.cli._answer import alerts_refused, spelled_alerts
-from ensemblage.cli._compare import LabelTable, align, check_align, identity_of, read_labels
+from ensemblage.cli._compare import LabelTable, align_by, check_align, identity_of, read_labels, tell_numbers
 from ensemblage.cli._compiling import compile_beside
 from ensemblage.cli._consensus import Consensus
 from ensemblage.cli._errors import INTERRUPTED, Interrupted
@@ -44,6 +43,7 @@ from ensemblage.cli._folder import (
     output_folder,
     temporary_folder,
 )
+from ensemblage.cli._generation import GREEDY, INDEPENDENT, Generation
 from ensemblage.cli._labels import numbers_of, write_labels
 from ensemblage.cli._merging import merged_clusters
 from ensemblage.cli._pages import repeated_command
@@ -56,12 +56,13 @@ from ensemblage.cli._source import Source
 from ensemblage.cli._thinning import ThinnedCounts
 from ensemblage.cli._without_columns import indices_without_columns
 from ensemblage.counting._contingency import table_cells
+from ensemblage.io import Preprocessor
 from ensemblage.io._features import Features
 from ensemblage.io._members import Members
 from ensemblage.kernels._jit import told_of_compiling
-from ensemblage.pipeline._consensus_clustering import ConsensusClustering
+from ensemblage.pipeline._consensus_clustering import model_of
+from ensemblage.pipeline._run import CANDIDATES, CHOICE, MEMBERS, Found, Progress, Watch, run_on_labels
 from ensemblage.pipeline._saved import save_model
-from ensemblage.pipeline._second_sample import SecondSample, has_second_sample, take_second_sample
 from ensemblage.report._object_table import remove_objects
 from ensemblage.stability import MergedClusters
 
@@ -134,28 +135,54 @@ class AnalysisRequest:
 
 
 @dataclass(frozen=True)
-class ConsensusInput:
-    """What is combined, and what else is known of it."""
+class Analysed:
+    """What was found, and what else is known of it."""
 
-    ensemble: Ensemble
+    found: Found
     objects: Features | Members
-    """What the ensemble was made of."""
-    estimator: Any
+    """What the partitions were made of."""
     pairs: Mapping[str, NDArray[np.int64]]
     """What the consensus keeps."""
-    k_choice: KChoice | None = None
-    chosen: Chosen | None = None
-    """What gave the partitions learned weights."""
-    plan: Plan | None = None
+    preprocessor: Preprocessor | None = None
+    """What makes the features of new objects, where they can be put into the partitions."""
     resampling: ResamplingPlan | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
     """Those that the data decided."""
-    model: ConsensusClustering | None = None
-    """What made the ensemble of features."""
     merges: bool = False
     """Whether clusters are merged whose splits no test supports."""
     thinned: ThinnedCounts | None = None
     """The counts on which markers are tested, where the others made the ensemble."""
+
+
+class ToldRun(Watch):
+    """Says what is done, and how long it takes."""
+
+    def __init__(self, seconds: Seconds, generation: Generation | None = None) -> None:
+        super().__init__()
+        self._seconds, self._generation = seconds, generation
+
+    @contextmanager
+    def step(self, name: str, generator: Any = None, shape: tuple[int, ...] = ()) -> Iterator[Progress | None]:
+        with self._seconds.spent_on(name), self._bar(name, generator, shape) as progress:
+            yield progress
+
+    def _bar(self, name: str, generator: Any, shape: tuple[int, ...]) -> AbstractContextManager[Progress | None]:
+        if name == CHOICE:
+            line = "against single clouds of the same shape, and in halves of the objects"
+            return progress_bar(CHOICE, 100, line, are_alike=False)
+        if name == CANDIDATES:
+            line = "by several algorithms in several scales, rated by trees that learned on synthetic sets"
+            return progress_bar("candidate partitions", 100, line, are_alike=False)
+        if name != MEMBERS or self._generation is None or not shape[1]:
+            return nullcontext()
+        if self._generation.generator == GREEDY:
+            tell(f"base clusterings: greedy k-means to {self._generation.k} clusters ...")
+            return nullcontext()
+        are_alike = self._generation.generator in INDEPENDENT
+        return progress_bar(MEMBERS, self._generation.n_steps(generator, shape), are_alike=are_alike)
+
+    def found(self, choice: KChoice | Chosen) -> None:
+        tell(choice.sentence)
 
 
 def combine_analysis(path: Path, output: Path, overwrite: bool, **settings: Any) -> dict[str, Any]:
@@ -165,19 +192,23 @@ def combine_analysis(path: Path, output: Path, overwrite: bool, **settings: Any)
     options.check_pairs(wanted.estimator())
     request = AnalysisRequest("combine", source, wanted, options)
     asked = {"seed": wanted.seed, "k": wanted.k, **options.identity()}
-    return analyse(request, output, overwrite, asked, partial(_read_members, request))
+    return analyse(request, output, overwrite, asked, partial(_combined, request))
 
 
-def _read_members(request: AnalysisRequest, folder: Folder, content: bytes, seconds: Seconds) -> ConsensusInput:
-    """The clusterings of a file that was read as ``content``, and what combines them."""
+def _combined(request: AnalysisRequest, folder: Folder, content: bytes, seconds: Seconds) -> Analysed:
+    """The consensus of the clusterings of a file that was read as ``content``."""
     name = request.source.path.name
     with seconds.spent_on("read"):
         members = request.source.members(content)
     request.options.tell_alerts(name, plain_alerts(members))
     tell_notes(name, members.notes)
     check_align(request.options.old, members.ids)
-    pairs = request.options.pairs(members.ids, name)
-    return ConsensusInput(members.ensemble, members, request.consensus.estimator(), pairs)
+    pairs, wanted, old = request.options.pairs(members.ids, name), request.consensus, request.options.old
+    settings = wanted.settings(align_by(old, members.ids))
+    with errors_with_ids(members.ids):
+        found = run_on_labels(wanted.estimator(), members.ensemble, pairs, settings, ToldRun(seconds))
+    tell_numbers(found.consensus, old)
+    return Analysed(found, members, pairs)
 
 
 def analyse(
@@ -185,7 +216,7 @@ def analyse(
     output: Path,
     overwrite: bool,
     asked: Mapping[str, Any],
-    make: Callable[[Folder, bytes, Seconds], ConsensusInput],
+    make: Callable[[Folder, bytes, Seconds], Analysed],
     n_partitions: int | None = None,
 ) -> dict[str, Any]:
     """The summary of a folder: of an earlier run with the same settings, or made now from the bytes of the source.
@@ -277,26 +308,23 @@ def clone_without_threads(model: Any) -> Any:
     return model
 
 
-def _finish(folder: Folder, request: AnalysisRequest, given: ConsensusInput, seconds: Seconds) -> dict[str, Any]:
+def _finish(folder: Folder, request: AnalysisRequest, given: Analysed, seconds: Seconds) -> dict[str, Any]:
     """Combine the ensemble and fill the folder; the summary."""
-    with seconds.spent_on("consensus"), errors_with_ids(given.objects.ids):
-        consensus = given.estimator.fit(given.ensemble, **given.pairs)
-    align(consensus, request.options.old, given.objects.ids)
-    second = _second_sample(given, consensus, seconds)
+    consensus, ensemble = given.found.consensus, given.found.ensemble
     with seconds.spent_on("ranking"):
         # Of fewer than three members there is no consensus to measure them by.
-        rankers = [Discotec(random_state=0), AverageAgreement()][given.ensemble.shape[1] < 3 :]
-        ranking = [ranker.fit(given.ensemble) for ranker in rankers]
+        rankers = [Discotec(random_state=0), AverageAgreement()][ensemble.shape[1] < 3 :]
+        ranking = [ranker.fit(ensemble) for ranker in rankers]
     merged = merged_clusters(given.objects, consensus, request.consensus.seed, seconds) if given.merges else None
     with seconds.spent_on(WRITE):
-        _save(folder, given, consensus, merged, second)
+        _save(folder, given, request.consensus.seed, merged)
     more = {**_more_of_page(request, given, consensus, seconds), "merged": merged}
     if request.options.honest_markers and more["profile"] is not None:
         with seconds.spent_on(WRITE):
             folder.put(PROFILE, partial(write_profile, found=more["profile"]))
     settings = _settings_of_page(folder, given) | request.options.pair_files.descriptions(given.pairs)
     with seconds.spent_on("report"):
-        more |= {"ranking": ranking, "seconds": seconds, "modes": _modes(request, given.ensemble)}
+        more |= {"ranking": ranking, "seconds": seconds, "modes": _modes(request, ensemble)}
         summary = _summary(request.source, given, consensus, settings, **more)
         folder.summary = remove_objects(summary) if request.options.no_objects else summary
         folder.put(REPORT, lambda path: report.build(folder.summary, path=path))
@@ -305,41 +333,25 @@ def _finish(folder: Folder, request: AnalysisRequest, given: ConsensusInput, sec
     return folder.summary
 
 
-def _second_sample(given: ConsensusInput, consensus: Any, seconds: Seconds) -> SecondSample | None:
-    """What gives the consensus the certainty of two samples where the partitions are of one."""
-    if given.model is None or not isinstance(given.objects, Features):
-        return None
-    generator, chosen = given.model.generator_, given.chosen
-    if not has_second_sample(consensus, generator, chosen):
-        return None
-    with seconds.spent_on("second sample"):
-        return take_second_sample(consensus, given.ensemble, generator, chosen, given.objects.X)
-
-
-def _save(
-    folder: Folder,
-    given: ConsensusInput,
-    consensus: Any,
-    merged: MergedClusters | None,
-    second: SecondSample | None,
-) -> None:
+def _save(folder: Folder, given: Analysed, seed: int, merged: MergedClusters | None) -> None:
     """The ensemble, the model and the labels."""
+    found = given.found
     if not folder.has(ENSEMBLE):
-        folder.put(ENSEMBLE, given.ensemble.save)
-    model = consensus
-    if given.model is not None:
-        model = given.model._set_consensus(given.ensemble, consensus, given.k_choice, given.chosen, second)
+        folder.put(ENSEMBLE, found.ensemble.save)
+    model = found.consensus
+    if given.preprocessor is not None:
+        model = model_of(given.preprocessor, found.generator, seed, found)
     folder.put(MODEL, partial(save_model, clone_without_threads(model)))
-    folder.put(LABELS, lambda path: write_labels(path, given.objects.ids, consensus, merged))
+    folder.put(LABELS, lambda path: write_labels(path, given.objects.ids, found.consensus, merged))
 
 
-def _more_of_page(request: AnalysisRequest, given: ConsensusInput, consensus: Any, seconds: Seconds) -> dict[str, Any]:
+def _more_of_page(request: AnalysisRequest, given: Analysed, consensus: Any, seconds: Seconds) -> dict[str, Any]:
     """Further results for the page, by the parameters of `report.summarize`; None what was not asked for."""
     again, compared, profile, without = None, None, None, None
     if given.resampling is not None:
         again = given.resampling.stability(numbers_of(consensus)[consensus.labels_])
     if request.options.others:
-        compared = _compare_methods(given.ensemble, consensus, request.consensus, seconds)
+        compared = _compare_methods(given.found.ensemble, consensus, request.consensus, seconds)
     if isinstance(given.objects, Features):
         with seconds.spent_on("profile"), parallel_config("threading", n_jobs=request.consensus.n_jobs):
             honest = request.options.honest_markers
@@ -352,7 +364,7 @@ def _more_of_page(request: AnalysisRequest, given: ConsensusInput, consensus: An
     return more | {"without_columns": without}
 
 
-def _settings_of_page(folder: Folder, given: ConsensusInput) -> dict[str, Any]:
+def _settings_of_page(folder: Folder, given: Analysed) -> dict[str, Any]:
     """The settings of the command that count, and those that the data decided."""
     settings = {**folder.identity, **given.settings}
     told = ((name, value) for name, value in settings.items() if value is not None and value is not False)
@@ -360,12 +372,12 @@ def _settings_of_page(folder: Folder, given: ConsensusInput) -> dict[str, Any]:
 
 
 def _summary(
-    source: Source, given: ConsensusInput, consensus: Any, settings: Mapping[str, Any], **more: Any
+    source: Source, given: Analysed, consensus: Any, settings: Mapping[str, Any], **more: Any
 ) -> dict[str, Any]:
     """The analysis as the page and summary.json have it; ``more`` as `report.summarize` takes it."""
     objects, X = given.objects, given.objects.X if isinstance(given.objects, Features) else None
     summary = report.summarize(
-        given.ensemble,
+        given.found.ensemble,
         consensus,
         features=X if X is not None and X.shape[1] else None,
         ids=objects.ids,
@@ -373,9 +385,9 @@ def _summary(
         settings={"file": source.path.name, **settings, "notes": "; ".join(objects.notes)},
         column_uses=objects.columns,
         title=f"Consensus clustering of {source.path.name}",
-        k_choice=given.k_choice,
-        chosen=given.chosen,
-        plan=given.plan,
+        k_choice=given.found.number.choice,
+        chosen=given.found.number.chosen,
+        plan=given.found.plan,
         command=repeated_command({"data": source.path, "ensemble": source.path}),
         **more,
     )

@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 from ensemblage import Ensemble
 from ensemblage.base.sklearn import BaseEstimator
-from ensemblage.choices._chooser import Chosen
+from ensemblage.choices._chooser import Chosen, learned_weights
 from ensemblage.choices._plan import Plan
 from ensemblage.cli._generation import DIVERSE, Generation
 from ensemblage.cli._progress import progress_bar, tell
@@ -20,7 +20,7 @@ from ensemblage.generation import ScaledPartitions
 from ensemblage.generation._dense_rows import size_of_sample
 from ensemblage.io._features import Features
 from ensemblage.pipeline._default_plan import MOST_RESAMPLED, can_be_repeated
-from ensemblage.pipeline._execution import learned_weights, set_weights
+from ensemblage.pipeline._run import set_weights
 from ensemblage.stability import ClusterStability, cluster_stability
 
 MOST_PARTITIONS = 20

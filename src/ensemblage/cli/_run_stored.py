@@ -29,7 +29,7 @@ from ensemblage.cli._errors import INTERRUPTED, Interrupted
 from ensemblage.cli._folder import MODEL
 from ensemblage.cli._options import option_name, shell_text
 from ensemblage.cli._progress import progress_bar, tell, tell_notes
-from ensemblage.pipeline._of_blocks import write_into
+from ensemblage.pipeline._blocks import write_into
 from ensemblage.pipeline._saved import save_model
 
 TAKEN = ("data", "output", "k", "memory", "seed", "n_jobs", "standardize", "allow_one")

@@ -12,10 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 
 from ensemblage.base.random import task_seeds
-from ensemblage.choices._chooser import Chosen
+from ensemblage.choices._chooser import Chosen, learned_weights
 from ensemblage.consensus._model import Assignment
 from ensemblage.generation._clusterers import nearest_rows
 from ensemblage.generation._dense_rows import dense_rows
@@ -23,7 +22,6 @@ from ensemblage.labels.blocks import LabelRows, MemoryRows
 from ensemblage.labels.disk import side_by_side
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.metrics._certainty import Association, Certainty, certainty_of_new, certainty_of_rows
-from ensemblage.pipeline._execution import learned_weights
 
 Matrix = NDArray[np.float64]
 
@@ -63,22 +61,19 @@ class SecondSample(NamedTuple):
         return self._replace(association=self.association.reorder(np.argsort(places)))
 
 
-def has_second_sample(consensus: Any, generator: Any, chosen: Chosen | None) -> bool:
-    """Whether weights were learned, objects drawn, and clusters found by a fitted consensus."""
-    return chosen is not None and generator._is_of_sample and consensus.n_clusters_ > 1
+def has_second_sample(consensus: Any, generator: Any) -> bool:
+    """Whether objects were drawn, and clusters found by a fitted consensus."""
+    return bool(generator._is_of_sample and consensus.n_clusters_ > 1)
 
 
-def take_second_sample(
-    consensus: Any, ensemble: Ensemble, generator: Any, chosen: Chosen | None, features: Matrix
-) -> SecondSample | None:
-    """Give the consensus, (n,) clusters, the certainty of both samples; None, and nothing, where all objects were
-    clustered or are one cluster.
+def second_of_memory(
+    consensus: Any, ensemble: Ensemble, generator: Any, chosen: Chosen, features: Matrix, progress: Any = None
+) -> SecondSample:
+    """Give the consensus, (n,) clusters, the certainty of both samples.
 
     ``generator`` has made the ensemble of features, (n, m).
     """
-    if chosen is None or not has_second_sample(consensus, generator, chosen):
-        return None
-    again = second_generator(generator)
+    again = second_generator(generator, progress)
     rows = dense_rows(features, again.sample_size, again.random_state, again.n_jobs)
     again._fit_kept(features[rows])
     nearest, k = nearest_rows(again._fit_X, features, again.n_jobs), consensus.n_clusters_
@@ -92,9 +87,10 @@ def second_seed(seed: int) -> int:
     return int(task_seeds(seed, 1)[0])
 
 
-def second_generator(generator: Any) -> Any:
+def second_generator(generator: Any, progress: Any = None) -> Any:
     """What makes the same partitions of another sample, unfitted."""
-    return clone(generator).set_params(random_state=second_seed(generator.random_state))
+    others = {"random_state": second_seed(generator.random_state), "progress": progress}
+    return type(generator)(**{**generator.get_params(deep=False), **others})
 
 
 def count_places(

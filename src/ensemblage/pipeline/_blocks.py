@@ -9,14 +9,14 @@ from __future__ import annotations
 import logging
 from os import PathLike
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.base.atomic import new_folder
 from ensemblage.base.validation import check_fitted
-from ensemblage.choices._chooser import choose_candidate
+from ensemblage.choices._chooser import Chosen
 from ensemblage.choices._plan import Plan
 from ensemblage.generation._candidates import Made
 from ensemblage.generation._clusterers import nearest_rows
@@ -27,14 +27,7 @@ from ensemblage.labels.blocks import MemoryRows
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.labels.threads import one_native_thread, thread_count
 from ensemblage.metrics import verdicts
-from ensemblage.pipeline._execution import (
-    consensus_of,
-    generator_of,
-    learned_weights,
-    number_of_clusters,
-    set_weights,
-    weighed,
-)
+from ensemblage.pipeline._run import Data, Members
 from ensemblage.pipeline._second_sample import (
     SecondSample,
     count_places,
@@ -51,51 +44,39 @@ PLACES = np.uint16
 """Holds the place of an object among those that are clustered."""
 
 
-class OfBlocks(NamedTuple):
-    """What a fit finds."""
+class StoredData(Data):
+    """Features that are not in memory: what a run asks of them, in few passes."""
 
-    chosen: Any
-    generator: Any
-    """Fitted to the drawn objects that are clustered."""
-    ensemble: Ensemble
-    """Their labels."""
-    consensus: Any
-    """Fitted to these, each as often as objects are nearest to it."""
-    second: SecondSample | None
-    """Another sample, which the certainty of the consensus knows; None where there is one cluster."""
+    features: FeatureBlocks
+    kept: list[NDArray[np.float64]]
+    """(m, n_features) the objects of each of two samples that are clustered."""
     nearest: FeatureBlocks
-    """(n, 2) which of those that are clustered, of either sample, each object is nearest to."""
+    """(n, 2) which of those each object is nearest to."""
 
-    @property
-    def kept(self) -> list[NDArray[np.float64]]:
-        """(m, n_features) of each sample."""
-        return [self.generator._fit_X, *([] if self.second is None else [self.second.kept])]
+    def sample(self, size: int | None, seed: int, n_jobs: int | None, made: Made) -> NDArray[np.float64]:
+        self.n_jobs = n_jobs
+        self.kept = [_dense_rows(self.features, cast(int, size), of, n_jobs) for of in (seed, second_seed(seed))]
+        return self.kept[0]
 
+    def partitions(self, generator: Any, noise: str) -> Members:
+        """Of the sample alone; one pass finds the nearest of both samples."""
+        generator._fit_kept(self.kept[0])
+        n_threads = thread_count(self.n_jobs) if isinstance(self.features, StoredFeatures) else 1  # of each worker
+        self.nearest = self.features._kept(_places_of_nearest, PLACES, 2, self.kept, n_threads)
+        names = [str(name) for name in generator.get_feature_names_out()]
+        return Members(Ensemble._made(generator._labels, names=names), generator)
 
-def cluster_blocks(plan: Plan, features: FeatureBlocks, seed: int, n_jobs: int | None, progress: Any) -> OfBlocks:
-    """The steps of the plan on features as they are clustered."""
-    size = plan.generator.sample_size
-    kept, other = (_dense_rows(features, size, of, n_jobs) for of in (seed, second_seed(seed)))
-    made, how = Made(), {"units": plan.generator.units, "n_jobs": n_jobs, "progress": progress}
-    chosen = choose_candidate(kept, plan.k, ks=plan.k_range, made=made, **how)
-    k = number_of_clusters(plan, None, chosen)
-    generator = generator_of(plan, k, seed, n_jobs, progress, chosen)
-    generator._fit_kept(kept)
-    chosen = weighed(chosen, made, generator, n_jobs)
-    n_threads = thread_count(n_jobs) if isinstance(features, StoredFeatures) else 1  # of each worker
-    nearest = features._kept(_places_of_nearest, PLACES, 2, [kept, other], n_threads)
-    counts = nearest._reduce(counts_of, np.add, len(kept))
-    ensemble = Ensemble._made(generator._labels, names=[str(name) for name in generator.get_feature_names_out()])
-    consensus = set_weights(consensus_of(plan, k, seed, n_jobs), learned_weights(generator, chosen))
-    consensus.fit(ensemble, sample_weight=counts)
-    second = None
-    if consensus.n_clusters_ > 1:
-        again = second_generator(generator)
+    def fit(self, consensus: Any, ensemble: Ensemble) -> Any:
+        """Each clustered object counts as often as objects are nearest to it."""
+        return consensus.fit(ensemble, sample_weight=self.nearest._reduce(counts_of, np.add, len(self.kept[0])))
+
+    def second(self, consensus: Any, members: Members, chosen: Chosen, progress: Any) -> SecondSample:
+        again, (kept, other) = second_generator(members.generator, progress), self.kept
         again._fit_kept(other)
-        table = nearest._reduce(_count_clusters, np.add, consensus.labels_, consensus.n_clusters_, len(other))
+        table = self.nearest._reduce(_count_clusters, np.add, consensus.labels_, consensus.n_clusters_, len(other))
         second = second_of_counts(consensus, again, chosen, table)
-        second.tell(consensus, consensus._encode(ensemble), nearest_rows(other, kept))
-    return OfBlocks(chosen, generator, ensemble, consensus, second, nearest)
+        second.tell(consensus, consensus._encode(members.ensemble), nearest_rows(other, kept))
+        return second
 
 
 def _dense_rows(features: FeatureBlocks, size: int, seed: int, n_jobs: int | None) -> NDArray[np.float64]:

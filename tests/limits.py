@@ -47,7 +47,7 @@ PLACES = {
     "points of a figure": "ensemblage.report._figure_data._MOST_POINTS",
     "points that k-means starts on": "ensemblage.consensus.kmeans._point_kmeans.ROWS_OF_STARTS",
     "restarts of the eigensolver": "ensemblage.consensus.graphs._ncut.MOST_RESTARTS",
-    "rows compared for modes": "ensemblage.cli._analysis.MOST_COMPARED",
+    "rows compared for modes": "ensemblage.pipeline._describe.MOST_COMPARED",
     "rows of a block": "ensemblage.labels.threads.BLOCK_ROWS",
     "rows of a method that compares pairs": "ensemblage.choices._method_comparison.MOST_PAIRED",
     "rows of a partial sum of shares": "ensemblage.labels.counts.SUM_ROWS",

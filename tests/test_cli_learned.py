@@ -14,7 +14,9 @@ from sklearn.datasets import load_wine, make_blobs
 from ensemblage import ConsensusClustering, default_plan, load, read_table
 from ensemblage.base.selections import DEFAULT_SELECTION
 from ensemblage.cli import main
-from ensemblage.cli._resampling import GeneratedConsensus, learned_generator
+from ensemblage.generation._candidates import Made
+from ensemblage.pipeline._repeats import Repeat, learned_generator
+from ensemblage.pipeline._run import Number
 from ensemblage.profiles import _effects
 from ensemblage.report._chosen import chosen_summary
 
@@ -209,7 +211,8 @@ def test_resamples_keep_algorithms_weights_and_number(tmp_path):
     model, _, summary = learned(tmp_path, WINE, "--stability", 3)
     chosen = model.chosen_
     assert summary["plan"]["stability"]["value"] == summary["found_again"]["n"] == 3
-    again = GeneratedConsensus(learned_generator(chosen, 0), clone(model.consensus_).set_params(weights=None), chosen)
+    plan, number = model.plan_, Number(None, None, chosen, Made())
+    again = Repeat(learned_generator(chosen, 0), clone(model.consensus_).set_params(weights=None), plan, number)
     np.testing.assert_array_equal(again.fit_predict(model.preprocessor_.transform(WINE)), model.labels_)
     assert len(np.unique(again.fit_predict(WINE[::2].to_numpy()))) == chosen.n_clusters
     stable, _, summary = learned(tmp_path, BLOBS, "--stability", 4, name="stable")

@@ -10,21 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from joblib import parallel_config
 from numpy.typing import NDArray
 
-from ensemblage import (
-    METHODS,
-    AverageAgreement,
-    ConsensusModes,
-    Discotec,
-    Ensemble,
-    report,
-)
+from ensemblage import report
 from ensemblage._version import __version__
-from ensemblage.choices._chooser import Chosen
-from ensemblage.choices._k_choice import KChoice
-from ensemblage.choices._method_comparison import MethodComparison, compare_methods
 from ensemblage.cli._annotate import check_copy, is_annotated_copy, write_cells
 from ensemblage.cli._answer import alerts_refused, spelled_alerts
 from ensemblage.cli._compare import LabelTable, align_by, check_align, identity_of, read_labels, tell_numbers
@@ -44,23 +33,20 @@ from ensemblage.cli._folder import (
     temporary_folder,
 )
 from ensemblage.cli._generation import GREEDY, INDEPENDENT, Generation
-from ensemblage.cli._labels import numbers_of, write_labels
-from ensemblage.cli._merging import merged_clusters
+from ensemblage.cli._labels import write_labels
 from ensemblage.cli._pages import repeated_command
 from ensemblage.cli._pairs import KINDS, PairFiles, errors_with_ids
-from ensemblage.cli._profile import profile_of_features, write_profile
+from ensemblage.cli._profile import write_profile
 from ensemblage.cli._progress import progress_bar, tell, tell_notes
-from ensemblage.cli._resampling import ResamplingPlan
 from ensemblage.cli._seconds import WRITE, Seconds
 from ensemblage.cli._source import Source
-from ensemblage.cli._thinning import ThinnedCounts
-from ensemblage.cli._without_columns import indices_without_columns
-from ensemblage.counting._contingency import table_cells
 from ensemblage.io import Preprocessor
 from ensemblage.io._features import Features
 from ensemblage.io._members import Members
 from ensemblage.kernels._jit import told_of_compiling
 from ensemblage.pipeline._consensus_clustering import model_of
+from ensemblage.pipeline._describe import METHODS_COMPARED, PAGE, Wanted, describe, modes_of, summary_of
+from ensemblage.pipeline._repeats import COLUMNS, MOST_COLUMNS, STABILITY
 from ensemblage.pipeline._run import CANDIDATES, CHOICE, MEMBERS, Found, Progress, Watch, run_on_labels
 from ensemblage.pipeline._saved import save_model
 from ensemblage.report._object_table import remove_objects
@@ -136,22 +122,18 @@ class AnalysisRequest:
 
 @dataclass(frozen=True)
 class Analysed:
-    """What was found, and what else is known of it."""
+    """What was found, and what is still wanted."""
 
     found: Found
     objects: Features | Members
     """What the partitions were made of."""
     pairs: Mapping[str, NDArray[np.int64]]
     """What the consensus keeps."""
+    wanted: Wanted
     preprocessor: Preprocessor | None = None
     """What makes the features of new objects, where they can be put into the partitions."""
-    resampling: ResamplingPlan | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
-    """Those that the data decided."""
-    merges: bool = False
-    """Whether clusters are merged whose splits no test supports."""
-    thinned: ThinnedCounts | None = None
-    """The counts on which markers are tested, where the others made the ensemble."""
+    """Those of the command that the data decided."""
 
 
 class ToldRun(Watch):
@@ -162,27 +144,42 @@ class ToldRun(Watch):
         self._seconds, self._generation = seconds, generation
 
     @contextmanager
-    def step(self, name: str, generator: Any = None, shape: tuple[int, ...] = ()) -> Iterator[Progress | None]:
-        with self._seconds.spent_on(name), self._bar(name, generator, shape) as progress:
+    def step(
+        self, name: str, total: int = 0, generator: Any = None, shape: tuple[int, ...] = ()
+    ) -> Iterator[Progress | None]:
+        bar = self._members_bar(generator, shape) if name == MEMBERS else _bar(name, total)
+        with self._seconds.spent_on(name), bar as progress:
             yield progress
 
-    def _bar(self, name: str, generator: Any, shape: tuple[int, ...]) -> AbstractContextManager[Progress | None]:
-        if name == CHOICE:
-            line = "against single clouds of the same shape, and in halves of the objects"
-            return progress_bar(CHOICE, 100, line, are_alike=False)
-        if name == CANDIDATES:
-            line = "by several algorithms in several scales, rated by trees that learned on synthetic sets"
-            return progress_bar("candidate partitions", 100, line, are_alike=False)
-        if name != MEMBERS or self._generation is None or not shape[1]:
+    def _members_bar(self, generator: Any, shape: tuple[int, ...]) -> AbstractContextManager[Progress | None]:
+        given = self._generation
+        if given is None or not shape[1]:
             return nullcontext()
-        if self._generation.generator == GREEDY:
-            tell(f"base clusterings: greedy k-means to {self._generation.k} clusters ...")
+        if given.generator == GREEDY:
+            tell(f"base clusterings: greedy k-means to {given.k} clusters ...")
             return nullcontext()
-        are_alike = self._generation.generator in INDEPENDENT
-        return progress_bar(MEMBERS, self._generation.n_steps(generator, shape), are_alike=are_alike)
+        return progress_bar(MEMBERS, given.n_steps(generator, shape), are_alike=given.generator in INDEPENDENT)
 
-    def found(self, choice: KChoice | Chosen) -> None:
-        tell(choice.sentence)
+    def tell(self, text: str) -> None:
+        tell(text)
+
+
+def _bar(name: str, total: int) -> AbstractContextManager[Progress | None]:
+    """What says how far a step is, where it may take long."""
+    if name == CHOICE:
+        line = "against single clouds of the same shape, and in halves of the objects"
+        return progress_bar(CHOICE, 100, line, are_alike=False)
+    if name == CANDIDATES:
+        line = "by several algorithms in several scales, rated by trees that learned on synthetic sets"
+        return progress_bar("candidate partitions", 100, line, are_alike=False)
+    if name == METHODS_COMPARED:
+        return progress_bar(name, total, "on the same partitions", are_alike=False)
+    if name == STABILITY:
+        return progress_bar("resamples", total)
+    if name == COLUMNS:
+        some = f"{MOST_COLUMNS} of {total:,} columns" if total > MOST_COLUMNS else None
+        return progress_bar("without a column", min(MOST_COLUMNS, total), some)
+    return nullcontext()
 
 
 def combine_analysis(path: Path, output: Path, overwrite: bool, **settings: Any) -> dict[str, Any]:
@@ -208,7 +205,7 @@ def _combined(request: AnalysisRequest, folder: Folder, content: bytes, seconds:
     with errors_with_ids(members.ids):
         found = run_on_labels(wanted.estimator(), members.ensemble, pairs, settings, ToldRun(seconds))
     tell_numbers(found.consensus, old)
-    return Analysed(found, members, pairs)
+    return Analysed(found, members, pairs, Wanted(all_methods=request.options.others))
 
 
 def analyse(
@@ -253,35 +250,6 @@ def analyse(
         return summary
 
 
-MOST_COMPARED, MOST_OVERLAPS = 5 * 10**7, 10**7
-"""Label rows × squared partitions, and cells of all contingency tables, up to which the modes of partitions are looked
-for: a few seconds, and far less than `ConsensusModes` refuses."""
-
-
-def _compare_methods(ensemble: Ensemble, consensus: Any, wanted: Consensus, seconds: Seconds) -> MethodComparison:
-    """What every method makes of the partitions, asked for as many clusters as the answer has."""
-    limit: dict[str, Any] = {} if wanted.memory is None else {"max_bytes": wanted.memory}
-    line = "on the same partitions"
-    with seconds.spent_on("methods"), progress_bar("methods", len(METHODS), line, are_alike=False) as callback:
-        return compare_methods(
-            ensemble,
-            consensus.n_clusters_,
-            random_state=wanted.seed,
-            n_jobs=wanted.n_jobs,
-            progress=callback,
-            **limit,
-        )
-
-
-def _modes(request: AnalysisRequest, ensemble: Ensemble) -> ConsensusModes | None:
-    """Whether partitions of any origin tell one story, where that does not take long."""
-    p = ensemble.shape[1]
-    if request.command != "combine" or p <= 2:
-        return None
-    are_few = len(ensemble.distinct.codes) * p**2 <= MOST_COMPARED and table_cells(ensemble.n_clusters) <= MOST_OVERLAPS
-    return ConsensusModes(n_jobs=request.consensus.n_jobs).fit(ensemble) if are_few else None
-
-
 @contextmanager
 def _interruptible(folder: Folder) -> Iterator[None]:
     try:
@@ -309,23 +277,40 @@ def clone_without_threads(model: Any) -> Any:
 
 
 def _finish(folder: Folder, request: AnalysisRequest, given: Analysed, seconds: Seconds) -> dict[str, Any]:
-    """Combine the ensemble and fill the folder; the summary."""
-    consensus, ensemble = given.found.consensus, given.found.ensemble
-    with seconds.spent_on("ranking"):
-        # Of fewer than three members there is no consensus to measure them by.
-        rankers = [Discotec(random_state=0), AverageAgreement()][ensemble.shape[1] < 3 :]
-        ranking = [ranker.fit(ensemble) for ranker in rankers]
-    merged = merged_clusters(given.objects, consensus, request.consensus.seed, seconds) if given.merges else None
-    with seconds.spent_on(WRITE):
-        _save(folder, given, request.consensus.seed, merged)
-    more = {**_more_of_page(request, given, consensus, seconds), "merged": merged}
-    if request.options.honest_markers and more["profile"] is not None:
+    """Describe what was found and fill the folder; the summary."""
+    found, objects, watch = given.found, given.objects, ToldRun(seconds)
+    settings = request.consensus.settings()
+
+    def keep(merged: MergedClusters | None) -> None:
         with seconds.spent_on(WRITE):
-            folder.put(PROFILE, partial(write_profile, found=more["profile"]))
-    settings = _settings_of_page(folder, given) | request.options.pair_files.descriptions(given.pairs)
-    with seconds.spent_on("report"):
-        more |= {"ranking": ranking, "seconds": seconds, "modes": _modes(request, ensemble)}
-        summary = _summary(request.source, given, consensus, settings, **more)
+            if not folder.has(ENSEMBLE):
+                folder.put(ENSEMBLE, found.ensemble.save)
+            model = found.consensus
+            if given.preprocessor is not None:
+                model = model_of(given.preprocessor, found.generator, settings.seed, found)
+            folder.put(MODEL, partial(save_model, clone_without_threads(model)))
+            folder.put(LABELS, lambda path: write_labels(path, objects.ids, found.consensus, merged))
+
+    said = describe(found, objects, given.wanted, settings, watch, keep)
+    if said.profile is not None and given.wanted.honest:
+        with seconds.spent_on(WRITE):
+            folder.put(PROFILE, partial(write_profile, found=said.profile))
+    shown = _settings_of_page(folder, given) | request.options.pair_files.descriptions(given.pairs)
+    name = request.source.path.name
+    with watch.step(PAGE):
+        summary = {
+            **summary_of(
+                found,
+                objects,
+                said,
+                modes_of(found.ensemble, settings.n_jobs) if request.command == "combine" else None,
+                seconds=seconds,
+                settings={"file": name, **shown, "notes": "; ".join(objects.notes)},
+                title=f"Consensus clustering of {name}",
+                command=repeated_command(dict.fromkeys(("data", "ensemble"), request.source.path)),
+            ),
+            "alerts": plain_alerts(objects),
+        }
         folder.summary = remove_objects(summary) if request.options.no_objects else summary
         folder.put(REPORT, lambda path: report.build(folder.summary, path=path))
     folder.summary["seconds"] = seconds
@@ -333,65 +318,11 @@ def _finish(folder: Folder, request: AnalysisRequest, given: Analysed, seconds: 
     return folder.summary
 
 
-def _save(folder: Folder, given: Analysed, seed: int, merged: MergedClusters | None) -> None:
-    """The ensemble, the model and the labels."""
-    found = given.found
-    if not folder.has(ENSEMBLE):
-        folder.put(ENSEMBLE, found.ensemble.save)
-    model = found.consensus
-    if given.preprocessor is not None:
-        model = model_of(given.preprocessor, found.generator, seed, found)
-    folder.put(MODEL, partial(save_model, clone_without_threads(model)))
-    folder.put(LABELS, lambda path: write_labels(path, given.objects.ids, found.consensus, merged))
-
-
-def _more_of_page(request: AnalysisRequest, given: Analysed, consensus: Any, seconds: Seconds) -> dict[str, Any]:
-    """Further results for the page, by the parameters of `report.summarize`; None what was not asked for."""
-    again, compared, profile, without = None, None, None, None
-    if given.resampling is not None:
-        again = given.resampling.stability(numbers_of(consensus)[consensus.labels_])
-    if request.options.others:
-        compared = _compare_methods(given.found.ensemble, consensus, request.consensus, seconds)
-    if isinstance(given.objects, Features):
-        with seconds.spent_on("profile"), parallel_config("threading", n_jobs=request.consensus.n_jobs):
-            honest = request.options.honest_markers
-            profile = profile_of_features(given.objects, consensus, request.source, honest, given.thinned)
-        if profile is not None and profile.honest is not None:
-            tell(profile.honest.sentence)
-        if request.options.without_columns and given.resampling is not None:
-            without = indices_without_columns(given.resampling, profile, consensus.labels_)
-    more = {"cluster_stability": again, "method_comparison": compared, "profile": profile}
-    return more | {"without_columns": without}
-
-
 def _settings_of_page(folder: Folder, given: Analysed) -> dict[str, Any]:
     """The settings of the command that count, and those that the data decided."""
     settings = {**folder.identity, **given.settings}
     told = ((name, value) for name, value in settings.items() if value is not None and value is not False)
     return {name: value for name, value in told if value != [] and name not in KINDS}
-
-
-def _summary(
-    source: Source, given: Analysed, consensus: Any, settings: Mapping[str, Any], **more: Any
-) -> dict[str, Any]:
-    """The analysis as the page and summary.json have it; ``more`` as `report.summarize` takes it."""
-    objects, X = given.objects, given.objects.X if isinstance(given.objects, Features) else None
-    summary = report.summarize(
-        given.found.ensemble,
-        consensus,
-        features=X if X is not None and X.shape[1] else None,
-        ids=objects.ids,
-        truth=objects.truth,
-        settings={"file": source.path.name, **settings, "notes": "; ".join(objects.notes)},
-        column_uses=objects.columns,
-        title=f"Consensus clustering of {source.path.name}",
-        k_choice=given.found.number.choice,
-        chosen=given.found.number.chosen,
-        plan=given.found.plan,
-        command=repeated_command({"data": source.path, "ensemble": source.path}),
-        **more,
-    )
-    return {**summary, "alerts": plain_alerts(objects)}
 
 
 def plain_alerts(objects: Features | Members) -> list[dict[str, str]]:

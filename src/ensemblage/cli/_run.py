@@ -38,23 +38,21 @@ from ensemblage.cli._generation import (
     Generation,
     learned_beside,
 )
-from ensemblage.cli._merging import check_mergeable
 from ensemblage.cli._pairs import errors_with_ids
 from ensemblage.cli._plan import plan_text
 from ensemblage.cli._progress import tell, tell_notes
-from ensemblage.cli._resampling import ResamplingPlan, check_resampling
 from ensemblage.cli._seconds import WRITE, Seconds
 from ensemblage.cli._source import FEATURE_OPTIONS, CellSource, Source
-from ensemblage.cli._thinning import ThinnedCounts, Thinning
-from ensemblage.cli._without_columns import check_without_columns, n_left_out
+from ensemblage.cli._thinning import Thinning
 from ensemblage.io import Preprocessor
 from ensemblage.io._features import Features
 from ensemblage.pipeline._consensus_clustering import ConsensusClustering, model_of
-from ensemblage.pipeline._default_plan import Wishes, check_n_clusters, plan_of, with_consensus
+from ensemblage.pipeline._default_plan import Wishes, can_be_repeated, check_n_clusters, plan_of, with_consensus
+from ensemblage.pipeline._describe import Thinned, Wanted
+from ensemblage.pipeline._repeats import MOST_COLUMNS, places_of_columns
 from ensemblage.pipeline._run import (
     Members,
     Store,
-    consensus_of,
     run,
     set_weights,
 )
@@ -245,7 +243,8 @@ def _analysed(request: RunRequest, folder: Folder, content: bytes, seconds: Seco
     tell_notes(name, features.notes)
     decisions = _decide(request, features)
     plan, generation, features = decisions.plan, decisions.generation, decisions.features
-    tell(plan_text(plan, generation, n_left_out(features) if request.options.without_columns else 0))
+    n_left_out = min(MOST_COLUMNS, len(places_of_columns(features))) if request.options.without_columns else 0
+    tell(plan_text(plan, generation, n_left_out))
     by_distance = generation.generator == GOWER
     store = FolderStore(folder, None if by_distance else decisions.preprocessor, generation.seed, seconds)
     data = generation.data(features, decisions.pairs)
@@ -259,22 +258,22 @@ def _analysed(request: RunRequest, folder: Folder, content: bytes, seconds: Seco
     k = found.number.k
     if generation.generator == DIVERSE:
         generation = replace(generation, k=k)
-    again, is_asked = consensus_of(plan, k, settings), request.n_resamples is not None
-    return Analysed(
-        found,
-        features,
-        preprocessor=store.preprocessor,
-        resampling=ResamplingPlan(
-            generation, again, features, plan.stability.value, is_asked, seconds, found.number.chosen
-        ),
-        pairs=decisions.pairs,
-        settings=request.settings_used(generation, replace(consensus, k=k)),
+    asked, source = request.options, request.source
+    wanted = Wanted(
         merges=request.merges,
+        resamples_are_asked=request.n_resamples is not None,
+        all_methods=asked.others,
+        without_columns=asked.without_columns,
+        honest=asked.honest_markers,
+        described_by=source.described_by,
+        left_out=(source.truth_column, *source.drop_columns),
         thinned=thinned,
     )
+    of_data = request.settings_used(generation, replace(consensus, k=k))
+    return Analysed(found, features, decisions.pairs, wanted, store.preprocessor, of_data)
 
 
-def _read_features(request: RunRequest, content: bytes) -> tuple[Features, ThinnedCounts | None]:
+def _read_features(request: RunRequest, content: bytes) -> tuple[Features, Thinned | None]:
     """What is clustered; and the counts that markers are tested on, where those that are clustered were split."""
     source = request.source
     if request.thinning is None:
@@ -292,10 +291,9 @@ def _decide(request: RunRequest, features: Features) -> Decisions:
     generation = request.generation.of_plan(plan)
     _check_data(request, features, generation)
     pairs = request.options.pairs(features.ids, name)
-    check_resampling(generation, features, plan, request.n_resamples)
-    check_without_columns(request.options.without_columns, generation, features, plan)
-    if request.merges:
-        check_mergeable(features, name)
+    _check_repeats(request, features, plan, generation)
+    if request.merges and not features.X.shape[1]:
+        raise ValueError(f"--merge-unsupported must have features. {name} has only distances or labels. Leave it out.")
     features = generation.tell_features(features, name)
     preprocessor.notes_ = (*map(str, (alert.text for alert in features.alerts)), *features.notes)
     consensus = replace(request.consensus, method=plan.combiner.value)
@@ -310,6 +308,18 @@ def _check_data(request: RunRequest, features: Features, generation: Generation)
     name = request.source.path.name
     generation.check_features(features, request.k_range is not None, name)
     check_align(request.options.old, features.ids)
+
+
+def _check_repeats(request: RunRequest, features: Features, plan: Plan, generation: Generation) -> None:
+    """Refuse to make again, on resamples or without a column, what cannot be."""
+    asked = ["--stability"] * bool(request.n_resamples) + ["--without-columns"] * request.options.without_columns
+    if asked and not can_be_repeated(features.X, features.members, plan.generator):
+        raise ValueError(
+            f"{asked[0]} must go with features and the generators diverse, random-k, subspace or projection. "
+            f"Got {generation.generator}{' and categories as members' * bool(features.members)}. Leave it out."
+        )
+    if request.options.without_columns and len(places_of_columns(features)) < 2:
+        raise ValueError("--without-columns needs at least two columns of features. Got one. Leave it out.")
 
 
 def _checked(consensus: Consensus, plan: Plan, has_weights: bool) -> Consensus:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -62,18 +62,23 @@ class Settings(NamedTuple):
 
 
 class Watch:
-    """Who is told of a run: nobody, but ``progress`` of candidates and base clusterings."""
+    """Who is told of an analysis: nobody, but ``progress`` of candidates and base clusterings."""
 
     def __init__(self, progress: Progress | None = None) -> None:
         self.progress = progress
 
     @contextmanager
-    def step(self, name: str, generator: Any = None, shape: tuple[int, ...] = ()) -> Iterator[Progress | None]:
-        """Around a step; gives what is told of its progress. ``generator`` makes partitions of data of this shape."""
+    def step(
+        self, name: str, total: int = 0, generator: Any = None, shape: tuple[int, ...] = ()
+    ) -> Iterator[Progress | None]:
+        """Around a step of ``total`` parts; gives what is told of its progress.
+
+        ``generator`` makes partitions of features of this shape.
+        """
         yield self.progress if name in (CANDIDATES, MEMBERS, SECOND) else None
 
-    def found(self, choice: KChoice | Chosen) -> None:
-        """The number of clusters has been looked for."""
+    def tell(self, text: str) -> None:
+        """What a step has found."""
 
 
 class Members(NamedTuple):
@@ -179,20 +184,33 @@ class Data:
 
 
 def run(plan: Plan, data: Data, settings: Settings, watch: Watch | None = None, store: Store | None = None) -> Found:
-    """Execute a plan."""
+    """Execute a plan: clusters, and the certainty that another draw of the objects would give them."""
+    watch = watch or Watch()
+    found = cluster(plan, data, settings, watch, store)
+    members = Members(found.ensemble, found.generator)
+    return replace(found, second=certify(data, found.consensus, members, found.number.chosen, watch))
+
+
+def cluster(
+    plan: Plan,
+    data: Data,
+    settings: Settings,
+    watch: Watch | None = None,
+    store: Store | None = None,
+    number: Number | None = None,
+) -> Found:
+    """The steps up to the clusters; a ``number`` that is known is not looked for."""
     watch, store = watch or Watch(), store or Store()
-    if isinstance(plan.generator, DiversePartitions | ScaledPartitions):  # their partitions have about k clusters
+    if number is None and takes_number(plan.generator):
         number = choose(plan, data, settings, watch)
-        members = make(plan, data, number, settings, watch, store)
-    else:
-        members = make(plan, data, None, settings, watch, store)
+    members = make(plan, data, number, settings, watch, store)
+    if number is None:
         number = choose(plan, data, settings, watch)
     if number.chosen is not None:
         number = number._replace(chosen=weighed(number.chosen, number.made, members.generator, settings.n_jobs))
     consensus = set_weights(consensus_of(plan, number.k, settings), data.weights(members, number.chosen))
     combine(consensus, data, members.ensemble, settings, watch)
-    second = certify(data, consensus, members, number.chosen, watch)
-    return Found(plan, number, *members, consensus, second)
+    return Found(plan, number, *members, consensus, None)
 
 
 def run_on_labels(
@@ -217,7 +235,7 @@ def choose(plan: Plan, data: Data, settings: Settings, watch: Watch) -> Number:
             how: dict[str, Any] = {"units": plan.generator.units, "n_jobs": n_jobs, "progress": progress}
             chosen = choose_candidate(sample, plan.k, ks=plan.k_range, **how, made=made)
     if (found := choice or chosen) is not None:
-        watch.found(found)
+        watch.tell(found.sentence)
     return Number(number_of_clusters(plan, choice, chosen), choice, chosen, made)
 
 
@@ -225,7 +243,7 @@ def make(plan: Plan, data: Data, number: Number | None, settings: Settings, watc
     """The partitions of an earlier run that was stopped, or new ones, which are kept."""
     if (earlier := store.load()) is not None:
         return earlier
-    with watch.step(MEMBERS, plan.generator, data.features.shape) as progress:
+    with watch.step(MEMBERS, 0, plan.generator, data.features.shape) as progress:
         generator = generator_of(plan, number, settings, progress)
         members = data.partitions(generator, settings.noise)
     store.save(members)
@@ -249,6 +267,11 @@ def certify(data: Data, consensus: Any, members: Members, chosen: Chosen | None,
 
 
 # -- what the steps ask ------------------------------------------------------------------------------------------------
+
+
+def takes_number(generator: Any) -> bool:
+    """Whether its partitions have about as many clusters as the answer."""
+    return isinstance(generator, DiversePartitions | ScaledPartitions)
 
 
 def number_of_clusters(plan: Plan, choice: KChoice | None, chosen: Chosen | None = None) -> int | None:

@@ -17,6 +17,7 @@ from ensemblage.base.text import write_text
 from ensemblage.base.validation import check_path
 from ensemblage.labels.soft import as_any_ensemble
 from ensemblage.profiles import profile
+from ensemblage.ranking import AverageAgreement, Discotec
 from ensemblage.report._answer import headline
 from ensemblage.report._build import render
 from ensemblage.report._profile import MOST_CELLS
@@ -73,6 +74,12 @@ class Report:
 
     def __repr__(self) -> str:
         return f"Report({headline(self.summary)}; .save(path) writes the page)"
+
+
+def rankings_of(ensemble: Any) -> list[Any]:
+    """The rankings of its partitions that a page shows."""
+    # Of fewer than three members there is no consensus to measure them by.
+    return [ranker.fit(ensemble) for ranker in [Discotec(random_state=0), AverageAgreement()][ensemble.shape[1] < 3 :]]
 
 
 def report_of(model: Any, X: Any = None, **details: Any) -> Report:

@@ -15,7 +15,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from ensemblage import Ensemble, Genie, GeniePartitions
 from ensemblage.generation import _genie
 from ensemblage.generation._genie import Tree, by_boruvka, by_prim
-from ensemblage.labels import interrupts
+from ensemblage.labels import threads
 
 POINTS = np.array(
     [(0, 0), (1, 0.2), (0.3, 1.1), (1.2, 1.3), (0.6, 0.5), (6, 0.1), (7.1, 0.4), (6.4, 1.2), (7.3, 1.5), (3.2, 5.1),
@@ -178,9 +178,9 @@ def test_kernels_in_threads_of_their_own_give_the_same(monkeypatch, many):
 @pytest.mark.parametrize("many", [10_000, 10])
 def test_a_fit_that_nobody_waits_for_ends(monkeypatch, many):
     monkeypatch.setattr(_genie, "MANY", many)
-    flag = interrupts.StopFlag()
+    flag = threads.StopFlag()
     flag.set()
-    with interrupts.unless(flag), pytest.raises(interrupts.Stopped):
+    with threads.unless(flag), pytest.raises(threads.Stopped):
         Genie(3).fit(POINTS)
 
 

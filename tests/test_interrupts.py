@@ -49,8 +49,15 @@ from ensemblage.kernels._spanning_trees import (
     spanning_tree_of_points,
     spanning_tree_of_similarities,
 )
-from ensemblage.labels.interrupts import StopFlag, Stopped, check_stopped, rows_per_call, run_interruptibly, unless
-from ensemblage.labels.threads import parallel_map
+from ensemblage.labels.threads import (
+    StopFlag,
+    Stopped,
+    check_stopped,
+    parallel_map,
+    rows_per_call,
+    run_interruptibly,
+    unless,
+)
 from ensemblage.metrics import association_counts, coassociation, mm_index
 
 # ---- Every kernel that reads the flag, at work that takes it minutes ----

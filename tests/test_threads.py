@@ -19,9 +19,8 @@ from sklearn.base import clone
 from strategies import random_labels
 
 from ensemblage import Ensemble, make_consensus
-from ensemblage.base import cached
-from ensemblage.base.cached import once
-from ensemblage.labels import disk
+from ensemblage.labels import disk, threads
+from ensemblage.labels.threads import once
 
 WHOLE_FITS = {
     "km": {"n_init": 3, "random_state": 0},
@@ -84,9 +83,9 @@ def test_a_lock_lives_as_long_as_its_object():
     slow = Slow()
     _ = slow.value
     key = id(slow), "value"
-    assert key in cached._locks
+    assert key in threads._locks
     del slow
-    assert key not in cached._locks
+    assert key not in threads._locks
 
 
 def test_properties_of_an_object_are_computed_at_once():

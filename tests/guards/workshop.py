@@ -24,7 +24,6 @@ NEAREST: dict[str, list[str]] = {
     "labels/disk": ["stored", "threads"],
     "labels/links": ["links"],
     "labels/soft": ["soft"],
-    "labels/interrupts": ["interrupts", "threads"],
     "labels/threads": ["threads", "generation", "interrupts", "memory"],
     "io/": ["tables", "tables_corpus", "tables_frames", "tables_workbooks"],
     "io/_categories": ["preprocessor", "tables_mixed", "tables"],

@@ -6,13 +6,13 @@ import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.base.cached import once
 from ensemblage.base.text import some
 from ensemblage.cli._options import option_name, shell_text
 from ensemblage.cli._progress import tell_notes
@@ -236,7 +236,7 @@ class CellSource(Source):
         with open(self.path, "rb") as file:
             return hashlib.file_digest(file, "sha256").digest()
 
-    @once
+    @cached_property
     def opened(self) -> Any:
         """Its parts."""
         return open_file(self.path)

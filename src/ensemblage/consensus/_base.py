@@ -32,10 +32,10 @@ from ensemblage.consensus.evidence import Evidence
 from ensemblage.kernels._contingency import tally_clusters
 from ensemblage.labels.blocks import LabelRows, in_memory, on_workers
 from ensemblage.labels.coding import Coding, check_sample_weight, in_order
-from ensemblage.labels.ensemble import coded_labels, given_labels
+from ensemblage.labels.ensemble import Ensemble, as_any_ensemble, coded_labels, given_labels
 from ensemblage.labels.links import Links, shared_labels
 from ensemblage.labels.rows import Rows, linked_rows
-from ensemblage.labels.soft import SoftCoding, SoftEnsemble, as_any_ensemble
+from ensemblage.labels.soft import SoftCoding
 from ensemblage.metrics._agreement_weights import weights_by_agreement
 from ensemblage.metrics._certainty import Association, Certainty, association_with, certainty_of_new, certainty_of_rows
 
@@ -189,7 +189,7 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
         self.__dict__.pop("_seen", None)  # of add_partitions, which keeps it
         name, able, units = type(self).__name__, self.capabilities, self._capabilities.cannot_link
         ensemble, sample_weight, X = given_labels(X, sample_weight)
-        if isinstance(ensemble, SoftEnsemble):
+        if ensemble.is_soft:
             self._check_memberships(ensemble)
         validate_data(self, X, skip_check_array=True)
         self._names = ensemble.names
@@ -272,7 +272,7 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
         """What the parameters leave of it."""
         return able
 
-    def _check_memberships(self, ensemble: SoftEnsemble) -> None:
+    def _check_memberships(self, ensemble: Ensemble) -> None:
         """Refuse memberships; a method that takes them, parameters with which they cannot be counted."""
         if not self._capabilities.memberships:
             raise ValueError(

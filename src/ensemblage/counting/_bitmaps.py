@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.kernels._bitmaps import BLOCK_BITS, WORDS, fill_maps
-from ensemblage.labels.interrupts import rows_per_call
-from ensemblage.labels.threads import parallel_map, row_blocks
+from ensemblage.labels.threads import parallel_map, row_blocks, rows_per_call
 
 logger = logging.getLogger(__name__)
 

@@ -13,8 +13,7 @@ from ensemblage.kernels._pairs import add_pairs, add_pairs_of_tile, group_object
 from ensemblage.labels import threads
 from ensemblage.labels.blocks import LabelRows, map_rows
 from ensemblage.labels.counts import count_labels
-from ensemblage.labels.interrupts import check_stopped, rows_per_call
-from ensemblage.labels.threads import parallel_map, parts_of, row_blocks
+from ensemblage.labels.threads import check_stopped, parallel_map, parts_of, row_blocks, rows_per_call
 
 logger = logging.getLogger(__name__)
 

@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.cluster.hierarchy import linkage
 
-from ensemblage.base.cached import once
 from ensemblage.base.random import settled_rows
 from ensemblage.generation._diverse import GINI_THRESHOLD, MOST_FULL, RIDGE, Embedding, Objects
 from ensemblage.generation._genie import Merges
@@ -26,6 +25,7 @@ from ensemblage.generation._sampled_kmeans import member_sums
 from ensemblage.generation._views import MOST_COMPONENTS, Matrix, Scales, n_signals, principal_components
 from ensemblage.kernels._dendrogram import cut_merges
 from ensemblage.kernels._points import BLOCK, iterate
+from ensemblage.labels.threads import once
 
 Labels = NDArray[np.int32]
 STEPS, TOLERANCE = 60, 1e-3

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from ensemblage.kernels._graphs import move_nodes
-from ensemblage.labels.interrupts import run_interruptibly
+from ensemblage.labels.threads import run_interruptibly
 
 Algorithm = Literal["leiden", "louvain", "label-propagation"]
 Objective = Literal["modularity", "cpm"]

@@ -21,7 +21,6 @@ from sklearn.neighbors import NearestNeighbors, kneighbors_graph
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from ensemblage.base.cached import once
 from ensemblage.base.random import eigsh_start, sample_rows, task_seeds
 from ensemblage.base.validation import Constraints, Flag, Several, Whole, Words, n_distinct_rows
 from ensemblage.generation._base import BasePartitions, Failure, Partition, Recipe, make_recipe
@@ -29,6 +28,7 @@ from ensemblage.generation._clusterers import Labels
 from ensemblage.generation._genie import Genie, Merges, Tree
 from ensemblage.generation._nearest import are_for_cells, nearest_by_cells, slack_of_products
 from ensemblage.generation._parallel import run_all
+from ensemblage.labels.threads import once
 
 FAMILIES = ("mixture", "spectral", "genie")
 NEIGHBOURS = (10, 5)

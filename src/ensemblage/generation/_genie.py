@@ -29,7 +29,7 @@ from ensemblage.generation._random_k import k_range
 from ensemblage.kernels._boruvka import POINTS_OF_LEAF, join_components, sort_into_tree
 from ensemblage.kernels._dendrogram import cut_merges, genie_merges, number_merges
 from ensemblage.kernels._spanning_trees import POINTS_OF_BLOCK, spanning_tree_of_points
-from ensemblage.labels.interrupts import run_interruptibly
+from ensemblage.labels.threads import run_interruptibly
 
 logger = logging.getLogger(__name__)
 

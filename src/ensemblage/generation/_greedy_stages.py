@@ -20,8 +20,7 @@ from ensemblage.kernels._joint_kmeans import (
 )
 from ensemblage.labels import threads
 from ensemblage.labels.blocks import map_rows
-from ensemblage.labels.interrupts import rows_per_call, run_interruptibly
-from ensemblage.labels.threads import parallel_map, row_blocks
+from ensemblage.labels.threads import parallel_map, row_blocks, rows_per_call, run_interruptibly
 
 CANDIDATES_AT_ONCE = 256
 """Candidates whose labels are held before equal ones are put together."""

@@ -23,8 +23,7 @@ from ensemblage.base.validation import MOST_TASKS, Constraints, Jobs, Seed, Whol
 from ensemblage.counting._points import lloyd
 from ensemblage.generation._random_k import RandomKPartitions
 from ensemblage.kernels._points import add_walk, embed_by_neighbours, nearest_representatives
-from ensemblage.labels.interrupts import check_stopped
-from ensemblage.labels.threads import SUM_ROWS, one_native_thread, parallel_map, row_blocks
+from ensemblage.labels.threads import SUM_ROWS, check_stopped, one_native_thread, parallel_map, row_blocks
 
 CANDIDATES = 10
 """Rows drawn for each representative; and, for each neighbour that is kept, representatives that are looked at."""

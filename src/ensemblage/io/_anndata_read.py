@@ -6,12 +6,12 @@ import importlib
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from ensemblage.base.cached import once
 from ensemblage.base.validation import check_path, format_value
 
 
@@ -87,27 +87,27 @@ class File:
     def __init__(self, path: Path) -> None:
         self.path = path
 
-    @once
+    @cached_property
     def obs(self) -> Any:
         """Data frame of the objects."""
         return self.read("obs")
 
-    @once
+    @cached_property
     def var_names(self) -> Any:
         """Names of the variables."""
         return self.read("var").index
 
-    @once
+    @cached_property
     def obsm(self) -> Mapping[str, Any]:
         """Matrices with a row per object."""
         return Part(self, "obsm")
 
-    @once
+    @cached_property
     def obsp(self) -> Mapping[str, Any]:
         """Matrices of pairs of objects."""
         return Part(self, "obsp")
 
-    @once
+    @cached_property
     def uns(self) -> Mapping[str, Any]:
         """What else there is."""
         return Part(self, "uns")

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.base.cached import once
 from ensemblage.io._numbers import (
     CURRENCIES,
     Numbers,
@@ -67,7 +67,7 @@ class Column:
 
         return self.read_again is not None or bool(pa.types.is_string(self.values.type))
 
-    @once
+    @cached_property
     def text(self) -> Any:
         """(n,) Arrow text: the cells as a CSV file has them, null where empty."""
         import pyarrow as pa
@@ -94,7 +94,7 @@ class Column:
         read_again = None if self.read_again is None else lambda: emptied(self.text)
         return replace(self, values=emptied(self.values), read_again=read_again)
 
-    @once
+    @cached_property
     def units(self) -> dict[str, int]:
         """What stands behind the numbers of a column of text, as in 175 cm, and in how many cells; "": nothing does.
 
@@ -135,7 +135,7 @@ class Column:
         units = {unit.casefold() for unit in self.units if unit}
         return len(units) > 1 and any(units <= family for family in FAMILIES)
 
-    @once
+    @cached_property
     def scales(self) -> list[int]:
         """The rows of two numbers on different scales, the first of each; none where all are on one.
 
@@ -174,7 +174,7 @@ class Column:
         found: NDArray[np.bool_] = pc.fill_null(pc.ends_with(self.text, ending), False).to_numpy(zero_copy_only=False)
         return found
 
-    @once
+    @cached_property
     def _with_percent(self) -> tuple[Numbers, float | None]:
         """The numbers of text, and what of it bare ones were multiplied by beside those with a per cent sign."""
         found = parse_numbers(self.numerals, self.decimal)
@@ -195,7 +195,7 @@ class Column:
         """A cell without the unit of the column."""
         return text.removesuffix(self.unit).rstrip() if self.unit else text
 
-    @once
+    @cached_property
     def numerals(self) -> Any:
         """(n,) Arrow text: the cells without their unit."""
         import pyarrow.compute as pc
@@ -212,7 +212,7 @@ class Column:
         """The cells as text, "" where empty."""
         return [cell or "" for cell in self.text.to_pylist()]
 
-    @once
+    @cached_property
     def distinct(self) -> tuple[NDArray[np.int32], list[str]]:
         """(n,) number of each cell's text, the number of texts where it is empty; the distinct texts."""
         import pyarrow.compute as pc
@@ -221,7 +221,7 @@ class Column:
         texts = coded.dictionary.to_pylist()
         return pc.fill_null(coded.indices, len(texts)).to_numpy(zero_copy_only=False).astype(np.int32), texts
 
-    @once
+    @cached_property
     def parsed(self) -> Numbers:
         """What of the column are numbers."""
         import pyarrow as pa
@@ -246,7 +246,7 @@ class Column:
         """The rows whose cells hold text that is no number."""
         return np.flatnonzero(self.parsed.is_other)
 
-    @once
+    @cached_property
     def n_filled(self) -> int:
         """How many cells are not missing."""
         return int(self.is_filled.sum())
@@ -263,7 +263,7 @@ class Column:
         """Whether at least half of the cells that hold anything are numbers."""
         return 2 * len(self.not_numbers) <= self.n_filled
 
-    @once
+    @cached_property
     def looks_numeric(self) -> bool:
         """Whether half of the first filled cells are numbers in some way of writing."""
         texts = [t for t in self.numerals.drop_null()[:SAMPLE].to_pylist() if not is_missing(t)]

@@ -180,7 +180,7 @@ def _draws_of_ensemble(ensemble: Ensemble, kept: Kept) -> GivenDraws:
     n_draws = ensemble.shape[1]
     numbers = np.arange(n_draws)[kept.burn_in :: kept.thin]
     kept.room.take(len(ensemble) * len(numbers), 4, "the ensemble")
-    codes = np.asarray(ensemble.rows[:])[:, numbers].astype(np.int32)
+    codes = np.asarray(ensemble.coded.codes[:])[:, numbers].astype(np.int32)
     codes[codes == ensemble.n_clusters[numbers]] = -1
     return GivenDraws([Chain(codes.T, numbers + 1, n_draws)], None, -1)
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.base.cached import once
 from ensemblage.base.options import Alert, Message, Option, of_columns
 from ensemblage.base.sklearn import BaseEstimator, TransformerMixin
 from ensemblage.base.text import some
@@ -147,12 +147,12 @@ class Cells:
         """Some of the columns, of columns with these places."""
         return Cells(np.take(self.X, places, axis=1), [self.names[place] for place in places], of)
 
-    @once
+    @cached_property
     def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """(c,) least and largest values that are there, NaN if there is none."""
         return np.fmin.reduce(self.X, initial=np.nan), np.fmax.reduce(self.X, initial=np.nan)
 
-    @once
+    @cached_property
     def n_missing(self) -> NDArray[np.int64]:
         """(c,) how many values are missing."""
         counts: NDArray[np.int64] = np.isnan(self.X).sum(axis=0)

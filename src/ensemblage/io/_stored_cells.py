@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from ensemblage.base.cached import once
 from ensemblage.io._categories import CategoryEncoder
 from ensemblage.io._encoding import Cells, Encoded, Encoding
 from ensemblage.io._feature_blocks import FeatureBlocks, StoredFeatures, check_memory
@@ -129,7 +129,7 @@ class StoredCells(Cells):
         kept = [self.places[place] for place in places]
         return StoredCells(self.rows, names, of, kinds, kept, self.memory, self.scratch)
 
-    @once
+    @cached_property
     def _summaries(self) -> list[tuple[float, float, int]]:
         """(c,) least and largest value of each column, and how many are missing."""
         columns = map(self.column, range(len(self.names)))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.base.cached import once
 from ensemblage.base.options import Message, Option
 from ensemblage.base.registered import Registered
 from ensemblage.base.suggestions import suggestion
@@ -64,7 +64,7 @@ class Table:
         """The names of the columns."""
         return [column.name for column in self.columns]
 
-    @once
+    @cached_property
     def found_roles(self) -> dict[str, Role]:
         """What each column is for, and why."""
         return find_roles(self)
@@ -129,7 +129,7 @@ class Table:
             self._dates[name] = parse_dates(self[name], self.source)
         return self._dates[name]
 
-    @once
+    @cached_property
     def _dates(self) -> dict[str, Dates]:
         return {}
 
@@ -143,7 +143,7 @@ class Table:
     def __getitem__(self, name: str) -> Column:
         return self._by_name[name]
 
-    @once
+    @cached_property
     def _by_name(self) -> dict[str, Column]:
         return {column.name: column for column in self.columns}
 

@@ -16,8 +16,7 @@ from ensemblage.base.atomic import make_folder
 from ensemblage.base.lock import only_user
 from ensemblage.lab._store import Key, Made, Origin, Result, Store
 from ensemblage.lab._worker import Limits, OutOfTimeError, Worker
-from ensemblage.labels.interrupts import StopFlag, Stopped, check_stopped, unless
-from ensemblage.labels.threads import one_native_thread
+from ensemblage.labels.threads import StopFlag, Stopped, check_stopped, one_native_thread, unless
 
 SECONDS_BETWEEN_LINES = 10.0
 

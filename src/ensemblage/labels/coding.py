@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Sequence, Sized
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
@@ -63,15 +63,6 @@ def names_of_both(first: Sequence[str], second: Sequence[str]) -> list[str] | No
     """Names of partitions side by side; None, for numbers, where one stands twice."""
     names = [*first, *second]
     return names if len(set(names)) == len(names) else None
-
-
-def check_beside(other: Any, kind: type[Sized], n: int) -> None:
-    """Refuse what is no ensemble, of this kind, of the same n objects."""
-    if not isinstance(other, kind) or len(other) != n:
-        raise ValueError(
-            f"Partitions that are joined must be of the same {n:,} objects, of class {kind.__name__}. Got "
-            f"{format_value(other)}. Convert them to one class."
-        )
 
 
 def check_labelled(categories: Sequence[NDArray[Any]], names: Sequence[str], each: bool = False) -> None:
@@ -562,11 +553,6 @@ def check_in_memory(labels: Any) -> None:
 
 def code_labels(labels: Any, missing: int | None) -> CodedColumns:
     """Code an (n, p) array-like or data frame of labels."""
-    if getattr(labels, "is_soft", False):
-        raise ValueError(
-            f"The ensemble must be one of labels. Got {labels!r}. Give soft.to_labels(), which takes the likeliest "
-            f"cluster."
-        )
     if getattr(labels, "is_counted", False):
         raise ValueError(
             f"Label rows must have no counts here. Got {labels!r}. Give its attribute ensemble, or fit a consensus "

@@ -14,9 +14,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ensemblage.base.validation import format_value
-from ensemblage.labels.blocks import LabelRows, MemoryRows, R, _workers, recode
+from ensemblage.labels.blocks import (
+    DistinctRows,
+    LabelRows,
+    MemoryRows,
+    R,
+    _workers,
+    distinct_rows,
+    merge_piece,
+    merge_runs,
+    part_of_run,
+    recode,
+)
 from ensemblage.labels.disk import BlockRows, small_in_memory
-from ensemblage.labels.distinct import DistinctRows, distinct_rows, merge_piece, merge_runs, part_of_run
 from ensemblage.labels.threads import SUM_ROWS, row_blocks
 
 LOST = ("CancelledError", "FutureCancelledError", "KilledWorker", "FuturesCancelledError", "CommClosedError")

@@ -23,8 +23,17 @@ from ensemblage.base.lock import LOCK, release, suppress_unsupported, take
 from ensemblage.base.memory import give_back_freed
 from ensemblage.base.options import Message, Option
 from ensemblage.base.validation import check_path
-from ensemblage.labels.blocks import LabelRows, MemoryRows, recode
-from ensemblage.labels.distinct import DistinctRows, distinct_rows, merge_piece, merge_runs, part_of_run
+from ensemblage.labels.blocks import (
+    DistinctRows,
+    LabelRows,
+    MembershipRows,
+    MemoryRows,
+    distinct_rows,
+    merge_piece,
+    merge_runs,
+    part_of_run,
+    recode,
+)
 from ensemblage.labels.threads import parallel_map, row_blocks, thread_count
 
 PREFIX = "ensemblage-scratch-"
@@ -338,6 +347,10 @@ class RowsView(BlockRows):
 
 def side_by_side(first: LabelRows, more: LabelRows) -> LabelRows:
     """The columns of both, of the same objects; what is not in memory stays where it is."""
+    if isinstance(first, MembershipRows) and isinstance(more, MembershipRows):
+        return MembershipRows(
+            np.hstack([first.H, more.H]), np.append(first.offsets, first.offsets[-1] + more.offsets[1:])
+        )
     elsewhere = [rows for rows in (first, more) if isinstance(rows, BlockRows)]
     if not elsewhere:
         return MemoryRows(np.column_stack([first[:], more[:]]))

@@ -5,23 +5,21 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Sequence
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ensemblage.base.cached import once
 from ensemblage.base.indexing import check_slice, is_integer, partition_index, row_index
 from ensemblage.base.options import NoteWarning
 from ensemblage.base.registered import Registered, html
 from ensemblage.base.validation import format_value
 from ensemblage.labels.alerts import label_alerts
-from ensemblage.labels.blocks import LabelRows, MemoryRows
+from ensemblage.labels.blocks import DistinctRows, LabelRows, MemoryRows
 from ensemblage.labels.coding import (
     MISSING,
     CodedColumns,
     Coding,
-    check_beside,
     check_labelled,
     check_missing,
     check_names,
@@ -36,9 +34,9 @@ from ensemblage.labels.coding import (
     without_stream,
 )
 from ensemblage.labels.disk import side_by_side
-from ensemblage.labels.distinct import DistinctRows
 from ensemblage.labels.links import Links, common_labels
 from ensemblage.labels.rows import Counted, counted_labels
+from ensemblage.labels.threads import once
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -121,6 +119,8 @@ class Ensemble:
     (4, 1)
     """
 
+    is_soft: ClassVar[bool] = False
+    """Whether its rows are memberships, as those of `SoftEnsemble`."""
     rows: LabelRows
     codes: Any
     """An array, or rows that are not in memory."""
@@ -181,7 +181,7 @@ class Ensemble:
         noise: Literal["missing", "vote"] = "missing",
     ) -> Ensemble:
         """The ensemble of labels that the library has made itself: nothing is told of them."""
-        return cls._of(code_with_noise(code_labels, labels, missing, noise), missing, names, is_new=True)
+        return Ensemble._of(code_with_noise(code_labels, labels, missing, noise), missing, names, is_new=True)
 
     @classmethod
     def _of(
@@ -221,7 +221,7 @@ class Ensemble:
         """
         missing = check_missing(missing)
         coded = code_with_noise(code_partitions, partitions, missing, noise)
-        return cls._of(coded, missing, names, is_new=True)
+        return Ensemble._of(coded, missing, names, is_new=True)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -229,9 +229,14 @@ class Ensemble:
         return self.rows.shape
 
     @property
-    def coded(self) -> CodedColumns:
-        """Codes, categories and names, as the functions that code labels give them."""
+    def _columns(self) -> CodedColumns:
+        """Rows, categories and names."""
         return CodedColumns(self.rows, self.categories, self.names)
+
+    @property
+    def coded(self) -> CodedColumns:
+        """The same as the functions that code labels give it; what has no labels refuses."""
+        return self._columns
 
     @once
     def distinct(self) -> DistinctRows:
@@ -248,8 +253,13 @@ class Ensemble:
         return self
 
     def _check_beside(self, other: Any) -> None:
-        """Refuse what has no labels of as many objects."""
-        check_beside(other, Ensemble, len(self))
+        """Refuse what is no ensemble of the same kind and of as many objects."""
+        if not isinstance(other, Ensemble) or other.is_soft != self.is_soft or len(other) != len(self):
+            raise ValueError(
+                f"Partitions that are joined must be of the same {len(self):,} objects, of class "
+                f"{'SoftEnsemble' if self.is_soft else 'Ensemble'}. Got {format_value(other)}. Convert them to one "
+                "class."
+            )
 
     def _with_sample_weight(self, sample_weight: NDArray[np.int64] | None) -> Counted:
         """The label rows, where each object counts as often as that says; None: once."""
@@ -281,7 +291,7 @@ class Ensemble:
             f"cluster{'s' * (high > 1)}{missing})"
         )
 
-    def _repr_html_(self) -> str:
+    def _repr_html_(self) -> str | None:
         return html("ensemble_html", self)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
@@ -303,7 +313,7 @@ class Ensemble:
             return decode(some, self.missing)[0]
         return Ensemble._of(drop_unused_labels(some), self.missing)
 
-    def select(self, members: ArrayLike) -> Ensemble:
+    def select(self, members: ArrayLike) -> Self:
         """The ensemble of some of the partitions.
 
         Parameters
@@ -316,7 +326,7 @@ class Ensemble:
         Ensemble
             Partitions in the order given.
         """
-        return self._of(self.coded.select(partition_index(members, self._names)), self.missing)
+        return self._of(self._columns.select(partition_index(members, self._names)), self.missing)
 
     def append_partitions(self, other: Ensemble) -> Ensemble:
         """The partitions of both; those of the other ensemble, of the same objects, come last.
@@ -335,7 +345,7 @@ class Ensemble:
         codes, categories = side_by_side(self.rows, other.rows), self.categories + other.categories
         coded = CodedColumns(codes, categories, names_of_both(self._names, other._names))
         elsewhere = (type(E) for E in (self, other) if not E.rows.random_access)
-        return next(elsewhere, Ensemble)._of(coded, self.missing)
+        return next(elsewhere, type(self))._of(coded, self.missing)
 
     def one_hot(self, dtype: Any = np.float64) -> csr_array:
         """The binary matrix H (Candel Eq. 8): objects by clusters, a missing entry has no one.
@@ -374,7 +384,7 @@ class Ensemble:
         """
         named = in_order(labels, self._names, "the ensemble")
         labels = labels if named is None else named
-        return as_seen(Coding(self.categories, self.missing).encode(coded_labels(labels, self.missing)))
+        return as_seen(Coding(self.coded.categories, self.missing).encode(coded_labels(labels, self.missing)))
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the ensemble to a .npz file (exact) or a .csv file (names as header, missing entries empty).
@@ -633,10 +643,16 @@ def given_labels(X: Any, sample_weight: Any = None) -> tuple[Any, Any, Any]:
         return X.ensemble, X._counts_beside(sample_weight), X
     if hasattr(X, "__arrow_c_stream__"):
         X = without_stream(X)
-    hard = X if isinstance(X, Ensemble) or getattr(X, "is_soft", False) else Ensemble(X)
-    return hard, sample_weight, X
+    return X if isinstance(X, Ensemble) else Ensemble(X), sample_weight, X
+
+
+def as_any_ensemble(labels: ArrayLike | Any, missing: int | None = -1) -> Ensemble:
+    """The ensemble itself, hard or soft, or one made of a label matrix in which ``missing`` means missing."""
+    return labels if isinstance(labels, Ensemble) else Ensemble(labels, missing=missing)
 
 
 def as_ensemble(labels: ArrayLike | Any, missing: int | None = -1) -> Ensemble:
-    """The ensemble itself, or one made of a label matrix in which ``missing`` means missing."""
-    return labels if isinstance(labels, Ensemble) else Ensemble(labels, missing=missing)
+    """The same, but a soft one is refused."""
+    ensemble = as_any_ensemble(labels, missing)
+    _ = ensemble.coded
+    return ensemble

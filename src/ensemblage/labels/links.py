@@ -14,8 +14,8 @@ from scipy.optimize import linear_sum_assignment
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from ensemblage.base.cached import once
 from ensemblage.base.validation import format_value
+from ensemblage.labels.threads import once
 
 MOST_NAMED = 10
 """Objects that an error names."""

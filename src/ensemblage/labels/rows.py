@@ -10,16 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from ensemblage.labels.blocks import LabelRows
+from ensemblage.labels.blocks import DistinctRows, LabelRows
 from ensemblage.labels.coding import CodedColumns, Coding, check_labelled
 from ensemblage.labels.counts import count_labels, is_missing
-from ensemblage.labels.distinct import DistinctRows
 from ensemblage.labels.links import Links, Units
 from ensemblage.labels.threads import row_blocks
 
 if TYPE_CHECKING:
     from ensemblage.labels.ensemble import Ensemble
-    from ensemblage.labels.soft import SoftEnsemble
 
 
 class Distinct(Protocol):
@@ -100,7 +98,7 @@ class Rows:
 
     @classmethod
     def of(
-        cls, ensemble: Ensemble | SoftEnsemble, weights: NDArray[np.float64], sample_weight: NDArray[np.int64] | None
+        cls, ensemble: Ensemble, weights: NDArray[np.float64], sample_weight: NDArray[np.int64] | None
     ) -> tuple[NDArray[np.intp], Rows]:
         """What there is to cluster, and the partitions that have a say: of weight > 0, with labels that count."""
         voting = np.flatnonzero((weights > 0) & (ensemble.n_clusters > 0))
@@ -187,7 +185,7 @@ class Rows:
 
 
 def labelled_rows(
-    ensemble: Ensemble | SoftEnsemble, weights: NDArray[np.float64], sample_weight: NDArray[np.int64] | None = None
+    ensemble: Ensemble, weights: NDArray[np.float64], sample_weight: NDArray[np.int64] | None = None
 ) -> Rows:
     """Distinct rows without the one that is missing everywhere; it sorts last, for its codes are the largest."""
     counted = ensemble._with_sample_weight(sample_weight)

@@ -1,22 +1,21 @@
-"""SoftEnsemble: several soft clusterings of the same objects, and rows of memberships in the place of codes."""
+"""SoftEnsemble: an ensemble of soft clusterings, whose rows are memberships in the place of codes."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ensemblage.base.cached import once
-from ensemblage.base.indexing import check_slice, partition_index, row_index
+from ensemblage.base.indexing import check_slice, row_index
 from ensemblage.base.validation import format_value
 from ensemblage.labels.blocks import MembershipRows
-from ensemblage.labels.coding import check_beside, check_names, names_of_both
-from ensemblage.labels.distinct import DistinctRows
-from ensemblage.labels.ensemble import Ensemble, as_ensemble
+from ensemblage.labels.coding import CodedColumns
+from ensemblage.labels.ensemble import Ensemble
 from ensemblage.labels.links import Links, common_memberships
 from ensemblage.labels.rows import Counted
+from ensemblage.labels.threads import once
 
 TOLERANCE = 1e-6
 """By how much a row may miss the sum 1; it is divided by its sum."""
@@ -25,7 +24,7 @@ LEAST = 1e-100
 """Less is no membership: the mass of a cluster must have a square root and a reciprocal."""
 
 
-class SoftEnsemble:
+class SoftEnsemble(Ensemble):
     """Use it to combine soft clusterings of the same n objects: memberships instead of labels.
 
     What takes it are the methods that can count by memberships: `CumulativeVoting`, `BipartiteVoting`,
@@ -84,10 +83,7 @@ class SoftEnsemble:
     """
 
     is_soft: ClassVar[bool] = True
-    missing: ClassVar[None] = None
     rows: MembershipRows
-    offsets: NDArray[np.int64]
-    n_clusters: NDArray[np.int64]
 
     def __init__(self, memberships: Iterable[ArrayLike], *, names: Sequence[str] | None = None) -> None:
         if isinstance(memberships, str) or not isinstance(memberships, Iterable):
@@ -104,30 +100,14 @@ class SoftEnsemble:
                 ". Give a block per partition."
             )
         offsets = np.concatenate([[0], np.cumsum([block.shape[1] for block in blocks])])
-        self._set(MembershipRows(np.hstack(blocks), offsets), names)
-
-    def _set(self, rows: MembershipRows, names: Sequence[str] | None) -> None:
-        rows.H.flags.writeable = False
-        self.rows, self.offsets = rows, rows.offsets
-        self.n_clusters = np.diff(self.offsets) - 1
-        p = rows.shape[1]
-        self._names = tuple(check_names([f"partition_{j}" for j in range(p)] if names is None else names, p))
-
-    @classmethod
-    def _of(cls, rows: MembershipRows, names: Sequence[str] | None) -> Self:
-        self = cls.__new__(cls)
-        self._set(rows, names)
-        return self
+        self._set(columns_of(MembershipRows(np.hstack(blocks), offsets)), names, None)
 
     @property
-    def names(self) -> list[str]:
-        """Names of the partitions."""
-        return list(self._names)
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """(n_objects, n_partitions)."""
-        return self.rows.shape
+    def coded(self) -> CodedColumns:
+        raise ValueError(
+            f"The ensemble must be one of labels. Got {self!r}. Give soft.to_labels(), which takes the likeliest "
+            f"cluster."
+        )
 
     @property
     def memberships(self) -> list[NDArray[np.float64]]:
@@ -140,61 +120,18 @@ class SoftEnsemble:
         return found
 
     @once
-    def distinct(self) -> DistinctRows:
-        """The distinct rows of memberships, how many objects have each, and each object's place among them."""
-        return self.rows.distinct(self.n_clusters)
+    def n_missing(self) -> int:
+        """Number of objects of which a partition says nothing, of all partitions."""
+        return int((self.rows.H[:, self.offsets[1:] - 1] == 1).sum())
 
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def __repr__(self) -> str:
-        n, p = self.shape
-        low, high = int(self.n_clusters.min()), int(self.n_clusters.max())
-        clusters = f"{low}" if low == high else f"{low} to {high}"
-        return (
-            f"{type(self).__name__}({n:,} object{'s' * (n > 1)}, {p:,} partition{'s' * (p > 1)} of {clusters} "
-            f"cluster{'s' * (high > 1)})"
-        )
+    def _repr_html_(self) -> None:
+        """None: a notebook shows its line."""
 
     def __getitem__(self, rows: Any) -> SoftEnsemble:
         """Some objects: a slice, a mask or an index array. Clusters without any of them stay."""
         n = len(self)
         index = np.arange(n)[check_slice(rows, "rows")] if isinstance(rows, slice) else row_index(rows, n)
-        return self._of(self.rows.take(index), self._names)
-
-    def select(self, members: ArrayLike) -> SoftEnsemble:
-        """The ensemble of some of the partitions.
-
-        Parameters
-        ----------
-        members : sequence of int, bool mask, slice, or sequence of names
-            Which of them.
-
-        Returns
-        -------
-        SoftEnsemble
-            Partitions in the order given.
-        """
-        index = partition_index(members, self._names)
-        return self._of(self.rows.columns(index), [self._names[j] for j in index])
-
-    def append_partitions(self, other: Any) -> SoftEnsemble:
-        """The partitions of both; those of the other soft ensemble, of the same objects, come last.
-
-        Parameters
-        ----------
-        other : SoftEnsemble
-            Of as many objects.
-
-        Returns
-        -------
-        SoftEnsemble
-            With the names of both, where these differ; else partitions have numbers.
-        """
-        self._check_beside(other)
-        offsets = np.concatenate([self.offsets, self.offsets[-1] + other.offsets[1:]])
-        rows = MembershipRows(np.hstack([self.rows.H, other.rows.H]), offsets)
-        return self._of(rows, names_of_both(self._names, other._names))
+        return self._of(columns_of(self.rows.take(index), self.names), None)
 
     def to_labels(self) -> Ensemble:
         """The hard partitions: of each object the cluster with the largest membership, the first on ties.
@@ -216,10 +153,6 @@ class SoftEnsemble:
     def _as_labels(self) -> Ensemble:
         return self.to_labels()
 
-    def _check_beside(self, other: Any) -> None:
-        """Refuse what has no memberships of as many objects."""
-        check_beside(other, SoftEnsemble, len(self))
-
     def _with_sample_weight(self, sample_weight: NDArray[np.int64] | None) -> Counted:
         """The rows of memberships, without clusters of no mass, where each object counts as often as that says."""
         used = np.asarray(self.rows.H[slice(None) if sample_weight is None else sample_weight > 0].any(axis=0))
@@ -235,7 +168,7 @@ class SoftEnsemble:
     def _with_common_labels(self, links: Links, sample_weight: NDArray[np.int64] | None) -> SoftEnsemble:
         """The soft ensemble in which every partition gives a must-link group the mean memberships of its objects."""
         H = common_memberships(self.rows.H, self.offsets, links, sample_weight)
-        return self._of(MembershipRows(H, self.offsets), self._names)
+        return self._of(columns_of(MembershipRows(H, self.offsets), self.names), None)
 
 
 class SoftCoding(NamedTuple):
@@ -275,9 +208,10 @@ class SoftCoding(NamedTuple):
         return MembershipRows(H, offsets)
 
 
-def as_any_ensemble(labels: ArrayLike | Any, missing: int | None = -1) -> Ensemble | SoftEnsemble:
-    """An ensemble of labels in which ``missing`` means missing, or the soft one that was given."""
-    return labels if isinstance(labels, SoftEnsemble) else as_ensemble(labels, missing)
+def columns_of(rows: MembershipRows, names: list[str] | None = None) -> CodedColumns:
+    """Memberships as an ensemble has them; the labels of a partition are the numbers of its clusters."""
+    rows.H.flags.writeable = False
+    return CodedColumns(rows, tuple(map(np.arange, np.diff(rows.offsets) - 1)), names)
 
 
 def _read_memberships(block: Any, j: int) -> NDArray[np.float64]:

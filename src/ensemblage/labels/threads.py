@@ -1,4 +1,7 @@
-"""Blocks of rows and the threads that work on them; BLAS and OpenMP held to one each."""
+"""Blocks of rows and the threads that work on them; BLAS and OpenMP held to one each.
+
+Long kernels end early when a flag is set: compiled code sees no Ctrl-C, but a byte that another thread writes.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +10,17 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar, overload
+from weakref import finalize
 
+import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from ensemblage.base.validation import Jobs, check_value
-from ensemblage.labels.interrupts import StopFlag, Stopped, check_stopped, stop_flag, unless
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -29,6 +33,13 @@ SUM_ROWS = 16_384
 
 LEAST_ROWS = 8_192
 """Rows below which a thread is not worth totals of its own."""
+
+OPERATIONS = 2**27
+"""Elementary operations of a task, each about a nanosecond. Results do not depend on it (tests change it)."""
+SHORT = 2**24
+"""Operations of a kernel that Ctrl-C waits for: a thread of its own would cost a hundredth of its time."""
+TICK = 0.1
+"""Seconds after which the main thread looks for Ctrl-C, where a signal does not end its waiting (Windows)."""
 
 
 def row_blocks(n_rows: int, size: int | None = None) -> list[slice]:
@@ -100,6 +111,97 @@ def _configured_jobs() -> int | None:
         return None
     backend, n_jobs = joblib.get_active_backend()
     return 1 if n_jobs is None and backend.nesting_level else n_jobs
+
+
+class Stopped(Exception):
+    """Another thread of the same call failed or was interrupted: its error is the one to raise."""
+
+
+class StopFlag:
+    """Tells the kernels of a call that nobody waits for them any more. It is never taken back."""
+
+    def __init__(self) -> None:
+        self.array = np.zeros(1, dtype=np.uint8)
+        """What kernels read by `ensemblage.kernels._jit.is_set`."""
+        self._inner: list[StopFlag] = []
+
+    def set(self) -> None:
+        """Set this flag and those of the calls within."""
+        self.array[0] = 1
+        for flag in tuple(self._inner):
+            flag.set()
+
+    def is_set(self) -> bool:
+        """Whether it is."""
+        return bool(self.array[0])
+
+    @contextmanager
+    def inner(self) -> Iterator[StopFlag]:
+        """The flag of a call within: set with this one, and when the block is left, for whatever reason."""
+        flag = StopFlag()
+        self._inner.append(flag)
+        if self.is_set():  # after it was listed: by now whoever sets this one sets that one, too
+            flag.set()
+        try:
+            yield flag
+        finally:
+            flag.set()
+            self._inner.remove(flag)
+
+
+_NEVER = StopFlag()
+_SET = StopFlag()
+_SET.set()
+_thread = threading.local()
+
+
+def stop_flag() -> StopFlag:
+    """The flag that stops the work of this thread."""
+    found: StopFlag = getattr(_thread, "flag", _NEVER)
+    return found
+
+
+def check_stopped() -> None:
+    """Raise `Stopped` in a thread whose work nobody waits for any more."""
+    if stop_flag().is_set():
+        raise Stopped
+
+
+@contextmanager
+def unless(flag: StopFlag) -> Iterator[None]:
+    """Let this flag stop the work of this thread in the block."""
+    outer = stop_flag()
+    _thread.flag = flag
+    try:
+        yield
+    finally:
+        _thread.flag = outer
+
+
+def run_interruptibly(kernel: Callable[..., R], *arguments: Any, operations: int) -> R:
+    """``kernel(*arguments, flag)``, which ends early if the flag is set: then this raises `Stopped`, or Ctrl-C.
+
+    A kernel of more than a few elementary ``operations`` has a thread of its own, where the main thread can wait.
+    Named tuples of arrays are given to it as plain ones: numba's cache would pickle their class, and could not be read
+    by a version where that has another name.
+    """
+    plain = [tuple(a) if isinstance(a, tuple) else a for a in arguments]
+    if operations <= SHORT or threading.current_thread() is not threading.main_thread():
+        result = kernel(*plain, stop_flag().array)
+    else:
+        kernel(*plain, _SET.array)  # compiles it, where Ctrl-C is seen; it does nothing else
+        with ThreadPoolExecutor(1) as thread, stop_flag().inner() as flag:
+            run = thread.submit(kernel, *plain, flag.array)
+            while not wait([run], TICK).done:
+                pass
+        result = run.result()
+    check_stopped()
+    return result
+
+
+def rows_per_call(operations: int, most: int) -> int:
+    """How many rows, of so many elementary operations each, a task may take; from 1 to ``most``."""
+    return max(1, min(most, OPERATIONS // max(1, int(operations))))
 
 
 class _Done:
@@ -237,6 +339,49 @@ def one_native_thread() -> Iterator[None]:
         yield
 
 
+_guard = threading.Lock()
+_locks: dict[tuple[int, str], threading.RLock] = {}
+"""By the id of the object, which need not be hashable, and the name of the property."""
+
+
+class once(Generic[T]):
+    """A property computed at its first use; threads that ask meanwhile wait for it.
+
+    Python's own `cached_property` has no lock from 3.12 on, and before it has one that a forked child inherits locked,
+    if another thread was inside. Each property of each object has a lock of its own, so that threads compute several at
+    once; it is none of the object's attributes, so that copies and pickles need not know of it.
+    """
+
+    def __init__(self, function: Callable[[Any], T]) -> None:
+        self._function = function
+        self.__doc__ = function.__doc__
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    @overload
+    def __get__(self, instance: None, owner: type) -> once[T]: ...
+    @overload
+    def __get__(self, instance: object, owner: type) -> T: ...
+    def __get__(self, instance: Any, owner: type) -> Any:
+        if instance is None:
+            return self
+        values = instance.__dict__  # once it has the value, Python finds it there and does not come here
+        with _lock_of(instance, self._name):
+            if self._name not in values:
+                values[self._name] = self._function(instance)
+        return values[self._name]
+
+
+def _lock_of(instance: Any, name: str) -> threading.RLock:
+    key = id(instance), name
+    with _guard:
+        if key not in _locks:
+            _locks[key] = threading.RLock()
+            finalize(instance, _locks.pop, key, None).atexit = False
+        return _locks[key]
+
+
 def _pool() -> ThreadPoolExecutor:
     global _executor
     if _executor is None:
@@ -245,9 +390,10 @@ def _pool() -> ThreadPoolExecutor:
 
 
 def _forget_threads() -> None:
-    # A forked child inherits the pool but none of its threads, and a lock that one of them may have held.
-    global _executor
-    _executor = None
+    # A forked child inherits the pool but none of its threads, and locks that they may have held: what they computed
+    # there is computed anew.
+    global _executor, _guard, _locks
+    _executor, _guard, _locks = None, threading.Lock(), {}
     _blas_limit.forget_lock()
 
 

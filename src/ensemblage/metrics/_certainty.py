@@ -13,8 +13,7 @@ from ensemblage.base.validation import check_numbers, check_weights
 from ensemblage.kernels._certainty import ROUNDING, associations_of_rows, least_sure_cluster
 from ensemblage.labels.blocks import LabelRows, MembershipRows
 from ensemblage.labels.counts import by_partition, count_labels, own_shares, product
-from ensemblage.labels.ensemble import Ensemble
-from ensemblage.labels.soft import SoftEnsemble, as_any_ensemble
+from ensemblage.labels.ensemble import Ensemble, as_any_ensemble
 from ensemblage.metrics._clustering import code_clustering
 from ensemblage.metrics._density import ratio
 
@@ -148,7 +147,7 @@ def certainty(labels: ArrayLike | Any, clustering: ArrayLike | Any, *, weights: 
     return certainty_of(ensemble, clusters, check_weights(weights, ensemble.shape[1], "certainty"))
 
 
-def certainty_of(ensemble: Ensemble | SoftEnsemble, clusters: NDArray[Any], weights: NDArray[np.float64]) -> Certainty:
+def certainty_of(ensemble: Ensemble, clusters: NDArray[Any], weights: NDArray[np.float64]) -> Certainty:
     """`certainty` of clusters that are numbers already, -1 for none."""
     counts, k = np.ones(len(ensemble), dtype=np.int64), int(clusters.max(initial=0)) + 1
     association = Association.of(ensemble.rows, counts, clusters, k, ensemble.offsets, weights)

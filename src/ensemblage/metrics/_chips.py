@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from ensemblage.base.random import task_seeds
 from ensemblage.base.validation import MOST_TASKS, Number, Whole, check_value, check_weights
 from ensemblage.labels.ensemble import as_ensemble
-from ensemblage.labels.interrupts import check_stopped
-from ensemblage.labels.threads import parallel_map
+from ensemblage.labels.threads import check_stopped, parallel_map
 
 ROUNDING = 1e-9
 """Shares that differ by no more are the same."""

@@ -16,11 +16,9 @@ from ensemblage.kernels._graphs import count_entries
 from ensemblage.kernels._jit import are_few
 from ensemblage.kernels._pairs import associate, associate_levels
 from ensemblage.labels.blocks import MembershipRows, in_memory, map_rows
-from ensemblage.labels.ensemble import as_ensemble
-from ensemblage.labels.interrupts import rows_per_call, run_interruptibly
+from ensemblage.labels.ensemble import as_any_ensemble, as_ensemble
 from ensemblage.labels.rows import Distinct
-from ensemblage.labels.soft import SoftEnsemble, as_any_ensemble
-from ensemblage.labels.threads import one_native_thread, row_blocks, thread_count
+from ensemblage.labels.threads import one_native_thread, row_blocks, rows_per_call, run_interruptibly, thread_count
 from ensemblage.metrics._cluster_weights import check_cluster_weights, table_of_labels
 
 _ADVICE = (
@@ -89,7 +87,7 @@ def coassociation(
     """
     ensemble = as_any_ensemble(labels)
     w = check_weights(weights, ensemble.shape[1], "coassociation")
-    if isinstance(ensemble, SoftEnsemble):
+    if isinstance(ensemble.rows, MembershipRows):
         chosen = np.arange(len(ensemble)) if objects is None else _row_numbers(objects, len(ensemble))
         if cluster_weights is not None:
             raise ValueError(

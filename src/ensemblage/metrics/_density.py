@@ -13,8 +13,7 @@ from ensemblage.base.validation import check_weights, weight_unit
 from ensemblage.counting._pairs import label_count_squares
 from ensemblage.labels.blocks import LabelRows, MembershipRows
 from ensemblage.labels.counts import by_partition, count_labels
-from ensemblage.labels.ensemble import Ensemble, as_ensemble
-from ensemblage.labels.soft import SoftEnsemble, as_any_ensemble
+from ensemblage.labels.ensemble import Ensemble, as_any_ensemble, as_ensemble
 from ensemblage.metrics._clustering import code_clustering
 
 
@@ -69,7 +68,7 @@ def density(labels: ArrayLike | Any, clustering: ArrayLike | Any, *, weights: Ar
 
 
 def density_of(
-    ensemble: Ensemble | SoftEnsemble, clusters: NDArray[Any], sizes: NDArray[np.int64], weights: NDArray[np.float64]
+    ensemble: Ensemble, clusters: NDArray[Any], sizes: NDArray[np.int64], weights: NDArray[np.float64]
 ) -> float:
     """`density` of clusters that are numbers already, -1 for none, with ``sizes`` objects each."""
     joined, labelled = pairs_within(ensemble.rows, clusters, sizes, ensemble.offsets)

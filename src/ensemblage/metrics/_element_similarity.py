@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from ensemblage.base.validation import check_weights, weight_unit
 from ensemblage.kernels._element_similarity import add_element_similarities
 from ensemblage.labels.ensemble import Ensemble, as_ensemble
-from ensemblage.labels.interrupts import check_stopped
-from ensemblage.labels.threads import parallel_map
+from ensemblage.labels.threads import check_stopped, parallel_map
 
 BLOCKS = 16
 """Sums that are added in order, whatever the number of threads."""

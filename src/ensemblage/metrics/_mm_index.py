@@ -12,8 +12,7 @@ from ensemblage.base.memory import MAX_BYTES, check_fits
 from ensemblage.base.validation import check_weights, check_whole
 from ensemblage.kernels._graphs import point_weights, strongest_bridges, weakest_link
 from ensemblage.labels.ensemble import Ensemble, as_ensemble
-from ensemblage.labels.interrupts import run_interruptibly
-from ensemblage.labels.threads import thread_count
+from ensemblage.labels.threads import run_interruptibly, thread_count
 from ensemblage.metrics._clustering import code_clustering
 from ensemblage.metrics._coassociation import Associations, association_bytes, bytes_per_pair, compact_associations
 

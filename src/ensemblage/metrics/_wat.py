@@ -13,9 +13,8 @@ from ensemblage.base.validation import Constraint, Number, Words, check_choice, 
 from ensemblage.kernels._pairs import add_weighted_pairs
 from ensemblage.labels.blocks import LabelRows, in_memory
 from ensemblage.labels.ensemble import as_ensemble
-from ensemblage.labels.interrupts import rows_per_call
 from ensemblage.labels.rows import Distinct, Rows
-from ensemblage.labels.threads import parallel_map, row_blocks
+from ensemblage.labels.threads import parallel_map, row_blocks, rows_per_call
 from ensemblage.metrics._coassociation import pairs_by_association
 
 _N_DRAWN = 1_000_000

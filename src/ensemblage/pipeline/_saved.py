@@ -27,7 +27,7 @@ from ensemblage.io._npz import check_coded
 from ensemblage.labels.blocks import LabelRows, MembershipRows, MemoryRows
 from ensemblage.labels.coding import CodedColumns
 from ensemblage.labels.ensemble import Ensemble
-from ensemblage.labels.soft import SoftEnsemble
+from ensemblage.labels.soft import SoftEnsemble, columns_of
 
 FORMAT = 1
 KIND = "ensemblage model"
@@ -239,7 +239,7 @@ class Writer:
         if kind.__name__ in SPARSE and kind is SPARSE[kind.__name__]:
             parts = [self.node(part, path) for part in (value.data, value.indices, value.indptr)]
             return {"sparse": kind.__name__, "of": parts, "shape": list(value.shape)}
-        if isinstance(value, Ensemble | SoftEnsemble | LabelRows):
+        if isinstance(value, Ensemble | LabelRows):
             return self._object(*value._as_saved(), path)
         if is_known(kind):
             state = cast(Any, value)._asdict() if isinstance(value, tuple) else vars(value)
@@ -321,7 +321,7 @@ class Reader:
         if name == "memberships":
             return MembershipRows(state["H"], state["offsets"])
         if name == "SoftEnsemble":
-            return SoftEnsemble._of(state["rows"], state["names"])
+            return SoftEnsemble._of(columns_of(state["rows"], state["names"]), None)
         if name == "Ensemble":
             categories = tuple(state["categories"])
             check_coded(state["codes"], categories, state["names"])

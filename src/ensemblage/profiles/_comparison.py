@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.base.cached import once
 from ensemblage.base.text import one_line
 from ensemblage.profiles._effects import Categories, Numbers, compare_categories, compare_numbers
 from ensemblage.profiles._variables import NUMBERS, Variable
@@ -45,7 +45,7 @@ class ClusterComparison:
         """What was found of variable j, if it is a category."""
         return None if j < self.n_numbers else self.categories[j - self.n_numbers]
 
-    @once
+    @cached_property
     def strengths(self) -> NDArray[np.float64]:
         """(m, k) effects on one scale: from 0 on they describe a cluster, 1 is the largest; −1 of single objects."""
         of_numbers = (np.abs(self.numbers.delta) - LEAST_DELTA) / (1 - LEAST_DELTA)
@@ -54,7 +54,7 @@ class ClusterComparison:
         found[:, self.is_single] = -1.0
         return np.where(np.isnan(found), -1.0, found)
 
-    @once
+    @cached_property
     def is_single(self) -> NDArray[np.bool_]:
         """(k,) which clusters have one object; every variable separates it, so that none describes it."""
         return np.asarray(np.bincount(self.clusters, minlength=self.n_clusters + 1)[: self.n_clusters] == 1)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from html import escape
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.base.cached import once
 from ensemblage.base.frames import to_frame
 from ensemblage.base.registered import figure
 from ensemblage.base.text import listing, one_line
@@ -195,7 +195,7 @@ class Profile:
             "describes": effect >= LEAST_V,
         }
 
-    @once
+    @cached_property
     def _adjusted_p_values(self) -> NDArray[np.float64]:
         """(m, k) p-values of the numbers, adjusted in each cluster."""
         return benjamini_hochberg(self._compared.numbers.p_values)

@@ -10,10 +10,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ensemblage.base.cached import once
 from ensemblage.base.validation import Constraints, Seed, Whole, Words, check_fitted
 from ensemblage.labels.blocks import in_memory
 from ensemblage.labels.ensemble import Ensemble
+from ensemblage.labels.threads import once
 from ensemblage.ranking._base import BaseRanker, order_and_ranks
 from ensemblage.ranking._pair_means import (
     ComparedRows,

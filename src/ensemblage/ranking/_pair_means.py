@@ -18,8 +18,7 @@ from ensemblage.kernels._pair_sums import CHUNK, sum_distances, sum_marked_pairs
 from ensemblage.labels.blocks import LabelRows, map_rows
 from ensemblage.labels.counts import count_labels
 from ensemblage.labels.ensemble import Ensemble
-from ensemblage.labels.interrupts import rows_per_call
-from ensemblage.labels.threads import parallel_map
+from ensemblage.labels.threads import parallel_map, rows_per_call
 from ensemblage.metrics._agreement import sums_of_clustering
 
 logger = logging.getLogger(__name__)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from html import escape
 from os import PathLike
 from pathlib import Path
@@ -11,11 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from ensemblage.base.cached import once
 from ensemblage.base.sklearn import transform_named
 from ensemblage.base.text import write_text
 from ensemblage.base.validation import check_path
-from ensemblage.labels.soft import as_any_ensemble
+from ensemblage.labels.ensemble import as_any_ensemble
 from ensemblage.profiles import profile
 from ensemblage.ranking import AverageAgreement, Discotec
 from ensemblage.report._answer import headline
@@ -37,7 +37,7 @@ class Report:
     summary: Mapping[str, Any]
     """All its numbers, as `summarize` returns them."""
 
-    @once
+    @cached_property
     def html(self) -> str:
         """The whole page, in which nothing is loaded from elsewhere."""
         return render(self.summary)

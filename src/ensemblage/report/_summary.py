@@ -18,8 +18,7 @@ from ensemblage.choices._chooser import FAMILY_TEXT, candidate_named
 from ensemblage.consensus._base import BaseConsensus
 from ensemblage.consensus._model import Model
 from ensemblage.consensus.evidence import Evidence, Memberships
-from ensemblage.labels.ensemble import Ensemble
-from ensemblage.labels.soft import SoftEnsemble, as_any_ensemble
+from ensemblage.labels.ensemble import Ensemble, as_any_ensemble
 from ensemblage.metrics import cluster_density, membership_entropy
 from ensemblage.metrics._agreement import agreement_matrix, agreement_with, weighted_mean
 from ensemblage.plotting._clusters import confidence_quantiles
@@ -267,7 +266,7 @@ def summarize(
 
 
 def _records(
-    ensemble: Ensemble | SoftEnsemble, method: Any, shown: MatrixObjects, points: NDArray[Any]
+    ensemble: Ensemble, method: Any, shown: MatrixObjects, points: NDArray[Any]
 ) -> tuple[list[Evidence], list[float | None] | None]:
     """The method's evidence, soft memberships of the objects that figures draw among it; and the entropy of those of
     the points, if the method has votes.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from copy import deepcopy
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,6 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.utils import check_array, get_tags
 
-from ensemblage.base.cached import once
 from ensemblage.base.features import features_checked
 from ensemblage.base.validation import Estimator, format_value
 from ensemblage.generation._clusterers import check_labels, prepare_clusterer
@@ -45,7 +45,7 @@ class Data:
         """What a clusterer is given of all objects."""
         return self._native(self.X)
 
-    @once
+    @cached_property
     def numbers(self) -> Any:
         """(n, d) the features as finite numbers, dense or CSR, for what is computed of them outside a clusterer."""
         return _check_numbers(self.X.to_numpy() if self.is_frame else self.X, self.subject, allow_nan=False)

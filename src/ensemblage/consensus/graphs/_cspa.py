@@ -28,9 +28,8 @@ from ensemblage.consensus.graphs._partition_graph import (
 )
 from ensemblage.counting._bitmaps import MOST_BYTES, bytes_of_maps, maps_of
 from ensemblage.kernels._neighbours import find_neighbours, find_neighbours_by_bits
-from ensemblage.labels.interrupts import rows_per_call
 from ensemblage.labels.rows import Rows
-from ensemblage.labels.threads import parallel_map, row_blocks, thread_count
+from ensemblage.labels.threads import parallel_map, row_blocks, rows_per_call, thread_count
 
 MOST_COMPLETE = 1_000
 """Rows up to which "auto" takes every pair: the size up to which the authors run CSPA."""

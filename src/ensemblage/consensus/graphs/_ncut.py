@@ -16,8 +16,7 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from ensemblage.base.random import eigsh_start
 from ensemblage.kernels._graphs import mark_diagonal, walk_in_place
-from ensemblage.labels.interrupts import check_stopped
-from ensemblage.labels.threads import row_blocks
+from ensemblage.labels.threads import check_stopped, row_blocks
 from ensemblage.metrics._coassociation import Associations
 
 OFFSET = 0.5

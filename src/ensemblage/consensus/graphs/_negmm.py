@@ -20,9 +20,8 @@ from ensemblage.consensus.evidence import Candidates, Evidence
 from ensemblage.consensus.graphs._ncut import LEAST, NoConvergence, cut_bytes, fallback_bytes, normalized_cut
 from ensemblage.kernels._graphs import count_strong, fill_strong
 from ensemblage.labels.ensemble import Ensemble
-from ensemblage.labels.interrupts import run_interruptibly
 from ensemblage.labels.rows import Rows
-from ensemblage.labels.threads import one_native_thread, parallel_map, thread_count
+from ensemblage.labels.threads import one_native_thread, parallel_map, run_interruptibly, thread_count
 from ensemblage.metrics._coassociation import Associations, association_bytes, bytes_per_pair, compact_associations
 from ensemblage.metrics._mm_index import mm_index_of, weights_of
 from ensemblage.metrics._wat import association_threshold, threshold_constraints

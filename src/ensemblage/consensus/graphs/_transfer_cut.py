@@ -20,13 +20,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from ensemblage.base.cached import once
 from ensemblage.consensus._label_products import label_products, products_through, scale_both_sides
 from ensemblage.consensus.graphs._ncut import leading_eigenvectors
 from ensemblage.consensus.kmeans._point_kmeans import best_kmeans
 from ensemblage.labels.counts import count_labels, embed, sums_of_labels
 from ensemblage.labels.rows import Rows
-from ensemblage.labels.threads import one_native_thread
+from ensemblage.labels.threads import once, one_native_thread
 
 LEAST = 1e-10
 """What a sum of no weights is taken for, and what is added to the length of a point."""

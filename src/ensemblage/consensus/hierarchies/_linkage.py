@@ -58,12 +58,10 @@ from ensemblage.kernels._spanning_trees import (
     spanning_tree_of_similarities,
 )
 from ensemblage.kernels._vectors import LINE
-from ensemblage.labels.blocks import MemoryRows, recode
-from ensemblage.labels.distinct import order_of_rows
-from ensemblage.labels.interrupts import check_stopped, rows_per_call, run_interruptibly
+from ensemblage.labels.blocks import MemoryRows, order_of_rows, recode
 from ensemblage.labels.links import Units
 from ensemblage.labels.rows import Rows
-from ensemblage.labels.threads import parallel_map, row_blocks
+from ensemblage.labels.threads import check_stopped, parallel_map, row_blocks, rows_per_call, run_interruptibly
 
 ROUNDING = 1e-12
 """A similarity this little above a threshold counts as equal to it."""

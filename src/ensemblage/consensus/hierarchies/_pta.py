@@ -31,9 +31,8 @@ from ensemblage.kernels._linkage import Condensed
 from ensemblage.kernels._neighbours import find_elite, find_thresholds
 from ensemblage.kernels._vectors import LANES
 from ensemblage.labels.ensemble import Ensemble
-from ensemblage.labels.interrupts import check_stopped, rows_per_call
 from ensemblage.labels.rows import Rows
-from ensemblage.labels.threads import parallel_map, row_blocks, thread_count
+from ensemblage.labels.threads import check_stopped, parallel_map, row_blocks, rows_per_call, thread_count
 
 MOST_ROWS = 64
 """Rows whose neighbours a thread looks for at a time."""

@@ -29,9 +29,8 @@ from ensemblage.kernels._partition_loss import (
     second_best,
     sum_tables,
 )
-from ensemblage.labels.interrupts import check_stopped, rows_per_call
 from ensemblage.labels.rows import Rows
-from ensemblage.labels.threads import parallel_map, thread_count
+from ensemblage.labels.threads import check_stopped, parallel_map, rows_per_call, thread_count
 from ensemblage.metrics._align import match_rows
 from ensemblage.metrics._expected_loss import (
     FRACTIONS,

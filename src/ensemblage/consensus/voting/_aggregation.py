@@ -14,7 +14,6 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.base.cached import once
 from ensemblage.base.validation import check_fitted
 from ensemblage.consensus._base import BaseConsensus, InductiveConsensus
 from ensemblage.consensus.evidence import Evidence, Memberships
@@ -27,7 +26,7 @@ from ensemblage.labels.counts import count_shared, likeliest_labels, product, su
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.labels.links import Units
 from ensemblage.labels.rows import Rows
-from ensemblage.labels.threads import row_blocks
+from ensemblage.labels.threads import once, row_blocks
 from ensemblage.metrics._agreement import agreement_matrix, weighted_mean
 
 ROWS_AT_ONCE = 1_024

@@ -13,9 +13,8 @@ from ensemblage.consensus._lifetime import cut, lifetimes, longest_lifetime, mer
 from ensemblage.consensus.evidence import Dendrogram, Evidence, Lifetimes
 from ensemblage.consensus.voting._aggregation import ROWS_AT_ONCE, AggregatedPartition, entropy, scale_of
 from ensemblage.kernels._votes import sum_entropies
-from ensemblage.labels.interrupts import check_stopped, rows_per_call
 from ensemblage.labels.rows import Rows
-from ensemblage.labels.threads import row_blocks
+from ensemblage.labels.threads import check_stopped, row_blocks, rows_per_call
 
 
 def sum_of_entropies(rows: Rows, aggregate: AggregatedPartition, n_jobs: int | None = None) -> NDArray[np.float64]:

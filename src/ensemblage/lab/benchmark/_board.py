@@ -6,6 +6,7 @@ import math
 import warnings
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +14,6 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata, wilcoxon
 from sklearn.metrics import adjusted_rand_score
 
-from ensemblage.base.cached import once
 from ensemblage.lab._store import Result
 from ensemblage.lab.benchmark._entries import BASELINES, FEATURES, FORMER, OWN, SCANS, Entry
 from ensemblage.lab.benchmark._kinds import KINDS, Traits
@@ -168,12 +168,12 @@ class Board:
         self._values: dict[Scope, tuple[list[str], dict[tuple[str, str], NDArray[np.float64]]]] = {}
         self._lines: dict[Scope, list[Line]] = {}
 
-    @once
+    @cached_property
     def sets(self) -> list[str]:
         """Names of the sets."""
         return sorted({row.set for row in self.rows})
 
-    @once
+    @cached_property
     def _groups(self) -> dict[tuple[str, str, str], list[Row]]:
         """The rows of each pool, entry and setting."""
         groups: dict[tuple[str, str, str], list[Row]] = defaultdict(list)
@@ -328,7 +328,7 @@ class Board:
             found[pool].append(members)
         return [(pool, len(of), *np.mean(of, axis=0).tolist()) for pool, of in found.items()]
 
-    @once
+    @cached_property
     def _members(self) -> dict[tuple[str, str], tuple[float, float]]:
         """By pool and set: the scores of the mean member and of the best, mean over the seeds."""
         found: dict[tuple[str, str], dict[int, tuple[float, float]]] = defaultdict(dict)

@@ -9,13 +9,13 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage._version import __version__
-from ensemblage.base.cached import once
 from ensemblage.base.options import Message, Option
 from ensemblage.base.validation import check_whole
 from ensemblage.lab._methods import import_method
@@ -181,7 +181,7 @@ class Unit:
     def origin(self) -> Origin:
         return Origin(self.set.fingerprint, PROTOCOL)
 
-    @once
+    @cached_property
     def rows(self) -> NDArray[np.intp]:
         """The objects that take part."""
         n = len(self.set.X)

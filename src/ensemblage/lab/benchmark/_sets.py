@@ -5,13 +5,13 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
-from ensemblage.base.cached import once
 from ensemblage.base.options import Message, Option
 from ensemblage.io import Preprocessor, Table, read_table
 from ensemblage.io._features import features_of
@@ -40,11 +40,11 @@ class BenchmarkSet:
         """The first part of its name."""
         return self.name.partition("/")[0]
 
-    @once
+    @cached_property
     def _table(self) -> Table | None:
         return read_table(self.path) if self.path.name.endswith(".csv.gz") else None
 
-    @once
+    @cached_property
     def _read(self) -> tuple[NDArray[np.float64], list[NDArray[np.int64]]]:
         return _of_suite(self.path) if self._table is None else _of_table(self.path, self._table)
 
@@ -53,7 +53,7 @@ class BenchmarkSet:
         """(n, m) as they are given."""
         return self._read[0]
 
-    @once
+    @cached_property
     def whole(self) -> NDArray[np.float64]:
         """The features of all objects."""
         return self.features(np.arange(len(self.X)))
@@ -65,7 +65,7 @@ class BenchmarkSet:
         classes = _class_column(self.path, self._table)
         return features_of(self._table.take(rows), truth_column=classes, impute="median", standardize="auto").X
 
-    @once
+    @cached_property
     def kind(self) -> str:
         """Its kind of data, as `kind_of` has them."""
         if self._table is None:
@@ -83,7 +83,7 @@ class BenchmarkSet:
         """Number of classes of the first reference."""
         return len(np.unique(self.references[0][self.references[0] > 0]))
 
-    @once
+    @cached_property
     def published(self) -> dict[str, NDArray[np.int64]]:
         """The first labeling that each method published for this set and its number of classes."""
         if self.results is None:
@@ -92,7 +92,7 @@ class BenchmarkSet:
         found = {file.relative_to(self.results).parts[0]: _first_column(file) for file in files}
         return {name: labels for name, labels in found.items() if len(labels) == len(self.X)}
 
-    @once
+    @cached_property
     def fingerprint(self) -> str:
         """Of the features and the classes."""
         digest = hashlib.sha256(np.ascontiguousarray(self.X).tobytes())
@@ -104,15 +104,15 @@ class BenchmarkSet:
 class GeneratedSet(BenchmarkSet):
     """A set of ``GENERATED``: it is made when it is asked for, and has no file."""
 
-    @once
+    @cached_property
     def _made(self) -> Made:
         return GENERATED[self.name]()
 
-    @once
+    @cached_property
     def _read(self) -> tuple[NDArray[np.float64], list[NDArray[np.int64]]]:
         return Preprocessor(standardize=False).fit_transform(self._made.X), [self._made.labels + 1]
 
-    @once
+    @cached_property
     def kind(self) -> str:
         X = self._made.X
         if isinstance(X, np.ndarray):

@@ -8,9 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.base.cached import once
 from ensemblage.counting._pairs import distance_sums
-from ensemblage.labels.threads import row_blocks
+from ensemblage.labels.threads import once, row_blocks
 
 MOST_KEPT = 20_000_000
 """Distances that are sorted at once; more are counted into bins until the sought ones are as few."""

@@ -92,6 +92,7 @@ def report_of(model: Any, X: Any = None, **details: Any) -> Report:
             found["features"] = X if preprocessor is None else transform_named(preprocessor, X)
         found["column_uses"] = getattr(preprocessor, "columns_", [])
         found["k_choice"] = getattr(model, "choice_", None)
+        found["ranking"] = details.get("ranking") or rankings_of(ensemble)
     elif X is None:
         raise ValueError(
             f"X of report must be the label matrix that {type(model).__name__} was fitted to. Got none. Give it."

@@ -145,7 +145,7 @@ class ToldRun(Watch):
 
     @contextmanager
     def step(
-        self, name: str, total: int = 0, generator: Any = None, shape: tuple[int, ...] = ()
+        self, name: str, total: int = 0, *, generator: Any = None, shape: tuple[int, ...] = ()
     ) -> Iterator[Progress | None]:
         bar = self._members_bar(generator, shape) if name == MEMBERS else _bar(name, total)
         with self._seconds.spent_on(name), bar as progress:

@@ -38,7 +38,7 @@ def generate_members(data: Path, output: Path, overwrite: bool, **settings: Any)
     generation.check_features(features, False, data.name)
     clustered, generator = generation.tell_features(features, data.name), generation.estimator()
     try:
-        with ToldRun(Seconds(), generation).step(MEMBERS, generator, clustered.X.shape) as progress:
+        with ToldRun(Seconds(), generation).step(MEMBERS, generator=generator, shape=clustered.X.shape) as progress:
             made = generation.data(clustered).partitions(generator.set_params(progress=progress), MISSING)
     except KeyboardInterrupt:
         raise Interrupted(INTERRUPTED) from None

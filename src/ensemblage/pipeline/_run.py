@@ -69,7 +69,7 @@ class Watch:
 
     @contextmanager
     def step(
-        self, name: str, total: int = 0, generator: Any = None, shape: tuple[int, ...] = ()
+        self, name: str, total: int = 0, *, generator: Any = None, shape: tuple[int, ...] = ()
     ) -> Iterator[Progress | None]:
         """Around a step of ``total`` parts; gives what is told of its progress.
 
@@ -243,7 +243,7 @@ def make(plan: Plan, data: Data, number: Number | None, settings: Settings, watc
     """The partitions of an earlier run that was stopped, or new ones, which are kept."""
     if (earlier := store.load()) is not None:
         return earlier
-    with watch.step(MEMBERS, 0, plan.generator, data.features.shape) as progress:
+    with watch.step(MEMBERS, generator=plan.generator, shape=data.features.shape) as progress:
         generator = generator_of(plan, number, settings, progress)
         members = data.partitions(generator, settings.noise)
     store.save(members)

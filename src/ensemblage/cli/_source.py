@@ -46,6 +46,8 @@ NUMBER = re.compile(r"\s*[+-]?([0-9]+([.,][0-9]*)?|[.,][0-9]+)([eE][+-]?[0-9]+)?
 
 def formula_notes(ids: Sequence[str]) -> list[str]:
     """A warning of ids that a spreadsheet would compute: the tables that are written keep them as they are."""
+    if all(first.isalnum() for first in {name[:1] for name in ids}):
+        return []
     found = next((name for name in ids if FORMULA.match(name) and not NUMBER.fullmatch(name)), None)
     if found is None:
         return []

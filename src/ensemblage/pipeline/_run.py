@@ -1,4 +1,4 @@
-"""An analysis from its plan to clusters with a certainty: choose, make, combine, certify.
+"""An analysis from its plan to clusters with a certainty: candidates, choose, make, combine, certify.
 
 `run` takes the steps; each is a function below it, in the same order. Where the features lie is the affair of `Data`,
 or of `StoredData` in `_blocks`. `Watch` is told what is done, and `Store` keeps the partitions of a run that stops.
@@ -222,18 +222,23 @@ def run_on_labels(
     return Found(None, Number(None, None, None, Made()), ensemble, None, consensus, None)
 
 
+def candidates(plan: Plan, data: Data, settings: Settings, watch: Watch, made: Made) -> Chosen:
+    """Candidate partitions, rated; ``made`` gets what the generator need not make again."""
+    generator, n_jobs = plan.generator, settings.n_jobs
+    with watch.step(CANDIDATES) as progress:
+        sample = data.sample(generator.sample_size, settings.seed, n_jobs, made)
+        how: dict[str, Any] = {"units": generator.units, "n_jobs": n_jobs, "progress": progress}
+        return choose_candidate(sample, plan.k, ks=plan.k_range, **how, made=made)
+
+
 def choose(plan: Plan, data: Data, settings: Settings, watch: Watch) -> Number:
     """The number of clusters: given, named by most criteria of `choose_k`, or that of the candidate rated highest."""
-    choice, chosen, made, n_jobs = None, None, Made(), settings.n_jobs
+    choice, made = None, Made()
     if plan.chooses_k:
         with watch.step(CHOICE) as progress:
-            asked: dict[str, Any] = {"standardize": False, "random_state": settings.seed}
-            choice = choose_k(data.features, plan.k_range, **asked, n_jobs=n_jobs, progress=progress)
-    if plan.is_learned:
-        with watch.step(CANDIDATES) as progress:
-            sample = data.sample(plan.generator.sample_size, settings.seed, n_jobs, made)
-            how: dict[str, Any] = {"units": plan.generator.units, "n_jobs": n_jobs, "progress": progress}
-            chosen = choose_candidate(sample, plan.k, ks=plan.k_range, **how, made=made)
+            how: dict[str, Any] = {"n_jobs": settings.n_jobs, "random_state": settings.seed, "progress": progress}
+            choice = choose_k(data.features, plan.k_range, standardize=False, **how)
+    chosen = candidates(plan, data, settings, watch, made) if plan.is_learned else None
     if (found := choice or chosen) is not None:
         watch.tell(found.sentence)
     return Number(number_of_clusters(plan, choice, chosen), choice, chosen, made)

@@ -20,7 +20,6 @@ SLOW = {
     "test_cli_ranking.py",
     "test_cli_refused.py",
     "test_dask.py",
-    "test_first_run.py",
     "test_generation_disk.py",
     "test_golden.py",
     "test_golden_wide.py",

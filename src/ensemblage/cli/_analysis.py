@@ -17,7 +17,6 @@ from ensemblage._version import __version__
 from ensemblage.cli._annotate import check_copy, is_annotated_copy, write_cells
 from ensemblage.cli._answer import alerts_refused, spelled_alerts
 from ensemblage.cli._compare import LabelTable, align_by, check_align, identity_of, read_labels, tell_numbers
-from ensemblage.cli._compiling import compile_beside
 from ensemblage.cli._consensus import Consensus
 from ensemblage.cli._errors import INTERRUPTED, Interrupted
 from ensemblage.cli._folder import (
@@ -232,8 +231,6 @@ def analyse(
 
     def begin() -> None:
         tell("compiling once; later commands reuse the result")
-        if request.command == "run":
-            compile_beside(wanted.n_jobs)
 
     place = temporary_folder(output, identity) if is_copy else output_folder(output, identity, overwrite)
     with told_of_compiling(begin), place as folder, _interruptible(folder):

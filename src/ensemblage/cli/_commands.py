@@ -29,7 +29,6 @@ from ensemblage.cli._options import (
     parse_resolutions,
     parse_roles,
 )
-from ensemblage.cli._scikit_learn import import_scikit_learn
 from ensemblage.cli._types import NonEmptyPath, NonEmptyText, Number, OneOf, WholeNumber
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -317,7 +316,7 @@ def main() -> None:
 
     Start with: ensemblage run DATA.csv -o out
 
-    Exit codes: 0 done, 2 refused or Ctrl-C, 128 + N ended by signal N, 1 a defect of ensemblage.
+    Exit codes: 0 done, 2 refused, 128 + N ended by signal N (Ctrl-C: 130), 1 a defect of ensemblage.
     """
 
 
@@ -333,7 +332,6 @@ def look(data: Path, **settings: Any) -> None:
     a logarithm would shorten. It says whether the objects may be the columns, what "run" would refuse, and which
     command to use next.
     """
-    import_scikit_learn()
     from ensemblage.cli._look import look_at_table
 
     look_at_table(data, **settings)
@@ -448,10 +446,6 @@ def run(data: Path, output: Path, annotate: bool, **settings: Any) -> None:
     Repeat the command to continue after a stop. Only one command at a time may use a folder. Ids are written
     unchanged: import labels.csv into a spreadsheet as text if they begin with =, +, - or @.
     """
-    from ensemblage.cli._compiling import compiling_beside
-
-    click.get_current_context().with_resource(compiling_beside(settings["n_jobs"]))
-    import_scikit_learn()
     from ensemblage.cli._run_stored import run_stored, stays_on_disk
 
     if stays_on_disk(data):
@@ -492,7 +486,6 @@ def generate(**settings: Any) -> None:
     stop. DATA may then be a .npy file of features, which stay on disk and are used unchanged, by mini-batch
     k-means.
     """
-    import_scikit_learn()
     from ensemblage.cli._generate import generate_members
 
     generate_members(**settings)
@@ -524,7 +517,6 @@ def combine(ensemble: Path, scratch: Path | None, **settings: Any) -> None:
     Labels that do not fit into memory stay on disk: a .npy file of whole numbers, or a folder of Parquet parts.
     Then -o names a .npy or .csv file for the clusters, or a folder for Parquet parts; nothing else is written.
     """
-    import_scikit_learn()
     from ensemblage.cli._combine_disk import combine_stored, is_on_disk
     from ensemblage.cli._pages import PageWishes
 
@@ -592,7 +584,6 @@ def communities(**settings: Any) -> None:
     looks like a header. A larger weight means a closer pair. Edges are undirected; loops are ignored; repeated
     edges count once, or their weights are added. FILE has the columns of labels.csv.
     """
-    import_scikit_learn()
     from ensemblage.cli._communities import find_communities
 
     find_communities(**settings)
@@ -674,7 +665,6 @@ def sweep(**settings: Any) -> None:
     sweep.csv (a row per resolution), report.html (the page), ensemble.npz, model.npz and summary.json. With -o
     FILE.h5ad a copy of a .h5ad file is written instead, with clusters and certainty in .obs.
     """
-    import_scikit_learn()
     from ensemblage.cli._sweep import sweep_resolutions
 
     sweep_resolutions(**settings)
@@ -791,7 +781,6 @@ def summarize(draws: tuple[Path, ...], **settings: Any) -> None:
     (rank-normalised split R-hat). The folder gets labels.csv, probabilities.csv (lowest first), ball.csv (the bounds of
     the ball), report.html (the page to look at), ensemble.npz, model.npz and summary.json.
     """
-    import_scikit_learn()
     from ensemblage.cli._summarize import summarize as summarize_files
 
     summarize_files(draws, **settings)
@@ -812,7 +801,6 @@ def compare(**settings: Any) -> None:
     AMI of 0: no more than by chance), the matching clusters with their sizes, and the objects that moved. Clusters
     are matched so that as many objects as possible stay.
     """
-    import_scikit_learn()
     from ensemblage.cli._compare import compare_tables
 
     compare_tables(**settings)
@@ -834,7 +822,6 @@ def assign(folder: Path, **settings: Any) -> None:
     labels.csv. Objects of the run itself keep their clusters. With a folder of "combine", NEW has a column of labels
     for each of its partitions, or is an ensemble saved as .npz.
     """
-    import_scikit_learn()
     from ensemblage.cli._assign import assign_objects
 
     assign_objects(folder, **settings)
@@ -875,7 +862,6 @@ def rank(ensemble: Path, **settings: Any) -> None:
     the other members, anmi the mean normalised mutual information; higher is better. Pairs that violate --must-link
     or --cannot-link make the scores worse. With --truth-column, the table shows the ARI with it, too.
     """
-    import_scikit_learn()
     from ensemblage.cli._ranking import rank_members
 
     rank_members(ensemble, **settings)
@@ -906,7 +892,6 @@ def report(**settings: Any) -> None:
 
     SOURCE is the folder of a finished run, or an ensemble as for "combine" together with --labels and -o.
     """
-    import_scikit_learn()
     from ensemblage.cli._report import make_report
 
     make_report(**settings)
@@ -919,7 +904,6 @@ def methods(name: str | None) -> None:
 
     With a NAME: other names, input and output of this method, and its parameters with their defaults, for --set.
     """
-    import_scikit_learn()
     from ensemblage.cli._methods import show_method, show_methods
 
     if name is None:
@@ -937,7 +921,6 @@ def cite(name: str, bibtex: bool) -> None:
     NAME is a method (km, eac-average, ...), a criterion of "rank --by" (discotec, ...), the class of a generator,
     WasabiModes, Dune, or a function of draws or elements (credible_ball, chips, ...).
     """
-    import_scikit_learn()
     from ensemblage import cite as citation_of
 
     found = citation_of(name)

@@ -31,7 +31,7 @@ class Consensus:
     def of(cls, k: int | None, settings: dict[str, Any]) -> Consensus:
         """Take what concerns the consensus out of the settings of a command; without a method k-means."""
         method = settings.pop("method") or "km"
-        if k is not None and not METHODS[method].capabilities.takes_n_clusters:
+        if k is not None and method in METHODS and not METHODS[method].capabilities.takes_n_clusters:
             raise ValueError(
                 f"-k must be left out for the method {method}: the labels alone decide the number of clusters. Got "
                 f"{k}. Leave it out, or choose another --method."

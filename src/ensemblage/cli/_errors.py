@@ -1,6 +1,7 @@
 """Errors and warnings of the command line: one sentence each on stderr.
 
-Exit codes: 0 done, 1 a defect of ensemblage, 2 what the user can mend or Ctrl-C, 128 + N another signal N.
+Exit codes: 0 done, 1 a defect of ensemblage, 2 what the user can mend; what a signal N ends, it ends as if nobody had
+handled it, which a shell shows as 128 + N (Ctrl-C: 130).
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ class Interrupted(Exception):
 
 
 class OneSentenceGroup(click.Group):
-    """A group of commands whose errors are one sentence and exit code 2, Ctrl-C too; no arguments show the help."""
+    """A group of commands whose errors are one sentence and exit code 2; no arguments show the help."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -80,13 +81,13 @@ class OneSentenceGroup(click.Group):
         except click.ClickException as error:
             _fail(error.format_message())
         except Interrupted as error:
-            _leave(str(error), _code_of(received))
+            _leave(str(error), received)
         except (click.Abort, KeyboardInterrupt):
-            _leave(INTERRUPTED, _code_of(received))
+            _leave(INTERRUPTED, received)
         except Exception as error:
             if received or isinstance(error.__cause__, KeyboardInterrupt):
                 # What a library makes of an interrupt. Python 3.11 hides one while a class is made (in an import).
-                _leave(INTERRUPTED, _code_of(received))
+                _leave(INTERRUPTED, received)
             _fail_for(error)
         _flush()
         sys.exit(result if isinstance(result, int) else 0)
@@ -152,8 +153,8 @@ def _flush() -> None:
                 os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
-def _leave(message: str, code: int) -> NoReturn:
-    """Exit at once: a usual exit takes the memory away under base clusterings that still run in other threads."""
+def _leave(message: str, received: Sequence[int]) -> NoReturn:
+    """Clean up, then end by the signal that came: a usual exit would wait for base clusterings in other threads."""
     _ignore_signals()
     if "ensemblage.labels.disk" in sys.modules:
         from ensemblage.labels.disk import remove_all_scratch
@@ -162,11 +163,11 @@ def _leave(message: str, code: int) -> NoReturn:
     say(one_line(message))
     with suppress(OSError):
         sys.stdout.flush()
-    os._exit(code)
-
-
-def _code_of(received: Sequence[int]) -> int:
-    return 128 + received[-1] if received else FAILED
+    number = received[-1] if received else signal.SIGINT
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(number, signal.SIG_DFL)
+        signal.raise_signal(number)
+    sys.exit(128 + number)
 
 
 def say(text: str) -> None:
@@ -180,10 +181,7 @@ def color_choice() -> bool | None:
     return False if os.environ.get("NO_COLOR") else None
 
 
-AGAIN: int | None = getattr(signal, "SIGALRM", None)
-SECONDS_UNTIL_AGAIN = 3.0
-"""An interrupt is lost where Python drops what is raised (when an object goes, say): it is raised again after these."""
-SIGNALS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP", "SIGBREAK", "SIGALRM") if hasattr(signal, name))
+SIGNALS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP", "SIGBREAK") if hasattr(signal, name))
 """What ends a process unless it is told otherwise; Ctrl-C is Python's own affair."""
 
 
@@ -196,27 +194,15 @@ def _signals_as_interrupts() -> Iterator[list[int]]:
         return
 
     def interrupt(number: int, _: Any) -> None:
-        if number != AGAIN:
-            received.append(number)
-        if AGAIN in taken:
-            signal.setitimer(signal.ITIMER_REAL, SECONDS_UNTIL_AGAIN)
+        received.append(number)
         raise KeyboardInterrupt
 
-    def quiet(unraisable: Any) -> None:
-        if not issubclass(unraisable.exc_type, KeyboardInterrupt):
-            shown(unraisable)
-
-    before, shown = {number: signal.getsignal(number) for number in SIGNALS}, sys.unraisablehook
-    taken = [number for number, handler in before.items() if handler is signal.SIG_DFL]
+    taken = [number for number in SIGNALS if signal.getsignal(number) is signal.SIG_DFL]
     try:
         for number in taken:
             signal.signal(number, interrupt)
-        sys.unraisablehook = quiet
         yield received
     finally:
-        if AGAIN in taken:
-            signal.setitimer(signal.ITIMER_REAL, 0)
-        sys.unraisablehook = shown
         for number in taken:
             signal.signal(number, signal.SIG_DFL)
 

@@ -7,8 +7,6 @@ from ensemblage.choices._plan import Plan, value_text
 from ensemblage.cli._generation import DIVERSE, GENIE, INDEPENDENT, SCALED, Generation
 from ensemblage.generation._dense_rows import size_of_sample
 from ensemblage.generation._diverse import MOST_FULL
-from ensemblage.kernels._jit import has_compiled
-from ensemblage.kernels._points import iterate
 from ensemblage.pipeline._default_plan import COPIES
 from ensemblage.report._layout import plural
 from ensemblage.report._projection import may_try_umap
@@ -44,8 +42,6 @@ def plan_text(plan: Plan, generation: Generation, n_left_out: int = 0) -> str:
     if m and (generation.generator, plan.combiner.value) == KNOWN:
         estimate = estimate_seconds(n, m, n_resamples + n_left_out) + OF_UMAP * may_try_umap(n, m)
         steps.append(f"{duration_range_text(estimate)} on a free core")
-    if not has_compiled(iterate):
-        steps.append("the first run compiles, too, for up to 30 seconds")
     return "; ".join(steps)
 
 

@@ -76,7 +76,7 @@ class Thinning:
             given_roles={name: role for name, role in table.given_roles.items() if name not in made},
         )
         counts = replace(table, columns=columns, index=None, given_roles={})
-        counts.__dict__["found_roles"] = {c.name: table.found_roles[c.name] for c in columns}
+        counts.found_roles = {c.name: table.found_roles[c.name] for c in columns}
         return thinned, Thinned(counts, np.asarray(second, dtype=np.float64))
 
 

@@ -98,7 +98,7 @@ def table_of(adata: Any, use: str | None = None, truth_column: str | None = None
         )
     table = Table(source, columns, lambda: range(1, len(ids) + 1), "row", NAMES, (matrix.note,))
     roles = {column.name: Role("number") for column in columns[1:]}
-    table.__dict__["found_roles"] = {NAMES: Role("id", "row names"), **roles}
+    table.found_roles = {NAMES: Role("id", "row names"), **roles}
     return table
 
 

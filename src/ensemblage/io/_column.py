@@ -45,7 +45,7 @@ FAMILIES = [
 """Units of one quantity: numbers in several of them are no column of numbers as they stand."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Column:
     """One column of a table."""
 

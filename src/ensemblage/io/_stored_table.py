@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,7 @@ SHORT_TEXT = 16
 """Bytes of a cell as text, at least."""
 OF_A_TEXT = 160
 """Bytes of a different text, as Python holds it."""
-STAYS = ("name", "decimal", "read_again", "parts", "empty", "n_filled", "units")
+STAYS = {"name", "decimal", "read_again", "parts", "empty", "n_filled", "units"}
 """What is kept of a column when the next one is read."""
 MOST_TEXT = 2**31
 """Bytes of a column of text, which Arrow counts so."""
@@ -148,18 +149,16 @@ class StoredColumn(Column):
     empty: NDArray[np.uint8] | None
 
     def __init__(self, name: str, parts: Parts, empty: NDArray[np.uint8] | None = None) -> None:
-        self.__dict__.update(name=name, decimal=".", read_again=None, parts=parts, empty=empty)
+        self.name, self.decimal, self.read_again = name, ".", None
+        self.parts, self.empty = parts, empty
 
-    @property
+    @cached_property
     def _held(self) -> Column:
         """The column in memory."""
-        if "held" not in self.__dict__:
-            column = self.parts.values(self)
-            if self.empty is not None:
-                column = column.without(np.unpackbits(self.empty, count=self.parts.n_rows).astype(bool))
-            self.__dict__["held"] = column
-        held: Column = self.__dict__["held"]
-        return held
+        column = self.parts.values(self)
+        if self.empty is None:
+            return column
+        return column.without(np.unpackbits(self.empty, count=self.parts.n_rows).astype(bool))
 
     @property
     def values(self) -> Any:
@@ -167,14 +166,14 @@ class StoredColumn(Column):
         return self._held.values
 
     @property
-    def categories(self) -> list[str] | None:
+    def categories(self) -> list[str] | None:  # type: ignore[override]
         """The values in their order, if the table's type says that they are ordered."""
         return self._held.categories
 
     def forget(self) -> None:
         """Let go what was read, and what was made of it."""
-        for name in [name for name in self.__dict__ if name not in STAYS]:
-            del self.__dict__[name]
+        for name in vars(self).keys() - STAYS:
+            delattr(self, name)
 
     def without(self, missing: NDArray[np.bool_]) -> Column:
         """The column with these cells empty."""
@@ -186,7 +185,7 @@ class StoredColumn(Column):
         return self._held.take(rows)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class StoredTable(Table):
     """A table whose columns are `StoredColumn`."""
 
@@ -218,7 +217,7 @@ class StoredTable(Table):
         numbers = rows.tolist()
         fields = self.index, self.notes, self.delimiter, self.given_roles
         taken = Table(self.source, columns, lambda: [row + 1 for row in numbers], self.unit, *fields)
-        taken.__dict__["found_roles"] = self.found_roles
+        taken.found_roles = self.found_roles
         return taken
 
     def check_ids(self, name: str) -> None:

@@ -26,7 +26,7 @@ features_of: Registered[..., Features] = Registered("features_of")
 TOO_MANY_IDS = "whole numbers that differ in every row, as those of other columns do"
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class Table:
     """The columns of a file with their roles, and the notes on the file.
 
@@ -103,7 +103,7 @@ class Table:
         columns, places = [column.take(rows) for column in self.columns], self.places
         numbers = None if self.numbers is None else self.numbers[rows]
         taken = replace(self, columns=columns, places=lambda: _some_places(places(), rows), numbers=numbers)
-        taken.__dict__["found_roles"] = self.found_roles
+        taken.found_roles = self.found_roles
         return taken
 
     def to_frame(self) -> Any:

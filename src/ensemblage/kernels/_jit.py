@@ -61,12 +61,6 @@ def _compiled(function: Callable[P, R], **options: Any) -> Callable[P, R]:
     return compiled
 
 
-def has_compiled(kernel: Any) -> bool:
-    """Whether the cache on the disk has a kernel as it is now, for any types; True if there is no cache."""
-    file = getattr(getattr(kernel, "_cache", None), "_cache_file", None)
-    return file is None or bool(file._load_index())
-
-
 class Compiling:
     """How long kernels have been compiled in this process, as far as `told_of_compiling` listened."""
 

@@ -152,7 +152,7 @@ def profile_of(consensus: Any, features: Features, wanted: Wanted) -> Profile | 
 def drop_columns(table: Table, names: Collection[str | None]) -> Table:
     """The table without ids and known classes, which clusters are compared with elsewhere; roles stay as they are."""
     kept = replace(table, columns=[column for column in table.columns if column.name not in names])
-    kept.__dict__["found_roles"] = {column.name: table.found_roles[column.name] for column in kept.columns}
+    kept.found_roles = {column.name: table.found_roles[column.name] for column in kept.columns}
     return kept
 
 

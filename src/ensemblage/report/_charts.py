@@ -1,14 +1,14 @@
 """Charts as SVG without a drawing library: curves, bars, dots, matrices, a hierarchy and the objects as points."""
 
 import base64
-import struct
-import zlib
 from collections.abc import Mapping, Sequence
+from io import BytesIO
 from typing import Any
 
 import numpy as np
 from markupsafe import Markup
 from numpy.typing import NDArray
+from PIL import Image
 
 from ensemblage.plotting import PALETTE
 from ensemblage.plotting._axes import printable
@@ -130,17 +130,10 @@ def _image(values: NDArray[np.float64], colors: Sequence[str]) -> str:
     shades = [*_palette(colors), "#cccccc"]
     index = np.rint(np.clip(np.nan_to_num(values), 0, 1) * (_SHADES - 1)).astype(np.uint8)
     index[np.isnan(values)] = _SHADES
-    rows = np.zeros((len(index), index.shape[1] + 1), dtype=np.uint8)
-    rows[:, 1:] = index
-
-    def chunk(kind: bytes, content: bytes) -> bytes:
-        return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
-
-    head = struct.pack(">IIBBBBB", index.shape[1], len(index), 8, 3, 0, 0, 0)
-    table = bytes(int(shade[i : i + 2], 16) for shade in shades for i in (1, 3, 5))
-    parts = chunk(b"IHDR", head) + chunk(b"PLTE", table) + chunk(b"IDAT", zlib.compress(rows.tobytes(), 6))
-    content = b"\x89PNG\r\n\x1a\n" + parts + chunk(b"IEND", b"")
-    return "data:image/png;base64," + base64.b64encode(content).decode()
+    image = Image.frombytes("P", index.shape[::-1], index.tobytes())
+    image.putpalette(bytes(int(shade[i : i + 2], 16) for shade in shades for i in (1, 3, 5)))
+    image.save(content := BytesIO(), "PNG")
+    return "data:image/png;base64," + base64.b64encode(content.getvalue()).decode()
 
 
 def _picture_of(values: NDArray[np.float64], colors: Sequence[str], x: float, y: float, w: float, h: float) -> Markup:

@@ -28,8 +28,7 @@ import ensemblage.choices
 from ensemblage import Preprocessor
 from ensemblage.choices._candidate_features import FAMILIES, describe, feature_names
 from ensemblage.choices._candidate_pool import all_candidates
-from ensemblage.choices._chooser import ARRAYS, shipped_trees
-from ensemblage.choices._trees import Trees
+from ensemblage.choices._chooser import ARRAYS, Trees, shipped_trees
 from ensemblage.datasets import make_world
 from ensemblage.datasets._worlds import KINDS
 from ensemblage.generation._views import VIEWS

@@ -31,7 +31,7 @@ PLACES.update(
     features_on_workers="ensemblage.io._dask_features.features_on_cluster",
     clusters_of_blocks="ensemblage.pipeline._blocks.clusters_of_blocks",
     write_blocks="ensemblage.pipeline._blocks.write_blocks",
-    describe_blocks="ensemblage.pipeline._block_profiles.describe_blocks",
+    describe_blocks="ensemblage.pipeline._blocks.describe_blocks",
     features_of="ensemblage.io._features.features_of",
     figure="ensemblage.plotting._html.figure",
     html="ensemblage.plotting._html.html",

@@ -73,8 +73,10 @@ class StoredData(Data):
         """Each clustered object counts as often as objects are nearest to it."""
         return consensus.fit(ensemble, sample_weight=self.nearest._reduce(counts_of, np.add, len(self.kept[0])))
 
-    def second(self, consensus: Any, members: Members, chosen: Chosen, progress: Any) -> SecondSample:
-        again, (kept, other) = second_generator(members.generator, progress), self.kept
+    def second(
+        self, consensus: Any, members: Members, chosen: Chosen, n_jobs: int | None, progress: Any
+    ) -> SecondSample:
+        again, (kept, other) = second_generator(members.generator, n_jobs, progress), self.kept
         again._fit_kept(other)
         table = self.nearest._reduce(_count_clusters, np.add, consensus.labels_, consensus.n_clusters_, len(other))
         second = second_of_counts(consensus, again, chosen, table)

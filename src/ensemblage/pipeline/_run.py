@@ -29,7 +29,7 @@ from ensemblage.generation._dense_rows import dense_rows
 from ensemblage.generation._diverse import numbers_near
 from ensemblage.labels.coding import MISSING
 from ensemblage.labels.ensemble import Ensemble
-from ensemblage.pipeline._second_sample import SecondSample, has_second_sample, second_of_memory
+from ensemblage.pipeline._second_sample import SecondSample, has_second_sample, second_generator, second_of_memory
 
 MOST_NAMED = 5
 """Columns that an error names."""
@@ -175,9 +175,12 @@ class Data:
         weight = {} if self.sample_weight is None else {"sample_weight": self.sample_weight}
         return consensus.fit(ensemble, **weight, **self.links)
 
-    def second(self, consensus: Any, members: Members, chosen: Chosen, progress: Progress | None) -> SecondSample:
+    def second(
+        self, consensus: Any, members: Members, chosen: Chosen, n_jobs: int | None, progress: Progress | None
+    ) -> SecondSample:
         """Give the consensus, (n,) clusters, the certainty of a second sample, too."""
-        return second_of_memory(consensus, *members, chosen, self.features, progress)
+        again = second_generator(members.generator, n_jobs, progress)
+        return second_of_memory(consensus, members.ensemble, again, chosen, self.features)
 
 
 # -- the steps ---------------------------------------------------------------------------------------------------------
@@ -188,7 +191,7 @@ def run(plan: Plan, data: Data, settings: Settings, watch: Watch | None = None, 
     watch = watch or Watch()
     found = cluster(plan, data, settings, watch, store)
     members = Members(found.ensemble, found.generator)
-    return replace(found, second=certify(data, found.consensus, members, found.number.chosen, watch))
+    return replace(found, second=certify(data, found.consensus, members, found.number.chosen, settings, watch))
 
 
 def cluster(
@@ -263,12 +266,14 @@ def combine(consensus: Any, data: Data, ensemble: Ensemble, settings: Settings, 
         consensus.align(**settings.align)
 
 
-def certify(data: Data, consensus: Any, members: Members, chosen: Chosen | None, watch: Watch) -> SecondSample | None:
+def certify(
+    data: Data, consensus: Any, members: Members, chosen: Chosen | None, settings: Settings, watch: Watch
+) -> SecondSample | None:
     """Give the consensus the certainty of two samples where the partitions are of one."""
     if chosen is None or not has_second_sample(consensus, members.generator):
         return None
     with watch.step(SECOND) as progress:
-        return data.second(consensus, members, chosen, progress)
+        return data.second(consensus, members, chosen, settings.n_jobs, progress)
 
 
 # -- what the steps ask ------------------------------------------------------------------------------------------------

@@ -66,14 +66,8 @@ def has_second_sample(consensus: Any, generator: Any) -> bool:
     return bool(generator._is_of_sample and consensus.n_clusters_ > 1)
 
 
-def second_of_memory(
-    consensus: Any, ensemble: Ensemble, generator: Any, chosen: Chosen, features: Matrix, progress: Any = None
-) -> SecondSample:
-    """Give the consensus, (n,) clusters, the certainty of both samples.
-
-    ``generator`` has made the ensemble of features, (n, m).
-    """
-    again = second_generator(generator, progress)
+def second_of_memory(consensus: Any, ensemble: Ensemble, again: Any, chosen: Chosen, features: Matrix) -> SecondSample:
+    """Give the consensus, (n,) clusters, the certainty of both samples; ``again`` is a `second_generator`."""
     rows = dense_rows(features, again.sample_size, again.random_state, again.n_jobs)
     again._fit_kept(features[rows])
     nearest, k = nearest_rows(again._fit_X, features, again.n_jobs), consensus.n_clusters_
@@ -87,9 +81,9 @@ def second_seed(seed: int) -> int:
     return int(task_seeds(seed, 1)[0])
 
 
-def second_generator(generator: Any, progress: Any = None) -> Any:
+def second_generator(generator: Any, n_jobs: int | None, progress: Any) -> Any:
     """What makes the same partitions of another sample, unfitted."""
-    others = {"random_state": second_seed(generator.random_state), "progress": progress}
+    others = {"random_state": second_seed(generator.random_state), "n_jobs": n_jobs, "progress": progress}
     return type(generator)(**{**generator.get_params(deep=False), **others})
 
 

@@ -14,9 +14,8 @@ from sklearn.base import clone
 from strategies import random_labels
 
 from ensemblage import CommunityConsensus, Ensemble, LeidenPartitions, load
-from ensemblage.consensus.communities import _communities
-from ensemblage.consensus.communities._communities import EdgeLabels, ecg_weights, lf_graph, replace_values
-from ensemblage.generation._communities import communities, quality
+from ensemblage.generation import _communities as generation_communities
+from ensemblage.generation._communities import quality
 
 KARATE = nx.karate_club_graph()
 A = csr_array(nx.to_scipy_sparse_array(KARATE, weight=None, dtype=float))
@@ -54,8 +53,44 @@ FIRST_LEVEL = columns("""
 """)
 
 
-def of(labels):
-    return EdgeLabels(labels, np.full(20, 36), np.ones(20))
+def shares(labels):
+    """The share of the partitions that join the ends of each edge, by the entries of A."""
+    found = CommunityConsensus("fast-ensemble", n_init=1, random_state=0).fit(labels, edges=A).associations_
+    assert_array_equal(found.indices, A.indices)
+    return found.data
+
+
+def with_values(graph, values):
+    return csr_array((values, graph.indices.copy(), graph.indptr.copy()), shape=graph.shape)
+
+
+@pytest.fixture
+def runs(monkeypatch):
+    """The graphs whose communities are looked for, as they are, and the seeds."""
+    found, louvain = [], generation_communities._louvain
+
+    def watched(graph, resolution, objective, seed, levels):
+        found.append((graph.copy(), seed))
+        return louvain(graph, resolution, objective, seed, levels)
+
+    monkeypatch.setattr(generation_communities, "_louvain", watched)
+    return found
+
+
+def joined_shares(labels):
+    """(n, n) shares of all pairs that some partition joins, of partitions of equal weight; else 0."""
+    joined, labelled = naive_joined(labels)
+    found = joined / np.maximum(labelled, 1)
+    np.fill_diagonal(found, 0)
+    return found
+
+
+def kept_shares(shares, threshold):
+    """Those of at least the threshold; of a node that has none its largest, the first on ties; both ways."""
+    kept = np.where(shares >= threshold, shares, 0)
+    for i in np.flatnonzero((shares < threshold).all(axis=1) & (shares > 0).any(axis=1)):
+        kept[i, shares[i].argmax()] = shares[i].max()
+    return np.maximum(kept, kept.T)
 
 
 def tally(values):
@@ -72,10 +107,10 @@ def assert_same_partition(labels, text):
 
 
 def test_edge_counts_of_the_karate_club():
-    counts = np.round(20 * of(LOUVAIN).associations(A, 1)).astype(int)
+    counts = np.round(20 * shares(LOUVAIN)).astype(int)
     assert tally(counts) == {0: 12, 1: 4, 8: 1, 9: 2, 11: 4, 12: 1, 19: 9, 20: 45}
     expected = {(0, 1): 19, (0, 4): 1, (0, 8): 0, (2, 9): 12, (9, 33): 8, (23, 25): 9, (23, 29): 11, (31, 33): 0}
-    matrix = replace_values(A, counts + 1.0).toarray() - 1
+    matrix = with_values(A, counts + 1.0).toarray() - 1
     assert {pair: int(matrix[pair]) for pair in expected} == expected
 
 
@@ -85,8 +120,8 @@ def test_louvain_on_the_associations_gives_one_answer():
     found = {tuple(model.set_params(random_state=seed).fit_predict(LOUVAIN, edges=A).tolist()) for seed in range(20)}
     assert len(found) == 1
     assert_same_partition(found.pop(), "0000111020100022102020233323322322")
-    shares = of(LOUVAIN).associations(A, 1)
-    c = replace_values(A, shares, shares > 0)
+    c = with_values(A, shares(LOUVAIN))
+    c.eliminate_zeros()
     labels = canonical(list("0000111020100022102020233323322322"))
     assert quality(c, labels, 1.0, "modularity") == pytest.approx(0.625956, abs=1e-6)
     assert quality(A, labels, 1.0, "modularity") == pytest.approx(0.418803, abs=1e-6)
@@ -117,55 +152,57 @@ def test_a_share_that_equals_the_threshold_stays():
 
 
 @pytest.mark.parametrize(("threshold", "n_pairs", "total"), [(0.2, 181, 3066), (0.5, 160, 2894)])
-def test_lf_of_all_pairs(threshold, n_pairs, total):
-    pattern = of(LOUVAIN).joined_pairs()
-    D = lf_graph(pattern, of(LOUVAIN).associations(pattern, 1), threshold)
+def test_lf_of_all_pairs(threshold, n_pairs, total, runs):
+    model = CommunityConsensus("lf", pairs="all", min_association=threshold, random_state=0).fit(LOUVAIN, edges=A)
+    D = runs[0][0]
     assert D.nnz == 2 * n_pairs
     assert round(20 * D.data.sum()) == 2 * total
     if threshold == 0.2:
         assert set(tally(np.round(20 * D.data).astype(int))) == {6, 8, 9, 11, 12, 19, 20}
-    model = CommunityConsensus("lf", pairs="all", min_association=threshold, random_state=0).fit(LOUVAIN, edges=A)
     assert_same_partition(model.labels_, "0000111020100022102020223322322322")
     assert (model.n_rounds_, model.converged_) == (1, True)
 
 
-def test_pairs_that_some_partition_joins_stand_in_order():
-    """So that of equally strong edges the first one is kept."""
+@pytest.mark.parametrize("threshold", [1e-9, 0.5, 0.8, 1.0])
+def test_of_equally_strong_edges_the_first_one_is_kept(threshold, runs):
     labels = random_labels(30, 4, 5, 0.2)
-    codes = np.where(labels < 0, 5, labels)
-    pattern = EdgeLabels(codes, np.full(4, 5), np.ones(4)).joined_pairs()
-    joined = naive_joined(labels)[0] > 0
-    np.fill_diagonal(joined, False)
-    assert_array_equal(pattern.indices, np.nonzero(joined)[1])
+    labels = labels[(labels >= 0).any(axis=1)]
+    graph = csr_array(np.ones((len(labels), len(labels))) - np.eye(len(labels)))
+    CommunityConsensus("lf", pairs="all", min_association=threshold, random_state=0).fit(labels, edges=graph)
+    assert_allclose(runs[0][0].toarray(), kept_shares(joined_shares(labels), threshold))
 
 
-def test_as_many_runs_as_were_asked_for(monkeypatch):
-    seeds = []
-
-    def watched(graph, resolution, objective, seed, algorithm):
-        seeds.append(seed)
-        return communities(graph, resolution, objective, seed, algorithm)
-
-    monkeypatch.setattr(_communities, "communities", watched)
+def test_as_many_runs_as_were_asked_for(runs):
     CommunityConsensus("ecg", algorithm="louvain", n_init=3, random_state=0).fit(LOUVAIN, edges=A)
+    seeds = [seed for _, seed in runs]
     assert len(seeds) == len(set(seeds)) == 3
 
 
-def test_a_node_that_would_lose_all_keeps_its_strongest_edge():
+def test_a_node_that_would_lose_all_keeps_its_strongest_edge(runs):
+    """Shares of .3 and .1 on a path: the first edge is the strongest of its two nodes, the second of the last one."""
+    labels = np.tile(np.arange(3)[:, None], 10)
+    labels[1, :3], labels[2, 3] = 0, 1
     path = csr_array(nx.to_scipy_sparse_array(nx.path_graph(3), dtype=float))
-    D = lf_graph(path, np.array([0.3, 0.3, 0.1, 0.1]), 0.5)
-    assert_allclose(D.toarray(), [[0, 0.3, 0], [0.3, 0, 0.1], [0, 0.1, 0]])
+    CommunityConsensus("lf", min_association=0.5, random_state=0).fit(labels, edges=path)
+    assert_allclose(runs[0][0].toarray(), [[0, 0.3, 0], [0.3, 0, 0.1], [0, 0.1, 0]])
 
 
-def test_ecg_of_the_karate_club():
-    associations = of(FIRST_LEVEL).associations(A, 1)
+def test_fast_ensemble_drops_the_edges_below_the_threshold(runs):
+    CommunityConsensus("fast-ensemble", min_association=0.55, random_state=0).fit(LOUVAIN, edges=A)
+    expected = with_values(A, np.where(shares(LOUVAIN) >= 0.55, shares(LOUVAIN), 0))
+    assert_allclose(runs[0][0].toarray(), expected.toarray())
+
+
+def test_ecg_of_the_karate_club(runs):
+    associations = shares(FIRST_LEVEL)
     counts = np.round(20 * associations).astype(int)
     assert tally(counts) == {0: 12, 1: 6, 6: 5, 8: 5, 11: 9, 12: 1, 13: 2, 14: 2, 16: 4, 19: 10, 20: 22}
-    w = replace_values(A, ecg_weights(A, associations, 0.05))
+    runs.clear()
+    model = CommunityConsensus(n_init=50, random_state=0).fit(FIRST_LEVEL, edges=A)
+    w = runs[0][0]
     assert [w[0, 1], w[0, 2], w[0, 4], w[0, 11]] == pytest.approx([0.81, 0.5725, 0.0975, 0.05])
     assert w.sum() / 2 == pytest.approx(47.3625)
     assert (0.05 + 0.95 * associations).sum() / 2 == pytest.approx(48.3125)
-    model = CommunityConsensus(n_init=50, random_state=0).fit(FIRST_LEVEL, edges=A)
     assert model.csi_ == pytest.approx(0.698526, abs=1e-6)
     assert_same_partition(model.labels_, "0000111020100022102020233323322322")
     assert quality(w, model.labels_, 1.0, "modularity") == pytest.approx(0.611906, abs=1e-6)
@@ -183,29 +220,28 @@ def random_case(seed, n=40, p=7):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_associations_and_weights_are_those_of_the_slow_twins(seed):
+def test_associations_and_weights_are_those_of_the_slow_twins(seed, runs):
     graph, labels, weights = random_case(seed)
-    model = CommunityConsensus(weights=weights, algorithm="louvain", random_state=0).fit(labels, edges=graph)
+    given = {"weights": weights, "min_weight": 0.1, "algorithm": "louvain", "random_state": 0}
+    model = CommunityConsensus(**given).fit(labels, edges=graph)
     dense, expected = graph.toarray(), np.zeros(graph.shape)
     for i, j in zip(*np.nonzero(dense), strict=True):
         expected[i, j] = pair_association(labels, weights, i, j)
     assert_allclose(model.associations_.toarray(), expected)
-    associations = model.associations_.data
-    of_edges = ecg_weights(graph, associations, 0.1)
-    assert_allclose(replace_values(graph, of_edges).toarray(), ecg_weight(dense, lambda i, j: expected[i, j], 0.1))
+    assert_allclose(runs[0][0].toarray(), ecg_weight(dense, lambda i, j: expected[i, j], 0.1))
     for i in range(len(dense)):
         inside = [expected[i, j] for j in np.flatnonzero(dense[i]) if model.labels_[i] == model.labels_[j]]
         inside = [c for c in inside if not np.isnan(c)]
         assert_allclose(model.support_[i], np.mean(inside) if inside else np.nan)
 
 
-def test_core_of_a_tree_with_a_ring():
+def test_core_of_a_tree_with_a_ring(runs):
     graph = nx.cycle_graph(4)
     graph.add_edges_from([(3, 4), (4, 5), (6, 7)])
     dense = nx.to_numpy_array(graph)
     assert k_core(dense, 2) == {0, 1, 2, 3} == set(nx.k_core(graph, 2).nodes)
-    w = replace_values(csr_array(dense), ecg_weights(csr_array(dense), np.ones(int(dense.sum())), 0.05))
-    assert w.sum() == pytest.approx(8 + 6 * 0.05)
+    CommunityConsensus(random_state=0).fit(np.zeros((8, 1), dtype=int), edges=csr_array(dense))
+    assert runs[0][0].sum() == pytest.approx(8 + 6 * 0.05)
 
 
 @pytest.mark.parametrize("method", ["ecg", "fast-ensemble", "lf"])

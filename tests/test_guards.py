@@ -51,7 +51,6 @@ from ensemblage import (
 )
 from ensemblage.answer import choose_k, choose_k_monti
 from ensemblage.base.validation import parameter_constraints
-from ensemblage.consensus.graphs import _ncut
 from ensemblage.generation import make_pool
 from ensemblage.io import _gower
 from ensemblage.io._features import features_of
@@ -697,23 +696,6 @@ def test_nearest_rows_of_a_sparse_matrix_are_not_looked_for():
     with pytest.raises(ValueError, match=r"X of Preprocessor must be dense for impute='knn'\. Got a sparse .* missing"):
         Preprocessor(impute="knn").fit(X)
     assert Preprocessor(impute="knn").fit_transform(X[[0, 2]]).shape == (2, 2)
-
-
-@pytest.mark.parametrize("n_found", [0, 1, None])
-def test_eigenvectors_that_lapack_does_not_find(monkeypatch, n_found):
-    """It may give fewer than it was asked for, or fail."""
-
-    def eigh(matrix, subset_by_index=None, driver=None):
-        if subset_by_index is None:
-            return np.linalg.eigh(matrix)
-        if n_found is None:
-            raise np.linalg.LinAlgError
-        return np.ones(n_found), np.ones((len(matrix), n_found))
-
-    monkeypatch.setattr(_ncut, "eigh", eigh)
-    values, vectors = _ncut.leading_eigenvectors(np.diag([1.0, 3, 2]), 2, np.random.RandomState(0))
-    assert values.tolist() == [3, 2]
-    assert np.abs(vectors).tolist() == [[0, 0], [1, 0], [0, 1]]
 
 
 if __name__ == "__main__":

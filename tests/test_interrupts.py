@@ -18,7 +18,7 @@ from limits import limit
 from numba import njit
 from numpy.lib.stride_tricks import as_strided
 from numpy.testing import assert_array_equal
-from scipy.sparse.linalg import LinearOperator
+from scipy.sparse import linalg as sparse_linalg
 from strategies import planted_labels, twins
 
 from ensemblage import (
@@ -31,7 +31,6 @@ from ensemblage import (
     KMeansConsensus,
     kernels,
 )
-from ensemblage.consensus.graphs._ncut import leading_eigenvectors
 from ensemblage.kernels import _graphs
 from ensemblage.kernels._average_linkage import Clusters, Compared, Nearest, average_chain
 from ensemblage.kernels._bitmaps import BLOCK_BITS, WORDS, plane_count
@@ -450,19 +449,24 @@ def test_progress_is_told_while_threads_work():
     assert len(told) > 1
 
 
-def test_a_search_for_eigenvectors_that_nobody_waits_for_ends_at_the_next_product():
-    products, flag = [], StopFlag()
+def test_a_search_for_eigenvectors_that_nobody_waits_for_ends_at_the_next_product(monkeypatch):
+    products, flag, eigsh = [], StopFlag(), sparse_linalg.eigsh
 
-    def times(vector):
-        products.append(vector)
-        if len(products) == 5:
-            flag.set()
-        return diagonal * vector
+    def watched(matrix, *arguments, **options):
+        def times(vector):
+            product = matrix @ vector
+            products.append(product)
+            if len(products) == 5:
+                flag.set()
+            return product
 
-    diagonal = np.arange(1_000.0)
-    operator = LinearOperator((1_000, 1_000), times, dtype=np.float64)
+        return eigsh(sparse_linalg.LinearOperator(matrix.shape, times, dtype=np.float64), *arguments, **options)
+
+    monkeypatch.setattr(sparse_linalg, "eigsh", watched)
+    similarities = np.random.default_rng(0).random((500, 500))
+    model = CSPA(3, partitioner="spectral", n_neighbors=None, random_state=0)
     with pytest.raises(Stopped), unless(flag):
-        leading_eigenvectors(operator, 3, np.random.RandomState(0))
+        model.fit_similarity(np.maximum(similarities, similarities.T))
     assert len(products) == 5
 
 

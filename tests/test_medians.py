@@ -1,20 +1,15 @@
 """Distances of partitions and their medians: R's clue on a worked example, naive twins, exhaustive search."""
 
-from functools import partial
-from itertools import permutations, product
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from inside import rows_of
 from naive import comembership_loss, median_loss
 from naive import partition_distance as by_definition
 from numpy.testing import assert_allclose, assert_array_equal
 from strategies import label_matrices, planted_labels, random_labels
 
 from ensemblage import BipartiteVoting, ComembershipMedian, EuclideanMedian, make_consensus
-from ensemblage.consensus.voting import _medians
 from ensemblage.metrics import partition_distance, partition_distances
 from ensemblage.metrics._partition_distance import DISTANCES
 from ensemblage.ranking import AverageDistance, make_ranker
@@ -119,61 +114,18 @@ def test_what_is_refused():
 # ---- Euclidean medians ----
 
 
-class Search:
-    """The search for a prototype with k columns on the distinct rows of labels."""
-
-    def __init__(self, labels, k, hard=False, weights=None):
-        self.k, self.rows = k, rows_of(labels, weights)
-        self.order = _medians.order_by_entropy(self.rows)
-        self.members = _medians.members_of(self.rows, self.order)
-        self.refit = _medians.refit_of(self.rows, self.order, self.members, k, hard, 1)
-
-    def end_from(self, start, leave_one_out):
-        return _medians.euclidean_median(start, self.members, self.k, self.refit, 100, leave_one_out)
-
-    def columns_of(self, of_labels):
-        """Columns in the order of the search, from those of each partition's labels in their own order."""
-        order = self.order
-        return np.concatenate([np.asarray(of_labels[b])[order.labels[b]] for b in order.partitions])
-
-    def mean_with(self, shares):
-        """Rows of M for the objects."""
-        mean = _medians.mean_of_rows(self.rows, self.order, self.members, shares)
-        return mean.rows_of(self.rows.codes[:])[self.rows.inverse]
-
-    def memberships_at(self, columns):
-        return self.mean_with(_medians.shares_of(columns, self.k))
-
-
 def test_soft_median_from_the_first_partition():
-    """clue's SE with k = 3, started at P1."""
-    search = Search(E, 3)
-    block = search.members.blocks[search.order.partitions.tolist().index(0)]
-    sums = search.members.tables[:, block] @ _medians.shares_of(np.arange(3), 3)
-    found = search.end_from(_medians.match_columns(sums, search.members), leave_one_out=False)
-    assert found.trace[-1] == pytest.approx(3.25)
-    M = search.memberships_at(found.columns)
+    """clue's SE with k = 3, started at P1: here the second start, after the partition with the largest entropy."""
+    model = EuclideanMedian(3, n_init=2, leave_one_out=False).fit(E)
+    assert EuclideanMedian(3, n_init=1, leave_one_out=False).fit(E).objective_ > 3.5
+    assert model.objective_ == pytest.approx(3.25)
+    M = model.membership_
     M = M[:, [M[0].argmax(), M[5].argmax(), M[7].argmax()]]
     third, twelfth = 1 / 3, 1 / 12
     expected = {0: (1, 0, 0), 2: (5 / 6, twelfth, twelfth), 3: (7 / 12, third, twelfth), 4: (third, 7 / 12, twelfth),
                 5: (0, 1, 0), 7: (0, 0.25, 0.75), 9: (0.25, 0.25, 0.5)}  # fmt: skip
     for i, row in expected.items():
         assert_allclose(M[i], row, atol=1e-12)
-
-
-def test_a_local_optimum_of_the_soft_median():
-    """clue's SE with k = 4, started at P3: no matching is better, but others are."""
-    search = Search(E, 4)
-    gaps = []
-    for of_1, of_2, of_4 in product(permutations(range(4), 3), permutations(range(4), 3), permutations(range(4), 2)):
-        columns = search.columns_of([of_1, of_2, (0, 1, 2, 3), of_4])
-        sums, objective = search.refit(columns)
-        if objective == pytest.approx(4.125):
-            M = search.memberships_at(columns)
-            if np.allclose(M[[0, 2, 9]], [[0.75, 0.25, 0, 0], [0.5, 0.5, 0, 0], [0, 0.25, 0.25, 0.5]]):
-                best, here = _medians.match_columns(sums, search.members), np.arange(len(columns))
-                gaps.append(sums[here, best].sum() - sums[here, columns].sum())
-    assert min(gaps) == pytest.approx(0, abs=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -207,31 +159,28 @@ def test_objective_by_its_definition(labels, k, hard, weighted):
     labels = labels[(labels >= 0).any(axis=1)]
     k = min(k, max(len(set(z[z >= 0])) for z in labels.T))
     weights = np.arange(1.0, labels.shape[1] + 1) if weighted else None
-    search = Search(labels, k, hard, weights)
-    start = next(_medians.starts(search.members, k, 1, 0))
-    assert (np.diff(search.end_from(start, leave_one_out=False).trace) < 0).all()
-    found = search.end_from(start, leave_one_out=True)
-    assert found.trace[-1] == min(found.trace)
-    M = search.memberships_at(found.columns)
-    if hard:
-        votes = np.where((found.columns < k)[:, None], _medians.shares_of(found.columns, k), 0)
-        M = np.eye(k)[np.argmax(search.mean_with(votes), axis=1)]
-    assert found.trace[-1] == pytest.approx(median_loss(labels, M, weights), abs=1e-8)
+    given = {"prototype": "hard" if hard else "soft", "n_init": 1, "weights": weights}
+    for leave_one_out in (False, True):
+        models = [EuclideanMedian(k, leave_one_out=leave_one_out, max_iter=n, **given) for n in (1, 2, 3, 100)]
+        found = [model.fit(labels).objective_ for model in models]
+        assert (np.diff(found) <= 0).all()  # no iteration raises it
+    model = models[-1]
+    assert model.objective_ <= EuclideanMedian(k, leave_one_out=False, **given).fit(labels).objective_
+    M = np.eye(k)[model.labels_] if hard else model.membership_
+    assert model.objective_ == pytest.approx(median_loss(labels, M, weights), abs=1e-8)
 
 
 def test_tables_and_rows_agree():
     """Where one object is unlabelled by one partition, sums come from the rows; else from tables alone."""
     labels = random_labels(n=400, p=6, k=4, seed=1)
-    search = Search(labels, 4)
     some = labels.copy()
     some[0, 0] = -1
-    other = Search(some, 4)
-    assert isinstance(search.refit, partial)
-    assert not isinstance(other.refit, partial)
-    columns = next(_medians.starts(search.members, 4, 1, 0))
-    (sums, value), (others, other_value) = search.refit(columns), other.refit(columns)
-    assert np.abs(sums - others).max() < 2
-    assert value == pytest.approx(other_value, rel=0.01)
+    given = {"n_init": 1, "max_iter": 1, "leave_one_out": False}
+    tables, rows = (EuclideanMedian(4, **given).fit(z) for z in (labels, some))
+    assert tables.objective_ == pytest.approx(rows.objective_, rel=0.01)
+    # A partition that labels nothing but these says the same, and takes the other way.
+    twice = np.vstack([labels, np.full((1, 6), -1)])
+    assert EuclideanMedian(4, **given).fit(twice).objective_ == tables.objective_
 
 
 def test_memberships_of_objects():

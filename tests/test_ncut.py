@@ -1,6 +1,4 @@
-"""Normalised cut: the authors' offset, isolated objects, distinct rows against single objects."""
-
-import contextlib
+"""Normalised cut by what `fit` gives: the authors' offset, isolated objects, distinct rows against single objects."""
 
 import naive
 import numpy as np
@@ -9,17 +7,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 from limits import limit
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy import linalg
 from scipy.sparse import csr_array
+from scipy.sparse import linalg as sparse_linalg
 from sklearn.metrics import adjusted_rand_score
 from strategies import label_matrices, planted_labels
 
-from ensemblage import CSPA, HBGF, Ensemble
-from ensemblage.consensus.graphs import _ncut
-from ensemblage.consensus.graphs._ncut import discretise, normalized_cut, orthogonal_rows, spectrum
+from ensemblage import CSPA, HBGF, Ensemble, NegMM
+from ensemblage.kernels._graphs import walk_in_place
 
 
-def random_state(seed=0):
-    return np.random.RandomState(seed)
+def cut(W, k, seed=0):
+    """Clusters of the objects with these similarities."""
+    model = CSPA(k, partitioner="spectral", n_neighbors=None, random_state=seed)
+    return model.fit_similarity(np.asarray(W)).labels_
+
+
+def cut_of_rows(labels, k, seed=0):
+    return CSPA(k, partitioner="spectral", n_neighbors=None, random_state=seed).fit(labels)
 
 
 def cliques(*cliques, diagonal=1.0):
@@ -34,108 +39,140 @@ def cliques(*cliques, diagonal=1.0):
 
 
 TWO_CLIQUES = cliques((3, 0.9), (3, 0.7), (1, 0), (1, 0))
+THREE_CLIQUES = cliques((5, 0.9), (5, 0.8), (4, 0.3))
 
 
-def test_a_graph_without_any_edge():
-    vectors = _ncut.embedding(csr_array((4, 4)), np.ones(4, dtype=np.int64), 2, np.random.RandomState(0))
-    assert np.isfinite(vectors).all()
+def apart(clusters, *groups):
+    """Whether the objects of each group share a cluster, a different one for each, and there are no more clusters."""
+    found = [set(clusters[[*group]]) for group in groups]
+    return all(len(numbers) == 1 for numbers in found) and len(set().union(*found)) == len(groups) == len(set(clusters))
+
+
+@pytest.mark.parametrize("diagonal", [0.0, 1.0])
+def test_a_graph_without_any_edge(diagonal):
+    assert_array_equal(np.unique(cut(diagonal * np.eye(4), 2)), [0, 1])
 
 
 def test_objects_that_no_two_partitions_join():
-    model = CSPA(2, partitioner="spectral", random_state=0).fit(np.arange(5)[:, None] * [1, 1])
-    assert model.n_clusters_ == 2
+    assert cut_of_rows(np.arange(5)[:, None] * [1, 1], 2).n_clusters_ == 2
 
 
 def test_components_come_by_degree_and_isolated_objects_last():
-    found = spectrum(csr_array(TWO_CLIQUES), np.ones(8, dtype=int), 4, random_state())
-    assert_allclose(found.values, [0.8684, 0.8529, 0.75, 0.75], atol=5e-5)
-    assert_allclose(found.vectors[:, 2:], np.eye(8)[:, 6:])
+    """Components by their leading eigenvalues, in which the offset counts: without it all would be 1."""
+    values = np.linalg.eigvalsh(naive.random_walk(TWO_CLIQUES))[::-1]
+    assert_allclose(values[:4], [0.8684, 0.8529, 0.75, 0.75], atol=5e-5)
+    assert apart(cut(TWO_CLIQUES, 3), [0, 1, 2], [3, 4, 5], [6])
+    assert apart(cut(TWO_CLIQUES, 4), [0, 1, 2], [3, 4, 5], [6], [7])
+    # The leading eigenvalues of an isolated object, a strong and a weak pair: .75, .782 and .722.
+    W = cliques((1, 0), (2, 0.3), (2, 0.3), (5, 0.8))
+    W[3, 3] = W[4, 4] = 0.5
+    groups = [5, 6, 7, 8, 9], [1, 2], [0], [3, 4]
+    for k in (2, 3, 4):
+        assert apart(cut(W, k), *groups[:k])
+
+
+def test_objects_that_are_not_similar_to_themselves_have_the_offset_too():
+    """The leading eigenvalues are .90, .79 (without the offset on the diagonal .58) and .75."""
+    W = cliques((5, 0.8), (3, 0.7), (1, 0), (1, 0))
+    W[[5, 6, 7], [5, 6, 7]] = 0
+    assert_allclose(np.linalg.eigvalsh(naive.random_walk(W))[::-1][:3], [0.9038, 0.7917, 0.75], atol=5e-5)
+    assert apart(cut(W, 3), range(5), range(5, 8), [8])
+    assert len({*cut(W, 2)[:5]}) == len({*cut(W, 2)[5:8]}) == 1
+    assert cut(W, 2)[0] != cut(W, 2)[5]
+
+
+def test_components_of_distinct_rows_come_by_their_objects():
+    """A cluster of c equal rows has the eigenvalue (c + ½) / (c + 1)."""
+    labels = np.repeat(np.arange(5), [1, 2, 1, 3, 5])[:, None]
+    groups = [7, 8, 9, 10, 11], [4, 5, 6], [1, 2], [0], [3]
+    for k in (2, 3, 4, 5):
+        assert apart(cut_of_rows(labels, k).labels_, *groups[:k])
 
 
 def test_isolated_objects_go_where_they_were_most_similar_before():
     whole = TWO_CLIQUES.copy()
     whole[6, 3:6] = whole[3:6, 6] = 0.2
     whole[7, :3] = whole[:3, 7] = 0.1
-    clusters = normalized_cut(TWO_CLIQUES, np.ones(8, dtype=int), 2, random_state(), whole)
+    clusters = NegMM(2, association_threshold=0.2, random_state=0).fit_similarity(whole).labels_
     assert adjusted_rand_score(clusters, [0, 0, 0, 1, 1, 1, 1, 0]) == 1
 
 
 def test_without_any_similarity_an_object_joins_the_lowest_cluster():
-    clusters = normalized_cut(TWO_CLIQUES, np.ones(8, dtype=int), 2, random_state())
-    assert_array_equal(clusters[6:], 0)
+    assert len(set(cut(TWO_CLIQUES, 2)[6:])) == 1
 
 
 def test_small_components_that_no_eigenvector_shows_are_placed_too():
-    W = cliques((5, 0.9), (5, 0.8), (2, 0.3))
-    clusters = normalized_cut(W, np.ones(12, dtype=int), 2, random_state())
+    clusters = cut(cliques((5, 0.9), (5, 0.8), (2, 0.3)), 2)
     assert adjusted_rand_score(clusters[:10], np.repeat([0, 1], 5)) == 1
     assert set(clusters) == {0, 1}
 
 
 @pytest.mark.parametrize("k", range(1, 9))
 def test_more_clusters_than_objects_that_are_not_isolated(k):
-    clusters = normalized_cut(TWO_CLIQUES, np.ones(8, dtype=int), k, random_state())
-    assert sorted(set(clusters)) == list(range(k))
+    assert sorted(set(cut(TWO_CLIQUES, k))) == list(range(k))
 
 
 def test_all_isolated():
-    clusters = normalized_cut(np.eye(5), np.ones(5, dtype=int), 3, random_state())
-    assert sorted(clusters[:3]) == [0, 1, 2]
-    assert_array_equal(clusters[3:], 0)
+    clusters = cut(np.eye(5), 3)
+    assert sorted(np.bincount(clusters)) == [1, 1, 3]
+    assert clusters[3] == clusters[4] == 0
+    assert len(set(clusters[:3])) == 3
 
 
-@given(label_matrices(missing=False, min_objects=2), st.integers(1, 3))
-def test_distinct_rows_have_the_eigenvalues_of_the_objects(labels, k):
-    codes, counts, inverse = Ensemble(labels).distinct
-    codes = codes[:]
-    k = min(k, len(codes))
+@given(label_matrices(missing=False, min_objects=2))
+def test_distinct_rows_have_the_eigenvalues_of_the_objects(labels):
+    """Those of vectors that tell equal rows apart are at most 1/6."""
+    _, counts, inverse = Ensemble(labels).distinct
     W = naive.coassociation(labels)
-    first = np.array([np.flatnonzero(inverse == row)[0] for row in range(len(codes))])
-    found = spectrum(csr_array(W[np.ix_(first, first)]), counts, k, random_state())
-    assert_allclose(found.values, np.linalg.eigvalsh(naive.random_walk(W))[::-1][:k], atol=1e-9)
+    first = np.array([np.flatnonzero(inverse == row)[0] for row in range(len(counts))])
+    of_rows = csr_array(W[np.ix_(first, first)] + 1e-300)  # every entry is there
+    degrees = of_rows @ counts.astype(float) + 1
+    arrays = of_rows.indptr, of_rows.indices, of_rows.data
+    walk_in_place(*arrays, np.sqrt(counts / degrees), 0.5 / degrees, np.arange(len(counts)))
+    found, expected = np.linalg.eigvalsh(of_rows.toarray()), np.linalg.eigvalsh(naive.random_walk(W))
+    assert_allclose(found[found > 0.167], expected[expected > 0.167], atol=1e-9)
+
+
+def by_component(W, seeds=range(3)):
+    return [cut(W, 4, seed) for seed in seeds]
 
 
 def test_iterative_and_dense_eigensolvers_agree(monkeypatch):
     rng = np.random.default_rng(0)
-    W = rng.random((150, 150)) * (rng.random((150, 150)) < 0.2)
-    W = csr_array(np.maximum(W, W.T))
-    counts = rng.integers(1, 4, size=150)
-    dense = spectrum(W.copy(), counts, 5, random_state())
+    truth = rng.integers(4, size=150)
+    W = rng.random((150, 150)) * (rng.random((150, 150)) < np.where(truth[:, None] == truth, 0.5, 0.1))
+    W = np.maximum(W, W.T)
+    dense = by_component(W)
     limit(monkeypatch, "rows of which all eigenvectors are found", 10)
-    iterative = spectrum(W, counts, 5, random_state())
-    assert_allclose(iterative.values, dense.values, atol=1e-10)
-    assert_allclose(np.abs((iterative.vectors * dense.vectors).sum(axis=0)), 1, atol=1e-7)
+    for found, expected in zip(by_component(W), dense, strict=True):
+        assert adjusted_rand_score(found, expected) == 1
+        assert adjusted_rand_score(found, truth) > 0.9
 
 
 @pytest.mark.parametrize("n", [90, 700])
 @pytest.mark.parametrize("seed", range(5))
 def test_planted_clusters_are_found(n, seed):
     labels, truth = planted_labels(n=n, p=12, k=4, noise=0.3, seed=seed)
-    codes, counts, inverse = Ensemble(labels).distinct
-    codes = codes[:]
-    W = naive.coassociation(codes.astype(int))
-    clusters = normalized_cut(csr_array(W), counts, 4, random_state(seed))[inverse]
-    assert adjusted_rand_score(truth, clusters) > 0.95
+    assert adjusted_rand_score(truth, cut_of_rows(labels, 4, seed).labels_) > 0.95
 
 
 def test_same_seed_same_clusters():
     W = naive.coassociation(planted_labels(n=60, p=5, k=3, noise=0.6, seed=2)[0])
-    runs = [normalized_cut(W, np.ones(60, dtype=int), 6, random_state(3)) for _ in range(2)]
-    assert_array_equal(*runs)
+    assert_array_equal(cut(W, 6, 3), cut(W, 6, 3))
 
 
 def no_convergence(*args, **kwargs):
-    raise _ncut.ArpackNoConvergence("", np.empty(0), np.empty(0))
+    raise sparse_linalg.ArpackNoConvergence("", np.empty(0), np.empty(0))
 
 
 def test_no_convergence_is_said(monkeypatch):
-    monkeypatch.setattr(_ncut, "eigsh", no_convergence)
+    monkeypatch.setattr(sparse_linalg, "eigsh", no_convergence)
     limit(monkeypatch, "rows of which all eigenvectors are found", 1)
     limit(monkeypatch, "rows of which all eigenvectors are found at last", 1)
     with pytest.raises(
         ValueError, match=r"2 eigenvectors of a spectral cut must converge\. They did not, for a graph of 10 vertices"
     ):
-        normalized_cut(cliques((5, 0.9), (5, 0.8)), np.ones(10, dtype=int), 2, random_state())
+        cut(cliques((5, 0.9), (5, 0.8)), 2)
 
 
 @pytest.mark.parametrize(("most_dense", "restarts"), [(10, 300), (9, 3_000)])
@@ -147,22 +184,23 @@ def test_iteration_has_an_end(monkeypatch, most_dense, restarts):
         asked.append(maxiter)
         return no_convergence()
 
-    monkeypatch.setattr(_ncut, "eigsh", eigsh)
+    monkeypatch.setattr(sparse_linalg, "eigsh", eigsh)
     limit(monkeypatch, "rows of which all eigenvectors are found", 1)
     limit(monkeypatch, "rows of which all eigenvectors are found at last", most_dense)
-    with contextlib.suppress(ValueError):
-        normalized_cut(cliques((5, 0.9), (5, 0.8)), np.ones(10, dtype=int), 2, random_state())
+    if most_dense < 10:
+        with pytest.raises(ValueError, match="must converge"):
+            cut(cliques((5, 0.9), (5, 0.8)), 2)
+    else:
+        cut(cliques((5, 0.9), (5, 0.8)), 2)
     assert asked == [restarts]
 
 
 def test_where_iteration_does_not_converge_all_eigenvectors_are_found(monkeypatch):
-    matrix = cliques((5, 0.9), (5, 0.8), (4, 0.3))
-    expected = _ncut.leading_eigenvectors(matrix, 3, random_state())
-    monkeypatch.setattr(_ncut, "eigsh", no_convergence)
+    expected = cut(THREE_CLIQUES, 3)
+    assert adjusted_rand_score(expected, np.repeat([0, 1, 2], [5, 5, 4])) == 1
+    monkeypatch.setattr(sparse_linalg, "eigsh", no_convergence)
     limit(monkeypatch, "rows of which all eigenvectors are found", 1)
-    found = _ncut.leading_eigenvectors(matrix, 3, random_state())
-    assert_allclose(found.values, expected.values)
-    assert_allclose(matrix @ found.vectors, found.vectors * found.values, atol=1e-12)
+    assert_array_equal(cut(THREE_CLIQUES, 3), expected)
 
 
 def test_nested_partitions_end(monkeypatch):
@@ -173,38 +211,48 @@ def test_nested_partitions_end(monkeypatch):
     assert model.n_clusters_ == 7
 
 
-def test_where_lapack_fails_on_a_part_it_is_asked_for_all(monkeypatch):
-    eigh = _ncut.eigh
+@pytest.mark.parametrize("n_found", [0, 1, None])
+def test_where_lapack_fails_on_a_part_it_is_asked_for_all(monkeypatch, n_found):
+    """It may give fewer than it was asked for, or fail."""
+    eigh, asked = linalg.eigh, []
 
     def fail(matrix, subset_by_index=None, **options):
-        if subset_by_index is not None:
-            raise _ncut.LinAlgError("Internal Error.")
-        return eigh(matrix, **options)
+        asked.append(subset_by_index)
+        if subset_by_index is None:
+            return eigh(matrix, **options)
+        if n_found is None:
+            raise linalg.LinAlgError("Internal Error.")
+        return np.ones(n_found), np.ones((len(matrix), n_found))
 
-    matrix = cliques((5, 0.9), (5, 0.8), (4, 0.3))
-    expected = _ncut.leading_eigenvectors(matrix, 3, random_state())
-    monkeypatch.setattr(_ncut, "eigh", fail)
-    found = _ncut.leading_eigenvectors(matrix, 3, random_state())
-    assert_allclose(found.values, expected.values)
-    assert_allclose(matrix @ found.vectors, found.vectors * found.values, atol=1e-12)
+    expected = cut(THREE_CLIQUES, 3)
+    monkeypatch.setattr(linalg, "eigh", fail)
+    assert_array_equal(cut(THREE_CLIQUES, 3), expected)
+    assert asked == [(11, 13), None]
 
 
 @given(st.integers(0, 50))
 def test_discretisation_undoes_a_rotation(seed):
+    """Components with the same eigenvalue: any rotation of their indicators are eigenvectors."""
     rng = np.random.default_rng(seed)
-    truth = rng.integers(3, size=40)
-    rotation = np.linalg.qr(rng.normal(size=(3, 3)))[0]
-    X = (np.eye(3)[truth] + 0.05 * rng.normal(size=(40, 3))) * rng.uniform(0.5, 2, size=(40, 1)) @ rotation
-    assert adjusted_rand_score(truth, discretise(X, np.ones(40, dtype=int), random_state(seed))) == 1
+    truth = rng.permutation(np.repeat([0, 1, 2], 12))
+    W = np.where(truth[:, None] == truth, 0.6, 0.0) + rng.uniform(0, 1e-3, (36, 36))
+    W = (W + W.T) / 2
+    assert adjusted_rand_score(truth, cut(W, 3, seed)) == 1
 
 
-def test_rows_of_length_zero_have_no_cluster():
-    X = np.vstack([np.eye(2), np.zeros((1, 2)), np.full((1, 2), 1e-9)])
-    assert_array_equal(discretise(X, np.ones(4, dtype=int), random_state()) < 0, [False, False, True, True])
+@pytest.mark.parametrize("least", [0, 1e-9])
+def test_rows_of_length_zero_have_no_cluster(least):
+    """They are placed by their similarities, of NegMM those before the threshold."""
+    whole = cliques((4, 0.9), (4, 0.8), (2, 0.3))
+    whole[whole == 0] = least
+    whole[8:, :4] = whole[:4, 8:] = 0.1
+    whole[8:, 4:8] = whole[4:8, 8:] = 0.2
+    clusters = NegMM(2, association_threshold=0.25, random_state=0).fit_similarity(whole).labels_
+    assert adjusted_rand_score(clusters, np.repeat([0, 1, 1], [4, 4, 2])) == 1
 
 
-def test_orthogonal_rows_are_the_least_aligned():
-    rows = np.array([[1, 0], [0.9, 0.436], [0, 1.0]])
-    for seed in range(5):
-        first, second = orthogonal_rows(rows, np.ones(3), 2, random_state(seed))
-        assert abs(first @ second) == np.abs(rows @ first).min()
+@pytest.mark.parametrize("seed", range(10))
+def test_the_first_rotation_is_of_nearly_orthogonal_rows(seed):
+    """Many components: a start with two rows of one of them would end with another one split or lost."""
+    W = cliques(*[(4, 0.9)] * 10)
+    assert adjusted_rand_score(np.repeat(np.arange(10), 4), cut(W, 10, seed)) == 1

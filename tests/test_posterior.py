@@ -5,7 +5,6 @@ from functools import cache
 import naive
 import numpy as np
 import pytest
-from inside import rows_of
 from limits import limit
 from numpy.testing import assert_allclose, assert_array_equal
 from representatives import first_of
@@ -15,7 +14,6 @@ from strategies import random_labels
 from ensemblage import Ensemble, SalsoConsensus, make_consensus
 from ensemblage.base.random import task_seeds
 from ensemblage.consensus import Dune, WasabiModes
-from ensemblage.consensus.latent import _salso
 from ensemblage.metrics import (
     certainty,
     chain_agreement,
@@ -175,37 +173,6 @@ def test_missing_labels(loss, least):
     assert expected_loss(E_MISS, columns("1112233444")[:, 0], loss) == model.objective_
 
 
-@pytest.mark.parametrize("loss", ["vi", "binder", "omari", "nvi", "id", "nid"])
-@pytest.mark.parametrize("missing", [0, 0.2])
-def test_tables_are_kept_up_to_date(loss, missing):
-    """What the search thinks of its partition at the end is what counting anew says."""
-    labels = np.repeat(random_labels(n=30, p=9, k=4, missing=missing, seed=1), 2, axis=0)
-    draws = _salso.Draws(rows_of(labels, np.arange(1, 10)), loss, 1.0)
-    for kind in range(4):
-        search = _salso.Search(draws, 4, np.random.RandomState(kind))
-        search.start(kind)
-        search.sweeten(100)
-        before = search.sums.copy()
-        assert_allclose(search.loss(), draws.expected_loss(search.labels), rtol=1e-11)
-        assert_allclose(search.sums, before, rtol=1e-9, atol=1e-9)
-        search.update_zealously(10, 100)
-        assert_allclose(search.loss(), draws.expected_loss(search.labels), rtol=1e-11)
-        search.recombine(search.labels.copy(), (search.labels[::-1] + 1) % 4, 100)
-        assert_allclose(search.loss(), draws.expected_loss(search.labels), rtol=1e-11)
-        if len(search.gains):
-            of_all = draws.n_objects
-            cells = search.table[:, :-1]
-            more = draws.g[np.minimum(cells + 1, of_all)] - draws.g[cells]
-            assert_array_equal(search.gains, np.where(cells < of_all, more, 0))
-        # No row has a better cluster.
-        labels_, least = search.labels.copy(), search.loss()
-        for i in range(len(labels_)):
-            for k in range(4):
-                moved = labels_.copy()
-                moved[i] = k
-                assert draws.expected_loss(moved) >= least - 1e-9
-
-
 def test_groups_move_as_a_whole():
     """All in one cluster is the best place of every single object; not of the rows."""
     draws = columns("1112222")
@@ -233,64 +200,23 @@ def test_recombinations_lower_the_loss_where_no_two_starts_agree(loss, a):
     assert some.objective_ < without.objective_ - 1e-6
 
 
-def test_starts_that_agree_are_not_recombined(monkeypatch):
-    monkeypatch.setattr(_salso.Search, "recombine", lambda *_: pytest.fail("was recombined"))
+def test_starts_that_agree_are_not_recombined():
+    """Nor are there other searches."""
     found = SalsoConsensus(random_state=0).fit(PL)
     assert np.sum(found.losses_ <= found.objective_ + 1e-9) > 1
-
-
-@pytest.mark.parametrize("rename", [[0, 1, 2, 3], [2, 3, 1, 0]])
-def test_rows_in_matched_clusters_stay(monkeypatch, rename):
-    """Only what two partitions do not have alike is allocated again, whatever their clusters are called."""
-    limit(monkeypatch, "share of rows that SALSO mutates", 0)
-    labels = random_labels(n=40, p=9, k=4, seed=1)
-    draws = _salso.Draws(rows_of(labels), "vi", 1.0)
-    one = np.arange(len(draws.counts), dtype=np.int32) % 4
-    other = np.array(rename, dtype=np.int32)[one]
-    other[[3, 8]] = rename[0], rename[1]  # 3 was in cluster 3, 8 in 0
-    allocated = []
-    monkeypatch.setattr(_salso.Search, "_allocate_again", lambda _, members: allocated.append(members.tolist()))
-    monkeypatch.setattr(_salso.Search, "sweeten", lambda *_: 0)
-    search = _salso.Search(draws, 4, np.random.RandomState(0))
-    search.recombine(one, other, 100)
-    assert sorted(allocated[0]) == [3, 8]
-    limit(monkeypatch, "share of rows that SALSO mutates", 0.25)
-    search.recombine(one, one, 100)
-    assert len(allocated[1]) == np.ceil(len(one) / 4)
-
-
-@pytest.mark.parametrize(("loss", "a"), LOSSES)
-@pytest.mark.parametrize("missing", [0, 0.3])
-def test_second_best_clusters_as_the_naive_twin(loss, a, missing):
-    labels, weights = random_labels(n=16, p=6, k=3, missing=missing, seed=3), np.arange(1, 7)
-    draws = _salso.Draws(rows_of(labels, weights), loss, a)
-    search = _salso.Search(draws, 4, np.random.RandomState(0))
-    search.set_labels(np.arange(len(draws.counts)) % 3)  # cluster 3 is empty
-    search.loss()  # fills the sums
-    found = search._second_best()
-    expected = naive.second_best(search.labels, 4, lambda c: draws.expected_loss(np.array(c)))
-    for i, losses in enumerate(expected):
-        assert found.clusters[i] != search.labels[i]
-        assert_allclose(losses[found.clusters[i]], min(losses.values()), rtol=1e-9)
-    if loss not in ("vi", "gvi", "binder", "id") or not missing:
-        margins = [min(losses.values()) for losses in expected]
-        assert_allclose(np.array(margins)[found.order], sorted(margins), rtol=1e-9)
+    assert len(found.losses_) == 16
+    asked = SalsoConsensus(n_rounds=0, random_state=0).fit(PL)
+    assert_array_equal(found.labels_, asked.labels_)
+    assert found.n_iter_ == asked.n_iter_
 
 
 def test_chains_move_rows_that_must_move_together():
-    """Where no move of a single row lowers the loss, a chain of moves does."""
-    found = []
-    for n_chains in (0, 100):
-        draws = _salso.Draws(rows_of(PL), "id", 1.0)
-        search = _salso.Search(draws, 8, np.random.RandomState(1))
-        search.start(2)
-        search.sweeten(100)
-        before = search.loss()
-        search.move_in_chains(n_chains, 100)
-        assert search.loss() <= before
-        assert_allclose(search.loss(), draws.expected_loss(search.labels), rtol=1e-11)
-        found.append(search.loss())
-    assert found[1] < found[0] - 1e-6
+    """One start is recombined with nothing. Where no move of a single row lowers the loss, a chain of moves does."""
+    given = {"loss": "id", "n_init": 1, "n_searches": 1, "max_zealous": 0, "random_state": 1}
+    without, few, many = (SalsoConsensus(8, n_rounds=n, **given).fit(PL) for n in (0, 1, 100))
+    assert_array_equal(many.losses_, without.losses_)
+    assert many.objective_ < without.objective_ - 1e-6
+    assert many.objective_ <= few.objective_ <= without.objective_
 
 
 def test_the_default_searches_less_where_labels_are_many(monkeypatch):
@@ -314,12 +240,6 @@ def test_searches_and_threads_of_them():
     assert len(one.losses_) == 12
     assert_array_equal(one.losses_[:4], first.losses_)
     assert one.objective_ <= first.objective_
-
-
-def test_the_pool_has_each_loss_once():
-    runs = [_salso.Run(loss, np.array([0]), 1) for loss in (3.0, 1.0, 2.0, 1.0 + 1e-12, 5.0)]
-    assert [run.loss for run in _salso.best_of(runs, 3)] == [1, 2, 3]
-    assert [run.loss for run in _salso.best_of(runs, 9)] == [1, 2, 3, 5]
 
 
 @pytest.mark.slow

@@ -1,11 +1,12 @@
 """PTA and PTGP: the authors' numbers, a twin that writes the trajectories out, objects for rows, ties and memory."""
 
+import tracemalloc
+
 import naive
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from inside import rows_of
 from limits import limit
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.cluster.hierarchy import cophenet, linkage
@@ -17,13 +18,7 @@ from worked import E_MISSING, E, partition
 
 from ensemblage import PTA, PTGP, make_consensus
 from ensemblage.consensus.evidence import Dendrogram, Lifetimes
-from ensemblage.consensus.hierarchies import _pta
-from ensemblage.consensus.hierarchies._pta import (
-    cluster_similarities,
-    default_number,
-    elite_graph,
-    trajectory_similarities,
-)
+from ensemblage.kernels._graphs import walk
 
 ORDER = [0, 1, 2, 3, 4, 6, 5]
 """The lexicographic numbers of the sheet's label rows of E: y6 is object 10, y7 the objects 8 and 9."""
@@ -38,36 +33,53 @@ PTS = np.array([
 ])  # fmt: skip
 
 
-def graph_of(labels, n_neighbors, weights=None, n_jobs=1):
-    rows = rows_of(labels, weights)
-    return rows, elite_graph(rows.codes[:], rows.n_clusters, rows.weights, rows.counts, n_neighbors, n_jobs)
+def rows_of(labels):
+    """The distinct label rows in lexicographic order, -1 the largest label; the row and the number of each object."""
+    labels = np.asarray(labels)
+    ranked = np.where(labels < 0, labels.max() + 1, labels)
+    _, first, inverse, counts = np.unique(ranked, axis=0, return_index=True, return_inverse=True, return_counts=True)
+    return labels[first], inverse.ravel(), counts
 
 
-def similarities_of(labels, n_neighbors, n_steps, **options):
+def naive_similarities(labels, n_neighbors, n_steps, weights=None):
     """(r, r) of the distinct rows, with 1 on the diagonal."""
-    rows, graph = graph_of(labels, n_neighbors, **options)
-    return rows, squareform(trajectory_similarities(graph, n_steps, 1), checks=False) + np.eye(len(rows))
+    rows, _, counts = rows_of(labels)
+    return naive.trajectory_similarities(naive.coassociation(rows, weights), counts, n_neighbors, n_steps)
 
 
-def rows_with_holes(rows):
-    """The codes of the distinct rows with -1 for missing."""
-    codes = rows.codes[:].astype(int)
-    return np.where(codes == rows.n_clusters, -1, codes)
+def heights(labels, n_neighbors, n_steps, **options):
+    """Of the merges of the distinct rows; those of objects with equal rows come first, at 0."""
+    model = PTA(1, n_neighbors=n_neighbors, n_steps=n_steps, **options).fit(labels)
+    twins = len(labels) - len(rows_of(labels)[0])
+    assert not model.linkage_matrix_[:twins, 2].any()
+    return model.linkage_matrix_[twins:, 2]
 
 
-# ---- The authors' numbers ----
+def naive_heights(similarities, method):
+    """Of SciPy's linkage."""
+    return linkage(squareform(1 - similarities, checks=False), method)[:, 2]
+
+
+def least_gap(similarities):
+    """Between two of the similarities: where none is 0, no linkage has ties."""
+    return np.diff(np.sort(squareform(similarities - np.eye(len(similarities)), checks=False))).min()
+
+
+# ---- The authors' numbers, which the twin has too ----
 
 
 def test_similarities_of_the_sheet():
-    _, found = similarities_of(E, 2, 3)
+    found = naive_similarities(E, 2, 3)
     assert_allclose(found, PTS, atol=1e-6)
+    for method in ("single", "average", "complete"):
+        assert_allclose(heights(E, 2, 3, linkage=method), naive_heights(found, method), atol=1e-10)
 
 
 def test_one_neighbour_and_one_step():
-    _, found = similarities_of(E, 1, 1)
-    expected = np.zeros(7)
+    found, expected = naive_similarities(E, 1, 1), np.zeros(7)
     expected[[0, 2]] = 1, 0.707107
     assert_allclose(found[0], expected, atol=1e-6)
+    assert_allclose(heights(E, 1, 1, linkage="single"), naive_heights(found, "single"), atol=1e-10)
 
 
 def test_heights_of_the_sheet():
@@ -93,8 +105,7 @@ def test_clusters_of_the_sheet(linkages, k, clusters):
 
 
 def test_cut_of_the_sheet():
-    rows, graph = graph_of(E, 2)
-    B = cluster_similarities(graph, rows, 3, 1)
+    B = naive.mean_similarity_to_clusters(naive_similarities(E, 2, 3), rows_of(E)[0] - 1)
     expected = [0.675047, 0.396640, 0.191830, 0.717521, 0.536438, 0.181267, 1, 0.571900, 0.328658, 0.181267, 0.577281,
                 0.260244]  # fmt: skip
     assert_allclose(B[0], expected, atol=1e-6)
@@ -105,10 +116,15 @@ def test_cut_of_the_sheet():
         assert_allclose(five.eigenvalues_, [1, 0.104351, 0.022192, 0.008134, 0.000402], atol=1e-6)
 
 
-def test_defaults():
-    assert [default_number(m) for m in (1, 15, 16, 36, 1000, 1600, 10**6)] == [2, 2, 2, 3, 15, 20, 20]
-    model = PTA(2).fit(E)
-    assert (model.n_neighbors_, model.n_steps_) == (2, 2)
+@pytest.mark.parametrize(("m", "number"), [(1, 2), (15, 2), (16, 2), (36, 3), (1000, 15), (1600, 20), (1764, 20)])
+def test_defaults(m, number):
+    """By the number of distinct rows."""
+    labels = np.repeat((np.arange(m)[:, None] // [1, 2, 7]).astype(str), 2, axis=0)
+    for model in (PTA(1), PTGP(1, random_state=0)):
+        model.fit(labels)
+        assert (model.n_neighbors_, model.n_steps_) == (number, number)
+    model = PTA(1, n_neighbors=1, n_steps=3).fit(labels)
+    assert (model.n_neighbors_, model.n_steps_) == (1, 3)
 
 
 # ---- A twin ----
@@ -116,36 +132,42 @@ def test_defaults():
 
 @given(label_matrices(missing=True), st.integers(1, 6), st.integers(1, 4))
 def test_naive_twin(labels, n_neighbors, n_steps):
-    rows, found = similarities_of(labels, n_neighbors, n_steps)
-    holes = rows_with_holes(rows)
-    expected = naive.trajectory_similarities(naive.coassociation(holes), rows.counts, n_neighbors, n_steps)
-    assert_allclose(found, expected, atol=1e-10)
-    _, graph = graph_of(labels, n_neighbors)
-    B = cluster_similarities(graph, rows, n_steps, 1)
-    assert_allclose(B, naive.mean_similarity_to_clusters(expected, holes), atol=1e-10)
+    """Single linkage has the same heights in whatever order ties are merged."""
+    labels = labels[(labels >= 0).any(axis=1)][:, (labels >= 0).any(axis=0)]
+    rows, _, _ = rows_of(labels)
+    if len(rows) < 2:
+        return
+    expected = naive_similarities(labels, n_neighbors, n_steps)
+    found = heights(labels, n_neighbors, n_steps, linkage="single")
+    assert_allclose(found, naive_heights(expected, "single"), atol=1e-9)
+    numbered = np.column_stack([np.searchsorted(np.unique(row[row >= 0]), row) - (row < 0) for row in rows.T])
+    B = naive.mean_similarity_to_clusters(expected, numbered)
+    k = min(B.shape[1], len(rows))
+    model = PTGP(k, n_neighbors=n_neighbors, n_steps=n_steps, random_state=0).fit(labels)
+    assert_allclose(model.eigenvalues_, naive.transfer_cut(B, k)[0], atol=1e-7)
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.3])
 def test_weights_of_the_partitions(missing):
     labels = random_labels(60, 6, 4, missing=missing, seed=3)
     weights = np.array([1, 2.5, 0.3, 1, 4, 0.1])
-    rows, found = similarities_of(labels, 3, 3, weights=weights)
-    expected = naive.trajectory_similarities(naive.coassociation(rows_with_holes(rows), weights), rows.counts, 3, 3)
-    assert_allclose(found, expected, atol=1e-10)
-    _, plain = similarities_of(labels, 3, 3, weights=np.full(6, 7.0))
-    assert_array_equal(plain, similarities_of(labels, 3, 3)[1])
+    expected = naive_similarities(labels, 3, 3, weights)
+    found = heights(labels, 3, 3, linkage="single", weights=weights)
+    assert_allclose(found, naive_heights(expected, "single"), atol=1e-9)
+    assert np.abs(found - heights(labels, 3, 3, linkage="single")).max() > 1e-3
+    assert_array_equal(heights(labels, 3, 3, weights=np.full(6, 7.0)), heights(labels, 3, 3))
 
 
 @pytest.mark.parametrize("method", ["average", "complete", "single"])
 def test_hierarchy_is_scipys(method):
     labels = random_labels(40, 8, 4, seed=5)
-    rows, similarities = similarities_of(labels, 4, 3)
-    assert len(rows) == 40
+    similarities = naive_similarities(labels, 4, 3)
+    assert similarities.shape == (40, 40)
+    assert least_gap(similarities) > 1e-9
     model = PTA(3, linkage=method, n_neighbors=4, n_steps=3).fit(labels)
-    distances = squareform(1 - similarities, checks=False)
-    expected = linkage(distances, method)
+    expected = linkage(squareform(1 - similarities, checks=False), method)
     assert_allclose(model.linkage_matrix_[:, 2], expected[:, 2], atol=1e-9)
-    order = rows.inverse  # of the objects among the rows
+    order = rows_of(labels)[1]  # of the objects among the rows
     ours = squareform(cophenet(model.linkage_matrix_))
     assert_allclose(ours, squareform(cophenet(expected))[np.ix_(order, order)], atol=1e-9)
 
@@ -153,25 +175,23 @@ def test_hierarchy_is_scipys(method):
 def test_each_label_row_counts_once_in_the_mean_but_its_objects_in_the_walk():
     labels = planted_labels(30, 6, 3, noise=0.4, seed=2)[0]
     more = np.vstack([labels, labels[:10]])
-    (rows, once), (_, twice) = similarities_of(labels, 3, 3), similarities_of(more, 3, 3)
+    once, twice = naive_similarities(labels, 3, 3), naive_similarities(more, 3, 3)
     assert once.shape == twice.shape
     assert np.abs(once - twice).max() > 1e-3
-    expected = linkage(squareform(1 - twice, checks=False), "average")
-    heights = PTA(3, n_neighbors=3, n_steps=3).fit(more).linkage_matrix_[:, 2]
-    assert_allclose(heights[-len(rows) + 1 :], expected[:, 2], atol=1e-9)
+    assert_allclose(heights(more, 3, 3), naive_heights(twice, "average"), atol=1e-9)
 
 
-@pytest.mark.parametrize("width", [1, 8, 13, 32])
-def test_walks_of_the_kernel_are_products(width):
-    labels = twins(random_labels(80, 5, 4, missing=0.2, seed=7), 110)
-    rows, graph = graph_of(labels, 4)
-    assert rows.counts.max() > 1
-    W = csr_array((graph.links, graph.neighbours.astype(int), graph.indptr), shape=(len(rows), len(rows))).toarray()
-    P = naive.random_steps(W, rows.counts)
-    points = np.random.RandomState(0).rand(width, len(rows)).T
-    assert_allclose(graph.step()(points), P @ points, rtol=1e-12)
-    assert_allclose(graph.step(back=True)(points), P.T @ points, rtol=1e-12)
-    assert_array_equal(graph.step()(points)[:, :1], graph.step()(points[:, :1]))
+def test_walks_of_the_kernel_are_products():
+    rng = np.random.RandomState(0)
+    W = np.triu(np.where(rng.rand(80, 80) < 0.2, rng.rand(80, 80), 0), 1)
+    W, counts, points = csr_array(W + W.T), rng.randint(1, 9, 80).astype(float), rng.rand(80, 32)
+    out, walked = 1 / np.maximum(W @ counts, 1e-9), np.empty((80, 32))
+    given = W.indptr.astype(np.int64), W.indices.astype(np.uint32), W.data * counts[W.indices], out
+    walk(*given, np.zeros(80, dtype=np.uint64), points, walked)
+    assert_allclose(walked, naive.random_steps(W.toarray(), counts) @ points, rtol=1e-12)
+    few = np.empty((80, 8))
+    walk(*given, np.zeros(80, dtype=np.uint64), points[:, :8].copy(), few)
+    assert_array_equal(few, walked[:, :8])
 
 
 # ---- Edges ----
@@ -182,15 +202,17 @@ def test_rows_that_share_no_label_with_any(name):
     labels = np.repeat([[0, 0], [1, 1], [2, 2]], [5, 4, 3], axis=0)
     model = make_consensus(name, 3).fit(labels)
     assert_array_equal(model.labels_, labels[:, 0])
-    _, similarities = similarities_of(labels, 2, 2)
-    assert_array_equal(similarities, np.eye(3))
+    assert_array_equal(naive_similarities(labels, 2, 2), np.eye(3))
+    if name != "ptgp":
+        assert_array_equal(heights(labels, 2, 2, linkage=name.removeprefix("pta-")), [1, 1])
 
 
 def test_ties_are_neighbours_and_few_neighbours_are_all():
+    """Of four rows each has the same co-association with the three others; the fifth has none."""
     labels = np.array([[0, 0], [0, 1], [0, 2], [0, 3], [1, 4]])
-    _, graph = graph_of(labels, 1)
-    assert np.diff(graph.indptr).tolist() == [3, 3, 3, 3, 0]
-    assert_array_equal(graph_of(labels, 50)[1].neighbours, graph.neighbours)
+    found = heights(labels, 1, 1)
+    assert_allclose(found, [1 / 3, 1 / 3, 1 / 3, 1], atol=1e-12)  # two of three neighbours in common
+    assert_array_equal(heights(labels, 50, 1), found)
 
 
 def test_missing_labels_of_the_example():
@@ -230,7 +252,7 @@ def test_evidence():
 # ---- Refused ----
 
 
-def test_memory_is_refused_before_it_is_taken(monkeypatch):
+def test_memory_is_refused_before_it_is_taken():
     labels = planted_labels(2000, 12, 3, noise=0.7, seed=1)[0]
     with pytest.raises(ValueError, match=r"PTA must fit into max_bytes = 20,000,000 bytes.*1,988 label rows and"):
         PTA(3, max_bytes="20MB").fit(labels)
@@ -238,9 +260,13 @@ def test_memory_is_refused_before_it_is_taken(monkeypatch):
     few = np.unique(random_labels(6000, 2, 60, seed=1), axis=0)
     with pytest.raises(ValueError, match=r"PTGP must fit into max_bytes.*elite neighbours of .* label rows. Raise"):
         PTGP(3, n_steps=1, n_jobs=1, max_bytes="13MB").fit(few)
-    monkeypatch.setattr(_pta, "walk", None)
+    labels = (np.arange(17_000)[:, None] // [1, 2, 3]).astype(str)
+    tracemalloc.start()
     with pytest.raises(ValueError, match=r"PTA must fit into max_bytes = 2.1 GB\. Got"):
-        PTA(3).fit((np.arange(17_000)[:, None] // [1, 2, 3]).astype(str))
+        PTA(3).fit(labels)
+    taken = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert taken < 8 * 17_000**2 / 20
 
 
 @pytest.mark.parametrize(

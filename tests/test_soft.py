@@ -375,7 +375,7 @@ def test_the_ensemble_itself():
         known = ~np.isnan(block).any(axis=1)
         assert_array_equal(column[known], block[known].argmax(axis=1))
         assert (column[~known] == -1).all()
-    assert re.fullmatch(r"SoftEnsemble\(20 objects, 5 partitions of 3 to 4 clusters, 14 % missing\)", repr(soft))
+    assert re.fullmatch(r"SoftEnsemble\(20 objects, 5 partitions of 3 to 4 clusters\)", repr(soft))
     with pytest.raises(ValueError, match="read-only"):
         soft.rows.H[0, 0] = 2
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 COMPARES_ROWS = "compares every row with every other"
 """Why the rows of a method that compares pairs must be in memory."""
@@ -42,11 +42,6 @@ class Capabilities:
     """Similarities of pairs in the place of labels: ``fit_similarity``."""
     sparse_similarities: bool = False
     """The same in a sparse matrix, of which it looks at the entries that there are."""
-
-    @property
-    def without_similarities(self) -> Capabilities:
-        """The same where a parameter is for label rows."""
-        return replace(self, similarities=False, sparse_similarities=False)
 
     @property
     def words(self) -> tuple[str, ...]:

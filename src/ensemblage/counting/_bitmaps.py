@@ -59,20 +59,17 @@ class Bitmaps(NamedTuple):
         return cls(codes, np.cumsum(n_clusters) - n_clusters, int(n_clusters.sum()), places, counts)
 
     @property
-    def n_blocks(self) -> int:
-        return int(self.places[-1]) // BLOCK_BITS + 1
-
-    @property
     def block_bytes(self) -> int:
         return 8 * WORDS * (self.n_labels + 2)
 
     def tiles(self) -> Iterator[Tile]:
         """One after the other; each is made once."""
-        members = np.zeros((self.n_blocks, WORDS), dtype=np.int64)
+        n_blocks = int(self.places[-1]) // BLOCK_BITS + 1
+        members = np.zeros((n_blocks, WORDS), dtype=np.int64)
         members.flat[self.places // 64] = self.counts
         size = max(1, TILE_BYTES // self.block_bytes)
-        for first in range(0, self.n_blocks, size):
-            last = min(first + size, self.n_blocks)
+        for first in range(0, n_blocks, size):
+            last = min(first + size, n_blocks)
             start, stop = np.searchsorted(self.places, [first * BLOCK_BITS, last * BLOCK_BITS]).tolist()
             maps = maps_of(self.codes[start:stop], self.offsets, self.n_labels, self.places[start:stop], first)
             yield Tile(first, maps, members[first:last], stop)

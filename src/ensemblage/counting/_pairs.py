@@ -1,21 +1,16 @@
-"""Pairs of objects that partitions join, counted without listing the pairs; distances, summed over pairs."""
+"""Pairs of objects that clusters and partitions join, counted without listing them; distances, summed over pairs."""
 
-import logging
-from threading import Lock
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.counting._bitmaps import Bitmaps, add_over_pairs, bitmaps_pay
 from ensemblage.kernels._pair_sums import sum_distances_of_rows
-from ensemblage.kernels._pairs import add_pairs, add_pairs_of_tile, group_objects, square_label_counts
+from ensemblage.kernels._pairs import group_objects, square_label_counts
 from ensemblage.labels import threads
 from ensemblage.labels.blocks import LabelRows, map_rows
 from ensemblage.labels.counts import count_labels
 from ensemblage.labels.threads import check_stopped, parallel_map, parts_of, row_blocks, rows_per_call
-
-logger = logging.getLogger(__name__)
 
 SMALL_TABLE = 2**20
 """Largest table of clusters by labels to count: faster than cluster after cluster while it fits into the cache."""
@@ -77,45 +72,6 @@ def _squares_by_rows(
         found.append(_squares_of_profile(codes, numbers, some.stop - some.start, offsets, n_jobs))
     squares, labelled = zip(*found, strict=True)
     return np.concatenate(squares), np.concatenate(labelled)
-
-
-PAIR_BLOCK = 8_192
-"""Rows that one row is compared with at a time: their counters stay in the first-level cache."""
-
-
-def pair_histogram(
-    codes: NDArray[Any],
-    counts: NDArray[np.int64],
-    n_clusters: NDArray[np.int64],
-    complete: bool,
-    n_jobs: int | None = None,
-) -> NDArray[np.int64]:
-    """Pairs of objects in different distinct rows, by the partitions that join and (columns) that label both.
-
-    (p + 1, p + 1) int64; (p + 1, 1), by the partitions that join, if ``complete``. O(m² p) time for m rows, O(m p)
-    memory; one histogram per thread.
-    """
-    m, p = codes.shape
-    order = np.argsort(counts, kind="stable")
-    if complete and bitmaps_pay(bitmaps := Bitmaps.of(codes[order], counts[order])):
-        zeros = [np.zeros((p + 1, 1), np.int64)]
-        return add_over_pairs(bitmaps, add_pairs_of_tile, (), zeros, 8 + 2 * p, n_jobs)[0]
-    columns = np.ascontiguousarray(codes.T)
-    absent = n_clusters[: 0 if complete else p].astype(codes.dtype)
-    total = np.zeros((p + 1, 1 if complete else p + 1), dtype=np.int64)
-    lock, counter = Lock(), np.min_scalar_type(p)
-
-    def add(rows: slice) -> None:
-        logger.info("pairs of label rows: %d to %d of %d with those before", rows.start + 1, rows.stop, m)
-        histogram = np.zeros_like(total)
-        add_pairs(columns, absent, counts, rows.start, rows.stop, np.empty((2, PAIR_BLOCK), dtype=counter), histogram)
-        with lock:
-            np.add(total, histogram, out=total)
-
-    # A comparison is a sixteenth of an operation; adding a pair to the histogram is one.
-    size = rows_per_call(m * (1 + p // 8), threads.BLOCK_ROWS // 64)
-    parallel_map(add, row_blocks(m, size), n_jobs)
-    return total
 
 
 DISTANCE_ROWS = 64

@@ -33,10 +33,10 @@ def lloyd(
         return move_points(points, of_block, centres, clusters[block], sums), sums
 
     for done in range(n_steps + 1):
-        found = parallel_map(step, row_blocks(len(clusters), SUM_ROWS), n_jobs)
-        if done == n_steps or not sum(moved for moved, _ in found):
+        moved, sums = zip(*parallel_map(step, row_blocks(len(clusters), SUM_ROWS), n_jobs), strict=True)
+        if done == n_steps or not any(moved):
             break
-        total = np.sum([sums for _, sums in found], axis=0)
+        total = np.sum(sums, axis=0)
         filled = total[:, -1] > 0
         centres = centres.copy()
         centres[filled] = (total[filled, :-1] / total[filled, -1:]).astype(np.float32)

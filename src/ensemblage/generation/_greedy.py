@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar, Literal
 
@@ -32,6 +32,58 @@ from ensemblage.generation._greedy_stages import Space, Stage, grow_stage, settl
 from ensemblage.labels.threads import parallel_map
 
 logger = logging.getLogger(__name__)
+
+
+def greedy_partitions(
+    X: NDArray[np.float64],
+    K: int,
+    candidates: Iterable[NDArray[np.intp]],
+    augment: str | None = "all",
+    partition_weight: float = 1.0,
+    max_iter: int = 300,
+    n_jobs: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> list[Stage]:
+    """GKCC without its last step (Alg. 1): the partitions Π of n objects, a stage for each k = 2, …, K.
+
+    X : (n, m), centred
+    candidates : the numbers of the objects that are tried in each stage, the paper's 59 sampled points
+    augment, partition_weight : what a stage sees of Π beside the features, as of `space_of`
+    """
+    Pi: list[Stage] = []
+    space = space_of(X, Pi, [], augment, partition_weight)
+    labels = np.zeros(len(X), dtype=np.int32)  # C: the centre of X
+    for k, sampled in zip(range(2, K + 1), candidates, strict=True):  # Step 1
+        logger.info("base clusterings into %d of %d clusters, from %d objects", k, K, len(sampled))
+        told = None if progress is None else _shift(progress, (k - 2) * len(sampled), (K - 1) * len(sampled))
+        # Step 2: k-means from C and each of the points, then X = [X S_b], and k-means from the partition of min objC_i.
+        Pi.append(grow_stage(space, space.centres(labels, k - 1), sampled, max_iter, n_jobs, told))
+        space = space_of(X, Pi, [stage.labels for stage in Pi], augment, partition_weight)
+        labels = Pi[-1].best()
+        if k < K and augment is not None:
+            settle(space, labels, k, max_iter)
+    return Pi
+
+
+def space_of(
+    X: NDArray[np.float64],
+    stages: Sequence[Stage],
+    labels: Sequence[NDArray[Any]],
+    augment: str | None,
+    partition_weight: float,
+) -> Space:
+    """What the stage after ``labels`` sees, those of the stages before it: of "all" or the "last", or of none."""
+    space = Space(X, np.empty((len(X), 0), dtype=np.uint8), np.zeros(1, dtype=np.int64), np.empty(0))
+    seen = {"all": slice(None), "last": slice(-1, None), None: slice(0, 0)}[augment]
+    for stage, partitions in list(zip(stages, labels, strict=False))[seen]:
+        weights = partition_weight * np.bincount(stage.which).astype(np.float64)
+        space = space.with_partitions(partitions, stage.n_clusters, weights)
+    return space
+
+
+def _shift(progress: Callable[[int, int], None], before: int, total: int) -> Callable[[int, int], None]:
+    """``progress`` for a stage, after as many partitions of all."""
+    return lambda done, _: progress(before + done, total)
 
 
 @dataclass(eq=False, repr=False)
@@ -200,7 +252,13 @@ class GreedyPartitions(GreedyParameters, LabelTransformer):
         self._center = X.mean(axis=0)
         self._scale = _deviations(X) if self.standardize else np.ones(X.shape[1])
         self._X = self._scale_features(X)
-        self._stages = self._grow(k)
+        if k == 1:
+            if self.progress is not None:
+                self.progress(1, 1)
+            self._stages = [_whole(self._X)]
+        else:
+            given = self._candidates(k), self.augment, self.partition_weight, self.max_iter
+            self._stages = greedy_partitions(self._X, k, *given, self.n_jobs, self.progress)
         self._describe(X)
         return self._stages
 
@@ -211,7 +269,7 @@ class GreedyPartitions(GreedyParameters, LabelTransformer):
         """Labels by the nearest centre, stage by stage."""
         new: list[NDArray[Any]] = []
         for stage, space in zip(self._stages, self._spaces(), strict=True):
-            here = self._space_of(self._scale_features(X), self._stages, new)
+            here = self._space_after(self._scale_features(X), new)
             new.append(self._labels_of(stage, space, here))
         return _candidate_labels(self._stages, new)
 
@@ -225,37 +283,6 @@ class GreedyPartitions(GreedyParameters, LabelTransformer):
         # Centred in any case: distances do not change and lose fewer digits.
         return np.ascontiguousarray((X - self._center) / self._scale)
 
-    def _grow(self, n_clusters: int) -> list[Stage]:
-        """Algorithm 1 without its last step."""
-        stages: list[Stage] = []
-        space = self._space_of(self._X, stages, [])
-        labels = np.zeros(len(self._X), dtype=np.int32)
-        if n_clusters == 1:
-            if self.progress is not None:
-                self.progress(1, 1)
-            return [self._whole(labels)]
-        for k, rows in zip(range(2, n_clusters + 1), self._candidates(n_clusters), strict=True):
-            logger.info("base clusterings into %d of %d clusters, from %d objects", k, n_clusters, len(rows))
-            progress = self._progress_of(k, n_clusters, len(rows))
-            stages.append(grow_stage(space, space.centres(labels, k - 1), rows, self.max_iter, self.n_jobs, progress))
-            space = self._space_of(self._X, stages, [stage.labels for stage in stages])
-            labels = stages[-1].best()
-            if k < n_clusters and self.augment is not None:
-                settle(space, labels, k, self.max_iter)
-        return stages
-
-    def _progress_of(self, k: int, n_clusters: int, n_candidates: int) -> Callable[[int, int], None] | None:
-        """``progress`` for the candidates of the stage with k clusters."""
-        progress, before, total = self.progress, (k - 2) * n_candidates, (n_clusters - 1) * n_candidates
-        return None if progress is None else lambda done, _: progress(before + done, total)
-
-    def _whole(self, labels: NDArray[np.int32]) -> Stage:
-        """All objects in one cluster, which the first of them stands for."""
-        loss = float(np.square(self._X).sum())
-        return Stage(
-            1, labels[:, None].astype(np.uint8), np.zeros(1, dtype=np.intp), np.array([loss]), np.ones(1, dtype=np.intp)
-        )
-
     def _candidates(self, n_clusters: int) -> Iterator[NDArray[np.intp]]:
         """Objects to try in each stage."""
         n, random = len(self._X), check_random_state(self._seed)
@@ -267,19 +294,14 @@ class GreedyPartitions(GreedyParameters, LabelTransformer):
             else:
                 yield random.choice(n, self.n_candidates, replace=False)
 
-    def _space_of(self, X: NDArray[np.float64], stages: Sequence[Stage], labels: Sequence[NDArray[Any]]) -> Space:
-        """What the stage after ``labels`` sees, the labels of the stages before it."""
-        space = Space(X, np.empty((len(X), 0), dtype=np.uint8), np.zeros(1, dtype=np.int64), np.empty(0))
-        seen = {"all": slice(None), "last": slice(-1, None), None: slice(0, 0)}[self.augment]
-        for stage, partitions in list(zip(stages, labels, strict=False))[seen]:
-            weights = self.partition_weight * np.bincount(stage.which).astype(np.float64)
-            space = space.with_partitions(partitions, stage.n_clusters, weights)
-        return space
-
     def _spaces(self) -> Iterator[Space]:
         """The space of each stage, for the rows of ``fit``."""
         for t in range(len(self._stages)):
-            yield self._space_of(self._X, self._stages, [stage.labels for stage in self._stages[:t]])
+            yield self._space_after(self._X, [stage.labels for stage in self._stages[:t]])
+
+    def _space_after(self, X: NDArray[np.float64], labels: Sequence[NDArray[Any]]) -> Space:
+        """What the stage after the first ones, with these labels, sees of X."""
+        return space_of(X, self._stages, labels, self.augment, self.partition_weight)
 
     def _labels_of(self, stage: Stage, space: Space, here: Space) -> NDArray[Any]:
         """Labels of new rows by the distinct partitions of a stage."""
@@ -298,7 +320,7 @@ class GreedyPartitions(GreedyParameters, LabelTransformer):
         self.candidates_ = np.concatenate(list(self._candidates(last.n_clusters)))
         self.winner_ = len(self.losses_) - len(last.losses) + last.winner
         self.n_clusters_ = np.repeat([stage.n_clusters for stage in self._stages], [len(s.which) for s in self._stages])
-        features = self._space_of(self._X, [], []).centres(self.labels_, last.n_clusters).features
+        features = self._space_after(self._X, []).centres(self.labels_, last.n_clusters).features
         self.inertia_ = float(np.square(self._X - features.T[self.labels_]).sum())
         self.centers_ = features.T * self._scale + self._center
 
@@ -323,6 +345,13 @@ def check_greedy(estimator: Any, X: NDArray[np.float64], name: str) -> int:
             f"number."
         )
     return k
+
+
+def _whole(X: NDArray[np.float64]) -> Stage:
+    """All objects in one cluster, which the first of them stands for."""
+    labels = np.zeros((len(X), 1), dtype=np.uint8)
+    loss = float(np.square(X).sum())
+    return Stage(1, labels, np.zeros(1, dtype=np.intp), np.array([loss]), np.ones(1, dtype=np.intp))
 
 
 MOST = 1e140

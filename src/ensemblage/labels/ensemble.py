@@ -285,7 +285,8 @@ class Ensemble:
         n, p = self.shape
         low, high = int(self.n_clusters.min()), int(self.n_clusters.max())
         clusters = f"{low}" if low == high else f"{low} to {high}"
-        missing = f", {100 * n_missing / (n * p):.3g} % missing" if (n_missing := self.n_missing) else ""
+        absent = 0 if self.is_soft else self.n_missing
+        missing = f", {100 * absent / (n * p):.3g} % missing" if absent else ""
         return (
             f"{type(self).__name__}({n:,} object{'s' * (n > 1)}, {p:,} partition{'s' * (p > 1)} of {clusters} "
             f"cluster{'s' * (high > 1)}{missing})"

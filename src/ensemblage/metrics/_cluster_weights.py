@@ -20,7 +20,7 @@ from ensemblage.base.validation import (
 )
 from ensemblage.counting._contingency import all_pairs, cells_of_pair, tables_of_rows
 from ensemblage.labels.ensemble import as_ensemble
-from ensemblage.labels.rows import Distinct
+from ensemblage.labels.rows import Distinct, Rows
 from ensemblage.labels.threads import parallel_map
 
 THETA = 0.4
@@ -93,19 +93,15 @@ def weights_by_entropy(
     labels: Distinct, theta: float, weights: NDArray[np.float64], n_jobs: int | None
 ) -> list[NDArray[np.float64]]:
     """`cluster_weights` of partitions whose distinct rows are known."""
-    return [_round_mantissas(np.exp(-H / theta)) for H in mean_entropies(labels, weights, n_jobs)]
+    H = mean_entropies(labels, weights, n_jobs)
+    # To 40 bits: clusters that are alike have equal weights, whatever the logarithms' last bits are.
+    mantissas, exponents = np.frexp(np.exp(-H / theta))
+    ECI = np.ldexp(np.rint(mantissas * 2.0**40), exponents - 40)
+    return np.split(ECI, np.cumsum(labels.n_clusters)[:-1])
 
 
-def _round_mantissas(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Values to 40 bits: clusters that are alike have equal weights, whatever the logarithms' last bits are."""
-    mantissas, exponents = np.frexp(values)
-    return np.asarray(np.ldexp(np.rint(mantissas * 2.0**40), exponents - 40))
-
-
-def mean_entropies(
-    labels: Distinct, weights: NDArray[np.float64], n_jobs: int | None = None
-) -> list[NDArray[np.float64]]:
-    """H(C) / p of the clusters of each partition: bits, over the partitions that label a member of the cluster."""
+def mean_entropies(labels: Distinct, weights: NDArray[np.float64], n_jobs: int | None = None) -> NDArray[np.float64]:
+    """(d,) H(C) / p of the clusters of all partitions: bits, over the partitions that label a member of the cluster."""
     codes, counts, _ = labels.distinct
     n_clusters, pairs = labels.n_clusters, all_pairs(len(weights))
     if codes.random_access:
@@ -122,14 +118,15 @@ def mean_entropies(
         each = (tables.table(a, b)[:-1, :-1] for a, b in pairs)
         found = [_entropies(np.flatnonzero(table), table[table > 0], np.array(table.shape)) for table in each]
     # A partition says nothing against its own clusters.
-    totals = [np.zeros(k) for k in n_clusters]
-    voting = [np.full(k, weight) for k, weight in zip(n_clusters, weights, strict=True)]
+    starts, voting = np.cumsum(n_clusters) - n_clusters, np.repeat(weights, n_clusters)
+    totals = np.zeros(len(voting))
     for (a, b), by_side in zip(pairs, found, strict=True):
         for own, other, H in ((a, b, by_side[0]), (b, a, by_side[1])):
             known = ~np.isnan(H)
-            totals[own][known] += weights[other] * H[known]
-            voting[own][known] += weights[other]
-    return [np.divide(H, votes, out=H, where=votes > 0) for H, votes in zip(totals, voting, strict=True)]
+            clusters = starts[own] + np.flatnonzero(known)
+            totals[clusters] += weights[other] * H[known]
+            voting[clusters] += weights[other]
+    return np.asarray(np.divide(totals, voting, out=totals, where=voting > 0))
 
 
 def _entropies(
@@ -177,4 +174,13 @@ def check_cluster_weights(
 
 def table_of_labels(local: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
     """(offsets[p],) the weights as a table over labels, 0 for missing."""
-    return np.concatenate([np.append(of_clusters, 0.0) for of_clusters in local])
+    return np.insert(np.concatenate(local), np.cumsum(list(map(len, local))), 0.0)
+
+
+def local_weights(model: Any, rows: Rows) -> NDArray[np.float64]:
+    """(offsets[p],) the ``cluster_weights`` of a consensus, which keeps ``cluster_weights_`` of all its partitions."""
+    voting, name = model._voting.tolist(), type(model).__name__
+    local = check_cluster_weights(model.cluster_weights, rows, rows.weights, name, voting, model.n_jobs)
+    of_partitions = dict(zip(voting, local, strict=True))
+    model.cluster_weights_ = [of_partitions.get(j, np.empty(0)) for j in range(model.n_features_in_)]
+    return table_of_labels(local)

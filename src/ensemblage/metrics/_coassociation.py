@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import warnings
+from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,15 +13,25 @@ from numpy.typing import ArrayLike, NDArray
 from ensemblage.base.indexing import check_slice, row_index
 from ensemblage.base.memory import MAX_BYTES, OVERHEAD, check_fits
 from ensemblage.base.validation import check_weights, format_value
-from ensemblage.counting._pairs import pair_histogram
+from ensemblage.counting._bitmaps import Bitmaps, add_over_pairs, bitmaps_pay
 from ensemblage.kernels._graphs import count_entries
 from ensemblage.kernels._jit import are_few
-from ensemblage.kernels._pairs import associate, associate_levels
+from ensemblage.kernels._pairs import add_pairs, add_pairs_of_tile, associate, associate_levels
+from ensemblage.labels import threads
 from ensemblage.labels.blocks import MembershipRows, in_memory, map_rows
 from ensemblage.labels.ensemble import as_any_ensemble, as_ensemble
 from ensemblage.labels.rows import Distinct
-from ensemblage.labels.threads import one_native_thread, row_blocks, rows_per_call, run_interruptibly, thread_count
+from ensemblage.labels.threads import (
+    one_native_thread,
+    parallel_map,
+    row_blocks,
+    rows_per_call,
+    run_interruptibly,
+    thread_count,
+)
 from ensemblage.metrics._cluster_weights import check_cluster_weights, table_of_labels
+
+logger = logging.getLogger(__name__)
 
 _ADVICE = (
     "Use density, cluster_density or association_counts, which need no matrix; take some objects with rows=; or raise "
@@ -316,3 +328,42 @@ def pairs_by_association(labels: Distinct, n_jobs: int | None = None) -> NDArray
     twins = counts * (counts - 1) // 2
     np.add.at(histogram, (labelled, 0 if complete else labelled), twins)
     return histogram[:, 0] if complete else histogram
+
+
+PAIR_BLOCK = 8_192
+"""Rows that one row is compared with at a time: their counters stay in the first-level cache."""
+
+
+def pair_histogram(
+    codes: NDArray[Any],
+    counts: NDArray[np.int64],
+    n_clusters: NDArray[np.int64],
+    complete: bool,
+    n_jobs: int | None = None,
+) -> NDArray[np.int64]:
+    """Pairs of objects in different distinct rows, by the partitions that join and (columns) that label both.
+
+    (p + 1, p + 1) int64; (p + 1, 1), by the partitions that join, if ``complete``. O(m² p) time for m rows, O(m p)
+    memory; one histogram per thread.
+    """
+    m, p = codes.shape
+    order = np.argsort(counts, kind="stable")
+    if complete and bitmaps_pay(bitmaps := Bitmaps.of(codes[order], counts[order])):
+        zeros = [np.zeros((p + 1, 1), np.int64)]
+        return add_over_pairs(bitmaps, add_pairs_of_tile, (), zeros, 8 + 2 * p, n_jobs)[0]
+    columns = np.ascontiguousarray(codes.T)
+    absent = n_clusters[: 0 if complete else p].astype(codes.dtype)
+    total = np.zeros((p + 1, 1 if complete else p + 1), dtype=np.int64)
+    lock, counter = Lock(), np.min_scalar_type(p)
+
+    def add(rows: slice) -> None:
+        logger.info("pairs of label rows: %d to %d of %d with those before", rows.start + 1, rows.stop, m)
+        histogram = np.zeros_like(total)
+        add_pairs(columns, absent, counts, rows.start, rows.stop, np.empty((2, PAIR_BLOCK), dtype=counter), histogram)
+        with lock:
+            np.add(total, histogram, out=total)
+
+    # A comparison is a sixteenth of an operation; adding a pair to the histogram is one.
+    size = rows_per_call(m * (1 + p // 8), threads.BLOCK_ROWS // 64)
+    parallel_map(add, row_blocks(m, size), n_jobs)
+    return total

@@ -109,16 +109,16 @@ def mm_index_of(
 
     ``weights`` are those of `weights_of`; None computes them.
     """
-    k = int(clusters.max()) + 1
-    members = [np.flatnonzero(clusters == c) for c in range(k)]
-    if any(counts[rows].sum() <= n_neighbors for rows in members):
+    sizes = np.bincount(clusters[clusters >= 0], counts[clusters >= 0])
+    if (sizes <= n_neighbors).any():
         return float("inf")
-    bridges = np.zeros(k)
+    bridges, stability = np.zeros((2, len(sizes)))
     everywhere = weights_of(similarity, counts, clusters, n_neighbors) if weights is None else weights
     operations = 2 * similarity.matrix.size
     run_interruptibly(strongest_bridges, *similarity, clusters, everywhere, bridges, operations=operations)
-    stability = [_stability(similarity, counts, rows, n_neighbors) for rows in members]
-    if min(stability) <= 0:
+    for c in range(len(sizes)):
+        stability[c] = _stability(similarity, counts, np.flatnonzero(clusters == c), n_neighbors)
+    if stability.min() <= 0:
         return float("inf")
     return fsum(bridges / stability)
 

@@ -16,11 +16,11 @@ from ensemblage.base.random import task_seeds
 from ensemblage.base.validation import Bytes, Constraints, Flag, Whole, Words, check_bytes
 from ensemblage.consensus._capabilities import Capabilities
 from ensemblage.consensus._precomputed import THRESHOLD_CONSTRAINTS, SimilarityConsensus, threshold_of
-from ensemblage.consensus.graphs._ncut import cut_bytes
 from ensemblage.consensus.graphs._partition_graph import (
     GRAPH_CONSTRAINTS,
     METIS_CONSTRAINTS,
     clusters_of_parts,
+    cut_bytes,
     cut_graph,
     joins_twins,
     metis_bytes,
@@ -272,7 +272,8 @@ class CSPA(SimilarityConsensus):
     association_threshold_: float = field(init=False)
 
     def _restrict(self, able: Capabilities) -> Capabilities:
-        able = able.without_similarities if isinstance(self.association_threshold, str) else able
+        if isinstance(self.association_threshold, str):
+            able = replace(able, similarities=False, sparse_similarities=False)
         return replace(able, sample_weight=joins_twins(self), must_link=self.distinct)
 
     def _make_rows(self, rows: Rows) -> Rows:

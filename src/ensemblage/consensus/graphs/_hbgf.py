@@ -1,89 +1,288 @@
 """HBGF: objects and clusters as the two sides of one graph (Fern & Brodley 2004), cut by one of three partitioners.
 
-METIS and the singular vectors (`hbgf`) are those of the paper. The transfer cut (`transfer_cut`) makes it the consensus
-of U-SENC (Huang et al. 2020, Sec. 4) and, with ECI as weights of the clusters, LWGP (Huang, Wang & Lai 2018). The other
-half of U-SENC, many partitions by U-SPEC, is `generation/_uspec.py`; LWEA makes a hierarchy with the weights of LWGP.
+METIS and the singular vectors (`hbgf`) are those of the paper. The transfer cut (`transfer_cut`, Li, Wu & Chang 2012)
+makes it the consensus of U-SENC (Huang et al. 2020, Sec. 4, Eqs. 15-19) and, with ECI as weights of the clusters, LWGP
+(Huang, Wang & Lai 2018, Eqs. 5-8). The other half of U-SENC, many partitions by U-SPEC, is `generation/_uspec.py`; LWEA
+makes a hierarchy with the weights of LWGP. LCE (`_lce.py`) and PTGP (`_ptgp.py`) cut graphs with more edges so.
+
+H, (m, d), is the binary matrix of m label rows and of the d clusters of p partitions. It is made for METIS alone: what
+the other two need of it are sums over the labels of a row, and the contingency tables H' D H (`label_products`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass, field, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import block_array, csr_array, diags_array
+from scipy.sparse.linalg import LinearOperator
+from sklearn.cluster import kmeans_plusplus
 
 from ensemblage.base.random import task_seeds
 from ensemblage.base.validation import Constraints, Flag, Words, format_value
 from ensemblage.consensus._base import BaseConsensus
 from ensemblage.consensus._capabilities import Capabilities
-from ensemblage.consensus._label_products import label_products, scale_both_sides
-from ensemblage.consensus._local_weights import local_weights
 from ensemblage.consensus.evidence import Cut, Evidence
-from ensemblage.consensus.graphs._ncut import leading_eigenvectors, orthogonal_rows
 from ensemblage.consensus.graphs._partition_graph import (
     CUTS_OBJECTS,
     GRAPH_CONSTRAINTS,
     METIS_CONSTRAINTS,
+    Spectrum,
     check_enough_labels,
     clusters_of_parts,
     joins_twins,
+    leading_eigenvectors,
     metis,
+    orthogonal_rows,
     vertices_of,
 )
-from ensemblage.consensus.graphs._transfer_cut import LabelGraph, transfer_cut
-from ensemblage.consensus.kmeans._point_kmeans import kmeans_of_points
-from ensemblage.labels.counts import embed, sums_of_labels
+from ensemblage.consensus.kmeans._label_kmeans import sample_counts
+from ensemblage.counting._contingency import contingency_tables
+from ensemblage.counting._points import lloyd
+from ensemblage.labels.blocks import LabelRows, MembershipRows
+from ensemblage.labels.counts import count_labels, embed, shared_masses, sums_of_labels
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.labels.rows import Rows
 from ensemblage.labels.threads import one_native_thread
-from ensemblage.metrics._cluster_weights import CLUSTER_WEIGHTS
+from ensemblage.metrics._cluster_weights import CLUSTER_WEIGHTS, local_weights
 
 SMALLEST = 1e-10
 """Squared singular values below it, relative to the largest, are 0."""
+LEAST = 1e-10
+"""What a sum of no weights is taken for in the transfer cut, and what is added to the length of a point."""
+MOST_DENSE = 3_000
+"""Clusters up to which their d x d matrix is made."""
+MOST_STEPS = 100
+"""Of k-means."""
+STARTS, STARTS_OF_FEW, FEW = 10, 100, 1_000
+"""Of k-means, and of few rows, where they cost nothing; the published three often end in the second-best answer."""
+ROWS_OF_STARTS = 2**13
+"""Points that the starts run on, a sample if there are more; the best of them goes on with all."""
+ROWS_OF_CLUSTER = 50
+"""Of them at least."""
+
+
+# ---- The cuts of the bipartite graph ----
 
 
 def hbgf(
-    rows: Rows, edge_weights: NDArray[np.float64], k: int, seed: int, n_jobs: int | None = None
+    codes: LabelRows,
+    counts: NDArray[np.int64],
+    offsets: NDArray[np.int64],
+    W: NDArray[np.float64],
+    k: int,
+    random: np.random.RandomState,
+    n_jobs: int | None = None,
 ) -> NDArray[np.int64]:
     """(m,) parts of the rows: k-means of rows and clusters as points on the sphere, from nearly orthogonal seeds.
 
-    ``edge_weights``, (d,), are those of the clusters as columns of H, W. With D1 the sums of the weights in a row of H
-    and D2 those in a column, M = D1^-1/2 H W D2^-1/2 over the objects (Fern & Brodley 2004: the normalised cut
-    of the bipartite graph). Its right singular vectors V, of the clusters, are eigenvectors of M' M. Its left ones, of
-    the objects, are M V / σ, a sum over the labels of an object. M M' is the normalised hypergraph of Zhou et al. 2006.
+    ``W``, (d,), are the weights of the clusters as columns of H. With D1 the sums of the weights in a row of H and D2
+    those in a column, M = D1^-1/2 H W D2^-1/2 over the objects (Fern & Brodley 2004: the normalised cut of the
+    bipartite graph). Its right singular vectors V, of the clusters, are eigenvectors of M' M. Its left ones, of the
+    objects, are M V / σ, a sum over the labels of an object. M M' is the normalised hypergraph of Zhou et al. 2006.
+
+    codes : (m, p)
+    counts : (m,) objects of each row
+    offsets : (p + 1,) first label of each partition, with one for missing
     """
-    random, offsets = np.random.RandomState(seed), rows.offsets
+    labels = np.delete(np.arange(offsets[-1]), offsets[1:] - 1)  # without those for missing
     with one_native_thread():
         # M' M and its leading eigenvectors.
-        every = np.zeros(offsets[-1])
-        every[rows.labels] = edge_weights
-        D1 = sums_of_labels(rows.codes, every, offsets)
-        share = rows.counts / np.where(D1 > 0, D1, 1)
-        scale = np.sqrt(edge_weights / rows.label_sizes()[rows.labels])  # W D2^-1/2, where D2 is W times the sizes
-        MM = scale_both_sides(label_products(rows, share), scale)
-        squares, V = leading_eigenvectors(MM, min(k, len(scale)), random)
+        of_labels = np.zeros(offsets[-1])
+        of_labels[labels] = W
+        D1 = sums_of_labels(codes, of_labels, offsets)
+        sizes = label_sizes(codes, counts, offsets, n_jobs)[labels]
+        scale = np.sqrt(W / sizes)  # W D2^-1/2, where D2 is W times the sizes
+        MM = label_products(codes, offsets, counts / np.where(D1 > 0, D1, 1))
+        squares, V = scaled_eigenvectors(MM, scale, k, random)
         used = squares > SMALLEST * squares.max()
         V, sigma = V[:, used], np.sqrt(squares[used])
         # Points of rows and clusters, of length one.
         table = np.zeros((offsets[-1], V.shape[1]))
-        table[rows.labels] = scale[:, None] * V / sigma
+        table[labels] = scale[:, None] * V / sigma
         lengths = np.sqrt((V**2).sum(axis=1))
         of_clusters = V / np.where(lengths > 0, lengths, 1)[:, None]
-        points = np.empty((len(rows), V.shape[1]), dtype=np.float32)
-        embed(rows.codes, offsets, table, points, 0.0, n_jobs)
+        points = np.empty((len(codes), V.shape[1]), dtype=np.float32)
+        embed(codes, offsets, table, points, 0.0, n_jobs)
         points = np.concatenate([points, of_clusters.astype(np.float32)])
-        counts = np.concatenate([rows.counts, np.ones(len(of_clusters), dtype=np.int64)])
+        counts = np.concatenate([counts, np.ones(len(of_clusters), dtype=np.int64)])
         # K-means of both.
         seeds = orthogonal_rows(points, counts, k, random)
-        return kmeans_of_points(points, counts, seeds, n_jobs).clusters[: len(rows)]
+        return kmeans_of_points(points, counts, seeds, n_jobs).clusters[: len(codes)]
+
+
+class TransferCut(NamedTuple):
+    """What the transfer cut found."""
+
+    parts: NDArray[np.int64]
+    """(m,) part of each row; some may be empty."""
+    values: NDArray[np.float64]
+    """(k,) leading eigenvalues, from the largest, which is 1."""
+    association: float
+    """Normalised association of the parts in the graph of the objects that the clusters make, B D_y^-1 B': k at most,
+    and at most the sum of the eigenvalues."""
+
+
+def transfer_cut(
+    codes: LabelRows,
+    counts: NDArray[np.int64],
+    offsets: NDArray[np.int64],
+    S: csr_array,
+    k: int,
+    random: np.random.RandomState,
+    n_jobs: int | None = None,
+) -> TransferCut:
+    """Cut of the bipartite graph with the weights B = H S by way of the clusters alone (Li, Wu & Chang 2012).
+
+    B ≥ 0 holds the weight of each edge, objects by clusters. With D_x the sums of its rows and D_y those of its
+    columns, the leading eigenvectors of the walk from clusters to objects and back, D_y^-1/2 B' D_x^-1 B D_y^-1/2, have
+    the length of the clusters; D_x^-1 B carries them over to the objects, where k-means of the directions finds the
+    parts. As the authors' code does, and not their text, no eigenvector is divided by the root of its eigenvalue.
+
+    Methods differ in S alone, (d, d): 1 on the diagonal in U-SENC, ECI in LWGP, and links of the clusters in LCE. W is
+    S' (H' D_x^-1 H) S, and H' D_x^-1 H the contingency tables of the objects weighted by 1 / D_x. Beyond the points,
+    (m, k) in float32, nothing is as long as the rows: O(m p² + d³) time. The other arguments are as of `hbgf`.
+    """
+    labels = np.delete(np.arange(offsets[-1]), offsets[1:] - 1)
+    with one_native_thread():
+        # W = B' D_x^-1 B and its leading eigenvectors.
+        of_labels = np.zeros(offsets[-1])
+        of_labels[labels] = S.sum(axis=1)
+        D_x = sums_of_labels(codes, of_labels, offsets)
+        D_y = np.asarray(S.T @ label_sizes(codes, counts, offsets, n_jobs)[labels].astype(np.float64))
+        W = label_products(codes, offsets, counts / np.where(D_x > 0, D_x, LEAST), S)
+        values, Y = coordinates_of_clusters(W, D_y, k, random)
+        # Directions of D_x^-1 B Y, and their k-means.
+        table = np.zeros((offsets[-1], Y.shape[1]))
+        table[labels] = S @ Y
+        points = np.empty((len(codes), Y.shape[1]), dtype=np.float32)
+        embed(codes, offsets, table, points, LEAST, n_jobs)
+        parts = best_kmeans(points, counts, k, random, n_jobs).clusters
+    edges = count_labels(codes, parts, counts, offsets, k, 1)[:, labels] @ S
+    return TransferCut(parts, values, normalized_association(edges, D_y))
+
+
+def coordinates_of_clusters(
+    W: Any, D_y: NDArray[np.float64], k: int, random: np.random.RandomState
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Leading eigenvalues of D_y^-1/2 W D_y^-1/2, (k,), and what their eigenvectors say of each cluster, (d, k).
+
+    An eigenvector v says D_y^-1/2 v of each cluster: the constant one is 1 everywhere. A cluster of size 0 has no
+    coordinates. There are no more eigenvectors than clusters of other sizes.
+    """
+    scale = np.sqrt(np.divide(1.0, D_y, out=np.zeros_like(D_y), where=D_y > 0))
+    values, V = scaled_eigenvectors(W, scale, min(k, int(np.count_nonzero(D_y))), random)
+    return values, np.sqrt(D_y.sum()) * scale[:, None] * V
+
+
+def normalized_association(edges: NDArray[np.float64], D_y: NDArray[np.float64]) -> float:
+    """The share of the weight of each part that stays in it, summed; ``edges``, (k, d), are those to the clusters."""
+    within = np.divide(edges**2, D_y, out=np.zeros_like(edges), where=D_y > 0).sum(axis=1)
+    volumes = edges.sum(axis=1)
+    return float(np.divide(within, volumes, out=np.zeros_like(within), where=volumes > 0).sum())
+
+
+# ---- Their steps ----
+
+
+def label_sizes(
+    codes: LabelRows, counts: NDArray[np.int64], offsets: NDArray[np.int64], n_jobs: int | None = None
+) -> NDArray[Any]:
+    """(offsets[p],) objects with each label."""
+    return np.asarray(count_labels(codes, np.zeros(len(codes), dtype=np.int32), counts, offsets, 1, n_jobs)[0])
+
+
+def label_products(
+    codes: LabelRows, offsets: NDArray[np.int64], share: NDArray[np.float64], S: csr_array | None = None
+) -> Any:
+    """P = H' diag(share) H of the labels, (d, d), or S' P S: an array, or an operator where that would be large."""
+    k = np.diff(offsets) - 1
+    starts = np.concatenate([[0], np.cumsum(k)])
+    d = int(starts[-1])
+    if isinstance(codes, MembershipRows):
+        labels = np.delete(np.arange(offsets[-1]), offsets[1:] - 1)
+        P = shared_masses(codes, share)[np.ix_(labels, labels)]
+    elif d > MOST_DENSE:
+        labelled = codes[:] < k
+        indptr = np.concatenate([[0], np.cumsum(labelled.sum(axis=1))])
+        entries = np.broadcast_to(np.sqrt(share)[:, None], labelled.shape)[labelled]
+        H = csr_array((entries, (codes[:] + starts[:-1])[labelled], indptr), shape=(len(codes), d))
+        if S is None:
+            return LinearOperator((d, d), lambda x: H.T @ (H @ x.ravel()))
+        return LinearOperator((d, d), lambda x: S.T @ (H.T @ (H @ (S @ x.ravel()))))
+    else:
+        tables, P = contingency_tables(np.ascontiguousarray(codes[:].T), share, k, 1), np.zeros((d, d))
+        for j, column in enumerate(codes[:].T):
+            block = slice(starts[j], starts[j + 1])
+            P[block, block] = np.diag(np.bincount(column, weights=share, minlength=k[j])[: k[j]])
+            for i in range(j):
+                across = tables.table(i, j)[:-1, :-1]
+                P[starts[i] : starts[i + 1], block] = across
+                P[block, starts[i] : starts[i + 1]] = across.T
+    return P if S is None else S.T @ (P @ S)
+
+
+def scaled_eigenvectors(P: Any, scale: NDArray[np.float64], k: int, random: np.random.RandomState) -> Spectrum:
+    """Up to k leading eigenvectors of diag(scale) P diag(scale), where P is as of `label_products`."""
+    if isinstance(P, LinearOperator):
+        scaled: Any = LinearOperator(P.shape, lambda x: scale * (P @ (scale * x.ravel())))
+    else:
+        scaled = P * np.outer(scale, scale)
+    return leading_eigenvectors(scaled, min(k, len(scale)), random)
+
+
+class Clustered(NamedTuple):
+    """What k-means makes of m points of dimension q."""
+
+    clusters: NDArray[np.int64]
+    """(m,) nearest centre; some may have no point."""
+    centres: NDArray[np.float32]
+    """(k, q)"""
+
+
+def kmeans_of_points(
+    points: NDArray[np.float32], counts: NDArray[np.int64], seeds: NDArray[np.float32], n_jobs: int | None = None
+) -> Clustered:
+    """Lloyd's iterations until no point moves; an empty cluster stays empty."""
+    clusters = np.full(len(points), -1)
+    centres, _ = lloyd(points.__getitem__, counts, clusters, seeds.astype(np.float32), MOST_STEPS, n_jobs)
+    return Clustered(clusters, centres)
+
+
+def best_kmeans(
+    points: NDArray[np.float32],
+    counts: NDArray[np.int64],
+    k: int,
+    random: np.random.RandomState,
+    n_jobs: int | None = None,
+) -> Clustered:
+    """K-means from the start, of several of k-means++, with the least inertia, the first on ties; k is at most m."""
+    size = max(ROWS_OF_STARTS, ROWS_OF_CLUSTER * k)
+    if len(points) > size:
+        some, share = sample_counts(counts, size, random)
+    else:
+        some = np.flatnonzero(counts)
+        share = counts[some]
+    sample = points[some]
+    least, best = np.inf, np.empty((0, points.shape[1]), dtype=np.float32)
+    for _ in range(STARTS_OF_FEW if len(points) <= FEW else STARTS):
+        seeds, _ = kmeans_plusplus(sample, k, sample_weight=share, random_state=random)
+        clusters, centres = kmeans_of_points(sample, share, seeds, n_jobs)
+        inertia = float(share @ ((sample.astype(np.float64) - centres[clusters]) ** 2).sum(axis=1))
+        if inertia < least:
+            least, best = inertia, centres
+    return kmeans_of_points(points, counts, best, n_jobs)
 
 
 def bipartite_graph(H: csr_array) -> csr_array:
     """W = [[0, H], [Hᵀ, 0]] (Fern & Brodley 2004) of the m rows and d clusters."""
     return csr_array(block_array([[None, H], [H.T, None]]))
+
+
+# ---- The estimator ----
 
 
 @dataclass(eq=False, repr=False)
@@ -233,17 +432,20 @@ class HBGF(BaseConsensus):
 
     def _fit(self, rows: Rows) -> NDArray[Any]:
         k = self._check_n_clusters(rows)
-        self.__dict__.pop("normalized_association_", None)  # of an earlier fit
+        for name in ("cluster_weights_", "normalized_association_"):  # of an earlier fit
+            self.__dict__.pop(name, None)
         (seed,) = task_seeds(self.random_state, 1).tolist()
         check_enough_labels(self, rows, k)
-        local = local_weights(self, rows)
+        local = None if self.cluster_weights is None else local_weights(self, rows)
         of_clusters: Any = 1.0 if local is None else local[rows.labels]
         edge_weights = np.repeat(rows.weights, rows.n_clusters) * of_clusters
+        given = rows.codes, rows.counts, rows.offsets
+        random = np.random.RandomState(seed)
         if self.partitioner == "transfer":
-            found = transfer_cut(LabelGraph(rows, csr_array(diags_array(edge_weights)), self.n_jobs), k, seed)
+            found = transfer_cut(*given, csr_array(diags_array(edge_weights)), k, random, self.n_jobs)
             self.normalized_association_, parts = found.association, found.parts
         elif self.partitioner == "spectral":
-            parts = hbgf(rows, edge_weights, k, seed, self.n_jobs)
+            parts = hbgf(*given, edge_weights, k, random, self.n_jobs)
         else:
             H = rows.binary_matrix(rows.counts[:, None] * rows.weights)
             if local is not None:

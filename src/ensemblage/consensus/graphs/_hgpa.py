@@ -152,7 +152,8 @@ class HGPA(BaseConsensus):
         if self.edge_weights == "size":
             edge_weights = edge_weights * rows.label_sizes()[rows.labels]
         if self.partitioner == "spectral":
-            parts = hbgf(rows, edge_weights, k, seed, self.n_jobs)
+            given = rows.codes, rows.counts, rows.offsets
+            parts = hbgf(*given, edge_weights, k, np.random.RandomState(seed), self.n_jobs)
         else:
             edges = hyperedges(rows.codes[:], rows.n_clusters)
             parts = mtkahypar(edges, edge_weights, rows.counts, k, seed, self.cut_cost, self.imbalance)

@@ -1,8 +1,8 @@
 """LCE, the link-based cluster ensemble (Iam-On, Boongoen, Garrett & Price 2010, 2011).
 
-The refined matrix RM says of an object and any cluster how similar the object's own cluster in that partition is to it,
-by the links of the two (WCT or WTQ, `link_similarity`). The bipartite graph of objects and clusters with these weights
-is cut; here by the transfer cut.
+The refined matrix RM = H S says of an object and any cluster how similar the object's own cluster in that partition is
+to it, by the links of the two (WCT or WTQ, `link_similarity`). The bipartite graph of objects and clusters with these
+weights is cut; here by the transfer cut.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from ensemblage.base.validation import Bytes, Constraints, Number, Words
 from ensemblage.consensus._base import BaseConsensus
 from ensemblage.consensus._capabilities import Capabilities
 from ensemblage.consensus.evidence import Cut, Evidence
+from ensemblage.consensus.graphs._hbgf import TransferCut, transfer_cut
 from ensemblage.consensus.graphs._partition_graph import GRAPH_CONSTRAINTS, check_enough_labels, clusters_of_parts
-from ensemblage.consensus.graphs._transfer_cut import LabelGraph, transfer_cut
 from ensemblage.consensus.hierarchies._label_similarity import (
     DECAY,
     MATRICES,
@@ -30,17 +30,41 @@ from ensemblage.consensus.hierarchies._label_similarity import (
     link_similarity,
     triple_quality,
 )
+from ensemblage.labels.blocks import LabelRows
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.labels.rows import Rows
 
 MEASURES: dict[str, LinkMeasure] = {"wct": connected_triples, "wtq": triple_quality}
 
 
-def refined_links(rows: Rows, measure: LinkMeasure, decay: float) -> csr_array:
-    """S of RM = H S, (d, d): similarities of the clusters of one partition, a block for each, times its weight."""
-    similarity = link_similarity(rows, measure, decay)
-    weighted = zip(similarity.blocks(rows.n_clusters), rows.weights, strict=True)
-    return csr_array(block_diag([csr_array(weight * block) for block, weight in weighted]))
+def lce(
+    codes: LabelRows,
+    H: csr_array,
+    counts: NDArray[np.int64],
+    offsets: NDArray[np.int64],
+    weights: NDArray[np.float64],
+    measure: LinkMeasure,
+    decay: float,
+    k: int,
+    random: np.random.RandomState,
+    n_jobs: int | None = None,
+) -> TransferCut:
+    """LCE: parts of m label rows of p partitions with d clusters.
+
+    1. Clusters are linked by the share of objects that they have in common, and two of one partition are as similar as
+       the ``measure`` of their links says, the most similar two ``decay``: S, (d, d).
+    2. The refined matrix is RM = H S. A partition's block of S counts by its weight.
+    3. The bipartite graph with the weights RM is cut.
+
+    codes : (m, p)
+    H : (m, d), the binary matrix of these
+    counts : (m,) objects of each row
+    offsets : (p + 1,) first label of each partition, with one for missing
+    weights : (p,)
+    """
+    blocks = link_similarity(H, counts, np.diff(offsets) - 1, measure, decay)  # 1
+    S = block_diag([csr_array(weight * block) for block, weight in zip(blocks, weights, strict=True)])  # 2
+    return transfer_cut(codes, counts, offsets, csr_array(S), k, random, n_jobs)  # 3
 
 
 @dataclass(eq=False, repr=False)
@@ -150,8 +174,9 @@ class LCE(BaseConsensus):
         k = self._check_n_clusters(rows)
         (seed,) = task_seeds(self.random_state, 1).tolist()
         check_enough_labels(self, rows, k)
-        S = refined_links(rows, MEASURES[self.similarity], float(self.decay))
-        found = transfer_cut(LabelGraph(rows, S, self.n_jobs), k, seed)
+        given = rows.codes, rows.binary_matrix(), rows.counts, rows.offsets, rows.weights
+        options = MEASURES[self.similarity], float(self.decay)
+        found = lce(*given, *options, k, np.random.RandomState(seed), self.n_jobs)
         self.normalized_association_ = found.association
         return clusters_of_parts(found.parts, k)
 

@@ -24,12 +24,12 @@ from ensemblage.base.random import task_seeds
 from ensemblage.base.validation import Bytes, Constraints, Words
 from ensemblage.consensus._base import BaseConsensus
 from ensemblage.consensus._capabilities import Capabilities
-from ensemblage.consensus.graphs._ncut import cut_bytes
 from ensemblage.consensus.graphs._partition_graph import (
     GRAPH_CONSTRAINTS,
     METIS_CONSTRAINTS,
     check_enough_labels,
     clusters_of_parts,
+    cut_bytes,
     cut_graph,
     metis_bytes,
     whole_weights,
@@ -234,7 +234,7 @@ class MCLA(BaseConsensus):
         sizes = rows.label_sizes()[rows.labels]
         if self.similarity == "ecpcs":
             with one_native_thread():
-                Z = propagate(rows)
+                Z = propagate(rows.binary_matrix(), rows.counts, rows.n_clusters)
             loops = np.diagonal(Z).copy()
             np.fill_diagonal(Z, 0)
             parts = cut_graph(self, rows, csr_array(Z), self._vertex_weights(sizes, rows), k, loops, seed)

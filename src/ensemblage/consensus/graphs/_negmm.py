@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -17,7 +17,7 @@ from ensemblage.consensus._base import numbers_by_size
 from ensemblage.consensus._capabilities import COMPARES_ROWS, Capabilities
 from ensemblage.consensus._precomputed import SimilarityConsensus, number_given
 from ensemblage.consensus.evidence import Candidates, Evidence
-from ensemblage.consensus.graphs._ncut import LEAST, NoConvergence, cut_bytes, fallback_bytes, normalized_cut
+from ensemblage.consensus.graphs._partition_graph import LEAST, NoConvergence, cut_bytes, fallback_bytes, normalized_cut
 from ensemblage.kernels._graphs import count_strong, fill_strong
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.labels.rows import Rows
@@ -221,7 +221,7 @@ class NegMM(SimilarityConsensus):
 
     def _restrict(self, able: Capabilities) -> Capabilities:
         by_rule = isinstance(self.association_threshold, str) and self.association_threshold != "search"
-        return able.without_similarities if by_rule else able
+        return replace(able, similarities=False) if by_rule else able
 
     def _fit(self, rows: Rows) -> NDArray[Any]:
         k = self._check_n_clusters(rows)

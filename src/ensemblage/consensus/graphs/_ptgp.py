@@ -1,4 +1,8 @@
-"""PTGP: a graph of label rows and clusters, joined by probability trajectories, cut (Huang, Lai & Wang 2016)."""
+"""PTGP: a graph of label rows and clusters, joined by probability trajectories, cut (Huang, Lai & Wang 2016).
+
+Steps 1 to 3 are those of PTA (`hierarchies/_pta.py`): the graph W of the elite neighbours of m label rows, and the
+cosines of the trajectories of its random walks. PTA makes a hierarchy of them.
+"""
 
 from __future__ import annotations
 
@@ -7,18 +11,92 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from ensemblage.base.memory import MAX_BYTES
 from ensemblage.base.random import task_seeds
 from ensemblage.base.validation import Constraints
 from ensemblage.consensus._capabilities import COMPARES_ROWS, Capabilities
 from ensemblage.consensus.evidence import Cut, Evidence
+from ensemblage.consensus.graphs._hbgf import (
+    LEAST,
+    TransferCut,
+    best_kmeans,
+    coordinates_of_clusters,
+    normalized_association,
+)
 from ensemblage.consensus.graphs._partition_graph import GRAPH_CONSTRAINTS, check_enough_labels, clusters_of_parts
-from ensemblage.consensus.graphs._transfer_cut import MatrixGraph, transfer_cut
-from ensemblage.consensus.hierarchies._pta import WIDTH, TrajectoryConsensus, cluster_similarities
+from ensemblage.consensus.hierarchies._pta import WIDTH, EliteGraph, TrajectoryConsensus, step_of
 from ensemblage.kernels._vectors import LANES
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.labels.rows import Rows
+from ensemblage.labels.threads import one_native_thread, parallel_map, row_blocks
+
+
+def ptgp(
+    W: EliteGraph,
+    H: csr_array,
+    weights: NDArray[np.float64],
+    T: int,
+    k: int,
+    random: np.random.RandomState,
+    n_jobs: int | None = None,
+) -> TransferCut:
+    """Parts of m label rows with the graph W of their elite neighbours, by walks of T steps.
+
+    4. A row is joined to each cluster by its mean similarity to the rows of that cluster: B, (m, d).
+    5. This bipartite graph is cut by the transfer cut, each row counting once (Li, Wu & Chang 2012, `transfer_cut`).
+
+    H : (m, d), the binary matrix of rows and clusters
+    weights : (d,) of the partition of each cluster: with edges twice as heavy it is two with these edges
+    """
+    B = cluster_similarities(W, H, T, n_jobs)  # 4
+    B *= weights
+    ones = np.ones(len(B))
+    with one_native_thread():  # 5
+        D_x, D_y = B.sum(axis=1), B.T @ ones
+        to_clusters = 1 / np.where(D_x > 0, D_x, LEAST)
+        values, Y = coordinates_of_clusters(B.T @ (to_clusters[:, None] * B), D_y, k, random)
+        U = (B @ Y) * to_clusters[:, None]
+        points = np.asarray(U / (np.sqrt((U**2).sum(axis=1)) + LEAST)[:, None], dtype=np.float32)
+        parts = best_kmeans(points, np.ones(len(B), dtype=np.int64), k, random, n_jobs).clusters
+    members = csr_array((ones, (parts, np.arange(len(B)))), shape=(k, len(B)))
+    return TransferCut(parts, values, normalized_association(members @ B, D_y))
+
+
+def cluster_similarities(W: EliteGraph, H: csr_array, T: int, n_jobs: int | None) -> NDArray[np.float64]:
+    """B, (m, d): mean cosine of a row's trajectory with those of the rows of each cluster, without all pairs of rows.
+
+    A row without neighbours is like itself alone. With Y = G_ii^-1/2 times H, its columns divided by their sums, B is
+    G_ii^-1/2 times the sum over t of P^t (P^t)ᵀ Y. O(m nnz T) time for G_ii, O(d nnz T) for the rest.
+    """
+    m, forth, back = H.shape[0], step_of(W), step_of(W, back=True)
+    H = (H / H.sum(axis=0)).tocsc()
+    squares = np.zeros(m)
+
+    def square(block: slice) -> None:
+        points = np.zeros((m, block.stop - block.start))
+        points[np.arange(block.start, block.stop), np.arange(points.shape[1])] = 1
+        for _ in range(T):
+            points = back(points)
+            squares[block] += np.einsum("ij,ij->j", points, points)
+
+    parallel_map(square, row_blocks(m, WIDTH), n_jobs)
+    scale = np.sqrt(np.divide(1.0, squares, out=np.zeros(m), where=squares > 0))
+    B = np.empty(H.shape)
+
+    def fill(block: slice) -> None:
+        share = H[:, block].toarray()
+        steps = [scale[:, None] * share]
+        for _ in range(T):
+            steps.append(back(steps[-1]))
+        points = np.zeros_like(share)
+        while len(steps) > 1:
+            points = forth(points + steps.pop())
+        B[:, block] = np.where(scale[:, None] > 0, scale[:, None] * points, share)
+
+    parallel_map(fill, row_blocks(H.shape[1], WIDTH), n_jobs)
+    return B
 
 
 @dataclass(eq=False, repr=False)
@@ -127,10 +205,10 @@ class PTGP(TrajectoryConsensus):
     def _fit(self, rows: Rows) -> NDArray[Any]:
         k = self._check_n_clusters(rows)
         check_enough_labels(self, rows, k)
-        B = cluster_similarities(self._elite_graph(rows), rows, self.n_steps_, self.n_jobs)
-        B *= np.repeat(rows.weights, rows.n_clusters)  # a vertex with edges twice as heavy is two with these edges
+        W, weights = self._elite_graph(rows), np.repeat(rows.weights, rows.n_clusters)
         (seed,) = task_seeds(self.random_state, 1).tolist()
-        found = transfer_cut(MatrixGraph(B, np.ones(len(rows), dtype=np.int64), self.n_jobs), k, seed)
+        random = np.random.RandomState(seed)
+        found = ptgp(W, rows.binary_matrix(), weights, self.n_steps_, k, random, self.n_jobs)
         self.eigenvalues_, self.normalized_association_ = found.values, found.association
         return clusters_of_parts(found.parts, k)
 

@@ -21,7 +21,6 @@ from ensemblage.consensus._lifetime import (
     linkage_matrix,
     twin_heights,
 )
-from ensemblage.consensus._local_weights import local_weights
 from ensemblage.consensus._precomputed import THRESHOLD_CONSTRAINTS, SimilarityConsensus, threshold_of
 from ensemblage.consensus.evidence import Evidence, PairCounts
 from ensemblage.consensus.hierarchies._label_similarity import MATRICES, LabelSimilarity, cts, ecpcs
@@ -39,7 +38,7 @@ from ensemblage.kernels._linkage import Condensed
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.labels.rows import Rows, object_rows
 from ensemblage.labels.threads import thread_count
-from ensemblage.metrics._cluster_weights import CLUSTER_WEIGHTS
+from ensemblage.metrics._cluster_weights import CLUSTER_WEIGHTS, local_weights
 from ensemblage.metrics._coassociation import association_counts
 from ensemblage.metrics._wat import SPLITS, histogram_of
 
@@ -86,7 +85,7 @@ def eac(
     return hierarchy_of_rows(merges, counts, twins)  # 3
 
 
-SIMILARITIES: dict[str, Callable[[Rows], LabelSimilarity] | None] = {"coassociation": None, "ecpcs": ecpcs, "cts": cts}
+SIMILARITIES: dict[str, Callable[..., LabelSimilarity] | None] = {"coassociation": None, "ecpcs": ecpcs, "cts": cts}
 
 
 @dataclass(eq=False, repr=False)
@@ -238,7 +237,7 @@ class EvidenceAccumulation(SimilarityConsensus):
         # Asked before the parameters are checked, too: an array has no truth value.
         is_plain = str(self.similarity) == "coassociation"
         by_counts = is_plain and self.cluster_weights is None and not isinstance(self.association_threshold, str)
-        return able if by_counts else able.without_similarities
+        return able if by_counts else replace(able, similarities=False)
 
     def _make_rows(self, rows: Rows) -> Rows:
         if self.distinct:
@@ -258,10 +257,12 @@ class EvidenceAccumulation(SimilarityConsensus):
         threshold = threshold_of(self, rows) or None
         if isinstance(self.association_threshold, str):
             self._check_bytes(rows, k or 0, more=self._matrices(rows, threshold is not None).n_bytes(len(rows)))
-        eci = local_weights(self, rows)
+        self.__dict__.pop("cluster_weights_", None)  # of an earlier fit
+        eci = None if self.cluster_weights is None else local_weights(self, rows)
         ordered, order, place = by_content(rows)
         of_labels = SIMILARITIES[self.similarity]
-        labels = None if of_labels is None else of_labels(ordered)
+        H = None if of_labels is None else ordered.binary_matrix()
+        labels = None if of_labels is None else of_labels(H, ordered.counts, ordered.n_clusters)
         eci = None if eci is None else eci[place]
         given = ordered.codes[:], ordered.counts, ordered.offsets, ordered.weights
         options = threshold, eci, labels, self.n_jobs

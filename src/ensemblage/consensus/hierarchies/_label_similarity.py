@@ -13,13 +13,11 @@ both. CTS is that of LinkCluE, for linkage.
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-
-from ensemblage.labels.rows import Rows
+from scipy.sparse import csr_array
 
 STEPS = 20
 """Length of the random walks, t."""
@@ -35,60 +33,76 @@ class LabelSimilarity(NamedTuple):
     starts: NDArray[np.int64]
     """(p,) where each block begins."""
 
-    def blocks(self, n_clusters: NDArray[np.int64]) -> list[NDArray[np.float64]]:
-        """The (k_t, k_t) similarities of each partition."""
-        return [
-            self.flat[start : start + k * k].reshape(k, k) for start, k in zip(self.starts, n_clusters, strict=True)
-        ]
+    @classmethod
+    def of(cls, blocks: list[NDArray[np.float64]]) -> LabelSimilarity:
+        """Of a block for each partition."""
+        sizes = np.array(list(map(np.size, blocks)))
+        return cls(np.concatenate(list(map(np.ravel, blocks))), np.cumsum(sizes) - sizes)
 
 
 # ---- ECPCS ----
 
 
-def ecpcs(rows: Rows) -> LabelSimilarity:
-    """Z within each partition: what ECPCS-HC adds to the co-association."""
-    Z = propagate(rows)
-    return _flat([Z[a:b, a:b].copy() for a, b in pairwise(rows.starts)])
+def ecpcs(H: csr_array, counts: NDArray[np.int64], n_clusters: NDArray[np.int64]) -> LabelSimilarity:
+    """Z within each partition: what ECPCS-HC adds to the co-association. The arguments are as of `propagate`."""
+    Z = propagate(H, counts, n_clusters)
+    np.fill_diagonal(Z, 1)
+    stops = np.cumsum(n_clusters)
+    return LabelSimilarity.of([Z[a:b, a:b] for a, b in zip(stops - n_clusters, stops, strict=True)])
 
 
-def propagate(rows: Rows) -> NDArray[np.float64]:
+def propagate(H: csr_array, counts: NDArray[np.int64], n_clusters: NDArray[np.int64]) -> NDArray[np.float64]:
     """(d, d) Z of d clusters; one that no other partition's clusters overlap with has similarity 0, to itself too.
 
-    E are the weights of the edges, P the steps of a walk. The inner products of trajectories are
-    G = Σ_{s=1}^{t} P^s (P^s)ᵀ, and found by doubling: G_{a+b} = G_a + P^a G_b (P^a)ᵀ. O(d³ log t) time and four (d, d)
-    matrices for walks of t = 20 steps.
+    H : (m, d), the binary matrix: 1 where a row is in a cluster
+    counts : (m,) objects of each row
+    n_clusters : (p,) of each partition; their clusters are columns of H one after the other
+
+    The inner products of trajectories are G = Σ_{s=1}^{t} P^s (P^s)ᵀ, and found by doubling:
+    G_{a+b} = G_a + P^a G_b (P^a)ᵀ. O(d³ log t) time and four (d, d) matrices for walks of t = 20 steps.
     """
-    E = cluster_jaccard(rows)
+    E = cluster_jaccard(H, counts, n_clusters)  # Eqs. 6, 7: the weights of the edges
     out = E.sum(axis=1, keepdims=True)
-    P = np.divide(E, out, out=np.zeros_like(E), where=out > 0)
+    P = np.divide(E, out, out=np.zeros_like(E), where=out > 0)  # 8: the steps of a walk
     del E
     first = P @ P.T
     G, power = first, P
-    for bit in bin(STEPS)[3:]:
+    for bit in bin(STEPS)[3:]:  # 9, 10: the trajectories
         G, power = G + power @ G @ power.T, power @ power
         if bit == "1":
             G, power = first + P @ G @ P.T, power @ P
     norms = np.sqrt(np.diagonal(G))
     lengths = np.where(norms > 0, norms, 1)
-    return np.asarray(np.clip(G / lengths[:, None] / lengths, 0, 1))
+    return np.asarray(np.clip(G / lengths[:, None] / lengths, 0, 1))  # 11: their cosines
 
 
 # ---- Links of clusters: WCT, WTQ, CTS ----
 
 
-def cts(rows: Rows) -> LabelSimilarity:
+def cts(H: csr_array, counts: NDArray[np.int64], n_clusters: NDArray[np.int64]) -> LabelSimilarity:
     """Weight of connected triples, as in `link_similarity`, for linkage (LinkCluE's CTS)."""
-    return link_similarity(rows, connected_triples, DECAY)
+    return LabelSimilarity.of(link_similarity(H, counts, n_clusters, connected_triples, DECAY))
 
 
-def link_similarity(rows: Rows, measure: LinkMeasure, decay: float) -> LabelSimilarity:
-    """Links of the clusters of one partition, by the largest there is, times ``decay`` (Iam-On et al. 2010, 2011)."""
-    jaccard = cluster_jaccard(rows)
-    links = [measure(jaccard, slice(start, stop)) for start, stop in pairwise(rows.starts)]
-    for block in links:
+def link_similarity(
+    H: csr_array, counts: NDArray[np.int64], n_clusters: NDArray[np.int64], measure: LinkMeasure, decay: float
+) -> list[NDArray[np.float64]]:
+    """(k_t, k_t) links of each partition's clusters, by the largest there is, times ``decay``; 1 on the diagonals.
+
+    Iam-On et al. 2010, 2011. The other arguments are as of `propagate`.
+    """
+    jaccard = cluster_jaccard(H, counts, n_clusters)
+    stops, links, largest = np.cumsum(n_clusters), [], 0.0
+    for start, stop in zip(stops - n_clusters, stops, strict=True):
+        block = measure(jaccard, slice(start, stop))
         np.fill_diagonal(block, 0)
-    largest = max(block.max(initial=0) for block in links) or 1.0
-    return _flat([decay * block / largest for block in links])
+        largest = max(largest, float(block.max()))
+        links.append(block)
+    for block in links:
+        block *= decay
+        block /= largest or 1.0
+        np.fill_diagonal(block, 1)
+    return links
 
 
 LinkMeasure = Callable[[NDArray[np.float64], slice], NDArray[np.float64]]
@@ -98,7 +112,10 @@ LinkMeasure = Callable[[NDArray[np.float64], slice], NDArray[np.float64]]
 def connected_triples(jaccard: NDArray[np.float64], clusters: slice) -> NDArray[np.float64]:
     """WCT: neighbours that two clusters share, Σ_c min(J_uc, J_vc) over all clusters c. O(d k²) time."""
     own = jaccard[clusters]
-    return np.array([np.minimum(own[u], own).sum(axis=1) for u in range(len(own))]).reshape(len(own), len(own))
+    links = np.empty((len(own), len(own)))
+    for u, of_u in enumerate(own):
+        links[u] = np.minimum(of_u, own).sum(axis=1)
+    return links
 
 
 def triple_quality(jaccard: NDArray[np.float64], clusters: slice) -> NDArray[np.float64]:
@@ -108,29 +125,21 @@ def triple_quality(jaccard: NDArray[np.float64], clusters: slice) -> NDArray[np.
     return np.asarray((shared * np.divide(1.0, strength, out=strength, where=strength > 0)) @ shared.T)
 
 
-def cluster_jaccard(rows: Rows) -> NDArray[np.float64]:
+def cluster_jaccard(H: csr_array, counts: NDArray[np.int64], n_clusters: NDArray[np.int64]) -> NDArray[np.float64]:
     """(d, d) Jaccard similarity of the clusters of all partitions as sets of objects; 0 on the diagonal.
 
-    Of two partitions only the objects count that both label. O(p² m) time.
+    Of two partitions only the objects count that both label. The arguments are as of `propagate`. O(p² m) time.
     """
-    counted = rows.binary_matrix(rows.counts[:, None].astype(np.float64)).T
-    both = (counted @ rows.binary_matrix()).toarray(order="C")
-    # (d, p) members by who labels them
-    labelled = counted @ (rows.codes[:] < rows.n_clusters).astype(np.float64)
-    members = np.repeat(labelled, rows.n_clusters, axis=1)
+    both = (H.multiply(counts[:, None]).T @ H).toarray(order="C")
+    # (d, p) members of each cluster that each partition labels, sums over the clusters of that
+    labelled = np.add.reduceat(both, np.cumsum(n_clusters) - n_clusters, axis=1)
+    members = np.repeat(labelled, n_clusters, axis=1)
     either = members + members.T
     del members  # the peak is here
     either -= both
     np.fill_diagonal(both, 0)
     # A label may occur only in objects that were left out: it has nothing in common with any.
     return np.asarray(np.divide(both, either, out=both, where=either > 0))
-
-
-def _flat(blocks: list[NDArray[np.float64]]) -> LabelSimilarity:
-    for block in blocks:
-        np.fill_diagonal(block, 1)
-    starts = np.concatenate([[0], np.cumsum([block.size for block in blocks])])[:-1]
-    return LabelSimilarity(np.concatenate([block.ravel() for block in blocks]), starts)
 
 
 MATRICES = {"coassociation": 0, "ecpcs": 8, "cts": 4}

@@ -12,8 +12,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, field
+from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -49,56 +49,85 @@ def pta(W: EliteGraph, T: int, linkage: str, n_jobs: int | None = None) -> Hiera
     return hierarchy_of_rows(merges_of_matrix(condensed, LINKAGES[linkage].kernel), W.counts)
 
 
-def elite_graph(
+# ---- 2. Elite neighbours ----
+
+
+class Elites(NamedTuple):
+    """How many elite neighbours rows have, and what it takes to find them: `elite_graph` does."""
+
+    compared: tuple[Any, ...]
+    """What kernels compare: columns of codes, codes of missing entries, weights and their sum."""
+    work: Any
+    """The type in which they count."""
+    blocks: list[slice]
+    """Rows that a thread takes at a time."""
+    thresholds: NDArray[np.float64]
+    """(m,) the K-th largest co-association of each row."""
+    degrees: NDArray[np.int64]
+    """(m,) rows of which either is an elite neighbour of the other."""
+
+
+def find_elites(
     codes: NDArray[Any],
     n_clusters: NDArray[np.int64],
     weights: NDArray[np.float64],
-    counts: NDArray[np.int64],
     K: int,
     n_jobs: int | None = None,
-    allow: Callable[[int], None] = lambda n_entries: None,
-) -> EliteGraph:
-    """W of m label rows. Rows that tie with the K-th elite neighbour are elite neighbours, too.
+) -> Elites:
+    """The K-th largest co-association of each of m label rows. Rows that tie with it are elite neighbours, too.
 
     codes : (m, p), n_clusters where missing
     n_clusters : (p,)
     weights : (p,)
-    counts : (m,) objects of each row
-    allow : raises if W may not have so many entries, before it is made
     """
     m, p = codes.shape
     absent = n_clusters.astype(codes.dtype)
     some_missing, plain = bool((codes == absent).any()), bool((weights == weights[0]).all())
     # The sum of the weights as the kernels make it, one after the other.
     total = float(p if plain else np.cumsum(weights)[-1])
-    columns, blocks = codes.T.copy(order="C"), row_blocks(m, rows_per_call(m * p, MOST_ROWS))
-    compared = columns, absent[: p if some_missing else 0], None if plain else weights, total
-    work = np.min_scalar_type(p) if plain else np.float64
-    thresholds, degrees = np.empty(m), np.empty(m, dtype=np.int64)
+    compared = codes.T.copy(order="C"), absent[: p if some_missing else 0], None if plain else weights, total
+    blocks, work = row_blocks(m, rows_per_call(m * p, MOST_ROWS)), np.min_scalar_type(p) if plain else np.float64
+    found = Elites(compared, work, blocks, np.empty(m), np.empty(m, dtype=np.int64))
 
     def find(rows: slice) -> None:
-        """The K-th largest co-association of each row."""
         counters = np.empty((2, m), dtype=work)
-        find_thresholds(*compared, rows.start, rows.stop, min(K, m), counters, thresholds[rows])
-
-    def count(rows: slice) -> None:
-        """Elite neighbours of each row, and rows that it is one of."""
-        counters, none = np.empty((2, m), dtype=work), (np.empty(0, dtype=np.int32), np.empty(0))
-        find_elite(*compared, rows.start, rows.stop, thresholds, counters, degrees[rows], *none)
-
-    def fill(rows: slice) -> None:
-        counters, part = np.empty((2, m), dtype=work), slice(indptr[rows.start], indptr[rows.stop])
-        if part.start < part.stop:
-            found = np.empty(rows.stop - rows.start, dtype=np.int64)
-            find_elite(*compared, rows.start, rows.stop, thresholds, counters, found, neighbours[part], links[part])
+        find_thresholds(*compared, rows.start, rows.stop, min(K, m), counters, found.thresholds[rows])
 
     parallel_map(find, blocks, n_jobs)
-    parallel_map(count, blocks, n_jobs)
-    allow(int(degrees.sum()))
-    indptr = np.concatenate([[0], np.cumsum(degrees)])
+    none = np.zeros(m + 1, dtype=np.int64), np.empty(0, dtype=np.int32), np.empty(0)
+    parallel_map(partial(fill_neighbours, found, *none), blocks, n_jobs)
+    return found
+
+
+def elite_graph(found: Elites, counts: NDArray[np.int64], n_jobs: int | None = None) -> EliteGraph:
+    """W of m label rows that have (m,) ``counts`` objects."""
+    indptr = np.concatenate([[0], np.cumsum(found.degrees)])
     neighbours, links = np.empty(indptr[-1], dtype=np.int32), np.empty(indptr[-1])
-    parallel_map(fill, blocks, n_jobs)
+    parallel_map(partial(fill_neighbours, found, indptr, neighbours, links), found.blocks, n_jobs)
     return EliteGraph(indptr, neighbours.view(np.uint32), links, counts.astype(np.float64))
+
+
+def fill_neighbours(
+    found: Elites, indptr: NDArray[np.int64], neighbours: NDArray[np.int32], links: NDArray[np.float64], rows: slice
+) -> None:
+    """Elite neighbours of some rows, and of which they are, with co-associations; where no room is, their number."""
+    counters, part = np.empty((2, len(found.degrees)), dtype=found.work), slice(indptr[rows.start], indptr[rows.stop])
+    columns, absent, weights, total = found.compared
+    given = columns, absent, weights, total, rows.start, rows.stop, found.thresholds, counters
+    find_elite(*given, found.degrees[rows], neighbours[part], links[part])
+
+
+class EliteGraph(NamedTuple):
+    """Who is whose elite neighbour, W: symmetric, its diagonal 0, in CSR."""
+
+    indptr: NDArray[np.int64]
+    neighbours: NDArray[np.uint32]
+    links: NDArray[np.float64]
+    counts: NDArray[np.float64]
+    """(m,) objects of each row, n."""
+
+
+# ---- 3. Walks ----
 
 
 class Walk(NamedTuple):
@@ -124,28 +153,19 @@ class Walk(NamedTuple):
         return walked[:, :b]
 
 
-class EliteGraph(NamedTuple):
-    """Who is whose elite neighbour, W: symmetric, its diagonal 0, in CSR."""
-
-    indptr: NDArray[np.int64]
-    neighbours: NDArray[np.uint32]
-    links: NDArray[np.float64]
-    counts: NDArray[np.float64]
-    """(m,) objects of each row, n."""
-
-    def step(self, *, back: bool = False) -> Walk:
-        """P: P_ij = n_j w_ij / Σ_l n_l w_il, a row of 0 for a row without neighbours; or Pᵀ."""
-        ones = np.ones((len(self.counts), 1))
-        degrees = self._walk(self.counts, ones[:, 0])(ones)[:, 0]
-        out = np.divide(1.0, degrees, out=np.zeros(len(degrees)), where=degrees > 0)
-        return self._walk(out, self.counts) if back else self._walk(self.counts, out)
-
-    def _walk(self, before: NDArray[np.float64], after: NDArray[np.float64]) -> Walk:
-        """diag(after) W diag(before)."""
-        weights = before[self.neighbours]
-        weights *= self.links
-        zeros = np.zeros(np.diff(self.indptr).max(initial=0), dtype=np.uint64)
-        return Walk(self.indptr, self.neighbours, weights, after, zeros)
+def step_of(W: EliteGraph, *, back: bool = False) -> Walk:
+    """P: P_ij = n_j w_ij / Σ_l n_l w_il, a row of 0 for a row without neighbours; or Pᵀ."""
+    zeros = np.zeros(np.diff(W.indptr).max(initial=0), dtype=np.uint64)
+    weights, ones = W.counts[W.neighbours], np.ones((len(W.counts), 1))
+    weights *= W.links
+    there = Walk(W.indptr, W.neighbours, weights, ones[:, 0], zeros)
+    degrees = there(ones)[:, 0]
+    out = np.divide(1.0, degrees, out=np.zeros(len(degrees)), where=degrees > 0)
+    if not back:
+        return there._replace(after=out)
+    np.take(out, W.neighbours, out=weights)
+    weights *= W.links
+    return there._replace(after=W.counts)
 
 
 def trajectory_similarities(W: EliteGraph, T: int, n_jobs: int | None) -> NDArray[np.float64]:
@@ -153,19 +173,16 @@ def trajectory_similarities(W: EliteGraph, T: int, n_jobs: int | None) -> NDArra
 
     G = Σ_{t=1}^{T} P^t (P^t)ᵀ is P (I + P (I + …) Pᵀ) Pᵀ, T times over: O(r nnz T) time, one (r, r) matrix.
     """
-    m, P = len(W.counts), W.step()
+    m, P = len(W.counts), step_of(W)
     G, blocks = np.zeros((m, m)), row_blocks(m, WIDTH)
 
-    def walk_rows(rows: slice) -> None:
-        G[rows] = P(G[rows].T).T
-
-    def walk_columns(columns: slice) -> None:
-        G[:, columns] = P(G[:, columns])
+    def walk_columns(columns: slice, H: NDArray[np.float64]) -> None:
+        H[:, columns] = P(H[:, columns])
 
     for _ in range(T):
         G.flat[:: m + 1] += 1
-        parallel_map(walk_rows, blocks, n_jobs)
-        parallel_map(walk_columns, blocks, n_jobs)
+        for H in (G.T, G):  # G Pᵀ, then P times it
+            parallel_map(partial(walk_columns, H=H), blocks, n_jobs)
     squares = G.diagonal()
     scale = np.sqrt(np.divide(1.0, squares, out=np.zeros(m), where=squares > 0))
     # An entry goes to where none stands that is still to be read.
@@ -175,42 +192,6 @@ def trajectory_similarities(W: EliteGraph, T: int, n_jobs: int | None) -> NDArra
         condensed[start : start + m - 1 - i] = np.minimum(similarity, 1)
         start += m - 1 - i
     return condensed[:start]
-
-
-def cluster_similarities(W: EliteGraph, rows: Rows, T: int, n_jobs: int | None) -> NDArray[np.float64]:
-    """B, (r, d): mean cosine of a row's trajectory with those of the rows of each cluster, without all pairs of rows.
-
-    A row without neighbours is like itself alone. With Y = G_ii^-1/2 times H, its columns divided by their sums, B is
-    G_ii^-1/2 times the sum over t of P^t (P^t)ᵀ Y. O(r nnz T) time for G_ii, O(d nnz T) for the rest.
-    """
-    m, forth, back = len(rows), W.step(), W.step(back=True)
-    H = rows.binary_matrix()
-    H = (H / H.sum(axis=0)).tocsc()
-    squares = np.zeros(m)
-
-    def square(block: slice) -> None:
-        points = np.zeros((m, block.stop - block.start))
-        points[np.arange(block.start, block.stop), np.arange(points.shape[1])] = 1
-        for _ in range(T):
-            points = back(points)
-            squares[block] += np.einsum("ij,ij->j", points, points)
-
-    parallel_map(square, row_blocks(m, WIDTH), n_jobs)
-    scale = np.sqrt(np.divide(1.0, squares, out=np.zeros(m), where=squares > 0))
-    B = np.empty(H.shape)
-
-    def fill(block: slice) -> None:
-        share = H[:, block].toarray()
-        steps = [scale[:, None] * share]
-        for _ in range(T):
-            steps.append(back(steps[-1]))
-        points = np.zeros_like(share)
-        while len(steps) > 1:
-            points = forth(points + steps.pop())
-        B[:, block] = np.where(scale[:, None] > 0, scale[:, None] * points, share)
-
-    parallel_map(fill, row_blocks(H.shape[1], WIDTH), n_jobs)
-    return B
 
 
 def default_number(m: int) -> int:
@@ -241,10 +222,9 @@ class TrajectoryConsensus(BaseConsensus):
         m = len(rows)
         self.n_neighbors_ = default_number(m) if self.n_neighbors is None else int(self.n_neighbors)
         self.n_steps_ = self._count_steps(m)
-        return elite_graph(
-            *(rows.codes[:], rows.n_clusters, rows.weights, rows.counts, self.n_neighbors_, self.n_jobs),
-            allow=lambda n_entries: self._check_bytes(rows, int(self.n_clusters or 0), n_entries),
-        )
+        found = find_elites(rows.codes[:], rows.n_clusters, rows.weights, self.n_neighbors_, self.n_jobs)
+        self._check_bytes(rows, int(self.n_clusters or 0), int(found.degrees.sum()))
+        return elite_graph(found, rows.counts, self.n_jobs)
 
     def _count_steps(self, m: int) -> int:
         """Of each walk."""

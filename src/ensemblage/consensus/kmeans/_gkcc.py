@@ -22,6 +22,18 @@ from ensemblage.generation._greedy import GreedyParameters, check_greedy
 from ensemblage.labels.ensemble import Ensemble
 
 
+def gkcc(X: ArrayLike, generator: GreedyPartitions, consensus: KMeansConsensus) -> Ensemble:
+    """GKCC (Alg. 1): the partitions Π of the features X, (n, m); both estimators are fitted.
+
+    The generator's loop is `greedy_partitions`, of Steps 1 to 3. The consensus starts from its best partition of the
+    last stage. Printed, the last k-means runs on X; the text (Secs. 3.1 and 4) runs it on the binary matrix of Π, as
+    here: for the category utility that is `KMeansConsensus`.
+    """
+    Pi = ensemble_of(generator, X)  # generate basic partitions
+    consensus.set_params(init=generator.labels_, random_state=None).fit(Pi)  # obtain consensus clustering
+    return Pi
+
+
 @dataclass(eq=False, repr=False)
 class GreedyKMeansConsensus(Model, GreedyParameters, ClusterMixin, BaseEstimator):
     """Use it on features, if k-means should learn from coarser partitions: greedy k-means consensus (GKCC).
@@ -151,9 +163,8 @@ class GreedyKMeansConsensus(Model, GreedyParameters, ClusterMixin, BaseEstimator
             checked = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
         check_greedy(self, checked, "GreedyKMeansConsensus")
         self.generator_ = self._with_own_parameters(GreedyPartitions)
-        self.ensemble_ = ensemble_of(self.generator_, X)
-        start = {"init": self.generator_.labels_, "random_state": None}
-        self.consensus_ = self._with_own_parameters(KMeansConsensus).set_params(**start).fit(self.ensemble_)
+        self.consensus_ = self._with_own_parameters(KMeansConsensus)
+        self.ensemble_ = gkcc(X, self.generator_, self.consensus_)
         self._take(self.consensus_)
         self.objective_, self.n_iter_ = self.consensus_.objective_, self.consensus_.n_iter_
         return self

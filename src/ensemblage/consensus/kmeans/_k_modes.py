@@ -24,12 +24,31 @@ from ensemblage.labels.rows import Rows
 from ensemblage.metrics._density import labelled_members
 
 
+def modes(profile: NDArray[np.int64], counts: NDArray[np.int64], offsets: NDArray[np.int64]) -> NDArray[np.float64]:
+    """(k, d) the modes of k clusters (Huang 1998, Theorem 1): one 1 in each partition, at its commonest label.
+
+    It is the commonest among the labelled members of the cluster, the first one on ties; where a partition labels none
+    of them, its commonest label of all stands in.
+
+    profile : (k, d) objects of each cluster with each label
+    counts : (d,) objects with each label
+    offsets : (p + 1,) first label of each partition, of which the last one is the missing entry
+    """
+    starts, sizes = offsets[:-1], np.diff(offsets)
+    known = np.where(labelled_members(profile, offsets).repeat(sizes, axis=1) > 0, profile, counts)
+    known[:, offsets[1:] - 1] = -1
+    commonest = known == np.maximum.reduceat(known, starts, axis=1).repeat(sizes, axis=1)
+    places = np.where(commonest, np.arange(len(counts)), len(counts))
+    found = np.zeros(profile.shape)
+    np.put_along_axis(found, np.minimum.reduceat(places, starts, axis=1), 1, axis=1)
+    return found
+
+
 @dataclass(frozen=True)
 class ModeUtility:
-    """Weighted number of the partitions whose label is not the cluster's mode: no partition is compared with another.
+    """Weighted number of the partitions whose label is not the cluster's mode; a missing label costs nothing.
 
-    A mode is the commonest label among the labelled members, the first one on ties; where a partition labels none of a
-    cluster's, its commonest label of all stands in. A missing label costs nothing.
+    Each partition is compared with itself alone. Centroids are `modes`.
     """
 
     offsets: NDArray[np.int64]
@@ -40,15 +59,7 @@ class ModeUtility:
     bounded: ClassVar[bool] = False
 
     def centroids(self, profile: NDArray[np.int64]) -> NDArray[np.float64]:
-        """(k, d) one 1 in each partition: at the mode."""
-        starts, sizes = self.offsets[:-1], np.diff(self.offsets)
-        known = np.where(labelled_members(profile, self.offsets).repeat(sizes, axis=1) > 0, profile, self.counts)
-        known[:, self.offsets[1:] - 1] = -1
-        commonest = known == np.maximum.reduceat(known, starts, axis=1).repeat(sizes, axis=1)
-        places = np.where(commonest, np.arange(len(self.counts)), len(self.counts))
-        modes = np.zeros(profile.shape)
-        np.put_along_axis(modes, np.minimum.reduceat(places, starts, axis=1), 1, axis=1)
-        return modes
+        return modes(profile, self.counts, self.offsets)
 
     def distances(self, centroids: NDArray[np.float64]) -> NDArray[np.float32]:
         """(d, k) weight of the partition where the label is not the mode."""

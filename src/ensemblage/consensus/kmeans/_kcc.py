@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.base.validation import Constraints, Flag, Number, Whole, Words, weight_unit
+from ensemblage.consensus import _incremental
 from ensemblage.consensus._base import InductiveConsensus
 from ensemblage.consensus._capabilities import Capabilities
-from ensemblage.consensus._incremental import IncrementalConsensus
-from ensemblage.consensus._local_weights import local_weights
 from ensemblage.consensus.evidence import Candidates, Evidence, Trace
 from ensemblage.consensus.kmeans._density_climb import climb_density
 from ensemblage.consensus.kmeans._km import UTILITIES, CategoryUtility, LocalUtility
@@ -28,7 +27,7 @@ from ensemblage.labels.ensemble import Ensemble
 from ensemblage.labels.links import ImpossiblePairs
 from ensemblage.labels.rows import Rows
 from ensemblage.metrics._agreement import scores_of_sums, summand, sums_of_profile, weighted_mean
-from ensemblage.metrics._cluster_weights import CLUSTER_WEIGHTS
+from ensemblage.metrics._cluster_weights import CLUSTER_WEIGHTS, local_weights
 
 ROWS_OF_STARTS = 2**17
 """Distinct rows that "auto" starts on."""
@@ -53,7 +52,7 @@ SMOOTHING = float(np.finfo(np.float64).eps)
 
 
 @dataclass(eq=False, repr=False)
-class KMeansConsensus(InductiveConsensus, IncrementalConsensus):
+class KMeansConsensus(InductiveConsensus):
     """Use it for any number of objects, k given or unknown: k-means on the binary matrix H, in linear time.
 
     With the category utility this is the KM of Candel, KCC with U_c of Wu et al., and QMI of Topchy et al.: all three
@@ -201,6 +200,8 @@ class KMeansConsensus(InductiveConsensus, IncrementalConsensus):
     start_on_: int | None = field(init=False)
     agreement_: dict[int, float] = field(init=False)
 
+    add_partitions = _incremental.add_partitions
+
     def _check_parameters(self) -> None:
         super()._check_parameters()
         others = {"utility": "category", "normalize": False, "refine": None}
@@ -212,9 +213,10 @@ class KMeansConsensus(InductiveConsensus, IncrementalConsensus):
             )
 
     def _fit(self, rows: Rows) -> NDArray[Any]:
-        for name in ("agreement_", "density_trace_"):  # of an earlier fit
+        for name in ("agreement_", "cluster_weights_", "density_trace_"):  # of an earlier fit
             self.__dict__.pop(name, None)
-        local, of_rows = local_weights(self, rows), (rows.offsets, rows.weights, rows.label_sizes(self.n_jobs))
+        local = None if self.cluster_weights is None else local_weights(self, rows)
+        of_rows = (rows.offsets, rows.weights, rows.label_sizes(self.n_jobs))
         if local is not None:
             utility: CategoryUtility = LocalUtility(*of_rows, local)
         else:

@@ -367,7 +367,10 @@ def _best_candidate(
 
 
 def room_of_thread(n_rows: int) -> NDArray[np.float32]:
-    """(n_rows, LANES) for a block's distances, the same memory for every block of a thread."""
+    """(n_rows, LANES) for a block's distances, the same memory for every block of a thread.
+
+    A function of the module: workers find it by its name, for what a thread has cannot be sent to them.
+    """
     if not hasattr(_of_thread, "distances"):
         _of_thread.distances = np.empty((SUM_ROWS, LANES), dtype=np.float32)
     return np.asarray(_of_thread.distances[:n_rows])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, field
-from itertools import permutations
+from itertools import combinations, permutations
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -33,12 +33,47 @@ class Merge(NamedTuple):
     """By how much the mean agreement of all pairs of partitions rose."""
 
 
-def _xlogx(x: NDArray[Any]) -> NDArray[np.float64]:
-    return np.asarray(x * np.log(np.maximum(x, 1)))
+def dune(
+    tables: dict[tuple[int, int], NDArray[np.float64]], measure: str = "ari"
+) -> tuple[list[Merge], NDArray[np.float64]]:
+    """Merge clusters of p partitions (Roux de Bézieux et al. 2024, Methods): the merges, and the mean agreements.
+
+    1. Of all merges of two clusters of a partition take the one with which the mean agreement of all pairs of
+       partitions rises most; on ties the first one.
+    2. Go on until no merge raises it, or a partition has one cluster.
+
+    The agreements are those before, and after each merge. O(p² k³) time for the first step, O(p k³) for each.
+
+    tables : contingency tables, (k_i, k_j), of the partitions i and j, all ordered pairs; they are changed
+    """
+    gains_of, p = GAINS[measure], 1 + max(i for i, _ in tables)
+    clusters = [np.arange(len(tables[i, (i + 1) % p])) for i in range(p)]  # numbers of those that there still are
+    changes = {pair: gains_of(table) for pair, table in tables.items()}
+    pairs, merges, agreements = [*combinations(range(p), 2)], list[Merge](), list[float]()
+    while True:
+        check_stopped()
+        agreements.append(float(np.mean([changes[pair][0] for pair in pairs])))
+        gain, i, k, m = LEAST_GAIN, -1, -1, -1
+        if min(map(len, clusters)) > 1:  # 1: clusters k and m of partition i
+            for a in range(p):
+                gains = np.sum([changes[a, j][1] for j in range(p) if j != a], axis=0) / len(pairs)
+                for b, c in zip(*np.triu_indices(len(clusters[a]), 1), strict=True):
+                    if gains[b, c] > gain + LEAST_GAIN:
+                        gain, i, k, m = float(gains[b, c]), a, int(b), int(c)
+        if i < 0:  # 2
+            return merges, np.array(agreements)
+        merges.append(Merge(i, int(clusters[i][k]), int(clusters[i][m]), gain))
+        clusters[i] = np.delete(clusters[i], m)
+        for j in range(p):
+            if j != i:
+                tables[i, j][k] += tables[i, j][m]
+                tables[i, j] = np.delete(tables[i, j], m, axis=0)
+                tables[j, i] = tables[i, j].T
+                changes[i, j], changes[j, i] = gains_of(tables[i, j]), gains_of(tables[j, i])
 
 
-def ari_after_merges(table: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-    """Adjusted Rand index of a contingency table, and (k, k) that with two of its rows merged."""
+def ari_gains(table: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+    """Adjusted Rand index of a contingency table, and (k, k) by how much a merge of two of its rows raises it."""
     rows, columns = table.sum(axis=1), table.sum(axis=0)
     pairs = [(x * (x - 1) / 2).sum() for x in (table, rows, columns, rows.sum(keepdims=True))]
 
@@ -48,10 +83,10 @@ def ari_after_merges(table: NDArray[np.float64]) -> tuple[float, NDArray[np.floa
         return np.where(known, (both - chance) / np.where(known, mean - chance, 1), 1.0)
 
     now = float(score(pairs[0], pairs[1]))
-    return now, score(pairs[0] + table @ table.T, pairs[1] + np.outer(rows, rows))
+    return now, score(pairs[0] + table @ table.T, pairs[1] + np.outer(rows, rows)) - now
 
 
-def nmi_after_merges(table: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+def nmi_gains(table: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
     """The same of the normalised mutual information, by the mean of the entropies."""
     rows, columns = table.sum(axis=1), table.sum(axis=0)
     t, v, u, of_n = (_xlogx(x).sum() for x in (table, rows, columns, rows.sum(keepdims=True)))
@@ -63,52 +98,15 @@ def nmi_after_merges(table: NDArray[np.float64]) -> tuple[float, NDArray[np.floa
 
     more = np.stack([_xlogx(table + one).sum(axis=1) - _xlogx(table).sum(axis=1) - _xlogx(one).sum() for one in table])
     larger = _xlogx(rows[:, None] + rows) - _xlogx(rows)[:, None] - _xlogx(rows)
-    return float(score(t, v)), score(t + more, v + larger)
+    now = float(score(t, v))
+    return now, score(t + more, v + larger) - now
 
 
-AFTER_MERGES = {"ari": ari_after_merges, "nmi": nmi_after_merges}
+def _xlogx(x: NDArray[Any]) -> NDArray[np.float64]:
+    return np.asarray(x * np.log(np.maximum(x, 1)))
 
 
-class Clusterings:
-    """The partitions, their contingency tables, and what each merge would change."""
-
-    def __init__(self, tables: dict[tuple[int, int], NDArray[np.float64]], p: int, measure: str) -> None:
-        """tables : (k_i, k_j) of all ordered pairs"""
-        self.tables, self.p, self.measure = tables, p, AFTER_MERGES[measure]
-        self.clusters = [np.arange(tables[i, (i + 1) % p].shape[0]) for i in range(p)]
-        """Numbers of the clusters that there still are."""
-        self.changes = {pair: self._change(pair) for pair in tables}
-
-    def _change(self, pair: tuple[int, int]) -> tuple[float, NDArray[np.float64]]:
-        """The agreement of two partitions, and by how much each merge in the first would raise it."""
-        now, after = self.measure(self.tables[pair])
-        return now, after - now
-
-    @property
-    def agreement(self) -> float:
-        """Mean over all pairs of partitions."""
-        return float(np.mean([self.changes[i, j][0] for i in range(self.p) for j in range(i + 1, self.p)]))
-
-    def best_merge(self) -> tuple[float, int, int, int]:
-        """The gain of the best merge, its partition and the places of its clusters; ties: the first of all."""
-        best, n_pairs = (LEAST_GAIN, -1, -1, -1), self.p * (self.p - 1) / 2
-        for i in range(self.p):
-            gains = np.sum([self.changes[i, j][1] for j in range(self.p) if j != i], axis=0) / n_pairs
-            for k, m in zip(*np.triu_indices(len(self.clusters[i]), 1), strict=True):
-                if gains[k, m] > best[0] + LEAST_GAIN:
-                    best = float(gains[k, m]), i, int(k), int(m)
-        return best
-
-    def merge(self, i: int, k: int, m: int) -> None:
-        """Merge the clusters at two places of partition i."""
-        self.clusters[i] = np.delete(self.clusters[i], m)
-        for j in range(self.p):
-            if j != i:
-                table = self.tables[i, j]
-                table[k] += table[m]
-                self.tables[i, j] = np.delete(table, m, axis=0)
-                self.tables[j, i] = self.tables[i, j].T
-                self.changes[i, j], self.changes[j, i] = self._change((i, j)), self._change((j, i))
+GAINS = {"ari": ari_gains, "nmi": nmi_gains}
 
 
 @dataclass(eq=False, repr=False)
@@ -212,22 +210,12 @@ class Dune(BaseEstimator):
             (i, j): found.table(i, j)[:-1, :-1][np.ix_(orders[i], orders[j])].astype(np.float64)
             for i, j in permutations(range(p), 2)
         }
-        state = Clusterings(tables, p, self.measure)
+        self.merges_, self.agreements_ = dune(tables, self.measure)
         number = [np.append(np.argsort(order), -1).astype(np.int32) for order in orders]
         self.labels_ = np.column_stack([number[j][labels[:, j]] for j in range(p)])
-        self.merges_, agreements = [], [state.agreement]
-        while min(map(len, state.clusters)) > 1:
-            check_stopped()
-            gain, i, k, m = state.best_merge()
-            if i < 0:
-                break
-            kept, merged = (int(state.clusters[i][place]) for place in (k, m))
-            state.merge(i, k, m)
+        for i, kept, merged, _ in self.merges_:
             self.labels_[self.labels_[:, i] == merged, i] = kept
-            self.merges_.append(Merge(i, kept, merged, gain))
-            agreements.append(state.agreement)
         self.labels_ = np.column_stack([_without_gaps(column) for column in self.labels_.T])
-        self.agreements_ = np.array(agreements)
         self.names_in_ = np.array(ensemble.names, dtype=object)
         return self
 

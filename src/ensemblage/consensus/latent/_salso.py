@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, field
+from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -29,6 +30,7 @@ from ensemblage.kernels._partition_loss import (
     second_best,
     sum_tables,
 )
+from ensemblage.labels.blocks import LabelRows
 from ensemblage.labels.rows import Rows
 from ensemblage.labels.threads import check_stopped, parallel_map, rows_per_call, thread_count
 from ensemblage.metrics._align import match_rows
@@ -69,255 +71,6 @@ MOST_TABULATED = 2**22
 """Objects up to which g is a table."""
 
 
-class Draws:
-    """The draws as a search sees them."""
-
-    def __init__(self, rows: Rows, loss: str, a: float) -> None:
-        self.rows, self.loss, self.a, self.kind = rows, loss, a, KINDS[loss]
-        self.codes, self.counts = np.ascontiguousarray(rows.codes[:]), rows.counts
-        self.n_objects, self.complete = int(rows.counts.sum()), rows.complete
-        self.tabulated = self.n_objects <= MOST_TABULATED
-        x = np.arange(max(2, min(self.n_objects, MOST_TABULATED)) + 1, dtype=np.float64)
-        self.g = x * x if loss in OF_PAIRS else x * np.log2(np.maximum(x, 1))
-        n = float(self.n_objects)
-        noise = ROUNDING * (n * n if loss in OF_PAIRS else n * np.log2(max(n, 1)))
-        gain = max(LEAST_GAIN, noise) if loss in POOLED else RATIO_GAIN
-        self.margin = float(rows.weights.sum()) * gain
-        of_rows = self.codes, self.counts, rows.offsets, rows.weights
-        self.of_kernels: tuple[Any, ...] = tuple(PartitionLoss(*of_rows, self.g, self.kind, float(a), self.margin))
-
-    def expected_loss(self, clusters: NDArray[Any], n_jobs: int | None = None) -> float:
-        """Of clusters of the rows, from whole numbers."""
-        rows = self.rows
-        losses = draw_losses(rows.codes, rows.counts, rows.offsets, clusters, self.loss, self.a, n_jobs)
-        return losses.expected(rows.weights, self.loss)
-
-
-class Targets(NamedTuple):
-    """Where the rows might move."""
-
-    clusters: NDArray[np.int64]
-    """(m,) the best one other than its own; -1 if there is none."""
-    order: NDArray[np.intp]
-    """(m,) rows for which that one is least worse first."""
-
-
-class Search:
-    """A partition of the rows that is changed row by row, with its tables with all draws."""
-
-    def __init__(self, draws: Draws, n_clusters: int, random: np.random.RandomState) -> None:
-        p, last = len(draws.rows.weights), n_clusters + 1
-        self.draws, self.random = draws, random
-        self.labels = np.full(len(draws.counts), -1, dtype=np.int32)
-        self.n_rows = np.zeros(n_clusters, dtype=np.int64)
-        self.table = np.zeros((int(draws.rows.offsets[-1]), last), dtype=np.int32)
-        self.gains = np.empty((len(self.table) if draws.kind == PLAIN and draws.tabulated else 0, n_clusters))
-        self.gains[:] = draws.g[1]
-        self.totals = np.zeros((1 if draws.complete else p, last), dtype=np.int64)
-        self.sums = np.zeros((0 if draws.kind == PLAIN else p, 3))
-        self.tables = PartitionTables(self.labels, self.n_rows, self.table, self.gains, self.totals, self.sums)
-        self._rows_per_call = rows_per_call(2 * p * last, len(draws.counts))
-
-    def place(self, order: NDArray[np.int64]) -> int:
-        """Put rows into their best clusters, one after the other; how many have another one now."""
-        draws, moved = self.draws, 0
-        for start in range(0, len(order), self._rows_per_call):
-            check_stopped()
-            some = order[start : start + self._rows_per_call]
-            moved += place_rows(some, draws.of_kernels, tuple(self.tables))
-        return moved
-
-    def _count(self, order: NDArray[np.int64], sign: int) -> None:
-        """Count the rows in their clusters, or take them out."""
-        count_rows(order, sign * self.draws.counts, self.draws.of_kernels, tuple(self.tables))
-
-    def set_labels(self, labels: NDArray[Any]) -> None:
-        """Start from clusters of the rows, -1 for none."""
-        for array in (self.n_rows, self.table, self.totals, self.sums):
-            array[:] = 0
-        self.gains[:] = self.draws.g[1]
-        self.labels[:] = labels
-        self._count(np.arange(len(labels)), 1)
-
-    def start(self, kind: int) -> None:
-        """Begin with one of five kinds of partitions.
-
-        0, 2: sequential allocation of all rows in a random order; 1: random clusters; 3: those of a random draw, where
-        what it does not label, or has in more clusters than are allowed, is allocated after the others; ONE: a single
-        cluster; BEST_DRAW: the best of some draws.
-        """
-        m, K, p = len(self.labels), len(self.n_rows), len(self.draws.rows.weights)
-        if kind in (0, 2):
-            self._complete(np.full(m, -1))
-        elif kind == 1:
-            self._complete(self.random.randint(K, size=m))
-        elif kind == 3:
-            self._complete(self._draw(self.random.randint(p)))
-        elif kind == ONE:
-            self.set_labels(np.zeros(m, dtype=np.int64))
-        else:
-            least, best = np.inf, self.labels.copy()
-            for j in range(p) if p <= N_COMPARED else self.random.permutation(p)[:N_COMPARED].tolist():
-                self._complete(self._draw(j))
-                if self.loss() < least - LOWER:
-                    least, best = self.loss(), self.labels.copy()
-            self.set_labels(best)
-
-    def _draw(self, j: int) -> NDArray[np.int64]:
-        """Clusters of the rows in a draw, -1 for those that it does not label or that are too many."""
-        labels = self.draws.codes[:, j].astype(np.int64)
-        labels[labels >= min(len(self.n_rows), self.draws.rows.n_clusters[j])] = -1
-        return labels
-
-    def _complete(self, labels: NDArray[np.int64]) -> None:
-        """Begin with clusters of the rows; then allocate those with -1 in a random order."""
-        self.set_labels(labels)
-        order = self.random.permutation(len(labels))
-        self.place(order[labels[order] < 0])
-
-    def sweeten(self, max_iter: int) -> int:
-        """Sweep over all rows in random orders until no row moves; returns the number of sweeps."""
-        n_iter, moved = 0, 1
-        while moved and n_iter < max_iter:
-            moved = self.place(self.random.permutation(len(self.labels)))
-            n_iter += 1
-        return n_iter
-
-    def loss(self) -> float:
-        """Expected loss, from the tables."""
-        draws, sums = self.draws, np.empty((len(self.draws.rows.weights), 3))
-        sum_tables(draws.of_kernels, tuple(self.tables), sums)
-        if len(self.sums):
-            self.sums[:] = sums
-        n = np.broadcast_to(self.totals[:, -1], len(sums)).astype(np.float64)
-        g_n = n * n if draws.loss in OF_PAIRS else n * np.log2(np.maximum(n, 1))
-        u, v, t = sums.T
-        fractions = FRACTIONS[draws.loss](Sums(u, v, t, n, g_n), draws.a)
-        return DrawLosses(*fractions, n > 0).expected(draws.rows.weights, draws.loss)
-
-    def update_zealously(self, n_updates: int, max_iter: int) -> int:
-        """Empty a cluster, allocate its rows again, sweeten; keep that if the loss falls. Returns the sweeps."""
-        least, n_iter = self.loss(), 0
-        clusters = self.random.permutation(np.flatnonzero(self.n_rows > 1))
-        for k in clusters[:n_updates]:
-            before = self.labels.copy()
-            members = self.random.permutation(np.flatnonzero(before == k))
-            if not len(members):
-                continue
-            self._allocate_again(members)
-            target = self.labels[members[0]]
-            if (self.labels[members] == target).all() and self.n_rows[target] == len(members):
-                continue  # they are together again, and alone
-            n_iter += self.sweeten(max_iter)
-            least = self._keep_lower(before, least)
-        return n_iter
-
-    def shake(self, n_shakes: int, max_iter: int) -> int:
-        """Put half of the rows into random clusters and sweep; keep that if the loss falls. Returns the sweeps."""
-        least, n_iter, m = self.loss(), 0, len(self.labels)
-        for _ in range(n_shakes):
-            before, moved = self.labels.copy(), self.random.permutation(m)[: -(-m // 2)]
-            self._count(moved, -1)
-            self.labels[moved] = self.random.randint(len(self.n_rows), size=len(moved))
-            self._count(moved, 1)
-            n_iter += self.sweeten(max_iter)
-            least = self._keep_lower(before, least)
-        return n_iter
-
-    def recombine(self, one: NDArray[np.int32], other: NDArray[np.int32], max_iter: int) -> int:
-        """Begin with the first of two partitions.
-
-        Allocate the rows again whose clusters are not matched with those that they have in the second, and a few
-        others; then sweep. Returns the sweeps.
-        """
-        self.set_labels(one)
-        table = np.zeros((len(self.n_rows), len(self.n_rows)), dtype=np.int64)
-        np.add.at(table, (one, other), self.draws.counts)
-        is_free = match_rows(table)[one] != other
-        m = len(one)
-        is_free[self.random.permutation(m)[: int(np.ceil(MUTATED * m))]] = True
-        self._allocate_again(self.random.permutation(np.flatnonzero(is_free)))
-        return self.sweeten(max_iter)
-
-    def move_in_chains(self, n_chains: int, max_iter: int) -> int:
-        """Move a row to its second-best cluster, let the others follow, sweep; keep that if the loss falls.
-
-        The rows for which that cluster is least worse come first; again until no chain of all rows lowers the loss.
-        Returns the sweeps.
-        """
-        least, n_iter, found = self.loss(), 0, True
-        while found and n_chains > 0:
-            found = False
-            targets = self._second_best()
-            for i in targets.order[:n_chains].tolist():
-                before, k = self.labels.copy(), int(targets.clusters[i])
-                if k < 0 or k == before[i]:
-                    continue
-                row = np.array([i])
-                self._count(row, -1)
-                self.labels[i] = k
-                self._count(row, 1)
-                others = self.random.permutation(len(before))
-                self.place(others[others != i])
-                n_iter += 1 + self.sweeten(max_iter)
-                now = self._keep_lower(before, least)
-                found |= now < least
-                least = now
-                n_chains -= 1
-        return n_iter
-
-    def _second_best(self) -> Targets:
-        """Of each row the best cluster other than its own."""
-        targets, margins = np.empty(len(self.labels), dtype=np.int64), np.empty(len(self.labels))
-        second_best(self.draws.of_kernels, tuple(self.tables), targets, margins)
-        return Targets(targets, np.argsort(margins, kind="stable"))
-
-    def _allocate_again(self, members: NDArray[np.int64]) -> None:
-        """Take rows out of their clusters, and put them into their best ones, one after the other."""
-        self._count(members, -1)
-        self.place(members)
-
-    def _keep_lower(self, before: NDArray[np.int32], least: float) -> float:
-        """The loss, if it is lower than ``least``; else that, with the clusters as they were before."""
-        found = self.loss()
-        if found < least - LOWER:
-            return found
-        changed = np.flatnonzero(self.labels != before)
-        self._count(changed, -1)
-        self.labels[changed] = before[changed]
-        self._count(changed, 1)
-        return least
-
-
-class Run(NamedTuple):
-    """What a start or a recombination ended with."""
-
-    loss: float
-    labels: NDArray[np.int32]
-    """(m,)"""
-    n_iter: int
-
-    @classmethod
-    def of(cls, search: Search, n_iter: int) -> Run:
-        """The state of a search after so many sweeps."""
-        return cls(search.loss(), search.labels, n_iter)
-
-
-def agree(runs: Sequence[Run]) -> bool:
-    """Whether two of them end with the same least loss."""
-    least = sorted(run.loss for run in runs)[:2]
-    return len(least) == 2 and least[1] <= least[0] + SAME
-
-
-def best_of(runs: Sequence[Run], n_runs: int) -> list[Run]:
-    """So many runs with the lowest losses, of each loss one, lowest first."""
-    kept: list[Run] = []
-    for run in sorted(runs, key=lambda run: run.loss):
-        if not kept or run.loss > kept[-1].loss + SAME:
-            kept.append(run)
-    return kept[:n_runs]
-
-
 class Settings(NamedTuple):
     """Most clusters, how long to search, and threads."""
 
@@ -330,94 +83,348 @@ class Settings(NamedTuple):
     n_jobs: int | None = None
 
 
-def salso(draws: Draws, settings: Settings, seeds: Sequence[NDArray[np.int64]]) -> tuple[Run, list[Run]]:
-    """The best run, and the starts of all searches.
+class Run(NamedTuple):
+    """What a start or a recombination ended with."""
+
+    loss: float
+    labels: NDArray[np.int32]
+    """(m,)"""
+    n_iter: int
+
+
+def salso(
+    codes: LabelRows,
+    counts: NDArray[np.int64],
+    offsets: NDArray[np.int64],
+    weights: NDArray[np.float64],
+    loss: str,
+    a: float,
+    settings: Settings,
+    seeds: Sequence[NDArray[np.int64]],
+) -> tuple[Run, list[Run]]:
+    """The best partition of m rows by its expected loss under p draws, and the starts of all searches.
 
     SALSO (Dahl et al., Sec. 3) is the starts alone. Few rows have so few partitions that all are compared. Else starts
-    that agree are shaken, and others recombined: search by search, and then the best ones of all searches. ``seeds``
-    are those of the starts and of the rounds of each search, and of the rounds after all of them.
+    that agree are shaken, and others recombined: search by search, and then the best ones of all searches.
+
+    codes : (m, p) in memory
+    counts : (m,) objects of each row
+    offsets : (p + 1,)
+    weights : (p,)
+    seeds : those of the starts and of the rounds of each search, and one of the rounds after all of them
     """
-    (m, p), (*of_searches, last) = draws.codes.shape, seeds
-    kinds = {1: ONE, 3: BEST_DRAW} if m * p <= MOST_LONG else {1: ONE}
-    starts = starts_of(draws, settings, of_searches[0][:-1], kinds)
-    found = starts
+    draws, (m, p), (*of_searches, last) = Draws(codes, counts, offsets, weights, loss, a), codes.shape, seeds
+    start, kinds = partial(one_start, draws, settings), [i % 4 for i in range(settings.n_init)]
+    once = {1: ONE, 3: BEST_DRAW} if m * p <= MOST_LONG else {1: ONE}
+    first = [once.get(i, kind) for i, kind in enumerate(kinds)]
+    starts = parallel_map(start, zip(first, of_searches[0][:-1], strict=True), settings.n_jobs)
+    found, (least, second, *_) = starts, [*sorted(run.loss for run in starts), np.inf]
     if settings.n_rounds and m < len(N_PARTITIONS) and N_PARTITIONS[m] * p <= MOST_ENUMERATED:
-        found = [least_of_all(draws, settings.n_clusters)]
-    elif settings.n_rounds and agree(starts):
+        found = [least_of_all(draws, settings)]
+    elif settings.n_rounds and second <= least + SAME:
         if m <= MOST_SHAKEN:
             found = shaken(draws, settings, starts, of_searches[0][-1])
     elif settings.n_rounds:
         n_kept = -(-settings.n_init // settings.n_searches)  # of each search, recombined with those of the others
         ends = recombined(draws, settings, starts, of_searches[0][-1])[:n_kept]
         for of_search in of_searches[1:]:
-            more = starts_of(draws, settings, of_search[:-1], {})
+            more = parallel_map(start, zip(kinds, of_search[:-1], strict=True), settings.n_jobs)
             ends += recombined(draws, settings, more, of_search[-1])[:n_kept]
             starts = [*starts, *more]
         found = recombined(draws, settings, ends, last[0]) if settings.n_searches > 1 else ends
-    return min(found, key=lambda run: run.loss), starts
+    best = min(found, key=lambda run: run.loss)
+    if draws.tabulated:  # from whole numbers
+        losses = draw_losses(codes, counts, offsets, best.labels, loss, a, settings.n_jobs)
+        best = best._replace(loss=losses.expected(weights, loss))
+    return best, starts
 
 
-def starts_of(draws: Draws, settings: Settings, seeds: NDArray[np.int64], kinds: Mapping[int, int]) -> list[Run]:
-    """SALSO (Dahl et al., Sec. 3) for each seed: begin, else with four kinds in turn; sweeten; update zealously."""
+def one_start(draws: Draws, settings: Settings, task: tuple[int, int]) -> Run:
+    """A run of SALSO (Dahl et al., Sec. 3): begin, sweeten, update zealously.
 
-    def run(start: int) -> Run:
-        search = Search(draws, settings.n_clusters, np.random.RandomState(seeds[start]))
-        search.start(kinds.get(start, start % 4))
-        n_iter = search.sweeten(settings.max_iter)
-        n_iter += search.update_zealously(settings.max_zealous, settings.max_iter)
-        return Run.of(search, n_iter)
+    task : the kind of the start, and its seed
+    """
+    kind, seed = task
+    search = Search(draws, settings, np.random.RandomState(seed))
+    search.start(kind)
+    search.sweeten()
+    search.update_zealously(settings.max_zealous)
+    return search.end()
 
-    return parallel_map(run, range(len(seeds)), settings.n_jobs)
 
-
-def least_of_all(draws: Draws, n_clusters: int) -> Run:
+def least_of_all(draws: Draws, settings: Settings) -> Run:
     """The best of all partitions, of few rows."""
-    search, best = Search(draws, n_clusters, np.random.RandomState(0)), np.empty(len(draws.counts), dtype=np.int32)
-    tables = search.tables._replace(gains=search.gains[:0], sums=np.zeros((len(draws.rows.weights), 3)))
+    search = Search(draws, settings, np.random.RandomState(0))
+    best = np.empty(len(draws.counts), dtype=np.int32)
+    tables = search.tables._replace(gains=search.tables.gains[:0], sums=np.zeros((len(draws.weights), 3)))
     least_partition(draws.of_kernels, tuple(tables), best)
     search.set_labels(best)
-    return Run.of(search, 0)
+    return search.end()
 
 
 def shaken(draws: Draws, settings: Settings, runs: Sequence[Run], seed: int) -> list[Run]:
     """Shake the best partition, a few times for each start, until a round finds no lower loss."""
-    random, found = np.random.RandomState(seed), list(runs)
+    random, best = np.random.RandomState(seed), min(runs, key=lambda run: run.loss)
     for _ in range(settings.n_rounds):
-        best = min(found, key=lambda run: run.loss)
+        seeds, shake = task_seeds(random, settings.n_init).tolist(), partial(one_shake, draws, settings, best.labels)
+        before, best = best, min(parallel_map(shake, seeds, settings.n_jobs), key=lambda run: run.loss)
+        if best.loss >= before.loss - SAME:
+            return [before, best]
+    return [best]
 
-        def shake(seed: int, best: Run = best) -> Run:
-            search = Search(draws, settings.n_clusters, np.random.RandomState(seed))
-            search.set_labels(best.labels)
-            return Run.of(search, search.shake(N_SHAKES, settings.max_iter))
 
-        shakes = parallel_map(shake, task_seeds(random, settings.n_init).tolist(), settings.n_jobs)
-        found = [best, min(shakes, key=lambda run: run.loss)]
-        if found[1].loss >= best.loss - SAME:
-            break
-    return found
+def one_shake(draws: Draws, settings: Settings, labels: NDArray[np.int32], seed: int) -> Run:
+    """A few shakes of a partition."""
+    search = Search(draws, settings, np.random.RandomState(seed))
+    search.set_labels(labels)
+    search.shake(N_SHAKES)
+    return search.end()
 
 
 def recombined(draws: Draws, settings: Settings, runs: Sequence[Run], seed: int) -> list[Run]:
     """The best partitions, lowest loss first: rounds of recombinations within a pool, chains from the best one."""
     random, pool = np.random.RandomState(seed), best_of(runs, settings.n_init)
-
-    def recombine(task: tuple[int, int, int]) -> Run:
-        one, other, seed = task
-        search = Search(draws, settings.n_clusters, np.random.RandomState(seed))
-        return Run.of(search, search.recombine(pool[one].labels, pool[other].labels, settings.max_iter))
-
     for _ in range(settings.n_rounds):
         if len(pool) < 2:
             break
         ones = np.arange(settings.n_init) % len(pool)
         others = (ones + random.randint(1, len(pool), settings.n_init)) % len(pool)
         seeds = random.randint(2**31 - 1, size=settings.n_init)
-        tasks = list(zip(ones.tolist(), others.tolist(), seeds.tolist(), strict=True))
-        pool = best_of([*pool, *parallel_map(recombine, tasks, settings.n_jobs)], settings.n_init)
-    search = Search(draws, settings.n_clusters, random)
+        tasks = zip(ones.tolist(), others.tolist(), seeds.tolist(), strict=True)
+        found = parallel_map(partial(one_recombination, draws, settings, pool), tasks, settings.n_jobs)
+        pool = best_of([*pool, *found], settings.n_init)
+    search = Search(draws, settings, random)
     search.set_labels(pool[0].labels)
-    n_iter = search.move_in_chains(settings.n_rounds * settings.n_init, settings.max_iter)
-    return best_of([Run.of(search, n_iter), *pool], settings.n_init)
+    search.move_in_chains(settings.n_rounds * settings.n_init)
+    return best_of([search.end(), *pool], settings.n_init)
+
+
+def one_recombination(draws: Draws, settings: Settings, pool: Sequence[Run], task: tuple[int, int, int]) -> Run:
+    """Of two partitions of a pool.
+
+    task : their places in it, and a seed
+    """
+    one, other, seed = task
+    search = Search(draws, settings, np.random.RandomState(seed))
+    search.recombine(pool[one].labels, pool[other].labels)
+    return search.end()
+
+
+def best_of(runs: Sequence[Run], n_runs: int) -> list[Run]:
+    """So many runs with the lowest losses, of each loss one, lowest first."""
+    kept: list[Run] = []
+    for run in sorted(runs, key=lambda run: run.loss):
+        if not kept or run.loss > kept[-1].loss + SAME:
+            kept.append(run)
+    return kept[:n_runs]
+
+
+# ---- A partition that is changed ----
+
+
+class Draws:
+    """The draws as a search sees them."""
+
+    def __init__(
+        self,
+        codes: LabelRows,
+        counts: NDArray[np.int64],
+        offsets: NDArray[np.int64],
+        weights: NDArray[np.float64],
+        loss: str,
+        a: float,
+    ) -> None:
+        self.codes, self.counts, self.weights = np.ascontiguousarray(codes[:]), counts, weights
+        self.loss, self.a, self.kind = loss, a, KINDS[loss]
+        self.n_clusters = np.diff(offsets) - 1
+        self.complete = not (self.codes == self.n_clusters).any()
+        n = int(counts.sum())
+        self.tabulated = n <= MOST_TABULATED
+        x = np.arange(max(2, min(n, MOST_TABULATED)) + 1, dtype=np.float64)
+        self.g = x * x if loss in OF_PAIRS else x * np.log2(np.maximum(x, 1))
+        noise = ROUNDING * (float(n) * n if loss in OF_PAIRS else n * np.log2(max(float(n), 1)))
+        margin = float(weights.sum()) * (max(LEAST_GAIN, noise) if loss in POOLED else RATIO_GAIN)
+        of_rows = self.codes, counts, offsets, weights
+        self.of_kernels: tuple[Any, ...] = tuple(PartitionLoss(*of_rows, self.g, self.kind, float(a), margin))
+
+
+class Search:
+    """A partition of the rows that is changed row by row, with its tables with all draws."""
+
+    def __init__(self, draws: Draws, settings: Settings, random: np.random.RandomState) -> None:
+        (m, p), K, d = draws.codes.shape, settings.n_clusters, int(draws.n_clusters.sum()) + len(draws.n_clusters)
+        self.draws, self.random, self.max_iter, self.n_iter = draws, random, settings.max_iter, 0
+        self.tables = PartitionTables(
+            labels=np.full(m, -1, dtype=np.int32),
+            n_rows=np.zeros(K, dtype=np.int64),
+            table=np.zeros((d, K + 1), dtype=np.int32),
+            gains=np.full((d if draws.kind == PLAIN and draws.tabulated else 0, K), draws.g[1]),
+            totals=np.zeros((1 if draws.complete else p, K + 1), dtype=np.int64),
+            sums=np.zeros((0 if draws.kind == PLAIN else p, 3)),
+        )
+        self.labels, self.n_rows = self.tables.labels, self.tables.n_rows
+        self._rows_per_call = rows_per_call(2 * p * (K + 1), m)
+
+    def end(self) -> Run:
+        """Where the search is."""
+        return Run(self.loss(), self.labels, self.n_iter)
+
+    def loss(self) -> float:
+        """Expected loss, from the tables; what they hold of ratios is counted anew."""
+        draws, sums = self.draws, np.empty((len(self.draws.weights), 3))
+        sum_tables(draws.of_kernels, tuple(self.tables), sums)
+        if len(self.tables.sums):
+            self.tables.sums[:] = sums
+        n = np.broadcast_to(self.tables.totals[:, -1], len(sums)).astype(np.float64)
+        g_n = n * n if draws.loss in OF_PAIRS else n * np.log2(np.maximum(n, 1))
+        u, v, t = sums.T
+        fractions = FRACTIONS[draws.loss](Sums(u, v, t, n, g_n), draws.a)
+        return DrawLosses(*fractions, n > 0).expected(draws.weights, draws.loss)
+
+    # -- How rows get other clusters --
+
+    def place(self, order: NDArray[np.int64]) -> int:
+        """Put rows into their best clusters, one after the other; how many have another one now."""
+        moved = 0
+        for start in range(0, len(order), self._rows_per_call):
+            check_stopped()
+            some = order[start : start + self._rows_per_call]
+            moved += place_rows(some, self.draws.of_kernels, tuple(self.tables))
+        return moved
+
+    def put(self, rows: NDArray[np.int64], clusters: Any = None) -> None:
+        """Take rows out of their clusters, and put them into others: given ones, or their best ones in turn."""
+        counts, of_kernels, tables = self.draws.counts, self.draws.of_kernels, tuple(self.tables)
+        count_rows(rows, -counts, of_kernels, tables)
+        if clusters is None:
+            self.place(rows)
+        else:
+            self.labels[rows] = clusters
+            count_rows(rows, counts, of_kernels, tables)
+
+    def set_labels(self, labels: NDArray[Any], *, complete: bool = False) -> None:
+        """Begin with clusters of the rows, -1 for none; ``complete``: these are then placed in a random order."""
+        self.labels[:] = -1
+        for array in (self.n_rows, self.tables.table, self.tables.totals, self.tables.sums):
+            array[:] = 0
+        self.tables.gains[:] = self.draws.g[1]
+        self.put(np.arange(len(labels)), labels)
+        if complete:
+            order = self.random.permutation(len(labels))
+            self.place(order[labels[order] < 0])
+
+    def keep_lower(self, before: NDArray[np.int32], least: float) -> float:
+        """The loss, if it is lower than ``least``; else that, with the clusters as they were before."""
+        found = self.loss()
+        if found < least - LOWER:
+            return found
+        changed = np.flatnonzero(self.labels != before)
+        self.put(changed, before[changed])
+        return least
+
+    # -- SALSO --
+
+    def start(self, kind: int) -> None:
+        """Begin with one of five kinds of partitions.
+
+        0, 2: sequential allocation of all rows in a random order; 1: random clusters; 3: those of a random draw, where
+        what it does not label, or has in more clusters than are allowed, is allocated after the others; ONE: a single
+        cluster; BEST_DRAW: the best of some draws.
+        """
+        m, p, K = len(self.labels), len(self.draws.weights), len(self.n_rows)
+        if kind in (0, 2):
+            self.set_labels(np.full(m, -1), complete=True)
+        elif kind == 1:
+            self.set_labels(self.random.randint(K, size=m), complete=True)
+        elif kind == 3:
+            self.set_labels(self.draw(self.random.randint(p)), complete=True)
+        elif kind == ONE:
+            self.set_labels(np.zeros(m, dtype=np.int64))
+        else:
+            least, best = np.inf, self.labels.copy()
+            for j in range(p) if p <= N_COMPARED else self.random.permutation(p)[:N_COMPARED].tolist():
+                self.set_labels(self.draw(j), complete=True)
+                if self.loss() < least - LOWER:
+                    least, best = self.loss(), self.labels.copy()
+            self.set_labels(best)
+
+    def draw(self, j: int) -> NDArray[np.int64]:
+        """Clusters of the rows in a draw, -1 for those that it does not label or that are too many."""
+        labels = self.draws.codes[:, j].astype(np.int64)
+        labels[labels >= min(len(self.n_rows), self.draws.n_clusters[j])] = -1
+        return labels
+
+    def sweeten(self) -> None:
+        """Sweep over all rows in random orders until no row moves."""
+        for _ in range(self.max_iter):
+            self.n_iter += 1
+            if not self.place(self.random.permutation(len(self.labels))):
+                break
+
+    def update_zealously(self, n_updates: int) -> None:
+        """Empty a cluster, allocate its rows again, sweeten; keep that if the loss falls."""
+        least = self.loss()
+        clusters = self.random.permutation(np.flatnonzero(self.n_rows > 1))
+        for k in clusters[:n_updates]:
+            before = self.labels.copy()
+            members = self.random.permutation(np.flatnonzero(before == k))
+            if not len(members):
+                continue
+            self.put(members)
+            target = self.labels[members[0]]
+            if (self.labels[members] == target).all() and self.n_rows[target] == len(members):
+                continue  # they are together again, and alone
+            self.sweeten()
+            least = self.keep_lower(before, least)
+
+    # -- The memetic search --
+
+    def shake(self, n_shakes: int) -> None:
+        """Put half of the rows into random clusters and sweep; keep that if the loss falls."""
+        least, m = self.loss(), len(self.labels)
+        for _ in range(n_shakes):
+            before, moved = self.labels.copy(), self.random.permutation(m)[: -(-m // 2)]
+            self.put(moved, self.random.randint(len(self.n_rows), size=len(moved)))
+            self.sweeten()
+            least = self.keep_lower(before, least)
+
+    def recombine(self, one: NDArray[np.int32], other: NDArray[np.int32]) -> None:
+        """Begin with the first of two partitions.
+
+        Allocate the rows again whose clusters are not matched with those that they have in the second, and a few
+        others; then sweep.
+        """
+        self.set_labels(one)
+        table = np.zeros((len(self.n_rows), len(self.n_rows)), dtype=np.int64)
+        np.add.at(table, (one, other), self.draws.counts)
+        is_free, m = match_rows(table)[one] != other, len(one)
+        is_free[self.random.permutation(m)[: int(np.ceil(MUTATED * m))]] = True
+        self.put(self.random.permutation(np.flatnonzero(is_free)))
+        self.sweeten()
+
+    def move_in_chains(self, n_chains: int) -> None:
+        """Move a row to its second-best cluster, let the others follow, sweep; keep that if the loss falls.
+
+        The rows for which that cluster is least worse come first; again until no chain of all rows lowers the loss.
+        """
+        least, found, m = self.loss(), True, len(self.labels)
+        targets, margins = np.empty(m, dtype=np.int64), np.empty(m)
+        while found and n_chains > 0:
+            found = False
+            second_best(self.draws.of_kernels, tuple(self.tables), targets, margins)
+            for i in np.argsort(margins, kind="stable")[:n_chains].tolist():
+                before, k = self.labels.copy(), int(targets[i])
+                if k < 0 or k == before[i]:
+                    continue
+                self.put(np.array([i]), k)
+                others = self.random.permutation(m)
+                self.place(others[others != i])
+                self.n_iter += 1
+                self.sweeten()
+                now = self.keep_lower(before, least)
+                found |= now < least
+                least = now
+                n_chains -= 1
 
 
 @dataclass(eq=False, repr=False)
@@ -568,24 +575,19 @@ class SalsoConsensus(BaseConsensus):
         check_loss(self.loss, self.a, type(self).__name__)
 
     def _fit(self, rows: Rows) -> NDArray[Any]:
-        draws = Draws(rows, self.loss, self.a)
         K = min(self._check_n_clusters(rows) or int(rows.n_clusters.max()), len(rows))
-        n_rounds, n_searches = self._effort(rows)
+        # Fewer rounds and searches of many labels, of which each takes long.
+        n_rounds, n_searches = LONG_EFFORT if math.prod(rows.codes.shape) <= MOST_LONG else SHORT_EFFORT
+        n_rounds = n_rounds if self.n_rounds is None else self.n_rounds
+        n_searches = n_searches if self.n_searches is None else self.n_searches
         seeds = task_seeds(self.random_state, n_searches * (self.n_init + 1) + 1)
         of_searches = np.array_split(seeds, np.arange(1, n_searches + 1) * (self.n_init + 1))
         efforts = self.n_init, self.max_zealous, n_rounds, n_searches, self.max_iter
-        best, starts = salso(draws, Settings(K, *efforts, self.n_jobs), of_searches)
+        given = rows.codes, rows.counts, rows.offsets, rows.weights, self.loss, self.a
+        best, starts = salso(*given, Settings(K, *efforts, self.n_jobs), of_searches)
         self.losses_ = np.array([run.loss for run in starts])
-        self.objective_ = draws.expected_loss(best.labels, self.n_jobs) if draws.tabulated else best.loss
-        self.n_iter_ = best.n_iter
+        self.objective_, self.n_iter_ = best.loss, best.n_iter
         return renumber_parts(best.labels)
-
-    def _effort(self, rows: Rows) -> tuple[int, int]:
-        """Rounds of a search, and searches: fewer of many labels, of which each takes long."""
-        usual = LONG_EFFORT if math.prod(rows.codes.shape) <= MOST_LONG else SHORT_EFFORT
-        given = self.n_rounds, self.n_searches
-        n_rounds, n_searches = (one if asked is None else asked for one, asked in zip(usual, given, strict=True))
-        return n_rounds, n_searches
 
     def _bytes(self, rows: Rows, k: int, n_entries: int | None = None, more: int = 0) -> Need:
         """Of the rows and of the tables of every start that runs at the same time."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, field
+from functools import partial
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -46,81 +47,96 @@ class Particles(NamedTuple):
     """(p,) VI of each draw and its particle, in bits."""
 
 
-@dataclass(frozen=True)
-class KMeansOfPartitions:
-    """k-means of the draws: a centre is the partition with the least expected VI to its draws."""
+def wasabi(
+    draws: Ensemble,
+    weights: NDArray[np.float64],
+    n_modes: int,
+    n_clusters: int | None,
+    max_iter: int,
+    max_bytes: int | str,
+    seed: int,
+) -> Particles:
+    """WASABI (Balocchi & Wade 2025) of p draws: k-means with the variation of information, from one start.
 
-    ensemble: Ensemble
-    weights: NDArray[np.float64]
-    n_modes: int
-    n_clusters: int | None
-    max_iter: int
-    max_bytes: int | str
+    1. Begin with draws that are far from each other.
+    2. Each draw goes to the nearest particle.
+    3. Each particle becomes the partition with the least expected VI to its draws, by SALSO.
+    4. Go on from 2 as long as the distance falls.
 
-    def distances(self, labels: NDArray[Any]) -> NDArray[np.float64]:
-        """(p,) VI of a partition and each draw; 0 where they share no object."""
-        ensemble = self.ensemble
-        counts = np.ones(len(ensemble), dtype=np.int64)
-        losses = draw_losses(ensemble.rows, counts, ensemble.offsets, labels, "vi", 1.0, 1)
-        return np.nan_to_num(losses.of_draws)
+    weights : (p,)
+    """
+    random = np.random.RandomState(seed)
+    particles = assign(draws, far_apart(draws, weights, n_modes, random))  # 1, 2
+    least = LEAST_GAIN * np.log2(max(2, len(draws))) * weights.sum()
+    for _ in range(max_iter):
+        labels = particles.labels.copy()
+        for one in np.unique(particles.modes):  # 3
+            own, seed_of_one = np.flatnonzero(particles.modes == one), int(random.randint(2**31 - 1))
+            labels[one] = centre(draws, weights, own, particles.labels[one], n_clusters, max_bytes, seed_of_one)
+        before, particles = particles, assign(draws, labels)  # 2
+        if weights @ (before.distances - particles.distances) < least:  # 4
+            break
+    return particles
 
-    def draw(self, j: int) -> NDArray[np.int32]:
-        """(n,) labels of a draw."""
-        codes = np.asarray(self.ensemble.rows[:, j]).astype(np.int32)
-        return np.where(codes == self.ensemble.n_clusters[j], -1, codes)
 
-    def seed(self, random: np.random.RandomState) -> NDArray[np.int32]:
-        """(L, n) draws far from each other: k-means++ by weight times VI."""
-        chosen = [self.draw(random.choice(len(self.weights), p=self.weights / self.weights.sum()))]
-        nearest = self.distances(chosen[0])
-        while len(chosen) < self.n_modes:
-            odds = self.weights * nearest
-            j = random.choice(len(odds), p=odds / odds.sum()) if odds.sum() > 0 else random.randint(len(odds))
-            chosen.append(self.draw(j))
-            nearest = np.minimum(nearest, self.distances(chosen[-1]))
-        return np.stack(chosen)
+def far_apart(
+    draws: Ensemble, weights: NDArray[np.float64], n_modes: int, random: np.random.RandomState
+) -> NDArray[np.int32]:
+    """(L, n) draws far from each other: k-means++ by weight times VI."""
+    chosen = [draw(draws, random.choice(len(weights), p=weights / weights.sum()))]
+    nearest = distances(draws, chosen[0])
+    while len(chosen) < n_modes:
+        odds = weights * nearest
+        j = random.choice(len(odds), p=odds / odds.sum()) if odds.sum() > 0 else random.randint(len(odds))
+        chosen.append(draw(draws, j))
+        nearest = np.minimum(nearest, distances(draws, chosen[-1]))
+    return np.stack(chosen)
 
-    def assign(self, labels: NDArray[np.int32]) -> Particles:
-        """Each draw to the nearest partition; one that gets none takes the place of the draw that is farthest off."""
-        table = np.stack([self.distances(one) for one in labels])
-        labels = labels.copy()
-        for _ in range(len(labels)):
-            modes, nearest = table.argmin(axis=0), table.min(axis=0)
-            empty = np.setdiff1d(np.arange(len(labels)), modes)
-            if not len(empty) or nearest.max() <= 0:
-                break
-            labels[empty[0]] = self.draw(int(nearest.argmax()))
-            table[empty[0]] = self.distances(labels[empty[0]])
-        return Particles(labels, table.argmin(axis=0), table.min(axis=0))
 
-    def centre(self, draws: NDArray[np.intp], before: NDArray[np.int32], seed: int) -> NDArray[np.int32]:
-        """(n,) the partition with the least expected VI to some draws that is found, or the one before."""
-        if len(draws) == 1:
-            return self.draw(int(draws[0]))
-        of_draws = self.ensemble.select(draws)
-        k = None if self.n_clusters is None else min(self.n_clusters, len(of_draws.distinct.counts))
-        weights = self.weights[draws]
-        search = SalsoConsensus(
-            k, n_init=N_INIT, n_rounds=0, weights=weights, max_bytes=self.max_bytes, n_jobs=1, random_state=seed
-        )
-        found = search.fit(of_draws).labels_
-        losses = [weights @ self.distances(one)[draws] for one in (found, before)]
-        return before if losses[1] <= losses[0] else found
+def assign(draws: Ensemble, labels: NDArray[np.int32]) -> Particles:
+    """Each draw to the nearest partition; one that gets none takes the place of the draw that is farthest off."""
+    table = np.stack([distances(draws, one) for one in labels])
+    labels = labels.copy()
+    for _ in range(len(labels)):
+        modes, nearest = table.argmin(axis=0), table.min(axis=0)
+        empty = np.setdiff1d(np.arange(len(labels)), modes)
+        if not len(empty) or nearest.max() <= 0:
+            break
+        labels[empty[0]] = draw(draws, int(nearest.argmax()))
+        table[empty[0]] = distances(draws, labels[empty[0]])
+    return Particles(labels, table.argmin(axis=0), table.min(axis=0))
 
-    def run(self, seed: int) -> Particles:
-        """Assign draws and find centres in turn until the distance falls no more."""
-        random = np.random.RandomState(seed)
-        particles = self.assign(self.seed(random))
-        least = LEAST_GAIN * np.log2(max(2, len(self.ensemble))) * self.weights.sum()
-        for _ in range(self.max_iter):
-            labels = particles.labels.copy()
-            for one in np.unique(particles.modes):
-                draws = np.flatnonzero(particles.modes == one)
-                labels[one] = self.centre(draws, particles.labels[one], int(random.randint(2**31 - 1)))
-            before, particles = particles, self.assign(labels)
-            if self.weights @ (before.distances - particles.distances) < least:
-                break
-        return particles
+
+def centre(
+    draws: Ensemble,
+    weights: NDArray[np.float64],
+    own: NDArray[np.intp],
+    before: NDArray[np.int32],
+    n_clusters: int | None,
+    max_bytes: int | str,
+    seed: int,
+) -> NDArray[np.int32]:
+    """(n,) the partition with the least expected VI to the ``own`` draws that is found, or the one before."""
+    if len(own) == 1:
+        return draw(draws, int(own[0]))
+    some = draws.select(own)
+    k = None if n_clusters is None else min(n_clusters, len(some.distinct.counts))
+    limits: dict[str, Any] = {"max_bytes": max_bytes, "n_jobs": 1, "random_state": seed}
+    found = SalsoConsensus(k, n_init=N_INIT, n_rounds=0, weights=weights[own], **limits).fit(some).labels_
+    losses = [weights[own] @ distances(draws, one)[own] for one in (found, before)]
+    return before if losses[1] <= losses[0] else found
+
+
+def distances(draws: Ensemble, labels: NDArray[Any]) -> NDArray[np.float64]:
+    """(p,) VI of a partition, (n,), and each draw; 0 where they share no object."""
+    counts = np.ones(len(draws), dtype=np.int64)
+    return np.nan_to_num(draw_losses(draws.rows, counts, draws.offsets, labels, "vi", 1.0, 1).of_draws)
+
+
+def draw(draws: Ensemble, j: int) -> NDArray[np.int32]:
+    """(n,) labels of a draw."""
+    codes = np.asarray(draws.rows[:, j]).astype(np.int32)
+    return np.where(codes == draws.n_clusters[j], -1, codes)
 
 
 @dataclass(eq=False, repr=False)
@@ -256,9 +272,9 @@ class WasabiModes(BaseEstimator):
         given = check_weights(self.weights, ensemble.shape[1], type(self).__name__)
         voting = np.flatnonzero((given > 0) & (ensemble.n_clusters > 0))
         weights = given[voting]
-        limits = (self.n_modes, self.n_clusters, self.max_iter, self.max_bytes)
-        search = KMeansOfPartitions(ensemble.select(voting), weights, *limits)
-        runs = parallel_map(search.run, task_seeds(self.random_state, self.n_init).tolist(), self.n_jobs)
+        limits = self.n_modes, self.n_clusters, self.max_iter, self.max_bytes
+        run = partial(wasabi, ensemble.select(voting), weights, *limits)
+        runs = parallel_map(run, task_seeds(self.random_state, self.n_init).tolist(), self.n_jobs)
         best = min(runs, key=lambda run: float(weights @ run.distances))
         shares = np.bincount(best.modes, weights, len(best.labels))
         order = np.argsort(-shares, kind="stable")[: np.count_nonzero(shares)]

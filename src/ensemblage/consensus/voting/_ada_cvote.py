@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.base.validation import Constraints, Flag, Words
+from ensemblage.consensus import _incremental
 from ensemblage.consensus._capabilities import Capabilities
-from ensemblage.consensus._incremental import IncrementalConsensus
 from ensemblage.consensus.evidence import Evidence
 from ensemblage.consensus.voting._aggregation import (
     AggregatedPartition,
@@ -114,7 +114,7 @@ def least_squares_losses(
 
 
 @dataclass(eq=False, repr=False)
-class CumulativeVoting(SoftConsensus, IncrementalConsensus):
+class CumulativeVoting(SoftConsensus):
     """Use it with k unknown, for members with more clusters than the consensus: cumulative voting (ACV).
 
     Ada-cVote (Ayad & Kamel, Alg. 2): the partition with the largest entropy is the reference; one after the other,
@@ -252,6 +252,8 @@ class CumulativeVoting(SoftConsensus, IncrementalConsensus):
     losses_: VotingLosses = field(init=False)
     entropy_: float = field(init=False)
     mutual_information_: float = field(init=False)
+
+    add_partitions = _incremental.add_partitions
 
     def _fit(self, rows: Rows) -> NDArray[Any]:
         k = number_wanted(self, rows, "voting only merges them", least_partitions=2)

@@ -11,8 +11,8 @@ from scipy.optimize import linear_sum_assignment
 
 from ensemblage.base.random import task_seeds
 from ensemblage.base.validation import MOST_TASKS, Constraints, Flag, Seed, Whole, Words
+from ensemblage.consensus import _incremental
 from ensemblage.consensus._capabilities import Capabilities
-from ensemblage.consensus._incremental import IncrementalConsensus
 from ensemblage.consensus.evidence import Evidence
 from ensemblage.consensus.voting._aggregation import (
     AggregatedPartition,
@@ -67,7 +67,7 @@ def matching_losses(
 
 
 @dataclass(eq=False, repr=False)
-class BipartiteVoting(SoftConsensus, IncrementalConsensus):
+class BipartiteVoting(SoftConsensus):
     """Use it for members with the same number of clusters: each cluster votes for one of the aggregate (BV).
 
     bVote (Ayad & Kamel, Alg. 1), several passes in random order, the one with the least mean squared error (Eq. 6);
@@ -207,6 +207,8 @@ class BipartiteVoting(SoftConsensus, IncrementalConsensus):
     losses_: VotingLosses = field(init=False)
     entropy_: float = field(init=False)
     mutual_information_: float = field(init=False)
+
+    add_partitions = _incremental.add_partitions
 
     def _fit(self, rows: Rows) -> NDArray[Any]:
         k = number_wanted(self, rows, "voting only merges them", least_partitions=2)

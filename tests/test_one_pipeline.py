@@ -108,6 +108,15 @@ def test_python_and_the_shell_make_the_same(name, tmp_path, monkeypatch, no_figu
     check_same(tmp_path, *analyses(tmp_path, "--stability", "0"))
 
 
+def test_the_shell_tells_how_many_base_clusterings_are_made(tmp_path, no_figures):
+    """Those of the number of clusters that was given, not those of any number."""
+    TABLES["iris"]().to_csv(tmp_path / "table.csv", index=False)
+    asked = ["-k", "3", "--selection", "consensus", "--stability", "0"]
+    done = CliRunner().invoke(main, ["run", str(tmp_path / "table.csv"), "-o", str(tmp_path / "out"), *asked])
+    n_partitions = load(tmp_path / "out" / "model.npz").ensemble_.shape[1]
+    assert f"base clusterings: {n_partitions} ..." in done.stderr.splitlines()
+
+
 def test_the_same_with_other_parameters(tmp_path, no_figures):
     TABLES["iris"]().to_csv(tmp_path / "table.csv", index=False)
     asked = {"n_clusters": 4, "selection": "consensus", "quality": "fast", "standardize": True}

@@ -491,8 +491,8 @@ def model_of(preprocessor: Preprocessor, generator: Any, seed: int, found: Found
     """
     unfitted = None if generator is None else clone(generator.set_params(progress=None))
     model = ConsensusClustering(generator=unfitted, preprocessor=clone(preprocessor), random_state=seed)
+    model.preprocessor_, model.generator_ = preprocessor, generator
     model._take_preprocessor(preprocessor)
-    model.generator_ = generator
     if found is None:
         return model
     model._take_found(found)

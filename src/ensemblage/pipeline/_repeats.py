@@ -50,7 +50,7 @@ class Repeat(BaseEstimator):
 def repeat_of(found: Found, plan: Plan, settings: Settings) -> Repeat:
     """What makes an analysis again on a thread, with the same algorithms, weights and number of clusters."""
     number, settings = found.number._replace(choice=None, made=Made()), settings._replace(n_jobs=1)
-    generator = generator_of(plan, number._replace(chosen=None), settings, None)
+    generator = generator_of(plan, number._replace(chosen=None), settings)
     if number.chosen is not None:
         generator = learned_generator(number.chosen, settings.seed, size_of_sample(plan.n_objects))
     elif isinstance(generator, RandomKPartitions):

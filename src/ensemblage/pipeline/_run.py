@@ -251,8 +251,10 @@ def make(plan: Plan, data: Data, number: Number | None, settings: Settings, watc
     """The partitions of an earlier run that was stopped, or new ones, which are kept."""
     if (earlier := store.load()) is not None:
         return earlier
-    with watch.step(MEMBERS, generator=plan.generator, shape=data.features.shape) as progress:
-        generator = generator_of(plan, number, settings, progress)
+    generator = generator_of(plan, number, settings)
+    with watch.step(MEMBERS, generator=generator, shape=data.features.shape) as progress:
+        if progress is not None and generator.get_params().get("progress", progress) is None:
+            generator.set_params(progress=progress)
         members = data.partitions(generator, settings.noise)
     store.save(members)
     return members
@@ -297,7 +299,7 @@ def number_of_clusters(plan: Plan, choice: KChoice | None, chosen: Chosen | None
     return k
 
 
-def generator_of(plan: Plan, number: Number | None, settings: Settings, progress: Progress | None) -> Any:
+def generator_of(plan: Plan, number: Number | None, settings: Settings) -> Any:
     """The unfitted generator, with seeds and threads, and the number of clusters where it takes its members near it.
 
     What was made of the same features before is not made again in its next ``fit``.
@@ -309,7 +311,7 @@ def generator_of(plan: Plan, number: Number | None, settings: Settings, progress
     if chosen is not None:
         near = {"n_clusters": sorted({k for _, _, k in chosen.weights})}
         near["algorithms"] = list(dict.fromkeys(f"{view} {family}" for view, family, _ in chosen.weights))
-    generator = fill_defaults(clone(plan.generator), settings, progress=progress, **near)
+    generator = fill_defaults(clone(plan.generator), settings, **near)
     if number is not None and chosen is not None:
         generator._take_made(number.made)
     return generator

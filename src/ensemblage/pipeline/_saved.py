@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import math
-import sys
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import is_dataclass
@@ -18,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ensemblage import consensus
 from ensemblage._version import __version__
 from ensemblage.base.validation import check_path
 from ensemblage.consensus._method import METHODS
@@ -55,6 +53,35 @@ PARTS = {
         ("io._preprocessor", "Preprocessor"),
         ("io._scaling", "AlikeScaler"),
         ("io._scaling", "BlockScaler"),
+    ),
+    "ensemblage.consensus": (
+        ("_lifetime", "Hierarchy"),
+        ("_lifetime", "Merges"),
+        ("_own", "OwnConsensus"),
+        ("communities._communities", "CommunityConsensus"),
+        ("graphs._partition_graph", "Spectrum"),
+        ("hierarchies._label_similarity", "LabelSimilarity"),
+        ("hierarchies._linkage", "Levels"),
+        ("hierarchies._linkage", "Linkage"),
+        ("hierarchies._linkage", "PairMatrices"),
+        ("hierarchies._linkage", "RowSimilarity"),
+        ("hierarchies._linkage", "Screen"),
+        ("hierarchies._unit_linkage", "UnitSimilarity"),
+        ("kmeans._gkcc", "GreedyKMeansConsensus"),
+        ("kmeans._km", "CategoryUtility"),
+        ("kmeans._km", "CosineUtility"),
+        ("kmeans._km", "EntropyUtility"),
+        ("kmeans._km", "LocalUtility"),
+        ("kmeans._km", "LpUtility"),
+        ("kmeans._label_kmeans", "Centroids"),
+        ("kmeans._label_kmeans", "Start"),
+        ("kmeans._label_kmeans", "State"),
+        ("voting._aggregation", "AggregatedPartition"),
+        ("voting._aggregation", "LabelSums"),
+        ("voting._aggregation", "PartitionOrder"),
+        ("voting._aggregation", "VotingLosses"),
+        ("voting._colour_refinement", "Content"),
+        ("voting._js_alink", "Extraction"),
     ),
     "ensemblage.generation": (
         ("_base", "Recipe"),
@@ -115,13 +142,12 @@ PARTS = {
         ("random_projection", "SparseRandomProjection"),
     ),
 }
-"""What a model may be made of, by package, beside the records of the consensus methods; a file names a class, and these
-alone say where it is.
+"""What a model may be made of, by package, beside the records in the files of registered methods; a file names a
+class, and these alone say where it is.
 """
 MODULE_OF: Mapping[str, str] = MappingProxyType(
     {name: f"{package}.{module}" for package, names in PARTS.items() for module, name in names}
 )
-CONSENSUS = "ensemblage.consensus"
 OTHERS = ("CommunityConsensus", "ConsensusClustering", "GreedyKMeansConsensus")
 """Models that are no method of the registry."""
 LEFT_OUT = {"progress": None, "root_": None, "dummy_leaf_": None}
@@ -141,27 +167,23 @@ def models() -> dict[str, Any]:
 
 
 def part(name: str) -> Any:
-    """A class of the table, or a record of the consensus methods."""
+    """A class of the table, or a record in the file of a registered method."""
     if name in MODULE_OF:
         return getattr(importlib.import_module(MODULE_OF[name]), name)
     return records_of_consensus()[name]
 
 
 def records_of_consensus() -> dict[str, type]:
-    """The data classes and named tuples in the files of the package and of the methods that are registered, by name.
+    """The data classes and named tuples in the files of registered methods, by name: a method brings its own.
 
     They hold data: to make one runs no code but its own ``__new__``.
     """
-    for name in consensus.__all__:
-        getattr(consensus, name)  # imports its file
-    return _records_beside(frozenset(method.estimator.__module__ for method in METHODS.values()))
+    return _records_in(frozenset(method.estimator.__module__ for method in METHODS.values()))
 
 
 @cache
-def _records_beside(estimators: frozenset[str]) -> dict[str, type]:
-    """By the modules of the estimators."""
-    modules = {name for name in sys.modules if name.startswith(f"{CONSENSUS}.")} | estimators
-    found = (value for name in sorted(modules) for value in vars(sys.modules[name]).values())
+def _records_in(modules: frozenset[str]) -> dict[str, type]:
+    found = (value for name in sorted(modules) for value in vars(importlib.import_module(name)).values())
     return {
         value.__name__: value
         for value in found
@@ -172,7 +194,7 @@ def _records_beside(estimators: frozenset[str]) -> dict[str, type]:
 
 
 def class_named(name: str) -> Any:
-    """A class of the registry, of the table or of the consensus methods; ValueError if there is none."""
+    """A class of the registry, of the table or in the file of a registered method; ValueError if there is none."""
     if name in (known := models()):
         return known[name]
     if name not in MODULE_OF and name not in records_of_consensus():

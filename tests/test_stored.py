@@ -27,7 +27,7 @@ from ensemblage import (
     NegMM,
     make_consensus,
 )
-from ensemblage.base.lock import LOCK
+from ensemblage.base.atomic import LOCK
 from ensemblage.base.validation import check_bytes
 from ensemblage.cli import main
 from ensemblage.labels import disk

@@ -8,8 +8,7 @@ import logging
 from typing import Any
 
 from ensemblage._version import __version__ as __version__
-from ensemblage.base.lazy import names_of_stub, public_value
-from ensemblage.base.registered import PLACES
+from ensemblage.base.lazy import PLACES, names_of_stub, public_value
 
 _HOME = names_of_stub(__file__)
 _PACKAGES = tuple(name for name, home in _HOME.items() if home == __name__)

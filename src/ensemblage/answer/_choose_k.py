@@ -17,9 +17,9 @@ from sklearn.utils import check_array
 from ensemblage.answer._agreed_k import agreement_up_to_root, most_agreed, numbers_up_to_root
 from ensemblage.answer._k_choice import LIKELY, VOTERS, KChoice, KRow
 from ensemblage.base.features import FILL, features_checked
-from ensemblage.base.frames import backend_of
 from ensemblage.base.options import Message, Option
 from ensemblage.base.random import sample_rows, task_seeds
+from ensemblage.base.text import backend_of
 from ensemblage.base.validation import (
     MOST_TASKS,
     Flag,

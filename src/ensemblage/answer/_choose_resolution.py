@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from ensemblage.answer._resolution_choice import DOUBTFUL, LEAST_JACCARD, Plateau, ResolutionChoice, ResolutionRow
-from ensemblage.base.frames import backend_of
 from ensemblage.base.random import task_seeds
-from ensemblage.base.text import some
+from ensemblage.base.text import backend_of, some
 from ensemblage.base.validation import (
     FRACTION,
     Number,

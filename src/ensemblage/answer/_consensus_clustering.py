@@ -42,8 +42,8 @@ from ensemblage.answer._k_choice import KChoice
 from ensemblage.answer._of_blocks import check_learned, cluster_blocks
 from ensemblage.answer._plan import Plan
 from ensemblage.answer._second_sample import SecondSample, take_second_sample
+from ensemblage.base.options import DEFAULT_SELECTION, LEARNED
 from ensemblage.base.random import seed_of
-from ensemblage.base.selections import DEFAULT_SELECTION, LEARNED
 from ensemblage.base.sklearn import BaseEstimator, ClusterMixin
 from ensemblage.base.validation import (
     Constraints,

@@ -16,7 +16,7 @@ from sklearn.preprocessing import FunctionTransformer
 from ensemblage.answer._choose_k import FEW, N_SAMPLE, default_k_range, too_few_rows
 from ensemblage.answer._chooser import MOST_CHOSEN_ON
 from ensemblage.answer._plan import Decision, Plan
-from ensemblage.base.selections import DEFAULT_SELECTION, LEARNED, SELECTIONS
+from ensemblage.base.options import DEFAULT_SELECTION, LEARNED, SELECTIONS
 from ensemblage.base.text import listing, one_line, some
 from ensemblage.base.validation import (
     Constraints,

@@ -24,8 +24,7 @@ from ensemblage.answer import Plan
 from ensemblage.answer._chooser import candidate_named, candidate_text
 from ensemblage.answer._default_plan import default_method
 from ensemblage.answer._execution import generated, weights_of_members
-from ensemblage.base.options import Option
-from ensemblage.base.selections import BY_CONSENSUS, DEFAULT_SELECTION, LEARNED
+from ensemblage.base.options import BY_CONSENSUS, DEFAULT_SELECTION, LEARNED, Option
 from ensemblage.cli._options import option_text
 from ensemblage.cli._progress import progress_bar, tell, tell_notes
 from ensemblage.cli._source import Source

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.base.suggestions import suggestion
+from ensemblage.base.options import suggestion
 from ensemblage.base.text import write_csv
 from ensemblage.cli._answer import show_table
 from ensemblage.cli._combine_disk import is_on_disk, open_ensemble

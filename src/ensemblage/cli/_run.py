@@ -27,8 +27,7 @@ from ensemblage.answer._execution import (
     weighed,
 )
 from ensemblage.answer._saved import save_model
-from ensemblage.base.options import Option
-from ensemblage.base.selections import BY_CONSENSUS, LEARNED
+from ensemblage.base.options import BY_CONSENSUS, LEARNED, Option
 from ensemblage.cli._analysis import (
     AnalysisRequest,
     CommonOptions,

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.base.options import Message, Option
-from ensemblage.base.suggestions import suggestion
+from ensemblage.base.options import Message, Option, suggestion
 from ensemblage.base.text import some
 from ensemblage.base.validation import format_value
 from ensemblage.io._anndata_read import name_of, open_anndata

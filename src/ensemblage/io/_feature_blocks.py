@@ -10,8 +10,8 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemblage.base.lazy import Registered
 from ensemblage.base.options import Message, Option
-from ensemblage.base.registered import Registered
 from ensemblage.base.validation import check_bytes, check_path
 from ensemblage.io._archive import read_header
 from ensemblage.labels.disk import LIBRARIES, Scratch, StoredRows, write_array

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.base.options import Message, Option
-from ensemblage.base.registered import Registered
-from ensemblage.base.suggestions import suggestion
+from ensemblage.base.lazy import Registered
+from ensemblage.base.options import Message, Option, suggestion
 from ensemblage.base.text import some
 from ensemblage.io._column import Column
 from ensemblage.io._column_role import GIVEN, Role, given_role, is_given_role, role_of

@@ -11,9 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.special import stdtr
 
-from ensemblage.base.frames import to_frame
 from ensemblage.base.random import random_source
-from ensemblage.base.text import text_table
+from ensemblage.base.text import text_table, to_frame
 from ensemblage.base.validation import Number, check_number, check_numbers, check_value, format_value
 from ensemblage.generation._sampled_kmeans import member_sums
 from ensemblage.profiles._effects import benjamini_hochberg

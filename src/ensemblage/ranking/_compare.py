@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
-from ensemblage.base.frames import backend_of, to_csv, to_frame, to_markdown
-from ensemblage.base.registered import html
+from ensemblage.base.lazy import html
+from ensemblage.base.text import backend_of, to_csv, to_frame, to_markdown
 from ensemblage.base.validation import format_value
 from ensemblage.labels.ensemble import as_ensemble
 from ensemblage.metrics._agreement import agreement_with

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import FitFailedWarning
 
-from ensemblage.base.frames import backend_of
 from ensemblage.base.random import task_seeds
+from ensemblage.base.text import backend_of
 from ensemblage.base.validation import (
     MOST_TASKS,
     Jobs,

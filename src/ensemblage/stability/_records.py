@@ -9,9 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.base.frames import to_frame
-from ensemblage.base.registered import figure
-from ensemblage.base.text import listing, text_table
+from ensemblage.base.lazy import figure
+from ensemblage.base.text import listing, text_table, to_frame
 
 DISSOLVED, RECOVERED = 0.5, 0.75
 """A cluster is dissolved with a Jaccard similarity up to the one, recovered above the other (Hennig 2007)."""

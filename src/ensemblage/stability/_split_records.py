@@ -10,8 +10,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.base.frames import to_frame
-from ensemblage.base.text import listing, some, text_table
+from ensemblage.base.text import listing, some, text_table, to_frame
 from ensemblage.stability._cells import limits_sentence
 from ensemblage.stability._records import MOST_LINES, columns_of
 

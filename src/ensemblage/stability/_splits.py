@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 
-from ensemblage.base.frames import backend_of
 from ensemblage.base.random import task_seeds
+from ensemblage.base.text import backend_of
 from ensemblage.base.validation import check_choice, check_fitted, check_number
 from ensemblage.generation._sampled_kmeans import member_sums
 from ensemblage.kernels._points import best_of_starts

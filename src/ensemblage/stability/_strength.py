@@ -12,8 +12,8 @@ from sklearn.metrics import pairwise_distances, pairwise_distances_argmin
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
 
-from ensemblage.base.frames import backend_of
 from ensemblage.base.random import task_seeds
+from ensemblage.base.text import backend_of
 from ensemblage.base.validation import (
     MOST_TASKS,
     Jobs,

@@ -65,7 +65,7 @@ from ensemblage.metrics import INTERNAL_INDICES, membership_entropy
 from ensemblage.metrics._coassociation import Associations
 from ensemblage.metrics._internal import _ohl
 from ensemblage.metrics._internal._geometry import Geometry
-from ensemblage.metrics._mm_index import weights_of
+from ensemblage.metrics._wat import weights_of
 
 
 @pytest.mark.skipif("ensemblage-" in str(mutations.ROOT), reason="a bug is planted")

@@ -44,7 +44,7 @@ from ensemblage.io._anndata_read import open_anndata
 from ensemblage.io._formats import CELLS, format_of
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.metrics._agreement import agreement_matrix
-from ensemblage.metrics._element_similarity import inconsistency
+from ensemblage.metrics._partition_distance import inconsistency
 from ensemblage.stability import member_stability
 
 RESOLUTIONS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0, 1.25, 1.5, 2.0, 2.5, 3.0)

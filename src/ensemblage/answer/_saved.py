@@ -68,7 +68,7 @@ PARTS = {
         ("labels.rows", "Rows"),
         ("labels.soft", "SoftCoding"),
         ("metrics._certainty", "Association"),
-        ("metrics._link_association", "LinkAssociation"),
+        ("metrics._certainty", "LinkAssociation"),
         ("stability._structure", "Structure"),
         ("io._categories", "CategoryEncoder"),
         ("io._encoding", "ColumnUse"),

@@ -69,7 +69,7 @@ NEAREST: dict[str, list[str]] = {
     "ranking/_compare": ["compare", "wrong_arguments"],
     "ranking/_base": ["golden", "ranking", "constraints", "discotec"],
     "ranking/_discotec": ["golden", "discotec", "few", "stored", "contingency"],
-    "base/text": ["compare", "ranking"],
+    "base/text": ["parameters", "wrong_arguments", "compare", "ranking"],
     "ranking/_internal": ["ranking", "internal_indices", "compare"],
     "ranking/_select": ["select_members", "selection_rules"],
     "metrics/": ["golden", "metrics"],
@@ -83,11 +83,9 @@ NEAREST: dict[str, list[str]] = {
     "metrics/_partition_distance": ["medians"],
     "stability/": ["stability", "prediction_strength"],
     "stability/_gap": ["stability_references"],
-    "stability/_persistence": ["stability_references"],
+    "stability/_structure": ["stability_references", "choose_k"],
     "stability/_reference": ["stability_references"],
     "stability/_splits": ["splits"],
-    "stability/_structure": ["stability_references", "choose_k"],
-    "stability/_small_kmeans": ["choose_k"],
     "generation/": ["generation", "seeds", "parameters"],
     "generation/_communities": ["communities"],
     "generation/_graphs": ["communities"],
@@ -132,9 +130,8 @@ NEAREST: dict[str, list[str]] = {
     "io/_stored": ["stored_tables", "feature_blocks"],
     "metrics/_chain_agreement": ["draws"],
     "metrics/_posterior": ["posterior", "draws"],
-    "stability/_cells": ["cells", "splits"],
-    "stability/_dip": ["dip", "splits"],
-    "stability/_split_records": ["splits", "merging"],
+    "stability/_dip": ["cells", "splits", "dip"],
+    "stability/_records": ["stability", "prediction_strength", "splits", "merging"],
 }
 """By the beginning of a module's path the files of tests that are nearest; the longest beginning decides.
 

@@ -44,18 +44,21 @@ from ensemblage.io._scaling import AUTO, scaling_of
 from ensemblage.labels.coding import as_frame
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.stability import PredictionStrength, prediction_strength
+from ensemblage.stability._clusters import Cells
 from ensemblage.stability._gap import Gaps, first_that_lasts, gaps
-from ensemblage.stability._jaccard import Cells
-from ensemblage.stability._persistence import count_components
 from ensemblage.stability._reference import UnimodalComponents
-from ensemblage.stability._small_kmeans import PairKMeans, Pairs, SmallKMeans, squares_of_pairs
 from ensemblage.stability._structure import (
     ClusterStatistics,
     Comparison,
+    PairKMeans,
+    Pairs,
+    SmallKMeans,
     Stops,
     Structure,
     compare_with_cloud,
+    count_components,
     p_value_of,
+    squares_of_pairs,
 )
 
 N_STARTS = 10

@@ -17,8 +17,14 @@ from ensemblage.base.validation import Number, check_number, check_numbers, chec
 from ensemblage.generation._sampled_kmeans import member_sums
 from ensemblage.profiles._effects import benjamini_hochberg
 from ensemblage.profiles._variables import NUMBERS, Variable
-from ensemblage.stability._cells import are_frequent, has_limits, limits_sentence, shared_values, spread_over_cells
-from ensemblage.stability._dip import unimodality_p_value
+from ensemblage.stability._dip import (
+    are_frequent,
+    has_limits,
+    limits_sentence,
+    shared_values,
+    spread_over_cells,
+    unimodality_p_value,
+)
 
 LEVEL = 0.05
 """False discovery rate of the markers that a sentence counts."""

@@ -28,10 +28,9 @@ from ensemblage.generation._clusterers import check_labels, k_parameter, nearest
 from ensemblage.generation._parallel import error_text, fold_warnings, run_all
 from ensemblage.generation._sampled_kmeans import member_sums
 from ensemblage.labels.threads import row_blocks
-from ensemblage.stability._jaccard import Cells, cells_of
+from ensemblage.stability._clusters import Cells, cells_of
 from ensemblage.stability._records import SUPPORTED, PredictionStrength, StrengthRow
-from ensemblage.stability._refit import CLUSTERER, Data, check_data, fresh, labels_of
-from ensemblage.stability._resamples import check_rows
+from ensemblage.stability._resamples import CLUSTERER, Data, check_data, check_rows, fresh, labels_of
 
 Split = tuple[NDArray[np.intp], NDArray[np.intp]]
 TRANSFERS = ("auto", "predict", "centroid", "nearest", "average")

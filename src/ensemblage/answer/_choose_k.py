@@ -34,8 +34,8 @@ from ensemblage.base.validation import (
 from ensemblage.consensus.voting._ada_cvote import CumulativeVoting
 from ensemblage.generation import RandomKPartitions
 from ensemblage.generation._candidates import NUMBERS
+from ensemblage.generation._clusterers import run_all
 from ensemblage.generation._diverse import can_be_diverse
-from ensemblage.generation._parallel import run_all
 from ensemblage.generation._pools import cut_children
 from ensemblage.io import Preprocessor, Table
 from ensemblage.io._anndata_features import as_table

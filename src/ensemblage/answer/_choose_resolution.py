@@ -27,6 +27,7 @@ from ensemblage.base.validation import (
 )
 from ensemblage.consensus._registry import make_consensus
 from ensemblage.consensus.latent._modes import ConsensusModes
+from ensemblage.generation._clusterers import run_all
 from ensemblage.generation._communities import (
     ALGORITHMS,
     OBJECTIVES,
@@ -36,8 +37,7 @@ from ensemblage.generation._communities import (
     quality,
 )
 from ensemblage.generation._graphs import as_graph
-from ensemblage.generation._neighbours import Neighbours, nearest_neighbours, neighbour_graph
-from ensemblage.generation._parallel import run_all
+from ensemblage.generation._nearest import Neighbours, nearest_neighbours, neighbour_graph
 from ensemblage.io import Preprocessor
 from ensemblage.io._anndata_features import matrix_of
 from ensemblage.io._anndata_read import open_anndata

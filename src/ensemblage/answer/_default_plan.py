@@ -38,7 +38,7 @@ from ensemblage.generation._base import BasePartitions
 from ensemblage.generation._candidates import larger_numbers, numbers_of_clusters
 from ensemblage.generation._dense_rows import KEPT, MOST_OF_SAMPLE, NTH, size_of_sample
 from ensemblage.generation._diverse import can_be_diverse, have_neighbours, numbers_near
-from ensemblage.generation._sampled_kmeans import N_STEPS
+from ensemblage.generation._kmeans import N_STEPS
 from ensemblage.io import Preprocessor
 from ensemblage.io._anndata_features import as_table
 from ensemblage.io._encoding import IMPUTE, ColumnUse

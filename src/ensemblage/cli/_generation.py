@@ -29,10 +29,10 @@ from ensemblage.cli._options import option_text
 from ensemblage.cli._progress import progress_bar, tell, tell_notes
 from ensemblage.cli._source import Source
 from ensemblage.generation._candidates import pairs_of
+from ensemblage.generation._clusterers import fewer_clusters_text
 from ensemblage.generation._diverse import numbers_near
+from ensemblage.generation._kmeans import N_STEPS
 from ensemblage.generation._mixed import N_ALGORITHMS
-from ensemblage.generation._parallel import fewer_clusters_text
-from ensemblage.generation._sampled_kmeans import N_STEPS
 from ensemblage.io._features import Features
 
 INDEPENDENT: dict[str, Callable[..., RandomKPartitions]] = {

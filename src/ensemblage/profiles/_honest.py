@@ -14,7 +14,7 @@ from scipy.special import stdtr
 from ensemblage.base.random import random_source
 from ensemblage.base.text import text_table, to_frame
 from ensemblage.base.validation import Number, check_number, check_numbers, check_value, format_value
-from ensemblage.generation._sampled_kmeans import member_sums
+from ensemblage.generation._kmeans import member_sums
 from ensemblage.profiles._effects import benjamini_hochberg
 from ensemblage.profiles._variables import NUMBERS, Variable
 from ensemblage.stability._dip import (

@@ -28,7 +28,7 @@ from ensemblage.base.validation import (
     check_whole,
 )
 from ensemblage.counting._pairs import LARGE_TABLE
-from ensemblage.generation._parallel import error_text, failures_text, fold_warnings, run_all
+from ensemblage.generation._clusterers import error_text, failures_text, fold_warnings, run_all
 from ensemblage.kernels._contingency import contingency
 from ensemblage.labels.counts import count_labels
 from ensemblage.labels.ensemble import Ensemble, as_ensemble

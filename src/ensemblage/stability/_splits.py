@@ -13,7 +13,7 @@ from scipy.sparse import issparse
 from ensemblage.base.random import task_seeds
 from ensemblage.base.text import backend_of
 from ensemblage.base.validation import check_choice, check_fitted, check_number
-from ensemblage.generation._sampled_kmeans import member_sums
+from ensemblage.generation._kmeans import member_sums
 from ensemblage.kernels._points import best_of_starts
 from ensemblage.stability._clusters import Reference, check_reference
 from ensemblage.stability._dip import drawn_from_cells, unimodality_p_value

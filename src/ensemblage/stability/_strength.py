@@ -24,9 +24,15 @@ from ensemblage.base.validation import (
     format_value,
 )
 from ensemblage.consensus.hierarchies._linkage import LINKAGES
-from ensemblage.generation._clusterers import check_labels, k_parameter, nearest_rows
-from ensemblage.generation._parallel import error_text, fold_warnings, run_all
-from ensemblage.generation._sampled_kmeans import member_sums
+from ensemblage.generation._clusterers import (
+    check_labels,
+    error_text,
+    fold_warnings,
+    k_parameter,
+    nearest_rows,
+    run_all,
+)
+from ensemblage.generation._kmeans import member_sums
 from ensemblage.labels.threads import row_blocks
 from ensemblage.stability._clusters import Cells, cells_of
 from ensemblage.stability._records import SUPPORTED, PredictionStrength, StrengthRow

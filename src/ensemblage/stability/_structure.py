@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ensemblage.base.random import random_source, task_seeds
 from ensemblage.base.sklearn import BaseEstimator, ClusterMixin
-from ensemblage.generation._sampled_kmeans import member_sums
+from ensemblage.generation._kmeans import member_sums
 from ensemblage.kernels._dendrogram import component_deaths
 from ensemblage.kernels._points import best_of_starts
 from ensemblage.kernels._spanning_trees import (

@@ -38,7 +38,7 @@ from ensemblage.generation._clusterers import run_all
 from ensemblage.generation._diverse import can_be_diverse
 from ensemblage.generation._pools import cut_children
 from ensemblage.io import Preprocessor, Table
-from ensemblage.io._anndata_features import as_table
+from ensemblage.io._anndata import as_table
 from ensemblage.io._encoding import IMPUTE
 from ensemblage.io._scaling import AUTO, scaling_of
 from ensemblage.labels.coding import as_frame

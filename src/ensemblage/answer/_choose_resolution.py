@@ -39,8 +39,7 @@ from ensemblage.generation._communities import (
 from ensemblage.generation._graphs import as_graph
 from ensemblage.generation._nearest import Neighbours, nearest_neighbours, neighbour_graph
 from ensemblage.io import Preprocessor
-from ensemblage.io._anndata_features import matrix_of
-from ensemblage.io._anndata_read import open_anndata
+from ensemblage.io._anndata import matrix_of, open_anndata
 from ensemblage.io._formats import CELLS, format_of
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.metrics._agreement import agreement_matrix

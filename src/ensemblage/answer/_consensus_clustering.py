@@ -60,9 +60,9 @@ from ensemblage.generation import RandomKPartitions
 from ensemblage.generation._candidates import Made
 from ensemblage.generation._dense_rows import MOST_WHOLE
 from ensemblage.io import Preprocessor
-from ensemblage.io._anndata_features import as_table
+from ensemblage.io._anndata import as_table
 from ensemblage.io._feature_blocks import FeatureBlocks
-from ensemblage.io._stored_cells import TableFeatures
+from ensemblage.io._stored_table import TableFeatures
 from ensemblage.labels.coding import (
     MISSING,
     NOISE_RULES,

@@ -40,7 +40,7 @@ from ensemblage.generation._dense_rows import KEPT, MOST_OF_SAMPLE, NTH, size_of
 from ensemblage.generation._diverse import can_be_diverse, have_neighbours, numbers_near
 from ensemblage.generation._kmeans import N_STEPS
 from ensemblage.io import Preprocessor
-from ensemblage.io._anndata_features import as_table
+from ensemblage.io._anndata import as_table
 from ensemblage.io._encoding import IMPUTE, ColumnUse
 from ensemblage.io._scaling import ALIKE, AUTO, AlikeScaler, in_digits, scaling_of
 from ensemblage.labels.coding import check_sample_weight

@@ -23,7 +23,7 @@ from ensemblage._version import __version__
 from ensemblage.base.validation import check_path
 from ensemblage.consensus._method import METHODS
 from ensemblage.io._archive import Archive, is_damage, write_archive
-from ensemblage.io._npz import check_coded
+from ensemblage.io._stored_labels import check_coded
 from ensemblage.labels.blocks import LabelRows, MembershipRows, MemoryRows
 from ensemblage.labels.coding import CodedColumns
 from ensemblage.labels.ensemble import Ensemble
@@ -70,15 +70,15 @@ PARTS = {
         ("metrics._certainty", "Association"),
         ("metrics._certainty", "LinkAssociation"),
         ("stability._structure", "Structure"),
-        ("io._categories", "CategoryEncoder"),
         ("io._encoding", "ColumnUse"),
         ("io._encoding", "Encoded"),
         ("io._encoding", "Encoding"),
-        ("io._encoding", "NearestImputer"),
-        ("io._encoding", "Options"),
         ("io._preprocessor", "Preprocessor"),
         ("io._scaling", "AlikeScaler"),
         ("io._scaling", "BlockScaler"),
+        ("io._scaling", "CategoryEncoder"),
+        ("io._scaling", "NearestImputer"),
+        ("io._scaling", "Options"),
     ),
     "sklearn": (
         ("cluster", "AgglomerativeClustering"),

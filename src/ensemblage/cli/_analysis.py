@@ -56,8 +56,7 @@ from ensemblage.cli._source import Source
 from ensemblage.cli._thinning import ThinnedCounts
 from ensemblage.cli._without_columns import indices_without_columns
 from ensemblage.counting._contingency import table_cells
-from ensemblage.io._features import Features
-from ensemblage.io._members import Members
+from ensemblage.io._features import Features, Members
 from ensemblage.kernels._jit import told_of_compiling
 from ensemblage.report._object_table import remove_objects
 from ensemblage.stability import MergedClusters

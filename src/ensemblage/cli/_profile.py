@@ -14,9 +14,8 @@ from ensemblage.base.text import write_csv
 from ensemblage.cli._source import Source, rows_of_members
 from ensemblage.cli._thinning import ThinnedCounts
 from ensemblage.io import Table, read_table
-from ensemblage.io._features import Features
-from ensemblage.io._members import Members
-from ensemblage.io._roles import assign_roles
+from ensemblage.io._features import Features, Members
+from ensemblage.io._table import assign_roles
 from ensemblage.profiles import Profile, profile
 from ensemblage.profiles._record import VariableRow
 

@@ -19,8 +19,7 @@ from ensemblage.cli._pairs import PairFiles
 from ensemblage.cli._progress import tell, tell_notes
 from ensemblage.cli._source import Source, rows_of_members
 from ensemblage.io import read_table
-from ensemblage.io._features import features_of
-from ensemblage.io._members import Members
+from ensemblage.io._features import Members, features_of
 from ensemblage.metrics import INTERNAL_INDICES
 from ensemblage.ranking import RANKERS, Comparison, compare, make_ranker
 

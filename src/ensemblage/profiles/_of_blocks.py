@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ensemblage.answer._of_blocks import Found, counts_of
 from ensemblage.base.random import sample_rows
 from ensemblage.io._feature_blocks import FeatureBlocks
-from ensemblage.io._stored_cells import TableFeatures
+from ensemblage.io._stored_table import TableFeatures
 from ensemblage.labels.threads import SUM_ROWS, row_blocks
 from ensemblage.profiles._profile import profile
 from ensemblage.profiles._record import Profile, VariableRow, sentence_of

@@ -152,7 +152,7 @@ Weights = Literal["umap", "unit"]
 WEIGHTS = ("umap", "unit")
 MOST_EXACT = 100_000
 """Rows of which all distances are computed, where pynndescent is at hand for more."""
-STEPS, TOLERANCE = 64, 1e-5
+SIGMA_STEPS, TOLERANCE = 64, 1e-5
 """Of the search for σ, as umap-learn's."""
 LEAST_SIGMA = 1e-3
 """As a part of the mean distance."""
@@ -232,7 +232,7 @@ def memberships(distances: NDArray[np.float64], is_there: NDArray[np.bool_]) -> 
     excess = np.maximum(filled - rho, 0.0)
     target = np.log2(is_there.sum(axis=1) + 1.0)  # umap-learn counts the row itself among its neighbours
     sigma, low, high = np.ones(len(filled)), np.zeros(len(filled)), np.full(len(filled), np.inf)
-    for _ in range(STEPS):
+    for _ in range(SIGMA_STEPS):
         off = np.exp(-excess / sigma[:, None]).sum(axis=1) - target
         open_ = np.abs(off) >= TOLERANCE
         if not open_.any():

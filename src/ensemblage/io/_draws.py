@@ -226,7 +226,7 @@ def _one_ensemble(given: GivenDraws) -> PosteriorDraws:
     return PosteriorDraws(ensemble, np.repeat(np.arange(len(chains)), sizes), ids, notes)
 
 
-CHAIN, COUNTERS = ".chain", (".iteration", ".draw")
+CHAIN_COLUMN, COUNTERS = ".chain", (".iteration", ".draw")
 """Columns that R's posterior writes beside the variables."""
 
 
@@ -349,7 +349,7 @@ def _draws_in_rows(
     table: TableBlocks, place: Mapping[str, int], wishes: TableWishes, kept: Kept, source: str
 ) -> GivenDraws:
     """A row for each draw."""
-    chain = wishes.chain_column or (CHAIN if CHAIN in place else None)
+    chain = wishes.chain_column or (CHAIN_COLUMN if CHAIN_COLUMN in place else None)
     unused = [name for name in COUNTERS if name in place]
     columns = [j for j, name in enumerate(table.names) if name not in (chain, table.index, *unused)]
     draws = DrawBlocks(_label_blocks(table, columns, len(columns), kept, source))

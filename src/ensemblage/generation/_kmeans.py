@@ -130,7 +130,8 @@ class SphericalKMeans(ClusterMixin, BaseEstimator):
 
     def fit(self, X: Any, y: None = None) -> Self:
         centers, _ = kmeans_plusplus(X, self.n_clusters, random_state=check_random_state(self.random_state))
-        still = self.tol * _mean_variance(X)
+        mean = np.asarray(X.mean(axis=0)).ravel()
+        still = self.tol * ((1 - float(mean @ mean)) / int(X.shape[1]))  # × mean variance: rows have length one
         moved, self.n_iter_ = np.inf, 0
         while moved > still and self.n_iter_ < self.max_iter:
             labels, similarity = _assign(X, centers)
@@ -154,11 +155,6 @@ class SphericalKMeans(ClusterMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
-
-
-def _mean_variance(X: Any) -> float:
-    mean = np.asarray(X.mean(axis=0)).ravel()
-    return (1 - float(mean @ mean)) / int(X.shape[1])  # rows have length one
 
 
 def _assign(X: Any, centers: NDArray[Any]) -> tuple[NDArray[np.int32], NDArray[Any]]:

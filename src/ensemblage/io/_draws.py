@@ -470,8 +470,9 @@ def draws_of_netcdf(file: Path, variable: str | None, kept: Kept) -> GivenDraws:
             data = xarray.open_dataset(file, group=group)
         except (OSError, ValueError, KeyError) as error:
             if group is None:
+                first_line = str(error).strip().partition("\n")[0][:120]
                 raise ValueError(
-                    f"{file.name} must be a NetCDF file that xarray can open. It cannot ({_first_line(error)}). "
+                    f"{file.name} must be a NetCDF file that xarray can open. It cannot ({first_line}). "
                     "Save it again, or install h5netcdf."
                 ) from None
             continue
@@ -479,10 +480,6 @@ def draws_of_netcdf(file: Path, variable: str | None, kept: Kept) -> GivenDraws:
             if data.data_vars:
                 return _draws_of_variable(_labels_among(data, variable, file.name), kept)
     raise ValueError(f"{file.name} must have a group {POSTERIOR!r} or variables. It has none. Save the draws again.")
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().partition("\n")[0][:120]
 
 
 def _labels_among(data: Any, variable: str | None, name: str) -> Any:

@@ -18,8 +18,10 @@ from sklearn.metrics import (
 from sklearn.mixture import GaussianMixture
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from ensemblage.answer import ConsensusClustering, _partition_features
-from ensemblage.answer._candidate_features import (
+from ensemblage import ConsensusClustering
+from ensemblage.base.random import settled_rows
+from ensemblage.choices import _partition_features
+from ensemblage.choices._candidate_features import (
     AGREEMENT,
     FAMILIES,
     OF_SET,
@@ -29,9 +31,9 @@ from ensemblage.answer._candidate_features import (
     feature_names,
     of_set,
 )
-from ensemblage.answer._candidate_pool import DEFAULT, all_candidates, numbers_beside
-from ensemblage.answer._chooser import choose_candidate
-from ensemblage.answer._partition_features import (
+from ensemblage.choices._candidate_pool import DEFAULT, all_candidates, numbers_beside
+from ensemblage.choices._chooser import choose_candidate
+from ensemblage.choices._partition_features import (
     NAMES,
     OF_GAUSSIANS,
     OF_NEIGHBOURS,
@@ -39,7 +41,6 @@ from ensemblage.answer._partition_features import (
     OF_TREE,
     measure_partitions,
 )
-from ensemblage.base.random import settled_rows
 from ensemblage.consensus import EvidenceAccumulation
 from ensemblage.generation import ScaledPartitions, _diverse, _view_partitions
 from ensemblage.generation._candidates import FAMILIES as POOL_FAMILIES

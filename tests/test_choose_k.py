@@ -22,10 +22,11 @@ from ensemblage import (
     choose_k,
     report,
 )
-from ensemblage.answer import KChoice, _choose_k
-from ensemblage.answer._agreed_k import NUMBERS, agreement_by_number, most_agreed, numbers_around, numbers_up_to_root
-from ensemblage.answer._choose_k import best_of, peaks_of
-from ensemblage.answer._k_choice import VOTERS
+from ensemblage.answer import KChoice
+from ensemblage.choices import _choose_k
+from ensemblage.choices._agreed_k import NUMBERS, agreement_by_number, most_agreed, numbers_around, numbers_up_to_root
+from ensemblage.choices._choose_k import best_of, peaks_of
+from ensemblage.choices._k_choice import VOTERS
 from ensemblage.cli import main
 from ensemblage.generation._pools import cut_children
 from ensemblage.stability import cluster_stability

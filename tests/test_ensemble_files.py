@@ -18,7 +18,6 @@ from click.testing import CliRunner
 from strategies import random_labels
 
 from ensemblage import Ensemble, KMeansConsensus, load
-from ensemblage.answer._to_anndata import write_copy
 from ensemblage.base.atomic import atomic_write
 from ensemblage.base.text import write_text
 from ensemblage.cli import main
@@ -26,6 +25,7 @@ from ensemblage.generation import RandomKPartitions, write_partitions
 from ensemblage.io import read_table
 from ensemblage.io._features import features_of, members_of
 from ensemblage.io._formats import FORMATS
+from ensemblage.pipeline._to_anndata import write_copy
 
 FILES = Path(__file__).parent / "files"
 
@@ -427,7 +427,7 @@ def full(*_, **__):
     ("patched", "suffix", "read"),
     [
         ("ensemblage.io._stored_labels._read_format_1", "npz", Ensemble.load),
-        ("ensemblage.answer._saved._model", "model.npz", load),
+        ("ensemblage.pipeline._saved._model", "model.npz", load),
         ("numpy.lib.format.read_magic", "npy", Ensemble.open),
         ("pyarrow.parquet.ParquetFile", "parquet", Ensemble.open),
         ("pyarrow.parquet.read_table", "parquet", read_table),

@@ -44,7 +44,7 @@ from ensemblage import (
     ranking,
     read_table,
 )
-from ensemblage.answer import _of_blocks, choose_k, choose_k_monti
+from ensemblage.answer import choose_k, choose_k_monti
 from ensemblage.base.validation import parameter_constraints
 from ensemblage.generation import make_pool
 from ensemblage.io import _features
@@ -61,6 +61,7 @@ from ensemblage.metrics._coassociation import Associations
 from ensemblage.metrics._internal import _ohl
 from ensemblage.metrics._internal._geometry import Geometry
 from ensemblage.metrics._wat import weights_of
+from ensemblage.pipeline import _blocks
 
 
 def test_a_kernel_has_its_name_before_two_threads_send_it():
@@ -325,7 +326,7 @@ def test_some_rows_of_a_column_are_read_again_as_the_whole_is(tmp_path):
 
 def test_the_share_of_the_runner_up_is_what_is_left(tmp_path):
     kept = SimpleNamespace(at=lambda nearest: (nearest[:, 0], np.array([0.75, 1]), np.array([1, -1])))
-    _of_blocks._write_part(np.zeros((2, 1), dtype=int), 0, kept, str(tmp_path), None)
+    _blocks._write_part(np.zeros((2, 1), dtype=int), 0, kept, str(tmp_path), None)
     (path,) = tmp_path.iterdir()
     assert pd.read_parquet(path)["runner_up_share"].tolist() == [0.25, 0]
 

@@ -13,9 +13,9 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.neighbors import kneighbors_graph
 
 from ensemblage import LeidenPartitions, choose_resolution, plotting
-from ensemblage.answer import _choose_resolution
-from ensemblage.answer._choose_resolution import NeighbourGraphs, _plateaus, _resamples
-from ensemblage.answer._resolution_choice import Plateau, ResolutionChoice, ResolutionRow
+from ensemblage.choices import _choose_resolution
+from ensemblage.choices._choose_resolution import NeighbourGraphs, _plateaus, _resamples
+from ensemblage.choices._resolution_choice import Plateau, ResolutionChoice, ResolutionRow
 from ensemblage.generation import _nearest
 from ensemblage.generation._nearest import memberships, nearest_neighbours, neighbour_graph
 

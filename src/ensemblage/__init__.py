@@ -27,13 +27,13 @@ PLACES.update(
     ensemble_of_anndata="ensemblage.io._anndata.ensemble_of",
     ensemble_of_counts="ensemblage.io._counted_rows.ensemble_of_counts",
     features_of_parts="ensemblage.io._stored_table.features_of_parts",
-    clusters_of_blocks="ensemblage.answer._of_blocks.clusters_of_blocks",
-    write_blocks="ensemblage.answer._of_blocks.write_blocks",
-    describe_blocks="ensemblage.profiles._of_blocks.describe_blocks",
+    clusters_of_blocks="ensemblage.pipeline._blocks.clusters_of_blocks",
+    write_blocks="ensemblage.pipeline._blocks.write_blocks",
+    describe_blocks="ensemblage.pipeline._blocks.describe_blocks",
     features_of="ensemblage.io._features.features_of",
     figure="ensemblage.plotting._html.figure",
     html="ensemblage.plotting._html.html",
-    save_model="ensemblage.answer._saved.save_model",
+    save_model="ensemblage.pipeline._saved.save_model",
     page="ensemblage.report._notebook.report_of",
 )
 

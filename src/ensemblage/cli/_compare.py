@@ -173,11 +173,15 @@ def identity_of(old: LabelTable | None) -> Mapping[str, str]:
     return {} if old is None else {"align": hashlib.sha256(old.content).hexdigest()}
 
 
-def align(model: Any, old: LabelTable | None, ids: list[str]) -> None:
-    """Number the clusters as before."""
+def align_by(old: LabelTable | None, ids: Sequence[str]) -> dict[str, Any] | None:
+    """What `Model.align` gets, so that clusters are numbered as before."""
+    return None if old is None else {"reference": old.labels, "ids": ids, "reference_ids": old.ids}
+
+
+def tell_numbers(model: Any, old: LabelTable | None) -> None:
+    """Say which clusters were known."""
     if old is None:
         return
-    model.align(old.labels, ids=ids, reference_ids=old.ids)
     numbers, known = model.cluster_numbers_.tolist(), set(old.labels[old.labels >= 0].tolist())
     kept, came = [str(n) for n in numbers if n in known], [str(n) for n in numbers if n not in known]
     gone = [str(n) for n in sorted(known - set(numbers))]

@@ -412,12 +412,21 @@ def decimal_mark(
     return ("," if delimiter == ";" else "."), doubt
 
 
+FIRST = 1_000
+"""Values that are looked at before all."""
+
+
+def _has_fraction(values: NDArray[np.float64]) -> bool:
+    """Whether a number is not whole; the first ones are looked at before all."""
+    return any(bool((some % 1 > 0).any()) for some in (values[:FIRST], values))
+
+
 def _doubtful_point(columns: Sequence[Column], delimiter: str) -> Evidence | None:
     """The first cell such as 1.234, if every number with a point is such, which may be thousands of all of them.
 
     Numbers that were read at once are read again only between semicolons, and if each of them may be such.
     """
-    fractions = [c.parsed.values for c in columns if c.read_again is not None and np.any(c.parsed.values % 1 > 0)]
+    fractions = [c.parsed.values for c in columns if c.read_again is not None and _has_fraction(c.parsed.values)]
     if fractions and not (delimiter == ";" and all(map(_may_be_thousands, fractions))):
         return None
     forms = [POINT_NUMBER, COMMA_GROUPS]

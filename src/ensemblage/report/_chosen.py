@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from ensemblage.answer._chooser import CLEAR, CLOSE, FAMILY_TEXT, VIEW_TEXT, Chosen
 from ensemblage.base.text import listing
+from ensemblage.choices._chooser import CLEAR, CLOSE, FAMILY_TEXT, VIEW_TEXT, Chosen
 from ensemblage.plotting._k_curves import curves_by_number
 from ensemblage.report._charts import curve_svg
 from ensemblage.report._layout import Cell, Section, Table, hand_drawn, number, percent

@@ -6,7 +6,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from ensemblage.answer._chooser import candidate_named, candidate_text
+from ensemblage.choices._chooser import candidate_named, candidate_text
 from ensemblage.plotting import PALETTE
 from ensemblage.plotting._axes import printable
 from ensemblage.plotting._colors import UNLABELLED_COLOR

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage import plotting
-from ensemblage.answer import MethodComparison
+from ensemblage.choices._method_comparison import MethodComparison
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.metrics._agreement import agreement_with
 from ensemblage.report._figure_data import symmetric_matrix

@@ -9,7 +9,8 @@ from markupsafe import Markup
 from numpy.typing import NDArray
 
 from ensemblage import plotting
-from ensemblage.answer import KChoice, MontiChoice
+from ensemblage.choices._k_choice import KChoice
+from ensemblage.choices._monti_choice import MontiChoice
 from ensemblage.metrics import align_labels
 from ensemblage.report._drawn import boxes_svg
 from ensemblage.report._layout import Cell, Picture, Section, Table, cluster_cell, number

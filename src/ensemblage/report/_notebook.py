@@ -17,6 +17,7 @@ from ensemblage.base.text import write_text
 from ensemblage.base.validation import check_path
 from ensemblage.labels.ensemble import as_any_ensemble
 from ensemblage.profiles import profile
+from ensemblage.ranking import AverageAgreement, Discotec
 from ensemblage.report._answer import headline
 from ensemblage.report._build import render
 from ensemblage.report._profile import MOST_CELLS
@@ -75,6 +76,12 @@ class Report:
         return f"Report({headline(self.summary)}; .save(path) writes the page)"
 
 
+def rankings_of(ensemble: Any) -> list[Any]:
+    """The rankings of its partitions that a page shows."""
+    # Of fewer than three members there is no consensus to measure them by.
+    return [ranker.fit(ensemble) for ranker in [Discotec(random_state=0), AverageAgreement()][ensemble.shape[1] < 3 :]]
+
+
 def report_of(model: Any, X: Any = None, **details: Any) -> Report:
     """The page of a fitted model; see `Model.report`."""
     found: dict[str, Any] = {}
@@ -85,6 +92,7 @@ def report_of(model: Any, X: Any = None, **details: Any) -> Report:
             found["features"] = X if preprocessor is None else transform_named(preprocessor, X)
         found["column_uses"] = getattr(preprocessor, "columns_", [])
         found["k_choice"] = getattr(model, "choice_", None)
+        found["ranking"] = details.get("ranking") or rankings_of(ensemble)
     elif X is None:
         raise ValueError(
             f"X of report must be the label matrix that {type(model).__name__} was fitted to. Got none. Give it."

@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from ensemblage.answer import Plan
-from ensemblage.answer._plan import value_text
+from ensemblage.choices._plan import Plan, value_text
 from ensemblage.plotting._axes import printable
 from ensemblage.report._layout import Section, Table
 from ensemblage.report._ranking import short_repr

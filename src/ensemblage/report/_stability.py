@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage import plotting
-from ensemblage.answer import MontiChoice
+from ensemblage.choices._monti_choice import MontiChoice
 from ensemblage.metrics import consensus_cdf, item_consensus
 from ensemblage.report._layout import Picture, Section, Table, number
 from ensemblage.report._svg import picture

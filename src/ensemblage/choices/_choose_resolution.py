@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from ensemblage.answer._resolution_choice import DOUBTFUL, LEAST_JACCARD, Plateau, ResolutionChoice, ResolutionRow
 from ensemblage.base.random import task_seeds
 from ensemblage.base.text import backend_of, some
 from ensemblage.base.validation import (
@@ -25,6 +24,7 @@ from ensemblage.base.validation import (
     check_whole,
     format_value,
 )
+from ensemblage.choices._resolution_choice import DOUBTFUL, LEAST_JACCARD, Plateau, ResolutionChoice, ResolutionRow
 from ensemblage.consensus._registry import make_consensus
 from ensemblage.consensus.latent._modes import ConsensusModes
 from ensemblage.generation._clusterers import run_all

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field
+from functools import partial
 from typing import Any, ClassVar, Literal, Self, TypeVar, cast
 
 import numpy as np
@@ -12,36 +13,6 @@ from sklearn.base import clone
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 
-from ensemblage.answer._chooser import Chosen
-from ensemblage.answer._default_plan import (
-    PARAMETERS,
-    Prepared,
-    Wishes,
-    check_n_clusters,
-    check_plan,
-    check_preparation,
-    largest_asked,
-    plan_of,
-    prepare,
-    takes_distances,
-)
-from ensemblage.answer._execution import (
-    check_votes,
-    choice_of,
-    chosen_of,
-    consensus_of,
-    generated,
-    generator_of,
-    learned_weights,
-    number_of_clusters,
-    set_weights,
-    weighed,
-    weights_of_members,
-)
-from ensemblage.answer._k_choice import KChoice
-from ensemblage.answer._of_blocks import check_learned, cluster_blocks
-from ensemblage.answer._plan import Plan
-from ensemblage.answer._second_sample import SecondSample, take_second_sample
 from ensemblage.base.options import DEFAULT_SELECTION, LEARNED
 from ensemblage.base.random import seed_of
 from ensemblage.base.sklearn import BaseEstimator, ClusterMixin
@@ -55,9 +26,11 @@ from ensemblage.base.validation import (
     check_parameters,
     format_value,
 )
+from ensemblage.choices._chooser import Chosen
+from ensemblage.choices._k_choice import KChoice
+from ensemblage.choices._plan import Plan
 from ensemblage.consensus._model import BY_RULE, Assignment, Model, score_of
 from ensemblage.generation import RandomKPartitions
-from ensemblage.generation._candidates import Made
 from ensemblage.generation._dense_rows import MOST_WHOLE
 from ensemblage.io import Preprocessor
 from ensemblage.io._anndata import as_table
@@ -73,6 +46,20 @@ from ensemblage.labels.coding import (
     most_call_noise,
 )
 from ensemblage.labels.ensemble import Ensemble
+from ensemblage.pipeline._blocks import StoredData, check_learned
+from ensemblage.pipeline._default_plan import (
+    PARAMETERS,
+    Wishes,
+    check_n_clusters,
+    check_plan,
+    check_preparation,
+    largest_asked,
+    plan_of,
+    prepare,
+    takes_distances,
+)
+from ensemblage.pipeline._run import Data, Found, Settings, Watch, check_votes, run
+from ensemblage.pipeline._second_sample import SecondSample
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -280,33 +267,29 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
         if isinstance(X, FeatureBlocks):
             return self._fit_blocks(X, sample_weight=sample_weight, must_link=must_link, cannot_link=cannot_link)
         prepared = prepare(X, self.generator, self.standardize, self.impute, self.preprocessor)
-        self._take_preprocessor(prepared.preprocessor)
-        members = getattr(self.preprocessor_, "members_", [])
-        if self.generator is None and not members and isinstance(prepared.features, np.ndarray):
-            check_n_clusters(self.n_clusters, prepared.features, f"n_clusters of {type(self).__name__}", "X")
+        preprocessor, features = prepared.preprocessor, prepared.features
+        self._take_preprocessor(preprocessor)
+        members = getattr(preprocessor, "members_", [])
+        if self.generator is None and not members and isinstance(features, np.ndarray):
+            check_n_clusters(self.n_clusters, features, f"n_clusters of {type(self).__name__}", "X")
         if self.noise == VOTE:
             check_votes(self.generator, members)
         if sample_weight is not None:
-            sample_weight = check_sample_weight(sample_weight, prepared.features.shape[0])
-        wishes = self._wishes(prepared.is_anndata, sample_weight is not None)
-        self.plan_ = plan_of(prepared.features, prepared.preprocessor, wishes)
-        check_plan(self.plan_)
-        seed = seed_of(self.random_state)
-        self.choice_ = choice_of(self.plan_, prepared.features, seed, self.n_jobs)
-        made = Made()
-        self.chosen_ = chosen_of(self.plan_, prepared.features, seed, self.n_jobs, self.progress, made)
-        k = number_of_clusters(self.plan_, self.choice_, self.chosen_)
-        consensus = consensus_of(self.plan_, k, seed, self.n_jobs)
-        self.generator_ = generator_of(self.plan_, k, seed, self.n_jobs, self.progress, self.chosen_, made)
-        ensemble = self._generated(prepared, sample_weight)
-        if self.chosen_ is not None:
-            self.chosen_ = weighed(self.chosen_, made, self.generator_, self.n_jobs)
-        set_weights(consensus, self._weights(ensemble.shape[1]))
-        given = {"sample_weight": sample_weight, "must_link": must_link, "cannot_link": cannot_link}
-        given = {name: value for name, value in given.items() if value is not None}
-        consensus.fit(ensemble, **given)
-        second = take_second_sample(consensus, ensemble, self.generator_, self.chosen_, prepared.features)
-        self._take_consensus(ensemble, consensus, second)
+            sample_weight = check_sample_weight(sample_weight, features.shape[0])
+        plan = plan_of(features, preprocessor, self._wishes(prepared.is_anndata, sample_weight is not None))
+        check_plan(plan)
+        links = {"must_link": must_link, "cannot_link": cannot_link}
+        data = Data(
+            features,
+            self._members(prepared.table),
+            preprocessor.n_columns_ if members else 0,
+            preprocessor.member_weight if members else 1.0,
+            distances=partial(preprocessor.distances, prepared.table) if takes_distances(self.generator) else None,
+            sample_weight=sample_weight,
+            links={name: pairs for name, pairs in links.items() if pairs is not None},
+        )
+        settings = Settings(seed_of(self.random_state), self.n_jobs, self.noise)
+        self._take_found(run(plan, data, settings, Watch(self.progress)))
         return self
 
     def _fit_blocks(self, X: FeatureBlocks, **others: Any) -> Self:
@@ -326,10 +309,9 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
         wishes = self._wishes(False, False)
         plan = plan_of(features, preprocessor, wishes)
         check_learned(plan, largest_asked(wishes))
-        found = cluster_blocks(plan, features, seed_of(self.random_state), self.n_jobs, self.progress)
-        X._nearest = found.kept, found.nearest
-        self.plan_, self.choice_, self.chosen_, self.generator_ = plan, None, found.chosen, found.generator
-        self._take_consensus(found.ensemble, found.consensus, found.second)
+        data = StoredData(features)
+        self._take_found(run(plan, data, Settings(seed_of(self.random_state), self.n_jobs), Watch(self.progress)))
+        X._nearest = data.kept, data.nearest
         return self
 
     def _own_preprocessor(self) -> Preprocessor:
@@ -357,57 +339,14 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
         asked = self.n_clusters, self.generator, self.consensus, self.quality, self.allow_one
         return Wishes(*asked, is_anndata=is_anndata, is_weighted=is_weighted, selection=self.selection)
 
-    def _generated(self, prepared: Prepared, sample_weight: NDArray[np.int64] | None) -> Ensemble:
-        """The partitions, those that categories are among them; the generator is fitted."""
-        features, X = prepared.features, prepared.table
-        if takes_distances(self.generator):
-            features = self.preprocessor_.distances(X)
-        made_of = features if features.shape[1] else None
-        return generated(self.generator_, made_of, self._members(X), sample_weight, self.noise)
-
-    def _weights(self, n_partitions: int) -> list[float] | None:
-        """Of so many partitions, None if they are alike."""
-        if self.chosen_ is not None:
-            return learned_weights(self.generator_, self.chosen_)
-        of, n_members = self.preprocessor_, len(getattr(self.preprocessor_, "members_", []))
-        if not n_members:
-            return None
-        return weights_of_members(n_partitions - n_members, n_members, of.n_columns_, of.member_weight)
-
-    def _take_consensus(self, ensemble: Ensemble, consensus: Any, second: SecondSample | None = None) -> None:
-        """Take what a fitted consensus has found."""
-        self.ensemble_, self.consensus_, self._second = ensemble, consensus, second
-        self._take(consensus)
-
-    @classmethod
-    def _from_generator(cls, preprocessor: Preprocessor, generator: Any, seed: int) -> Self:
-        """What was made of features before they were combined."""
-        unfitted = None if generator is None else clone(generator)
-        made = cls(generator=unfitted, preprocessor=clone(preprocessor), random_state=seed)
-        made.preprocessor_, made.generator_ = preprocessor, generator
-        made.n_features_in_, made.feature_names_in_ = preprocessor.n_features_in_, preprocessor.feature_names_in_
-        return made
-
-    def _set_consensus(
-        self,
-        ensemble: Ensemble,
-        consensus: Any,
-        choice: KChoice | None,
-        chosen: Chosen | None = None,
-        second: SecondSample | None = None,
-    ) -> Self:
-        """The fitted model of what was generated and a fitted consensus of it.
-
-        Where the weights of the partitions are learned, it learns them again when it is fitted again.
-        """
-        self.choice_, self.chosen_ = choice, chosen
-        self._take_consensus(ensemble, consensus, second)
-        if chosen is not None:
-            learned = {"generator": None, "selection": LEARNED, "n_clusters": self.plan_.k}
-            self.set_params(**learned, allow_one=self.plan_.allow_one)
-            return self
-        self.set_params(n_clusters=None if choice else consensus.n_clusters, consensus=clone(consensus))
-        return self
+    def _take_found(self, found: Found) -> None:
+        """Take what a run has found."""
+        if found.plan is not None:
+            self.plan_ = found.plan
+        self.choice_, self.chosen_ = found.number.choice, found.number.chosen
+        self.ensemble_, self.generator_, self.consensus_ = found.ensemble, found.generator, found.consensus
+        self._second = found.second
+        self._take(found.consensus)
 
     def _renumber(self, places: NDArray[np.int64]) -> None:
         self.consensus_._renumber(places)
@@ -543,3 +482,22 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
     def _members(self, X: Any) -> Mapping[str, NDArray[np.int32]]:
         """The categories of X that are members of the ensemble."""
         return self.preprocessor_.members(X) if getattr(self.preprocessor_, "members_", []) else {}
+
+
+def model_of(preprocessor: Preprocessor, generator: Any, seed: int, found: Found | None = None) -> ConsensusClustering:
+    """The model that a run leaves, which makes the same when it is fitted again; before its clusters are found, too.
+
+    Where the weights of the partitions are learned, it learns them again.
+    """
+    unfitted = None if generator is None else clone(generator.set_params(progress=None))
+    model = ConsensusClustering(generator=unfitted, preprocessor=clone(preprocessor), random_state=seed)
+    model.preprocessor_, model.generator_ = preprocessor, generator
+    model._take_preprocessor(preprocessor)
+    if found is None:
+        return model
+    model._take_found(found)
+    if found.number.chosen is not None and found.plan is not None:
+        learned: dict[str, Any] = {"generator": None, "selection": LEARNED, "allow_one": found.plan.allow_one}
+        return model.set_params(**learned, n_clusters=found.plan.k)
+    k = None if found.number.choice else found.consensus.n_clusters
+    return model.set_params(n_clusters=k, consensus=clone(found.consensus))

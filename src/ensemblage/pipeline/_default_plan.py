@@ -13,9 +13,6 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from ensemblage.answer._choose_k import FEW, N_SAMPLE, default_k_range, too_few_rows
-from ensemblage.answer._chooser import MOST_CHOSEN_ON
-from ensemblage.answer._plan import Decision, Plan
 from ensemblage.base.options import DEFAULT_SELECTION, LEARNED, SELECTIONS
 from ensemblage.base.text import listing, one_line, some
 from ensemblage.base.validation import (
@@ -29,6 +26,9 @@ from ensemblage.base.validation import (
     format_value,
     n_distinct_rows,
 )
+from ensemblage.choices._choose_k import FEW, N_SAMPLE, default_k_range, too_few_rows
+from ensemblage.choices._chooser import MOST_CHOSEN_ON
+from ensemblage.choices._plan import Decision, Plan
 from ensemblage.consensus._base import BaseConsensus
 from ensemblage.consensus._method import METHODS, check_k
 from ensemblage.consensus._own import OwnConsensus, parameter_for_k

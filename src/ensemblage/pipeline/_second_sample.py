@@ -12,11 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 
-from ensemblage.answer._chooser import Chosen
-from ensemblage.answer._execution import learned_weights
 from ensemblage.base.random import task_seeds
+from ensemblage.choices._chooser import Chosen, learned_weights
 from ensemblage.consensus._model import Assignment
 from ensemblage.generation._clusterers import nearest_rows
 from ensemblage.generation._dense_rows import dense_rows
@@ -63,22 +61,13 @@ class SecondSample(NamedTuple):
         return self._replace(association=self.association.reorder(np.argsort(places)))
 
 
-def has_second_sample(consensus: Any, generator: Any, chosen: Chosen | None) -> bool:
-    """Whether weights were learned, objects drawn, and clusters found by a fitted consensus."""
-    return chosen is not None and generator._is_of_sample and consensus.n_clusters_ > 1
+def has_second_sample(consensus: Any, generator: Any) -> bool:
+    """Whether objects were drawn, and clusters found by a fitted consensus."""
+    return bool(generator._is_of_sample and consensus.n_clusters_ > 1)
 
 
-def take_second_sample(
-    consensus: Any, ensemble: Ensemble, generator: Any, chosen: Chosen | None, features: Matrix
-) -> SecondSample | None:
-    """Give the consensus, (n,) clusters, the certainty of both samples; None, and nothing, where all objects were
-    clustered or are one cluster.
-
-    ``generator`` has made the ensemble of features, (n, m).
-    """
-    if chosen is None or not has_second_sample(consensus, generator, chosen):
-        return None
-    again = second_generator(generator)
+def second_of_memory(consensus: Any, ensemble: Ensemble, again: Any, chosen: Chosen, features: Matrix) -> SecondSample:
+    """Give the consensus, (n,) clusters, the certainty of both samples; ``again`` is a `second_generator`."""
     rows = dense_rows(features, again.sample_size, again.random_state, again.n_jobs)
     again._fit_kept(features[rows])
     nearest, k = nearest_rows(again._fit_X, features, again.n_jobs), consensus.n_clusters_
@@ -92,9 +81,10 @@ def second_seed(seed: int) -> int:
     return int(task_seeds(seed, 1)[0])
 
 
-def second_generator(generator: Any) -> Any:
+def second_generator(generator: Any, n_jobs: int | None, progress: Any) -> Any:
     """What makes the same partitions of another sample, unfitted."""
-    return clone(generator).set_params(random_state=second_seed(generator.random_state))
+    others = {"random_state": second_seed(generator.random_state), "n_jobs": n_jobs, "progress": progress}
+    return type(generator)(**{**generator.get_params(deep=False), **others})
 
 
 def count_places(

@@ -14,8 +14,6 @@ from scipy.spatial.distance import pdist, squareform
 from sklearn.metrics import silhouette_score
 from sklearn.utils import check_array
 
-from ensemblage.answer._agreed_k import agreement_up_to_root, most_agreed, numbers_up_to_root
-from ensemblage.answer._k_choice import LIKELY, VOTERS, KChoice, KRow
 from ensemblage.base.features import FILL, features_checked
 from ensemblage.base.options import Message, Option
 from ensemblage.base.random import sample_rows, task_seeds
@@ -31,6 +29,8 @@ from ensemblage.base.validation import (
     format_value,
     n_distinct_rows,
 )
+from ensemblage.choices._agreed_k import agreement_up_to_root, most_agreed, numbers_up_to_root
+from ensemblage.choices._k_choice import LIKELY, VOTERS, KChoice, KRow
 from ensemblage.consensus.voting._ada_cvote import CumulativeVoting
 from ensemblage.generation import RandomKPartitions
 from ensemblage.generation._candidates import NUMBERS

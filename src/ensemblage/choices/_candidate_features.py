@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.answer._partition_features import NAMES, measure_partitions, partitions_at_once
+from ensemblage.choices._partition_features import NAMES, measure_partitions, partitions_at_once
 from ensemblage.generation._candidates import Origin, Pool, Space
 from ensemblage.generation._diverse import MOST_FULL
 from ensemblage.generation._views import MOST_COMPONENTS, VIEWS, Matrix, principal_components

@@ -15,11 +15,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.answer._agreed_k import EVERY, numbers_around
-from ensemblage.answer._candidate_features import CONSENSUS, Described, describe, describe_again, feature_names
-from ensemblage.answer._candidate_pool import all_candidates, numbers_beside
-from ensemblage.answer._trees import Trees
 from ensemblage.base.random import settled_rows
+from ensemblage.choices._agreed_k import EVERY, numbers_around
+from ensemblage.choices._candidate_features import CONSENSUS, Described, describe, describe_again, feature_names
+from ensemblage.choices._candidate_pool import all_candidates, numbers_beside
 from ensemblage.generation._candidates import Labels, Made, Origin, Pool, larger_numbers, numbers_of_clusters
 from ensemblage.generation._views import Matrix
 
@@ -32,6 +31,37 @@ LEAST_WEIGHT = 1e-3
 """Of a candidate, in weights of the heaviest: what weighs less is left out."""
 NO_WEIGHT = 1e-9
 """Of partitions that are made and were left out."""
+
+
+class Trees(NamedTuple):
+    """Regression trees whose values add up; nodes of all trees one after another."""
+
+    feature: NDArray[np.int16]
+    """(N,) that a node asks for; -1 of a leaf."""
+    threshold: NDArray[np.float64]
+    """(N,) up to which the left child is next; of a leaf its value."""
+    left: NDArray[np.int16]
+    """(N,) the left child, counted from the first node of its tree; the right one follows it."""
+    missing_left: NDArray[np.bool_]
+    """(N,) where a row goes that lacks the feature."""
+    roots: NDArray[np.int64]
+    """(T,) first node of each tree."""
+    base: float
+    """What is added to the sum."""
+
+    def predict(self, X: NDArray[np.float32]) -> NDArray[np.float64]:
+        """(n,) sums over the trees for the rows of X, (n, q). O(n T depth) time, O(n T) memory."""
+        at = np.repeat(self.roots[None], len(X), axis=0)
+        rows = np.arange(len(X))[:, None]
+        while True:
+            feature = self.feature[at]
+            is_inner = feature >= 0
+            if not is_inner.any():
+                return np.asarray(self.base + self.threshold[at].sum(axis=1))
+            values = X[rows, np.maximum(feature, 0)].astype(np.float64)
+            goes_left = np.where(np.isnan(values), self.missing_left[at], values <= self.threshold[at])
+            child = self.roots[None] + self.left[at] + ~goes_left
+            at = np.where(is_inner, child, at)
 
 
 class Shipped(NamedTuple):
@@ -202,6 +232,11 @@ def weigh_again(chosen: Chosen, made: Made, partitions: Mapping[Origin, Labels],
     weighed = {tuple(of): labels[made.compared] for of, labels in partitions.items() if tuple(of) in chosen.weights}
     again = made.rated.again({of: labels for of, labels in weighed.items() if (labels != labels[0]).any()}, n_jobs)
     return replace(chosen, weights=_weights(again)) if again else chosen
+
+
+def learned_weights(generator: Any, chosen: Chosen) -> list[float]:
+    """(p,) of the partitions of a fitted `ScaledPartitions`; one that it left out weighs next to nothing."""
+    return [chosen.weights.get(candidate, NO_WEIGHT) for candidate in generator._candidates]
 
 
 class Rated(NamedTuple):

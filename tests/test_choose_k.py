@@ -31,8 +31,16 @@ from ensemblage.cli import main
 from ensemblage.generation._pools import cut_children
 from ensemblage.stability import cluster_stability
 from ensemblage.stability._reference import UnimodalComponents
-from ensemblage.stability._small_kmeans import PairKMeans, Pairs, SmallKMeans, squares_of_pairs
-from ensemblage.stability._structure import Structure, cluster_statistics, compare_with_cloud, p_value_of
+from ensemblage.stability._structure import (
+    PairKMeans,
+    Pairs,
+    SmallKMeans,
+    Structure,
+    cluster_statistics,
+    compare_with_cloud,
+    p_value_of,
+    squares_of_pairs,
+)
 
 FAST = {"n_references": 39, "n_splits": 4, "n_partitions": 15}
 
@@ -187,7 +195,7 @@ def test_many_features_by_distances():
     X = source.normal(size=(90, 60)) + 2 * source.normal(size=(3, 60))[np.repeat(range(3), 30)]
     found = choose_k(X, range(2, 6), random_state=0, **FAST)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("ensemblage.stability._small_kmeans.WIDE", 1_000)
+        patch.setattr("ensemblage.stability._structure.WIDE", 1_000)
         same = choose_k(X, range(2, 6), random_state=0, **FAST)
     assert (found.best, found.votes, found.structure) == (same.best, same.votes, same.structure)
     assert found.best == 3

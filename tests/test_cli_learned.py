@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_wine, make_blobs
 
 from ensemblage import ConsensusClustering, default_plan, load, read_table
-from ensemblage.base.selections import DEFAULT_SELECTION
+from ensemblage.base.options import DEFAULT_SELECTION
 from ensemblage.cli import main
 from ensemblage.generation._candidates import Made
 from ensemblage.pipeline._repeats import Repeat, learned_generator

@@ -21,7 +21,7 @@ from click.testing import CliRunner
 
 import ensemblage.__main__
 from ensemblage import Ensemble
-from ensemblage.base import lock as _lock
+from ensemblage.base import atomic as _lock
 from ensemblage.cli import _analysis, _options, main
 from ensemblage.cli._answer import clusters_text
 from ensemblage.generation import RandomKPartitions, write_partitions
@@ -140,7 +140,7 @@ def test_a_folder_that_another_command_takes_away(tmp_path, ensemble, monkeypatc
     assert names(tmp_path / "out") == WRITTEN
 
 
-HOLDS = "import sys, time; from pathlib import Path; from ensemblage.base import lock as _lock\n"
+HOLDS = "import sys, time; from pathlib import Path; from ensemblage.base import atomic as _lock\n"
 HOLDS += "with _lock.only_user(Path(sys.argv[1])): print('held', flush=True); time.sleep(600)\n"
 
 

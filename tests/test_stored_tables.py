@@ -330,7 +330,7 @@ def test_a_full_disk_leaves_nothing(folder, tmp_path, monkeypatch):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     features = FeatureBlocks.open(folder, scratch=tmp_path)
-    monkeypatch.setattr("ensemblage.io._stored_cells.write_array", full)
+    monkeypatch.setattr("ensemblage.io._stored_table.write_array", full)
     with pytest.raises(ValueError, match="must have room"):
         ConsensusClustering(3, random_state=1).fit(features)
     assert list(tmp_path.iterdir()) == []

@@ -15,9 +15,9 @@ from sklearn.metrics import silhouette_score
 from sklearn.utils import check_array
 
 from ensemblage.base.features import FILL, features_checked
-from ensemblage.base.frames import backend_of
 from ensemblage.base.options import Message, Option
 from ensemblage.base.random import sample_rows, task_seeds
+from ensemblage.base.text import backend_of
 from ensemblage.base.validation import (
     MOST_TASKS,
     Flag,
@@ -34,28 +34,31 @@ from ensemblage.choices._k_choice import LIKELY, VOTERS, KChoice, KRow
 from ensemblage.consensus.voting._ada_cvote import CumulativeVoting
 from ensemblage.generation import RandomKPartitions
 from ensemblage.generation._candidates import NUMBERS
+from ensemblage.generation._clusterers import run_all
 from ensemblage.generation._diverse import can_be_diverse
-from ensemblage.generation._parallel import run_all
 from ensemblage.generation._pools import cut_children
 from ensemblage.io import Preprocessor, Table
-from ensemblage.io._anndata_features import as_table
+from ensemblage.io._anndata import as_table
 from ensemblage.io._encoding import IMPUTE
 from ensemblage.io._scaling import AUTO, scaling_of
 from ensemblage.labels.coding import as_frame
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.stability import PredictionStrength, prediction_strength
+from ensemblage.stability._clusters import Cells
 from ensemblage.stability._gap import Gaps, first_that_lasts, gaps
-from ensemblage.stability._jaccard import Cells
-from ensemblage.stability._persistence import count_components
 from ensemblage.stability._reference import UnimodalComponents
-from ensemblage.stability._small_kmeans import PairKMeans, Pairs, SmallKMeans, squares_of_pairs
 from ensemblage.stability._structure import (
     ClusterStatistics,
     Comparison,
+    PairKMeans,
+    Pairs,
+    SmallKMeans,
     Stops,
     Structure,
     compare_with_cloud,
+    count_components,
     p_value_of,
+    squares_of_pairs,
 )
 
 N_STARTS = 10

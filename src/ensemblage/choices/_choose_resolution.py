@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from ensemblage.base.frames import backend_of
 from ensemblage.base.random import task_seeds
-from ensemblage.base.text import some
+from ensemblage.base.text import backend_of, some
 from ensemblage.base.validation import (
     FRACTION,
     Number,
@@ -28,6 +27,7 @@ from ensemblage.base.validation import (
 from ensemblage.choices._resolution_choice import DOUBTFUL, LEAST_JACCARD, Plateau, ResolutionChoice, ResolutionRow
 from ensemblage.consensus._registry import make_consensus
 from ensemblage.consensus.latent._modes import ConsensusModes
+from ensemblage.generation._clusterers import run_all
 from ensemblage.generation._communities import (
     ALGORITHMS,
     OBJECTIVES,
@@ -37,15 +37,13 @@ from ensemblage.generation._communities import (
     quality,
 )
 from ensemblage.generation._graphs import as_graph
-from ensemblage.generation._neighbours import Neighbours, nearest_neighbours, neighbour_graph
-from ensemblage.generation._parallel import run_all
+from ensemblage.generation._nearest import Neighbours, nearest_neighbours, neighbour_graph
 from ensemblage.io import Preprocessor
-from ensemblage.io._anndata_features import matrix_of
-from ensemblage.io._anndata_read import open_anndata
+from ensemblage.io._anndata import matrix_of, open_anndata
 from ensemblage.io._formats import CELLS, format_of
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.metrics._agreement import agreement_matrix
-from ensemblage.metrics._element_similarity import inconsistency
+from ensemblage.metrics._partition_distance import inconsistency
 from ensemblage.stability import member_stability
 
 RESOLUTIONS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0, 1.25, 1.5, 2.0, 2.5, 3.0)

@@ -9,9 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.base.frames import to_frame
-from ensemblage.base.registered import figure, html
-from ensemblage.base.text import listing, text_table
+from ensemblage.base.lazy import figure, html
+from ensemblage.base.text import listing, text_table, to_frame
 from ensemblage.stability._structure import Structure
 
 VOTERS = ("prediction strength", "lifetime", "gap", "components", "silhouette")

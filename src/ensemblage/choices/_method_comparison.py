@@ -9,11 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ensemblage.base.frames import backend_of, to_frame
+from ensemblage.base.lazy import figure
 from ensemblage.base.memory import MAX_BYTES
 from ensemblage.base.random import task_seeds
-from ensemblage.base.registered import figure
-from ensemblage.base.text import text_table
+from ensemblage.base.text import backend_of, text_table, to_frame
 from ensemblage.base.validation import Jobs, check_bytes, check_choice, check_progress, check_value, check_whole
 from ensemblage.consensus._method import METHODS
 from ensemblage.consensus._registry import make_consensus

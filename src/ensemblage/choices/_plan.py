@@ -8,7 +8,7 @@ from itertools import groupby, zip_longest
 from textwrap import wrap
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from ensemblage.base.registered import html
+from ensemblage.base.lazy import html
 
 T = TypeVar("T")
 VALUE_WIDTH, REASON_WIDTH = 40, 64

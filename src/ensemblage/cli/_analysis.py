@@ -40,8 +40,7 @@ from ensemblage.cli._progress import progress_bar, tell, tell_notes
 from ensemblage.cli._seconds import WRITE, Seconds
 from ensemblage.cli._source import Source
 from ensemblage.io import Preprocessor
-from ensemblage.io._features import Features
-from ensemblage.io._members import Members
+from ensemblage.io._features import Features, Members
 from ensemblage.kernels._jit import told_of_compiling
 from ensemblage.pipeline._consensus_clustering import model_of
 from ensemblage.pipeline._describe import METHODS_COMPARED, PAGE, Wanted, describe, modes_of, summary_of

@@ -17,18 +17,17 @@ from ensemblage import (
     SubspacePartitions,
     USpecPartitions,
 )
-from ensemblage.base.options import Option
-from ensemblage.base.selections import BY_CONSENSUS, DEFAULT_SELECTION, LEARNED
+from ensemblage.base.options import BY_CONSENSUS, DEFAULT_SELECTION, LEARNED, Option
 from ensemblage.choices._chooser import candidate_named, candidate_text
 from ensemblage.choices._plan import Plan
 from ensemblage.cli._options import option_text
 from ensemblage.cli._progress import tell_notes
 from ensemblage.cli._source import Source
 from ensemblage.generation._candidates import pairs_of
+from ensemblage.generation._clusterers import fewer_clusters_text
 from ensemblage.generation._diverse import numbers_near
+from ensemblage.generation._kmeans import N_STEPS
 from ensemblage.generation._mixed import N_ALGORITHMS
-from ensemblage.generation._parallel import fewer_clusters_text
-from ensemblage.generation._sampled_kmeans import N_STEPS
 from ensemblage.io._features import Features
 from ensemblage.pipeline._default_plan import default_method
 from ensemblage.pipeline._run import Data

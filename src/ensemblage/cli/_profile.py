@@ -12,8 +12,8 @@ import numpy as np
 from ensemblage.base.text import write_csv
 from ensemblage.cli._source import Source, rows_of_members
 from ensemblage.io import read_table
-from ensemblage.io._members import Members
-from ensemblage.io._roles import assign_roles
+from ensemblage.io._features import Members
+from ensemblage.io._table import assign_roles
 from ensemblage.pipeline._describe import drop_columns
 from ensemblage.profiles import Profile, profile
 from ensemblage.profiles._record import VariableRow

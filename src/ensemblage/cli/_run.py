@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage import Ensemble, load, make_consensus
-from ensemblage.base.options import Option
-from ensemblage.base.selections import BY_CONSENSUS, LEARNED
+from ensemblage.base.options import BY_CONSENSUS, LEARNED, Option
 from ensemblage.choices._plan import Plan
 from ensemblage.cli._analysis import (
     Analysed,

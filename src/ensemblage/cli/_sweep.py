@@ -24,9 +24,9 @@ from ensemblage.cli._progress import progress_bar, tell, tell_notes
 from ensemblage.cli._seconds import WRITE, Seconds
 from ensemblage.cli._source import FEATURE_OPTIONS, USUAL, CellSource, Source, alert_notes
 from ensemblage.generation._graphs import as_graph
-from ensemblage.io._anndata_features import classes_of
+from ensemblage.io._anndata import classes_of
 from ensemblage.io._bytes import read_bytes
-from ensemblage.io._labels import as_labels
+from ensemblage.io._column import as_labels
 from ensemblage.pipeline._saved import save_model
 from ensemblage.pipeline._to_anndata import columns_of, notes_of, write_copy
 from ensemblage.report._sweep import sweep_page, sweep_summary

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ensemblage.io import Table
 from ensemblage.io._alerts import NAMES
 from ensemblage.io._column import Column
-from ensemblage.io._roles import name_columns
+from ensemblage.io._table import name_columns
 from ensemblage.pipeline._describe import Thinned
 from ensemblage.profiles import thin_counts
 

@@ -23,7 +23,7 @@ from ensemblage.generation._candidates import Made
 from ensemblage.generation._clusterers import nearest_rows
 from ensemblage.generation._dense_rows import MOST_OF_SAMPLE, MOST_WHOLE, are_dense, drawn_rows
 from ensemblage.io._feature_blocks import FeatureBlocks, StoredFeatures
-from ensemblage.io._stored_cells import TableFeatures
+from ensemblage.io._stored_table import TableFeatures
 from ensemblage.labels.blocks import MemoryRows
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.labels.threads import SUM_ROWS, one_native_thread, row_blocks, thread_count

@@ -13,8 +13,8 @@ from sklearn.base import clone
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 
+from ensemblage.base.options import DEFAULT_SELECTION, LEARNED
 from ensemblage.base.random import seed_of
-from ensemblage.base.selections import DEFAULT_SELECTION, LEARNED
 from ensemblage.base.sklearn import BaseEstimator, ClusterMixin
 from ensemblage.base.validation import (
     Constraints,
@@ -33,9 +33,9 @@ from ensemblage.consensus._model import BY_RULE, Assignment, Model, score_of
 from ensemblage.generation import RandomKPartitions
 from ensemblage.generation._dense_rows import MOST_WHOLE
 from ensemblage.io import Preprocessor
-from ensemblage.io._anndata_features import as_table
+from ensemblage.io._anndata import as_table
 from ensemblage.io._feature_blocks import FeatureBlocks
-from ensemblage.io._stored_cells import TableFeatures
+from ensemblage.io._stored_table import TableFeatures
 from ensemblage.labels.coding import (
     MISSING,
     NOISE_RULES,

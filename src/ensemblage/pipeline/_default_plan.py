@@ -13,7 +13,7 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from ensemblage.base.selections import DEFAULT_SELECTION, LEARNED, SELECTIONS
+from ensemblage.base.options import DEFAULT_SELECTION, LEARNED, SELECTIONS
 from ensemblage.base.text import listing, one_line, some
 from ensemblage.base.validation import (
     Constraints,
@@ -38,9 +38,9 @@ from ensemblage.generation._base import BasePartitions
 from ensemblage.generation._candidates import larger_numbers, numbers_of_clusters
 from ensemblage.generation._dense_rows import KEPT, MOST_OF_SAMPLE, NTH, size_of_sample
 from ensemblage.generation._diverse import can_be_diverse, have_neighbours, numbers_near
-from ensemblage.generation._sampled_kmeans import N_STEPS
+from ensemblage.generation._kmeans import N_STEPS
 from ensemblage.io import Preprocessor
-from ensemblage.io._anndata_features import as_table
+from ensemblage.io._anndata import as_table
 from ensemblage.io._encoding import IMPUTE, ColumnUse
 from ensemblage.io._scaling import ALIKE, AUTO, AlikeScaler, in_digits, scaling_of
 from ensemblage.labels.coding import check_sample_weight

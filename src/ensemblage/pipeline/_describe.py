@@ -17,8 +17,7 @@ from ensemblage.choices._method_comparison import MethodComparison, compare_meth
 from ensemblage.consensus import METHODS, ConsensusModes
 from ensemblage.counting._contingency import table_cells
 from ensemblage.io import Table
-from ensemblage.io._features import Features
-from ensemblage.io._members import Members
+from ensemblage.io._features import Features, Members
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.pipeline._repeats import indices_without_columns, repeat_of, stability_of
 from ensemblage.pipeline._run import Found, Settings, Watch

@@ -21,7 +21,7 @@ from ensemblage._version import __version__
 from ensemblage.base.validation import check_path
 from ensemblage.consensus._method import METHODS
 from ensemblage.io._archive import Archive, is_damage, write_archive
-from ensemblage.io._npz import check_coded
+from ensemblage.io._stored_labels import check_coded
 from ensemblage.labels.blocks import LabelRows, MembershipRows, MemoryRows
 from ensemblage.labels.coding import CodedColumns
 from ensemblage.labels.ensemble import Ensemble
@@ -42,17 +42,17 @@ PARTS = {
         ("labels.rows", "Rows"),
         ("labels.soft", "SoftCoding"),
         ("metrics._certainty", "Association"),
-        ("metrics._link_association", "LinkAssociation"),
+        ("metrics._certainty", "LinkAssociation"),
         ("stability._structure", "Structure"),
-        ("io._categories", "CategoryEncoder"),
         ("io._encoding", "ColumnUse"),
         ("io._encoding", "Encoded"),
         ("io._encoding", "Encoding"),
-        ("io._encoding", "NearestImputer"),
-        ("io._encoding", "Options"),
         ("io._preprocessor", "Preprocessor"),
         ("io._scaling", "AlikeScaler"),
         ("io._scaling", "BlockScaler"),
+        ("io._scaling", "CategoryEncoder"),
+        ("io._scaling", "NearestImputer"),
+        ("io._scaling", "Options"),
     ),
     "ensemblage.consensus": (
         ("_lifetime", "Hierarchy"),
@@ -91,14 +91,14 @@ PARTS = {
         ("_genie", "GeniePartitions"),
         ("_greedy", "GreedyPartitions"),
         ("_greedy_stages", "Stage"),
+        ("_kmeans", "SampledKMeans"),
+        ("_kmeans", "SphericalKMeans"),
         ("_leiden", "LeidenPartitions"),
         ("_mixed", "MixedPartitions"),
-        ("_random_features", "ProjectionPartitions"),
-        ("_random_features", "SubspacePartitions"),
         ("_random_k", "RandomKPartitions"),
+        ("_resampled", "ProjectionPartitions"),
         ("_resampled", "ResampledPartitions"),
-        ("_sampled_kmeans", "SampledKMeans"),
-        ("_spherical", "SphericalKMeans"),
+        ("_resampled", "SubspacePartitions"),
         ("_uspec", "Representatives"),
         ("_uspec", "USpec"),
         ("_uspec", "USpecPartitions"),

@@ -16,7 +16,7 @@ from ensemblage._version import __version__
 from ensemblage.base.atomic import Place
 from ensemblage.base.options import Message, Option
 from ensemblage.base.validation import check_fitted, check_flag, format_value
-from ensemblage.io._anndata_read import File, library, open_anndata
+from ensemblage.io._anndata import File, library, open_anndata
 from ensemblage.metrics import verdicts
 from ensemblage.metrics._certainty import VERDICTS
 

@@ -7,7 +7,7 @@ from ensemblage.base.text import some
 from ensemblage.report._layout import Section, Table, number
 from ensemblage.report._ranking import short_repr
 from ensemblage.stability import MergedClusters
-from ensemblage.stability._split_records import p_text
+from ensemblage.stability._records import p_text
 
 Summary = Mapping[str, Any]
 

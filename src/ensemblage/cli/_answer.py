@@ -123,7 +123,7 @@ def _cluster_descriptions(found: Mapping[str, Any] | None) -> Iterable[tuple[str
 
 def drivers_text(drivers: str) -> str:
     """What describes a cluster, as a sentence without a subject."""
-    from ensemblage.profiles._words import NOTHING
+    from ensemblage.profiles._effects import NOTHING
 
     return f"{drivers[:1].upper()}{drivers[1:]}." if drivers else NOTHING
 

@@ -16,7 +16,7 @@ from ensemblage.io._features import Features
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.metrics._agreement import agreement_with
 from ensemblage.profiles import Profile
-from ensemblage.profiles._separation import separations
+from ensemblage.profiles._effects import separations
 
 MOST_COLUMNS = 20
 """That are left out in turn."""

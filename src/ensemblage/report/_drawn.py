@@ -10,7 +10,7 @@ from markupsafe import Markup
 from ensemblage.plotting import PALETTE
 from ensemblage.plotting._axes import printable
 from ensemblage.plotting._profiles import level_colors
-from ensemblage.profiles._words import date_text, number_text, percent_text
+from ensemblage.profiles._effects import date_text, number_text, percent_text
 
 INK, SOFT, LINE = "#1f2328", "#57606a", "#d0d7de"
 _WIDTH, _ROW, _TITLE, _AXIS, LETTER = 300, 19, 24, 34, 6.4

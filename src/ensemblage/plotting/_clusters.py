@@ -10,11 +10,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from ensemblage.base.validation import MOST_OBJECTS, check_numbers, check_whole, format_value
 
-from ._axes import Axes, axes_or_new, label_ticks, remove_frame
-from ._checks import whole_numbers
-from ._colors import UNLABELLED_COLOR, cluster_colors
+from ._axes import (
+    UNLABELLED_COLOR,
+    Axes,
+    axes_or_new,
+    cluster_colors,
+    in_style,
+    label_ticks,
+    remove_frame,
+    whole_numbers,
+)
 from ._models import is_model
-from ._style import in_style
 
 _MOST_NUMBERS = 12
 _TINY = 10

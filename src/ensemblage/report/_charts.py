@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from ensemblage.plotting import PALETTE
-from ensemblage.plotting._axes import printable
-from ensemblage.plotting._colors import UNLABELLED_COLOR
+from ensemblage.plotting._axes import UNLABELLED_COLOR, printable
 from ensemblage.plotting._scatter import name_places
 from ensemblage.report._drawn import INK, LETTER, LINE, SOFT, line, nice_ticks, rect, svg, text, width_of
 

@@ -8,8 +8,7 @@ from markupsafe import Markup
 from numpy.typing import NDArray
 
 from ensemblage.plotting import PALETTE
-from ensemblage.plotting._axes import printable
-from ensemblage.plotting._colors import UNLABELLED_COLOR
+from ensemblage.plotting._axes import UNLABELLED_COLOR, printable
 from ensemblage.report._charts import Frame
 from ensemblage.report._drawn import INK, LETTER, SOFT, line, rect, svg, text
 

@@ -8,8 +8,7 @@ from markupsafe import Markup
 
 from ensemblage.answer._chooser import candidate_named, candidate_text
 from ensemblage.plotting import PALETTE
-from ensemblage.plotting._axes import printable
-from ensemblage.plotting._colors import UNLABELLED_COLOR
+from ensemblage.plotting._axes import UNLABELLED_COLOR, printable
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from ensemblage import plotting
 from ensemblage.metrics._certainty import VERDICTS, verdicts
-from ensemblage.plotting._axes import printable
-from ensemblage.plotting._colors import UNLABELLED_COLOR
+from ensemblage.plotting._axes import UNLABELLED_COLOR, printable
 from ensemblage.report._certainty import ObjectCertainty
 from ensemblage.report._charts import places_of_points, points_svg
 from ensemblage.report._figure_data import nan_array

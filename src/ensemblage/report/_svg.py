@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from markupsafe import Markup
 
-from ensemblage.plotting._style import NO_METADATA, figure_style
+from ensemblage.plotting._axes import NO_METADATA, figure_style
 from ensemblage.report._layout import Picture
 
 if TYPE_CHECKING:

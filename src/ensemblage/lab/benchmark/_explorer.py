@@ -23,7 +23,7 @@ from ensemblage.lab.benchmark._kinds import KINDS_OF_DATA
 from ensemblage.lab.benchmark._sets import BenchmarkSet
 from ensemblage.lab.benchmark._tables import StoredBoard, StoredLine
 from ensemblage.plotting import PALETTE
-from ensemblage.plotting._colors import UNLABELLED_COLOR
+from ensemblage.plotting._axes import UNLABELLED_COLOR
 from ensemblage.report._layout import CopyText, Picture, Section, Table, plural, text_table
 from ensemblage.report._page import render_page
 

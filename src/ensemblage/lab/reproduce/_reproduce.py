@@ -28,7 +28,7 @@ from ensemblage.lab.reproduce._results import Results, read_results
 from ensemblage.lab.reproduce._runs import Data, Execution, Plan, units_of
 from ensemblage.lab.reproduce._tables import exact_row, plot, to_markdown, write_rows
 from ensemblage.labels.threads import thread_count
-from ensemblage.plotting._style import figure_style
+from ensemblage.plotting._axes import figure_style
 from ensemblage.report._layout import plural
 from ensemblage.report._svg import to_svg
 

@@ -19,8 +19,7 @@ from ensemblage.lab.reproduce.papers import (
     untested,
 )
 from ensemblage.lab.reproduce.papers.sinorina import protocol
-from ensemblage.plotting._axes import new_axes, remove_frame
-from ensemblage.plotting._colors import PALETTE
+from ensemblage.plotting._axes import PALETTE, new_axes, remove_frame
 from ensemblage.report._layout import plural
 
 # ---- Tables and figures ----

@@ -16,7 +16,7 @@ from ensemblage.base.selections import DEFAULT_SELECTION
 from ensemblage.cli import _run, main
 from ensemblage.cli._resampling import GeneratedConsensus, learned_generator
 from ensemblage.profiles import _effects
-from ensemblage.report._chosen import chosen_summary
+from ensemblage.report._decided import chosen_summary
 
 WINE = load_wine(as_frame=True).data[["alcohol", "flavanoids", "color_intensity", "proline"]]
 GAPS = WINE.mask(np.random.default_rng(0).random(WINE.shape) < 0.05)

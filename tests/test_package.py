@@ -228,7 +228,7 @@ def texts_of(tree):
 
 # The page of a run ends with commands to copy, made from the command that the shell gave it. The leaderboard has those
 # that submit a method.
-SHELL = ("ensemblage.cli", "ensemblage.report._next", "ensemblage.lab.benchmark._explorer")
+SHELL = ("ensemblage.cli", "ensemblage.report._sections", "ensemblage.lab.benchmark._explorer")
 
 
 def test_only_the_shell_spells_flags():

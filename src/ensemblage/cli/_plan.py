@@ -9,8 +9,8 @@ from ensemblage.answer._plan import value_text
 from ensemblage.cli._generation import DIVERSE, GENIE, INDEPENDENT, SCALED, Generation
 from ensemblage.generation._dense_rows import size_of_sample
 from ensemblage.generation._diverse import MOST_FULL
+from ensemblage.report._figure_data import may_try_umap
 from ensemblage.report._layout import plural
-from ensemblage.report._projection import may_try_umap
 
 LONG = 120
 """Seconds from which minutes are said."""

@@ -24,8 +24,7 @@ from ensemblage.lab.benchmark._sets import BenchmarkSet
 from ensemblage.lab.benchmark._tables import StoredBoard, StoredLine
 from ensemblage.plotting import PALETTE
 from ensemblage.plotting._axes import UNLABELLED_COLOR
-from ensemblage.report._layout import CopyText, Picture, Section, Table, plural, text_table
-from ensemblage.report._page import render_page
+from ensemblage.report._layout import CopyText, Picture, Section, Table, plural, render_page, text_table
 
 UNIT = 10_000
 """Scores stand in the page as whole numbers of this part."""

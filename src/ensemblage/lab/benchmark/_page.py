@@ -28,9 +28,7 @@ from ensemblage.lab.benchmark._sets import BenchmarkSet
 from ensemblage.lab.benchmark._tables import POINTS, SCHEMA, SCOPES, read_board
 from ensemblage.plotting import PALETTE
 from ensemblage.plotting._axes import figure_style
-from ensemblage.report._layout import Picture, Section, Table, plural, text_table
-from ensemblage.report._page import render_page
-from ensemblage.report._svg import to_svg
+from ensemblage.report._layout import Picture, Section, Table, plural, render_page, text_table, to_svg
 
 COLUMNS = [
     *("entry", "pool", "mean", "95 % of it", "finished", "of common", "AMI", "NCA", "regret", "gain"),

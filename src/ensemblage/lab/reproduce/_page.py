@@ -14,9 +14,7 @@ from ensemblage.lab.reproduce._paper import FAILS, HOLDS, UNTESTED, Claim, Paper
 from ensemblage.lab.reproduce._results import Results
 from ensemblage.lab.reproduce._tables import ours_text, plot, published_text
 from ensemblage.report._layout import Cell as ShownCell
-from ensemblage.report._layout import ClusterCell, Picture, Section, Table, plural, text_table
-from ensemblage.report._page import render_page
-from ensemblage.report._svg import to_svg
+from ensemblage.report._layout import ClusterCell, Picture, Section, Table, plural, render_page, text_table, to_svg
 
 COLORS = {WITHIN: "#009e73", DIFFERS: "#d55e00", UNKNOWN: "#8c8c8c", HOLDS: "#009e73", FAILS: "#d55e00"}
 WIDEST_COLUMN = 7.0

@@ -29,8 +29,7 @@ from ensemblage.lab.reproduce._runs import Data, Execution, Plan, units_of
 from ensemblage.lab.reproduce._tables import exact_row, plot, to_markdown, write_rows
 from ensemblage.labels.threads import thread_count
 from ensemblage.plotting._axes import figure_style
-from ensemblage.report._layout import plural
-from ensemblage.report._svg import to_svg
+from ensemblage.report._layout import plural, to_svg
 
 RESULTS, INDEX = "results.sqlite", "index.html"
 

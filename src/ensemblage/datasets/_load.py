@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -270,13 +270,17 @@ class Printed(NamedTuple):
 def printed_table() -> tuple[Printed, ...]:
     """Every data set of every paper."""
     with files("ensemblage.datasets").joinpath("printed.csv").open(encoding="utf-8") as file:
-        return tuple(_printed_row(row) for row in csv.DictReader(file))
-
-
-def _printed_row(row: Mapping[str, str]) -> Printed:
-    k = row["n_classes"]
-    sizes = int(row["n_objects"]), int(row["n_features"]), int(k) if k else None
-    return Printed(row["paper"], row["printed"], row["name"], *sizes)
+        return tuple(
+            Printed(
+                row["paper"],
+                row["printed"],
+                row["name"],
+                int(row["n_objects"]),
+                int(row["n_features"]),
+                int(row["n_classes"]) if row["n_classes"] else None,
+            )
+            for row in csv.DictReader(file)
+        )
 
 
 def printed_names() -> list[str]:

@@ -261,7 +261,7 @@ def decided_section(summary: Summary) -> Section | None:
         [
             printable(row["variable"], _NAMED) + "*" * (not row["clustered"]),
             BarCell(percent(row["share"]), PALETTE[0], row["share"]),
-            *[_index_text(without, row["variable"])] * bool(without),
+            *[number(without.get(row["variable"]), 2)] * bool(without),
         ]
         for row in found["columns"]
     ]
@@ -282,10 +282,6 @@ def decided_section(summary: Summary) -> Section | None:
         note += f" The first {len(rows)} of {found['n_columns']:,} columns."
     table = Table("", columns, rows, note, shown=_SHOWN, text=(0, 1), wide=True)
     return Section("What decided", _sentences(summary), tables=[table])
-
-
-def _index_text(without: Mapping[str, float | None], name: str) -> str:
-    return number(without[name], 2) if name in without else "–"
 
 
 def _sentences(summary: Summary) -> list[str]:

@@ -130,7 +130,13 @@ def draws_report(
             },
             "n_bounds": {name: len(getattr(ball, name)) for name in BOUNDS},
             "strips": strips.tolist(),
-            "strip_names": ["estimate", *(_strip_name(ensemble.names[j], j, bounds) for j in shown)],
+            "strip_names": [
+                "estimate",
+                *(
+                    f"{', '.join(BOUNDS[name] for name, draws in bounds.items() if j in draws)} ({ensemble.names[j]})"
+                    for j in shown
+                ),
+            ],
         },
         "doubt": list(_doubt(found)) if include_objects else None,
         "agreement": None if found.agreement is None else _agreement(found.agreement),
@@ -145,10 +151,6 @@ def labels_of_draw(ensemble: Any, j: int) -> NDArray[np.int64]:
     codes = np.asarray(ensemble.rows[:, j]).astype(np.int64)
     codes[codes == ensemble.n_clusters[j]] = -1
     return codes
-
-
-def _strip_name(draw: str, j: int, bounds: Mapping[str, list[int]]) -> str:
-    return f"{', '.join(BOUNDS[name] for name, draws in bounds.items() if j in draws)} ({draw})"
 
 
 def _counts(numbers: NDArray[np.int64]) -> dict[str, int]:
@@ -534,21 +536,14 @@ def traces_svg(chains: Sequence[Mapping[str, Any]], label: str) -> Markup:
 def distances_svg(counts: Sequence[float], edges: Sequence[float], radius: float, label: str) -> Markup:
     """A histogram of the distances of the draws, with a line at the radius of the ball."""
     frame = Frame((edges[0], edges[-1]), (0.0, max(counts) * 1.05 or 1.0))
-    return svg(
-        frame.width, frame.height, [*frame.axes(label, "draws"), *_bars(frame, counts, edges), *_radius(frame, radius)]
-    )
-
-
-def _bars(frame: Frame, counts: Sequence[float], edges: Sequence[float]) -> Iterator[Markup]:
+    parts = frame.axes(label, "draws")
     for count, start, stop in zip(counts, edges, edges[1:], strict=False):
         x, y = frame.across(start), frame.up(count)
-        yield rect(x, y, max(frame.across(stop) - x - 1, 1), frame.up(0) - y, "#8c959f")
-
-
-def _radius(frame: Frame, radius: float) -> list[Markup]:
+        parts.append(rect(x, y, max(frame.across(stop) - x - 1, 1), frame.up(0) - y, "#8c959f"))
     x = frame.across(radius)
-    mark = line(x, frame.up(frame.y[1]), x, frame.up(0), PALETTE[1], 2)
-    return [mark, text(x - 5, 22, "radius", anchor="end", color=SOFT)]
+    parts.append(line(x, frame.up(frame.y[1]), x, frame.up(0), PALETTE[1], 2))
+    parts.append(text(x - 5, 22, "radius", anchor="end", color=SOFT))
+    return svg(frame.width, frame.height, parts)
 
 
 def histogram(distances: NDArray[np.float64]) -> tuple[list[int], list[float]]:

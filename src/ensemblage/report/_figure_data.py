@@ -74,19 +74,16 @@ def matrix_data(
     order = _order_by_cluster(shares, clusters[chosen])
     percent = np.round(100 * shares[np.ix_(order, order)]).astype(np.int64)
     mean = ConsensusMatrix.of(ensemble).mean
+    is_frequent = unweighted[np.ix_(order, order)] >= mean
     return {
         "percent": [row[: i + 1] for i, row in enumerate(percent.tolist())],
         "clusters": clusters[chosen[order]].tolist(),
         "sizes": np.round(sizes[order], 3).tolist(),
         "note": note,
         "mean": mean,
-        "frequent": _triangle_of_bits(unweighted[np.ix_(order, order)] >= mean),
+        # The lower triangle, diagonal included, as text of 0 and 1.
+        "frequent": ["".join("01"[bit] for bit in row[: i + 1]) for i, row in enumerate(is_frequent.tolist())],
     }
-
-
-def _triangle_of_bits(matrix: NDArray[np.bool_]) -> list[str]:
-    """Rows of the lower triangle, diagonal included, as text of 0 and 1."""
-    return ["".join("01"[bit] for bit in row[: i + 1]) for i, row in enumerate(matrix.tolist())]
 
 
 def _order_by_cluster(shares: NDArray[np.float64], clusters: NDArray[Any]) -> NDArray[Any]:

@@ -293,9 +293,11 @@ def stability_section(summary: Summary) -> Section | None:
     found = summary.get("stability")
     if not found:
         return None
-    return Section(
-        "How many clusters are stable?", [monti_sentence(found)], list(_monti_pictures(found)), [_monti_table(found)]
-    )
+    columns = ["Clusters", "Ambiguous pairs", "Without clusters", "Stability index", "p", "p (beta)", "Area", "Growth"]
+    keys = ["pac", "reference_pac", "rcsi", "p_value", "p_value_beta", "area", "delta_area"]
+    rows = [[str(row["k"]), *(number(row[key]) for key in keys)] for row in found["table"]]
+    table = Table("Numbers of clusters", columns, rows, text=())
+    return Section("How many clusters are stable?", [monti_sentence(found)], list(_monti_pictures(found)), [table])
 
 
 def _monti_pictures(found: Mapping[str, Any]) -> Iterator[Picture]:
@@ -325,13 +327,6 @@ def _monti_pictures(found: Mapping[str, Any]) -> Iterator[Picture]:
             "Bars of one colour are sure."
         )
         yield picture("How stable each object's place is", ax, "items", sentence)
-
-
-def _monti_table(found: Mapping[str, Any]) -> Table:
-    columns = ["Clusters", "Ambiguous pairs", "Without clusters", "Stability index", "p", "p (beta)", "Area", "Growth"]
-    keys = ["pac", "reference_pac", "rcsi", "p_value", "p_value_beta", "area", "delta_area"]
-    rows = [[str(row["k"]), *(number(row[key]) for key in keys)] for row in found["table"]]
-    return Table("Numbers of clusters", columns, rows, text=())
 
 
 # -- the number that a hierarchy gives ---------------------------------------------------------------------------------

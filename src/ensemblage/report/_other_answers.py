@@ -169,7 +169,11 @@ def other_numbers_section(summary: Summary) -> Section | None:
         return None
     rated, k = (rated_numbers(summary) or {}).get("predicted", {}), found["n_clusters"]
     rows: list[list[Cell]] = [
-        [str(row["k"]), row["sentence"][:1].upper() + row["sentence"][1:], *_rating(rated, row["k"])]
+        [
+            str(row["k"]),
+            row["sentence"][:1].upper() + row["sentence"][1:],
+            *[number(rated.get(str(row["k"])), 2)] * bool(rated),
+        ]
         for row in found["changes"]
     ]
     columns = ["Clusters", "Against the answer", *["Rated"] * bool(rated)]
@@ -193,10 +197,6 @@ def other_numbers_section(summary: Summary) -> Section | None:
     )
     sentence = "The hierarchy that gave the answer, cut at the numbers of clusters beside it."
     return Section("Other numbers of clusters", [sentence], [shown], [table])
-
-
-def _rating(rated: Mapping[str, float], k: int) -> list[str]:
-    return [number(rated.get(str(k)), 2)] if rated else []
 
 
 def _tree_figure(labels: Mapping[int, NDArray[Any]], k: int) -> Any:

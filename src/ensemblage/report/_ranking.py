@@ -28,6 +28,7 @@ from ensemblage.report._layout import (
     number,
     percent,
     picture,
+    plural,
     weight_text,
 )
 
@@ -286,3 +287,28 @@ def _ami(ensemble: Ensemble, truth: ArrayLike) -> NDArray[np.float64]:
         return float(adjusted_mutual_info_score(*codes)) if both.any() else np.nan
 
     return np.array(parallel_map(score, range(ensemble.shape[1])))
+
+
+def truth_section(summary: Summary) -> Section | None:
+    """How near the consensus and its members come to the classes, in words and as a table."""
+    if not summary["truth"]:
+        return None
+    ari = summary["truth"]["ari"]
+    sentences = [
+        (
+            f"The adjusted Rand index (1 = equal, about 0 = unrelated) between the consensus and the known classes is "
+            f"{number(ari['consensus'])}. Its members reach {number(ari['mean'])} ± {number(ari['sd'])}, the best of "
+            f"them {number(ari['best'])}."
+        ),
+        (
+            f"The consensus is closer to the classes than {ari['n_worse']:,} of the "
+            f"{plural(summary['data']['n_partitions'], 'partition')}. The classes were not used to find it."
+        ),
+    ]
+    names = {"ari": "Adjusted Rand index", "ami": "Adjusted mutual information", "nmi": "Normalized mutual information"}
+    rows = [
+        [name, *(number(summary["truth"][key][column]) for column in ("consensus", "mean", "sd", "best"))]
+        for key, name in names.items()
+    ]
+    table = Table("", ["Measure", "Consensus", "Mean of members", "sd", "Best"], rows, wide=True)
+    return Section("Compared with the known classes", sentences, tables=[table])

@@ -36,7 +36,6 @@ from ensemblage.report._layout import (
     CopyText,
     Picture,
     Section,
-    Table,
     hand_drawn,
     member_text,
     number,
@@ -53,7 +52,7 @@ from ensemblage.report._n_clusters import (
 from ensemblage.report._object_table import may_show_objects, objects_section
 from ensemblage.report._other_answers import methods_section, modes_section, other_numbers_section
 from ensemblage.report._provenance import OUT, columns_of_gaps, contents_section, provenance_section
-from ensemblage.report._ranking import ranking_section
+from ensemblage.report._ranking import ranking_section, truth_section
 
 Summary = Mapping[str, Any]
 
@@ -154,24 +153,6 @@ def agreement_section(summary: Summary) -> Section:
     return Section("Do the partitions agree?", pictures=[_matrix(summary), _agreement(summary)])
 
 
-def truth_section(summary: Summary) -> Section | None:
-    if not summary["truth"]:
-        return None
-    ari = summary["truth"]["ari"]
-    sentences = [
-        (
-            f"The adjusted Rand index (1 = equal, about 0 = unrelated) between the consensus and the known classes is "
-            f"{number(ari['consensus'])}. Its members reach {number(ari['mean'])} ± {number(ari['sd'])}, the best of "
-            f"them {number(ari['best'])}."
-        ),
-        (
-            f"The consensus is closer to the classes than {ari['n_worse']:,} of the "
-            f"{plural(summary['data']['n_partitions'], 'partition')}. The classes were not used to find it."
-        ),
-    ]
-    return Section("Compared with the known classes", sentences, tables=[_scores_against_truth(summary)])
-
-
 def _matrix(summary: Summary) -> Picture:
     matrix = summary["figures"]["matrix"]
     sentences = [
@@ -231,15 +212,6 @@ def _consensus_and_members(summary: Summary) -> Iterator[str]:
         yield f"The partition {best} agrees with them better: {value} on average."
         if is_finer(summary):
             yield "Partitions with many more clusters than the consensus cannot agree with it fully."
-
-
-def _scores_against_truth(summary: Summary) -> Table:
-    names = {"ari": "Adjusted Rand index", "ami": "Adjusted mutual information", "nmi": "Normalized mutual information"}
-    rows = [
-        [name, *(number(summary["truth"][key][column]) for column in ("consensus", "mean", "sd", "best"))]
-        for key, name in names.items()
-    ]
-    return Table("", ["Measure", "Consensus", "Mean of members", "sd", "Best"], rows, wide=True)
 
 
 # -- what to do next ---------------------------------------------------------------------------------------------------

@@ -55,7 +55,7 @@ KERNEL_TESTS = [
 def tests(session: nox.Session) -> None:
     """The core of the tests; `nox -s tests -- -m ''` runs all of them."""
     # With mypy, by which a user's script is checked.
-    session.install("-e", ".[test,lint]")
+    session.install("-e", ".[test,lint]", "-e", "lab")
     session.run("pytest", "-q", "-n", "auto", "-m", "not slow", *session.posargs, env=NO_GOLDEN_FILE)
 
 
@@ -72,7 +72,7 @@ def lint(session: nox.Session) -> None:
 @nox.session(default=False)
 def docs(session: nox.Session) -> None:
     """The site, in build/site; a warning is an error. `nox -s docs -- -E` reads every page anew."""
-    session.install("-e", ".[docs]")
+    session.install("-e", ".[docs]", "-e", "lab")
     session.run("sphinx-build", "-W", "--keep-going", "docs/site", "build/site", *session.posargs)
     session.run("python", "docs/check_links.py", "build/site")
 
@@ -99,7 +99,7 @@ def wheel(session: nox.Session) -> None:
     wheels = [Path(word) for word in given] or list(made.glob("ensemblage-*.whl"))
     newest = max(wheels, key=lambda path: path.stat().st_mtime)
     session.install("--force-reinstall", "--no-deps", str(newest))
-    session.install(str(newest))
+    session.install(str(newest), "-e", "lab")
     session.run("python", "tests/guards/installed.py")
     options = [word for word in session.posargs if word not in given]
     session.run("pytest", "-q", "-n", "auto", "-m", "not slow", *options)
@@ -126,27 +126,27 @@ def recipe(session: nox.Session) -> None:
 @nox.session(default=False)
 def paper(session: nox.Session) -> None:
     """The journal paper in build/paper/paper.pdf, its bibliography and its figure of scores."""
-    session.install("-e", ".", "pypandoc-binary", "typst")
-    session.run("python", "paper/make_paper.py", "--pdf")
+    session.install("-e", ".", "-e", "lab", "pypandoc-binary", "typst")
+    session.run("python", "lab/paper/make_paper.py", "--pdf")
 
 
 @nox.session(default=False)
 def nightly(session: nox.Session) -> None:
     """The core of the tests with dependencies that are not released yet, from the index NIGHTLY_INDEX if set."""
     extra = ["--extra-index-url", os.environ["NIGHTLY_INDEX"]] if os.environ.get("NIGHTLY_INDEX") else []
-    session.install("--pre", "--upgrade", *extra, "-e", ".[test]")
+    session.install("--pre", "--upgrade", *extra, "-e", ".[test]", "-e", "lab")
     session.run("pytest", "-q", "-n", "auto", "-m", "not slow", "-W", "ignore::DeprecationWarning", *session.posargs)
 
 
 @nox.session(default=False)
 def chooser(session: nox.Session) -> None:
     """Draw the synthetic worlds, train the trees of `selection="learned"` on them, score them on others: two hours."""
-    session.install("-e", ".")
+    session.install("-e", ".", "-e", "lab")
     folder, *_ = session.posargs or ["build/worlds"]
     for first, last in WORLDS:
-        session.run("python", "docs/train_chooser.py", "worlds", folder, str(first), str(last))
-    session.run("python", "docs/train_chooser.py", "train", folder)
-    session.run("python", "docs/train_chooser.py", "score", folder)
+        session.run("python", "lab/scripts/train_chooser.py", "worlds", folder, str(first), str(last))
+    session.run("python", "lab/scripts/train_chooser.py", "train", folder)
+    session.run("python", "lab/scripts/train_chooser.py", "score", folder)
 
 
 @nox.session(default=False)
@@ -184,7 +184,7 @@ def lowest(session: nox.Session) -> None:
     """All tests with the lowest version that pyproject.toml allows of everything."""
     pins = Path(session.create_tmp()) / "lowest.txt"
     pins.write_text("\n".join(lowest_versions()) + "\n", encoding="utf-8")
-    session.install("-e", ".[test]", "-c", str(pins))
+    session.install("-e", ".[test]", "-e", "lab", "-c", str(pins))
     # Old versions warn of each other.
     session.run("pytest", "-q", "-n", "auto", "-W", "ignore::DeprecationWarning", *session.posargs, env=NO_GOLDEN_FILE)
 
@@ -217,33 +217,33 @@ def conformance(session: nox.Session) -> None:
 @nox.session(default=False)
 def mutants(session: nox.Session) -> None:
     """Small errors, each against the tests that execute it: `nox -s mutants -- counting --sample 25 --minutes 20`."""
-    session.install("-e", ".[test]", "coverage")
-    session.run("python", "tests/guards/mutants.py", *session.posargs)
-    session.run("python", "docs/make_reliability.py")
+    session.install("-e", ".[test]", "-e", "lab", "coverage")
+    session.run("python", "lab/guards/mutants.py", *session.posargs)
+    session.run("python", "lab/scripts/make_reliability.py")
 
 
 @nox.session(default=False)
 def planted(session: nox.Session) -> None:
     """The bugs that tests once let pass, each planted again; words choose some by their names."""
-    session.install("-e", ".[test]")
-    session.run("python", "tests/guards/planted.py", *session.posargs)
-    session.run("python", "docs/make_reliability.py")
+    session.install("-e", ".[test]", "-e", "lab")
+    session.run("python", "lab/guards/planted.py", *session.posargs)
+    session.run("python", "lab/scripts/make_reliability.py")
 
 
 @nox.session(default=False)
 def peers(session: nox.Session) -> None:
     """Our results beside those of other packages, run as black boxes: `nox -s peers -- kmodes gower`, or all."""
-    session.install("-e", ".", "pandas", "genieclust", "clusim", "kmodes", "prince", "gower")
-    session.run("python", "tests/guards/peers.py", *session.posargs)
-    session.run("python", "docs/make_reliability.py")
+    session.install("-e", ".", "-e", "lab", "pandas", "genieclust", "clusim", "kmodes", "prince", "gower")
+    session.run("python", "lab/guards/peers.py", *session.posargs)
+    session.run("python", "lab/scripts/make_reliability.py")
 
 
 @nox.session(default=False)
 def fuzz(session: nox.Session) -> None:
     """Random calls, arguments, files, kills and folders: `nox -s fuzz -- --minutes 10`."""
-    session.install("-e", ".[test]")
-    session.run("python", "tests/guards/fuzz.py", *session.posargs, success_codes=[0, 1])
-    session.run("python", "docs/make_reliability.py")
+    session.install("-e", ".[test]", "-e", "lab")
+    session.run("python", "lab/guards/fuzz.py", *session.posargs, success_codes=[0, 1])
+    session.run("python", "lab/scripts/make_reliability.py")
 
 
 def lowest_versions() -> list[str]:

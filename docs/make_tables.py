@@ -150,7 +150,7 @@ FILES: dict[Path, Callable[[str], str]] = {
     ROOT / "README.md": readme,
     ROOT / "CONTRIBUTING.md": guide,
     ROOT / "docs" / "API.md": api,
-    ROOT / "paper" / "paper.md": paper,
+    ROOT / "lab" / "paper" / "paper.md": paper,
 }
 """File → its text, as the records say it, from the text that it has."""
 

@@ -32,7 +32,7 @@ LABELS = [[0, 0, 1], [0, 0, 0], [0, 1, 0], [1, 1, 2], [1, 1, 2]]
 
 # ---- In a copy of the library ----
 
-COPIED = ("CONTRIBUTING.md", "README.md", "docs", "examples", "paper", "pyproject.toml", "src", "tests")
+COPIED = ("CONTRIBUTING.md", "README.md", "conftest.py", "docs", "examples", "lab", "pyproject.toml", "src", "tests")
 CONCERNED = (
     *("test_api_table", "test_cite", "test_conformance", "test_docs", "test_docstrings", "test_golden_cases"),
     *("test_names", "test_package", "test_pairs", "test_papers", "test_parameters", "test_parameters_count"),

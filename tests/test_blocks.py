@@ -132,8 +132,13 @@ def ten_million(names, patch):
     names |= {"client": Client(), "array": from_array(np.load("big.npy"), chunks=(1_000, 20))}
 
 
+def laboratory(*_):
+    pytest.importorskip("ensemblage_lab", reason="the laboratory is not installed")
+
+
 def toy(names, patch):
-    shutil.copytree(ROOT / "tests" / "toy", "tests/toy")
+    laboratory()
+    shutil.copytree(ROOT / "lab" / "tests" / "toy", "lab/tests/toy")
     patch.setenv("TOY_LOG", "log")
 
 
@@ -144,6 +149,7 @@ BEFORE = {
     "docs/site/howto/draws.md": lambda *_: draws("draws.csv"),
     "docs/site/howto/choose_k.md": lambda *_: table("data.csv"),
     "docs/site/howto/page.md": lambda *_: run("out"),
+    "docs/site/howto/submit_method.md": laboratory,
     "docs/site/howto/splits.md": lambda *_: (table("data.csv"), ensemble("labels.csv"), counts("counts.csv")),
     "docs/site/tutorials/ten_million.md": ten_million,
 }

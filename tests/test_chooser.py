@@ -14,7 +14,6 @@ from sklearn.datasets import load_wine, make_blobs, make_moons
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.metrics import adjusted_rand_score
 
-import ensemblage
 from ensemblage import ConsensusClustering, Preprocessor, default_plan, load
 from ensemblage.answer import _chooser
 from ensemblage.answer._candidate_features import describe, feature_names
@@ -34,8 +33,8 @@ BLOBS, Y = make_blobs(300, 4, centers=4, cluster_std=1.2, random_state=3)
 
 
 def script():
-    """docs/train_chooser.py as a module; at import it asks for one thread, which later processes would inherit."""
-    path = Path(ensemblage.__file__).parents[2] / "docs" / "train_chooser.py"
+    """The laboratory's train_chooser.py; at import it asks for one thread, which later processes would inherit."""
+    path = Path(__file__).parents[1] / "lab" / "scripts" / "train_chooser.py"
     spec = spec_from_file_location("train_chooser", path)
     module = module_from_spec(spec)
     with patch.dict(os.environ):

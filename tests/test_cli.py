@@ -23,6 +23,7 @@ from ensemblage.cli import _analysis, _errors, _methods, _run, main
 from ensemblage.cli._folder import _difference
 from ensemblage.cli._generation import Generation
 from ensemblage.cli._help import GROUPS
+from ensemblage.cli._lab import COMMANDS, LabCommand
 from ensemblage.consensus import METHODS
 from ensemblage.metrics import verdicts
 
@@ -111,6 +112,8 @@ def commands(group=main, path=()):
 def test_every_command_and_option_has_help(path):
     command = dict(commands())[path]
     assert command.help
+    if isinstance(command, LabCommand):
+        return
     assert all(option.help for option in command.params if isinstance(option, click.Option))
     assert succeed(*path, "--help").stdout.startswith("Usage: ")
 
@@ -123,6 +126,18 @@ def test_no_arguments_show_the_help():
 def test_help_imports_nothing_that_takes_time():
     code = "import sys, ensemblage.cli; print({'numpy', 'sklearn', 'numba', 'matplotlib'} & set(sys.modules))"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "set()\n"
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_of_the_laboratory_says_how_to_install_it(name, monkeypatch):
+    monkeypatch.setattr("ensemblage.cli._lab.find_spec", lambda name: None)
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda **_: ())
+    assert f"\n  {name} " not in succeed("--help").stdout
+    for args in ([name], [name, "--help"], [name, "ayad", "-o", "out"]):
+        assert fail(*args) == (
+            f"error: ensemblage {name} is a command of the laboratory, which is not installed: type pip install -e lab "
+            "in a clone of ensemblage."
+        )
 
 
 def test_methods_are_listed():

@@ -10,7 +10,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
 from ensemblage import ConsensusClustering, RandomKPartitions, default_plan, load, report
-from ensemblage.lab.benchmark._entries import entries_of, solve
 from ensemblage.metrics import certainty
 
 CLASSES = np.repeat([0, 1, 2], [40, 30, 20])
@@ -155,12 +154,3 @@ def test_a_report_takes_one_that_was_fitted_to_labels():
     summary = report.summarize(labels, own)
     assert summary["consensus"]["method"] == "AgglomerativeClustering"
     assert summary["consensus"]["mean_confidence"] == pytest.approx(certainty(labels, own.labels_).confidence.mean())
-
-
-def test_a_benchmark_takes_it():
-    members = np.asarray(fitted(First()).ensemble_)
-    names = ("test_own_consensus:First", "test_own_consensus:NoNumber", "sklearn.mixture:GaussianMixture")
-    entries = [entry for entry in entries_of("random-k", (), names) if entry.kind == "combiner"]
-    assert [entry.column for entry in entries] == ["k known", "k found", "k known"]
-    for entry in entries:
-        assert solve(entry, X, members, 3, 0).shape == (len(X),)

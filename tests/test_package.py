@@ -42,7 +42,6 @@ ROOMS = [
     "profiles",
     "plotting",
     "report",
-    "lab",
     "cli",
     "__main__",
 ]
@@ -91,6 +90,14 @@ def test_imports_point_one_way():
         for imported in imports_of(module)
         if room_of(imported) > room_of(module)
     ]
+
+
+def test_the_laboratory_is_named_where_its_commands_are_listed_and_nowhere_else():
+    assert [module for module in MODULES if "ensemblage_lab" in text_of(module)] == ["ensemblage.cli._lab"]
+    imports = [
+        node for node in ast.walk(tree_of("ensemblage.cli._lab")) if isinstance(node, ast.Import | ast.ImportFrom)
+    ]
+    assert not [node for node in imports if "ensemblage_lab" in ast.unparse(node)]
 
 
 def test_families_of_consensus_import_those_before_them():
@@ -226,9 +233,8 @@ def texts_of(tree):
             yield node.value.replace("var(--", "var(")  # of style sheets
 
 
-# The page of a run ends with commands to copy, made from the command that the shell gave it. The leaderboard has those
-# that submit a method.
-SHELL = ("ensemblage.cli", "ensemblage.report._sections", "ensemblage.lab.benchmark._explorer")
+# The page of a run ends with commands to copy, made from the command that the shell gave it.
+SHELL = ("ensemblage.cli", "ensemblage.report._sections")
 
 
 def test_only_the_shell_spells_flags():

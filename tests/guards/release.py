@@ -285,7 +285,7 @@ def try_python(path: str, files: list[Path], version: str, url: str, work: Path,
     bill = work / "sbom.cdx.json"
     options = ["--output-reproducible", "--output-format", "JSON", "--output-file", bill]
     run(sys.executable, "-m", "cyclonedx_py", "environment", *options, python)
-    run(python, "-m", "pip", "install", "--quiet", f"ensemblage[test]=={version}", cwd=folder, env=env)
+    run(python, "-m", "pip", "install", "--quiet", f"ensemblage[test]=={version}", "-e", "lab", cwd=folder, env=env)
     run(python, "tests/guards/installed.py", cwd=folder, env=env)
     given = ["-n", "auto", "-m", "not slow", *tests]
     said = run(python, "-m", "pytest", "-q", "-p", "no:cacheprovider", *given, cwd=folder, env=env)

@@ -28,8 +28,6 @@ PACKAGES = {
     "ensemblage.report": "The page",
     "ensemblage.io": "Tables from files and frames, single cells",
     "ensemblage.datasets": "Data sets",
-    "ensemblage.lab.benchmark": "The leaderboard's machinery",
-    "ensemblage.lab.reproduce": "The tables of the five papers",
 }
 """Public packages in the order of the reference; `tests/test_site.py` says what is missing."""
 

@@ -145,9 +145,11 @@ def commands_table() -> str:
     import click
 
     from ensemblage.cli import main
+    from ensemblage.cli._lab import LabCommand
 
     parts = []
-    for name, command in main.commands.items():
+    for name, listed in main.commands.items():
+        command = listed.imported() if isinstance(listed, LabCommand) else listed
         context = click.Context(command, info_name=f"ensemblage {name}")
         parts.append(f"## {name}\n\n```text\n{command.get_help(context)}\n```\n")
     return "\n".join(parts)

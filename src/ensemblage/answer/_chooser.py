@@ -1,7 +1,7 @@
 """Which candidate partitions of features are near the truth: trees that learned it on synthetic worlds.
 
 The trees predict the adjusted Rand index of a candidate with the true clusters from `_candidate_features`.
-docs/train_chooser.py trains them on `make_world` alone; their arrays lie beside this file.
+lab/scripts/train_chooser.py trains them on `make_world` alone; their arrays lie beside this file.
 """
 
 from __future__ import annotations

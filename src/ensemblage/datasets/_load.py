@@ -288,15 +288,6 @@ def printed_names() -> list[str]:
     return sorted({line.name for line in printed_table()})
 
 
-def names_of(paper: str) -> dict[str, str]:
-    """The paper's printed names and the names of the sets; a name printed twice stands for its first line."""
-    names: dict[str, str] = {}
-    for line in printed_table():
-        if line.paper == paper:
-            names.setdefault(line.printed, line.name)
-    return names
-
-
 def canonical_name(name: str) -> str:
     """The name of the file for any name that a paper prints."""
     wanted = name.lower()

@@ -111,10 +111,9 @@ def told_of_compiling(tell: Callable[[], None]) -> Iterator[None]:
 
 
 def _name_files_apart(compiled: Any) -> None:
-    """Give every file of a kernel's cache a name that no other process gives.
+    """Give every file of a kernel's cache a name that no other process gives: else one may run another's code.
 
-    numba takes the first number that its index does not name. Two processes that compile different signatures at once
-    would take the same one, and one of them, or a third, would load and run the other's code.
+    docs/numba_cache_names.md is the report of it, with a program that shows it.
     """
     file = getattr(getattr(compiled, "_cache", None), "_cache_file", None)
     pattern = getattr(file, "_data_name_pattern", None)

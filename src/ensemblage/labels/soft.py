@@ -104,6 +104,7 @@ class SoftEnsemble(Ensemble):
 
     @property
     def coded(self) -> CodedColumns:
+        """Refused: memberships are no labels."""
         raise ValueError(
             f"The ensemble must be one of labels. Got {self!r}. Give soft.to_labels(), which takes the likeliest "
             f"cluster."

@@ -83,7 +83,7 @@ def spread_ties(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 @cache
 def null_quantiles() -> NullQuantiles:
-    """The table that docs/make_dip_table.py made, and the limit for many values: its last sizes, on a line in 1/√n."""
+    """The table of lab/scripts/make_dip_table.py, and the limit for many values: its last sizes, on a line in 1/√n."""
     with files("ensemblage.stability").joinpath("dip_quantiles.csv").open(encoding="utf-8") as file:
         header, *rows = csv.reader(file)
     sizes, quantiles = (part.squeeze() for part in np.split(np.array(rows, dtype=np.float64), [1], axis=1))

@@ -1,0 +1,1 @@
+"""Experiments on ensemblage: the papers again, and the leaderboard."""

@@ -1,1 +1,0 @@
-"""Experiments on the library itself: the papers again, and the leaderboard."""

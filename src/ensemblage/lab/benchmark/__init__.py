@@ -1,6 +1,0 @@
-"""The open leaderboard: consensus methods, rankers, clusterers on public sets, scored against known classes."""
-
-from ensemblage.lab.benchmark._board import Board
-from ensemblage.lab.benchmark._run import Request, benchmark, status
-
-__all__ = ["Board", "Request", "benchmark", "status"]

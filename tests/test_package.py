@@ -38,10 +38,12 @@ ROOMS = [
     "consensus",
     "ranking",
     "stability",
-    "answer",
+    "choices",
     "profiles",
     "plotting",
     "report",
+    "pipeline",
+    "answer",
     "cli",
     "__main__",
 ]
@@ -156,7 +158,7 @@ class Examples(doctest.DocTestFinder):
 
 @pytest.mark.parametrize("module", [module for module in MODULES if ">>> " in text_of(module)])
 def test_examples_in_docstrings(module):
-    if module == "ensemblage.answer._to_anndata":
+    if module == "ensemblage.pipeline._to_anndata":
         pytest.importorskip("anndata", reason="its example is of AnnData")
     runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
     assert not sum(runner.run(test).failed for test in Examples().find(importlib.import_module(module)))

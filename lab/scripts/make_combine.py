@@ -280,7 +280,7 @@ def of_choose_k(X: NDArray[np.float64], most: int) -> tuple[int, str]:
 
 
 def of_learned(X: NDArray[np.float64]) -> tuple[int, str]:
-    from ensemblage.answer import _default_plan
+    from ensemblage.pipeline import _default_plan
 
     before, _default_plan.LEAST_OBJECTS = _default_plan.LEAST_OBJECTS, 4
     try:

@@ -64,7 +64,7 @@ def _blocks(rows: Sequence[NDArray[np.float64]], n: int) -> Iterator[Sequence[ND
 def _compare(values: NDArray[np.float64], clusters: NDArray[np.intp], k: int) -> Numbers:
     """Of (m, n) values."""
     m = len(values)
-    order = np.argsort(values, axis=1, kind="stable")
+    order = np.argsort(values, axis=1)  # of equal values any may come first
     ordered = np.take_along_axis(values, order, axis=1)
     missing = np.isnan(ordered)
     of = np.where(missing, k, clusters[order])

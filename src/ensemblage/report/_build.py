@@ -22,6 +22,7 @@ from ensemblage.base.text import write_text
 from ensemblage.base.validation import Several, Words, check_path, check_value, format_value
 from ensemblage.labels.ensemble import as_any_ensemble
 from ensemblage.profiles import profile
+from ensemblage.ranking import AverageAgreement, Discotec
 from ensemblage.report._answer import facts, headline
 from ensemblage.report._evidence import upgrade_first_schema
 from ensemblage.report._layout import FORMATS, figure_bytes, pictures_of, render_page
@@ -285,6 +286,12 @@ class Report:
         return f"Report({headline(self.summary)}; .save(path) writes the page)"
 
 
+def rankings_of(ensemble: Any) -> list[Any]:
+    """The rankings of its partitions that a page shows."""
+    # Of fewer than three members there is no consensus to measure them by.
+    return [ranker.fit(ensemble) for ranker in [Discotec(random_state=0), AverageAgreement()][ensemble.shape[1] < 3 :]]
+
+
 def report_of(model: Any, X: Any = None, **details: Any) -> Report:
     """The page of a fitted model; see `Model.report`."""
     found: dict[str, Any] = {}
@@ -295,6 +302,7 @@ def report_of(model: Any, X: Any = None, **details: Any) -> Report:
             found["features"] = X if preprocessor is None else transform_named(preprocessor, X)
         found["column_uses"] = getattr(preprocessor, "columns_", [])
         found["k_choice"] = getattr(model, "choice_", None)
+        found["ranking"] = details.get("ranking") or rankings_of(ensemble)
     elif X is None:
         raise ValueError(
             f"X of report must be the label matrix that {type(model).__name__} was fitted to. Got none. Give it."

@@ -7,10 +7,9 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from ensemblage.answer import Plan
-from ensemblage.answer._chooser import CLEAR, CLOSE, FAMILY_TEXT, VIEW_TEXT, Chosen
-from ensemblage.answer._plan import value_text
 from ensemblage.base.text import listing
+from ensemblage.choices._chooser import CLEAR, CLOSE, FAMILY_TEXT, VIEW_TEXT, Chosen
+from ensemblage.choices._plan import Plan, value_text
 from ensemblage.plotting import PALETTE
 from ensemblage.plotting._axes import printable
 from ensemblage.plotting._k_curves import curves_by_number

@@ -12,7 +12,7 @@ from markupsafe import Markup
 from numpy.typing import NDArray
 
 from ensemblage import plotting
-from ensemblage.answer import DrawsSummary
+from ensemblage.choices._draws_summary import DrawsSummary
 from ensemblage.metrics import ChainAgreement
 from ensemblage.metrics._align import Coded, match_rows, overlaps
 from ensemblage.metrics._chain_agreement import LARGE

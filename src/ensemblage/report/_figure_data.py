@@ -107,8 +107,8 @@ def matrix_objects(ensemble: Ensemble, clusters: NDArray[Any], random_state: Any
     if n <= _MOST_ROWS:
         return MatrixObjects(np.arange(n), np.ones(n), f"All {n:,} objects are drawn.")
     if len(ensemble.distinct.counts) <= _MOST_ROWS:
-        rows = np.stack([ensemble.distinct.inverse, clusters])
-        rows, first, counts = np.unique(rows, axis=1, return_index=True, return_counts=True)
+        pairs = ensemble.distinct.inverse.astype(np.int64) * (int(clusters.max(initial=-1)) + 2) + clusters + 1
+        _, first, counts = np.unique(pairs, return_index=True, return_counts=True)
         if len(first) <= _MOST_ROWS:
             note = f"All {n:,} objects are drawn; they have {len(first):,} different rows of labels."
             return MatrixObjects(first, counts.astype(np.float64), note)

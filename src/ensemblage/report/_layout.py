@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, cast
 from markupsafe import Markup
 
 from ensemblage._version import __version__
-from ensemblage.answer._chooser import candidate_named, candidate_text
+from ensemblage.choices._chooser import candidate_named, candidate_text
 from ensemblage.plotting import PALETTE
 from ensemblage.plotting._axes import NO_METADATA, UNLABELLED_COLOR, figure_style, printable
 

@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from ensemblage import plotting
-from ensemblage.answer import KChoice, MontiChoice
 from ensemblage.base.random import task_seeds
 from ensemblage.base.text import some
+from ensemblage.choices._k_choice import KChoice
+from ensemblage.choices._monti_choice import MontiChoice
 from ensemblage.consensus.evidence import Evidence, Lifetimes
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.metrics import align_labels, consensus_cdf, item_consensus
@@ -24,7 +25,7 @@ from ensemblage.report._drawn import boxes_svg
 from ensemblage.report._layout import Cell, Picture, Section, Table, cluster_cell, number, picture, plural
 from ensemblage.report._ranking import short_repr
 from ensemblage.stability import ClusterStability, MergedClusters
-from ensemblage.stability._split_records import p_text
+from ensemblage.stability._records import p_text
 
 Summary = Mapping[str, Any]
 

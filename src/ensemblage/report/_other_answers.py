@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage import plotting
-from ensemblage.answer import KChoice, MethodComparison
 from ensemblage.base.text import listing
+from ensemblage.choices._k_choice import KChoice
+from ensemblage.choices._method_comparison import MethodComparison
 from ensemblage.consensus import ConsensusModes
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.metrics import align_labels
@@ -91,14 +92,22 @@ def cut(matrix: NDArray[np.float64], n_labelled: int, k: int) -> NDArray[np.int6
     while True:  # twice as many merges at each step
         further = above[above]
         if np.array_equal(further, above):
-            return np.unique(above[:n], return_inverse=True)[1].astype(np.int64).reshape(n)
+            return _numbered(above[:n])
         above = further
 
 
 def _are_equal(first: NDArray[Any], second: NDArray[Any]) -> bool:
-    """Whether two clusterings are the same up to names."""
-    pairs = len(np.unique(np.stack([first, second]), axis=1)[0])
-    return pairs == len(np.unique(first)) == len(np.unique(second))
+    """Whether two clusterings, of numbers from 0, are the same up to names."""
+    table = np.zeros((int(first.max()) + 1, int(second.max()) + 1), dtype=bool)
+    table[first, second] = True
+    return bool((table.sum(axis=0) == 1).all() and (table.sum(axis=1) == 1).all())
+
+
+def _numbered(clusters: NDArray[np.int64]) -> NDArray[np.int64]:
+    """(n,) whole numbers ≥ 0 as the ranks of those that there are."""
+    is_there = np.zeros(int(clusters.max()) + 1, dtype=np.int64)
+    is_there[clusters] = 1
+    return np.asarray((np.cumsum(is_there) - 1)[clusters], dtype=np.int64)
 
 
 def other_numbers_summary(

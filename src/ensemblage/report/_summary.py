@@ -15,12 +15,11 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 
-from ensemblage.answer import ConsensusClustering
-from ensemblage.answer._chooser import FAMILY_TEXT, candidate_named
 from ensemblage.base.random import seed_of
 from ensemblage.base.validation import check_weights, check_whole
-from ensemblage.consensus import GreedyKMeansConsensus
+from ensemblage.choices._chooser import FAMILY_TEXT, candidate_named
 from ensemblage.consensus._base import BaseConsensus
+from ensemblage.consensus._model import Model
 from ensemblage.consensus.evidence import Evidence, Memberships
 from ensemblage.labels.ensemble import Ensemble, as_any_ensemble
 from ensemblage.metrics import cluster_density, membership_entropy
@@ -340,7 +339,7 @@ def _fitted_labels(consensus: Any, n: int) -> NDArray[np.int64]:
 
 def _method_of(consensus: Any) -> Any:
     """What combined the label matrix: an estimator on features holds it as ``consensus_``."""
-    return consensus.consensus_ if isinstance(consensus, ConsensusClustering | GreedyKMeansConsensus) else consensus
+    return getattr(consensus, "consensus_", consensus) if isinstance(consensus, Model) else consensus
 
 
 def _check_labels(labels: Any, n: int) -> NDArray[np.int64]:

@@ -1,6 +1,6 @@
 """The single objects on the page: a table of all of them, or of a sample, and a picture; or none of that.
 
-How sure each is comes from label counts, as do the shares of the partitions that join objects of two clusters.
+The certainty of each comes from label counts, as do the shares of the partitions that join objects of two clusters.
 """
 
 from __future__ import annotations

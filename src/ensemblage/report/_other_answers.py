@@ -97,10 +97,10 @@ def cut(matrix: NDArray[np.float64], n_labelled: int, k: int) -> NDArray[np.int6
 
 
 def _are_equal(first: NDArray[Any], second: NDArray[Any]) -> bool:
-    """Whether two clusterings, of numbers from 0, are the same up to names."""
+    """Whether two clusterings, of numbers ≥ 0 that may have gaps, are the same up to names."""
     table = np.zeros((int(first.max()) + 1, int(second.max()) + 1), dtype=bool)
     table[first, second] = True
-    return bool((table.sum(axis=0) == 1).all() and (table.sum(axis=1) == 1).all())
+    return bool((table.sum(axis=0) <= 1).all() and (table.sum(axis=1) <= 1).all())
 
 
 def _numbered(clusters: NDArray[np.int64]) -> NDArray[np.int64]:

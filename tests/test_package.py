@@ -236,7 +236,7 @@ def texts_of(tree):
 
 
 # The page of a run ends with commands to copy, made from the command that the shell gave it.
-SHELL = ("ensemblage.cli", "ensemblage.report._next")
+SHELL = ("ensemblage.cli", "ensemblage.report._sections")
 
 
 def test_only_the_shell_spells_flags():

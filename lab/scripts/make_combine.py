@@ -24,7 +24,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from ensemblage import ConsensusClustering, Discotec, Ensemble, choose_k, make_consensus, report
 from ensemblage.metrics import ensemble_ari, ensemble_nmi
-from ensemblage.report._chosen import evidence_of
+from ensemblage.report._decided import evidence_of
 
 Labels = NDArray[np.int64]
 Random = np.random.Generator

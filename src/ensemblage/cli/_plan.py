@@ -8,8 +8,8 @@ from ensemblage.cli._generation import DIVERSE, GENIE, INDEPENDENT, SCALED, Gene
 from ensemblage.generation._dense_rows import size_of_sample
 from ensemblage.generation._diverse import MOST_FULL
 from ensemblage.pipeline._default_plan import COPIES
+from ensemblage.report._figure_data import may_try_umap
 from ensemblage.report._layout import plural
-from ensemblage.report._projection import may_try_umap
 
 LONG = 120
 """Seconds from which minutes are said."""

@@ -23,7 +23,7 @@ from ensemblage.pipeline._repeats import indices_without_columns, repeat_of, sta
 from ensemblage.pipeline._run import Found, Settings, Watch
 from ensemblage.profiles import Profile, profile
 from ensemblage.report import summarize
-from ensemblage.report._notebook import rankings_of
+from ensemblage.report._build import rankings_of
 from ensemblage.stability import ClusterStability, MergedClusters, merge_unsupported
 
 MOST_COMPARED, MOST_OVERLAPS = 5 * 10**7, 10**7

@@ -22,7 +22,7 @@ from ensemblage.metrics._agreement import agreement_with
 from ensemblage.pipeline._default_plan import MOST_RESAMPLED
 from ensemblage.pipeline._run import Data, Found, Number, Settings, Watch, cluster, consensus_of, generator_of
 from ensemblage.profiles import Profile
-from ensemblage.profiles._separation import separations
+from ensemblage.profiles._effects import separations
 from ensemblage.stability import ClusterStability, cluster_stability
 
 MOST_PARTITIONS = 20

@@ -69,7 +69,7 @@ def learned_generator(chosen: Chosen, seed: int, sample_size: int | None = None)
 def stability_of(
     repeat: Repeat, X: NDArray[np.float64], labels: NDArray[np.int64], settings: Settings, is_asked: bool, watch: Watch
 ) -> ClusterStability | None:
-    """How often the clusters are found again in as many resamples as the plan says; None if nothing is made again."""
+    """How often the clusters are reproduced in as many resamples as the plan says; None if nothing is made again."""
     n = repeat.plan.stability.value
     if n == 0:
         if not is_asked and len(X) > MOST_RESAMPLED:

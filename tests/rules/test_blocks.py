@@ -1,6 +1,6 @@
 """Every block of Python and every command of README and documents is run as it stands, page by page.
 
-docs/SINGLE_CELLS.md has a test of its own; CONTRIBUTING says how a clone is set up, which these tests stand in.
+CONTRIBUTING says how a clone is set up, which these tests stand in.
 """
 
 import contextlib
@@ -10,22 +10,25 @@ import shlex
 import shutil
 import sys
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
+from types import ModuleType, SimpleNamespace
 
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
+from sklearn.datasets import load_wine, make_blobs
+from sklearn.metrics import adjusted_rand_score
 from sklearn.neighbors import kneighbors_graph
+from strategies import neighbour_graph
+from texts import DOCS, DOCUMENTS, README, ROOT, SITE_PAGES, flat, texts_of
 
-from ensemblage import metrics
+from ensemblage import ConsensusClustering, metrics
 from ensemblage.cli import main
 
-ROOT = Path(__file__).parents[1]
-DOCS = ROOT / "docs"
 BLOCK = re.compile(r"^```(\{code-cell\} python|python|sh)\n(.*?)^```", flags=re.DOTALL | re.MULTILINE)
-ELSEWHERE = {"SINGLE_CELLS.md"}
 LEFT_OUT = {
     "ensemblage reproduce ohl --quick --data DIR -o out": "its data sets are not in the repository",
     "ensemblage reproduce all --quick --data DIR -o out": "its data sets are not in the repository",
@@ -38,15 +41,8 @@ OF_A_CLONE = {"git": "wants a network", "cd": "into the clone", "python3": "an e
               "docker": "wants a container"}  # fmt: skip
 
 
-def texts():
-    pages = [ROOT / "README.md", *DOCS.glob("*.md"), *DOCS.joinpath("default").glob("*.md")]
-    pages += [path for path in DOCS.joinpath("site").rglob("*.md") if "api" not in path.parts]
-    return {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for path in sorted(pages)}
-
-
-TEXTS = texts()
-PAGES = {name: text for name, text in TEXTS.items() if BLOCK.search(text) and Path(name).name not in ELSEWHERE}
-
+TEXTS = {"README.md": README, **DOCUMENTS, **texts_of(DOCS.glob("default/*.md")), **SITE_PAGES}
+PAGES = {name: text for name, text in TEXTS.items() if BLOCK.search(text)}
 ROWS = re.findall(r"^\| `(ensemblage [^`]+)` \|", TEXTS["docs/site/howto/commands.md"], flags=re.MULTILINE)
 
 
@@ -136,6 +132,36 @@ def laboratory(*_):
     pytest.importorskip("ensemblage_lab", reason="the laboratory is not installed")
 
 
+SCANPY = all(map(find_spec, ("scanpy", "igraph")))
+
+
+def scanpy(names, patch):
+    """Where it is not installed, as much of it as docs/SINGLE_CELLS.md uses."""
+    anndata, networkx = pytest.importorskip("anndata"), pytest.importorskip("networkx")
+    pytest.importorskip("graspologic_native", reason="the extra graphs is not installed")
+
+    def some_cells():
+        X, kind = make_blobs(200, centers=6, n_features=8, random_state=0)
+        obs = pd.DataFrame({"bulk_labels": pd.Categorical([f"kind {k}" for k in kind]), "n_counts": X[:, 0]})
+        obs.index = [f"cell{i}" for i in range(200)]
+        adata = anndata.AnnData(X.astype(np.float32), obs=obs, obsm={"X_pca": X})
+        adata.obsp["connectivities"] = neighbour_graph(X, 14)
+        return adata
+
+    def leiden(adata, resolution, key_added, **options):
+        graph = networkx.from_scipy_sparse_array(adata.obsp["connectivities"])
+        groups = networkx.community.louvain_communities(graph, resolution=resolution, seed=0)
+        number = {node: str(c) for c, group in enumerate(groups) for node in group}
+        adata.obs[key_added] = pd.Categorical([number[node] for node in range(adata.n_obs)])
+
+    module = ModuleType("scanpy")
+    module.datasets = SimpleNamespace(pbmc68k_reduced=some_cells)
+    module.tl = SimpleNamespace(leiden=leiden)
+    module.pl = SimpleNamespace(umap=lambda adata, color, show: [adata.obs[name] for name in color])
+    if not SCANPY:
+        patch.setitem(sys.modules, "scanpy", module)
+
+
 def toy(names, patch):
     laboratory()
     shutil.copytree(ROOT / "lab" / "tests" / "toy", "lab/tests/toy")
@@ -144,6 +170,7 @@ def toy(names, patch):
 
 BEFORE = {
     "docs/SCALE.md": big,
+    "docs/SINGLE_CELLS.md": scanpy,
     "docs/site/from_r.md": lambda *_: ensemble("labels.csv"),
     "docs/site/howto/add_paper.md": toy,
     "docs/site/howto/draws.md": lambda *_: draws("draws.csv"),
@@ -157,15 +184,51 @@ BEFORE = {
 
 
 def shell(text):
-    """Run the lines of a block, those left out apart."""
+    """What the lines of a block answer; of those that are left out, whether the commands have such options."""
+    answers = []
     for line in text.replace("\\\n", " ").splitlines():
         for part in line.split(" && "):
             program, *arguments = shlex.split(part, comments=True)
             if Path(program).name != "ensemblage":
                 assert Path(program).name in OF_A_CLONE, part
-            elif shlex.join(["ensemblage", *arguments]) not in LEFT_OUT:
+            elif shlex.join(["ensemblage", *arguments]) in LEFT_OUT:
+                command = main.commands[arguments[0]]
+                if not command.hidden:  # of a laboratory that is not installed
+                    command.make_context(arguments[0], arguments[1:], resilient_parsing=True)
+            else:
                 result = CliRunner().invoke(main, arguments)
                 assert result.exit_code == 0, f"{part}\n{result.stderr}"
+                answers.append(result.stdout)
+    return answers
+
+
+def readme(names, said):
+    lines = [line for _, text in BLOCK.findall(README) for line in text.splitlines()]
+    assert [line.removeprefix("# ") for line in lines if line.startswith("# ")] == said.splitlines()
+    assert adjusted_rand_score(names["cultivar"], names["labels"]) > 0.85
+    assert Path("report.html").exists()
+    return ()
+
+
+def in_python(names, said):
+    code = re.search(r'`([^`]+)` says "', PAGES["docs/site/howto/python.md"])[1]
+    choice = eval(code, {"ConsensusClustering": ConsensusClustering, "X": load_wine().data})
+    yield f'says "{flat(choice.sentence)}"'
+
+
+def single_cells(names, said):
+    from anndata import read_h5ad
+
+    assert all(map(Path.exists, map(Path, ("sweep/report.html", "sweep/sweep.csv", "sweep/labels.csv"))))
+    assert Path("out/report.html").exists()
+    assert "consensus" in read_h5ad("out/annotated.h5ad").obs
+    for name, column in (("with_consensus", "consensus"), ("combined", "agreed")):
+        assert read_h5ad(f"{name}.h5ad").obs[column].tolist() == names["adata"].obs[column].tolist()
+    assert set(names["adata"].uns["consensus"]["params"]) >= {"method", "n_clusters", "resolution", "stability"}
+    shown = re.findall(r"^```\n(.*?)^```", PAGES["docs/SINGLE_CELLS.md"], flags=re.DOTALL | re.MULTILINE)
+    answers = flat(" ".join(names["answers"]))
+    assert not SCANPY or all(flat(text) in answers for text in shown)
+    return ()
 
 
 def customers(names, said):
@@ -211,6 +274,9 @@ def ranking(names, said):
 
 
 FACTS = {
+    "README.md": readme,
+    "docs/SINGLE_CELLS.md": single_cells,
+    "docs/site/howto/python.md": in_python,
     "docs/site/theory/evidence.md": evidence,
     "docs/site/theory/links.md": links,
     "docs/site/theory/trajectories.md": trajectories,
@@ -224,17 +290,17 @@ FACTS = {
 
 @pytest.mark.filterwarnings("ignore::ResourceWarning")  # both of Dask
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", [pytest.param(p, marks=() if p == "README.md" else pytest.mark.slow) for p in PAGES])
 def test_blocks_of_a_page(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     shutil.copytree(ROOT / "examples", "examples")
-    names, printed = {}, io.StringIO()
+    names, printed = {"answers": []}, io.StringIO()
     with mpl.rc_context(), contextlib.redirect_stdout(printed):
         try:
             BEFORE.get(page, lambda *_: None)(names, monkeypatch)
             for language, text in BLOCK.findall(PAGES[page]):
                 if language == "sh":
-                    shell(text)
+                    names["answers"] += shell(text)
                 else:
                     exec(re.sub(r"^[:%].*\n", "", text, flags=re.MULTILINE), names)
         finally:
@@ -243,9 +309,10 @@ def test_blocks_of_a_page(page, tmp_path, monkeypatch):
             if plt := sys.modules.get("matplotlib.pyplot"):
                 plt.close("all")
     for said in FACTS.get(page, lambda *_: ())(names, printed.getvalue()):
-        assert said in " ".join(PAGES[page].split())
+        assert said in flat(PAGES[page])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ROWS)
 def test_commands_of_the_table_of_the_page(command, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -261,18 +328,8 @@ def test_what_is_left_out_is_there():
 
 
 def test_no_block_is_of_another_language():
-    known = {
-        "{code-cell} python",
-        "{code-block} python",
-        "python",
-        "sh",
-        "r",
-        "sql",
-        "{toctree}",
-        "{warning}",
-        "{include}",
-        "{literalinclude}",
-    }
+    run = {"{code-cell} python", "{code-block} python", "python", "sh", "r", "sql", ""}
+    known = run | {"{toctree}", "{warning}", "{include}", "{literalinclude}"}
     for page, text in TEXTS.items():
         opened = re.findall(r"^[ >]*```+(.*)", text, flags=re.MULTILINE)[::2]
-        assert {re.split(r" [./]", language)[0] for language in opened} <= known | {""}, page
+        assert {re.split(r" [./]", language)[0] for language in opened} <= known, page

@@ -52,18 +52,27 @@ def numbers(n):
     return (random.normal(size=(n, 5)) + 4 * random.integers(0, 3, n)[:, np.newaxis]).astype(np.float32)
 
 
-def table(name, n=120):
-    frame = pd.DataFrame(numbers(n), columns=list("abcde"), index=[f"row{i}" for i in range(n)])
-    frame.to_csv(name, index_label="id")
-
-
 def labels(n=120):
     random = np.random.default_rng(0)
     return random.integers(0, 24, (n, 20)) // random.integers(1, 8, 20)
 
 
-def ensemble(name):
-    pd.DataFrame(labels()).add_prefix("run").to_csv(name, index=False)
+def files_of_the_reader():
+    """What pages and commands take to be there, in the folder of the test."""
+    random = np.random.default_rng(0)
+    frame = pd.DataFrame(numbers(120), columns=list("abcde"), index=[f"row{i}" for i in range(120)])
+    moved, mean = random.random((600, 40)) < 0.1, np.full((200, 10), 5)
+    mean[:100, :3] = 20
+    frame.to_csv("data.csv", index_label="id")
+    frame[:5].to_csv("new.csv", index_label="id")
+    for name in ("labels.csv", "ensemble.csv"):
+        pd.DataFrame(labels()).add_prefix("run").to_csv(name, index=False)
+    near = kneighbors_graph(numbers(120), 5).nonzero()
+    pd.DataFrame(np.transpose(near)).to_csv("edges.csv", index=False, header=False)
+    drawn = np.where(moved, random.integers(0, 3, (600, 40)), np.arange(40) % 3)
+    pd.DataFrame(drawn).add_prefix("V").to_csv("draws.csv")
+    counts = random.negative_binomial(5, 5 / (5 + mean))
+    pd.DataFrame(counts).add_prefix("gene").to_csv("counts.csv", index=False)
 
 
 def cells(name):
@@ -75,39 +84,12 @@ def cells(name):
     adata.write_h5ad(name)
 
 
-def edges(name):
-    pd.DataFrame(np.transpose(kneighbors_graph(numbers(120), 5).nonzero())).to_csv(name, index=False, header=False)
-
-
-def draws(name, n=600):
-    random = np.random.default_rng(0)
-    moved = random.random((n, 40)) < 0.1
-    pd.DataFrame(np.where(moved, random.integers(0, 3, (n, 40)), np.arange(40) % 3)).add_prefix("V").to_csv(name)
-
-
-def counts(name):
-    random = np.random.default_rng(0)
-    mean = np.where((np.arange(200) < 100)[:, None] & (np.arange(10) < 3), 20, 5)
-    pd.DataFrame(random.negative_binomial(5, 5 / (5 + mean))).add_prefix("gene").to_csv(name, index=False)
-
-
 def run(name):
-    table("data.csv")
     shell(f"ensemblage run data.csv -k 3 -o {Path(name).parts[0]}")
 
 
-FILES = {
-    "data.csv": table,
-    "new.csv": partial(table, n=5),
-    "ensemble.csv": ensemble,
-    "cells.h5ad": cells,
-    "edges.csv": edges,
-    "out": run,
-    "a/labels.csv": run,
-    "b/labels.csv": run,
-    "draws.csv": draws,
-}
-"""What the commands of the shell's page read."""
+MADE = {"cells.h5ad": cells, "out": run, "a/labels.csv": run, "b/labels.csv": run}
+"""What commands of the shell's page read beside these files."""
 
 
 def big(names, patch):
@@ -171,16 +153,12 @@ def toy(names, patch):
 BEFORE = {
     "docs/SCALE.md": big,
     "docs/SINGLE_CELLS.md": scanpy,
-    "docs/site/from_r.md": lambda *_: ensemble("labels.csv"),
     "docs/site/howto/add_paper.md": toy,
-    "docs/site/howto/draws.md": lambda *_: draws("draws.csv"),
-    "docs/site/howto/choose_k.md": lambda *_: table("data.csv"),
     "docs/site/howto/page.md": lambda *_: run("out"),
     "docs/site/howto/submit_method.md": laboratory,
-    "docs/site/howto/splits.md": lambda *_: (table("data.csv"), ensemble("labels.csv"), counts("counts.csv")),
     "docs/site/tutorials/ten_million.md": ten_million,
 }
-"""What a page takes to be there: the reader's files, names and cluster of machines."""
+"""What a page takes to be there beside the reader's files: names and a cluster of machines."""
 
 
 def shell(text):
@@ -294,6 +272,7 @@ FACTS = {
 def test_blocks_of_a_page(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     shutil.copytree(ROOT / "examples", "examples")
+    files_of_the_reader()
     names, printed = {"answers": []}, io.StringIO()
     with mpl.rc_context(), contextlib.redirect_stdout(printed):
         try:
@@ -316,9 +295,9 @@ def test_blocks_of_a_page(page, tmp_path, monkeypatch):
 @pytest.mark.parametrize("command", ROWS)
 def test_commands_of_the_table_of_the_page(command, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    for name in shlex.split(command.partition(" -o ")[0]):
-        if name in FILES:
-            FILES[name](name)
+    files_of_the_reader()
+    for name in MADE.keys() & shlex.split(command.partition(" -o ")[0]):
+        MADE[name](name)
     shell(command)
 
 

@@ -172,7 +172,9 @@ def shell(text):
             elif shlex.join(["ensemblage", *arguments]) in LEFT_OUT:
                 command = main.commands[arguments[0]]
                 if not command.hidden:  # of a laboratory that is not installed
-                    command.make_context(arguments[0], arguments[1:], resilient_parsing=True)
+                    options = getattr(command, "imported", lambda command=command: command)().params
+                    known = {name for option in options for name in (*option.opts, *option.secondary_opts)}
+                    assert {word for word in arguments if word.startswith("-")} <= known, part
             else:
                 result = CliRunner().invoke(main, arguments)
                 assert result.exit_code == 0, f"{part}\n{result.stderr}"

@@ -165,16 +165,16 @@ def only_kernels():
 @pytest.fixture
 def unclear(monkeypatch):
     """No candidate partition is rated above what single clouds reach."""
-    from ensemblage.answer import _execution
+    from ensemblage.pipeline import _run
 
-    choose_candidate = _execution.choose_candidate
+    choose_candidate = _run.choose_candidate
 
     def choose(*args, **options):
         chosen = choose_candidate(*args, **options)
         vars(chosen)["is_clear"] = False
         return chosen
 
-    monkeypatch.setattr(_execution, "choose_candidate", choose)
+    monkeypatch.setattr(_run, "choose_candidate", choose)
 
 
 @pytest.fixture
@@ -206,5 +206,5 @@ def less_than_usual(request):
         if request.path.name in FEW_REFERENCES:
             patch.setitem(choose_k.__kwdefaults__, "n_references", 19)
         if request.path.name not in OWN_RESAMPLES:
-            patch.setattr("ensemblage.answer._default_plan.N_RESAMPLES", 2)
+            patch.setattr("ensemblage.pipeline._default_plan.N_RESAMPLES", 2)
         yield

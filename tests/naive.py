@@ -1719,7 +1719,7 @@ def two_parts(values):
 
 
 def gaussian_features(G, sparsity, labels, cut, valley):
-    """Likelihoods, two parts, distances and valleys, as `answer/_partition_features.py` names them."""
+    """Likelihoods, two parts, distances and valleys, as `choices/_partition_features.py` names them."""
     (n, g), k, sizes = G.shape, labels.max() + 1, np.bincount(labels)
     total = np.cov(G.T, bias=True).reshape(g, g)
     ridge = 1e-3 * np.trace(total) / g * np.eye(g)

@@ -12,8 +12,7 @@ from test_cli import fail, succeed
 
 from ensemblage import ConsensusClustering, FeatureBlocks, KMeansConsensus, Preprocessor
 from ensemblage.io import read_table
-from ensemblage.io._features import features_of
-from ensemblage.io._members import members_of
+from ensemblage.io._features import features_of, members_of
 
 
 def groups(n=60, k=3, columns=2, seed=0):

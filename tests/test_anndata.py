@@ -23,9 +23,8 @@ from ensemblage import (
     to_anndata,
 )
 from ensemblage.cli import main
-from ensemblage.io import _anndata_features as _features
-from ensemblage.io import _anndata_read as _read
-from ensemblage.io._anndata_features import matrix_of, table_of
+from ensemblage.io import _anndata
+from ensemblage.io._anndata import matrix_of, table_of
 
 anndata = pytest.importorskip("anndata", reason="the extra anndata is not installed")
 N = 60
@@ -171,7 +170,7 @@ def test_wrong_arguments():
 
 def test_principal_components_are_clustered_if_there_are_some(stored):
     adata = cells()
-    for source in (adata, _read.open_anndata(stored)):
+    for source in (adata, _anndata.open_anndata(stored)):
         assert np.array_equal(matrix_of(source).values, adata.obsm["X_pca"])
         assert matrix_of(source).names == ["X_pca_1", "X_pca_2", "X_pca_3"]
         assert matrix_of(source).note == "clustered is .obsm['X_pca'], 3 columns"
@@ -196,7 +195,7 @@ def test_matrices_that_cannot_be_clustered(monkeypatch):
         ValueError, match=r"use must name a matrix in \.obsm of adata.* Got 'X_umap'.* there is X_pca, other"
     ):
         matrix_of(adata, "X_umap")
-    monkeypatch.setattr(_features, "MOST_ENTRIES", 200)
+    monkeypatch.setattr(_anndata, "MOST_ENTRIES", 200)
     with pytest.raises(ValueError, match=r"at most 200 entries\. X of adata has 60 × 7"):
         matrix_of(adata, "X")
     monkeypatch.undo()
@@ -366,8 +365,8 @@ def test_combine_writes_a_copy_with_all_that_was_there(stored, tmp_path):
 
 
 def test_only_what_is_combined_is_read(stored, tmp_path, monkeypatch):
-    read, parts = _read.File.read, []
-    monkeypatch.setattr(_read.File, "read", lambda self, name: parts.append(name) or read(self, name))
+    read, parts = _anndata.File.read, []
+    monkeypatch.setattr(_anndata.File, "read", lambda self, name: parts.append(name) or read(self, name))
     done("combine", stored, "-k", 3, "-o", tmp_path / "out.h5ad")
     assert set(parts) <= {"obs", "uns/consensus"}
 
@@ -486,7 +485,7 @@ def test_a_failure_leaves_nothing_behind(stored, tmp_path, monkeypatch):
     def fails(*args):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("ensemblage.answer._to_anndata._add", fails)
+    monkeypatch.setattr("ensemblage.pipeline._to_anndata._add", fails)
     assert "No space left" in refused("combine", stored, "-k", 3, "-o", tmp_path / "out.h5ad")
     assert not list(tmp_path.iterdir())
 

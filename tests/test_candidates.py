@@ -18,8 +18,10 @@ from sklearn.metrics import (
 from sklearn.mixture import GaussianMixture
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from ensemblage.answer import ConsensusClustering, _partition_features
-from ensemblage.answer._candidate_features import (
+from ensemblage import ConsensusClustering
+from ensemblage.base.random import settled_rows
+from ensemblage.choices import _partition_features
+from ensemblage.choices._candidate_features import (
     AGREEMENT,
     FAMILIES,
     OF_SET,
@@ -29,9 +31,9 @@ from ensemblage.answer._candidate_features import (
     feature_names,
     of_set,
 )
-from ensemblage.answer._candidate_pool import DEFAULT, all_candidates, numbers_beside
-from ensemblage.answer._chooser import choose_candidate
-from ensemblage.answer._partition_features import (
+from ensemblage.choices._candidate_pool import DEFAULT, all_candidates, numbers_beside
+from ensemblage.choices._chooser import choose_candidate
+from ensemblage.choices._partition_features import (
     NAMES,
     OF_GAUSSIANS,
     OF_NEIGHBOURS,
@@ -39,22 +41,23 @@ from ensemblage.answer._partition_features import (
     OF_TREE,
     measure_partitions,
 )
-from ensemblage.base.random import settled_rows
 from ensemblage.consensus import EvidenceAccumulation
 from ensemblage.generation import ScaledPartitions, _diverse, _view_partitions
 from ensemblage.generation._candidates import FAMILIES as POOL_FAMILIES
 from ensemblage.generation._candidates import (
+    FULL,
+    LATENT,
     WIDE,
     Made,
     Space,
     _order_of_threads,
     candidate_pool,
+    fit_mixture,
     larger_numbers,
     numbers_of_clusters,
     pairs_of,
 )
-from ensemblage.generation._lumbermark import lumbermark
-from ensemblage.generation._mixtures import FULL, LATENT, fit_mixture
+from ensemblage.generation._genie import lumbermark
 from ensemblage.generation._views import VIEWS, Scales, n_signals, principal_components
 from ensemblage.kernels._partition_features import pair_agreement
 

@@ -6,15 +6,15 @@ from sklearn.cluster import KMeans
 
 import ensemblage
 from ensemblage.stability import merge_unsupported
-from ensemblage.stability._cells import (
+from ensemblage.stability._dip import (
     are_frequent,
     cells_of,
     has_limits,
     limits_sentence,
     shared_values,
     spread_over_cells,
+    unimodality_p_value,
 )
-from ensemblage.stability._dip import unimodality_p_value
 
 
 def shared(values):

@@ -19,8 +19,7 @@ from ensemblage import (
     KMeansConsensus,
 )
 from ensemblage.metrics import certainty, verdicts
-from ensemblage.metrics._certainty import Association, SoftAssociation, certainty_of_rows
-from ensemblage.metrics._link_association import LinkAssociation
+from ensemblage.metrics._certainty import Association, LinkAssociation, SoftAssociation, certainty_of_rows
 
 WORKED = {
     "complete": (

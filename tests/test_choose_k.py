@@ -22,16 +22,25 @@ from ensemblage import (
     choose_k,
     report,
 )
-from ensemblage.answer import KChoice, _choose_k
-from ensemblage.answer._agreed_k import NUMBERS, agreement_by_number, most_agreed, numbers_around, numbers_up_to_root
-from ensemblage.answer._choose_k import best_of, peaks_of
-from ensemblage.answer._k_choice import VOTERS
+from ensemblage.answer import KChoice
+from ensemblage.choices import _choose_k
+from ensemblage.choices._agreed_k import NUMBERS, agreement_by_number, most_agreed, numbers_around, numbers_up_to_root
+from ensemblage.choices._choose_k import best_of, peaks_of
+from ensemblage.choices._k_choice import VOTERS
 from ensemblage.cli import main
 from ensemblage.generation._pools import cut_children
 from ensemblage.stability import cluster_stability
 from ensemblage.stability._reference import UnimodalComponents
-from ensemblage.stability._small_kmeans import PairKMeans, Pairs, SmallKMeans, squares_of_pairs
-from ensemblage.stability._structure import Structure, cluster_statistics, compare_with_cloud, p_value_of
+from ensemblage.stability._structure import (
+    PairKMeans,
+    Pairs,
+    SmallKMeans,
+    Structure,
+    cluster_statistics,
+    compare_with_cloud,
+    p_value_of,
+    squares_of_pairs,
+)
 
 FAST = {"n_references": 39, "n_splits": 4, "n_partitions": 15}
 
@@ -186,7 +195,7 @@ def test_many_features_by_distances():
     X = source.normal(size=(90, 60)) + 2 * source.normal(size=(3, 60))[np.repeat(range(3), 30)]
     found = choose_k(X, range(2, 6), random_state=0, **FAST)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("ensemblage.stability._small_kmeans.WIDE", 1_000)
+        patch.setattr("ensemblage.stability._structure.WIDE", 1_000)
         same = choose_k(X, range(2, 6), random_state=0, **FAST)
     assert (found.best, found.votes, found.structure) == (same.best, same.votes, same.structure)
     assert found.best == 3

@@ -21,7 +21,6 @@ from sklearn.datasets import load_wine
 from ensemblage import Ensemble, KMeansConsensus, RandomKPartitions, make_consensus
 from ensemblage.cli import _analysis, _errors, _methods, _run, main
 from ensemblage.cli._folder import _difference
-from ensemblage.cli._generation import Generation
 from ensemblage.cli._help import GROUPS
 from ensemblage.cli._lab import COMMANDS, LabCommand
 from ensemblage.consensus import METHODS
@@ -233,7 +232,7 @@ def test_ctrl_c_keeps_the_ensemble(finished, tmp_path, interrupt, monkeypatch):
     assert "keeps model.npz, ensemble.npz" in stopped.stderr
     assert not (tmp_path / "out" / "labels.csv").exists()
     interrupt.undo()
-    monkeypatch.setattr(Generation, "fit", None)
+    monkeypatch.setattr("ensemblage.pipeline._run.generated", None)
     assert "made by an earlier run" in succeed(*command).stderr
     for name in ["ensemble.npz", "labels.csv"]:
         assert (tmp_path / "out" / name).read_bytes() == (finished / name).read_bytes()
@@ -260,7 +259,7 @@ def test_other_settings_need_overwrite(finished, tmp_path, monkeypatch):
     assert "holds one with k 3 instead of 4. Choose another folder, or add --overwrite." in fail(*other)
     assert contents(tmp_path) == before
     with monkeypatch.context() as patch:
-        patch.setattr(Generation, "fit", None)  # the same ensemble serves another k
+        patch.setattr("ensemblage.pipeline._run.generated", None)  # the same ensemble serves another k
         succeed(*other, "--overwrite")
     assert len({row[1] for row in rows_of(tmp_path / "labels.csv")[1:]}) == 4
     assert "seed 0 instead of 1" in fail(*other, "--seed", 1)
@@ -412,7 +411,10 @@ def test_bad_input_is_one_sentence_and_no_folder(tmp_path, content, message):
         (["generate", "x.csv", "-o", "nowhere/e.npz"], "nowhere does not"),
         (["generate", "x.csv", "-o", "x.csv"], "x.csv exists"),
         (["combine", "x.csv", "-k", "2", "-o", "out", "--missing", "x"], "--missing must be a whole number, or none"),
-        (["combine", "x.csv", "-k", "2", "-o", "out"], "Column 'a' of x.csv has a different value in every row"),
+        (
+            ["combine", "x.csv", "-k", "2", "-o", "out"],
+            "x.csv must have two columns of labels or more, one per clustering. Got one besides the id 'a': 'b'",
+        ),
         (["rank", "x.csv", "--by", "beauty"], "Got 'beauty'"),
         (["rank", "fake.npz"], "must be one that Ensemble.save wrote"),
         (["report", "."], "must be the folder of a finished run"),

@@ -12,11 +12,13 @@ from sklearn.base import clone
 from sklearn.datasets import load_wine, make_blobs
 
 from ensemblage import ConsensusClustering, default_plan, load, read_table
-from ensemblage.base.selections import DEFAULT_SELECTION
-from ensemblage.cli import _run, main
-from ensemblage.cli._resampling import GeneratedConsensus, learned_generator
+from ensemblage.base.options import DEFAULT_SELECTION
+from ensemblage.cli import main
+from ensemblage.generation._candidates import Made
+from ensemblage.pipeline._repeats import Repeat, learned_generator
+from ensemblage.pipeline._run import Number
 from ensemblage.profiles import _effects
-from ensemblage.report._chosen import chosen_summary
+from ensemblage.report._decided import chosen_summary
 
 WINE = load_wine(as_frame=True).data[["alcohol", "flavanoids", "color_intensity", "proline"]]
 GAPS = WINE.mask(np.random.default_rng(0).random(WINE.shape) < 0.05)
@@ -71,7 +73,7 @@ def test_the_partitions_of_many_objects_are_rated_in_the_shell_too(tmp_path, mon
     assert found["cluster"].tolist() == same.labels_.tolist()
     assert model.chosen_ == same.chosen_
     with monkeypatch.context() as patch:
-        patch.setattr(_run, "_with_consensus", stopped)
+        patch.setattr("ensemblage.pipeline._run.combine", stopped)
         assert shell(*stopped_run(tmp_path)).exit_code != 0
     done = shell(*stopped_run(tmp_path))
     assert "made by an earlier run" in done.stderr
@@ -177,7 +179,7 @@ def test_a_run_that_was_stopped_goes_on(tmp_path, monkeypatch):
     def stop(*_):
         raise ValueError("Stopped.")
 
-    monkeypatch.setattr(_run, "_with_consensus", stop)
+    monkeypatch.setattr("ensemblage.pipeline._run.combine", stop)
     stopped = shell(*command)
     assert "keeps ensemble.npz" in stopped.stderr
     monkeypatch.undo()
@@ -209,7 +211,8 @@ def test_resamples_keep_algorithms_weights_and_number(tmp_path):
     model, _, summary = learned(tmp_path, WINE, "--stability", 3)
     chosen = model.chosen_
     assert summary["plan"]["stability"]["value"] == summary["found_again"]["n"] == 3
-    again = GeneratedConsensus(learned_generator(chosen, 0), clone(model.consensus_).set_params(weights=None), chosen)
+    plan, number = model.plan_, Number(None, None, chosen, Made())
+    again = Repeat(learned_generator(chosen, 0), clone(model.consensus_).set_params(weights=None), plan, number)
     np.testing.assert_array_equal(again.fit_predict(model.preprocessor_.transform(WINE)), model.labels_)
     assert len(np.unique(again.fit_predict(WINE[::2].to_numpy()))) == chosen.n_clusters
     stable, _, summary = learned(tmp_path, BLOBS, "--stability", 4, name="stable")

@@ -21,10 +21,9 @@ from click.testing import CliRunner
 
 import ensemblage.__main__
 from ensemblage import Ensemble
-from ensemblage.base import lock as _lock
+from ensemblage.base import atomic as _lock
 from ensemblage.cli import _analysis, _options, main
 from ensemblage.cli._answer import clusters_text
-from ensemblage.cli._generation import Generation
 from ensemblage.generation import RandomKPartitions, write_partitions
 from ensemblage.labels.disk import MARKER, Scratch
 from ensemblage.report._summary import SCHEMA
@@ -141,7 +140,7 @@ def test_a_folder_that_another_command_takes_away(tmp_path, ensemble, monkeypatc
     assert names(tmp_path / "out") == WRITTEN
 
 
-HOLDS = "import sys, time; from pathlib import Path; from ensemblage.base import lock as _lock\n"
+HOLDS = "import sys, time; from pathlib import Path; from ensemblage.base import atomic as _lock\n"
 HOLDS += "with _lock.only_user(Path(sys.argv[1])): print('held', flush=True); time.sleep(600)\n"
 
 
@@ -231,7 +230,7 @@ def test_a_refused_consensus_keeps_the_base_clusterings(tmp_path, monkeypatch):
     assert result.exit_code == 2
     assert "keeps ensemble.npz" in result.stderr.splitlines()[-2]
     assert "acv" not in fail(*run, "-k", 50, "--seed", 1)
-    monkeypatch.setattr(Generation, "fit", None)
+    monkeypatch.setattr("ensemblage.pipeline._run.generated", None)
     succeed(*run, "-k", 2)
     assert "k 2 instead of 3" in fail(*run, "-k", 3)
 
@@ -620,7 +619,7 @@ def test_a_run_goes_on_in_a_folder_of_version_1(folder_v1, monkeypatch):
     before = contents(folder_v1)
     monkeypatch.setattr(_analysis, "__version__", "0.1.0")
     with monkeypatch.context() as patch:
-        patch.setattr(Generation, "fit", None)
+        patch.setattr("ensemblage.pipeline._run.generated", None)
         result = succeed(*RUN_V1)
     assert "made by an earlier run" in result.stderr
     assert names(folder_v1) == WRITTEN

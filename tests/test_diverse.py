@@ -14,7 +14,7 @@ from sklearn.mixture import GaussianMixture
 
 from ensemblage import DiversePartitions, Genie
 from ensemblage.generation._diverse import Embedding, Objects, connected_neighbours
-from ensemblage.generation._lumbermark import lumbermark
+from ensemblage.generation._genie import lumbermark
 
 IRIS = load_iris().data
 RINGS, RING = make_circles(300, factor=0.4, noise=0.03, random_state=0)

@@ -11,8 +11,8 @@ from representatives import first_of
 from test_cli import fail, succeed
 
 from ensemblage import Ensemble, read_draws
-from ensemblage.io import _draws_blocks, _draws_labels
-from ensemblage.io._draws_labels import bytes_to_read
+from ensemblage.io import _draws_blocks
+from ensemblage.io._draws_blocks import bytes_to_read
 
 RNG = np.random.default_rng(5)
 DRAWS = RNG.integers(1, 9, size=(300, 7))
@@ -106,16 +106,16 @@ def test_lines_that_are_wrong(tmp_path, text):
 @pytest.mark.parametrize("kind", ["csv", "parquet", "npy", "array", "feather"])
 def test_draws_that_are_left_out_are_not_kept(tmp_path, monkeypatch, kind):
     """Blocks begin in the middle of a chain: what is kept goes by the place in the chain."""
-    monkeypatch.setattr(_draws_labels, "BLOCK_LABELS", 50)
+    monkeypatch.setattr(_draws_blocks, "BLOCK_LABELS", 50)
     monkeypatch.setattr(_draws_blocks, "BLOCK_LABELS", 50)
     kept = []
-    add = _draws_labels.LabelBlocks.add
+    add = _draws_blocks.LabelBlocks.add
 
     def counted(labels, values):
         kept.append(len(values))
         add(labels, values)
 
-    monkeypatch.setattr(_draws_labels.LabelBlocks, "add", counted)
+    monkeypatch.setattr(_draws_blocks.LabelBlocks, "add", counted)
     path, frame = tmp_path / f"draws.{kind}", pd.DataFrame(DRAWS, columns=[f"V{j}" for j in range(7)])
     if kind == "csv":
         path.write_text(text_of(DRAWS))
@@ -156,19 +156,19 @@ def test_thinning_of_draws_in_columns(tmp_path):
 
 def test_labels_are_in_the_narrowest_type():
     for largest, width in ((127, 1), (-128, 1), (128, 2), (-129, 2), (32_768, 4)):
-        assert _draws_labels.narrowest(np.array([[0, largest]])).itemsize == width
+        assert _draws_blocks.narrowest(np.array([[0, largest]])).itemsize == width
     wide = np.where(DRAWS == 8, 10**6, DRAWS)
     assert_array_equal(labels_of(read_draws(wide, draws_axis="rows")), wide)
 
 
 def test_the_largest_labels():
     largest = np.array([[2**31 - 1, 1 - 2**31]])
-    assert_array_equal(_draws_labels.whole_numbers(largest, -1, str), largest)
+    assert_array_equal(_draws_blocks.whole_numbers(largest, -1, str), largest)
     for label in (2**31, -(2**31)):
         with pytest.raises(ValueError, match=r"at most 2,147,483,647\. Got a larger one in 0\."):
-            _draws_labels.whole_numbers(np.array([[label, 1]]), -1, str)
+            _draws_blocks.whole_numbers(np.array([[label, 1]]), -1, str)
     with pytest.raises(ValueError, match=r"Got a larger one in 1\."):  # the first one by rows
-        _draws_labels.whole_numbers(np.array([[1, 2**31], [2**31, 1]]), -1, str)
+        _draws_blocks.whole_numbers(np.array([[1, 2**31], [2**31, 1]]), -1, str)
 
 
 @pytest.mark.usefixtures("_block_size")
@@ -206,9 +206,9 @@ def test_tables_with_row_names_and_packed_ones(tmp_path):
 
 def test_room_for_labels_before_any_are_read():
     assert bytes_to_read(9, 4) - bytes_to_read(9, 1) == 3 * 3 * 9  # three copies
-    _draws_labels.Room(bytes_to_read(5, 1)).expect(5, "draws.csv")
+    _draws_blocks.Room(bytes_to_read(5, 1)).expect(5, "draws.csv")
     with pytest.raises(ValueError, match=r"Reading draws\.csv must fit into max_bytes = 334 bytes\. Got 335 bytes"):
-        _draws_labels.Room(bytes_to_read(5, 1) - 1).expect(5, "draws.csv")
+        _draws_blocks.Room(bytes_to_read(5, 1) - 1).expect(5, "draws.csv")
 
 
 @pytest.fixture(scope="module")

@@ -18,15 +18,14 @@ from click.testing import CliRunner
 from strategies import random_labels
 
 from ensemblage import Ensemble, KMeansConsensus, load
-from ensemblage.answer._to_anndata import write_copy
 from ensemblage.base.atomic import atomic_write
 from ensemblage.base.text import write_text
 from ensemblage.cli import main
 from ensemblage.generation import RandomKPartitions, write_partitions
 from ensemblage.io import read_table
-from ensemblage.io._features import features_of
+from ensemblage.io._features import features_of, members_of
 from ensemblage.io._formats import FORMATS
-from ensemblage.io._members import members_of
+from ensemblage.pipeline._to_anndata import write_copy
 
 FILES = Path(__file__).parent / "files"
 
@@ -427,8 +426,8 @@ def full(*_, **__):
 @pytest.mark.parametrize(
     ("patched", "suffix", "read"),
     [
-        ("ensemblage.io._npz._read_format_1", "npz", Ensemble.load),
-        ("ensemblage.answer._saved._model", "model.npz", load),
+        ("ensemblage.io._stored_labels._read_format_1", "npz", Ensemble.load),
+        ("ensemblage.pipeline._saved._model", "model.npz", load),
         ("numpy.lib.format.read_magic", "npy", Ensemble.open),
         ("pyarrow.parquet.ParquetFile", "parquet", Ensemble.open),
         ("pyarrow.parquet.read_table", "parquet", read_table),

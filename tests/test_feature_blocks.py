@@ -76,7 +76,7 @@ def small_blocks(monkeypatch):
     """Blocks that cut the parts, and sums over as many rows."""
     monkeypatch.setattr("ensemblage.io._scaling.SUM_ROWS", 8_192)
     monkeypatch.setattr("ensemblage.io._feature_blocks.MOST_ROWS", 8_192)
-    monkeypatch.setattr("ensemblage.io._dask_features.MOST_ROWS", 8_192)
+    monkeypatch.setattr("ensemblage.io._feature_blocks.MOST_ROWS", 8_192)
 
 
 def assert_same(features, model, expected, folder):

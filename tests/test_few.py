@@ -8,7 +8,7 @@ from strategies import label_matrices
 from ensemblage import AverageAgreement, Discotec, Ensemble, EvidenceAccumulation
 from ensemblage.kernels import _jit
 from ensemblage.metrics import coassociation, ensemble_ari
-from ensemblage.ranking import _discotec, _pair_means
+from ensemblage.ranking import _discotec
 
 
 def average_hierarchy(labels, weights=None):
@@ -66,9 +66,9 @@ def test_average_linkage_of_many_ties(noise, weighted):
 def test_wide_sums_of_few_rows(count, threshold):
     """Beyond 2³¹ objects the sums of their pairs have no room in 63 bits."""
     labels = np.array([[0, 0, 0], [0, 1, 0], [1, 1, 1], [1, 1, 2]])
-    codes = _pair_means.Codes.of(labels, labels.max(axis=0) + 1)
+    codes = _discotec.Codes.of(labels, labels.max(axis=0) + 1)
     nothing = np.empty((0, 0, 0), dtype=np.int64)
-    found = _pair_means.wide_sums_over_pairs(codes, codes, np.full(4, count), np.full(4, threshold), nothing)
+    found = _discotec.wide_sums_over_pairs(codes, codes, np.full(4, count), np.full(4, threshold), nothing)
     joined = (labels[:, None] == labels).sum(axis=2) >= threshold
     expected = [int((joined & (z[:, None] == z)).sum()) * count**2 for z in labels.T]
     assert [int(high) * 2**31 + int(low) for high, low in found.joined] == expected
@@ -80,7 +80,7 @@ def test_wide_sums_beyond_64_bits():
     six = np.array([[0, 0, 0, 1, 1, 1], [0, 0, 0, 1, 1, 2], [0, 0, 1, 1, 2, 2], [0, 1, 2, 3, 4, 5]]).T
     labels = np.repeat(six, 3, axis=0)
     ensemble = Ensemble(labels)
-    rows = _pair_means.ComparedRows.members(ensemble)
+    rows = _discotec.ComparedRows.members(ensemble)
     # A million times as many of each object: the shares stay the same.
     many = rows._replace(counts=rows.counts * 1_000_000)
     association = _discotec.ConsensusMatrix.of(ensemble)

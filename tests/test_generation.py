@@ -38,9 +38,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from ensemblage.generation import DiversePartitions, MixedPartitions, RandomKPartitions, ResampledPartitions
-from ensemblage.generation._clusterers import k_parameter, prepare_clusterer
-from ensemblage.generation._parallel import OF_THREADS, fold_warnings
-from ensemblage.generation._spherical import SphericalKMeans, _fill_empty, unit_rows
+from ensemblage.generation._clusterers import OF_THREADS, fold_warnings, k_parameter, prepare_clusterer
+from ensemblage.generation._kmeans import SphericalKMeans, _fill_empty, unit_rows
 from ensemblage.labels import threads
 
 GENERATORS = [RandomKPartitions, ResampledPartitions]

@@ -42,12 +42,12 @@ from ensemblage import (
     ranking,
     read_table,
 )
-from ensemblage.answer import _of_blocks, choose_k, choose_k_monti
+from ensemblage.answer import choose_k, choose_k_monti
 from ensemblage.base.validation import parameter_constraints
 from ensemblage.generation import make_pool
-from ensemblage.io import _gower
+from ensemblage.io import _features
+from ensemblage.io._column import label_values
 from ensemblage.io._features import features_of
-from ensemblage.io._labels import label_values
 from ensemblage.io._out_of_core import _union, categories_of_part, union_of_parts
 from ensemblage.kernels import _pair_sums
 from ensemblage.kernels._bitmaps import BLOCK_BITS
@@ -58,7 +58,8 @@ from ensemblage.metrics import INTERNAL_INDICES, membership_entropy
 from ensemblage.metrics._coassociation import Associations
 from ensemblage.metrics._internal import _ohl
 from ensemblage.metrics._internal._geometry import Geometry
-from ensemblage.metrics._mm_index import weights_of
+from ensemblage.metrics._wat import weights_of
+from ensemblage.pipeline import _blocks
 
 
 def test_a_kernel_has_its_name_before_two_threads_send_it():
@@ -299,7 +300,7 @@ def test_some_rows_of_a_column_are_read_again_as_the_whole_is(tmp_path):
 
 def test_the_share_of_the_runner_up_is_what_is_left(tmp_path):
     kept = SimpleNamespace(at=lambda nearest: (nearest[:, 0], np.array([0.75, 1]), np.array([1, -1])))
-    _of_blocks._write_part(np.zeros((2, 1), dtype=int), 0, kept, str(tmp_path), None)
+    _blocks._write_part(np.zeros((2, 1), dtype=int), 0, kept, str(tmp_path), None)
     (path,) = tmp_path.iterdir()
     assert pd.read_parquet(path)["runner_up_share"].tolist() == [0.25, 0]
 
@@ -310,10 +311,10 @@ def test_the_scales_that_stay_are_told_where_gaps_are_filled():
 
 
 def test_distances_of_all_pairs_fit_to_the_byte(monkeypatch):
-    monkeypatch.setattr(_gower, "MOST_BYTES", 8 * 5 * 5)
-    assert _gower.gower_distances(np.arange(10.0).reshape(5, 2)).shape == (5, 5)
+    monkeypatch.setattr(_features, "MOST_BYTES", 8 * 5 * 5)
+    assert _features.gower_distances(np.arange(10.0).reshape(5, 2)).shape == (5, 5)
     with pytest.raises(ValueError, match=r"at most 5 rows\. X has 6"):
-        _gower.gower_distances(np.arange(12.0).reshape(6, 2))
+        _features.gower_distances(np.arange(12.0).reshape(6, 2))
 
 
 @pytest.mark.parametrize(("text", "has_header"), [("7,u\n1,u\nx,u\n", True), ("x,u\n1,u\nx,u\n", False)])

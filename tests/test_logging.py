@@ -17,7 +17,7 @@ def test_every_base_clustering_is_told(caplog):
     with caplog.at_level(logging.INFO, "ensemblage"):
         RandomKPartitions(3, random_state=0, n_jobs=2).fit(X)
     assert [r.getMessage() for r in caplog.records] == [f"base clustering {i} of 3" for i in (1, 2, 3)]
-    assert {r.name for r in caplog.records} == {"ensemblage.generation._parallel"}
+    assert {r.name for r in caplog.records} == {"ensemblage.generation._clusterers"}
 
 
 def test_fewer_clusters_than_were_asked_for_are_told(caplog):

@@ -12,14 +12,14 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.neighbors import NearestNeighbors
 
 from ensemblage import ConsensusClustering, default_plan, load
-from ensemblage.answer import _execution, _second_sample
-from ensemblage.answer._execution import learned_weights
-from ensemblage.answer._second_sample import second_seed
 from ensemblage.base.random import sample_rows
+from ensemblage.choices._chooser import learned_weights
 from ensemblage.cli import main
 from ensemblage.generation import ScaledPartitions, _view_partitions
 from ensemblage.generation._dense_rows import LEAST_OF_CELL, are_dense, dense_rows, drawn_rows, size_of_sample
 from ensemblage.metrics import certainty
+from ensemblage.pipeline import _run, _second_sample
+from ensemblage.pipeline._second_sample import second_seed
 
 BLOBS, Y = make_blobs(1_200, 2, centers=[(0, 0), (0, 9), (9, 0)], random_state=0)
 THREE = {"n_clusters": 3, "random_state": 0}
@@ -195,7 +195,7 @@ def test_the_certainty_is_that_of_the_partitions_of_two_samples(small):
 
 def test_the_second_sample_changes_no_cluster(small, monkeypatch):
     model = ConsensusClustering(**THREE).fit(OVERLAPPING)
-    monkeypatch.setattr("ensemblage.answer._consensus_clustering.take_second_sample", lambda *_: None)
+    monkeypatch.setattr("ensemblage.pipeline._run.certify", lambda *_: None)
     without = ConsensusClustering(**THREE).fit(OVERLAPPING)
     np.testing.assert_array_equal(model.labels_, without.labels_)
     np.testing.assert_array_equal(model.predict(OVERLAPPING), without.predict(OVERLAPPING))
@@ -219,7 +219,7 @@ def test_new_objects_are_as_certain_as_the_same_ones_were(small, tmp_path):
 
 def test_objects_are_drawn_once_for_each_sample(small, monkeypatch):
     drawn = []
-    for module in (_execution, _second_sample, _view_partitions):
+    for module in (_run, _second_sample, _view_partitions):
         monkeypatch.setattr(module, "dense_rows", lambda X, *of: drawn.append(of) or dense_rows(X, *of))
     model = ConsensusClustering(**THREE).fit(BLOBS)
     assert [seed for _, seed, _ in drawn] == [0, second_seed(0)]

@@ -15,7 +15,7 @@ from strategies import label_matrices, labels_and_clustering, planted_labels
 
 from ensemblage import Ensemble, EvidenceAccumulation, RandomKPartitions, ResampledPartitions, report
 from ensemblage.answer import choose_k_monti
-from ensemblage.answer._monti_choice import MontiRow, _best, _compare_with_references, draw_reference, summarize_choice
+from ensemblage.choices._monti_choice import MontiRow, _best, _compare_with_references, draw_reference, summarize_choice
 from ensemblage.cli import main
 from ensemblage.metrics import (
     cluster_consensus,

@@ -15,7 +15,7 @@ from ensemblage import CSPA, Ensemble, NegMM
 from ensemblage.consensus.graphs import _negmm
 from ensemblage.metrics import mm_index, weak_association_threshold
 from ensemblage.metrics._coassociation import Associations
-from ensemblage.metrics._mm_index import mm_index_of, weights_of
+from ensemblage.metrics._wat import mm_index_of, weights_of
 
 ONES = np.ones(10, dtype=int)
 

@@ -34,10 +34,12 @@ ROOMS = [
     "consensus",
     "ranking",
     "stability",
-    "answer",
+    "choices",
     "profiles",
     "plotting",
     "report",
+    "pipeline",
+    "answer",
     "cli",
     "__main__",
 ]

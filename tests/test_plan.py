@@ -26,7 +26,7 @@ from ensemblage import (
     report,
 )
 from ensemblage.answer import Plan
-from ensemblage.answer._plan import Decision
+from ensemblage.choices._plan import Decision
 from ensemblage.cli import main
 
 X, _ = make_blobs(60, centers=[(0, 0), (0, 9), (9, 0)], random_state=0)

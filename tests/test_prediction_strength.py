@@ -27,8 +27,8 @@ from test_progress import Calls
 
 from ensemblage import ConsensusClustering, RandomKPartitions
 from ensemblage.stability import prediction_strength
-from ensemblage.stability._jaccard import cells_of
-from ensemblage.stability._refit import check_data
+from ensemblage.stability._clusters import cells_of
+from ensemblage.stability._resamples import check_data
 from ensemblage.stability._strength import (
     both_directions,
     pairs_kept,

@@ -26,9 +26,8 @@ from ensemblage import (
     read_table,
 )
 from ensemblage.cli import main
-from ensemblage.io._categories import CategoryEncoder
-from ensemblage.io._dates import date_parts, parse_dates
-from ensemblage.io._scaling import AlikeScaler, Ends
+from ensemblage.io._column import date_parts, parse_dates
+from ensemblage.io._scaling import AlikeScaler, CategoryEncoder, Ends
 
 N = 60
 

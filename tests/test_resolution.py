@@ -13,11 +13,11 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.neighbors import kneighbors_graph
 
 from ensemblage import LeidenPartitions, choose_resolution, plotting
-from ensemblage.answer import _choose_resolution
-from ensemblage.answer._choose_resolution import NeighbourGraphs, _plateaus, _resamples
-from ensemblage.answer._resolution_choice import Plateau, ResolutionChoice, ResolutionRow
-from ensemblage.generation import _neighbours
-from ensemblage.generation._neighbours import memberships, nearest_neighbours, neighbour_graph
+from ensemblage.choices import _choose_resolution
+from ensemblage.choices._choose_resolution import NeighbourGraphs, _plateaus, _resamples
+from ensemblage.choices._resolution_choice import Plateau, ResolutionChoice, ResolutionRow
+from ensemblage.generation import _nearest
+from ensemblage.generation._nearest import memberships, nearest_neighbours, neighbour_graph
 
 LOUVAIN = {"algorithm": "louvain", "n_resamples": 4, "random_state": 0}
 SOME = [0.3, 0.6, 1.0, 2.0]
@@ -91,8 +91,8 @@ def test_neighbours_by_pynndescent_are_others(monkeypatch):
             self.neighbor_graph = rows.astype(np.int32), distances.astype(np.float32)
 
     monkeypatch.setitem(sys.modules, "pynndescent", SimpleNamespace(NNDescent=Search))
-    monkeypatch.setattr(_neighbours, "find_spec", lambda name: name == "pynndescent")
-    monkeypatch.setattr(_neighbours, "MOST_EXACT", 3)
+    monkeypatch.setattr(_nearest, "find_spec", lambda name: name == "pynndescent")
+    monkeypatch.setattr(_nearest, "MOST_EXACT", 3)
     found = nearest_neighbours(np.zeros((4, 1)), 2)
     assert found.rows.tolist() == [[1, 2], [2, 0], [1, 0], [2, 1]]
     assert found.distances.tolist() == [[1, 2], [3, 5], [6, 7], [10, 11]]
@@ -114,7 +114,7 @@ def test_many_rows_are_searched_by_pynndescent(monkeypatch):
     pytest.importorskip("pynndescent", reason="pynndescent is not installed")
     X = blobs(400)
     exact = nearest_neighbours(X, 10)
-    monkeypatch.setattr(_neighbours, "MOST_EXACT", 300)
+    monkeypatch.setattr(_nearest, "MOST_EXACT", 300)
     found, again = nearest_neighbours(X, 10), nearest_neighbours(X, 10)
     assert np.array_equal(found.rows, again.rows)
     assert not (found.rows == np.arange(400)[:, None]).any()

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from ensemblage import ConsensusClustering, load
-from ensemblage.answer._saved import save_model
 from ensemblage.cli._folder import read_summary
 from ensemblage.cli._seconds import OTHER, START, Seconds
+from ensemblage.pipeline._saved import save_model
 
 WINE = Path(__file__).parents[1] / "examples" / "wine.csv"
 

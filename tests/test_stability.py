@@ -20,10 +20,9 @@ from test_progress import Calls
 
 from ensemblage import ConsensusClustering, Ensemble, EvidenceAccumulation, KMeansConsensus, RandomKPartitions
 from ensemblage.stability import cluster_stability, member_stability
-from ensemblage.stability._jaccard import best_jaccard, cells_of, encode_noise
+from ensemblage.stability._clusters import best_jaccard, cells_of, encode_noise
 from ensemblage.stability._records import verdict_of
-from ensemblage.stability._refit import check_data, fresh
-from ensemblage.stability._resamples import Axes, Scheme, gap_quantiles
+from ensemblage.stability._resamples import Axes, Scheme, check_data, fresh, gap_quantiles
 
 IRIS = load_iris().data
 TENTHS = [np.flatnonzero(np.arange(150) % 10 != r) for r in range(10)]

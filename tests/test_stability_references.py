@@ -14,15 +14,17 @@ from ensemblage.base.random import task_seeds
 from ensemblage.kernels._points import BLOCK, best_of_starts, iterate, spread_seeds
 from ensemblage.kernels._squares import best_of_starts_by_squares, cores_by_squares, cores_of_points, nearest_of_rows
 from ensemblage.stability._gap import Gaps, first_that_lasts, gaps, log_within, log_within_by_k
-from ensemblage.stability._persistence import count_components, pad_persistences, persistences
 from ensemblage.stability._reference import UnimodalComponents, decreasing, half_mode, unimodal
-from ensemblage.stability._small_kmeans import squares_of_pairs
 from ensemblage.stability._structure import (
     N_STARTS,
     ClusterStatistics,
     SequentialTest,
     cluster_statistics,
+    count_components,
     largest_deviations,
+    pad_persistences,
+    persistences,
+    squares_of_pairs,
     structure_p_value,
 )
 

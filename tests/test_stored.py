@@ -27,7 +27,7 @@ from ensemblage import (
     NegMM,
     make_consensus,
 )
-from ensemblage.base.lock import LOCK
+from ensemblage.base.atomic import LOCK
 from ensemblage.base.validation import check_bytes
 from ensemblage.cli import main
 from ensemblage.labels import disk
@@ -318,7 +318,7 @@ def test_what_to_use_instead_works(tmp_path, small_room):
 
 @pytest.mark.parametrize("suffix", [".npz", ".csv"])
 def test_saved_block_by_block(tmp_path, small_room, monkeypatch, missing, suffix):
-    monkeypatch.setattr("ensemblage.io._npz.WRITTEN_BYTES", 50)
+    monkeypatch.setattr("ensemblage.io._stored_labels.WRITTEN_BYTES", 50)
     labels = random_labels(80, 5, 4, missing)
     stored(labels, tmp_path).save(tmp_path / f"x{suffix}")
     Ensemble(labels).save(tmp_path / f"y{suffix}")
@@ -337,7 +337,7 @@ def test_a_disk_that_is_full_before_all_is_saved(tmp_path, small_room, monkeypat
             raise OSError(errno.ENOSPC, "No space left on device")
         return read(*rows)
 
-    monkeypatch.setattr("ensemblage.io._npz.WRITTEN_BYTES", 50)
+    monkeypatch.setattr("ensemblage.io._stored_labels.WRITTEN_BYTES", 50)
     monkeypatch.setattr(type(E.codes), "_read", full)
     with pytest.raises(OSError, match="No space left on device"):
         E.save(tmp_path / f"x{suffix}")

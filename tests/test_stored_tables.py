@@ -184,7 +184,7 @@ def test_the_profile_is_that_of_the_table(both, folder, frame):
 def test_of_many_objects_some_are_compared(both, monkeypatch):
     features, model, _ = both
     of_all = features.profile(model).to_pandas()
-    monkeypatch.setattr("ensemblage.profiles._of_blocks.MOST_COMPARED", 17_000)
+    monkeypatch.setattr("ensemblage.pipeline._blocks.MOST_COMPARED", 17_000)
     of_some = features.profile(model).to_pandas()
     counts = of_some[of_some.variable == "size"]
     assert counts.n.sum() == 17_000
@@ -330,7 +330,7 @@ def test_a_full_disk_leaves_nothing(folder, tmp_path, monkeypatch):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     features = FeatureBlocks.open(folder, scratch=tmp_path)
-    monkeypatch.setattr("ensemblage.io._stored_cells.write_array", full)
+    monkeypatch.setattr("ensemblage.io._stored_table.write_array", full)
     with pytest.raises(ValueError, match="must have room"):
         ConsensusClustering(3, random_state=1).fit(features)
     assert list(tmp_path.iterdir()) == []

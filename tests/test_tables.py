@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from ensemblage.io import read_table
 from ensemblage.io._bytes import read_bytes
-from ensemblage.io._features import features_of
-from ensemblage.io._members import members_of
+from ensemblage.io._features import features_of, members_of
 
 
 def table_of(text, name="data.csv", **options):

@@ -10,8 +10,7 @@ import pytest
 from pyarrow import feather, parquet
 
 from ensemblage import read_table
-from ensemblage.io._features import features_of
-from ensemblage.io._members import members_of
+from ensemblage.io._features import features_of, members_of
 
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")

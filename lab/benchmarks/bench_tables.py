@@ -13,7 +13,7 @@ import pyarrow.csv
 
 from ensemblage import Ensemble
 from ensemblage.io import read_table
-from ensemblage.io._members import members_of
+from ensemblage.io._features import members_of
 
 N, M = 200_000, 20
 

@@ -21,7 +21,8 @@ PACKAGES = (
     "metrics",
     "generation",
     "stability",
-    "answer",
+    "choices",
+    "pipeline",
     "base",
     "cli",
 )

@@ -23,10 +23,10 @@ import numpy as np
 from train_chooser import by_kind, fitted, gathered
 
 from ensemblage import Preprocessor, choose_k
-from ensemblage.answer._chooser import choose_candidate
-from ensemblage.answer._default_plan import units_of
+from ensemblage.choices._chooser import choose_candidate
 from ensemblage.datasets import make_world
 from ensemblage.datasets._worlds import KINDS
+from ensemblage.pipeline._default_plan import units_of
 
 FIRST_TEST, N_TEST = 200_000, 168
 

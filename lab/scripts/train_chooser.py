@@ -24,17 +24,16 @@ import numpy as np
 import sklearn
 from sklearn.ensemble import HistGradientBoostingRegressor
 
-import ensemblage.answer
+import ensemblage.choices
 from ensemblage import Preprocessor
-from ensemblage.answer._candidate_features import FAMILIES, describe, feature_names
-from ensemblage.answer._candidate_pool import all_candidates
-from ensemblage.answer._chooser import ARRAYS, shipped_trees
-from ensemblage.answer._default_plan import units_of
-from ensemblage.answer._trees import Trees
+from ensemblage.choices._candidate_features import FAMILIES, describe, feature_names
+from ensemblage.choices._candidate_pool import all_candidates
+from ensemblage.choices._chooser import ARRAYS, Trees, shipped_trees
 from ensemblage.datasets import make_world
 from ensemblage.datasets._worlds import KINDS
 from ensemblage.generation._views import VIEWS
 from ensemblage.kernels._partition_features import pair_agreement
+from ensemblage.pipeline._default_plan import units_of
 
 CHUNK = 25
 """Worlds of a file."""
@@ -182,7 +181,7 @@ def train(folder: Path) -> None:
     clear = rating_of_single_clouds(of)
     script = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()[:8]
     version = f"2, {len(seeds)} worlds, script {script}, scikit-learn {sklearn.__version__}"
-    path = Path(ensemblage.answer.__file__).parent / ARRAYS
+    path = Path(ensemblage.choices.__file__).parent / ARRAYS
     np.savez_compressed(
         path, **trees._asdict(), names=np.array(feature_names()), version=np.array(version), clear=clear
     )

@@ -22,7 +22,7 @@ import pytest
 from click.testing import CliRunner
 
 from ensemblage import Ensemble, cli, consensus
-from ensemblage.base.lock import only_user
+from ensemblage.base.atomic import only_user
 from ensemblage.consensus import METHODS, make_consensus
 from ensemblage.datasets import Dataset
 from ensemblage_lab import _store

@@ -8,8 +8,7 @@ import logging
 from typing import Any
 
 from ensemblage._version import __version__ as __version__
-from ensemblage.base.lazy import names_of_stub, public_value
-from ensemblage.base.registered import PLACES
+from ensemblage.base.lazy import PLACES, names_of_stub, public_value
 
 _HOME = names_of_stub(__file__)
 _PACKAGES = tuple(name for name, home in _HOME.items() if home == __name__)
@@ -25,18 +24,17 @@ PLACES.update(
     save_labels="ensemblage.io._formats.save_labels",
     open_ensemble="ensemblage.io._out_of_core.open_ensemble",
     ensemble_on_cluster="ensemblage.io._out_of_core.ensemble_on_cluster",
-    ensemble_of_anndata="ensemblage.io._anndata_labels.ensemble_of",
+    ensemble_of_anndata="ensemblage.io._anndata.ensemble_of",
     ensemble_of_counts="ensemblage.io._counted_rows.ensemble_of_counts",
-    features_of_parts="ensemblage.io._stored_cells.features_of_parts",
-    features_on_workers="ensemblage.io._dask_features.features_on_cluster",
-    clusters_of_blocks="ensemblage.answer._of_blocks.clusters_of_blocks",
-    write_blocks="ensemblage.answer._of_blocks.write_blocks",
-    describe_blocks="ensemblage.profiles._of_blocks.describe_blocks",
+    features_of_parts="ensemblage.io._stored_table.features_of_parts",
+    clusters_of_blocks="ensemblage.pipeline._blocks.clusters_of_blocks",
+    write_blocks="ensemblage.pipeline._blocks.write_blocks",
+    describe_blocks="ensemblage.pipeline._blocks.describe_blocks",
     features_of="ensemblage.io._features.features_of",
     figure="ensemblage.plotting._html.figure",
     html="ensemblage.plotting._html.html",
-    save_model="ensemblage.answer._saved.save_model",
-    page="ensemblage.report._notebook.report_of",
+    save_model="ensemblage.pipeline._saved.save_model",
+    page="ensemblage.report._build.report_of",
 )
 
 

@@ -103,7 +103,7 @@ def test_no_text_is_a_statement():
 
 FLAG = re.compile(r"(?<![\w-])--(?=[a-z{])")
 SHELL = (
-    *("src/ensemblage/cli/", "src/ensemblage/report/_next", "lab/src/ensemblage_lab/_"),
+    *("src/ensemblage/cli/", "src/ensemblage/report/_sections", "lab/src/ensemblage_lab/_"),
     "lab/src/ensemblage_lab/benchmark/_explorer",
 )
 """What the shell calls, and pages that end with commands to copy."""

@@ -1,13 +1,16 @@
-"""Public names that are imported when they are used: the stub beside a package's ``__init__.py`` says where they are.
+"""What is imported when it is used: public names of a package, and functions of the packages above.
 
-It is the one list of the names, for type checkers and for the package (SPEC 1 of Scientific Python, `lazy_loader`).
+The stub beside a package's ``__init__.py`` is the one list of its public names, for type checkers and for the package
+(SPEC 1 of Scientific Python, `lazy_loader`). Imports point downward: a record that draws itself, or an ensemble that
+opens a file, calls a registered function. `ensemblage/__init__.py` says where the function is; its module is imported
+at the first call.
 """
 
 import importlib
 import re
 import sys
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, Generic, ParamSpec, TypeVar, cast
 
 LINE = re.compile(r"^from ([\w.]+) import (\w+) as \2$", re.MULTILINE)
 
@@ -28,3 +31,25 @@ def public_value(package: str, homes: Mapping[str, str], name: str) -> Any:
     value = importlib.import_module(f"{package}.{name}") if homes[name] == package else getattr(module, name)
     setattr(sys.modules[package], name, value)
     return value
+
+
+P = ParamSpec("P")
+R = TypeVar("R")
+PLACES: dict[str, str] = {}
+"""Of each function: "package.module.function"."""
+
+
+class Registered(Generic[P, R]):
+    """A function of a package above, called like that function."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        module, _, function = PLACES[self.name].rpartition(".")
+        return cast(Callable[P, R], getattr(importlib.import_module(module), function))(*args, **kwargs)
+
+
+figure: Registered[..., Any] = Registered("figure")
+html: Registered[[str, Any], str] = Registered("html")
+page: Registered[..., Any] = Registered("page")

@@ -18,8 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.base.options import Message, Option
-from ensemblage.base.suggestions import suggestion
+from ensemblage.base.options import Message, Option, suggestion
 
 LARGEST = float(np.finfo(np.float64).max)
 """The largest finite number; whole numbers may be larger."""

@@ -3,33 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from joblib import parallel_config
 from numpy.typing import NDArray
 
-from ensemblage import (
-    METHODS,
-    AverageAgreement,
-    ConsensusModes,
-    Discotec,
-    Ensemble,
-    report,
-)
+from ensemblage import report
 from ensemblage._version import __version__
-from ensemblage.answer import KChoice, MethodComparison, Plan, compare_methods
-from ensemblage.answer._chooser import Chosen
-from ensemblage.answer._consensus_clustering import ConsensusClustering
-from ensemblage.answer._saved import save_model
-from ensemblage.answer._second_sample import SecondSample, has_second_sample, take_second_sample
 from ensemblage.cli._annotate import check_copy, is_annotated_copy, write_cells
 from ensemblage.cli._answer import alerts_refused, spelled_alerts
-from ensemblage.cli._compare import LabelTable, align, check_align, identity_of, read_labels
+from ensemblage.cli._compare import LabelTable, align_by, check_align, identity_of, read_labels, tell_numbers
 from ensemblage.cli._consensus import Consensus
 from ensemblage.cli._errors import INTERRUPTED, Interrupted
 from ensemblage.cli._folder import (
@@ -44,21 +31,22 @@ from ensemblage.cli._folder import (
     output_folder,
     temporary_folder,
 )
-from ensemblage.cli._labels import numbers_of, write_labels
-from ensemblage.cli._merging import merged_clusters
+from ensemblage.cli._generation import GREEDY, INDEPENDENT, Generation
+from ensemblage.cli._labels import write_labels
 from ensemblage.cli._pages import repeated_command
 from ensemblage.cli._pairs import KINDS, PairFiles, errors_with_ids
-from ensemblage.cli._profile import profile_of_features, write_profile
+from ensemblage.cli._profile import write_profile
 from ensemblage.cli._progress import progress_bar, tell, tell_notes
-from ensemblage.cli._resampling import ResamplingPlan
 from ensemblage.cli._seconds import WRITE, Seconds
 from ensemblage.cli._source import Source
-from ensemblage.cli._thinning import ThinnedCounts
-from ensemblage.cli._without_columns import indices_without_columns
-from ensemblage.counting._contingency import table_cells
-from ensemblage.io._features import Features
-from ensemblage.io._members import Members
+from ensemblage.io import Preprocessor
+from ensemblage.io._features import Features, Members
 from ensemblage.kernels._jit import told_of_compiling
+from ensemblage.pipeline._consensus_clustering import model_of
+from ensemblage.pipeline._describe import METHODS_COMPARED, PAGE, Wanted, describe, modes_of, summary_of
+from ensemblage.pipeline._repeats import COLUMNS, MOST_COLUMNS, STABILITY
+from ensemblage.pipeline._run import CANDIDATES, CHOICE, MEMBERS, Found, Progress, Watch, run_on_labels
+from ensemblage.pipeline._saved import save_model
 from ensemblage.report._object_table import remove_objects
 from ensemblage.stability import MergedClusters
 
@@ -131,28 +119,65 @@ class AnalysisRequest:
 
 
 @dataclass(frozen=True)
-class ConsensusInput:
-    """What is combined, and what else is known of it."""
+class Analysed:
+    """What was found, and what is still wanted."""
 
-    ensemble: Ensemble
+    found: Found
     objects: Features | Members
-    """What the ensemble was made of."""
-    estimator: Any
+    """What the partitions were made of."""
     pairs: Mapping[str, NDArray[np.int64]]
     """What the consensus keeps."""
-    k_choice: KChoice | None = None
-    chosen: Chosen | None = None
-    """What gave the partitions learned weights."""
-    plan: Plan | None = None
-    resampling: ResamplingPlan | None = None
+    wanted: Wanted
+    preprocessor: Preprocessor | None = None
+    """What makes the features of new objects, where they can be put into the partitions."""
     settings: Mapping[str, Any] = field(default_factory=dict)
-    """Those that the data decided."""
-    model: ConsensusClustering | None = None
-    """What made the ensemble of features."""
-    merges: bool = False
-    """Whether clusters are merged whose splits no test supports."""
-    thinned: ThinnedCounts | None = None
-    """The counts on which markers are tested, where the others made the ensemble."""
+    """Those of the command that the data decided."""
+
+
+class ToldRun(Watch):
+    """Says what is done, and how long it takes."""
+
+    def __init__(self, seconds: Seconds, generation: Generation | None = None) -> None:
+        super().__init__()
+        self._seconds, self._generation = seconds, generation
+
+    @contextmanager
+    def step(
+        self, name: str, total: int = 0, *, generator: Any = None, shape: tuple[int, ...] = ()
+    ) -> Iterator[Progress | None]:
+        bar = self._members_bar(generator, shape) if name == MEMBERS else _bar(name, total)
+        with self._seconds.spent_on(name), bar as progress:
+            yield progress
+
+    def _members_bar(self, generator: Any, shape: tuple[int, ...]) -> AbstractContextManager[Progress | None]:
+        given = self._generation
+        if given is None or not shape[1]:
+            return nullcontext()
+        if given.generator == GREEDY:
+            tell(f"base clusterings: greedy k-means to {given.k} clusters ...")
+            return nullcontext()
+        return progress_bar(MEMBERS, given.n_steps(generator, shape), are_alike=given.generator in INDEPENDENT)
+
+    def tell(self, text: str) -> None:
+        tell(text)
+
+
+def _bar(name: str, total: int) -> AbstractContextManager[Progress | None]:
+    """What says how far a step is, where it may take long."""
+    if name == CHOICE:
+        line = "against single clouds of the same shape, and in halves of the objects"
+        return progress_bar(CHOICE, 100, line, are_alike=False)
+    if name == CANDIDATES:
+        line = "by several algorithms in several scales, rated by trees that learned on synthetic sets"
+        return progress_bar("candidate partitions", 100, line, are_alike=False)
+    if name == METHODS_COMPARED:
+        return progress_bar(name, total, "on the same partitions", are_alike=False)
+    if name == STABILITY:
+        return progress_bar("resamples", total)
+    if name == COLUMNS:
+        some = f"{MOST_COLUMNS} of {total:,} columns" if total > MOST_COLUMNS else None
+        return progress_bar("without a column", min(MOST_COLUMNS, total), some)
+    return nullcontext()
 
 
 def combine_analysis(path: Path, output: Path, overwrite: bool, **settings: Any) -> dict[str, Any]:
@@ -162,19 +187,23 @@ def combine_analysis(path: Path, output: Path, overwrite: bool, **settings: Any)
     options.check_pairs(wanted.estimator())
     request = AnalysisRequest("combine", source, wanted, options)
     asked = {"seed": wanted.seed, "k": wanted.k, **options.identity()}
-    return analyse(request, output, overwrite, asked, partial(_read_members, request))
+    return analyse(request, output, overwrite, asked, partial(_combined, request))
 
 
-def _read_members(request: AnalysisRequest, folder: Folder, content: bytes, seconds: Seconds) -> ConsensusInput:
-    """The clusterings of a file that was read as ``content``, and what combines them."""
+def _combined(request: AnalysisRequest, folder: Folder, content: bytes, seconds: Seconds) -> Analysed:
+    """The consensus of the clusterings of a file that was read as ``content``."""
     name = request.source.path.name
     with seconds.spent_on("read"):
-        members = request.source.members(content)
+        members = request.source.several_members(content)
     request.options.tell_alerts(name, plain_alerts(members))
     tell_notes(name, members.notes)
     check_align(request.options.old, members.ids)
-    pairs = request.options.pairs(members.ids, name)
-    return ConsensusInput(members.ensemble, members, request.consensus.estimator(), pairs)
+    pairs, wanted, old = request.options.pairs(members.ids, name), request.consensus, request.options.old
+    settings = wanted.settings(align_by(old, members.ids))
+    with errors_with_ids(members.ids):
+        found = run_on_labels(wanted.estimator(), members.ensemble, pairs, settings, ToldRun(seconds))
+    tell_numbers(found.consensus, old)
+    return Analysed(found, members, pairs, Wanted(all_methods=request.options.others))
 
 
 def analyse(
@@ -182,7 +211,7 @@ def analyse(
     output: Path,
     overwrite: bool,
     asked: Mapping[str, Any],
-    make: Callable[[Folder, bytes, Seconds], ConsensusInput],
+    make: Callable[[Folder, bytes, Seconds], Analysed],
     n_partitions: int | None = None,
 ) -> dict[str, Any]:
     """The summary of a folder: of an earlier run with the same settings, or made now from the bytes of the source.
@@ -217,35 +246,6 @@ def analyse(
         return summary
 
 
-MOST_COMPARED, MOST_OVERLAPS = 5 * 10**7, 10**7
-"""Label rows × squared partitions, and cells of all contingency tables, up to which the modes of partitions are looked
-for: a few seconds, and far less than `ConsensusModes` refuses."""
-
-
-def _compare_methods(ensemble: Ensemble, consensus: Any, wanted: Consensus, seconds: Seconds) -> MethodComparison:
-    """What every method makes of the partitions, asked for as many clusters as the answer has."""
-    limit: dict[str, Any] = {} if wanted.memory is None else {"max_bytes": wanted.memory}
-    line = "on the same partitions"
-    with seconds.spent_on("methods"), progress_bar("methods", len(METHODS), line, are_alike=False) as callback:
-        return compare_methods(
-            ensemble,
-            consensus.n_clusters_,
-            random_state=wanted.seed,
-            n_jobs=wanted.n_jobs,
-            progress=callback,
-            **limit,
-        )
-
-
-def _modes(request: AnalysisRequest, ensemble: Ensemble) -> ConsensusModes | None:
-    """Whether partitions of any origin tell one story, where that does not take long."""
-    p = ensemble.shape[1]
-    if request.command != "combine" or p <= 2:
-        return None
-    are_few = len(ensemble.distinct.codes) * p**2 <= MOST_COMPARED and table_cells(ensemble.n_clusters) <= MOST_OVERLAPS
-    return ConsensusModes(n_jobs=request.consensus.n_jobs).fit(ensemble) if are_few else None
-
-
 @contextmanager
 def _interruptible(folder: Folder) -> Iterator[None]:
     try:
@@ -272,27 +272,41 @@ def clone_without_threads(model: Any) -> Any:
     return model
 
 
-def _finish(folder: Folder, request: AnalysisRequest, given: ConsensusInput, seconds: Seconds) -> dict[str, Any]:
-    """Combine the ensemble and fill the folder; the summary."""
-    with seconds.spent_on("consensus"), errors_with_ids(given.objects.ids):
-        consensus = given.estimator.fit(given.ensemble, **given.pairs)
-    align(consensus, request.options.old, given.objects.ids)
-    second = _second_sample(given, consensus, seconds)
-    with seconds.spent_on("ranking"):
-        # Of fewer than three members there is no consensus to measure them by.
-        rankers = [Discotec(random_state=0), AverageAgreement()][given.ensemble.shape[1] < 3 :]
-        ranking = [ranker.fit(given.ensemble) for ranker in rankers]
-    merged = merged_clusters(given.objects, consensus, request.consensus.seed, seconds) if given.merges else None
-    with seconds.spent_on(WRITE):
-        _save(folder, given, consensus, merged, second)
-    more = {**_more_of_page(request, given, consensus, seconds), "merged": merged}
-    if request.options.honest_markers and more["profile"] is not None:
+def _finish(folder: Folder, request: AnalysisRequest, given: Analysed, seconds: Seconds) -> dict[str, Any]:
+    """Describe what was found and fill the folder; the summary."""
+    found, objects, watch = given.found, given.objects, ToldRun(seconds)
+    settings = request.consensus.settings()
+
+    def keep(merged: MergedClusters | None) -> None:
         with seconds.spent_on(WRITE):
-            folder.put(PROFILE, partial(write_profile, found=more["profile"]))
-    settings = _settings_of_page(folder, given) | request.options.pair_files.descriptions(given.pairs)
-    with seconds.spent_on("report"):
-        more |= {"ranking": ranking, "seconds": seconds, "modes": _modes(request, given.ensemble)}
-        summary = _summary(request.source, given, consensus, settings, **more)
+            if not folder.has(ENSEMBLE):
+                folder.put(ENSEMBLE, found.ensemble.save)
+            model = found.consensus
+            if given.preprocessor is not None:
+                model = model_of(given.preprocessor, found.generator, settings.seed, found)
+            folder.put(MODEL, partial(save_model, clone_without_threads(model)))
+            folder.put(LABELS, lambda path: write_labels(path, objects.ids, found.consensus, merged))
+
+    said = describe(found, objects, given.wanted, settings, watch, keep)
+    if said.profile is not None and given.wanted.honest:
+        with seconds.spent_on(WRITE):
+            folder.put(PROFILE, partial(write_profile, found=said.profile))
+    shown = _settings_of_page(folder, given) | request.options.pair_files.descriptions(given.pairs)
+    name = request.source.path.name
+    with watch.step(PAGE):
+        summary = {
+            **summary_of(
+                found,
+                objects,
+                said,
+                modes_of(found.ensemble, settings.n_jobs) if request.command == "combine" else None,
+                seconds=seconds,
+                settings={"file": name, **shown, "notes": "; ".join(objects.notes)},
+                title=f"Consensus clustering of {name}",
+                command=repeated_command(dict.fromkeys(("data", "ensemble"), request.source.path)),
+            ),
+            "alerts": plain_alerts(objects),
+        }
         folder.summary = remove_objects(summary) if request.options.no_objects else summary
         folder.put(REPORT, lambda path: report.build(folder.summary, path=path))
     folder.summary["seconds"] = seconds
@@ -300,81 +314,11 @@ def _finish(folder: Folder, request: AnalysisRequest, given: ConsensusInput, sec
     return folder.summary
 
 
-def _second_sample(given: ConsensusInput, consensus: Any, seconds: Seconds) -> SecondSample | None:
-    """What gives the consensus the certainty of two samples where the partitions are of one."""
-    if given.model is None or not isinstance(given.objects, Features):
-        return None
-    generator, chosen = given.model.generator_, given.chosen
-    if not has_second_sample(consensus, generator, chosen):
-        return None
-    with seconds.spent_on("second sample"):
-        return take_second_sample(consensus, given.ensemble, generator, chosen, given.objects.X)
-
-
-def _save(
-    folder: Folder,
-    given: ConsensusInput,
-    consensus: Any,
-    merged: MergedClusters | None,
-    second: SecondSample | None,
-) -> None:
-    """The ensemble, the model and the labels."""
-    if not folder.has(ENSEMBLE):
-        folder.put(ENSEMBLE, given.ensemble.save)
-    model = consensus
-    if given.model is not None:
-        model = given.model._set_consensus(given.ensemble, consensus, given.k_choice, given.chosen, second)
-    folder.put(MODEL, partial(save_model, clone_without_threads(model)))
-    folder.put(LABELS, lambda path: write_labels(path, given.objects.ids, consensus, merged))
-
-
-def _more_of_page(request: AnalysisRequest, given: ConsensusInput, consensus: Any, seconds: Seconds) -> dict[str, Any]:
-    """Further results for the page, by the parameters of `report.summarize`; None what was not asked for."""
-    again, compared, profile, without = None, None, None, None
-    if given.resampling is not None:
-        again = given.resampling.stability(numbers_of(consensus)[consensus.labels_])
-    if request.options.others:
-        compared = _compare_methods(given.ensemble, consensus, request.consensus, seconds)
-    if isinstance(given.objects, Features):
-        with seconds.spent_on("profile"), parallel_config("threading", n_jobs=request.consensus.n_jobs):
-            honest = request.options.honest_markers
-            profile = profile_of_features(given.objects, consensus, request.source, honest, given.thinned)
-        if profile is not None and profile.honest is not None:
-            tell(profile.honest.sentence)
-        if request.options.without_columns and given.resampling is not None:
-            without = indices_without_columns(given.resampling, profile, consensus.labels_)
-    more = {"cluster_stability": again, "method_comparison": compared, "profile": profile}
-    return more | {"without_columns": without}
-
-
-def _settings_of_page(folder: Folder, given: ConsensusInput) -> dict[str, Any]:
+def _settings_of_page(folder: Folder, given: Analysed) -> dict[str, Any]:
     """The settings of the command that count, and those that the data decided."""
     settings = {**folder.identity, **given.settings}
     told = ((name, value) for name, value in settings.items() if value is not None and value is not False)
     return {name: value for name, value in told if value != [] and name not in KINDS}
-
-
-def _summary(
-    source: Source, given: ConsensusInput, consensus: Any, settings: Mapping[str, Any], **more: Any
-) -> dict[str, Any]:
-    """The analysis as the page and summary.json have it; ``more`` as `report.summarize` takes it."""
-    objects, X = given.objects, given.objects.X if isinstance(given.objects, Features) else None
-    summary = report.summarize(
-        given.ensemble,
-        consensus,
-        features=X if X is not None and X.shape[1] else None,
-        ids=objects.ids,
-        truth=objects.truth,
-        settings={"file": source.path.name, **settings, "notes": "; ".join(objects.notes)},
-        column_uses=objects.columns,
-        title=f"Consensus clustering of {source.path.name}",
-        k_choice=given.k_choice,
-        chosen=given.chosen,
-        plan=given.plan,
-        command=repeated_command({"data": source.path, "ensemble": source.path}),
-        **more,
-    )
-    return {**summary, "alerts": plain_alerts(objects)}
 
 
 def plain_alerts(objects: Features | Members) -> list[dict[str, str]]:

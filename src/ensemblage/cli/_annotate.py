@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from ensemblage import load
-from ensemblage.answer._to_anndata import check_key, columns_of, has_columns, notes_of, write_copy
 from ensemblage.base.atomic import atomic_write
 from ensemblage.cli._folder import LABELS, MODEL, NOTHING_UNASKED, check_free
 from ensemblage.cli._labels import LABEL_COLUMNS, MERGED_COLUMN
 from ensemblage.cli._source import CellSource, Source
 from ensemblage.io import Table
 from ensemblage.io._formats import CELLS, EXCEL, TEXT, first_suffixes, format_of, table_format
+from ensemblage.pipeline._to_anndata import check_key, columns_of, has_columns, notes_of, write_copy
 
 NUMBERS: dict[str, Callable[[str], int | float]] = {
     "cluster": int,

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import click
 
 from ensemblage._version import __version__
-from ensemblage.base.selections import DEFAULT_SELECTION, SELECTIONS
+from ensemblage.base.options import DEFAULT_SELECTION, SELECTIONS
 from ensemblage.cli._errors import OneSentenceGroup
 from ensemblage.cli._help import GroupedCommand
 from ensemblage.cli._lab import COMMANDS, LabCommand

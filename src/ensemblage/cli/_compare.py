@@ -18,9 +18,8 @@ from ensemblage.cli._folder import check_free, check_suffix
 from ensemblage.cli._progress import tell
 from ensemblage.io import Column, read_table
 from ensemblage.io._bytes import base_name, read_bytes
-from ensemblage.io._labels import as_labels
-from ensemblage.io._roles import assign_roles
-from ensemblage.io._table import check_column
+from ensemblage.io._column import as_labels
+from ensemblage.io._table import assign_roles, check_column
 from ensemblage.metrics import LabelComparison, compare_labels
 from ensemblage.metrics._align import shared_objects
 from ensemblage.report._layout import percent
@@ -174,11 +173,15 @@ def identity_of(old: LabelTable | None) -> Mapping[str, str]:
     return {} if old is None else {"align": hashlib.sha256(old.content).hexdigest()}
 
 
-def align(model: Any, old: LabelTable | None, ids: list[str]) -> None:
-    """Number the clusters as before."""
+def align_by(old: LabelTable | None, ids: Sequence[str]) -> dict[str, Any] | None:
+    """What `Model.align` gets, so that clusters are numbered as before."""
+    return None if old is None else {"reference": old.labels, "ids": ids, "reference_ids": old.ids}
+
+
+def tell_numbers(model: Any, old: LabelTable | None) -> None:
+    """Say which clusters were known."""
     if old is None:
         return
-    model.align(old.labels, ids=ids, reference_ids=old.ids)
     numbers, known = model.cluster_numbers_.tolist(), set(old.labels[old.labels >= 0].tolist())
     kept, came = [str(n) for n in numbers if n in known], [str(n) for n in numbers if n not in known]
     gone = [str(n) for n in sorted(known - set(numbers))]

@@ -7,11 +7,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ensemblage import METHODS, make_consensus
-from ensemblage.answer import Plan
-from ensemblage.answer._execution import consensus_of
 from ensemblage.base.validation import check_parameters, check_weights
 from ensemblage.cli._methods import check_names, text_of
 from ensemblage.cli._progress import tell
+from ensemblage.pipeline._run import Settings
 
 
 @dataclass(frozen=True)
@@ -66,15 +65,13 @@ class Consensus:
         if self.memory is not None and "max_bytes" not in make_consensus(self.method, self.k).get_params():
             tell(f"--memory: {self.method} makes no matrix of all pairs of objects and needs no limit")
 
+    def settings(self, align: dict[str, Any] | None = None) -> Settings:
+        """What concerns this run alone."""
+        return Settings(self.seed, self.n_jobs, max_bytes=self.memory, align=align)
+
     def estimator(self) -> Any:
-        return self._for_run(make_consensus(self.method, self.k, **self.chosen))
-
-    def of_plan(self, plan: Plan) -> Any:
-        """The consensus of a plan, with what concerns this run alone."""
-        return self._for_run(consensus_of(plan, self.k, self.seed, self.n_jobs))
-
-    def _for_run(self, estimator: Any) -> Any:
-        """The estimator with seed, threads and memory."""
+        """Unfitted, with seed, threads and memory."""
+        estimator = make_consensus(self.method, self.k, **self.chosen)
         known = estimator.get_params()
         own: dict[str, Any] = {"random_state": self.seed, "n_jobs": self.n_jobs}
         if self.memory is not None:

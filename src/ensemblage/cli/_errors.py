@@ -18,8 +18,7 @@ from typing import Any, NoReturn
 
 import click
 
-from ensemblage.base.options import NoteWarning
-from ensemblage.base.suggestions import suggestion
+from ensemblage.base.options import NoteWarning, suggestion
 from ensemblage.cli._options import shell_text
 from ensemblage.cli._seconds import beginning
 

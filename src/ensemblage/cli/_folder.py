@@ -19,8 +19,7 @@ from typing import Any
 
 from jinja2.exceptions import TemplateError
 
-from ensemblage.base.atomic import Place, make_folder
-from ensemblage.base.lock import only_user
+from ensemblage.base.atomic import Place, make_folder, only_user
 from ensemblage.report._build import to_json
 from ensemblage.report._summary import SCHEMA
 

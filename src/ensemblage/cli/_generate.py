@@ -10,14 +10,18 @@ import numpy as np
 from click.core import ParameterSource
 
 from ensemblage.base.text import write_csv
+from ensemblage.cli._analysis import ToldRun
 from ensemblage.cli._errors import INTERRUPTED, Interrupted
 from ensemblage.cli._folder import check_free, check_suffix
-from ensemblage.cli._generation import USPEC, Generation
+from ensemblage.cli._generation import GOWER, USPEC, Generation
 from ensemblage.cli._options import option_name
 from ensemblage.cli._progress import progress_bar, tell
+from ensemblage.cli._seconds import Seconds
 from ensemblage.cli._source import FEATURE_OPTIONS, Source
 from ensemblage.generation import write_partitions
 from ensemblage.io._formats import first_suffixes
+from ensemblage.labels.coding import MISSING
+from ensemblage.pipeline._run import MEMBERS
 from ensemblage.report._layout import plural
 
 
@@ -32,10 +36,13 @@ def generate_members(data: Path, output: Path, overwrite: bool, **settings: Any)
     check_free(output, overwrite)
     features = generation.source(Source.of(data, settings, *FEATURE_OPTIONS)).told_features()
     generation.check_features(features, False, data.name)
+    clustered, generator = generation.tell_features(features, data.name), generation.estimator()
     try:
-        ensemble, generator = generation.fit(generation.tell_features(features, data.name), generation.estimator())
+        with ToldRun(Seconds(), generation).step(MEMBERS, generator=generator, shape=clustered.X.shape) as progress:
+            made = generation.data(clustered).partitions(generator.set_params(progress=progress), MISSING)
     except KeyboardInterrupt:
         raise Interrupted(INTERRUPTED) from None
+    ensemble, generator = made
     generation.tell_fewer(data.name, features, ensemble, generator)
     if output.suffix.lower() == ".csv" and features.id_column is not None:
         # The first column is unnamed and holds the ids: what ``combine`` and data frames expect.
@@ -70,7 +77,8 @@ def generate_on_disk(
                 "A .npy file must hold clusterings only. Got --categories member, which adds labels of the table. "
                 "Leave it out, or write a .npz file."
             )
-        X, estimator = generation.input_of(generation.tell_features(features, data.name)), None
+        clustered, estimator = generation.tell_features(features, data.name), None
+        X = clustered.distances() if generation.generator == GOWER else clustered.X
     generator = generation.independent(estimator)
     try:
         with progress_bar("base clusterings", generation.partitions) as callback:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from ensemblage import (
     DiversePartitions,
@@ -20,21 +17,20 @@ from ensemblage import (
     SubspacePartitions,
     USpecPartitions,
 )
-from ensemblage.answer import Plan
-from ensemblage.answer._chooser import candidate_named, candidate_text
-from ensemblage.answer._default_plan import default_method
-from ensemblage.answer._execution import generated, weights_of_members
-from ensemblage.base.options import Option
-from ensemblage.base.selections import BY_CONSENSUS, DEFAULT_SELECTION, LEARNED
+from ensemblage.base.options import BY_CONSENSUS, DEFAULT_SELECTION, LEARNED, Option
+from ensemblage.choices._chooser import candidate_named, candidate_text
+from ensemblage.choices._plan import Plan
 from ensemblage.cli._options import option_text
-from ensemblage.cli._progress import progress_bar, tell, tell_notes
+from ensemblage.cli._progress import tell_notes
 from ensemblage.cli._source import Source
 from ensemblage.generation._candidates import pairs_of
+from ensemblage.generation._clusterers import fewer_clusters_text
 from ensemblage.generation._diverse import numbers_near
+from ensemblage.generation._kmeans import N_STEPS
 from ensemblage.generation._mixed import N_ALGORITHMS
-from ensemblage.generation._parallel import fewer_clusters_text
-from ensemblage.generation._sampled_kmeans import N_STEPS
 from ensemblage.io._features import Features
+from ensemblage.pipeline._default_plan import default_method
+from ensemblage.pipeline._run import Data
 
 INDEPENDENT: dict[str, Callable[..., RandomKPartitions]] = {
     "random-k": RandomKPartitions,
@@ -198,9 +194,11 @@ class Generation:
         tell_notes(name, notes)
         return replace(features, notes=(*features.notes, *notes))
 
-    def input_of(self, features: Features) -> NDArray[np.float64]:
-        """What the base clusterers get: features, or distances of all pairs."""
-        return features.distances() if self.generator == GOWER else features.X
+    def data(self, features: Features, links: Mapping[str, Any] | None = None) -> Data:
+        """What is clustered: features, or distances of all pairs."""
+        distances = features.distances if self.generator == GOWER and features.X.shape[1] else None
+        of_members = features.members, features.n_columns, self.member_weight
+        return Data(features.X, *of_members, distances, links=links or {})
 
     def source(self, source: Source) -> Source:
         """What is read: distances do without missing values, which are filled for pictures alone."""
@@ -214,13 +212,6 @@ class Generation:
                 "Leave one of them out."
             )
 
-    def weights(self, features: Features, n_partitions: int) -> list[float] | None:
-        """Of all partitions, None if they are alike."""
-        n_members = len(features.members)
-        if n_members == 0 or features.n_columns == 0:
-            return None
-        return weights_of_members(n_partitions - n_members, n_members, features.n_columns, self.member_weight)
-
     def estimator(self) -> Any:
         """The generator, unfitted."""
         if self.generator == GREEDY:
@@ -231,28 +222,12 @@ class Generation:
             return MixedPartitions(self.k or "sqrt", random_state=self.seed, n_jobs=self.n_jobs)
         return GeniePartitions(self.partitions) if self.generator == GENIE else self.independent()
 
-    def fit(self, features: Features, generator: Any) -> tuple[Ensemble, Any]:
-        """The ensemble, and the generator that made it, None if there are but members.
-
-        Categories that are members are its last partitions.
-        """
-        if not features.X.shape[1]:
-            return generated(None, None, features.members), None
-        X = self.input_of(features)
-        if self.generator == GREEDY:
-            tell(f"base clusterings: greedy k-means to {self.k} clusters ...")
-            return generated(generator, X, features.members), generator
-        are_alike = self.generator in INDEPENDENT
-        with progress_bar("base clusterings", self._n_steps(generator, X), are_alike=are_alike) as callback:
-            ensemble = generated(generator.set_params(progress=callback), X, features.members)
-        return ensemble, generator.set_params(progress=None)
-
-    def _n_steps(self, generator: Any, X: NDArray[np.float64]) -> int:
-        """How often progress is told."""
+    def n_steps(self, generator: Any, shape: tuple[int, ...]) -> int:
+        """How often progress is told while it makes partitions of (n, m) features."""
         if self.generator == DIVERSE:
-            return len(generator._recipes(*X.shape))
+            return len(generator._recipes(*shape))
         if self.generator == SCALED:
-            return len(pairs_of(*X.shape))
+            return len(pairs_of(*shape))
         return N_ALGORITHMS if self.generator == MIXED else self.partitions
 
 

@@ -46,7 +46,11 @@ def certainty_cells(consensus: Any, block: slice, numbers: NDArray[Any]) -> tupl
     ``numbers`` are those of the clusters, and -1 of none.
     """
     confidence = consensus.confidence_[block]
-    shown = ["" if c != c else f"{c:.6g}" for c in confidence.tolist()]
     others = ["" if r < 0 else r for r in numbers[consensus.runner_up_[block]].tolist()]
-    shares = ["" if r == "" else f"{1 - c:.6g}" for r, c in zip(others, confidence.tolist(), strict=True)]
+    values, places = np.unique(confidence, return_inverse=True)  # objects with the same labels have the same
+    shown, shares = (
+        np.array(["" if c != c else f"{c:.6g}" for c in of], dtype=object)[places].tolist()
+        for of in (values.tolist(), (1 - values).tolist())
+    )
+    shares = ["" if r == "" else share for r, share in zip(others, shares, strict=True)]
     return shown, verdicts(confidence).tolist(), others, shares

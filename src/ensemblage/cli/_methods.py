@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from ensemblage.base.suggestions import suggestion
+from ensemblage.base.options import suggestion
 from ensemblage.cli._types import parse_whole, refuse
 
 OPTIONS = {"n_clusters": "-k", "random_state": "--seed", "n_jobs": "--jobs", "max_bytes": "--memory"}

@@ -9,8 +9,7 @@ from typing import Any
 
 import click
 
-from ensemblage.base.options import Message, Option
-from ensemblage.base.suggestions import suggestion
+from ensemblage.base.options import Message, Option, suggestion
 from ensemblage.cli._types import NonEmptyPath, parse_whole, refuse
 
 NAMES: Mapping[str, str] = {

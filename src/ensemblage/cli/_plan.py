@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from ensemblage.answer import Plan
-from ensemblage.answer._chooser import MOST_CHOSEN_ON
-from ensemblage.answer._default_plan import COPIES
-from ensemblage.answer._plan import value_text
+from ensemblage.choices._chooser import MOST_CHOSEN_ON
+from ensemblage.choices._plan import Plan, value_text
 from ensemblage.cli._generation import DIVERSE, GENIE, INDEPENDENT, SCALED, Generation
 from ensemblage.generation._dense_rows import size_of_sample
 from ensemblage.generation._diverse import MOST_FULL
+from ensemblage.pipeline._default_plan import COPIES
+from ensemblage.report._figure_data import may_try_umap
 from ensemblage.report._layout import plural
-from ensemblage.report._projection import may_try_umap
 
 LONG = 120
 """Seconds from which minutes are said."""

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator
-from dataclasses import replace
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,50 +11,16 @@ import numpy as np
 
 from ensemblage.base.text import write_csv
 from ensemblage.cli._source import Source, rows_of_members
-from ensemblage.cli._thinning import ThinnedCounts
-from ensemblage.io import Table, read_table
-from ensemblage.io._features import Features
-from ensemblage.io._members import Members
-from ensemblage.io._roles import assign_roles
+from ensemblage.io import read_table
+from ensemblage.io._features import Members
+from ensemblage.io._table import assign_roles
+from ensemblage.pipeline._describe import drop_columns
 from ensemblage.profiles import Profile, profile
 from ensemblage.profiles._record import VariableRow
 
 TESTED = ("other", "test", "difference", "p_value", "p_adjusted")
 """What `write_profile` has of a test that holds."""
 DESCRIBED = tuple(name for name in VariableRow._fields if name not in TESTED)
-
-
-def profile_of_features(
-    features: Features, consensus: Any, source: Source, honest: bool = False, thinned: ThinnedCounts | None = None
-) -> Profile | None:
-    """From the values as they stand in the table that was clustered, or those that it was made of.
-
-    honest : whether variables are tested
-    thinned : the counts on which they are, if not on those values
-    """
-    if thinned is not None:
-        of_counts: dict[str, Any] = {"clustered": thinned.counts.names, "honest": honest, "thinned": thinned.second}
-        return profile(consensus, thinned.counts, ids=features.ids, features=features.X, **of_counts)
-    original = source.described_by()
-    if original is not None:
-        rows = original if features.rows is None else original.take(features.rows)
-        genes = _drop_columns(rows, {original.columns[0].name})
-        return profile(consensus, genes, ids=features.ids, features=features.X, clustered=genes.names, honest=honest)
-    if features.table is None:
-        return None
-    used = {use.column for use in features.columns if use.use.startswith("used")}
-    left = {source.truth_column, features.id_column, *source.drop_columns} - used
-    table = _drop_columns(features.table, left)
-    if not table.columns:
-        return None
-    return profile(
-        consensus,
-        table,
-        ids=features.ids,
-        features=features.X if features.X.shape[1] else None,
-        clustered=used,
-        honest=honest,
-    )
 
 
 def write_profile(path: Path, found: Profile) -> None:
@@ -90,16 +55,9 @@ def profile_of_table(path: Path, members: Members, source: Source, consensus: An
     roles = assign_roles(table, id_column, None, (), guess_id=True)
     rows = rows_of_members(roles.ids, roles.id_column, path.name, members, source.path.name)
     table = table if np.array_equal(rows, np.arange(len(table))) else table.take(rows)
-    kept = _drop_columns(table, {source.truth_column, roles.id_column})
+    kept = drop_columns(table, {source.truth_column, roles.id_column})
     if not kept.columns:
         raise ValueError(
             f"{path.name} must have a column besides ids and known classes. It has none. Name another file."
         )
     return profile(consensus, kept, ids=members.ids, honest=honest)
-
-
-def _drop_columns(table: Table, names: Collection[str | None]) -> Table:
-    """The table without ids and known classes, which clusters are compared with elsewhere; roles stay as they are."""
-    kept = replace(table, columns=[column for column in table.columns if column.name not in names])
-    kept.found_roles = {column.name: table.found_roles[column.name] for column in kept.columns}
-    return kept

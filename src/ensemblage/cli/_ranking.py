@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.base.suggestions import suggestion
+from ensemblage.base.options import suggestion
 from ensemblage.base.text import write_csv
 from ensemblage.cli._answer import show_table
 from ensemblage.cli._combine_disk import is_on_disk, open_ensemble
@@ -19,8 +19,7 @@ from ensemblage.cli._pairs import PairFiles
 from ensemblage.cli._progress import tell, tell_notes
 from ensemblage.cli._source import Source, rows_of_members
 from ensemblage.io import read_table
-from ensemblage.io._features import features_of
-from ensemblage.io._members import Members
+from ensemblage.io._features import Members, features_of
 from ensemblage.metrics import INTERNAL_INDICES
 from ensemblage.ranking import RANKERS, Comparison, compare, make_ranker
 
@@ -53,7 +52,7 @@ def rank_members(
         given = {"features": features, **pair_files.paths}
         members = Members(open_ensemble(path, memory, scratch, {**settings, **given}), [], None, None, ())
     else:
-        members = source.members(source.read())
+        members = source.several_members(source.read())
     tell_notes(path.name, members.notes)
     comparison = compare(
         members.ensemble,

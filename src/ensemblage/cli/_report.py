@@ -24,8 +24,8 @@ from ensemblage.cli._profile import profile_of_table
 from ensemblage.cli._progress import tell, tell_notes
 from ensemblage.cli._source import Source
 from ensemblage.io import Table, read_table
-from ensemblage.io._labels import as_labels
-from ensemblage.io._members import Members
+from ensemblage.io._column import as_labels
+from ensemblage.io._features import Members
 from ensemblage.metrics._certainty import certainty_of
 from ensemblage.report._object_table import remove_objects
 

@@ -7,38 +7,25 @@ from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage import Ensemble, load, make_consensus
-from ensemblage.answer import KChoice, Plan
-from ensemblage.answer._chooser import Chosen
-from ensemblage.answer._consensus_clustering import ConsensusClustering
-from ensemblage.answer._default_plan import Wishes, check_n_clusters, plan_of, with_consensus
-from ensemblage.answer._execution import (
-    choice_of,
-    chosen_of,
-    generator_of,
-    learned_weights,
-    number_of_clusters,
-    set_weights,
-    weighed,
-)
-from ensemblage.answer._saved import save_model
-from ensemblage.base.options import Option
-from ensemblage.base.selections import BY_CONSENSUS, LEARNED
+from ensemblage.base.options import BY_CONSENSUS, LEARNED, Option
+from ensemblage.choices._plan import Plan
 from ensemblage.cli._analysis import (
+    Analysed,
     AnalysisRequest,
     CommonOptions,
-    ConsensusInput,
+    ToldRun,
     analyse,
     clone_without_threads,
     plain_alerts,
 )
 from ensemblage.cli._annotate import check_annotated, check_folder, write_annotated
-from ensemblage.cli._compare import check_align
+from ensemblage.cli._compare import align_by, check_align, tell_numbers
 from ensemblage.cli._consensus import Consensus
 from ensemblage.cli._folder import ENSEMBLE, MODEL, Folder
 from ensemblage.cli._generation import (
@@ -50,17 +37,25 @@ from ensemblage.cli._generation import (
     Generation,
     learned_beside,
 )
-from ensemblage.cli._merging import check_mergeable
+from ensemblage.cli._pairs import errors_with_ids
 from ensemblage.cli._plan import plan_text
-from ensemblage.cli._progress import progress_bar, tell, tell_notes
-from ensemblage.cli._resampling import ResamplingPlan, check_resampling
+from ensemblage.cli._progress import tell, tell_notes
 from ensemblage.cli._seconds import WRITE, Seconds
 from ensemblage.cli._source import FEATURE_OPTIONS, CellSource, Source
-from ensemblage.cli._thinning import ThinnedCounts, Thinning
-from ensemblage.cli._without_columns import check_without_columns, n_left_out
-from ensemblage.generation._candidates import Made
+from ensemblage.cli._thinning import Thinning
 from ensemblage.io import Preprocessor
 from ensemblage.io._features import Features
+from ensemblage.pipeline._consensus_clustering import ConsensusClustering, model_of
+from ensemblage.pipeline._default_plan import Wishes, can_be_repeated, check_n_clusters, plan_of, with_consensus
+from ensemblage.pipeline._describe import Thinned, Wanted
+from ensemblage.pipeline._repeats import MOST_COLUMNS, places_of_columns
+from ensemblage.pipeline._run import (
+    Members,
+    Store,
+    run,
+    set_weights,
+)
+from ensemblage.pipeline._saved import save_model
 
 CHOSEN = "km"
 """What combines the partitions where the number of clusters is looked for."""
@@ -81,7 +76,7 @@ def run_analysis(data: Path, output: Path, overwrite: bool, annotate: bool, **se
         output,
         overwrite,
         request.identity(),
-        partial(_consensus_input, request),
+        partial(_analysed, request),
         request.n_partitions,
     )
     if annotate:
@@ -238,20 +233,46 @@ class Decisions:
     consensus: Consensus
 
 
-def _consensus_input(request: RunRequest, folder: Folder, content: bytes, seconds: Seconds) -> ConsensusInput:
-    """The ensemble of a table that was read as ``content``, and what combines it."""
+def _analysed(request: RunRequest, folder: Folder, content: bytes, seconds: Seconds) -> Analysed:
+    """What a run finds of a table that was read as ``content``."""
+    name = request.source.path.name
     with seconds.spent_on("read"):
         features, thinned = _read_features(request, content)
-    request.options.tell_alerts(request.source.path.name, plain_alerts(features))
-    tell_notes(request.source.path.name, features.notes)
+    request.options.tell_alerts(name, plain_alerts(features))
+    tell_notes(name, features.notes)
     decisions = _decide(request, features)
-    left_out = n_left_out(decisions.features) if request.options.without_columns else 0
-    tell(plan_text(decisions.plan, decisions.generation, left_out))
-    found = _with_consensus(request, decisions, _cluster(decisions, folder, seconds), seconds)
-    return replace(found, thinned=thinned)
+    plan, generation, features = decisions.plan, decisions.generation, decisions.features
+    n_left_out = min(MOST_COLUMNS, len(places_of_columns(features))) if request.options.without_columns else 0
+    tell(plan_text(plan, generation, n_left_out))
+    by_distance = generation.generator == GOWER
+    store = FolderStore(folder, None if by_distance else decisions.preprocessor, generation.seed, seconds)
+    data = generation.data(features, decisions.pairs)
+    consensus = decisions.consensus
+    settings = consensus.settings(align_by(request.options.old, features.ids))
+    with errors_with_ids(features.ids):
+        found = run(plan, data, settings, ToldRun(seconds, generation), store)
+    generator = None if store.preprocessor is None else found.generator
+    features = generation.tell_fewer(name, features, found.ensemble, generator)
+    tell_numbers(found.consensus, request.options.old)
+    k = found.number.k
+    if generation.generator == DIVERSE:
+        generation = replace(generation, k=k)
+    asked, source = request.options, request.source
+    wanted = Wanted(
+        merges=request.merges,
+        resamples_are_asked=request.n_resamples is not None,
+        all_methods=asked.others,
+        without_columns=asked.without_columns,
+        honest=asked.honest_markers,
+        described_by=source.described_by,
+        left_out=(source.truth_column, *source.drop_columns),
+        thinned=thinned,
+    )
+    of_data = request.settings_used(generation, replace(consensus, k=k))
+    return Analysed(found, features, decisions.pairs, wanted, store.preprocessor, of_data)
 
 
-def _read_features(request: RunRequest, content: bytes) -> tuple[Features, ThinnedCounts | None]:
+def _read_features(request: RunRequest, content: bytes) -> tuple[Features, Thinned | None]:
     """What is clustered; and the counts that markers are tested on, where those that are clustered were split."""
     source = request.source
     if request.thinning is None:
@@ -269,14 +290,13 @@ def _decide(request: RunRequest, features: Features) -> Decisions:
     generation = request.generation.of_plan(plan)
     _check_data(request, features, generation)
     pairs = request.options.pairs(features.ids, name)
-    check_resampling(generation, features, plan, request.n_resamples)
-    check_without_columns(request.options.without_columns, generation, features, plan)
-    if request.merges:
-        check_mergeable(features, name)
+    _check_repeats(request, features, plan, generation)
+    if request.merges and not features.X.shape[1]:
+        raise ValueError(f"--merge-unsupported must have features. {name} has only distances or labels. Leave it out.")
     features = generation.tell_features(features, name)
     preprocessor.notes_ = (*map(str, (alert.text for alert in features.alerts)), *features.notes)
     consensus = replace(request.consensus, method=plan.combiner.value)
-    consensus = _checked(consensus, plan, generation.weights(features, len(features.members) + 1) is not None)
+    consensus = _checked(consensus, plan, bool(features.members and features.n_columns))
     if consensus.chosen:
         plan = with_consensus(plan, make_consensus(consensus.method, **consensus.chosen))
     return Decisions(features, preprocessor, pairs, plan, generation, consensus)
@@ -287,6 +307,18 @@ def _check_data(request: RunRequest, features: Features, generation: Generation)
     name = request.source.path.name
     generation.check_features(features, request.k_range is not None, name)
     check_align(request.options.old, features.ids)
+
+
+def _check_repeats(request: RunRequest, features: Features, plan: Plan, generation: Generation) -> None:
+    """Refuse to make again, on resamples or without a column, what cannot be."""
+    asked = ["--stability"] * bool(request.n_resamples) + ["--without-columns"] * request.options.without_columns
+    if asked and not can_be_repeated(features.X, features.members, plan.generator):
+        raise ValueError(
+            f"{asked[0]} must go with features and the generators diverse, random-k, subspace or projection. "
+            f"Got {generation.generator}{' and categories as members' * bool(features.members)}. Leave it out."
+        )
+    if request.options.without_columns and len(places_of_columns(features)) < 2:
+        raise ValueError("--without-columns needs at least two columns of features. Got one. Leave it out.")
 
 
 def _checked(consensus: Consensus, plan: Plan, has_weights: bool) -> Consensus:
@@ -300,122 +332,30 @@ def _checked(consensus: Consensus, plan: Plan, has_weights: bool) -> Consensus:
     return by_own_rule
 
 
-class FoundNumber(NamedTuple):
-    """The number of clusters, and who says so."""
+class FolderStore(Store):
+    """Keeps partitions in the folder of a run, with what puts new objects into them."""
 
-    k: int | None
-    """None: the consensus finds it."""
-    k_choice: KChoice | None
-    chosen: Chosen | None
-    """Which gives the partitions their weights, too."""
-    made: Made
-    """What the generator need not make again."""
+    def __init__(self, folder: Folder, preprocessor: Preprocessor | None, seed: int, seconds: Seconds) -> None:
+        self.preprocessor = preprocessor
+        """None where no new objects can be put into them: of distances, and of an older version."""
+        self._folder, self._seed, self._seconds = folder, seed, seconds
 
-
-@dataclass(frozen=True)
-class PlannedEnsemble:
-    """The members that a plan made."""
-
-    ensemble: Ensemble
-    model: ConsensusClustering | None
-    """Puts new objects into the ensemble; None where the base clusterings are of distances, or of an older version."""
-    number: FoundNumber
-
-
-def _cluster(decisions: Decisions, folder: Folder, seconds: Seconds) -> PlannedEnsemble:
-    """Choose the number of clusters and make the members, each as the plan says."""
-    generation = decisions.generation
-    if generation.generator in (DIVERSE, SCALED):  # their members have about as many clusters
-        number = _choose(decisions, seconds)
-        ensemble, model = _generate(decisions, folder, replace(generation, k=number.k), seconds, number)
-        if number.chosen is not None and model is not None:
-            chosen = weighed(number.chosen, number.made, model.generator_, generation.n_jobs)
-            number = number._replace(chosen=chosen)
-    else:
-        ensemble, model = _generate(decisions, folder, generation, seconds)
-        number = _choose(decisions, seconds)
-    if model is not None:
-        model.plan_ = decisions.plan
-    return PlannedEnsemble(ensemble, model, number)
-
-
-def _choose(decisions: Decisions, seconds: Seconds) -> FoundNumber:
-    """The number of clusters that was given, that most criteria name or that is rated highest, as the plan says."""
-    plan, asked, X = decisions.plan, decisions.consensus, decisions.features.X
-    choice, chosen, made = None, None, Made()
-    if plan.chooses_k:
-        line = "against single clouds of the same shape, and in halves of the objects"
-        with (
-            seconds.spent_on("number of clusters"),
-            progress_bar("number of clusters", 100, line, are_alike=False) as callback,
-        ):
-            choice = choice_of(plan, X, asked.seed, asked.n_jobs, callback)
-    if plan.is_learned:
-        line = "by several algorithms in several scales, rated by trees that learned on synthetic sets"
-        with (
-            seconds.spent_on("candidates"),
-            progress_bar("candidate partitions", 100, line, are_alike=False) as callback,
-        ):
-            chosen = chosen_of(plan, X, asked.seed, asked.n_jobs, callback, made)
-    if (found := choice or chosen) is not None:
-        tell(found.sentence)
-    return FoundNumber(number_of_clusters(plan, choice, chosen), choice, chosen, made)
-
-
-def _generate(
-    decisions: Decisions,
-    folder: Folder,
-    generation: Generation,
-    seconds: Seconds,
-    number: FoundNumber | None = None,
-) -> tuple[Ensemble, ConsensusClustering | None]:
-    """The ensemble of an earlier run that was stopped, or a new one, saved before anything else is done; and what puts
-    new objects into it."""
-    if folder.has(ENSEMBLE):
+    def load(self) -> Members | None:
+        folder = self._folder
+        if not folder.has(ENSEMBLE):
+            return None
         tell(f"{folder.path / ENSEMBLE}: made by an earlier run with the same settings")
-        earlier = load(folder.path / MODEL) if folder.has(MODEL) else None  # an older version kept none
+        earlier = load(folder.path / MODEL) if folder.has(MODEL) else None
         ensemble = Ensemble.load(folder.path / ENSEMBLE)
-        return ensemble, earlier if isinstance(earlier, ConsensusClustering) else None
-    with seconds.spent_on("base clusterings"):
-        chosen, made = (None, None) if number is None else (number.chosen, number.made)
-        how = generation.k, generation.seed, generation.n_jobs
-        planned = generator_of(decisions.plan, *how, chosen=chosen, made=made)
-        ensemble, generator = generation.fit(decisions.features, planned)
-    model = None
-    with seconds.spent_on(WRITE):
-        if generation.generator != GOWER:
-            model = ConsensusClustering._from_generator(decisions.preprocessor, generator, generation.seed)
-            # Not compressed: it is written again, with the consensus.
-            folder.put(MODEL, partial(save_model, clone_without_threads(model), is_compressed=False))
-        folder.put(ENSEMBLE, ensemble.save)
-    return ensemble, model
+        if isinstance(earlier, ConsensusClustering):
+            return Members(ensemble, earlier.generator_)
+        self.preprocessor = None
+        return Members(ensemble, None)
 
-
-def _with_consensus(
-    request: RunRequest, decisions: Decisions, members: PlannedEnsemble, seconds: Seconds
-) -> ConsensusInput:
-    """The members with what combines them, its weights, and the steps that follow."""
-    ensemble, model, plan = members.ensemble, members.model, decisions.plan
-    k, choice, chosen, _ = members.number
-    generation, consensus = decisions.generation, replace(decisions.consensus, k=k)
-    if generation.generator == DIVERSE:
-        generation = replace(generation, k=k)
-    generator = None if model is None else model.generator_
-    features = generation.tell_fewer(request.source.path.name, decisions.features, ensemble, generator)
-    weights = generation.weights(features, ensemble.shape[1])
-    if chosen is not None:
-        weights = learned_weights(generator, chosen)
-    again, is_asked = consensus.of_plan(plan), request.n_resamples is not None
-    return ConsensusInput(
-        ensemble,
-        features,
-        set_weights(consensus.of_plan(plan), weights),
-        decisions.pairs,
-        k_choice=choice,
-        chosen=chosen,
-        plan=plan,
-        resampling=ResamplingPlan(generation, again, features, plan.stability.value, is_asked, seconds, chosen),
-        settings=request.settings_used(generation, consensus),
-        model=model,
-        merges=request.merges,
-    )
+    def save(self, members: Members) -> None:
+        with self._seconds.spent_on(WRITE):
+            if self.preprocessor is not None:
+                model = clone_without_threads(model_of(self.preprocessor, members.generator, self._seed))
+                # Not compressed: it is written again, with the consensus.
+                self._folder.put(MODEL, partial(save_model, model, is_compressed=False))
+            self._folder.put(ENSEMBLE, members.ensemble.save)

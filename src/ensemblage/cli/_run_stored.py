@@ -13,8 +13,6 @@ from typing import Any
 import click
 
 from ensemblage import ConsensusClustering, FeatureBlocks, Preprocessor
-from ensemblage.answer._of_blocks import write_into
-from ensemblage.answer._saved import save_model
 from ensemblage.base.atomic import new_folder
 from ensemblage.base.options import NoteWarning
 from ensemblage.cli._answer import (
@@ -31,6 +29,8 @@ from ensemblage.cli._errors import INTERRUPTED, Interrupted
 from ensemblage.cli._folder import MODEL
 from ensemblage.cli._options import option_name, shell_text
 from ensemblage.cli._progress import progress_bar, tell, tell_notes
+from ensemblage.pipeline._blocks import write_into
+from ensemblage.pipeline._saved import save_model
 
 TAKEN = ("data", "output", "k", "memory", "seed", "n_jobs", "standardize", "allow_one")
 """Parameters of the command that count for every input that stays on disk ..."""

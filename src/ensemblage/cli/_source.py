@@ -13,21 +13,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.answer._to_anndata import KEY
 from ensemblage.base.text import some
 from ensemblage.cli._options import option_name, shell_text
 from ensemblage.cli._progress import tell_notes
 from ensemblage.io import ColumnUse, Table, read_table
-from ensemblage.io._anndata_features import PCA, X, classes_of, table_of
-from ensemblage.io._anndata_labels import LEIDEN, ensemble_of
-from ensemblage.io._anndata_read import open_file
+from ensemblage.io._anndata import LEIDEN, PCA, X, classes_of, ensemble_of, open_file, table_of
 from ensemblage.io._bytes import base_name, read_bytes
-from ensemblage.io._features import Features, features_of
+from ensemblage.io._column import as_labels
+from ensemblage.io._features import Features, Members, features_of, members_of
 from ensemblage.io._formats import CELLS, format_of, is_label_file
-from ensemblage.io._labels import as_labels
-from ensemblage.io._members import Members, members_of
 from ensemblage.labels.coding import VOTE
 from ensemblage.labels.ensemble import Ensemble
+from ensemblage.pipeline._to_anndata import KEY
 from ensemblage.report._layout import plural
 
 READING = ("encoding", "has_header", "transpose", "delimiter", "decimal", "sheet", "missing_codes", "skip_rows")
@@ -46,6 +43,8 @@ NUMBER = re.compile(r"\s*[+-]?([0-9]+([.,][0-9]*)?|[.,][0-9]+)([eE][+-]?[0-9]+)?
 
 def formula_notes(ids: Sequence[str]) -> list[str]:
     """A warning of ids that a spreadsheet would compute: the tables that are written keep them as they are."""
+    if all(first.isalnum() for first in {name[:1] for name in ids}):
+        return []
     found = next((name for name in ids if FORMULA.match(name) and not NUMBER.fullmatch(name)), None)
     if found is None:
         return []
@@ -158,6 +157,17 @@ class Source:
         features = self.features(self.read())
         tell_notes(self.path.name, [*alert_notes(features), *features.notes])
         return features
+
+    def several_members(self, content: bytes) -> Members:
+        """The same, of two clusterings at least."""
+        members = self.members(content)
+        if members.ensemble.shape[1] < 2:
+            beside = f" besides the id {members.id_column!r}" if members.id_column else ""
+            raise ValueError(
+                f"{self.path.name} must have two columns of labels or more, one per clustering. Got one{beside}: "
+                f"{members.ensemble.names[0]!r}. Add other clusterings of the same objects."
+            )
+        return members
 
     def members(self, content: bytes) -> Members:
         if is_label_file(self.path):

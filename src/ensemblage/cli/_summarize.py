@@ -11,16 +11,16 @@ from typing import Any
 
 from ensemblage import read_draws, summarize_draws
 from ensemblage._version import __version__
-from ensemblage.answer import DrawsSummary
-from ensemblage.answer._saved import save_model
 from ensemblage.base.text import write_csv
+from ensemblage.choices._draws_summary import DrawsSummary
 from ensemblage.cli._answer import clusters_text, show_lines
 from ensemblage.cli._folder import BALL, ENSEMBLE, FILES, LABELS, MODEL, PROBABILITIES, REPORT, Folder, output_folder
 from ensemblage.cli._labels import write_labels
 from ensemblage.cli._options import shell_text
 from ensemblage.cli._progress import progress_bar, tell, tell_notes
 from ensemblage.cli._seconds import WRITE, Seconds
-from ensemblage.metrics._expected_loss import PRICED
+from ensemblage.metrics._posterior import PRICED
+from ensemblage.pipeline._saved import save_model
 from ensemblage.report._draws import (
     BOUNDS,
     agreement_sentence,

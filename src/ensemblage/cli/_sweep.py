@@ -13,11 +13,8 @@ import numpy as np
 
 from ensemblage import choose_resolution, make_consensus
 from ensemblage._version import __version__
-from ensemblage.answer import ResolutionChoice
-from ensemblage.answer._resolution_choice import ResolutionRow
-from ensemblage.answer._saved import save_model
-from ensemblage.answer._to_anndata import columns_of, notes_of, write_copy
 from ensemblage.base.text import write_csv
+from ensemblage.choices._resolution_choice import ResolutionChoice, ResolutionRow
 from ensemblage.cli._annotate import check_copy, is_annotated_copy
 from ensemblage.cli._answer import show_lines, show_table
 from ensemblage.cli._folder import ENSEMBLE, FILES, LABELS, MODEL, REPORT, SWEEP, Folder, output_folder
@@ -27,9 +24,11 @@ from ensemblage.cli._progress import progress_bar, tell, tell_notes
 from ensemblage.cli._seconds import WRITE, Seconds
 from ensemblage.cli._source import FEATURE_OPTIONS, USUAL, CellSource, Source, alert_notes
 from ensemblage.generation._graphs import as_graph
-from ensemblage.io._anndata_features import classes_of
+from ensemblage.io._anndata import classes_of
 from ensemblage.io._bytes import read_bytes
-from ensemblage.io._labels import as_labels
+from ensemblage.io._column import as_labels
+from ensemblage.pipeline._saved import save_model
+from ensemblage.pipeline._to_anndata import columns_of, notes_of, write_copy
 from ensemblage.report._sweep import sweep_page, sweep_summary
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from ensemblage.io import Table
 from ensemblage.io._alerts import NAMES
 from ensemblage.io._column import Column
-from ensemblage.io._roles import name_columns
+from ensemblage.io._table import name_columns
+from ensemblage.pipeline._describe import Thinned
 from ensemblage.profiles import thin_counts
 
 PART = "part of "
@@ -21,15 +22,6 @@ COUNTED = ("number", "constant")
 """Roles of columns that may be counts."""
 NOTE = "each count was split into two independent parts: clusters are made of the logarithms of the first, {}"
 TESTED, DEPTH = "markers are tested on the second", "both divided by the sums of their objects"
-
-
-class ThinnedCounts(NamedTuple):
-    """A table of counts and what is tested of them."""
-
-    counts: Table
-    """The columns that were split, as counted."""
-    second: NDArray[np.float64]
-    """(n, m) their second parts."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +57,7 @@ class Thinning:
         dispersion: dict[str, Any] = {} if self.dispersion is None else {"dispersion": self.dispersion}
         return {"thin_counts": True, **dispersion, **({"divide_by_depth": True} if self.by_depth else {})}
 
-    def split(self, table: Table, roles: Mapping[str, Any], seed: int) -> tuple[Table, ThinnedCounts]:
+    def split(self, table: Table, roles: Mapping[str, Any], seed: int) -> tuple[Table, Thinned]:
         """The table with logarithms of the first parts in the place of counts, and the counts with the second parts.
 
         ``roles`` say which columns are ids, known classes and left out; all others are counts.
@@ -85,7 +77,7 @@ class Thinning:
         )
         counts = replace(table, columns=columns, index=None, given_roles={})
         counts.found_roles = {c.name: table.found_roles[c.name] for c in columns}
-        return thinned, ThinnedCounts(counts, np.asarray(second, dtype=np.float64))
+        return thinned, Thinned(counts, np.asarray(second, dtype=np.float64))
 
 
 def _check_counts(table: Table, columns: Sequence[Column]) -> NDArray[np.float64]:

@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 import click
 
-from ensemblage.base.suggestions import suggestion
+from ensemblage.base.options import suggestion
 
 MOST = 2**31 - 1
 """The largest whole number that an option takes, unless it has a bound of its own."""

@@ -36,7 +36,7 @@ from ensemblage.labels.ensemble import Ensemble, as_any_ensemble, coded_labels, 
 from ensemblage.labels.links import Links, shared_labels
 from ensemblage.labels.rows import Rows, linked_rows
 from ensemblage.labels.soft import SoftCoding
-from ensemblage.metrics._agreement_weights import weights_by_agreement
+from ensemblage.metrics._agreement import weights_by_agreement
 from ensemblage.metrics._certainty import Association, Certainty, association_with, certainty_of_new, certainty_of_rows
 
 logger = logging.getLogger(__name__)

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import adjusted_rand_score
 
-from ensemblage.base.frames import backend_of, to_frame
-from ensemblage.base.registered import Registered, figure, page
+from ensemblage.base.lazy import Registered, figure, page
+from ensemblage.base.text import backend_of, to_frame
 from ensemblage.base.validation import check_fitted
-from ensemblage.io._anndata_features import as_table
+from ensemblage.io._anndata import as_table
 from ensemblage.metrics import ensemble_ari, verdicts
 from ensemblage.metrics._align import align_numbers
 from ensemblage.metrics._certainty import Certainty

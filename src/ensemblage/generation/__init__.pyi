@@ -7,10 +7,10 @@ from ensemblage.generation._greedy import GreedyPartitions as GreedyPartitions
 from ensemblage.generation._leiden import LeidenPartitions as LeidenPartitions
 from ensemblage.generation._mixed import MixedPartitions as MixedPartitions
 from ensemblage.generation._pools import make_pool as make_pool
-from ensemblage.generation._random_features import ProjectionPartitions as ProjectionPartitions
-from ensemblage.generation._random_features import SubspacePartitions as SubspacePartitions
 from ensemblage.generation._random_k import RandomKPartitions as RandomKPartitions
+from ensemblage.generation._resampled import ProjectionPartitions as ProjectionPartitions
 from ensemblage.generation._resampled import ResampledPartitions as ResampledPartitions
+from ensemblage.generation._resampled import SubspacePartitions as SubspacePartitions
 from ensemblage.generation._uspec import USpec as USpec
 from ensemblage.generation._uspec import USpecPartitions as USpecPartitions
 from ensemblage.generation._view_partitions import ScaledPartitions as ScaledPartitions

@@ -22,11 +22,15 @@ from ensemblage.generation._clusterers import (
     Labels,
     check_labels,
     class_name,
+    error_text,
+    failures_text,
+    fewer_clusters_text,
+    fold_warnings,
     k_parameter,
     nearest_rows,
     prepare_clusterer,
+    run_all,
 )
-from ensemblage.generation._parallel import error_text, failures_text, fewer_clusters_text, fold_warnings, run_all
 from ensemblage.labels.coding import MISSING, check_sample_weight
 from ensemblage.labels.ensemble import Ensemble
 

@@ -24,10 +24,9 @@ from sklearn.preprocessing import StandardScaler
 from ensemblage.base.random import eigsh_start, sample_rows, task_seeds
 from ensemblage.base.validation import Constraints, Flag, Several, Whole, Words, n_distinct_rows
 from ensemblage.generation._base import BasePartitions, Failure, Partition, Recipe, make_recipe
-from ensemblage.generation._clusterers import Labels
+from ensemblage.generation._clusterers import Labels, run_all
 from ensemblage.generation._genie import Genie, Merges, Tree
 from ensemblage.generation._nearest import are_for_cells, nearest_by_cells, slack_of_products
-from ensemblage.generation._parallel import run_all
 from ensemblage.labels.threads import once
 
 FAMILIES = ("mixture", "spectral", "genie")

@@ -25,11 +25,10 @@ from ensemblage.base.validation import (
     check_parameters,
 )
 from ensemblage.generation._base import LabelTransformer, label_matrix
-from ensemblage.generation._clusterers import Labels, nearest_rows
+from ensemblage.generation._clusterers import Labels, nearest_rows, run_all
 from ensemblage.generation._communities import ALGORITHMS, OBJECTIVES, Algorithm, Objective, communities
 from ensemblage.generation._graphs import Graph, as_graph
-from ensemblage.generation._neighbours import WEIGHTS, Weights, nearest_neighbours, neighbour_graph
-from ensemblage.generation._parallel import run_all
+from ensemblage.generation._nearest import WEIGHTS, Weights, nearest_neighbours, neighbour_graph
 
 
 class Task(NamedTuple):

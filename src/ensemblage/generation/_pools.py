@@ -16,7 +16,7 @@ from sklearn.utils import check_array
 from ensemblage.base.features import features_checked
 from ensemblage.base.random import task_seeds
 from ensemblage.base.validation import check_choice, check_flag, check_whole
-from ensemblage.generation._parallel import run_all
+from ensemblage.generation._clusterers import run_all
 from ensemblage.labels.ensemble import Ensemble
 
 POOLS = ("kmeans", "agglomerative", "dbscan", "all")

@@ -14,8 +14,7 @@ from ensemblage.base.random import random_source, task_seeds
 from ensemblage.base.validation import MOST_TASKS, Constraints, Whole, Words
 from ensemblage.generation._base import BasePartitions, Partition, Recipe, make_recipe
 from ensemblage.generation._clusterers import CLUSTERER, k_parameter
-from ensemblage.generation._sampled_kmeans import SampledKMeans, auto_sample
-from ensemblage.generation._spherical import SphericalKMeans, unit_rows
+from ensemblage.generation._kmeans import SampledKMeans, SphericalKMeans, auto_sample, unit_rows
 
 
 @dataclass(eq=False, repr=False)

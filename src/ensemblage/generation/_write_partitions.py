@@ -19,11 +19,10 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from ensemblage._version import __version__
-from ensemblage.base.atomic import Place, atomic_write
-from ensemblage.base.lock import only_user
+from ensemblage.base.atomic import Place, atomic_write, only_user
 from ensemblage.base.validation import check_flag, check_parameters, check_path, check_progress
 from ensemblage.generation._base import BasePartitions, Failure, Partition, Recipe
-from ensemblage.generation._parallel import fold_warnings, run_all
+from ensemblage.generation._clusterers import fold_warnings, run_all
 
 WITHOUT_EFFECT = ("n_jobs", "on_error", "progress")
 """Parameters that no label depends on."""

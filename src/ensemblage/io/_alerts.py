@@ -17,9 +17,17 @@ from numpy.typing import NDArray
 from ensemblage.base.options import Alert, Message, Option, of_columns
 from ensemblage.base.text import some
 from ensemblage.base.validation import n_distinct_rows
-from ensemblage.io._column_role import AS_SAID, ID_WORD, has_repeated_ids, is_written_plainly
+from ensemblage.io._column_role import (
+    AS_SAID,
+    ID_WORD,
+    INCREASING,
+    MOST_IDS,
+    SAMPLE,
+    has_repeated_ids,
+    is_written_plainly,
+    why_perhaps_id,
+)
 from ensemblage.io._missing import SHOWN, alerts_of_codes
-from ensemblage.io._row_numbers import INCREASING, MOST_IDS, SAMPLE, why_perhaps_id
 
 if TYPE_CHECKING:
     from ensemblage.io._encoding import Cells, Encoded

@@ -1,12 +1,17 @@
-"""A column as text, as numbers, and as numbered distinct texts."""
+"""A column as text, as numbers, as dates, as numbered distinct texts, and as labels.
+
+Dates are recognised as people and programs write them, and become days. One rule makes labels of text, for files that
+`Ensemble.load` reads and for tables that are combined.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime, timedelta, timezone
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +27,7 @@ from ensemblage.io._numbers import (
     is_number,
     parse_numbers,
 )
+from ensemblage.labels.coding import CodedColumn, CodedColumns, code_dtype, code_objects, stack_columns
 
 SAMPLE = 1_000
 UNIT = re.compile(r"[-+\u2212]?\d[\d.,'\u2019\u00a0\u202f ±/+-]*?\s*((?:[^\W\d_]|[°µ‰])[^\s\d]{0,15}[23]?)")
@@ -286,3 +292,189 @@ def short_times(text: Any) -> Any:
         text = pc.replace_substring_regex(text, written, short)
     only_midnights = pc.all(pc.match_substring_regex(text, r"^\d{4}-\d\d-\d\d 00:00:00$")).as_py()
     return pc.replace_substring(text, " 00:00:00", "") if only_midnights else text
+
+
+DATE = re.compile(
+    r"(?:(?P<year>\d{4})[-/.](?P<month>\d{1,2})[-/.](?P<day>\d{1,2})"
+    r"|(?P<first>\d{1,2})(?P<mark>[-/.])(?P<second>\d{1,2})[-/.](?P<last>\d{4}|\d{2}))"
+    r"(?:[ T](?P<h>\d{1,2}):(?P<min>\d{2})(?::(?P<s>\d{2})(?:[.,](?P<part>\d+))?)?"
+    r"(?: ?(?P<half>[AaPp])[Mm])?(?: ?(?P<zone>Z|[+-]\d{2}:?\d{2}))?)?"
+)
+EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)  # noqa: UP017
+
+
+FEWEST_DAYS, FEWEST_MONTHS = 3, 10
+"""Cells from which whole numbers such as 20240131, and 202401, are dates if each is one."""
+YEARS = 1900, 2099
+
+
+def are_compact_dates(numbers: NDArray[np.float64]) -> bool:
+    """Whether whole numbers are all days, such as 20240131, or all months, such as 202401, and differ."""
+    if len(numbers) < FEWEST_DAYS or numbers.min() == numbers.max():
+        return False
+    least, most = numbers.min(), numbers.max()
+    if YEARS[0] * 100 <= least and most < (YEARS[1] + 1) * 100:
+        return len(numbers) >= FEWEST_MONTHS and not np.isnan(_days_of(numbers * 100 + 1)).any()
+    is_far = least < YEARS[0] * 10_000 or most >= (YEARS[1] + 1) * 10_000
+    return not is_far and not np.isnan(_days_of(numbers)).any()
+
+
+def _days_of(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(n,) days since 1970-01-01 of numbers such as 20240131, NaN where one is none of the calendar."""
+    days = np.full(len(numbers), np.nan)
+    known = ~np.isnan(numbers)
+    whole = numbers[known].astype(np.int64)
+    year, month, day = whole // 10_000, whole // 100 % 100, whole % 100
+    first = ((year - 1970) * 12 + np.clip(month, 1, 12) - 1).astype("datetime64[M]")
+    last = ((first + 1).astype("datetime64[D]") - first.astype("datetime64[D]")).astype(np.int64)
+    is_one = (month >= 1) & (month <= 12) & (day >= 1) & (day <= last)
+    days[known] = np.where(is_one, first.astype("datetime64[D]").astype(np.int64) + day - 1, np.nan)
+    return days
+
+
+class Dates(NamedTuple):
+    """A column of dates."""
+
+    days: NDArray[np.float64]
+    """(n,) since 1970-01-01, NaN where a cell is missing."""
+    has_times: bool
+    notes: tuple[str, ...]
+
+
+def parse_dates(column: Column, source: str) -> Dates:
+    """The dates of a column.
+
+    Of 3.4.2024 and 3-4-2024 the day stands first, of 3/4/2024 the month, unless a number above 12 says otherwise.
+
+    Raises
+    ------
+    ValueError
+        If a cell holds no date of the calendar, or both orders occur.
+    """
+    if column.numbers is not None:
+        numbers = column.numbers
+        return Dates(_days_of(numbers * 100 + 1 if np.nanmax(numbers) < YEARS[0] * 10_000 else numbers), False, ())
+    codes, texts = column.distinct
+    found = {text: DATE.fullmatch(text) for text in texts if not is_missing(text)}
+    day_first, notes = _day_first(column.name, [match for match in found.values() if match], source)
+    moments = np.full(len(texts) + 1, np.nan)
+    for j, text in enumerate(texts):
+        if text in found:
+            moments[j] = _days(found[text], day_first, text, column.name, source)
+    has_times = any(match is not None and match["h"] is not None for match in found.values())
+    return Dates(moments[codes], has_times, notes)
+
+
+def _day_first(name: str, found: list[re.Match[str]], source: str) -> tuple[bool, tuple[str, ...]]:
+    pairs = [match for match in found if match["first"]]
+    if not pairs:
+        return True, ()
+    day_first = any(int(match["first"]) > 12 for match in pairs)
+    month_first = any(int(match["second"]) > 12 for match in pairs)
+    if day_first and month_first:
+        raise ValueError(
+            f"The dates of column {name!r} of {source} must have one format. Some begin with the day, some with the "
+            "month. Write them as 2024-12-31."
+        )
+    if day_first or month_first:
+        return day_first, ()
+    day_first = pairs[0]["mark"] != "/"
+    order = "day.month" if day_first else "month/day"
+    return day_first, (f"dates of {name!r} are read as {order}: {pairs[0][0]}",)
+
+
+def _days(match: re.Match[str] | None, day_first: bool, text: str, name: str, source: str) -> float:
+    try:
+        if match is None:
+            raise ValueError
+        if match["year"]:
+            year, month, day = int(match["year"]), int(match["month"]), int(match["day"])
+        else:
+            first, second = int(match["first"]), int(match["second"])
+            day, month = (first, second) if day_first else (second, first)
+            year = int(match["last"])
+            # As POSIX has it: 69 to 99 are of the last century.
+            year += 0 if len(match["last"]) == 4 else 1900 if year >= 69 else 2000
+        hour, minute, second = (int(match[part] or 0) for part in ("h", "min", "s"))
+        if match["half"]:
+            hour = hour % 12 + (12 if match["half"] in "pP" else 0)
+        moment = datetime(year, month, day, hour, minute, second, tzinfo=timezone.utc)  # noqa: UP017
+    except ValueError:
+        raise ValueError(
+            f"Column {name!r} of {source} must hold dates, as its other cells do. Got {text!r}. Correct it."
+        ) from None
+    fraction = float(f"0.{match['part']}") if match["part"] else 0.0
+    seconds = (moment - EPOCH).total_seconds() + fraction - _zone_seconds(match["zone"])
+    return seconds / timedelta(days=1).total_seconds()
+
+
+def _zone_seconds(zone: str | None) -> int:
+    if zone in (None, "Z"):
+        return 0
+    digits = zone[1:].replace(":", "")
+    return (1 if zone[0] == "+" else -1) * (int(digits[:2]) * 3600 + int(digits[2:]) * 60)
+
+
+def date_parts(dates: Dates, with_hour: bool) -> dict[str, NDArray[np.float64]]:
+    """Year, month, day of the week from Monday, and hour, each (n,) with NaN where a cell is missing."""
+    moments = np.full(len(dates.days), np.datetime64("NaT", "s"))
+    known = ~np.isnan(dates.days)
+    moments[known] = np.round(dates.days[known] * 86_400).astype("timedelta64[s]") + np.datetime64(0, "s")
+    years, months = moments.astype("datetime64[Y]"), moments.astype("datetime64[M]")
+    parts = {
+        "year": years.astype(np.int64) + 1970.0,
+        "month": (months - years).astype(np.int64) + 1.0,
+        "weekday": (moments.astype("datetime64[D]").astype(np.int64) + 3.0) % 7,
+    }
+    if with_hour:
+        parts["hour"] = (moments - moments.astype("datetime64[D]")).astype(np.int64) / 3_600.0
+    return {part: np.where(known, values, np.nan) for part, values in parts.items()}
+
+
+WHOLE = re.compile(r"-?(0|[1-9][0-9]*)(\.0*)?")
+FRACTION = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?")
+
+
+def code_columns(columns: Sequence[Column], missing: int | None) -> CodedColumns:
+    """Each column as a partition."""
+    return code_texts([column.name for column in columns], [column.distinct for column in columns], missing)
+
+
+def code_texts(
+    names: Sequence[str], numbered: Sequence[tuple[NDArray[np.int32], list[str]]], missing: int | None
+) -> CodedColumns:
+    """Each column as a partition, of (n,) the number of each object's text, and the texts: their number means none."""
+    coded = [
+        code_objects([*label_values(texts), None], name, missing)
+        for name, (_, texts) in zip(names, numbered, strict=True)
+    ]
+    dtype = code_dtype([column.categories for column in coded])
+    codes = [column.codes.astype(dtype)[numbers] for column, (numbers, _) in zip(coded, numbered, strict=True)]
+    partitions = [CodedColumn(code, column.categories) for code, column in zip(codes, coded, strict=True)]
+    return stack_columns(partitions, list(names))
+
+
+def label_values(texts: Sequence[str]) -> list[Any]:
+    """The labels that the distinct texts of a column are, None where they mean missing.
+
+    Whole numbers if all are whole decimals (1, −1.0), numbers if all are decimals and no two the same number, else
+    text: with leading zeros, with exponents, whole and beyond 64 bits.
+    """
+    filled = [text for text in texts if not is_missing(text)]
+    if all(map(WHOLE.fullmatch, filled)):
+        whole = {text: int(text.partition(".")[0]) for text in filled}
+        if all(-(2**63) <= value < 2**63 for value in whole.values()):
+            return [whole.get(text) for text in texts]
+    if all(map(FRACTION.fullmatch, filled)):
+        values = {text: float(text) for text in filled}
+        beyond = any("." not in text and abs(value) >= 2**53 for text, value in values.items())
+        if len(set(values.values())) == len(filled) and not beyond:
+            return [values.get(text) for text in texts]
+    return [None if is_missing(text) else text for text in texts]
+
+
+def as_labels(column: Column) -> NDArray[np.object_]:
+    """(n,) texts, None where they are missing."""
+    codes, texts = column.distinct
+    labels = np.array([*(None if is_missing(text) else text for text in texts), None], dtype=object)
+    return labels[codes]

@@ -124,15 +124,12 @@ def _tables(rows: Any) -> Iterator[Any]:
             yield from _tables(part)
     else:
         matrix = as_matrix(rows)
-        yield _plain(pa.table([pa.array(column) for column in matrix.T], _numbered(matrix.shape[1])))
+        names = [f"partition_{j}" for j in range(matrix.shape[1])]
+        yield _plain(pa.table([pa.array(column) for column in matrix.T], names))
 
 
 def _is_frame(part: Any) -> bool:
     return hasattr(part, "__arrow_c_stream__") or as_frame(part) is not None
-
-
-def _numbered(p: int) -> list[str]:
-    return [f"partition_{j}" for j in range(p)]
 
 
 def _plain(table: Any) -> Any:

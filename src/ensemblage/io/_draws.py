@@ -1,12 +1,15 @@
-"""Partitions drawn from a posterior: chains of draws from files, arrays, ArviZ and xarray."""
+"""Partitions drawn from a posterior: chains of draws from files, arrays, tables, ArviZ and xarray.
+
+Of tables and arrays, which axis is that of the draws and which columns are no labels; xarray names its dimensions.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,12 +17,23 @@ from numpy.typing import NDArray
 from ensemblage.base.memory import MAX_BYTES
 from ensemblage.base.options import Message, Option
 from ensemblage.base.text import some
-from ensemblage.base.validation import Whole, Words, check_bytes, check_path, check_value
-from ensemblage.io._draws_labels import Chain, Kept, Room
-from ensemblage.io._draws_table import GivenDraws, TableWishes, draws_of_array, draws_of_file
-from ensemblage.io._draws_xarray import NETCDF, draws_of_netcdf, draws_of_xarray, is_xarray
+from ensemblage.base.validation import Whole, Words, check_bytes, check_path, check_value, format_value
+from ensemblage.io._arrow import arrow_table
+from ensemblage.io._draws_blocks import (
+    Block,
+    Chain,
+    DrawBlocks,
+    Kept,
+    LabelBlocks,
+    NotNumbers,
+    Room,
+    TableBlocks,
+    blocks_of_file,
+    blocks_of_table,
+    chains_of_array,
+)
 from ensemblage.io._formats import is_label_file
-from ensemblage.labels.coding import check_missing
+from ensemblage.labels.coding import as_frame, check_missing
 from ensemblage.labels.ensemble import Ensemble
 
 AXES = ("rows", "columns")
@@ -210,3 +224,307 @@ def _one_ensemble(given: GivenDraws) -> PosteriorDraws:
     ids = [str(i) for i in range(1, n + 1)] if given.ids is None else given.ids
     ensemble = Ensemble._made(labels.T, names=names, missing=given.missing)
     return PosteriorDraws(ensemble, np.repeat(np.arange(len(chains)), sizes), ids, notes)
+
+
+CHAIN_COLUMN, COUNTERS = ".chain", (".iteration", ".draw")
+"""Columns that R's posterior writes beside the variables."""
+
+
+class GivenDraws(NamedTuple):
+    """The draws of a source that are kept."""
+
+    chains: list[Chain]
+    ids: list[str] | None
+    missing: int | None
+    """The number that means "not labelled"."""
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class TableWishes:
+    """What was said about a table."""
+
+    draws_axis: str | None
+    chain_column: str | None
+    id_column: str | None
+    has_header: bool | None
+    delimiter: str | None
+    kept: Kept
+
+    def refuse(self, name: str) -> None:
+        """Refuse options about axes for a source that names its axes."""
+        for option in ("draws_axis", "chain_column", "id_column"):
+            if getattr(self, option) is not None:
+                raise ValueError(
+                    Message(
+                        Option(option), f" is for tables and arrays. Got {name}, which names its axes. Leave it out."
+                    )
+                )
+
+    def axis(self, name: str, shape: tuple[int, ...] | None) -> str:
+        """The axis of the draws, which must be given; the shape is None where it is not known yet."""
+        if self.draws_axis is None:
+            size = "" if shape is None else f", {' × '.join(f'{length:,}' for length in shape)},"
+            raise ValueError(
+                Message(
+                    Option("draws_axis"),
+                    f" must say which axis of {name} holds the draws. Its shape{size} does not. Add ",
+                    Option("draws_axis", "rows"),
+                    " if each row is a draw, ",
+                    Option("draws_axis", "columns"),
+                    " if each column is one.",
+                )
+            )
+        unused = "chain_column" if self.draws_axis == "columns" else "id_column"
+        if getattr(self, unused) is not None:
+            other = "rows" if unused == "chain_column" else "columns"
+            raise ValueError(
+                Message(Option(unused), " must go with ", Option("draws_axis", other), f". Got {name}. Leave it out.")
+            )
+        return self.draws_axis
+
+    def refuse_columns(self, name: str) -> None:
+        """Refuse names of columns for a source without columns."""
+        for option in ("chain_column", "id_column"):
+            if getattr(self, option) is not None:
+                raise ValueError(Message(Option(option), f" is for tables. Got {name}. Leave it out."))
+
+
+def draws_of_file(file: Path, wishes: TableWishes) -> GivenDraws:
+    """The draws of a text table, of one with types, or of an array of NumPy."""
+    if file.suffix.lower() == ".npy":
+        return draws_of_array(_load_array(file), wishes, file.name)
+    table = blocks_of_file(file, wishes.delimiter, wishes.has_header)
+    given = _draws_of_table(table, wishes, file.name)
+    no_names = wishes.draws_axis == "rows" and not table.has_names
+    return given._replace(ids=None if no_names else given.ids, notes=(*given.notes, *table.notes))
+
+
+def _load_array(file: Path) -> NDArray[Any]:
+    """The array of a .npy file, on disk until it is used."""
+    try:
+        array = np.load(file, mmap_mode="r", allow_pickle=False)
+    except (ValueError, EOFError):
+        raise ValueError(
+            f"A .npy file of draws must be one that numpy.save wrote, of numbers. Got {file.name}. Save it again."
+        ) from None
+    return np.asarray(array)
+
+
+def _draws_of_table(table: TableBlocks, wishes: TableWishes, source: str) -> GivenDraws:
+    """The draws of a table, block by block."""
+    names, kept = table.names, wishes.kept
+    n_columns = len(names) - (table.index is not None)
+    axis = wishes.axis(source, None if table.n_rows is None else (table.n_rows, n_columns))
+    place = {name: j for j, name in enumerate(names)}
+    for option in ("chain_column", "id_column"):
+        column = getattr(wishes, option)
+        if column is not None and column not in place:
+            got = f"Got {column!r}. Its columns are {some(names)}."
+            raise ValueError(Message(Option(option), f" must name a column of {source}. {got}"))
+    return (_draws_in_columns if axis == "columns" else _draws_in_rows)(table, place, wishes, kept, source)
+
+
+def _draws_in_columns(
+    table: TableBlocks, place: Mapping[str, int], wishes: TableWishes, kept: Kept, source: str
+) -> GivenDraws:
+    """A row for each object."""
+    id_column = wishes.id_column or table.index
+    draws = [j for j, name in enumerate(table.names) if name not in (id_column, table.index)]
+    columns = draws[kept.burn_in :: kept.thin]
+    ids: list[str] = []
+    labels = _label_blocks(table, columns, len(draws), kept, source)
+    if columns and table.n_rows is not None:
+        kept.room.expect(table.n_rows * len(columns), source)
+    for block in table.blocks if columns else ():
+        labels.add(_numbers(block, table.names, columns, wishes, source))
+        if id_column is not None:
+            ids += map(_id_text, block.values(place[id_column]))
+    numbers = np.arange(1, len(draws) + 1)[kept.burn_in :: kept.thin]
+    matrix = labels.matrix() if columns else np.empty((0, 0), dtype=np.int8)
+    return GivenDraws([Chain(matrix.T, numbers, len(draws))], ids or None, kept.missing)
+
+
+def _draws_in_rows(
+    table: TableBlocks, place: Mapping[str, int], wishes: TableWishes, kept: Kept, source: str
+) -> GivenDraws:
+    """A row for each draw."""
+    chain = wishes.chain_column or (CHAIN_COLUMN if CHAIN_COLUMN in place else None)
+    unused = [name for name in COUNTERS if name in place]
+    columns = [j for j, name in enumerate(table.names) if name not in (chain, table.index, *unused)]
+    draws = DrawBlocks(_label_blocks(table, columns, len(columns), kept, source))
+    if chain is None and table.n_rows is not None:
+        kept.room.expect(len(range(kept.burn_in, table.n_rows, kept.thin)) * len(columns), source)
+    for block in table.blocks:
+        values = _numbers(block, table.names, columns, wishes, source)
+        draws.add(values, None if chain is None else _chains(block.values(place[chain]), chain, source))
+    notes = [f"no labels: {', '.join(unused)}"] if unused else []
+    notes += [] if chain is None else [f"chains by {chain}"]
+    return GivenDraws(draws.chains(), [table.names[j] for j in columns], kept.missing, tuple(notes))
+
+
+def _label_blocks(table: TableBlocks, columns: Sequence[int], n_labels: int, kept: Kept, source: str) -> LabelBlocks:
+    if not n_labels:
+        raise ValueError(f"{source} must have columns of labels. It has none. Save the draws again.")
+    return LabelBlocks(kept, source, lambda j: f"column {table.names[columns[j]]!r} of {source}")
+
+
+def _chains(values: list[Any], name: str, source: str) -> list[Any]:
+    """The chain of each draw."""
+    if n_missing := sum(value is None or value != value for value in values):
+        raise ValueError(
+            f"Every draw must have a chain. Got {n_missing:,} without one in {name!r} of {source}. Fill the column."
+        )
+    return values
+
+
+def _id_text(value: Any) -> str:
+    """The name of an object; whole numbers come as floats of text tables."""
+    return str(int(value) if isinstance(value, float) and value.is_integer() else value)
+
+
+def _numbers(
+    block: Block, names: Sequence[str], columns: Sequence[int], wishes: TableWishes, source: str
+) -> NDArray[Any]:
+    """(rows, columns) the cells of some columns, NaN for none."""
+    try:
+        return block.numbers(columns)
+    except NotNumbers as error:
+        name, kind = names[error.column], error.kind
+    if kind != "text":
+        raise ValueError(
+            f"Labels must be whole numbers. Got {kind} in column {name!r} of {source}. Number the clusters."
+        )
+    option = "id_column" if wishes.draws_axis == "columns" else "chain_column"
+    raise ValueError(
+        Message(
+            f"Labels of {source} must be whole numbers. Got the column {name!r} of text. ",
+            *("Leave it out, or name it with ", Option(option), " if that is what it is."),
+        )
+    )
+
+
+def draws_of_array(source: Any, wishes: TableWishes, name: str = "") -> GivenDraws:
+    """The draws of a matrix or a data frame; of a list of them, and of three axes, each entry is a chain."""
+    name = name or type(source).__name__
+    frame = as_frame(source)
+    if frame is not None:
+        return _draws_of_table(blocks_of_table(*arrow_table(frame)), wishes, name)
+    if isinstance(source, list | tuple) and len(source) and all(np.ndim(one) == 2 for one in source):
+        given = [draws_of_array(one, wishes, f"chain {c}") for c, one in enumerate(source, start=1)]
+        return given[0]._replace(chains=[chain for one in given for chain in one.chains])
+    array = np.asarray(source)
+    if array.ndim not in (2, 3) or not array.size:
+        raise ValueError(
+            f"Draws must be a matrix, or an array of chains, draws and objects. Got the shape {array.shape} of {name}. "
+            "Give one row or one column per draw."
+        )
+    wishes.refuse_columns(name)
+    if wishes.axis(name, array.shape) == "columns":
+        array = np.moveaxis(array, -1, -2)
+    return GivenDraws(chains_of_array(array, wishes.kept, name, format_value(name)), None, wishes.kept.missing)
+
+
+CHAIN, DRAW, SAMPLE, POSTERIOR = "chain", "draw", "sample", "posterior"
+"""Names of ArviZ: dimensions, that of stacked chains and draws, and the group of the draws."""
+NETCDF = (".nc", ".nc4", ".netcdf", ".h5")
+
+
+def is_xarray(source: Any) -> bool:
+    """Whether it is ArviZ's InferenceData or an object of xarray."""
+    return _posterior_of(source) is not None or _is_dataset(source) or hasattr(source, "dims")
+
+
+def _is_dataset(source: Any) -> bool:
+    return hasattr(source, "data_vars")
+
+
+def _posterior_of(source: Any) -> Any:
+    """The group of draws in InferenceData or a tree of xarray; None without such a group."""
+    group = getattr(source, POSTERIOR, None)
+    return group if _is_dataset(group) else None
+
+
+def draws_of_xarray(source: Any, variable: str | None, kept: Kept) -> GivenDraws:
+    """The draws of InferenceData, of a tree, a data set or a variable."""
+    group, name = _posterior_of(source), type(source).__name__
+    if group is None and not _is_dataset(source):
+        if variable is not None and variable != source.name:
+            got = f"Got {variable!r} for {source.name!r}. Leave it out."
+            raise ValueError(Message(Option("variable"), f" must be the name of the array. {got}"))
+        return _draws_of_variable(source, kept)
+    return _draws_of_variable(_labels_among(source if group is None else group, variable, name), kept)
+
+
+def draws_of_netcdf(file: Path, variable: str | None, kept: Kept) -> GivenDraws:
+    """The draws of a NetCDF file, in its group "posterior" or outside of groups."""
+    try:
+        import xarray
+    except ImportError:
+        raise ValueError(
+            f"{file.name} must be read by the package xarray. It is not installed. pip install 'ensemblage[arviz]'."
+        ) from None
+    file.open("rb").close()  # an error of the system is said as such
+    for group in (POSTERIOR, None):
+        try:
+            data = xarray.open_dataset(file, group=group)
+        except (OSError, ValueError, KeyError) as error:
+            if group is None:
+                first_line = str(error).strip().partition("\n")[0][:120]
+                raise ValueError(
+                    f"{file.name} must be a NetCDF file that xarray can open. It cannot ({first_line}). "
+                    "Save it again, or install h5netcdf."
+                ) from None
+            continue
+        with data:
+            if data.data_vars:
+                return _draws_of_variable(_labels_among(data, variable, file.name), kept)
+    raise ValueError(f"{file.name} must have a group {POSTERIOR!r} or variables. It has none. Save the draws again.")
+
+
+def _labels_among(data: Any, variable: str | None, name: str) -> Any:
+    """The variable that holds the labels: the one of this name, else the only one that may."""
+    names = [str(key) for key in data.data_vars]
+    if variable is not None:
+        if variable not in names:
+            got = f"Got {variable!r}. There are {some(names)}."
+            raise ValueError(Message(Option("variable"), f" must name a variable of {name}. {got}"))
+        return data[variable]
+    found = [key for key in names if data[key].dtype.kind in "iu" and len(_object_dims(data[key])) == 1]
+    found = [key for key in found if len(data[key].dims) > 1]
+    if len(found) != 1:
+        got = f"Got {some(found)}" if found else f"Got none among {some(names)}"
+        raise ValueError(
+            Message(
+                f"{name} must have one variable of whole numbers with draws and objects. {got}. Name it with ",
+                Option("variable"),
+                ".",
+            )
+        )
+    return data[found[0]]
+
+
+def _object_dims(labels: Any) -> list[str]:
+    return [str(dim) for dim in labels.dims if dim not in (CHAIN, DRAW, SAMPLE)]
+
+
+def _draws_of_variable(labels: Any, kept: Kept) -> GivenDraws:
+    objects, name = _object_dims(labels), str(labels.name)
+    is_stacked = SAMPLE in labels.dims
+    if len(objects) != 1 or not (is_stacked or DRAW in labels.dims):
+        got = f"Got {name!r} with {', '.join(map(str, labels.dims)) or 'none'}"
+        raise ValueError(
+            f"Labels must have the dimensions chain, draw and one of the objects. {got}. Rename the dimensions."
+        )
+    (dim,) = objects
+    if is_stacked:
+        ordered = labels.transpose(SAMPLE, dim)
+        of_chain = ordered[CHAIN].values.tolist() if CHAIN in ordered.coords else None
+        draws = DrawBlocks(LabelBlocks(kept, name, lambda _: repr(name)))
+        draws.add(np.asarray(ordered.values), of_chain)
+        chains = draws.chains()
+    else:
+        ordered = labels.transpose(CHAIN, DRAW, dim) if CHAIN in labels.dims else labels.transpose(DRAW, dim)
+        chains = chains_of_array(np.asarray(ordered.values), kept, name, repr(name))
+    ids = [str(value) for value in labels[dim].values.tolist()] if dim in labels.coords else None
+    return GivenDraws(chains, ids, kept.missing, (f"labels: {name}, objects: {dim}",))

@@ -5,34 +5,40 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.base.options import Alert, Message, Option, of_columns
-from ensemblage.base.sklearn import BaseEstimator, TransformerMixin
 from ensemblage.base.text import some
 from ensemblage.base.validation import Words
 from ensemblage.io._alerts import alerts, fills_by_rows, has_many_gaps
-from ensemblage.io._categories import CategoryEncoder, level_codes, levels_of, n_indicators
-from ensemblage.io._column import Column
+from ensemblage.io._column import Column, date_parts
 from ensemblage.io._column_role import (
+    ALL_DIFFER,
     AS_SAID,
     CLASSES_NAME,
     FEATURE,
     MOST_CATEGORIES,
+    MOST_IDS,
     OPEN_ENDS,
     Role,
     has_repeated_ids,
     ordered_levels,
     role_of,
 )
-from ensemblage.io._dates import date_parts
-from ensemblage.io._roles import Roles
-from ensemblage.io._row_numbers import ALL_DIFFER, MOST_IDS
-from ensemblage.io._scaling import BlockScaler, scaler_of, scaling_note
-from ensemblage.io._table import Table
+from ensemblage.io._scaling import (
+    BLOCKS,
+    Options,
+    check_sizes,
+    level_codes,
+    levels_of,
+    n_indicators,
+    scaling_note,
+    transformer_of,
+)
+from ensemblage.io._table import Roles, Table
 
 SHOWN = 20
 """How many names of columns a note lists."""
@@ -40,8 +46,6 @@ MOST_BYTES = 4 * 10**9
 """Of the encoded matrix."""
 MOST_MARKS = 5
 """Different texts in a column of numbers that may all be marks of missing values."""
-LARGEST = 1e150
-"""Its square is a number."""
 IMPUTATIONS = ("median", "mean", "most-frequent", "knn")
 FEW_GAPS = 0.05
 """Largest share of the cells of each column that is filled where nothing says how."""
@@ -54,16 +58,6 @@ PARTS = ("year", "month", "weekday", "hour")
 """Of a date; the last where there are times."""
 DATES = ("drop", "days", "parts")
 KNOWN_CLASSES = "its name says known classes"
-
-
-class Options(NamedTuple):
-    """How columns become numbers; `Preprocessor` says what the words mean."""
-
-    standardize: bool | str = True
-    impute: str | None = None
-    categories: str = "encode"
-    dates: str = "drop"
-    category_scale: str = "column"
 
 
 class ColumnUse(NamedTuple):
@@ -526,65 +520,6 @@ def _blocks(columns: Iterable[Encoded]) -> dict[str, list[Encoded]]:
     return blocks
 
 
-BLOCKS = {"number": "numbers", "days": "numbers", "ordered": "ordered", "category": "categories", "parts": "parts"}
-
-
-def transformer_of(kinds: Sequence[str], options: Options, n_parts: int = 1, fills_few: bool = False) -> Any:
-    """The ColumnTransformer of cells of these kinds, not fitted; ``fills_few``: with medians where nothing says how.
-
-    Numbers are filled, then scaled; ordered categories always are; categories are `CategoryEncoder`'s, the
-    missing ones filled by the most frequent where there is a rule to fill. The parts of a date weigh one number
-    together.
-    """
-    from sklearn.compose import ColumnTransformer
-    from sklearn.pipeline import make_pipeline
-
-    scalers = {
-        "numbers": scaler_of(options.standardize, set(kinds) == {"number"}),
-        "ordered": BlockScaler(),
-        "categories": CategoryEncoder(options.category_scale),  # type: ignore[arg-type]  # checked
-        "parts": BlockScaler(),
-    }
-    steps = []
-    for block, scaler in scalers.items():
-        places = [j for j, kind in enumerate(kinds) if BLOCKS[kind] == block]
-        if places and options.impute is not None:
-            scaler = make_pipeline(imputer("most-frequent" if block == "categories" else options.impute), scaler)
-        elif places and fills_few and block != "categories":
-            scaler = make_pipeline(imputer("most-frequent" if block == "ordered" else "median"), scaler)
-        if places:
-            # A slice is not copied.
-            together = places == list(range(places[0], places[-1] + 1))
-            steps.append((block, scaler, slice(places[0], places[-1] + 1) if together else places))
-    return ColumnTransformer(steps, transformer_weights={"parts": 1 / np.sqrt(n_parts)}, sparse_threshold=0)
-
-
-def imputer(rule: str, **options: bool) -> Any:
-    """What fills missing values by one of `IMPUTATIONS`; it is not fitted."""
-    from sklearn.impute import SimpleImputer
-
-    return NearestImputer() if rule == "knn" else SimpleImputer(strategy=rule.replace("-", "_"), **options)
-
-
-class NearestImputer(TransformerMixin, BaseEstimator):
-    """Missing numbers as the mean of the five nearest objects that have them; near as in standardised numbers."""
-
-    def fit(self, X: NDArray[np.float64], y: Any = None) -> Self:
-        """Keep the objects."""
-        from sklearn.impute import KNNImputer
-        from sklearn.preprocessing import StandardScaler
-
-        self.scaler_ = StandardScaler().fit(X)
-        self.imputer_ = KNNImputer().fit(self.scaler_.transform(X))
-        self.n_features_in_ = X.shape[1]
-        return self
-
-    def transform(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Fill; numbers that are there stay as they are."""
-        filled = self.scaler_.inverse_transform(self.imputer_.transform(self.scaler_.transform(X)))
-        return np.where(np.isnan(X), filled, X)
-
-
 def _check_complete(
     cells: Cells, columns: Sequence[Encoded], table: Table, impute: str | None, gaps: Sequence[Message] = ()
 ) -> list[str]:
@@ -663,14 +598,3 @@ def _texts(column: Column) -> list[str]:
     """The different cells that are no numbers, in their order; only the first if there are too many for marks."""
     texts = list(dict.fromkeys(column.text.take(column.not_numbers).to_pylist()))
     return texts if len(texts) <= MOST_MARKS else texts[:1]
-
-
-def check_sizes(low: NDArray[Any], high: NDArray[Any], names: Sequence[str]) -> None:
-    """Refuse numbers whose squares overflow: the least and largest of each column decide."""
-    largest = np.maximum(high, -low).astype(np.float64)
-    if (largest > LARGEST).any():
-        j = int(np.argmax(largest))
-        raise ValueError(
-            f"Features must be numbers up to {LARGEST:.0e}. Column {names[j]!r} is too large: it has {largest[j]:.3g}. "
-            "Use other units."
-        )

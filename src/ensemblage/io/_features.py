@@ -1,4 +1,8 @@
-"""From a table to features: which columns name the rows, which are known classes, and the rest as numbers."""
+"""From a table to what is clustered: features, distances, or labels.
+
+Which columns name the rows, which are known classes, and the rest as numbers. Gower's distance between the rows is for
+clusterers that take distances, and for tables with gaps.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.base.options import Alert, Message, Option
+from ensemblage.base.options import Alert, Message, Option, of_columns
+from ensemblage.io._column import Column, code_columns
+from ensemblage.io._column_role import has_repeated_ids
 from ensemblage.io._encoding import (
     ColumnUse,
     Encoded,
     Encoding,
-    Options,
     cells_in_memory,
     column_uses,
     complete_rows,
@@ -25,9 +30,13 @@ from ensemblage.io._encoding import (
     plan_columns,
     said_of_gaps,
 )
-from ensemblage.io._gower import check_comparable, gower_distances
-from ensemblage.io._roles import assign_roles
-from ensemblage.io._table import Table
+from ensemblage.io._scaling import Options
+from ensemblage.io._table import Table, assign_roles, check_given
+from ensemblage.kernels._points import gower
+from ensemblage.labels.alerts import label_alerts
+from ensemblage.labels.coding import check_missing, code_with_noise
+from ensemblage.labels.ensemble import Ensemble
+from ensemblage.labels.threads import row_blocks
 
 
 @dataclass(frozen=True)
@@ -134,3 +143,167 @@ def features_of(
         encoding,
         encoding.alerts,
     )
+
+
+MOST_BYTES = 2 * 10**9
+
+
+def gower_distances(
+    table: Table | Any, columns: Sequence[Column] | None = None, *, dates: str = "drop"
+) -> NDArray[np.float64]:
+    """(n, n) Gower distances between the rows of a table in some columns, or of an array of numbers.
+
+    The mean over the columns that both rows have: |x − y| / range of numbers, ranks of ordered categories and dates; 0
+    or 1 of categories. Ids, free text and constant columns do not count.
+
+    Raises
+    ------
+    ValueError
+        If the matrix would take more than 2 GB, if no column is left, if two rows have no column in common.
+    """
+    numbers, categories, n, source = _columns_of(table, columns, dates)
+    _check_comparable(numbers, categories, source)
+    if 8 * n * n > MOST_BYTES:
+        raise ValueError(
+            f"Distances of all pairs must fit into {MOST_BYTES / 1e9:.0f} GB: at most {int((MOST_BYTES / 8) ** 0.5):,} "
+            f"rows. {source} has {n:,}. Use another generator, which needs no distances."
+        )
+    with np.errstate(invalid="ignore"):
+        spans = np.fmax.reduce(numbers, initial=-np.inf) - np.fmin.reduce(numbers, initial=np.inf)
+    numbers = numbers[:, spans > 0] / spans[spans > 0]
+    if numbers.shape[1] + categories.shape[1] == 0:
+        raise ValueError(f"{source} must have a column that varies. It has none. Give other features.")
+    distances = np.zeros((n, n))
+    numbers, categories = np.ascontiguousarray(numbers), np.ascontiguousarray(categories)
+    for rows in row_blocks(n, 256):  # so that Ctrl-C is heard
+        gower(numbers, categories, rows.start, rows.stop, distances)
+    return distances
+
+
+def check_comparable(table: Table, columns: Sequence[Column], *, dates: str = "drop") -> None:
+    """Refuse a table with two rows that have no column in common, before anything is computed."""
+    numbers, categories, _, source = _columns_of(table, columns, dates)
+    _check_comparable(numbers, categories, source)
+
+
+def _check_comparable(numbers: NDArray[np.float64], categories: NDArray[np.int32], source: str) -> None:
+    varies = np.fmax.reduce(numbers, initial=-np.inf) > np.fmin.reduce(numbers, initial=np.inf)
+    known = np.column_stack([~np.isnan(numbers[:, varies]), categories >= 0])
+    if known.all() or not known.shape[1]:
+        return
+    patterns, first, count = np.unique(known, axis=0, return_index=True, return_counts=True)
+    for one, row, n_rows in zip(patterns, first, count, strict=True):
+        others = first[~(patterns & one).any(axis=1)]
+        others = others[others != row] if n_rows == 1 else others
+        if len(others):
+            alike = np.flatnonzero((known == one).all(axis=1))
+            i, j = sorted(map(int, (row, alike[-1] if row in others else others[0])))
+            raise ValueError(
+                f"Any two rows of {source} must share a column in which both have a value, for Gower's distances. Rows "
+                f"{i + 1} and {j + 1} share none. Fill missing values, or leave such rows out."
+            )
+
+
+def _columns_of(
+    table: Table | Any, columns: Sequence[Column] | None, dates: str
+) -> tuple[NDArray[np.float64], NDArray[np.int32], int, str]:
+    """(n, a) numbers with NaN and (n, b) codes with −1 where they are missing, n, what messages call it."""
+    if columns is None:
+        X = np.asarray(table, dtype=np.float64)
+        return X, np.empty((len(X), 0), dtype=np.int32), len(X), "X"
+    plans = plan_columns(table, columns, Options(dates="days" if dates == "days" else "drop")).values()
+    numbers, codes, n = [], [], len(table)
+    for plan in plans:
+        if isinstance(plan, Encoded):
+            (values,) = plan.values(table).values()
+            if plan.kind == "category":
+                codes.append(np.nan_to_num(values, nan=-1).astype(np.int32))
+            else:
+                numbers.append(values)
+    return (
+        np.column_stack(numbers) if numbers else np.empty((n, 0)),
+        np.column_stack(codes) if codes else np.empty((n, 0), dtype=np.int32),
+        n,
+        table.source,
+    )
+
+
+@dataclass(frozen=True)
+class Members:
+    """An ensemble, and what its rows are called."""
+
+    ensemble: Ensemble
+    ids: list[str]
+    id_column: str | None
+    truth: NDArray[np.object_] | None
+    """(n,) classes, None where the class is missing."""
+    notes: tuple[str, ...]
+    columns: list[ColumnUse] = field(default_factory=list)
+    """What was done with each column of the table."""
+    alerts: tuple[Alert, ...] = ()
+    """What probably makes a wrong answer."""
+
+
+def members_of(
+    table: Table,
+    *,
+    id_column: str | None = None,
+    truth_column: str | None = None,
+    drop_columns: tuple[str, ...] = (),
+    missing: int | None = -1,
+    noise: str = "missing",
+) -> Members:
+    """Every column of a table as one partition, but for the id and the truth.
+
+    The first column is the id if nobody named one and it has another text or whole number in every row.
+
+    Raises
+    ------
+    ValueError
+        If a column has a different value in every row: it is an id, or says nothing.
+    """
+    given = check_given(table)
+    notes: tuple[str, ...] = ()
+    doubts: list[Alert] = []
+    if id_column is None and table.index is None and "id" not in given.values() and len(table) > 2:
+        first, named = table.columns[0], {truth_column, *drop_columns, *given}
+        is_whole = first.numbers is None or bool(np.all(first.numbers == np.floor(first.numbers)))
+        if first.name not in named and is_whole and _differs_everywhere(first):
+            id_column, notes = first.name, (f"id: column {first.name!r}, the first, which differs in every row",)
+        elif first.name not in named and has_repeated_ids(first, table.found_roles[first.name]):
+            why = f"it is a partition with {len(first.distinct[1]):,} clusters, although its name is that of ids"
+            cure = Message("If it is no clustering, add ", of_columns("roles", {first.name: "drop"}), ".")
+            doubts.append(Alert("repeated ids", f"column {first.name!r}", why, cure))
+    roles = assign_roles(table, id_column, truth_column, drop_columns, guess_id=False)
+    if not roles.rest:
+        raise ValueError(
+            f"{table.source} must have a column of labels besides its ids and known classes. It has none. Add a "
+            f"column of labels."
+        )
+    for column in roles.rest:
+        if len(table) > 2 and _differs_everywhere(column):
+            rule = "A member must put some objects together."
+            got = f"Column {column.name!r} of {table.source} has a different value in every row, like an id."
+            is_id, is_none = (Option("roles", {column.name: role}) for role in ("id", "drop"))
+            turned = " If the rows are the clusterings, turn the table." * (len(roles.rest) > len(table))
+            raise ValueError(Message(f"{rule} {got} Give it a role: ", is_id, ", or ", is_none, f".{turned}"))
+    coded = code_with_noise(code_columns, roles.rest, check_missing(missing), noise)
+    ensemble = Ensemble._of(coded, missing, is_new=True)
+    uses = column_uses(table, [ColumnUse(c.name, "labels", "", "partition") for c in roles.rest], roles, truth_column)
+    return Members(
+        ensemble,
+        roles.ids,
+        roles.id_column,
+        roles.truth,
+        (*table.notes, *notes, *roles.notes),
+        uses,
+        (*doubts, *label_alerts(coded)),
+    )
+
+
+def _differs_everywhere(column: Column) -> bool:
+    """Whether a column is like an id; whole numbers from 1 to n say that every object is a cluster."""
+    values = column.numbers
+    if values is None or not column.differs_everywhere():
+        return values is None and column.differs_everywhere()
+    return not (bool(np.all(values == np.floor(values))) and np.ptp(values) < len(values) - 1)

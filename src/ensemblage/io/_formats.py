@@ -40,16 +40,24 @@ class Format(NamedTuple):
         return found
 
 
-TEXT = Format("text", (".csv",), "text", "_text.read_text", "_csv.load_csv", save="_csv.save_csv", annotates=True)
-EXCEL = Format("Excel", (".xlsx",), "workbook", "_workbook.read_workbook", annotates=True)
+TEXT = Format(
+    "text",
+    (".csv",),
+    "text",
+    "_arrow.read_text",
+    "_stored_labels.load_csv",
+    save="_stored_labels.save_csv",
+    annotates=True,
+)
+EXCEL = Format("Excel", (".xlsx",), "workbook", "_arrow.read_workbook", annotates=True)
 CELLS = Format("AnnData", (".h5ad",))
 GRAPH = Format("GraphML", (".graphml",))
 FORMATS = (
-    Format("archive of NumPy", (".npz",), load="_npz.load_npz", save="_npz.save_npz"),
+    Format("archive of NumPy", (".npz",), load="_stored_labels.load_npz", save="_stored_labels.save_npz"),
     TEXT,
     Format("array of NumPy", (".npy",), open="_stored_labels.npy_source"),
     EXCEL,
-    Format("workbook", (".xlsm", ".xlsb", ".xls", ".ods"), "workbook", "_workbook.read_workbook"),
+    Format("workbook", (".xlsm", ".xlsb", ".xls", ".ods"), "workbook", "_arrow.read_workbook"),
     Format(
         "Parquet",
         (".parquet", ".pq"),

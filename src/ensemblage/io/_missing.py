@@ -27,6 +27,8 @@ FEWEST_ANSWERS, MOST_ANSWERS, MOST_SPAN = 3, 7, 20
 """Different answers of a scale, and the range of all its numbers."""
 SEVERAL, PART_OF_SCALE = 3, 0.25
 """Columns with such codes, at least, and their part of the columns on the scale."""
+FIRST = 1_000
+"""Values that are looked at before all."""
 SHOWN = 5
 """Values, and columns of one, that a note names."""
 
@@ -94,9 +96,10 @@ def _short_scale(values: NDArray[Any]) -> tuple[float, dict[float, int]] | None:
     low, high = (np.fmin.reduce(values, initial=np.nan), np.fmax.reduce(values, initial=np.nan))
     if not (high <= max(ONE_DIGIT) and high - low < MOST_SPAN):  # NaN is not
         return None
-    levels, counts = np.unique(values[~np.isnan(values)], return_counts=True)
-    if (levels != np.floor(levels)).any():
+    known = values[~np.isnan(values)]
+    if any((some != np.floor(some)).any() for some in (known[:FIRST], known)):
         return None
+    levels, counts = np.unique(known, return_counts=True)
     steps = np.flatnonzero(np.diff(levels) > 1)
     end = int(steps[0]) + 1 if len(steps) else len(levels)
     codes = {float(code): int(n) for code, n in zip(levels[end:], counts[end:], strict=True)}

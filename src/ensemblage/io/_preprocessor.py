@@ -20,32 +20,27 @@ from ensemblage.base.features import FILL, columns_checked, features_checked
 from ensemblage.base.options import Message, NoteWarning, Option
 from ensemblage.base.sklearn import BaseEstimator, TransformerMixin
 from ensemblage.base.validation import Codes, Constraints, Flag, Mapped, Number, Words, check_fitted, check_parameters
-from ensemblage.io._categories import levels_of
 from ensemblage.io._column import Column
-from ensemblage.io._encoding import (
-    CATEGORIES,
-    DATES,
-    IMPUTE,
-    ColumnUse,
-    Encoding,
-    Options,
-    check_sizes,
-    complete_rows,
-    fit_encoding,
-    imputer,
-    shorten,
-    transformer_of,
-)
+from ensemblage.io._encoding import CATEGORIES, DATES, IMPUTE, ColumnUse, Encoding, complete_rows, fit_encoding, shorten
 from ensemblage.io._feature_blocks import FeatureBlocks
-from ensemblage.io._features import Features
-from ensemblage.io._gower import gower_distances
+from ensemblage.io._features import Features, gower_distances
 from ensemblage.io._missing import Gaps, alerts_of_codes, with_gaps
 from ensemblage.io._read import read_table
-from ensemblage.io._roles import assign_roles, name_columns
-from ensemblage.io._scaling import AUTO, BlockScaler, add_rows, extremes, extremes_of_both, scaling_note
-from ensemblage.io._stored_cells import StoredCells, TableFeatures
-from ensemblage.io._stored_table import StoredTable
-from ensemblage.io._table import Table
+from ensemblage.io._scaling import (
+    AUTO,
+    BlockScaler,
+    Options,
+    add_rows,
+    check_sizes,
+    extremes,
+    extremes_of_both,
+    imputer,
+    levels_of,
+    scaling_note,
+    transformer_of,
+)
+from ensemblage.io._stored_table import StoredCells, StoredTable, TableFeatures
+from ensemblage.io._table import Table, assign_roles, name_columns
 from ensemblage.labels.coding import as_frame
 
 

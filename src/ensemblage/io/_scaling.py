@@ -1,4 +1,7 @@
-"""Whether features keep their own scales."""
+"""From cells to features: gaps filled, categories as columns of numbers, scales kept or made alike.
+
+A category weighs what a standardised number does.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,9 @@ from numpy.typing import NDArray
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from ensemblage.base.options import Message, Option
+from ensemblage.base.sklearn import BaseEstimator, TransformerMixin
 from ensemblage.base.text import some
+from ensemblage.io._column import Column, label_values
 from ensemblage.labels.threads import SUM_ROWS, row_blocks
 
 AUTO: Literal["auto"] = "auto"
@@ -33,6 +38,8 @@ KEPT, OF_UNIT_LENGTH = (
     )
     for why in (f"all standard deviations within a factor of {ALIKE:.0f}", "for all rows have length 1")
 )
+LARGEST = 1e150
+"""Its square is a number."""
 
 
 class BlockScaler(StandardScaler):  # type: ignore[misc]
@@ -226,3 +233,146 @@ def scaling_note(transformer: Any, names: Sequence[str]) -> str:
 def in_digits(value: float) -> str:
     """Three digits, or all before the point."""
     return f"{value:,.0f}" if value >= 1_000 else f"{value:.3g}"
+
+
+def levels_of(column: Column) -> list[str]:
+    """The different categories of a column: numbers by size, then text by the alphabet."""
+    values = {value for value in label_values(column.distinct[1]) if value is not None}
+    return [str(value) for value in sorted(values, key=lambda v: (isinstance(v, str), v))]
+
+
+def level_codes(column: Column, levels: Sequence[str]) -> NDArray[np.float64]:
+    """(n,) the place of each cell among the levels, their number if it is none of them, NaN where it is missing."""
+    numbers, texts = column.distinct
+    place_of = {level: float(place) for place, level in enumerate(levels)}
+    values = label_values(texts)
+    places = [np.nan if value is None else place_of.get(str(value), float(len(levels))) for value in values]
+    return np.array([*places, np.nan])[numbers]
+
+
+class CategoryEncoder(TransformerMixin, BaseEstimator):
+    """Columns of category codes as indicators.
+
+    The indicator of a level is divided by √share and centred, as in the factor analysis of mixed data. So a category
+    of q levels has a total variance of q − 1; with ``scale="column"`` it is divided by √(q − 1), so that the squared
+    distance of two objects has on average the same part of it as of a standardised number. Two levels make one column.
+    A code that is missing, NaN, or was not seen lies at the mean of all objects.
+
+    Parameters
+    ----------
+    scale : {"column", "famd"}
+    """
+
+    def __init__(self, scale: Literal["column", "famd"] = "column") -> None:
+        self.scale = scale
+
+    def fit(self, X: NDArray[np.float64], y: Any = None) -> Self:
+        """Take the shares of the codes 0, 1, ... in each column; every code up to the largest occurs."""
+        counts = [np.bincount(codes[~np.isnan(codes)].astype(np.intp)) for codes in X.T]
+        self.shares_ = [count / count.sum() for count in counts]
+        self.n_features_in_ = X.shape[1]
+        return self
+
+    def transform(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        """(n, number of indicators)."""
+        encoded = np.zeros((len(X), sum(map(n_indicators, map(len, self.shares_)))))
+        end = 0
+        for codes, shares in zip(X.T, self.shares_, strict=True):
+            table = self._indicators(shares)
+            known = np.flatnonzero(codes < len(shares))  # NaN is not
+            encoded[known, end : end + table.shape[1]] = table[codes[known].astype(np.intp)]
+            end += table.shape[1]
+        return encoded
+
+    def _indicators(self, shares: NDArray[np.float64]) -> NDArray[np.float64]:
+        """(q, number of columns) the row of each level."""
+        q = len(shares)
+        if q == 2:
+            return np.array([[-shares[1]], [shares[0]]] / np.sqrt(shares[0] * shares[1]))
+        weights = shares * (q - 1) if self.scale == "column" else shares
+        return np.asarray((np.eye(q) - shares) / np.sqrt(weights))
+
+
+def n_indicators(q: int) -> int:
+    """How many columns a category of q levels becomes."""
+    return 1 if q == 2 else q
+
+
+class Options(NamedTuple):
+    """How columns become numbers; `Preprocessor` says what the words mean."""
+
+    standardize: bool | str = True
+    impute: str | None = None
+    categories: str = "encode"
+    dates: str = "drop"
+    category_scale: str = "column"
+
+
+BLOCKS = {"number": "numbers", "days": "numbers", "ordered": "ordered", "category": "categories", "parts": "parts"}
+
+
+def transformer_of(kinds: Sequence[str], options: Options, n_parts: int = 1, fills_few: bool = False) -> Any:
+    """The ColumnTransformer of cells of these kinds, not fitted; ``fills_few``: with medians where nothing says how.
+
+    Numbers are filled, then scaled; ordered categories always are; categories are `CategoryEncoder`'s, the
+    missing ones filled by the most frequent where there is a rule to fill. The parts of a date weigh one number
+    together.
+    """
+    from sklearn.compose import ColumnTransformer
+    from sklearn.pipeline import make_pipeline
+
+    scalers = {
+        "numbers": scaler_of(options.standardize, set(kinds) == {"number"}),
+        "ordered": BlockScaler(),
+        "categories": CategoryEncoder(options.category_scale),  # type: ignore[arg-type]  # checked
+        "parts": BlockScaler(),
+    }
+    steps = []
+    for block, scaler in scalers.items():
+        places = [j for j, kind in enumerate(kinds) if BLOCKS[kind] == block]
+        if places and options.impute is not None:
+            scaler = make_pipeline(imputer("most-frequent" if block == "categories" else options.impute), scaler)
+        elif places and fills_few and block != "categories":
+            scaler = make_pipeline(imputer("most-frequent" if block == "ordered" else "median"), scaler)
+        if places:
+            # A slice is not copied.
+            together = places == list(range(places[0], places[-1] + 1))
+            steps.append((block, scaler, slice(places[0], places[-1] + 1) if together else places))
+    return ColumnTransformer(steps, transformer_weights={"parts": 1 / np.sqrt(n_parts)}, sparse_threshold=0)
+
+
+def imputer(rule: str, **options: bool) -> Any:
+    """What fills missing values by one of `IMPUTATIONS`; it is not fitted."""
+    from sklearn.impute import SimpleImputer
+
+    return NearestImputer() if rule == "knn" else SimpleImputer(strategy=rule.replace("-", "_"), **options)
+
+
+class NearestImputer(TransformerMixin, BaseEstimator):
+    """Missing numbers as the mean of the five nearest objects that have them; near as in standardised numbers."""
+
+    def fit(self, X: NDArray[np.float64], y: Any = None) -> Self:
+        """Keep the objects."""
+        from sklearn.impute import KNNImputer
+        from sklearn.preprocessing import StandardScaler
+
+        self.scaler_ = StandardScaler().fit(X)
+        self.imputer_ = KNNImputer().fit(self.scaler_.transform(X))
+        self.n_features_in_ = X.shape[1]
+        return self
+
+    def transform(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Fill; numbers that are there stay as they are."""
+        filled = self.scaler_.inverse_transform(self.imputer_.transform(self.scaler_.transform(X)))
+        return np.where(np.isnan(X), filled, X)
+
+
+def check_sizes(low: NDArray[Any], high: NDArray[Any], names: Sequence[str]) -> None:
+    """Refuse numbers whose squares overflow: the least and largest of each column decide."""
+    largest = np.maximum(high, -low).astype(np.float64)
+    if (largest > LARGEST).any():
+        j = int(np.argmax(largest))
+        raise ValueError(
+            f"Features must be numbers up to {LARGEST:.0e}. Column {names[j]!r} is too large: it has {largest[j]:.3g}. "
+            "Use other units."
+        )

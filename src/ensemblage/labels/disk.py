@@ -18,8 +18,8 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ensemblage.base.atomic import LOCK, release, suppress_unsupported, take
 from ensemblage.base.indexing import row_index
-from ensemblage.base.lock import LOCK, release, suppress_unsupported, take
 from ensemblage.base.memory import give_back_freed
 from ensemblage.base.options import Message, Option
 from ensemblage.base.validation import check_path

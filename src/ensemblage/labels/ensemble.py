@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ensemblage.base.indexing import check_slice, is_integer, partition_index, row_index
+from ensemblage.base.lazy import Registered, html
 from ensemblage.base.options import NoteWarning
-from ensemblage.base.registered import Registered, html
 from ensemblage.base.validation import format_value
 from ensemblage.labels.alerts import label_alerts
 from ensemblage.labels.blocks import DistinctRows, LabelRows, MemoryRows

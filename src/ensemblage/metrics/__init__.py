@@ -1,24 +1,22 @@
 """Numbers about partitions: density, k-means loss, agreement, co-association."""
 
-from ensemblage.metrics._agreement import ensemble_ari, ensemble_nmi
-from ensemblage.metrics._agreement_weights import agreement_weights
+from ensemblage.metrics._agreement import agreement_weights, ensemble_ari, ensemble_baselines, ensemble_nmi
 from ensemblage.metrics._align import LabelComparison, align_labels, compare_labels
-from ensemblage.metrics._baselines import ensemble_baselines
-from ensemblage.metrics._certainty import Certainty, certainty, verdicts
+from ensemblage.metrics._certainty import Certainty, certainty, membership_entropy, verdicts
 from ensemblage.metrics._chain_agreement import ChainAgreement, chain_agreement, split_rhat
-from ensemblage.metrics._chips import PartialPartition, chips
 from ensemblage.metrics._cluster_weights import cluster_weights
 from ensemblage.metrics._coassociation import association_counts, coassociation
-from ensemblage.metrics._credible_ball import CredibleBall, credible_ball
 from ensemblage.metrics._density import cluster_density, density, kmeans_loss
-from ensemblage.metrics._element_similarity import element_consistency, element_similarity
-from ensemblage.metrics._expected_loss import expected_loss
 from ensemblage.metrics._internal import INTERNAL_INDICES, internal_index
-from ensemblage.metrics._membership import membership_entropy
-from ensemblage.metrics._mm_index import mm_index
 from ensemblage.metrics._monti import cluster_consensus, consensus_cdf, delta_area, item_consensus, pac
-from ensemblage.metrics._partition_distance import partition_distance, partition_distances
-from ensemblage.metrics._wat import weak_association_threshold
+from ensemblage.metrics._partition_distance import (
+    element_consistency,
+    element_similarity,
+    partition_distance,
+    partition_distances,
+)
+from ensemblage.metrics._posterior import CredibleBall, PartialPartition, chips, credible_ball, expected_loss
+from ensemblage.metrics._wat import mm_index, weak_association_threshold
 
 __all__ = [
     "INTERNAL_INDICES",

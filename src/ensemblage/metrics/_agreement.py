@@ -1,4 +1,8 @@
-"""Agreement of partitions: adjusted Rand index and normalised mutual information from contingency tables."""
+"""Agreement of partitions: adjusted Rand index and normalised mutual information from contingency tables.
+
+Then weights of partitions by their agreement with the others (Huang, Lai & Wang 2015), and what the members of an
+ensemble score themselves (Candel, Sec. 5.4.3).
+"""
 
 from __future__ import annotations
 
@@ -11,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ensemblage.base.validation import check_choice, check_weights
+from ensemblage.base.validation import check_choice, check_number, check_weights
 from ensemblage.counting._contingency import all_pairs, any_tables, sums_of_pairs, sums_of_table, sums_with
 from ensemblage.counting._pairs import LARGE_TABLE
 from ensemblage.labels.blocks import LabelRows, MembershipRows
@@ -20,6 +24,7 @@ from ensemblage.labels.ensemble import Ensemble, as_ensemble
 from ensemblage.labels.rows import Distinct
 from ensemblage.labels.threads import parallel_map, row_blocks
 from ensemblage.metrics._clustering import code_clustering
+from ensemblage.metrics._density import density_of
 
 MEASURES = ("ari", "nmi")
 AVERAGES: dict[str, Callable[[Any, Any], Any]] = {
@@ -301,3 +306,141 @@ def weighted_mean(scores: NDArray[np.float64], weights: NDArray[np.float64]) -> 
     known = ~np.isnan(scores)
     total = fsum(weights[known])
     return fsum(scores[known] * weights[known]) / total if total > 0 else float("nan")
+
+
+BETA = 2.0
+
+
+def agreement_weights(labels: ArrayLike | Any, beta: float = BETA, *, n_jobs: int | None = None) -> NDArray[np.float64]:
+    """Use it to give outlying partitions less weight: weights by the mean agreement with the others.
+
+    The mean normalised mutual information of each partition with the others, over the larger of the two entropies, is
+    divided by the largest of them and raised to the power ``beta`` [1]_.
+
+    Parameters
+    ----------
+    labels : array-like, data frame or Ensemble of shape (n_objects, n_partitions)
+        The ensemble. -1 and NaN mean missing.
+    beta : float, default 2
+        How much it counts, ≥ 0; 0 makes equal weights.
+    n_jobs : int, optional
+        Threads. -1: every core that this process may use; -2: all but one. None: what a ``joblib.parallel_config``
+        says; without one every core, or 1 inside a parallel loop of joblib or scikit-learn. The result does not depend
+        on it.
+
+    Returns
+    -------
+    ndarray of shape (n_partitions,)
+        From 0 to 1, for the partition that agrees most; all 1 if none agrees with any.
+
+    Raises
+    ------
+    ValueError
+        If ``beta`` is no number ≥ 0.
+
+    See Also
+    --------
+    ensemblage.ranking.AverageAgreement : The order of the partitions by it.
+
+    Notes
+    -----
+    Of two partitions the objects count that both label; two without any agree by 0. O(n p²) time.
+
+    ``weights="agreement"`` in a consensus method is this with ``beta=2``: WEAC's weights, in any method.
+
+    References
+    ----------
+    .. [1] D. Huang, J.-H. Lai, C.-D. Wang, "Combining multiple clusterings via crowd agreement estimation and
+       multi-granularity link analysis", Neurocomputing 170, 2015.
+
+    Examples
+    --------
+    >>> from ensemblage.metrics import agreement_weights
+    >>> agreement_weights([[0, 0, 0], [0, 0, 1], [1, 1, 0], [1, 1, 1]])
+    array([1., 1., 0.])
+    """
+    return weights_by_agreement(as_ensemble(labels), check_number(beta, "beta of agreement_weights", least=0), n_jobs)
+
+
+def weights_by_agreement(labels: Distinct, beta: float = BETA, n_jobs: int | None = None) -> NDArray[np.float64]:
+    """`agreement_weights` of partitions whose distinct rows are known."""
+    p = len(labels.n_clusters)
+    agreement = np.nan_to_num(agreement_matrix(labels, "nmi", "max", n_jobs), nan=0.0)
+    others = (agreement.sum(axis=1) - 1) / max(p - 1, 1)
+    largest = others.max()
+    # Rounding of a sum is no agreement.
+    return (others / largest) ** beta if largest > 1e-12 else np.ones(p)
+
+
+def ensemble_baselines(
+    labels: ArrayLike | Any,
+    measure: str = "nmi",
+    *,
+    average_method: str = "arithmetic",
+    weights: ArrayLike | None = None,
+) -> tuple[float, float]:
+    """Use it to judge a consensus: the scores of the mean member and of the best member.
+
+    Parameters
+    ----------
+    labels : array-like, data frame or Ensemble of shape (n_objects, n_partitions)
+        The ensemble. -1 and NaN mean missing.
+    measure : {"nmi", "ari", "density"}, default "nmi"
+        For "nmi" and "ari" a member is compared with the others (ordered pairs i ≠ j); its density is taken in the
+        whole ensemble, itself included, on the objects that it labels.
+    average_method : {"arithmetic", "geometric", "min", "max"}, default "arithmetic"
+        As in `ensemble_nmi`.
+    weights : array-like of shape (n_partitions,), optional
+        Weights of the partitions that a member is compared with; 0 leaves a partition out, as a member too. Default:
+        equal.
+
+    Returns
+    -------
+    mean : float
+        Mean score of the members.
+    best : float
+        The largest.
+
+    Raises
+    ------
+    ValueError
+        If there is one partition only (of weight above 0), or an argument is none of the above.
+
+    Notes
+    -----
+    O(n p²) time.
+
+    References
+    ----------
+    Candel, "Linear time evidence accumulation clustering with KMeans", Sec. 5.4.3 and 5.4.4.
+
+    Examples
+    --------
+    >>> from ensemblage.metrics import ensemble_baselines
+    >>> ensemble_baselines([[0, 1, 0], [0, 1, 0], [1, 0, 0], [1, 0, 0]], "nmi")
+    (0.3333333333333333, 0.5)
+    """
+    ensemble = as_ensemble(labels)
+    check_choice(measure, "measure of ensemble_baselines", (*MEASURES, "density"))
+    w = check_weights(weights, ensemble.shape[1], "ensemble_baselines")
+    ensemble, w = ensemble.select(w > 0), w[w > 0]
+    p = len(w)
+    if p < 2:
+        raise ValueError(
+            "labels of ensemble_baselines must have at least 2 partitions. Got 1. Add partitions of weight above 0 to "
+            "compare it with."
+        )
+    if measure == "density":
+        scores = np.array([_member_density(ensemble, j, w) for j in range(p)])
+    else:
+        scores = mean_agreement(agreement_matrix(ensemble, measure, average_method), w)
+    return weighted_mean(scores, np.ones(p)), float(np.fmax.reduce(scores))
+
+
+def _member_density(ensemble: Ensemble, j: int, weights: NDArray[np.float64]) -> float:
+    clusters = ensemble.codes[:, j].astype(np.int32)
+    sizes = np.bincount(clusters)[: ensemble.n_clusters[j]]
+    if not len(sizes):
+        return np.nan
+    clusters[clusters == len(sizes)] = -1
+    return density_of(ensemble, clusters, sizes, weights)

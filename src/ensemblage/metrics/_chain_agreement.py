@@ -12,7 +12,7 @@ from ensemblage.base.random import task_seeds
 from ensemblage.base.validation import Whole, check_numbers, check_value
 from ensemblage.labels.ensemble import as_ensemble
 from ensemblage.metrics._clustering import code_clustering
-from ensemblage.metrics._expected_loss import check_loss, draw_losses
+from ensemblage.metrics._posterior import check_loss, draw_losses
 
 LEAST_DRAWS = 4
 """Of each chain: two for each half."""

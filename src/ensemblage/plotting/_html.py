@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ensemblage import plotting
-from ensemblage.answer._plan import value_text
+from ensemblage.choices._plan import value_text
 from ensemblage.metrics._agreement import agreement_matrix
 
 from ._axes import printable

@@ -11,15 +11,20 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.special import stdtr
 
-from ensemblage.base.frames import to_frame
 from ensemblage.base.random import random_source
-from ensemblage.base.text import text_table
+from ensemblage.base.text import text_table, to_frame
 from ensemblage.base.validation import Number, check_number, check_numbers, check_value, format_value
-from ensemblage.generation._sampled_kmeans import member_sums
+from ensemblage.generation._kmeans import member_sums
 from ensemblage.profiles._effects import benjamini_hochberg
 from ensemblage.profiles._variables import NUMBERS, Variable
-from ensemblage.stability._cells import are_frequent, has_limits, limits_sentence, shared_values, spread_over_cells
-from ensemblage.stability._dip import unimodality_p_value
+from ensemblage.stability._dip import (
+    are_frequent,
+    has_limits,
+    limits_sentence,
+    shared_values,
+    spread_over_cells,
+    unimodality_p_value,
+)
 
 LEVEL = 0.05
 """False discovery rate of the markers that a sentence counts."""

@@ -1,10 +1,9 @@
 """Rankers: label matrix to an order of its partitions."""
 
 from ensemblage.ranking._agreement import AverageAgreement, AverageDistance
-from ensemblage.ranking._compare import Comparison, compare
+from ensemblage.ranking._compare import RANKERS, Comparison, compare, make_ranker
 from ensemblage.ranking._discotec import Discotec
 from ensemblage.ranking._internal import InternalIndex
-from ensemblage.ranking._registry import RANKERS, make_ranker
 from ensemblage.ranking._select import SelectMembers
 
 __all__ = [

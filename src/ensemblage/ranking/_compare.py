@@ -1,24 +1,64 @@
-"""Several rankings of the same members side by side, and how well each finds the truth."""
+"""Rankers by name, and several rankings of the same members side by side: how well each finds the truth."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from os import PathLike
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
-from ensemblage.base.frames import backend_of, to_csv, to_frame, to_markdown
-from ensemblage.base.registered import html
-from ensemblage.base.validation import format_value
+from ensemblage.base.lazy import html
+from ensemblage.base.text import backend_of, to_csv, to_frame, to_markdown
+from ensemblage.base.validation import check_choice, format_value
 from ensemblage.labels.ensemble import as_ensemble
 from ensemblage.metrics._agreement import agreement_with
+from ensemblage.metrics._internal._indices import INTERNAL_INDICES
+from ensemblage.metrics._partition_distance import DISTANCES as PARTITION_DISTANCES
+from ensemblage.ranking._agreement import AverageAgreement, AverageDistance
 from ensemblage.ranking._base import BaseRanker
+from ensemblage.ranking._discotec import DISTANCES, Discotec
 from ensemblage.ranking._internal import InternalIndex
-from ensemblage.ranking._registry import RANKERS, make_ranker
+
+RANKERS: Mapping[str, Callable[[], BaseRanker]] = MappingProxyType(
+    {
+        "discotec": Discotec,
+        **{f"discotec-{distance}": partial(Discotec, distance) for distance in DISTANCES},
+        "aari": AverageAgreement,
+        "anmi": partial(AverageAgreement, "nmi"),
+        **{f"distance-{kind}": partial(AverageDistance, kind) for kind in PARTITION_DISTANCES},
+        **{index: partial(InternalIndex, index) for index in INTERNAL_INDICES},
+    }
+)
+"""Rankers by name: DISCOTEC ("discotec" is its binary form), mean agreement with the others, mean distance from
+them, the internal indices."""
+
+
+def make_ranker(name: str) -> BaseRanker:
+    """Use it to select a ranker by its name.
+
+    Parameters
+    ----------
+    name : str
+        A key of ``RANKERS``.
+
+    Returns
+    -------
+    ranker
+        Not fitted.
+
+    Examples
+    --------
+    >>> from ensemblage.ranking import make_ranker
+    >>> make_ranker("discotec-kl")
+    Discotec(measure='kl')
+    """
+    return RANKERS[check_choice(name, "The name of a ranker", RANKERS)]()
 
 
 @dataclass(frozen=True)

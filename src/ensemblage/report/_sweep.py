@@ -6,17 +6,26 @@ from typing import Any
 import numpy as np
 
 from ensemblage import plotting
-from ensemblage.answer import ResolutionChoice
-from ensemblage.answer._resolution_choice import Plateau
+from ensemblage.choices._resolution_choice import Plateau, ResolutionChoice
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.metrics import ensemble_ari, verdicts
 from ensemblage.metrics._certainty import VERDICTS
 from ensemblage.plotting._axes import printable
 from ensemblage.plotting._clusters import confidence_boxes, confidence_quantiles
 from ensemblage.report._answer import TERMS
-from ensemblage.report._layout import Cell, Picture, Section, Table, cluster_cell, is_full, number, percent, plural
-from ensemblage.report._page import render_page
-from ensemblage.report._svg import picture
+from ensemblage.report._layout import (
+    Cell,
+    Picture,
+    Section,
+    Table,
+    cluster_cell,
+    is_full,
+    number,
+    percent,
+    picture,
+    plural,
+    render_page,
+)
 
 Summary = Mapping[str, Any]
 

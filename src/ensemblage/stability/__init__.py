@@ -1,8 +1,7 @@
 """Whether clusters are reproduced and apart: in resamples and members, splits between them, numbers of clusters."""
 
 from ensemblage.stability._clusters import cluster_stability, member_stability
-from ensemblage.stability._records import ClusterStability, PredictionStrength
-from ensemblage.stability._split_records import MergedClusters, SplitSupport
+from ensemblage.stability._records import ClusterStability, MergedClusters, PredictionStrength, SplitSupport
 from ensemblage.stability._splits import merge_unsupported, split_support
 from ensemblage.stability._strength import prediction_strength
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.base.random import task_seeds
-from ensemblage.generation._sampled_kmeans import member_sums
+from ensemblage.generation._kmeans import member_sums
 from ensemblage.kernels._points import best_of_starts
 from ensemblage.kernels._squares import best_of_starts_by_squares
 

@@ -10,17 +10,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 
-from ensemblage.base.frames import backend_of
 from ensemblage.base.random import task_seeds
+from ensemblage.base.text import backend_of
 from ensemblage.base.validation import check_choice, check_fitted, check_number
-from ensemblage.generation._sampled_kmeans import member_sums
+from ensemblage.generation._kmeans import member_sums
 from ensemblage.kernels._points import best_of_starts
-from ensemblage.stability._cells import drawn_from_cells
 from ensemblage.stability._clusters import Reference, check_reference
-from ensemblage.stability._dip import unimodality_p_value
+from ensemblage.stability._dip import drawn_from_cells, unimodality_p_value
 from ensemblage.stability._gap import MAX_ITER
-from ensemblage.stability._refit import check_data
-from ensemblage.stability._split_records import MergedClusters, SplitRow, SplitSupport
+from ensemblage.stability._records import MergedClusters, SplitRow, SplitSupport
+from ensemblage.stability._resamples import check_data
 
 LEAST_OBJECTS = 8
 """A side of a split with fewer is not tested: p = 1."""

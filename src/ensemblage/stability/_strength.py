@@ -12,8 +12,8 @@ from sklearn.metrics import pairwise_distances, pairwise_distances_argmin
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
 
-from ensemblage.base.frames import backend_of
 from ensemblage.base.random import task_seeds
+from ensemblage.base.text import backend_of
 from ensemblage.base.validation import (
     MOST_TASKS,
     Jobs,
@@ -24,14 +24,19 @@ from ensemblage.base.validation import (
     format_value,
 )
 from ensemblage.consensus.hierarchies._linkage import LINKAGES
-from ensemblage.generation._clusterers import check_labels, k_parameter, nearest_rows
-from ensemblage.generation._parallel import error_text, fold_warnings, run_all
-from ensemblage.generation._sampled_kmeans import member_sums
+from ensemblage.generation._clusterers import (
+    check_labels,
+    error_text,
+    fold_warnings,
+    k_parameter,
+    nearest_rows,
+    run_all,
+)
+from ensemblage.generation._kmeans import member_sums
 from ensemblage.labels.threads import row_blocks
-from ensemblage.stability._jaccard import Cells, cells_of
+from ensemblage.stability._clusters import Cells, cells_of
 from ensemblage.stability._records import SUPPORTED, PredictionStrength, StrengthRow
-from ensemblage.stability._refit import CLUSTERER, Data, check_data, fresh, labels_of
-from ensemblage.stability._resamples import check_rows
+from ensemblage.stability._resamples import CLUSTERER, Data, check_data, check_rows, fresh, labels_of
 
 Split = tuple[NDArray[np.intp], NDArray[np.intp]]
 TRANSFERS = ("auto", "predict", "centroid", "nearest", "average")

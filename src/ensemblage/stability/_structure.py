@@ -1,19 +1,36 @@
-"""Is there any structure: do k-means or dense components find more in the data than in a single cloud like them?"""
+"""Is there any structure: do k-means or dense components find more in the data than in a single cloud like them?
+
+k-means starts many times. Components of any shape are judged by how long they live apart before they merge.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.base.random import task_seeds
-from ensemblage.stability._gap import log_within_by_k
-from ensemblage.stability._persistence import pad_persistences, persistences
+from ensemblage.base.random import random_source, task_seeds
+from ensemblage.base.sklearn import BaseEstimator, ClusterMixin
+from ensemblage.generation._kmeans import member_sums
+from ensemblage.kernels._dendrogram import component_deaths
+from ensemblage.kernels._points import best_of_starts
+from ensemblage.kernels._spanning_trees import (
+    mutual_reachability_tree,
+    mutual_reachability_tree_of_squares,
+    state_of_tree,
+)
+from ensemblage.kernels._squares import (
+    best_of_starts_by_squares,
+    cores_by_squares,
+    cores_of_points,
+    squares_of_products,
+)
+from ensemblage.labels.threads import one_native_thread
+from ensemblage.stability._gap import MAX_ITER, log_within_by_k
 from ensemblage.stability._reference import UnimodalComponents
-from ensemblage.stability._small_kmeans import squares_of_pairs
 
 N_STARTS = 4
 """Starts of k-means per number of clusters, on the data and on each reference."""
@@ -191,3 +208,155 @@ def largest_deviations(statistics: NDArray[np.float64]) -> NDArray[np.float64]:
         spread = np.where(alike, 1.0, others.std(axis=0, ddof=1))
         found[i] = np.where(alike & (above != 0), np.copysign(np.inf, above), above / spread).max()
     return found
+
+
+WIDE = 40
+"""Features from which on k-means is faster by the squared distances of all pairs."""
+MOST_OBJECTS = 4_096
+"""Whose squared distances of all pairs are kept: 128 MiB."""
+ROUNDING = 1e-13
+"""Squared distances below so many of both objects' from the mean are 0: of copies they are rounding errors."""
+
+
+def squares_of_pairs(X: NDArray[np.float64]) -> NDArray[np.float64] | None:
+    """(n, n) squared distances where k-means is faster by them; None where there are few features or many objects.
+
+    X : (n, d). O(n² d) time, 8 n² bytes.
+    """
+    n, d = X.shape
+    if d < WIDE or n > MOST_OBJECTS:
+        return None
+    centred = X - X.mean(axis=0)
+    with one_native_thread():
+        products = centred @ centred.T
+    squares_of_products(products, ROUNDING)
+    return np.asarray(products)
+
+
+class SmallKMeans(ClusterMixin, BaseEstimator):
+    """k-means++ with one trial per centre, Lloyd's steps in float64, the best of ``n_init`` starts.
+
+    The same as scikit-learn's but for its greedy trials, without its cost of a millisecond per start. O(n d k) time
+    per step, O(n) memory.
+    """
+
+    def __init__(self, n_clusters: int = 8, n_init: int = 10, random_state: Any = None) -> None:
+        self.n_clusters = n_clusters
+        self.n_init = n_init
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """X : (n, d) finite float64, n ≥ n_clusters."""
+        X = np.ascontiguousarray(X, dtype=np.float64)
+        uniforms = random_source(self.random_state).random_sample((self.n_init, self.n_clusters))
+        self.labels_ = np.empty(len(X), dtype=np.int32)
+        self.inertia_ = float(best_of_starts(X, uniforms, MAX_ITER, self.labels_))
+        sums, sizes = member_sums(X, self.labels_, self.n_clusters)
+        self.cluster_centers_ = np.where(sizes[:, None] > 0, sums / np.maximum(sizes, 1)[:, None], np.inf)
+        return self
+
+    def predict(self, X: Any) -> NDArray[np.int32]:
+        """The nearest centre of each row, the first of equally near ones."""
+        X = np.asarray(X, dtype=np.float64)
+        squares = [((X - centre) ** 2).sum(axis=1) for centre in self.cluster_centers_]
+        return np.asarray(np.argmin(squares, axis=0), dtype=np.int32)
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Squared distances of all pairs of objects; copies of an estimator share them."""
+
+    squares: NDArray[np.float64]
+    """(n, n)"""
+
+    def __deepcopy__(self, memo: Any) -> Self:
+        return self
+
+
+class PairKMeans(ClusterMixin, BaseEstimator):
+    """`SmallKMeans` of objects by their squared distances: what it is given are their numbers, (m, 1).
+
+    O(m k) time per step and m for each object that moves; 8 m² bytes.
+    """
+
+    def __init__(self, pairs: Pairs, n_clusters: int = 8, n_init: int = 10, random_state: Any = None) -> None:
+        self.pairs = pairs
+        self.n_clusters = n_clusters
+        self.n_init = n_init
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """X : (m, 1) numbers of different objects, m ≥ n_clusters."""
+        self.objects_ = np.asarray(X, dtype=np.intp)[:, 0]
+        squares = self.pairs.squares[np.ix_(self.objects_, self.objects_)]
+        uniforms = random_source(self.random_state).random_sample((self.n_init, self.n_clusters))
+        self.labels_ = np.empty(len(squares), dtype=np.int32)
+        self.inertia_ = float(best_of_starts_by_squares(squares, uniforms, MAX_ITER, self.labels_))
+        self._spreads = self._mean_squares(self.objects_)[np.arange(len(squares)), self.labels_]
+        return self
+
+    def predict(self, X: Any) -> NDArray[np.int32]:
+        """The cluster with the nearest mean of each object, the first of equally near ones."""
+        sizes = np.bincount(self.labels_, minlength=self.n_clusters)
+        spreads = np.bincount(self.labels_, self._spreads, self.n_clusters) / np.maximum(2 * sizes, 1)
+        squares = self._mean_squares(np.asarray(X, dtype=np.intp)[:, 0]) - spreads
+        return np.asarray(np.where(sizes > 0, squares, np.inf).argmin(axis=1), dtype=np.int32)
+
+    def _mean_squares(self, objects: NDArray[np.intp]) -> NDArray[np.float64]:
+        """(m, k) mean squared distance of objects to the members of each cluster."""
+        members = np.eye(self.n_clusters)[self.labels_]
+        sums = self.pairs.squares[np.ix_(objects, self.objects_)] @ members
+        return np.asarray(sums / np.maximum(members.sum(axis=0), 1))
+
+
+LEAST_NEIGHBOURS = 4
+LEAST_MEMBERS = 5
+SHARE_OF_MEMBERS = 0.04
+"""Objects with which a component is born, as a share of all."""
+
+
+def persistences(X: NDArray[np.float64], squares: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
+    """ln(death / birth) of every component but the one that is left, largest first; as many as there are.
+
+    The core distance of an object is that to its max(4, round(log2 n))-th neighbour, the distance of two objects the
+    largest of theirs and of both core distances (mutual reachability). In single linkage a component is born at the
+    height at which it has max(5, .04 n) objects; where two that were born merge, the later-born dies. A birth at height
+    0, of equal objects, counts as at the least height above 0.
+
+    X : (n, d) finite, n ≥ 2. O(n² d) time, O(n d) memory; O(n²) time where the squared distances of all pairs,
+    ``squares``, (n, n), are given.
+    """
+    n = len(X)
+    least = np.empty(1 + min(n - 1, max(LEAST_NEIGHBOURS, round(np.log2(n)))))
+    core, pairs, edges = np.empty(n), np.empty((n - 1, 2), dtype=np.int64), np.empty((2, n - 1))
+    if squares is None:
+        points = np.ascontiguousarray(X)
+        cores_of_points(points, least, core)
+        columns = np.ascontiguousarray(points.T)
+        mutual_reachability_tree(columns, core, np.empty(n), *state_of_tree(n), pairs, *edges)
+    else:
+        cores_by_squares(squares, least, core)
+        mutual_reachability_tree_of_squares(squares, core, *state_of_tree(n), pairs, *edges)
+    heights = np.sqrt(edges[0])
+    order = np.argsort(heights, kind="stable")
+    lives = np.empty((n - 1, 2))
+    state = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64), np.empty(n)
+    least_members = max(LEAST_MEMBERS, int(np.ceil(SHARE_OF_MEMBERS * n)))
+    n_deaths = component_deaths(pairs[order], heights[order], least_members, *state, lives)
+    births, deaths = lives[:n_deaths].T
+    above = heights[heights > 0]
+    if not len(above):
+        return np.zeros(n_deaths)
+    floor = above.min()
+    return np.sort(np.log(np.maximum(deaths, floor) / np.maximum(births, floor)))[::-1]
+
+
+def pad_persistences(found: NDArray[np.float64], length: int) -> NDArray[np.float64]:
+    """The largest persistences P_1, P_2, … of descending ones; 0 where there are fewer."""
+    return np.pad(found[:length], (0, max(0, length - len(found))))
+
+
+def count_components(found: NDArray[np.float64], reference_largest: NDArray[np.float64]) -> int:
+    """1 + the persistences above mean + 2 standard deviations of the largest ones of the references."""
+    bound = reference_largest.mean() + 2 * reference_largest.std(ddof=1)
+    return 1 + int((found > bound).sum())

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.answer import ConsensusClustering, choose_k
-from ensemblage.base.selections import BY_CONSENSUS
+from ensemblage.base.options import BY_CONSENSUS
 from ensemblage.consensus import METHODS, make_consensus
 from ensemblage.consensus._own import NUMBERS_OF_CLUSTERS, labels_by
 from ensemblage.generation import Genie, MixedPartitions, RandomKPartitions

@@ -34,7 +34,7 @@ from ensemblage.generation._graphs import Graph, as_graph
 from ensemblage.kernels._graphs import count_joined_ends, peel
 from ensemblage.labels.rows import Rows, object_rows
 from ensemblage.labels.threads import parallel_map, row_blocks
-from ensemblage.metrics._link_association import LinkAssociation
+from ensemblage.metrics._certainty import LinkAssociation
 
 logger = logging.getLogger(__name__)
 

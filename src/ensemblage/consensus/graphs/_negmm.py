@@ -23,8 +23,7 @@ from ensemblage.labels.ensemble import Ensemble
 from ensemblage.labels.rows import Rows
 from ensemblage.labels.threads import one_native_thread, parallel_map, run_interruptibly, thread_count
 from ensemblage.metrics._coassociation import Associations, association_bytes, bytes_per_pair, compact_associations
-from ensemblage.metrics._mm_index import mm_index_of, weights_of
-from ensemblage.metrics._wat import association_threshold, threshold_constraints
+from ensemblage.metrics._wat import association_threshold, mm_index_of, threshold_constraints, weights_of
 
 THRESHOLDS = tuple(s / 100 for s in range(51))
 """0, 0.01, …, 0.50, each the float nearest to it: a sum of steps of 0.01 would miss counts that are equal to one."""

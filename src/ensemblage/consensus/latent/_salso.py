@@ -34,7 +34,7 @@ from ensemblage.labels.blocks import LabelRows
 from ensemblage.labels.rows import Rows
 from ensemblage.labels.threads import check_stopped, parallel_map, rows_per_call, thread_count
 from ensemblage.metrics._align import match_rows
-from ensemblage.metrics._expected_loss import (
+from ensemblage.metrics._posterior import (
     FRACTIONS,
     LOSSES,
     OF_PAIRS,

@@ -28,7 +28,7 @@ from ensemblage.base.validation import (
 from ensemblage.consensus.latent._salso import SalsoConsensus
 from ensemblage.labels.ensemble import Ensemble, as_ensemble
 from ensemblage.labels.threads import parallel_map
-from ensemblage.metrics._expected_loss import draw_losses
+from ensemblage.metrics._posterior import draw_losses
 
 LEAST_GAIN = 1e-4
 """Share of log₂ n by which an iteration must lower the distance."""

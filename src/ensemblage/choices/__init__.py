@@ -1,0 +1,1 @@
+"""Choices and the records of them: how many clusters, which candidate partitions, method, resolution or point."""

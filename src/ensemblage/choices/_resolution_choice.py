@@ -1,0 +1,222 @@
+"""Which resolution a graph is clustered at, as a record that shows itself as text, data frame and figure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemblage.base.lazy import figure
+from ensemblage.base.text import listing, text_table, to_frame
+from ensemblage.labels.ensemble import Ensemble
+
+STABLE, DOUBTFUL = 0.85, 0.7
+"""Least stability that is called so. Of single clouds it is .5 and less in many dimensions, up to .8 in one and two."""
+
+LEAST_JACCARD, LEAST_SHARE = 0.75, 0.9
+"""Least mean similarity of a reproduced cluster, and least share of the objects in such clusters."""
+LEAST_WEIGHT = 0.1
+"""Of a story that is told."""
+
+
+class ResolutionRow(NamedTuple):
+    """What a resolution is worth."""
+
+    resolution: float
+    n_clusters: int
+    """Of all objects."""
+    stability: float
+    """Mean adjusted Rand index of the clusterings of two resamples, on the objects that are in both."""
+    lowest: float
+    """The mean of the resample that agrees least with the others."""
+    found_again: float
+    """Share of the objects in reproduced clusters: of a mean Jaccard similarity of .75 or more."""
+    agreement: float
+    """Adjusted Rand index of the clusters of all objects with those at the resolution before; NaN of the first."""
+    plateau: int | None
+    """Its place among the plateaus; None where there is one cluster."""
+    status: str
+    """"best", "stable", "doubtful", "unstable", or "" where there is one cluster."""
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Plateau:
+    """Successive resolutions at which the clusters are about the same, and the consensus of their resamples."""
+
+    resolutions: tuple[float, ...]
+    stability: float
+    """Mean over its resolutions."""
+    found_again: float
+    """Likewise the share of the objects in reproduced clusters."""
+    n_clusters: int
+    """At its most stable resolution."""
+    resolution: float
+    """That one."""
+    consensus: Any
+    """The fitted consensus of all its clusterings: ``labels_``, ``confidence_``, ``runner_up_``."""
+    ensemble: Any
+    """These clusterings, an `Ensemble`."""
+    modes: Any
+    """`ConsensusModes` of its clusterings: whether they tell one story; None where that takes too long."""
+
+    @property
+    def verdict(self) -> str:
+        """ "stable", "doubtful" or "unstable"."""
+        if self.stability >= STABLE and self.found_again >= LEAST_SHARE:
+            return "stable"
+        return "doubtful" if self.stability >= DOUBTFUL else "unstable"
+
+    @property
+    def n_modes(self) -> int:
+        """Stories that at least a tenth of its clusterings tell each; 1 where nobody looked."""
+        return 1 if self.modes is None else max(1, int((np.asarray(self.modes.weights_) >= LEAST_WEIGHT).sum()))
+
+    @property
+    def interval(self) -> str:
+        """From which resolution to which."""
+        low, high = self.resolutions[0], self.resolutions[-1]
+        return f"{low:g}" if low == high else f"{low:g} to {high:g}"
+
+    def __repr__(self) -> str:
+        stories = "" if self.n_modes == 1 else f", {self.n_modes} stories"
+        return (
+            f"Plateau({self.interval}: {self.n_clusters} clusters, stability {self.stability:.2f}, "
+            f"{self.verdict}{stories})"
+        )
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class ResolutionChoice:
+    """The resolutions with reproducible clusters, and the chosen one; made by `choose_resolution`."""
+
+    table: list[ResolutionRow]
+    """A row per resolution, ascending."""
+    plateaus: list[Plateau]
+    """Runs of resolutions with more than one cluster, ascending."""
+    best: int | None
+    """The plateau to take: of the stable ones that with most clusters, else as `choose_resolution` says."""
+    labels: dict[float, NDArray[np.int32]]
+    """(n,) the clusters of all objects at each resolution."""
+    cluster_stability: dict[float, NDArray[np.float64]]
+    """(k,) how well the resamples find each of them again: the mean of the largest Jaccard similarities."""
+    n_resamples: int
+    notes: list[str]
+    """What was clustered, and what limits the answer."""
+    backend: str | None = None
+    """Library of the data frames."""
+    inconsistency: dict[float, float] = field(default_factory=dict)
+    """That of scICE, of the clusterings of the resamples at each resolution: 1 if all are equal, else larger; computed
+    from the objects that two of them share."""
+
+    @property
+    def plateau(self) -> Plateau | None:
+        """The plateau to take."""
+        return None if self.best is None else self.plateaus[self.best]
+
+    @property
+    def consensus(self) -> Any:
+        """Its consensus, for `to_anndata` and all that takes a fitted model; None where there are no clusters."""
+        return None if self.plateau is None else self.plateau.consensus
+
+    @property
+    def ensemble(self) -> Any:
+        """What was combined; without a plateau the clusterings of all objects."""
+        return (
+            Ensemble._made(np.column_stack(list(self.labels.values())))
+            if self.plateau is None
+            else self.plateau.ensemble
+        )
+
+    @property
+    def resolution(self) -> float | None:
+        """Its most stable resolution."""
+        return None if self.plateau is None else self.plateau.resolution
+
+    @property
+    def evidence(self) -> str:
+        """ "stable", "doubtful" or "unstable", as the plateau to take; "none" without clusters."""
+        return "none" if self.plateau is None else self.plateau.verdict
+
+    @property
+    def sentence(self) -> str:
+        """The answer for people."""
+        return " ".join(self._sentences())
+
+    def _sentences(self) -> Iterator[str]:
+        chosen = self.plateau
+        if chosen is None:
+            yield "There is one cluster at all of these resolutions. Higher resolutions may have more."
+            return
+        found = self._clusters_at(chosen, "resolution ")
+        number = f"mean ARI of two resamples {chosen.stability:.2f}"
+        if chosen.verdict == "stable":
+            yield f"{found} are reproduced in resamples ({number})."
+        elif chosen.verdict == "doubtful":
+            yield f"No resolution is stable. {found} are nearest to it ({number})."
+            yield "The assignment of objects is uncertain."
+        else:
+            yield "At no resolution are clusters reproduced: they may cut a continuum."
+            yield f"If clusters are needed: {found} ({number})."
+        others = [p for p in self.plateaus if p is not chosen and p.verdict == "stable"]
+        if others:
+            yield f"Also stable: {listing([self._clusters_at(p) for p in others])}."
+        if chosen.n_modes > 1:
+            shares = listing([f"{weight:.0%}" for weight in chosen.modes.weights_ if weight >= LEAST_WEIGHT])
+            yield f"One consensus is not all: the clusterings tell {chosen.n_modes} stories ({shares} of them)."
+
+    def _numbers_of(self, plateau: Plateau) -> tuple[int, int]:
+        """The least and the largest number of clusters of all objects at its resolutions."""
+        found = [row.n_clusters for row in self.table if row.resolution in plateau.resolutions]
+        return min(found), max(found)
+
+    def _clusters_at(self, plateau: Plateau, word: str = "") -> str:
+        """How many clusters a plateau has, and where; where its resolutions differ, those at the most stable one."""
+        least, most = self._numbers_of(plateau)
+        if least == most:
+            return f"{most} clusters at {word}{plateau.interval}"
+        return (
+            f"{plateau.n_clusters} clusters at {word}{plateau.resolution:g} ({least} to {most} at {plateau.interval})"
+        )
+
+    def to_frame(self) -> Any:
+        """A data frame with a row per resolution.
+
+        Returns
+        -------
+        data frame
+            Of the first library that is installed of pandas, polars and pyarrow; without any, a dict.
+        """
+        return to_frame(
+            {name: [getattr(row, name) for row in self.table] for name in ResolutionRow._fields}, self.backend
+        )
+
+    def plot(self, *, ax: Any = None) -> Any:
+        """Draw the clustering tree, its clusters coloured by how well resamples find them again.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
+
+        Returns
+        -------
+        matplotlib Axes
+            Where it was drawn.
+        """
+        return figure("clustree", self.labels, color=self.cluster_stability, n_clusters=self.resolution, ax=ax)
+
+    def __repr__(self) -> str:
+        head = ("resolution", "clusters", "stability", "lowest", "reproduced", "as before", "plateau", "")
+        lines = [
+            (
+                f"{row.resolution:g}", str(row.n_clusters), f"{row.stability:.2f}", f"{row.lowest:.2f}",
+                f"{row.found_again:.0%}",
+                "" if row.agreement != row.agreement else f"{row.agreement:.2f}",
+                "" if row.plateau is None else str(row.plateau + 1), row.status,
+            )
+            for row in self.table
+        ]  # fmt: skip
+        return "\n".join([f"ResolutionChoice: {self.sentence}", text_table([head, *lines]), *self.notes])

@@ -1,0 +1,184 @@
+"""What is said of clusters that were found: their partitions in order, their stability, what sets them apart.
+
+`describe` takes the steps in the order in which the page needs them; `summary_of` makes the page's dict of the results.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from joblib import parallel_config
+from numpy.typing import NDArray
+
+from ensemblage.choices._method_comparison import MethodComparison, compare_methods
+from ensemblage.consensus import METHODS, ConsensusModes
+from ensemblage.counting._contingency import table_cells
+from ensemblage.io import Table
+from ensemblage.io._features import Features, Members
+from ensemblage.labels.ensemble import Ensemble
+from ensemblage.pipeline._repeats import indices_without_columns, repeat_of, stability_of
+from ensemblage.pipeline._run import Found, Settings, Watch
+from ensemblage.profiles import Profile, profile
+from ensemblage.report import summarize
+from ensemblage.report._build import rankings_of
+from ensemblage.stability import ClusterStability, MergedClusters, merge_unsupported
+
+MOST_COMPARED, MOST_OVERLAPS = 5 * 10**7, 10**7
+"""Label rows × squared partitions, and cells of all contingency tables, up to which the modes of partitions are looked
+for: a few seconds, and far less than `ConsensusModes` refuses."""
+RANKING, SPLITS, METHODS_COMPARED, PROFILE, PAGE = "ranking", "splits", "methods", "profile", "report"
+"""The steps as a `Watch` is told of them."""
+
+
+class Thinned(NamedTuple):
+    """Counts that were split: the clusters are of the first parts."""
+
+    counts: Table
+    """The columns that were split, as counted."""
+    second: NDArray[np.float64]
+    """(n, m) their second parts, on which markers are tested."""
+
+
+class Wanted(NamedTuple):
+    """What is asked beside the clusters."""
+
+    merges: bool = False
+    """Whether clusters are merged whose splits no test supports."""
+    resamples_are_asked: bool = False
+    """Whether somebody asked for their number, and not the plan alone."""
+    all_methods: bool = False
+    """Whether all methods are compared."""
+    without_columns: bool = False
+    """Whether columns are left out in turn."""
+    honest: bool = False
+    """Whether variables are tested with p-values that hold."""
+    described_by: Callable[[], Table | None] = lambda: None
+    """Reads what describes the clusters, ids first, where it is not what was clustered."""
+    left_out: Collection[str | None] = ()
+    """Columns that describe no cluster unless they were clustered."""
+    thinned: Thinned | None = None
+
+
+class Description(NamedTuple):
+    """The results by the parameters of `report.summarize`; None what was not asked for."""
+
+    ranking: list[Any]
+    merged: MergedClusters | None
+    cluster_stability: ClusterStability | None
+    method_comparison: MethodComparison | None
+    profile: Profile | None
+    without_columns: dict[str, float] | None
+
+
+def describe(
+    found: Found,
+    objects: Features | Members,
+    wanted: Wanted,
+    settings: Settings,
+    watch: Watch,
+    keep: Callable[[MergedClusters | None], None] = lambda merged: None,
+) -> Description:
+    """What is said of the clusters; ``keep`` is called before what takes long."""
+    consensus, ensemble, plan = found.consensus, found.ensemble, found.plan
+    with watch.step(RANKING):
+        ranking = rankings_of(ensemble)
+    merged = merge(consensus, objects, settings, watch) if wanted.merges and isinstance(objects, Features) else None
+    keep(merged)
+    repeat = None if plan is None else repeat_of(found, plan, settings)
+    stability, compared, profiled, without = None, None, None, None
+    if repeat is not None and isinstance(objects, Features):
+        labels = numbered(consensus)
+        stability = stability_of(repeat, objects.X, labels, settings, wanted.resamples_are_asked, watch)
+    if wanted.all_methods:
+        compared = compare(ensemble, consensus.n_clusters_, settings, watch)
+    if isinstance(objects, Features):
+        with watch.step(PROFILE), parallel_config("threading", n_jobs=settings.n_jobs):
+            profiled = profile_of(consensus, objects, wanted)
+        if profiled is not None and profiled.honest is not None:
+            watch.tell(profiled.honest.sentence)
+        if wanted.without_columns and repeat is not None:
+            without = indices_without_columns(repeat, objects, profiled, consensus.labels_, watch)
+    return Description(ranking, merged, stability, compared, profiled, without)
+
+
+def numbered(consensus: Any) -> NDArray[np.int64]:
+    """(n,) what people call the cluster of each object; -1: none."""
+    numbers: NDArray[np.int64] = np.append(consensus.cluster_numbers_, -1)
+    return np.asarray(numbers[consensus.labels_])
+
+
+def merge(consensus: Any, features: Features, settings: Settings, watch: Watch) -> MergedClusters:
+    """The clusters after unsupported splits are merged; they keep their shown numbers."""
+    with watch.step(SPLITS):
+        merged = merge_unsupported(numbered(consensus), features.X, random_state=settings.seed)
+    watch.tell(merged.sentence)
+    if merged.support.note:
+        watch.tell(merged.support.note)
+    return merged
+
+
+def compare(ensemble: Ensemble, n_clusters: int, settings: Settings, watch: Watch) -> MethodComparison:
+    """What every method makes of the partitions, asked for as many clusters as the answer has."""
+    limit: dict[str, Any] = {} if settings.max_bytes is None else {"max_bytes": settings.max_bytes}
+    how: dict[str, Any] = {"random_state": settings.seed, "n_jobs": settings.n_jobs, **limit}
+    with watch.step(METHODS_COMPARED, len(METHODS)) as progress:
+        return compare_methods(ensemble, n_clusters, progress=progress, **how)
+
+
+def profile_of(consensus: Any, features: Features, wanted: Wanted) -> Profile | None:
+    """From the values as they stand in the table that was clustered, or those that it was made of."""
+    of_objects: dict[str, Any] = {"ids": features.ids, "features": features.X, "honest": wanted.honest}
+    if wanted.thinned is not None:
+        counts, second = wanted.thinned
+        return profile(consensus, counts, clustered=counts.names, thinned=second, **of_objects)
+    if (original := wanted.described_by()) is not None:
+        rows = original if features.rows is None else original.take(features.rows)
+        table = drop_columns(rows, {rows.columns[0].name})
+        return profile(consensus, table, clustered=table.names, **of_objects)
+    if features.table is None:
+        return None
+    used = {use.column for use in features.columns if use.use.startswith("used")}
+    table = drop_columns(features.table, {*wanted.left_out, features.id_column} - used)
+    if not table.columns:
+        return None
+    of_objects["features"] = features.X if features.X.shape[1] else None
+    return profile(consensus, table, clustered=used, **of_objects)
+
+
+def drop_columns(table: Table, names: Collection[str | None]) -> Table:
+    """The table without ids and known classes, which clusters are compared with elsewhere; roles stay as they are."""
+    kept = replace(table, columns=[column for column in table.columns if column.name not in names])
+    kept.found_roles = {column.name: table.found_roles[column.name] for column in kept.columns}
+    return kept
+
+
+def summary_of(
+    found: Found, objects: Features | Members, said: Description, modes: ConsensusModes | None = None, **page: Any
+) -> Mapping[str, Any]:
+    """The analysis as the page and summary.json have it; ``page`` is what else `report.summarize` takes."""
+    X = objects.X if isinstance(objects, Features) and objects.X.shape[1] else None
+    return summarize(
+        found.ensemble,
+        found.consensus,
+        features=X,
+        ids=objects.ids,
+        truth=objects.truth,
+        column_uses=objects.columns,
+        k_choice=found.number.choice,
+        chosen=found.number.chosen,
+        plan=found.plan,
+        modes=modes,
+        **said._asdict(),
+        **page,
+    )
+
+
+def modes_of(ensemble: Ensemble, n_jobs: int | None) -> ConsensusModes | None:
+    """Whether partitions of any origin tell one story, where that does not take long."""
+    p = ensemble.shape[1]
+    if p <= 2 or len(ensemble.distinct.codes) * p**2 > MOST_COMPARED:
+        return None
+    return ConsensusModes(n_jobs=n_jobs).fit(ensemble) if table_cells(ensemble.n_clusters) <= MOST_OVERLAPS else None

@@ -1,0 +1,395 @@
+"""An analysis from its plan to clusters with a certainty: candidates, choose, make, combine, certify.
+
+`run` takes the steps; each is a function below it, in the same order. Where the features lie is the affair of `Data`,
+or of `StoredData` in `_blocks`. `Watch` is told what is done, and `Store` keeps the partitions of a run that stops.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from ensemblage.base.options import Message, Option
+from ensemblage.base.random import task_seeds
+from ensemblage.base.text import some
+from ensemblage.choices._choose_k import FEW, choose_k, too_few_rows
+from ensemblage.choices._chooser import Chosen, choose_candidate, learned_weights, weigh_again
+from ensemblage.choices._k_choice import KChoice
+from ensemblage.choices._plan import Plan
+from ensemblage.generation import DiversePartitions, ScaledPartitions
+from ensemblage.generation._base import ensemble_of
+from ensemblage.generation._candidates import Made
+from ensemblage.generation._dense_rows import dense_rows
+from ensemblage.generation._diverse import numbers_near
+from ensemblage.labels.coding import MISSING
+from ensemblage.labels.ensemble import Ensemble
+from ensemblage.pipeline._second_sample import SecondSample, has_second_sample, second_generator, second_of_memory
+
+MOST_NAMED = 5
+"""Columns that an error names."""
+CHOICE, CANDIDATES, MEMBERS, CONSENSUS, SECOND = (
+    "number of clusters",
+    "candidates",
+    "base clusterings",
+    "consensus",
+    "second sample",
+)
+"""The steps as a `Watch` is told of them."""
+
+Progress = Callable[[int, int], None]
+
+
+# -- what goes in, what comes out --------------------------------------------------------------------------------------
+
+
+class Settings(NamedTuple):
+    """What no plan depends on."""
+
+    seed: int
+    n_jobs: int | None = None
+    noise: Literal["missing", "vote"] = MISSING
+    """What -1 of a partition says of an object."""
+    max_bytes: Any = None
+    """The limit of the consensus, if it has one."""
+    align: Mapping[str, Any] | None = None
+    """Parameters of `Model.align`: the clusters are numbered so."""
+
+
+class Watch:
+    """Who is told of an analysis: nobody, but ``progress`` of candidates and base clusterings."""
+
+    def __init__(self, progress: Progress | None = None) -> None:
+        self.progress = progress
+
+    @contextmanager
+    def step(
+        self, name: str, total: int = 0, *, generator: Any = None, shape: tuple[int, ...] = ()
+    ) -> Iterator[Progress | None]:
+        """Around a step of ``total`` parts; gives what is told of its progress.
+
+        ``generator`` makes partitions of features of this shape.
+        """
+        yield self.progress if name in (CANDIDATES, MEMBERS, SECOND) else None
+
+    def tell(self, text: str) -> None:
+        """What a step has found."""
+
+
+class Members(NamedTuple):
+    """The partitions, and the fitted generator that made them; None where no feature is clustered."""
+
+    ensemble: Ensemble
+    generator: Any
+
+
+class Store:
+    """Where partitions are kept for a run that is stopped: nowhere."""
+
+    def load(self) -> Members | None:
+        """Those of an earlier run."""
+        return None
+
+    def save(self, members: Members) -> None:
+        """Keep what was made, before anything else is done."""
+
+
+class Number(NamedTuple):
+    """The number of clusters, and who says so."""
+
+    k: int | None
+    """None: the consensus finds it."""
+    choice: KChoice | None
+    chosen: Chosen | None
+    """Which gives the partitions their weights, too."""
+    made: Made
+    """What the generator need not make again."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a run finds."""
+
+    plan: Plan | None
+    """None where labels were combined."""
+    number: Number
+    ensemble: Ensemble
+    generator: Any
+    """Fitted; None where no feature is clustered."""
+    consensus: Any
+    """Fitted."""
+    second: SecondSample | None
+    """Which the certainty of the consensus knows; None where all objects were clustered or are one cluster."""
+
+
+@dataclass(eq=False)
+class Data:
+    """Features in memory, and what belongs to their objects."""
+
+    features: Any
+    """(n, m) as they are clustered; an array or a sparse matrix."""
+    members: Mapping[str, NDArray[np.int32]] = field(default_factory=dict)
+    """By name, (n,) categories that are partitions."""
+    n_columns: int = 0
+    """That the features are made of ..."""
+    member_weight: float = 1.0
+    """... and how many of these a category weighs."""
+    distances: Callable[[], NDArray[np.float64]] | None = None
+    """Makes those of all pairs, (n, n), if they are clustered and not the features."""
+    sample_weight: NDArray[np.int64] | None = None
+    """(n,)"""
+    links: Mapping[str, Any] = field(default_factory=dict)
+    """``must_link`` and ``cannot_link`` as `fit` takes them."""
+
+    def sample(self, size: int | None, seed: int, n_jobs: int | None, made: Made) -> Any:
+        """(r, m) the features of the objects that are clustered: all, or some of more than ``size``."""
+        if size is None:
+            return self.features
+        features = np.asarray(self.features, dtype=np.float64)  # as the generator draws
+        made.rows = dense_rows(features, size, seed, n_jobs)
+        return features[made.rows]
+
+    def partitions(self, generator: Any, noise: Literal["missing", "vote"]) -> Members:
+        """Fit the generator; its partitions, and then those that categories are."""
+        made_of = self.features if self.distances is None else self.distances()
+        if not made_of.shape[1]:
+            return Members(generated(None, None, self.members, noise=noise), None)
+        return Members(generated(generator, made_of, self.members, self.sample_weight, noise), generator)
+
+    def weights(self, members: Members, chosen: Chosen | None) -> list[float] | None:
+        """(p,) of the partitions; None if they are alike."""
+        if chosen is not None:
+            return learned_weights(members.generator, chosen)
+        n_made, n_members = members.ensemble.shape[1] - len(self.members), len(self.members)
+        if not n_made or not n_members:
+            return None
+        return [1.0] * n_made + [self.member_weight * n_made / self.n_columns] * n_members
+
+    def fit(self, consensus: Any, ensemble: Ensemble) -> Any:
+        """The consensus of the partitions."""
+        weight = {} if self.sample_weight is None else {"sample_weight": self.sample_weight}
+        return consensus.fit(ensemble, **weight, **self.links)
+
+    def second(
+        self, consensus: Any, members: Members, chosen: Chosen, n_jobs: int | None, progress: Progress | None
+    ) -> SecondSample:
+        """Give the consensus, (n,) clusters, the certainty of a second sample, too."""
+        again = second_generator(members.generator, n_jobs, progress)
+        return second_of_memory(consensus, members.ensemble, again, chosen, self.features)
+
+
+# -- the steps ---------------------------------------------------------------------------------------------------------
+
+
+def run(plan: Plan, data: Data, settings: Settings, watch: Watch | None = None, store: Store | None = None) -> Found:
+    """Execute a plan: clusters, and the certainty that another draw of the objects would give them."""
+    watch = watch or Watch()
+    found = cluster(plan, data, settings, watch, store)
+    members = Members(found.ensemble, found.generator)
+    return replace(found, second=certify(data, found.consensus, members, found.number.chosen, settings, watch))
+
+
+def cluster(
+    plan: Plan,
+    data: Data,
+    settings: Settings,
+    watch: Watch | None = None,
+    store: Store | None = None,
+    number: Number | None = None,
+) -> Found:
+    """The steps up to the clusters; a ``number`` that is known is not looked for."""
+    watch, store = watch or Watch(), store or Store()
+    if number is None and takes_number(plan.generator):
+        number = choose(plan, data, settings, watch)
+    members = make(plan, data, number, settings, watch, store)
+    if number is None:
+        number = choose(plan, data, settings, watch)
+    if number.chosen is not None:
+        number = number._replace(chosen=weighed(number.chosen, number.made, members.generator, settings.n_jobs))
+    consensus = set_weights(consensus_of(plan, number.k, settings), data.weights(members, number.chosen))
+    combine(consensus, data, members.ensemble, settings, watch)
+    return Found(plan, number, *members, consensus, None)
+
+
+def run_on_labels(
+    consensus: Any, ensemble: Ensemble, links: Mapping[str, Any], settings: Settings, watch: Watch
+) -> Found:
+    """The same of partitions that are there."""
+    data = Data(np.empty((len(ensemble), 0)), links=links)
+    combine(consensus, data, ensemble, settings, watch)
+    return Found(None, Number(None, None, None, Made()), ensemble, None, consensus, None)
+
+
+def candidates(plan: Plan, data: Data, settings: Settings, watch: Watch, made: Made) -> Chosen:
+    """Candidate partitions, rated; ``made`` gets what the generator need not make again."""
+    generator, n_jobs = plan.generator, settings.n_jobs
+    with watch.step(CANDIDATES) as progress:
+        sample = data.sample(generator.sample_size, settings.seed, n_jobs, made)
+        how: dict[str, Any] = {"units": generator.units, "n_jobs": n_jobs, "progress": progress}
+        return choose_candidate(sample, plan.k, ks=plan.k_range, **how, made=made)
+
+
+def choose(plan: Plan, data: Data, settings: Settings, watch: Watch) -> Number:
+    """The number of clusters: given, named by most criteria of `choose_k`, or that of the candidate rated highest."""
+    choice, made = None, Made()
+    if plan.chooses_k:
+        with watch.step(CHOICE) as progress:
+            how: dict[str, Any] = {"n_jobs": settings.n_jobs, "random_state": settings.seed, "progress": progress}
+            choice = choose_k(data.features, plan.k_range, standardize=False, **how)
+    chosen = candidates(plan, data, settings, watch, made) if plan.is_learned else None
+    if (found := choice or chosen) is not None:
+        watch.tell(found.sentence)
+    return Number(number_of_clusters(plan, choice, chosen), choice, chosen, made)
+
+
+def make(plan: Plan, data: Data, number: Number | None, settings: Settings, watch: Watch, store: Store) -> Members:
+    """The partitions of an earlier run that was stopped, or new ones, which are kept."""
+    if (earlier := store.load()) is not None:
+        return earlier
+    generator = generator_of(plan, number, settings)
+    with watch.step(MEMBERS, generator=generator, shape=data.features.shape) as progress:
+        if progress is not None and generator.get_params().get("progress", progress) is None:
+            generator.set_params(progress=progress)
+        members = data.partitions(generator, settings.noise)
+    store.save(members)
+    return members
+
+
+def combine(consensus: Any, data: Data, ensemble: Ensemble, settings: Settings, watch: Watch) -> None:
+    """Fit the consensus, and number its clusters."""
+    with watch.step(CONSENSUS):
+        data.fit(consensus, ensemble)
+    if settings.align is not None:
+        consensus.align(**settings.align)
+
+
+def certify(
+    data: Data, consensus: Any, members: Members, chosen: Chosen | None, settings: Settings, watch: Watch
+) -> SecondSample | None:
+    """Give the consensus the certainty of two samples where the partitions are of one."""
+    if chosen is None or not has_second_sample(consensus, members.generator):
+        return None
+    with watch.step(SECOND) as progress:
+        return data.second(consensus, members, chosen, settings.n_jobs, progress)
+
+
+# -- what the steps ask ------------------------------------------------------------------------------------------------
+
+
+def takes_number(generator: Any) -> bool:
+    """Whether its partitions have about as many clusters as the answer."""
+    return isinstance(generator, DiversePartitions | ScaledPartitions)
+
+
+def number_of_clusters(plan: Plan, choice: KChoice | None, chosen: Chosen | None = None) -> int | None:
+    """The number that was given or chosen, refused where few objects do not show it; None: the combiner finds it."""
+    if chosen is not None:
+        may_be_one = plan.allow_one and plan.k is None
+        return 1 if may_be_one and not chosen.is_clear else chosen.n_clusters
+    if choice is None:
+        return plan.k
+    k = choice.n_clusters(plan.allow_one)
+    if plan.n_objects < FEW and plan.k_range is None and k > 1 and choice.evidence not in ("clear", "likely"):
+        raise too_few_rows(plan.n_objects)
+    return k
+
+
+def generator_of(plan: Plan, number: Number | None, settings: Settings) -> Any:
+    """The unfitted generator, with seeds and threads, and the number of clusters where it takes its members near it.
+
+    What was made of the same features before is not made again in its next ``fit``.
+    """
+    near: dict[str, Any] = {}
+    if number is not None and isinstance(plan.generator, DiversePartitions):
+        near = {"n_clusters": numbers_near(number.k)}
+    chosen = None if number is None else number.chosen
+    if chosen is not None:
+        near = {"n_clusters": sorted({k for _, _, k in chosen.weights})}
+        near["algorithms"] = list(dict.fromkeys(f"{view} {family}" for view, family, _ in chosen.weights))
+    generator = fill_defaults(clone(plan.generator), settings, **near)
+    if number is not None and chosen is not None:
+        generator._take_made(number.made)
+    return generator
+
+
+def consensus_of(plan: Plan, k: int | None, settings: Settings) -> Any:
+    """The unfitted consensus of k clusters, with seeds, threads and memory."""
+    consensus = clone(plan.consensus)
+    if k is not None:
+        consensus.set_params(n_clusters=k)
+    if settings.max_bytes is not None and "max_bytes" in consensus.get_params():
+        consensus.set_params(max_bytes=settings.max_bytes)
+    return fill_defaults(consensus, settings)
+
+
+def fill_defaults(estimator: Any, settings: Settings, **more: Any) -> Any:
+    """The estimator with threads and every seed of its own and of its parts set that it was not given."""
+    missing = sorted(name for name, value in estimator.get_params().items() if value is None)
+    nested = [name for name in missing if name.endswith("__random_state")]
+    values = dict(zip(nested, task_seeds(settings.seed, len(nested)).tolist(), strict=True))
+    values |= {"n_jobs": settings.n_jobs, "random_state": settings.seed} | more
+    return estimator.set_params(**{name: value for name, value in values.items() if name in missing})
+
+
+def generated(
+    generator: Any,
+    X: NDArray[Any] | None,
+    members: Mapping[str, NDArray[np.int32]],
+    sample_weight: NDArray[np.int64] | None = None,
+    noise: Literal["missing", "vote"] = MISSING,
+) -> Ensemble:
+    """The partitions of X, (n, m) features or (n, n) distances, and then those that categories are.
+
+    Without X the categories alone. The generator is fitted. ``noise`` is what −1 of its partitions says of an object.
+    """
+    made = None if X is None else ensemble_of(generator, X, sample_weight, noise)
+    if members:
+        return append_members(made, members)
+    if made is None:
+        raise ValueError(
+            "The features must have at least one column. Got none. Give a table with a column of numbers or categories."
+        )
+    return made
+
+
+def check_votes(generator: Any, members: Collection[str]) -> None:
+    """Refuse votes on noise where −1 means something else, or categories label every object."""
+    if getattr(generator, "_draws_rows", False):
+        raise ValueError(
+            "noise must be 'missing' with a generator that clusters some of the objects, for -1 means that one was not "
+            f"drawn. Got 'vote' and {type(generator).__name__}. Give fraction=1 and bootstrap=False."
+        )
+    if members:
+        raise ValueError(
+            "noise must be 'missing' where categories are members: they have no noise. Got 'vote' and "
+            f"{some(list(members), MOST_NAMED)}. Encode categories as features, or leave these columns out."
+        )
+
+
+def append_members(ensemble: Ensemble | None, members: Mapping[str, NDArray[np.int32]]) -> Ensemble:
+    """The ensemble with categories as further partitions."""
+    columns = [*([] if ensemble is None else [np.asarray(ensemble)]), *members.values()]
+    return Ensemble._made(np.column_stack(columns), names=[*([] if ensemble is None else ensemble.names), *members])
+
+
+def weighed(chosen: Chosen, made: Made, generator: Any, n_jobs: int | None) -> Chosen:
+    """The choice with the weights of the partitions that a `ScaledPartitions` has made after it."""
+    return weigh_again(chosen, made, dict(zip(generator._candidates, generator._labels.T, strict=True)), n_jobs)
+
+
+def set_weights(consensus: Any, weights: list[float] | None) -> Any:
+    """The consensus with these weights of the partitions; unequal ones need a method that has them."""
+    if weights is None or min(weights) == max(weights):
+        return consensus
+    known = consensus.get_params()
+    if "weights" not in known or known["weights"] is not None:
+        why = "has no weights" if "weights" not in known else "has weights of its own"
+        rule = "Categories that are members need weights of the partitions."
+        encode = Option("categories", "encode")
+        raise ValueError(Message(f"{rule} {type(consensus).__name__} {why}. Use ", encode, " instead."))
+    return consensus.set_params(weights=weights)

@@ -97,10 +97,15 @@ def both(folder, small_samples):
     return fitted_both(folder)
 
 
+def told(model):
+    """Notes, without the advice to impute="knn", which needs all objects in memory."""
+    return [note.partition(" of their own.")[0] for note in model.preprocessor_.notes_]
+
+
 def assert_same(features, model, expected):
     """Roles, features, clusters and certainty are those of the table."""
     assert model.preprocessor_.columns_ == expected.preprocessor_.columns_
-    assert model.preprocessor_.notes_ == expected.preprocessor_.notes_
+    assert told(model) == told(expected)
     assert_array_equal(model.preprocessor_.get_feature_names_out(), expected.preprocessor_.get_feature_names_out())
     assert_array_equal(model.generator_._fit_X, expected.generator_._fit_X)
     assert_array_equal(features.clusters(model), expected.labels_)
@@ -213,7 +218,7 @@ def test_a_saved_model_knows_the_parts(both, folder, tmp_path):
 def test_few_objects_are_all_clustered(frame, tmp_path):
     features, model, expected = fitted_both(write_parts(tmp_path / "few", frame[:900]))
     assert_array_equal(features.clusters(model), expected.labels_)
-    assert model.preprocessor_.notes_ == expected.preprocessor_.notes_
+    assert told(model) == told(expected)
     assert features.profile(model).num_rows == 3 * 10
 
 

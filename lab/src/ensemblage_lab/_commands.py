@@ -8,8 +8,7 @@ from typing import Any
 import click
 
 from ensemblage.cli._commands import INPUT, TEXT, folder_option, jobs_option
-from ensemblage.cli._options import MOST_RUNS
-from ensemblage.cli._types import Number, WholeNumber
+from ensemblage.cli._options import MOST_RUNS, Number, WholeNumber
 
 
 @click.command()

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from ensemblage import report
 from ensemblage._version import __version__
-from ensemblage.cli._annotate import check_copy, is_annotated_copy, write_cells
 from ensemblage.cli._answer import alerts_refused, spelled_alerts
 from ensemblage.cli._compare import LabelTable, align_by, check_align, identity_of, read_labels, tell_numbers
 from ensemblage.cli._consensus import Consensus
@@ -32,13 +31,11 @@ from ensemblage.cli._folder import (
     temporary_folder,
 )
 from ensemblage.cli._generation import GREEDY, INDEPENDENT, Generation
-from ensemblage.cli._labels import write_labels
-from ensemblage.cli._pages import repeated_command
-from ensemblage.cli._pairs import KINDS, PairFiles, errors_with_ids
-from ensemblage.cli._profile import write_profile
+from ensemblage.cli._labels import check_copy, is_annotated_copy, write_cells, write_labels
 from ensemblage.cli._progress import progress_bar, tell, tell_notes
+from ensemblage.cli._report import repeated_command, write_profile
 from ensemblage.cli._seconds import WRITE, Seconds
-from ensemblage.cli._source import Source
+from ensemblage.cli._source import KINDS, PairFiles, Source, errors_with_ids
 from ensemblage.io import Preprocessor
 from ensemblage.io._features import Features, Members
 from ensemblage.kernels._jit import told_of_compiling

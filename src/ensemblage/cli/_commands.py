@@ -17,7 +17,12 @@ from ensemblage.cli._methods import parse_set
 from ensemblage.cli._options import (
     MOST_PARTITIONS,
     MOST_RUNS,
+    NonEmptyPath,
+    NonEmptyText,
+    Number,
+    OneOf,
     TablePath,
+    WholeNumber,
     check_size,
     parse_codes,
     parse_delimiter,
@@ -30,7 +35,6 @@ from ensemblage.cli._options import (
     parse_resolutions,
     parse_roles,
 )
-from ensemblage.cli._types import NonEmptyPath, NonEmptyText, Number, OneOf, WholeNumber
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -447,13 +451,13 @@ def run(data: Path, output: Path, annotate: bool, **settings: Any) -> None:
     Repeat the command to continue after a stop. Only one command at a time may use a folder. Ids are written
     unchanged: import labels.csv into a spreadsheet as text if they begin with =, +, - or @.
     """
-    from ensemblage.cli._run_stored import run_stored, stays_on_disk
+    from ensemblage.cli._disk import run_stored, stays_on_disk
 
     if stays_on_disk(data):
         run_stored(data, output, **settings)
         return
     from ensemblage.cli._answer import show_analysis
-    from ensemblage.cli._pages import PageWishes
+    from ensemblage.cli._report import PageWishes
     from ensemblage.cli._run import run_analysis
 
     wishes = PageWishes.of(settings).of_output(output, settings["no_objects"])
@@ -518,8 +522,8 @@ def combine(ensemble: Path, scratch: Path | None, **settings: Any) -> None:
     Labels that do not fit into memory stay on disk: a .npy file of whole numbers, or a folder of Parquet parts.
     Then -o names a .npy or .csv file for the clusters, or a folder for Parquet parts; nothing else is written.
     """
-    from ensemblage.cli._combine_disk import combine_stored, is_on_disk
-    from ensemblage.cli._pages import PageWishes
+    from ensemblage.cli._disk import combine_stored, is_on_disk
+    from ensemblage.cli._report import PageWishes
 
     if is_on_disk(ensemble, settings["memory"], scratch):
         PageWishes.of(settings).refuse(settings.pop("no_objects"))
@@ -666,7 +670,7 @@ def sweep(**settings: Any) -> None:
     sweep.csv (a row per resolution), report.html (the page), ensemble.npz, model.npz and summary.json. With -o
     FILE.h5ad a copy of a .h5ad file is written instead, with clusters and certainty in .obs.
     """
-    from ensemblage.cli._sweep import sweep_resolutions
+    from ensemblage.cli._communities import sweep_resolutions
 
     sweep_resolutions(**settings)
 

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from ensemblage.base.options import suggestion
-from ensemblage.cli._types import parse_whole, refuse
+from ensemblage.cli._options import parse_whole, refuse
 
 OPTIONS = {"n_clusters": "-k", "random_state": "--seed", "n_jobs": "--jobs", "max_bytes": "--memory"}
 """Parameters that have an option of their own."""

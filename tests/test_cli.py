@@ -411,7 +411,10 @@ def test_bad_input_is_one_sentence_and_no_folder(tmp_path, content, message):
         (["generate", "x.csv", "-o", "nowhere/e.npz"], "nowhere does not"),
         (["generate", "x.csv", "-o", "x.csv"], "x.csv exists"),
         (["combine", "x.csv", "-k", "2", "-o", "out", "--missing", "x"], "--missing must be a whole number, or none"),
-        (["combine", "x.csv", "-k", "2", "-o", "out"], "Column 'a' of x.csv has a different value in every row"),
+        (
+            ["combine", "x.csv", "-k", "2", "-o", "out"],
+            "x.csv must have two columns of labels or more, one per clustering. Got one besides the id 'a': 'b'",
+        ),
         (["rank", "x.csv", "--by", "beauty"], "Got 'beauty'"),
         (["rank", "fake.npz"], "must be one that Ensemble.save wrote"),
         (["report", "."], "must be the folder of a finished run"),

@@ -191,7 +191,7 @@ def _combined(request: AnalysisRequest, folder: Folder, content: bytes, seconds:
     """The consensus of the clusterings of a file that was read as ``content``."""
     name = request.source.path.name
     with seconds.spent_on("read"):
-        members = request.source.members(content)
+        members = request.source.several_members(content)
     request.options.tell_alerts(name, plain_alerts(members))
     tell_notes(name, members.notes)
     check_align(request.options.old, members.ids)

@@ -51,7 +51,7 @@ def rank_members(
         given = {"features": features, **pair_files.paths}
         members = Members(open_ensemble(path, memory, scratch, {**settings, **given}), [], None, None, ())
     else:
-        members = source.members(source.read())
+        members = source.several_members(source.read())
     tell_notes(path.name, members.notes)
     comparison = compare(
         members.ensemble,

@@ -162,6 +162,17 @@ class Source:
         tell_notes(self.path.name, [*alert_notes(features), *features.notes])
         return features
 
+    def several_members(self, content: bytes) -> Members:
+        """The same, of two clusterings at least."""
+        members = self.members(content)
+        if members.ensemble.shape[1] < 2:
+            beside = f" besides the id {members.id_column!r}" if members.id_column else ""
+            raise ValueError(
+                f"{self.path.name} must have two columns of labels or more, one per clustering. Got one{beside}: "
+                f"{members.ensemble.names[0]!r}. Add other clusterings of the same objects."
+            )
+        return members
+
     def members(self, content: bytes) -> Members:
         if is_label_file(self.path):
             named = [name for name, value in self.roles().items() if value]

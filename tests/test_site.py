@@ -15,7 +15,7 @@ from PIL import Image
 import ensemblage
 from ensemblage import METHODS, plotting
 from ensemblage.cli import main
-from ensemblage.cli._lab import COMMANDS
+from ensemblage.cli._commands import LAB_COMMANDS
 
 ROOT = Path(__file__).parents[1]
 SITE = ROOT / "docs" / "site"
@@ -122,7 +122,7 @@ def test_commands_of_pages_exist():
     for block in re.findall(r"```sh\n(.*?)```", text, flags=re.DOTALL):
         for line in block.replace("\\\n", " ").splitlines():
             words = re.search(r"(?:^|/)ensemblage ([a-z]+)(.*)", line.split(" #")[0])
-            if not words or words[1] in COMMANDS:
+            if not words or words[1] in LAB_COMMANDS:
                 continue
             options = {
                 name for option in main.commands[words[1]].params for name in (*option.opts, *option.secondary_opts)

@@ -26,8 +26,7 @@ from sklearn.ensemble import HistGradientBoostingRegressor
 
 import ensemblage.choices
 from ensemblage import Preprocessor
-from ensemblage.choices._candidate_features import FAMILIES, describe, feature_names
-from ensemblage.choices._candidate_pool import all_candidates
+from ensemblage.choices._candidates import FAMILIES, all_candidates, describe, feature_names
 from ensemblage.choices._chooser import ARRAYS, Trees, shipped_trees
 from ensemblage.datasets import make_world
 from ensemblage.datasets._worlds import KINDS

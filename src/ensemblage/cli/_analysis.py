@@ -40,8 +40,17 @@ from ensemblage.io import Preprocessor
 from ensemblage.io._features import Features, Members
 from ensemblage.kernels._jit import told_of_compiling
 from ensemblage.pipeline._consensus_clustering import model_of
-from ensemblage.pipeline._describe import METHODS_COMPARED, PAGE, Wanted, describe, modes_of, summary_of
-from ensemblage.pipeline._repeats import COLUMNS, MOST_COLUMNS, STABILITY
+from ensemblage.pipeline._describe import (
+    COLUMNS,
+    METHODS_COMPARED,
+    MOST_COLUMNS,
+    PAGE,
+    STABILITY,
+    Wanted,
+    describe,
+    modes_of,
+    summary_of,
+)
 from ensemblage.pipeline._run import CANDIDATES, CHOICE, MEMBERS, Found, Progress, Watch, run_on_labels
 from ensemblage.pipeline._saved import save_model
 from ensemblage.report._object_table import remove_objects

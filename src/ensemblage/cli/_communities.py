@@ -14,7 +14,7 @@ import numpy as np
 from ensemblage import CommunityConsensus, Ensemble, LeidenPartitions, choose_resolution, make_consensus
 from ensemblage._version import __version__
 from ensemblage.base.text import write_csv
-from ensemblage.choices._resolution_choice import ResolutionChoice, ResolutionRow
+from ensemblage.choices._choice_records import ResolutionChoice, ResolutionRow
 from ensemblage.cli._answer import certainty_text, clusters_text, show_lines, show_table
 from ensemblage.cli._errors import INTERRUPTED, Interrupted
 from ensemblage.cli._folder import (

@@ -26,8 +26,8 @@ from ensemblage.base.validation import (
     check_parameters,
     format_value,
 )
+from ensemblage.choices._choice_records import KChoice
 from ensemblage.choices._chooser import Chosen
-from ensemblage.choices._k_choice import KChoice
 from ensemblage.choices._plan import Plan
 from ensemblage.consensus._model import BY_RULE, Assignment, Model, score_of
 from ensemblage.generation import RandomKPartitions
@@ -58,8 +58,7 @@ from ensemblage.pipeline._default_plan import (
     prepare,
     takes_distances,
 )
-from ensemblage.pipeline._run import Data, Found, Settings, Watch, check_votes, run
-from ensemblage.pipeline._second_sample import SecondSample
+from ensemblage.pipeline._run import Data, Found, SecondSample, Settings, Watch, check_votes, run
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 

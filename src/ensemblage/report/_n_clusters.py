@@ -9,7 +9,7 @@ from markupsafe import Markup
 from numpy.typing import NDArray
 
 from ensemblage import plotting
-from ensemblage.choices._k_choice import KChoice
+from ensemblage.choices._choice_records import KChoice
 from ensemblage.choices._monti_choice import MontiChoice
 from ensemblage.metrics import align_labels
 from ensemblage.report._drawn import boxes_svg

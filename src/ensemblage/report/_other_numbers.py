@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ensemblage import plotting
 from ensemblage.base.text import listing
-from ensemblage.choices._k_choice import KChoice
+from ensemblage.choices._choice_records import KChoice
 from ensemblage.metrics import align_labels
 from ensemblage.report._chosen import rated_numbers
 from ensemblage.report._drawn import tree_svg

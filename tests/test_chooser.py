@@ -23,7 +23,7 @@ from ensemblage.datasets import make_world
 from ensemblage.datasets._worlds import KINDS
 from ensemblage.generation import ScaledPartitions
 from ensemblage.generation._candidates import numbers_of_clusters
-from ensemblage.pipeline._default_plan import units_of
+from ensemblage.pipeline._decisions import units_of
 
 CHOICES = Path(__file__).with_name("choices.json")
 WINE = load_wine().data

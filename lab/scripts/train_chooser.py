@@ -32,7 +32,7 @@ from ensemblage.datasets import make_world
 from ensemblage.datasets._worlds import KINDS
 from ensemblage.generation._views import VIEWS
 from ensemblage.kernels._partition_features import pair_agreement
-from ensemblage.pipeline._default_plan import units_of
+from ensemblage.pipeline._decisions import units_of
 
 CHUNK = 25
 """Worlds of a file."""

@@ -30,7 +30,7 @@ from ensemblage.generation._diverse import MOST_FULL, numbers_near
 from ensemblage.generation._kmeans import N_STEPS
 from ensemblage.generation._mixed import N_ALGORITHMS
 from ensemblage.io._features import Features
-from ensemblage.pipeline._default_plan import COPIES, default_method
+from ensemblage.pipeline._decisions import COPIES, default_method
 from ensemblage.pipeline._run import Data
 from ensemblage.report._layout import plural
 from ensemblage.report._projection import may_try_umap

@@ -47,7 +47,8 @@ from ensemblage.io._column import Column
 from ensemblage.io._features import Features
 from ensemblage.io._table import name_columns
 from ensemblage.pipeline._consensus_clustering import ConsensusClustering, model_of
-from ensemblage.pipeline._default_plan import Wishes, can_be_repeated, check_n_clusters, plan_of, with_consensus
+from ensemblage.pipeline._decisions import Wishes, can_be_repeated, plan_of
+from ensemblage.pipeline._default_plan import check_n_clusters, with_consensus
 from ensemblage.pipeline._describe import MOST_COLUMNS, Thinned, Wanted, places_of_columns
 from ensemblage.pipeline._run import (
     Members,

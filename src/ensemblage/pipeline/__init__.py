@@ -2,7 +2,7 @@
 
 `ConsensusClustering.fit`, every command that clusters features, resamples and refits without a column call these:
 
-1. plan: `plan_of` in `_default_plan` decides all that can be decided before work begins.
+1. plan: `plan_of` in `_decisions` decides all that can be decided before work begins.
 2. candidates, choose, make, combine, certify: `run` in `_run`. Features lie in memory or, of `_blocks`, elsewhere.
    What certifies is there, too: a second sample.
 3. describe: `describe` and `summary_of` in `_describe`, with refits; what is not in memory in `_blocks`.

@@ -47,17 +47,8 @@ from ensemblage.labels.coding import (
 )
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.pipeline._blocks import StoredData, check_learned
-from ensemblage.pipeline._default_plan import (
-    PARAMETERS,
-    Wishes,
-    check_n_clusters,
-    check_plan,
-    check_preparation,
-    largest_asked,
-    plan_of,
-    prepare,
-    takes_distances,
-)
+from ensemblage.pipeline._decisions import Wishes, largest_asked, plan_of, takes_distances
+from ensemblage.pipeline._default_plan import PARAMETERS, check_n_clusters, check_plan, check_preparation, prepare
 from ensemblage.pipeline._run import Data, Found, SecondSample, Settings, Watch, check_votes, run
 
 Method = TypeVar("Method", bound=Callable[..., Any])

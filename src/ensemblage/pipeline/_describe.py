@@ -29,7 +29,7 @@ from ensemblage.io import Table
 from ensemblage.io._features import Features, Members
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.metrics._agreement import agreement_with
-from ensemblage.pipeline._default_plan import MOST_RESAMPLED
+from ensemblage.pipeline._decisions import MOST_RESAMPLED
 from ensemblage.pipeline._run import Data, Found, Number, Settings, Watch, cluster, consensus_of, generator_of
 from ensemblage.profiles import Profile, profile
 from ensemblage.profiles._separation import separations

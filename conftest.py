@@ -14,7 +14,6 @@ from limits import limit
 from representatives import represented
 
 SLOW = {
-    "test_blocks.py",
     "test_cli.py",
     "test_cli_process.py",
     "test_cli_ranking.py",
@@ -44,7 +43,6 @@ WITHOUT_FIGURES = {
     "test_gaps.py",
     "test_plan.py",
     "test_sampled.py",
-    "test_single_cells.py",
     "test_soft.py",
     "test_stored.py",
     "test_sweep.py",
@@ -60,7 +58,7 @@ FEW_REFERENCES = {"test_anndata.py", "test_chooser.py", "test_default.py"}
 """Tests that look for numbers of clusters to compare who found them: 19 single clouds can show a structure, too."""
 
 FIRST = (
-    "test_package.py",
+    "test_docstrings.py",
     "test_report_page.py",
     "test_tables_corpus.py",
     "test_conformance.py",

@@ -109,7 +109,7 @@ def wheel(session: nox.Session) -> None:
 def release(session: nox.Session) -> None:
     """Rehearse a release (docs/RELEASING.md): the commit built twice, a local index, every Python that is on the PATH.
 
-    `nox -s release -- tests/test_docs.py` tests less than the core.
+    `nox -s release -- tests/rules/test_pages.py` tests less than the core.
     """
     session.install("build", "twine", "check-wheel-contents", "cyclonedx-bom")
     session.run("python", "tests/guards/release.py", "rehearse", *session.posargs)

@@ -34,13 +34,13 @@ LABELS = [[0, 0, 1], [0, 0, 0], [0, 1, 0], [1, 1, 2], [1, 1, 2]]
 
 COPIED = ("CONTRIBUTING.md", "README.md", "conftest.py", "docs", "examples", "lab", "pyproject.toml", "src", "tests")
 CONCERNED = (
-    *("test_api_table", "test_cite", "test_conformance", "test_docs", "test_docstrings", "test_golden_cases"),
-    *("test_names", "test_package", "test_pairs", "test_papers", "test_parameters", "test_parameters_count"),
-    *("test_report_methods", "test_saved", "test_site", "test_unanimity", "test_weights", "test_words"),
+    *("rules/test_docstrings", "rules/test_reference", "rules/test_words", "test_cite", "test_conformance"),
+    *("test_golden_cases", "test_names", "test_package", "test_pairs", "test_parameters", "test_parameters_count"),
+    *("test_report_methods", "test_saved", "test_unanimity", "test_weights"),
 )
 OF_ALL = (
-    "records_of_the_methods or theory or tables_of_methods or stub or api_table or everything_has or numpydoc or "
-    "parameter_is_ignored or golden_cases or words or ranker_of_the_registry or papers"
+    "test_reference or stub or everything_has or numpydoc or parameter_is_ignored or golden_cases or test_words or "
+    "ranker_of_the_registry"
 )
 NOT_HERE = "combine or pairs-run or Dask or pairs-disk"
 """Checks of commands and workers, which take long."""

@@ -60,31 +60,6 @@ def test_years_are_those_of_the_registry(name):
     assert set(said) <= years
 
 
-def test_bibtex_is_balanced():
-    for paper in REFERENCES.values():
-        text = paper.bibtex
-        assert text.count("{") == text.count("}"), paper
-        assert re.match(r"@(article|inproceedings|misc)\{\w+,\n", text), paper
-        assert paper.year is None or paper.key.endswith(str(paper.year)), paper
-        assert "  " not in paper.text, paper
-
-
-def test_a_doi_stands_at_the_end():
-    for paper in REFERENCES.values():
-        if paper.doi:
-            assert re.match(r"^10\.\d{4,9}/\S+$", paper.doi), paper
-            assert paper.text.endswith(f". https://doi.org/{paper.doi}"), paper
-            assert paper.bibtex.endswith(f"\n  doi = {{{paper.doi}}},\n}}"), paper
-        else:
-            assert "://" not in paper.text, paper
-            assert "doi" not in paper.bibtex, paper
-
-
-def test_no_doi_stands_twice():
-    dois = [paper.doi.lower() for paper in REFERENCES.values() if paper.doi]
-    assert len(dois) == len(set(dois)) > len(REFERENCES) / 2
-
-
 def test_a_model_is_its_parts():
     X = load_iris().data
     model = ConsensusClustering(3, selection="consensus", random_state=0).fit(X)

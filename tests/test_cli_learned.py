@@ -18,7 +18,7 @@ from ensemblage.generation._candidates import Made
 from ensemblage.pipeline._describe import Repeat, learned_generator
 from ensemblage.pipeline._run import Number
 from ensemblage.profiles import _effects
-from ensemblage.report._chosen import chosen_summary
+from ensemblage.report._decided import chosen_summary
 
 WINE = load_wine(as_frame=True).data[["alcohol", "flavanoids", "color_intensity", "proline"]]
 GAPS = WINE.mask(np.random.default_rng(0).random(WINE.shape) < 0.05)

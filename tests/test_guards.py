@@ -2,7 +2,6 @@
 
 import inspect
 import os
-import re
 import sys
 import threading
 import time
@@ -18,7 +17,6 @@ import pandas as pd
 import pytest
 from joblib import Parallel, delayed, parallel_config
 from limits import limit
-from public import OBJECTS
 from scipy.sparse import csr_array
 from sklearn.metrics import adjusted_rand_score
 from strategies import random_labels, usual
@@ -98,30 +96,6 @@ def described_parameters():
 def test_defaults_and_limits_of_parameters():
     """They are what users rely on; whoever means to change one runs this file, which writes them down."""
     assert described_parameters() == PARAMETERS.read_text(encoding="utf-8").splitlines()
-
-
-def documented_defaults():
-    """Path, parameter, what its line says and what it is; numbers in scientific notation are left out."""
-    for path, (value, owner) in OBJECTS.items():
-        function = getattr(value, "__func__", value)
-        if inspect.isfunction(function) or inspect.isclass(function):
-            documented = getattr(owner, path.rpartition(".")[2]) if owner else value
-            lines = re.findall(r"^ *(\w+) : .*, default[ =](\S+)$", documented.__doc__ or "", re.MULTILINE)
-            known = inspect.signature(function).parameters if lines else {}
-            yield from ((path, name, said, known[name].default) for name, said in lines if name in known)
-
-
-def test_defaults_are_those_that_are_documented():
-    wrong = []
-    for path, name, said, default in documented_defaults():
-        if isinstance(default, bool | str | None):
-            same = said.strip('"') == str(default)
-        elif isinstance(default, int | float):
-            same = not re.fullmatch(r"-?[\d.,]+", said) or float(said.replace(",", "")) == default
-        else:
-            same = said.replace('"', "'") == getattr(default, "__name__", str(default))
-        wrong += [] if same else [f"{path}: {name} is {default}, not {said}"]
-    assert not wrong
 
 
 # ---- Threads ----

@@ -1,13 +1,10 @@
-"""What holds for the package as a whole: names, docstrings, direction of imports, cost of the import."""
+"""What holds for the package as a whole: names, direction of imports, cost of the import."""
 
 import ast
-import doctest
 import importlib
-import inspect
 import os
 import pickle
 import pkgutil
-import re
 import subprocess
 import sys
 from functools import cache
@@ -21,7 +18,6 @@ from ensemblage.base.options import Message, Option, of_columns
 from ensemblage.cli._options import shell_text
 
 ROOT = Path(ensemblage.__file__).parent
-PUBLIC_PACKAGES = ["ensemblage", *(f"ensemblage.{name}" for name in ensemblage._PACKAGES)]
 MODULES = sorted(m.name for m in pkgutil.walk_packages([str(ROOT)], "ensemblage."))
 
 # Imports point one way: a room may import itself and what stands before it. Every module belongs to one.
@@ -128,40 +124,12 @@ def test_no_module_imports_itself_by_a_detour():
     assert not left, f"a circle among {sorted(left)}"
 
 
-@pytest.mark.parametrize("package", PUBLIC_PACKAGES)
-def test_every_public_name_exists_and_has_a_docstring(package):
-    module = importlib.import_module(package)
-    assert module.__doc__
-    for name in module.__all__:
-        value = getattr(module, name)
-        if inspect.isclass(value) or inspect.isfunction(value):
-            assert value.__doc__, f"{package}.{name} has no docstring"
-            if inspect.isclass(value):
-                methods = [m for m in vars(value) if not m.startswith("_") and inspect.isfunction(vars(value)[m])]
-                assert all(getattr(value, m).__doc__ for m in methods), f"a method of {name} has no docstring"
-
-
 @pytest.mark.parametrize("package", ["ensemblage", "ensemblage.consensus", "ensemblage.generation"])
 def test_a_stub_is_the_list_of_the_public_names(package):
     module = importlib.import_module(package)
     stub = ast.parse(Path(module.__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
     named = {alias.asname for node in stub.body if isinstance(node, ast.ImportFrom) for alias in node.names}
     assert named == set(module.__all__) == set(dir(module))
-
-
-class Examples(doctest.DocTestFinder):
-    """Those of decorated functions, too."""
-
-    def _from_module(self, module, object):
-        return super()._from_module(module, inspect.unwrap(object) if inspect.isfunction(object) else object)
-
-
-@pytest.mark.parametrize("module", [module for module in MODULES if ">>> " in text_of(module)])
-def test_examples_in_docstrings(module):
-    if module == "ensemblage.pipeline._to_anndata":
-        pytest.importorskip("anndata", reason="its example is of AnnData")
-    runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
-    assert not sum(runner.run(test).failed for test in Examples().find(importlib.import_module(module)))
 
 
 def test_import_is_lazy():
@@ -199,55 +167,6 @@ def test_properties_that_two_threads_may_ask_have_locks_that_a_fork_frees():
     python_s = {name for name, text in files.items() if "import cached_property" in text}
     assert python_s
     assert not {name for name in python_s if name.startswith(of_threads)}
-
-
-def idle_texts(tree):
-    """Lines of texts that are statements, but neither docstrings nor beside an assignment: they do nothing."""
-    for node in ast.walk(tree):
-        for block in (getattr(node, name, None) for name in ("body", "orelse", "finalbody")):
-            for before, line in zip([None, *block], block, strict=False) if isinstance(block, list) else ():
-                is_text = isinstance(line, ast.Expr) and isinstance(line.value, ast.JoinedStr | ast.Constant)
-                if not is_text or getattr(line.value, "value", "") is Ellipsis:
-                    continue
-                is_first = before is None and isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
-                if not (is_first or isinstance(before, ast.Assign | ast.AnnAssign)):
-                    yield line.lineno
-
-
-def test_no_text_is_a_statement():
-    """The second half of a sentence after ``yield "first half"`` is one, and is lost; ruff's B018 lets texts pass."""
-    lost = 'def f():\n "Docs."\n x = 1\n "Of x."\n yield "one; "\n "two"\n if x:\n  f"{x}"\n'
-    assert list(idle_texts(ast.parse(lost))) == [6, 8]
-    found = {module: list(idle_texts(tree_of(module))) for module in MODULES}
-    assert {module: lines for module, lines in found.items() if lines} == {}
-
-
-FLAG = re.compile(r"(?<![\w-])--(?=[a-z{])")
-
-
-def texts_of(tree):
-    """The texts in a module that are no docstrings, formatted ones with braces where values stand."""
-    told = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.JoinedStr):
-            yield "".join(part.value if isinstance(part, ast.Constant) else "{}" for part in node.values)
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in told:
-            yield node.value.replace("var(--", "var(")  # of style sheets
-
-
-# The page of a run ends with commands to copy, made from the command that the shell gave it.
-SHELL = ("ensemblage.cli", "ensemblage.report._next")
-
-
-def test_only_the_shell_spells_flags():
-    found = [
-        (module, text)
-        for module in MODULES
-        if not module.startswith(SHELL)
-        for text in texts_of(tree_of(module))
-        if FLAG.search(text)
-    ]
-    assert not found, "name the option: Message(..., Option(name, value), ...)"
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 import dataclasses
 import inspect
-import re
 
 import numpy as np
 import pytest
@@ -176,47 +175,3 @@ def test_a_class_of_ones_own_that_needs_the_number_is_named_too():
 
     with pytest.raises(ValueError, match=r"^n_clusters of Mine must be given"):
         Mine().fit(LABELS)
-
-
-# ---- One vocabulary ----
-
-THRESHOLD = (
-    "Co-associations up to it count as 0: the weighted ones, of the partitions that label both objects. A number is at "
-    "least 0 and below 1."
-)
-FIRST_WORDS = {
-    "n_clusters": "Number of clusters of the consensus",
-    "n_init": "Number of starts, the one with the least loss wins",
-    "max_iter": "Most iterations per start",
-    "tol": (
-        "A start ends when no row moves, or when the loss falls by no more than ``tol`` times itself.",
-        "A start ends when the log-likelihood gains no more than ``tol`` times itself.",
-        "A start ends when the gradient promises a fall by this share of the objective or less, per object.",
-    ),
-    "recursive": "Only for METIS: whether it bisects again and again, or makes all parts at once. The default is what "
-    "was better on the real ensembles tried: True for objects as vertices (CSPA, HBGF), False for clusters weighted by "
-    "their sizes (MCLA).",
-    "imbalance": "Share by which a part may exceed the mean.",
-    "max_bytes": "Most memory that the fit takes at its peak beyond the labels, in bytes or as text such as "
-    '"4GB"; a fit that would take more is refused.',
-    "n_neighbors": "How many of a row's largest co-associations count.",
-    "partitioner": "The graph partitioner.",
-    "association_threshold": THRESHOLD,
-    "weights": "Weight of each partition; 0 leaves it out",
-    "cluster_weights": "Weight of each cluster:",
-}
-
-
-def described(cls):
-    """Text of each parameter in the docstring of a class."""
-    section = inspect.getdoc(cls).split("Parameters\n----------\n")[1].split("\n\n")[0]
-    found = re.findall(r"^(\w+) : .*\n((?: {4}.*\n?)+)", section, flags=re.MULTILINE)
-    return {name: " ".join(text.split()) for name, text in found}
-
-
-@pytest.mark.parametrize("name", FIRST_WORDS)
-def test_one_name_has_one_meaning(name):
-    used = estimators_of(consensus)
-    texts = {cls.__name__: described(cls)[name] for cls in used if name in described(cls)}
-    assert texts
-    assert [owner for owner, text in texts.items() if not text.startswith(FIRST_WORDS[name])] == []

@@ -14,7 +14,7 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
 from ensemblage import plotting
-from ensemblage.plotting import _clusters, _colors, _profiles
+from ensemblage.plotting import _axes, _clusters, _profiles
 from ensemblage.report._charts import curve_svg
 
 # Machado, Oliveira & Fernandes 2009, severity 1: what the colour-blind see of linear RGB.
@@ -157,7 +157,7 @@ def test_first_colors_differ_to_every_eye(matrix):
 
 
 def test_all_colors_are_distinct_and_stand_out_from_white():
-    assert len({*plotting.PALETTE, _colors.UNLABELLED_COLOR}) == len(plotting.PALETTE) + 1
+    assert len({*plotting.PALETTE, _axes.UNLABELLED_COLOR}) == len(plotting.PALETTE) + 1
     luminance = np.array([linear(c) for c in plotting.PALETTE]) @ [0.2126, 0.7152, 0.0722]
     assert (1.05 / (luminance + 0.05)).min() > 1.8
 
@@ -198,7 +198,7 @@ def test_consensus_matrix_of_many_rows_stays_a_small_picture():
 def test_cluster_sizes_shows_unlabelled_objects_apart():
     ax = plotting.cluster_sizes([5, 2], unlabelled=4)
     assert [bar.get_height() for bar in ax.patches] == [5, 2, 4]
-    assert ax.patches[2].get_facecolor()[:3] == pytest.approx(to_rgb(_colors.UNLABELLED_COLOR))
+    assert ax.patches[2].get_facecolor()[:3] == pytest.approx(to_rgb(_axes.UNLABELLED_COLOR))
     assert "4 unlabelled" in [text.get_text() for text in ax.texts]
 
 
@@ -266,7 +266,7 @@ def test_opacity_is_confidence_and_the_legend_says_so():
     ax = plotting.scatter([[0, 0], [1, 1], [2, 0], [3, 3]], [0, 0, 0, -1], [0.0, 0.25, 0.5, np.nan])
     alpha = ax.collections[0].get_facecolors()[:, 3]
     assert alpha[0] < alpha[1] < alpha[2] == 1
-    assert ax.collections[0].get_facecolors()[3][:3] == pytest.approx(to_rgb(_colors.UNLABELLED_COLOR))
+    assert ax.collections[0].get_facecolors()[3][:3] == pytest.approx(to_rgb(_axes.UNLABELLED_COLOR))
     assert [t.get_text() for t in ax.get_legend().get_texts()] == ["0.00", "0.25", "0.50", "unlabelled"]
     assert ax.get_legend().get_title().get_text() == "confidence"
 

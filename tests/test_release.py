@@ -159,10 +159,8 @@ def test_the_readme_has_such_a_line():
         release.readme_commands("# ensemblage", "1.0.0")
 
 
-def test_the_guide_has_ten_steps_with_commands_that_exist():
+def test_commands_of_the_guide_exist():
     guide = (ROOT / "docs" / "RELEASING.md").read_text(encoding="utf-8")
-    assert re.findall(r"^(\d+)\. ", guide, flags=re.MULTILINE) == [str(i) for i in range(1, 11)]
-    assert guide.count("Person:") == 4
     assert set(re.findall(r"release\.py (\w+)", guide)) == {"version", "check", "cut"}
 
 

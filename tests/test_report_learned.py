@@ -12,7 +12,7 @@ from sklearn.datasets import make_blobs
 
 from ensemblage import ConsensusClustering, Ensemble, KMeansConsensus, cite, report
 from ensemblage.choices._chooser import candidate_named, candidate_text
-from ensemblage.report._chosen import evidence_of, families_text
+from ensemblage.report._decided import evidence_of, families_text
 
 BLOBS = make_blobs(90, centers=[(0, 0), (0, 30), (30, 0)], random_state=0)[0]
 

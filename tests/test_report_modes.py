@@ -12,7 +12,7 @@ from test_modes import GOLDEN, planted
 
 from ensemblage import ConsensusModes, KMeansConsensus, report
 from ensemblage.cli import main
-from ensemblage.report._other_numbers import difference
+from ensemblage.report._other_answers import difference
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from test_cli import fail, succeed
 
 import ensemblage
 from ensemblage import KMeansConsensus, report
-from ensemblage.profiles._separation import nearly_repeated, separations
+from ensemblage.profiles._effects import nearly_repeated, separations
 
 N = 90
 CLASSES = np.repeat([0, 1, 2], 30)

@@ -17,8 +17,8 @@ import ensemblage
 from ensemblage import ConsensusModes, EvidenceAccumulation, KMeansConsensus, report
 from ensemblage.report._charts import association_svg
 from ensemblage.report._drawn import boxes_svg, heat_map_svg, nice_ticks, panel_svg, tree_svg
-from ensemblage.report._other_numbers import cut, other_numbers
-from ensemblage.report._projection import project
+from ensemblage.report._figure_data import project
+from ensemblage.report._other_answers import cut, other_numbers
 
 RNG = np.random.default_rng(0)
 CLASSES = np.repeat([0, 1, 2], 40)
@@ -203,7 +203,7 @@ def with_umap(monkeypatch):
     def install(xy):
         found = Umap(np.asarray(xy, dtype=np.float32))
         monkeypatch.setitem(sys.modules, "umap", found)
-        monkeypatch.setattr("ensemblage.report._projection.find_spec", lambda name: found)
+        monkeypatch.setattr("ensemblage.report._figure_data.find_spec", lambda name: found)
         return found
 
     return install

@@ -37,7 +37,7 @@ FAR_SECONDS = 2
 """Of the others."""
 CLUSTERS = "tests/test_dask.py"
 """Tests that start clusters, whose threads a fork does not have."""
-FAR = ["bitmaps", "kmeans_starts", "sampled", "tables_frames", "tables_workbooks", "few", "papers", "annotate"]
+FAR = ["bitmaps", "kmeans_starts", "sampled", "tables_frames", "tables_workbooks", "few", "annotate"]
 """Tests that are nearest to no module, yet execute much of some."""
 
 

@@ -24,7 +24,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from ensemblage import ConsensusClustering, Discotec, Ensemble, choose_k, make_consensus, report
 from ensemblage.metrics import ensemble_ari, ensemble_nmi
-from ensemblage.report._chosen import evidence_of
+from ensemblage.report._decided import evidence_of
 
 Labels = NDArray[np.int64]
 Random = np.random.Generator
@@ -282,7 +282,7 @@ def of_choose_k(X: NDArray[np.float64], most: int) -> tuple[int, str]:
 def of_learned(X: NDArray[np.float64]) -> tuple[int, str]:
     from ensemblage.pipeline import _decisions
 
-    before, _decisions.LEAST_OBJECTS = _default_plan.LEAST_OBJECTS, 4
+    before, _decisions.LEAST_OBJECTS = _decisions.LEAST_OBJECTS, 4
     try:
         model = ConsensusClustering(n_jobs=1, random_state=0).fit(X)
     finally:

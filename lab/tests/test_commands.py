@@ -16,7 +16,6 @@ from ensemblage.cli import main
 from ensemblage.cli._commands import GROUP, LAB_COMMANDS
 
 LAB = Path(__file__).parents[1]
-SITE = LAB.parent / "docs" / "site"
 RUNS = ("0", "-1", "²", "x", HUGE, "1000000000")
 GOOD = ["reproduce", "ayad", "-o", "out"]
 
@@ -59,16 +58,6 @@ def test_the_list_of_commands_imports_no_laboratory():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.endswith("\nset()\n")
-
-
-def test_commands_of_pages_exist():
-    text = "\n".join(path.read_text(encoding="utf-8") for path in SITE.rglob("*.md"))
-    lines = re.findall(rf"(?:^|/)ensemblage ({'|'.join(LAB_COMMANDS)})( .*)", text, flags=re.MULTILINE)
-    assert len(lines) >= 3
-    for name, words in lines:
-        params = main.commands[name].imported().params
-        options = {name for option in params for name in (*option.opts, *option.secondary_opts)}
-        assert set(re.findall(r"(?<=\s)--?[a-zA-Z][\w-]*", words.split(" #")[0])) <= options
 
 
 # -- what is refused ---------------------------------------------------------------------------------------------------

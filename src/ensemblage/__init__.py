@@ -34,7 +34,7 @@ PLACES.update(
     figure="ensemblage.plotting._html.figure",
     html="ensemblage.plotting._html.html",
     save_model="ensemblage.pipeline._saved.save_model",
-    page="ensemblage.report._notebook.report_of",
+    page="ensemblage.report._build.report_of",
 )
 
 

@@ -29,7 +29,7 @@ PACKAGES = {
     "ensemblage.io": "Tables from files and frames, single cells",
     "ensemblage.datasets": "Data sets",
 }
-"""Public packages in the order of the reference; `tests/test_site.py` says what is missing."""
+"""Public packages in the order of the reference; `tests/rules/test_reference.py` says what is missing."""
 
 
 def public_names(package: str) -> list[str]:

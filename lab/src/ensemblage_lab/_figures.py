@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.plotting import PALETTE
-from ensemblage.plotting._axes import label_ticks, legend_above, new_axes, remove_frame
-from ensemblage.plotting._colors import UNLABELLED_COLOR
+from ensemblage.plotting._axes import UNLABELLED_COLOR, label_ticks, legend_above, new_axes, remove_frame
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

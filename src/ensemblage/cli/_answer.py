@@ -98,7 +98,7 @@ def alerts_refused(name: str, alert: str) -> ValueError:
 
 def _stability(found: Mapping[str, Any] | None) -> Iterable[tuple[str, str]]:
     """Why the number of clusters was chosen from a range."""
-    from ensemblage.report._stability import monti_sentence
+    from ensemblage.report._n_clusters import monti_sentence
 
     if found:
         yield "stability", monti_sentence(found)
@@ -123,7 +123,7 @@ def _cluster_descriptions(found: Mapping[str, Any] | None) -> Iterable[tuple[str
 
 def drivers_text(drivers: str) -> str:
     """What describes a cluster, as a sentence without a subject."""
-    from ensemblage.profiles._words import NOTHING
+    from ensemblage.profiles._effects import NOTHING
 
     return f"{drivers[:1].upper()}{drivers[1:]}." if drivers else NOTHING
 
@@ -136,7 +136,7 @@ def _asked_k(summary: Mapping[str, Any]) -> int | None:
 
 def _choice(choice: Mapping[str, Any] | None, n_clusters: int) -> Iterable[tuple[str, str]]:
     """How clear the number of clusters is that was found, and the others that could be asked for."""
-    from ensemblage.report._k_choice import clarity_sentence
+    from ensemblage.report._n_clusters import clarity_sentence
 
     if choice and choice["found"]:
         yield "choice", clarity_sentence(choice, n_clusters)

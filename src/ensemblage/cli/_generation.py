@@ -32,8 +32,8 @@ from ensemblage.generation._mixed import N_ALGORITHMS
 from ensemblage.io._features import Features
 from ensemblage.pipeline._decisions import COPIES, default_method
 from ensemblage.pipeline._run import Data
+from ensemblage.report._figure_data import may_try_umap
 from ensemblage.report._layout import plural
-from ensemblage.report._projection import may_try_umap
 
 INDEPENDENT: dict[str, Callable[..., RandomKPartitions]] = {
     "random-k": RandomKPartitions,

@@ -1,21 +1,23 @@
-"""Data sets by name: from a folder, from scikit-learn, generated, or from OpenML."""
+"""Data sets by name: from a folder, from scikit-learn, generated, or from OpenML; and what the papers print of them."""
 
 from __future__ import annotations
 
+import csv
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.base.options import suggestion
 from ensemblage.base.validation import check_path, format_value
-from ensemblage.datasets._ayad import make_2d2k, make_8d5k, make_two_gauss
-from ensemblage.datasets._printed import canonical_name, compare_with_papers, printed_names
+from ensemblage.datasets._papers import make_2d2k, make_8d5k, make_two_gauss
 from ensemblage.io import Column, Table, read_table
 from ensemblage.io._column import as_labels
 
@@ -248,3 +250,63 @@ def _codes(column: NDArray[Any]) -> NDArray[np.float64]:
 
 def _is_text(column: NDArray[Any]) -> bool:
     return any(isinstance(value, str) for value in column)
+
+
+# -- what the papers print ---------------------------------------------------------------------------------------------
+
+
+class Printed(NamedTuple):
+    """One line of a paper's table of data sets."""
+
+    paper: str
+    printed: str
+    name: str
+    n_objects: int
+    n_features: int
+    n_classes: int | None
+
+
+@cache
+def printed_table() -> tuple[Printed, ...]:
+    """Every data set of every paper."""
+    with files("ensemblage.datasets").joinpath("printed.csv").open(encoding="utf-8") as file:
+        return tuple(
+            Printed(
+                row["paper"],
+                row["printed"],
+                row["name"],
+                int(row["n_objects"]),
+                int(row["n_features"]),
+                int(row["n_classes"]) if row["n_classes"] else None,
+            )
+            for row in csv.DictReader(file)
+        )
+
+
+def printed_names() -> list[str]:
+    """Names of the data sets, sorted."""
+    return sorted({line.name for line in printed_table()})
+
+
+def canonical_name(name: str) -> str:
+    """The name of the file for any name that a paper prints."""
+    wanted = name.lower()
+    if wanted in printed_names():
+        return wanted
+    return next((line.name for line in printed_table() if line.printed.lower() == wanted), wanted)
+
+
+def compare_with_papers(name: str, X: NDArray[Any], y: NDArray[np.int64] | None) -> tuple[str, ...]:
+    """One sentence per paper that prints another shape or number of classes."""
+    n, d = X.shape
+    k = None if y is None else int(y.max()) + 1
+    return tuple(
+        f"{line.paper.capitalize()} prints {_shape(line.n_objects, line.n_features, line.n_classes)}. "
+        f"This copy is {_shape(n, d, k if line.n_classes is not None else None)}."
+        for line in printed_table()
+        if line.name == name and ((line.n_objects, line.n_features) != (n, d) or line.n_classes not in (None, k))
+    )
+
+
+def _shape(n: int, d: int, k: int | None) -> str:
+    return f"{n} × {d}" if k is None else f"{n} × {d} of {k} classes"

@@ -32,9 +32,9 @@ from ensemblage.metrics._agreement import agreement_with
 from ensemblage.pipeline._decisions import MOST_RESAMPLED
 from ensemblage.pipeline._run import Data, Found, Number, Settings, Watch, cluster, consensus_of, generator_of
 from ensemblage.profiles import Profile, profile
-from ensemblage.profiles._separation import separations
+from ensemblage.profiles._effects import separations
 from ensemblage.report import summarize
-from ensemblage.report._notebook import rankings_of
+from ensemblage.report._build import rankings_of
 from ensemblage.stability import ClusterStability, MergedClusters, cluster_stability, merge_unsupported
 
 MOST_COMPARED, MOST_OVERLAPS = 5 * 10**7, 10**7
@@ -239,7 +239,7 @@ def learned_generator(chosen: Chosen, seed: int, sample_size: int | None = None)
 def stability_of(
     repeat: Repeat, X: NDArray[np.float64], labels: NDArray[np.int64], settings: Settings, is_asked: bool, watch: Watch
 ) -> ClusterStability | None:
-    """How often the clusters are found again in as many resamples as the plan says; None if nothing is made again."""
+    """How often the clusters are reproduced in as many resamples as the plan says; None if nothing is made again."""
     n = repeat.plan.stability.value
     if n == 0:
         if not is_asked and len(X) > MOST_RESAMPLED:

@@ -9,30 +9,28 @@ Every function draws on ``ax``, or on a new ``matplotlib.figure.Figure`` when th
 pyplot's global state. A cluster has the same colour in every figure (`cluster_colors`).
 """
 
-from ._associations import association_histogram, threshold_search
+from ._axes import PALETTE, cluster_colors
 from ._clusters import cluster_sizes, confidence_by_cluster
-from ._clustree import clustree
-from ._colors import PALETTE, cluster_colors
-from ._dendrograms import dendrogram, last_merges, voting_dendrogram
+from ._dendrograms import clustree, dendrogram, last_merges, voting_dendrogram
 from ._evidence import evidence
 from ._k_curves import (
+    cluster_jaccards,
     consensus_cdfs,
     criteria_by_number,
     delta_areas,
     estimated_clusters,
     evidence_by_number,
     lifetimes,
+    prediction_strengths,
     split_losses,
+    stability_by_resolution,
     stability_curves,
 )
-from ._matrices import agreement, consensus_matrix, thresholded_matrices
-from ._memberships import item_consensus_bars, membership
+from ._matrices import agreement, association_histogram, consensus_matrix, threshold_search, thresholded_matrices
 from ._models import model
-from ._partitions import partition_strips
+from ._partitions import partition_strips, ranking_scores
 from ._profiles import profile_heat_map
-from ._ranking import ranking_scores
-from ._scatter import entropy_scatter, scatter
-from ._stability import cluster_jaccards, prediction_strengths, stability_by_resolution
+from ._scatter import entropy_scatter, item_consensus_bars, membership, scatter
 
 __all__ = [
     "PALETTE",

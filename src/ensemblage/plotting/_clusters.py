@@ -10,11 +10,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from ensemblage.base.validation import MOST_OBJECTS, check_numbers, check_whole, format_value
 
-from ._axes import Axes, axes_or_new, label_ticks, remove_frame
-from ._checks import whole_numbers
-from ._colors import UNLABELLED_COLOR, cluster_colors
+from ._axes import (
+    UNLABELLED_COLOR,
+    Axes,
+    axes_or_new,
+    cluster_colors,
+    in_style,
+    label_ticks,
+    remove_frame,
+    whole_numbers,
+)
 from ._models import is_model
-from ._style import in_style
 
 _MOST_NUMBERS = 12
 _TINY = 10
@@ -175,7 +181,10 @@ def confidence_boxes(quantiles: Sequence[dict[str, Any]], *, ax: Axes | None = N
     boxes = [q for q in quantiles if q["values"] is None]
     x = np.array([q["cluster"] for q in boxes], dtype=np.int64)
     draw_boxes(ax, x, np.array([[q[f"q{p}"] for q in boxes] for p in _QUANTILES]), cluster_colors(x))
-    _draw_points(ax, [q for q in quantiles if q["values"]])
+    few = [q for q in quantiles if q["values"]]
+    of_few = np.repeat([q["cluster"] for q in few], [len(q["values"]) for q in few])
+    values = np.array([value for q in few for value in q["values"]])
+    ax.scatter(of_few, values, s=18, color=cluster_colors(of_few), alpha=0.8, linewidths=0)
     clusters = [q["cluster"] for q in quantiles]
     label_ticks(ax, "x", clusters, clusters, most=20)
     top = max([value for q in quantiles for value in q["values"] or [q["q95"] or 0.0]], default=0.0)
@@ -189,9 +198,3 @@ def draw_boxes(ax: Axes, x: NDArray[Any], quantiles: NDArray[np.float64], colors
     ax.vlines(x, q5, q95, color=colors, linewidth=1.5)
     ax.bar(x, q75 - q25, bottom=q25, width=0.6, color=0.55 + 0.45 * colors, edgecolor=colors, linewidth=1.2)
     ax.hlines(q50, x - 0.3, x + 0.3, color="black", linewidth=1.8)
-
-
-def _draw_points(ax: Axes, clusters: Sequence[dict[str, Any]]) -> None:
-    x = np.repeat([q["cluster"] for q in clusters], [len(q["values"]) for q in clusters])
-    y = np.array([value for q in clusters for value in q["values"]])
-    ax.scatter(x, y, s=18, color=cluster_colors(x), alpha=0.8, linewidths=0)

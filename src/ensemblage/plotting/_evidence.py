@@ -10,13 +10,11 @@ import numpy as np
 from ensemblage.base.validation import format_value
 from ensemblage.consensus import evidence as records
 
-from ._associations import association_histogram, threshold_search
-from ._axes import Axes, axes_or_new, curve, remove_frame, whole_ticks
-from ._colors import PALETTE, UNLABELLED_COLOR
+from ._axes import PALETTE, UNLABELLED_COLOR, Axes, axes_or_new, curve, in_style, remove_frame, whole_ticks
 from ._dendrograms import dendrogram, last_merges, voting_dendrogram
 from ._k_curves import lifetimes, split_losses
-from ._memberships import membership
-from ._style import in_style
+from ._matrices import association_histogram, threshold_search
+from ._scatter import membership
 
 
 @in_style

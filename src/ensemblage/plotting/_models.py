@@ -12,8 +12,7 @@ from ensemblage.consensus.evidence import Dendrogram
 from ensemblage.labels.ensemble import Ensemble, as_ensemble
 from ensemblage.metrics import coassociation
 
-from ._axes import Axes
-from ._style import in_style
+from ._axes import Axes, in_style
 
 MOST_ROWS = 600
 """Objects of a co-association matrix that is drawn."""

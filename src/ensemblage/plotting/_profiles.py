@@ -10,11 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from ensemblage.base.validation import check_numbers, format_value
 
-from ._axes import Axes, axes_or_new, label_ticks, printable, remove_frame
-from ._checks import check_length
+from ._axes import Axes, axes_or_new, check_length, cluster_colors, in_style, label_ticks, printable, remove_frame
 from ._clusters import draw_boxes
-from ._colors import cluster_colors
-from ._style import in_style
 
 _STRONG = 2.0
 """Standard deviations at which the colour is full."""

@@ -1,14 +1,21 @@
-"""How each variable differs between a cluster and the rest: one sort per variable for all clusters."""
+"""How each variable differs between a cluster and the rest, how much it separates the clusters, and in which words.
+
+The numbers come from one sort per variable for all clusters.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from datetime import datetime, timedelta
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemblage.base.text import listing, one_line
 from ensemblage.labels.threads import parallel_map, thread_count
+from ensemblage.profiles._variables import NUMBERS, Variable
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 _CELLS = 2**19
@@ -240,3 +247,271 @@ def compare_categories(codes: NDArray[np.float64], q: int, clusters: NDArray[np.
         )
         v = np.sqrt(chi2 / n)[:, 0]
     return Categories(table, np.where(np.isfinite(v) & ((all_levels > 0).sum() > 1), v, np.nan))
+
+
+# -- clusters against the rest -----------------------------------------------------------------------------------------
+
+
+_NAMED = 40
+"""Characters of a name in a sentence."""
+
+
+class ClusterComparison:
+    """m variables in k clusters against the rest, those with an order first.
+
+    Parameters
+    ----------
+    variables : of n objects
+    clusters : (n,) the cluster of each object, k for none: it is left out
+    k : number of clusters
+    """
+
+    def __init__(self, variables: list[Variable], clusters: NDArray[np.intp], k: int) -> None:
+        ordered = [v for v in variables if v.kind in NUMBERS]
+        categories = [v for v in variables if v.kind not in NUMBERS]
+        is_inside = clusters < k
+        # All are no copy.
+        inside: slice | NDArray[np.intp] = slice(None) if is_inside.all() else np.flatnonzero(is_inside)
+        self.variables = [*ordered, *categories]
+        self.n_clusters, self.n_numbers, self.clusters = k, len(ordered), clusters
+        self.numbers: Numbers = compare_numbers([v.values[inside] for v in ordered], clusters[inside], k)
+        self.categories: list[Categories] = [
+            compare_categories(v.values[inside], len(v.levels), clusters[inside], k) for v in categories
+        ]
+
+    def category(self, j: int) -> Categories | None:
+        """What was found of variable j, if it is a category."""
+        return None if j < self.n_numbers else self.categories[j - self.n_numbers]
+
+    @cached_property
+    def strengths(self) -> NDArray[np.float64]:
+        """(m, k) effects on one scale: from 0 on they describe a cluster, 1 is the largest; −1 of single objects."""
+        of_numbers = (np.abs(self.numbers.delta) - LEAST_DELTA) / (1 - LEAST_DELTA)
+        of_categories = [(of.cramers_v - LEAST_V) / (1 - LEAST_V) for of in self.categories]
+        found = np.vstack([of_numbers, *of_categories])
+        found[:, self.is_single] = -1.0
+        return np.where(np.isnan(found), -1.0, found)
+
+    @cached_property
+    def is_single(self) -> NDArray[np.bool_]:
+        """(k,) which clusters have one object; every variable separates it, so that none describes it."""
+        return np.asarray(np.bincount(self.clusters, minlength=self.n_clusters + 1)[: self.n_clusters] == 1)
+
+    def order(self) -> list[int]:
+        """The variables by decreasing strength in the cluster that each describes best."""
+        order: list[int] = np.argsort(-self.strengths.max(axis=1, initial=-1.0), kind="stable").tolist()
+        return order
+
+    def drivers(self, c: int, most: int) -> str:
+        """What describes cluster c: the strongest effects in words; nothing if none is large enough."""
+        order = np.argsort(-self.strengths[:, c], kind="stable")
+        found = [j for j in order.tolist() if self.strengths[j, c] >= 0]
+        return phrase([self._driver(j, c) for j in found[:most]], max(0, len(found) - most))
+
+    def _driver(self, j: int, c: int) -> tuple[str, str]:
+        """A word, and what is so."""
+        v, of = self.variables[j], self.category(j)
+        name = one_line(v.name, _NAMED)
+        if of is None:
+            return direction(float(self.numbers.delta[j, c]), v.kind), name
+        level = top_level(v, of, c)
+        word = frequency(float(of.shares[c, level]), float(of.rest[c, level]))
+        return word, name if v.is_yes_no else f"{name} {one_line(v.levels[level], _NAMED)}"
+
+
+def repeats_clusters(values: NDArray[np.float64], members: Sequence[NDArray[np.intp]]) -> bool:
+    """Whether clusters and the values of a variable are the same partition of the objects that have a value."""
+    found = []
+    for rows in members:
+        known = values[rows][~np.isnan(values[rows])]
+        if len(known) == 0 or known.min() < known.max():
+            return False
+        found.append(known[0])
+    return 1 < len(members) < sum(map(len, members)) and len(set(found)) == len(members)
+
+
+def top_level(v: Variable, of: Categories, c: int) -> int:
+    """The category that the cluster has most of compared with the rest; of yes and no always yes."""
+    if v.is_yes_no:
+        return len(v.levels) - 1
+    return int(np.argmax(np.nan_to_num(of.shares[c] - of.rest[c], nan=-np.inf)))
+
+
+def label_of(cluster: Any) -> Any:
+    """The label of a cluster as JSON can hold it."""
+    return cluster if isinstance(cluster, int | str) else str(cluster)
+
+
+def json_number(value: Any) -> Any:
+    """What JSON can hold: None for a number that is none."""
+    return (float(f"{value:.6g}") if np.isfinite(value) else None) if isinstance(value, float) else value
+
+
+# -- how much a variable separates all clusters ------------------------------------------------------------------------
+
+
+MOST_COLUMNS = 20
+"""Variables of the table."""
+ALONE, BESIDE = 0.7, 0.3
+"""A variable decides alone if it separates at least so much, and each other one at most so much. The rule was written
+before any table was tried."""
+NEARLY = 0.9
+"""Least adjusted Rand index of clusters and the values of a variable that they nearly repeat."""
+
+
+def separations(compared: ClusterComparison) -> NDArray[np.float64]:
+    """(m,) from 0 to 1, NaN where there is nothing to compare: η² of an order, Cramér's V² of categories."""
+    found = compared.numbers
+    with np.errstate(divide="ignore", invalid="ignore"):
+        # A mean of squared standardised means, by the objects that have a value: the variance between the clusters.
+        between = np.where(found.counts > 0, found.counts * found.standardised**2, 0).sum(axis=1)
+        of_numbers = between / found.counts.sum(axis=1)
+    return np.array([*of_numbers, *(_squared_v(of.table) for of in compared.categories)])
+
+
+def _squared_v(table: NDArray[np.int64]) -> float:
+    """χ² / (n (q − 1)) of a contingency table, q the smaller number of rows or columns that hold something."""
+    kept = table[table.sum(axis=1) > 0][:, table.sum(axis=0) > 0].astype(np.float64)
+    if min(kept.shape) < 2:
+        return float("nan")
+    expected = np.outer(kept.sum(axis=1), kept.sum(axis=0)) / kept.sum()
+    return float(((kept - expected) ** 2 / expected).sum() / (kept.sum() * (min(kept.shape) - 1)))
+
+
+def separation_summary(compared: ClusterComparison) -> dict[str, Any]:
+    """The variables that separate the clusters most, and the one among those clustered that decides alone."""
+    shares = separations(compared)
+    order = [j for j in np.argsort(-np.nan_to_num(shares, nan=-1), kind="stable").tolist() if not np.isnan(shares[j])]
+    variables = compared.variables
+    clustered = [j for j in order if variables[j].clustered]
+    is_alone = len(clustered) > 1 and shares[clustered[0]] >= ALONE and shares[clustered[1]] <= BESIDE
+    return {
+        "columns": [
+            {
+                "variable": variables[j].name,
+                "kind": variables[j].kind,
+                "clustered": variables[j].clustered,
+                "share": json_number(float(shares[j])),
+            }
+            for j in order[:MOST_COLUMNS]
+        ],
+        "n_columns": len(order),
+        "alone": variables[clustered[0]].name if is_alone else None,
+    }
+
+
+def nearly_repeated(
+    variables: Sequence[Variable], clusters: NDArray[np.intp], k: int, same: Sequence[str]
+) -> dict[str, float]:
+    """By name the adjusted Rand index of clusters and categories that they nearly repeat; not those in ``same``."""
+    found = {}
+    for v in variables:
+        if not v.levels or v.name in same:
+            continue
+        known = (clusters < k) & ~np.isnan(v.values)
+        cells = clusters[known] * len(v.levels) + v.values[known].astype(np.intp)
+        index = _adjusted_rand(np.bincount(cells, minlength=k * len(v.levels)).reshape(k, -1))
+        if index >= NEARLY:
+            found[v.name] = index
+    return found
+
+
+def _adjusted_rand(table: NDArray[np.int64]) -> float:
+    """Of two partitions by their contingency table; 0 where one of them is trivial."""
+
+    def pairs(counts: NDArray[np.int64]) -> float:
+        return float((counts * (counts - 1.0)).sum())
+
+    total = pairs(table.sum(keepdims=True))
+    rows, columns = pairs(table.sum(axis=1)), pairs(table.sum(axis=0))
+    if not 0 < rows < total or not 0 < columns < total:
+        return 0.0
+    expected = rows * columns / total
+    return (pairs(table) - expected) / ((rows + columns) / 2 - expected)
+
+
+# -- effects as people say them ----------------------------------------------------------------------------------------
+
+
+LEAST_DELTA, LEAST_V = 0.33, 0.2
+"""An effect of this size describes a cluster: a Cliff's delta that is at least medium (.33, Romano et al. 2006), a
+Cramér's V of at least .2."""
+NOTHING = "No single variable describes this cluster."
+_SMALL = 1e-6
+"""Numbers nearer to 0 are written with an exponent."""
+SINGLE = "a single object, which is not described"
+
+
+def number_text(value: float) -> str:
+    """Four digits, or all before the point; no exponent where it can be helped."""
+    if np.isnan(value):
+        return "–"
+    if value == 0 or not np.isfinite(value) or not _SMALL <= abs(value) < 1e15:
+        return f"{value:.3g}".replace("-", "−", 1) if value < 0 else f"{value:.3g}"
+    digits = max(0, 3 - int(np.floor(np.log10(abs(value)))))
+    text = f"{value:,.{digits}f}"
+    text = text.rstrip("0").rstrip(".") if "." in text else text
+    return text.replace("-", "−")
+
+
+def exact_text(value: float) -> str:
+    """All digits of a number, as few as tell it from its neighbours; whole numbers without a point."""
+    if value == np.floor(value) and abs(value) < 1e15:
+        text = f"{value:,.0f}"
+    elif _SMALL <= abs(value) < 1:
+        text = np.format_float_positional(value, trim="-")
+    else:
+        text = repr(float(value))
+    return text.replace("-", "−", 1) if value < 0 else text
+
+
+def date_text(days: float, *, with_time: bool = False) -> str:
+    """The day, as in 2024-12-31."""
+    if np.isnan(days):
+        return "–"
+    try:
+        moment = datetime(1970, 1, 1) + timedelta(days=days)
+    except OverflowError:
+        return number_text(days)
+    return moment.strftime("%Y-%m-%d %H:%M") if with_time else moment.strftime("%Y-%m-%d")
+
+
+def percent_text(share: float) -> str:
+    """A share; 0% and 100% only where it is exact."""
+    if np.isnan(share):
+        return "–"
+    return "<1%" if 0 < share < 0.01 else ">99%" if 0.99 < share < 1 else f"{100 * share:.0f}%"
+
+
+def value_text(value: float, kind: str, levels: Sequence[str] = ()) -> str:
+    """A value of a variable of this kind."""
+    if np.isnan(value):
+        return "–"
+    if kind == "ordered":
+        return levels[int(value)]
+    return date_text(value) if kind == "date" else number_text(value)
+
+
+def direction(delta: float, kind: str) -> str:
+    """The word for values above or below those of the rest."""
+    words = {"date": ("later", "earlier")}.get(kind, ("higher", "lower"))
+    return words[delta < 0]
+
+
+def frequency(share: float, rest: float) -> str:
+    """The word for how often a category occurs in a cluster, against the rest."""
+    if share > rest:
+        return (
+            "always" if share == 1 else "nearly always" if share >= 0.95 else "mostly" if share >= 0.5 else "more often"
+        )
+    return "never" if share == 0 else "seldom" if share <= 0.2 else "less often"
+
+
+def phrase(drivers: Sequence[tuple[str, str]], n_more: int = 0) -> str:
+    """Pairs of a word and what it says, those of one word together: higher a and b; mostly c."""
+    by_word: dict[str, list[str]] = {}
+    for word, what in drivers:
+        by_word.setdefault(word, []).append(what)
+    parts = [f"{word} {listing(names)}" for word, names in by_word.items()]
+    more = f" (and {n_more:,} more)" if n_more else ""
+    return ("; " if any(len(names) > 2 for names in by_word.values()) else ", ").join(parts) + more

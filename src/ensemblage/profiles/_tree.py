@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemblage.profiles._effects import date_text, exact_text, percent_text
 from ensemblage.profiles._variables import Variable
-from ensemblage.profiles._words import date_text, exact_text, percent_text
 
 MOST_OBJECTS = 5_000
 """Of more, so many are drawn at random to make and to test the rules."""

@@ -10,8 +10,14 @@ from ensemblage.consensus.kmeans._kcc import NUMBER
 from ensemblage.metrics._certainty import BORDER, CORE, VERDICTS
 from ensemblage.plotting import PALETTE
 from ensemblage.plotting._clusters import confidence_boxes
-from ensemblage.report._chosen import evidence_of, rated_numbers, second_number, unclear_sentence
-from ensemblage.report._decided import alone_sentence, decided_section
+from ensemblage.report._decided import (
+    alone_sentence,
+    decided_section,
+    evidence_of,
+    rated_numbers,
+    second_number,
+    unclear_sentence,
+)
 from ensemblage.report._drawn import boxes_svg
 from ensemblage.report._layout import (
     BarCell,
@@ -25,7 +31,7 @@ from ensemblage.report._layout import (
     percent,
     plural,
 )
-from ensemblage.report._merged import merging_clause
+from ensemblage.report._n_clusters import merging_clause
 from ensemblage.report._profile import profile_section
 
 Summary = Mapping[str, Any]

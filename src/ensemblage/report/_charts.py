@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from ensemblage.plotting import PALETTE
-from ensemblage.plotting._axes import printable
-from ensemblage.plotting._colors import UNLABELLED_COLOR
+from ensemblage.plotting._axes import UNLABELLED_COLOR, printable
 from ensemblage.plotting._scatter import name_places
-from ensemblage.report._drawn import INK, LETTER, LINE, SOFT, line, nice_ticks, rect, svg, text, width_of
+from ensemblage.report._drawn import INK, LETTER, LINE, SOFT, line, nice_ticks, rect, room_for, svg, text
 
 _WIDTH, _HEIGHT, _LEFT, _TOP, _RIGHT, _BOTTOM = 376.0, 260.0, 52.0, 12.0, 10.0, 40.0
 """Of a chart and of its margins. On a phone (344 pixels) letters of 11 units are 10 pixels high."""
@@ -186,7 +185,7 @@ def agreement_svg(
     """The agreement of partitions, (p, p), with a strip for the consensus on top; up to 24 of them have their names."""
     p, is_named = len(matrix), len(names) <= 24
     shown = [printable(name) for name in names] if is_named else []
-    left = max([width_of("consensus" if strip is not None else "000"), *map(width_of, shown)]) + 8
+    left = max([room_for("consensus" if strip is not None else "000"), *map(room_for, shown)]) + 4
     side = max(_LEAST_SIDE, min(_SIDE, _WIDTH - left - 66))
     top, parts = 8.0, list[Markup]()
     if strip is not None:
@@ -229,7 +228,7 @@ def hierarchy_svg(merges: NDArray[np.float64], sizes: NDArray[Any], clusters: ND
         parts.append(Markup('<path d="M{}" fill="none" stroke="{}" stroke-width="1.2"/>').format(path, color))
     parts += frame.axes("", label, [])
     names = [f"{size:,.0f}" for size in np.asarray(sizes)[leaves].tolist()]
-    foot = frame.height - _BOTTOM + 3 + max(map(width_of, names)) + 14
+    foot = frame.height - _BOTTOM + 3 + LETTER * max(map(len, names)) + 18
     parts.append(text((_LEFT + width) / 2, foot, "objects in each branch", anchor="middle"))
     for i, name in enumerate(names):
         at = round(frame.across(10 * i + 5) + 4, 1)

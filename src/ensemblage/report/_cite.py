@@ -12,7 +12,7 @@ from ensemblage.base.validation import check_choice
 from ensemblage.choices._chooser import Chosen
 from ensemblage.consensus._method import METHODS, names_of
 from ensemblage.ranking import RANKERS
-from ensemblage.report._chosen import chosen_summary, names_of_weights
+from ensemblage.report._decided import chosen_summary, names_of_weights
 
 _DISTANCE, _INDEX = ("hornik2005",), ("desgraupes2013",)
 OF_RANKERS: Mapping[str, tuple[str, ...]] = MappingProxyType(

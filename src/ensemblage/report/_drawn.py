@@ -10,13 +10,11 @@ from markupsafe import Markup
 from ensemblage.plotting import PALETTE
 from ensemblage.plotting._axes import printable
 from ensemblage.plotting._profiles import level_colors
-from ensemblage.profiles._words import date_text, number_text, percent_text
+from ensemblage.profiles._effects import date_text, number_text, percent_text
 
 INK, SOFT, LINE = "#1f2328", "#57606a", "#d0d7de"
 _WIDTH, _ROW, _TITLE, _AXIS, LETTER = 300, 19, 24, 34, 6.4
 """Of a figure of rows: its width, the height of a row, of the title and of the axis; about the width of a letter."""
-_WIDE, _NARROW = "mwMW@%", "fijlrtI.,:;|'()[] -"
-"""Letters that are wider than most, and narrower ones."""
 _NAME, _GROUND = 84, 16
 """Widest name of a row, and what stands beside it."""
 _CELL_WIDTH, _CELL_HEIGHT, _WIDEST_NAME, _STRONG = 46, 18, 24, 2.0
@@ -32,9 +30,9 @@ _LEAST_NUMBERED = 7
 _ORANGE, _PURPLE = (179, 88, 6), (84, 39, 136)
 
 
-def width_of(name: str) -> float:
-    """The width of a text of 11 units in a wide font; others have less."""
-    return sum(10.8 if c in _WIDE else 4.5 if c in _NARROW else 8.3 if c.isupper() else 7.1 for c in name)
+def room_for(name: str) -> float:
+    """Units that a text is given: more for a capital, and some for a short name of wide letters."""
+    return LETTER * (len(name) + 0.2 * sum(map(str.isupper, name))) + 14
 
 
 def text(x: float, y: float, content: object, *, anchor: str = "start", color: str = INK, bold: bool = False) -> Markup:
@@ -138,7 +136,7 @@ def _stacked(stack: Mapping[str, Any], left: float, k: int) -> tuple[list[Markup
     x, y = left, _TITLE + _ROW * k + 16
     for level, color in zip(stack["levels"], colors, strict=True):
         name = "other" if level is None else printable(level, 22)
-        wide = 14 + width_of(name) + 10
+        wide = 14 + room_for(name)
         if x + wide > _WIDTH + 10 and x > left:
             x, y = left, y + 16
         parts += [rect(x, y - 9, 10, 10, color, _OUTLINE), text(x + 14, y, name)]
@@ -216,7 +214,7 @@ def _axis(
 def heat_map_svg(z: Sequence[Sequence[float | None]], variables: Sequence[Any], clusters: Sequence[Any]) -> Markup:
     """Standardised means of variables in clusters: orange above the mean of all, purple below, with numbers."""
     names = [printable(name, _WIDEST_NAME) for name in variables]
-    left = max(map(width_of, names), default=LETTER) + 10
+    left = max(map(room_for, names), default=LETTER) + 10
     width, top = left + _CELL_WIDTH * len(clusters), _CELL_HEIGHT + 4
     parts = []
     for c, cluster in enumerate(clusters):
@@ -298,7 +296,7 @@ def tree_svg(
     known = dict(enumerate(numbers or ()))
     ks, high, largest = sorted(labels), 54, 19
     called = {k: str(k) for k in ks} if names is None else names
-    left = max(34.0, max(map(width_of, called.values())) + 10)
+    left = max(34.0, max(map(room_for, called.values())) + 2)
     widest = max(len(np.unique(labels[k][labels[k] >= 0])) for k in ks)
     width = max(_WIDTH, left + 2 * largest * widest + 10)
     places, lines, circles = dict[int, dict[int, float]](), list[Markup](), list[Markup]()

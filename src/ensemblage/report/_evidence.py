@@ -26,9 +26,8 @@ from ensemblage.plotting._axes import printable
 from ensemblage.report._answer import is_without_structure
 from ensemblage.report._charts import bars_svg, hierarchy_svg
 from ensemblage.report._figure_data import symmetric_matrix
-from ensemblage.report._k_choice import clarity_sentence
-from ensemblage.report._layout import Picture, Section, Table, hand_drawn, number, percent, plural
-from ensemblage.report._svg import picture
+from ensemblage.report._layout import Picture, Section, Table, hand_drawn, number, percent, picture, plural
+from ensemblage.report._n_clusters import clarity_sentence
 
 Summary = Mapping[str, Any]
 

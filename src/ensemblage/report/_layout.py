@@ -1,15 +1,29 @@
-"""What a page is made of: sections of sentences, figures and tables, free of HTML."""
+"""What a page is made of, free of HTML: sections of sentences, figures and tables; and the page as one file.
 
+Figures are SVG: the same bytes for the same numbers, no ids that clash. The file loads nothing, and its policy forbids
+the network.
+"""
+
+import base64
+import hashlib
+import io
+import json
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cache
+from typing import TYPE_CHECKING, Any, cast
 
 from markupsafe import Markup
 
+from ensemblage._version import __version__
 from ensemblage.choices._chooser import candidate_named, candidate_text
 from ensemblage.plotting import PALETTE
-from ensemblage.plotting._axes import printable
-from ensemblage.plotting._colors import UNLABELLED_COLOR
+from ensemblage.plotting._axes import NO_METADATA, UNLABELLED_COLOR, figure_style, printable
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True)
@@ -172,3 +186,123 @@ def member_text(name: Any) -> str:
     """A partition in a sentence: in words where its name is a code of ours, else its name in quotes."""
     candidate = candidate_named(name)
     return f"“{printable(name, 60)}”" if candidate is None else candidate_text(candidate)
+
+
+# -- figures as SVG ----------------------------------------------------------------------------------------------------
+
+
+_NO_DATES: dict[str, Any] = dict.fromkeys(("Creator", "Producer", "CreationDate"))
+FORMATS = ("svg", "png", "pdf")
+_PAGE_STYLE = re.compile(r"<style type=.*?</style>", re.DOTALL)
+_TAG = re.compile(r"<[a-zA-Z][^>]*>")
+_ID = re.compile(r'\bid="([^"]*)"')
+_REFERENCE = re.compile(r'url\(#([^)]*)\)|href="#([^"]*)"')
+
+
+def picture(title: str, ax: "Axes", name: str, *sentences: str, more: Sequence[str] = ()) -> Picture:
+    """The ax's figure, with ids that start with ``name``, and what it says of these data."""
+    return Picture(title, to_svg(ax, name), sentences, more=more, name=name, figures={name: ax.figure})
+
+
+def to_svg(ax: "Axes", name: str, ground: str = "none") -> Markup:
+    """The ax's figure as an ``<svg>`` element whose ids start with ``name``; on no ground, as a page has its own."""
+    buffer, figure = io.StringIO(), cast("Figure", ax.figure)
+    with figure_style():
+        _lay_out(figure)
+        figure.savefig(buffer, format="svg", dpi=144, facecolor=ground, metadata=NO_METADATA)
+    text = buffer.getvalue()
+    text = _PAGE_STYLE.sub("", text[text.index("<svg") :])
+    used = {a or b for a, b in _REFERENCE.findall(text)}
+    # Matplotlib has escaped every text in it.
+    return Markup(_TAG.sub(lambda tag: _own_ids(tag.group(), name, used), text))
+
+
+def figure_bytes(figure: "Figure", name: str) -> bytes:
+    """The content of a file of a figure, on white; the same for the same numbers."""
+    buffer = io.BytesIO()
+    metadata: dict[str, Any] = {"svg": NO_METADATA, "png": {"Software": None}, "pdf": _NO_DATES}[name]
+    with figure_style():
+        figure.savefig(buffer, format=name, facecolor="white", metadata=metadata)
+    return buffer.getvalue()
+
+
+def _lay_out(figure: "Figure") -> None:
+    """Place the axes once: to save a figure that lays itself out would draw it twice."""
+    engine = figure.get_layout_engine()
+    if engine is not None:
+        engine.execute(figure)
+        figure.set_layout_engine(None)
+
+
+def _own_ids(tag: str, name: str, used: set[str]) -> str:
+    """Prefix the ids that something refers to, drop the others; text between tags is never touched."""
+    tag = _ID.sub(lambda m: f'id="{name}-{m[1]}"' if m[1] in used else "", tag)
+    return _REFERENCE.sub(lambda m: m.group().replace("#", f"#{name}-"), tag)
+
+
+# -- one file that loads nothing ---------------------------------------------------------------------------------------
+
+
+POLICY = (
+    "default-src 'none'; img-src data:; style-src 'unsafe-inline'; style-src-elem 'sha256-{style}'; "
+    "style-src-attr 'unsafe-inline'; script-src 'sha256-{script}'; base-uri 'none'; form-action 'none'"
+)
+"""Nothing is fetched or sent; of styles and scripts only those of the page itself. Figures have style attributes, which
+can do nothing of the kind. Browsers that know no ``style-src-elem`` go by ``style-src``."""
+
+
+def render_page(
+    title: str,
+    headline: str,
+    facts: Sequence[tuple[str, str]],
+    sections: Sequence[Section],
+    data: Mapping[str, Any] | None = None,
+    more: tuple[str, str] = ("", ""),
+) -> str:
+    """The page, as HTML.
+
+    ``data`` is what the page's script shows of single objects; without it there is nothing to search or to select.
+    ``more`` are rules and a script of a page of another kind, which follow those of all pages.
+    """
+    templates = _templates()
+    style, script = (
+        _inline(templates.get_template(name).render().strip() + f"\n{own}")
+        for name, own in zip(("style.css", "script.js"), more, strict=True)
+    )
+    return str(
+        templates.get_template("report.html").render(
+            title=title,
+            headline=headline,
+            facts=facts,
+            sections=sections,
+            version=__version__,
+            style=style,
+            script=script,
+            policy=POLICY.format(style=_digest(style), script=_digest(script)),
+            data=None if data is None else script_json(data),
+        )
+    )
+
+
+@cache
+def _templates() -> Any:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    return Environment(loader=PackageLoader("ensemblage.report"), autoescape=True, undefined=StrictUndefined)
+
+
+def _inline(text: str) -> Markup:
+    """What stands between the tags of a style or a script: a line at each end, as the policy's digest has it."""
+    return Markup(f"\n{text.strip()}\n")
+
+
+def _digest(text: str) -> str:
+    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def script_json(values: Mapping[str, Any]) -> Markup:
+    """JSON that can stand inside a script element: no text in it can end the element or begin a comment."""
+    text = json.dumps(values, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    for character in "<>&\u2028\u2029":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return Markup(text)

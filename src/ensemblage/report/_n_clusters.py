@@ -1,23 +1,31 @@
-"""How many clusters there are, and how stable each is: `choose_k` and `cluster_stability` on the page."""
+"""How many clusters there are, and how stable each is, on the page.
 
-from collections.abc import Iterator, Mapping
+The number is that of `choose_k`, of Monti's consensus clustering or of a hierarchy. A test may support no split between
+some clusters; the page shows the clusters with these merged.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 from markupsafe import Markup
 from numpy.typing import NDArray
+from sklearn.base import clone
 
 from ensemblage import plotting
+from ensemblage.base.random import task_seeds
+from ensemblage.base.text import some
 from ensemblage.choices._choice_records import KChoice
 from ensemblage.choices._monti_choice import MontiChoice
-from ensemblage.metrics import align_labels
+from ensemblage.consensus.evidence import Evidence, Lifetimes
+from ensemblage.labels.ensemble import Ensemble
+from ensemblage.metrics import align_labels, consensus_cdf, item_consensus
 from ensemblage.report._drawn import boxes_svg
-from ensemblage.report._layout import Cell, Picture, Section, Table, cluster_cell, number
+from ensemblage.report._layout import Cell, Picture, Section, Table, cluster_cell, number, picture, plural
 from ensemblage.report._ranking import short_repr
-from ensemblage.report._stability import monti_summary
-from ensemblage.report._svg import picture
-from ensemblage.stability import ClusterStability
+from ensemblage.stability import ClusterStability, MergedClusters
+from ensemblage.stability._records import p_text
 
 Summary = Mapping[str, Any]
 
@@ -235,3 +243,265 @@ def _jaccards_svg(found: Mapping[str, Any]) -> Markup:
 def _jaccards_figure(found: Mapping[str, Any]) -> Any:
     jaccard, names = np.array(found["jaccard"], dtype=np.float64), [row["cluster"] for row in found["table"]]
     return plotting.cluster_jaccards(jaccard, names=names).figure
+
+
+# -- Monti's consensus clustering --------------------------------------------------------------------------------------
+
+
+_MOST_ITEMS = 200
+_MOST_STEPS = 200
+
+
+def monti_summary(choice: MontiChoice | None, clusters: NDArray[Any]) -> dict[str, Any] | None:
+    """What the page shows of `choose_k_monti`; the objects' part only if the consensus has that number of clusters."""
+    if choice is None:
+        return None
+    alike = int(clusters.max(initial=-1)) + 1 == choice.best and len(choice.ensembles[choice.best]) == len(clusters)
+    return {
+        "best": choice.best,
+        "table": [row._asdict() for row in choice.table],
+        "cdfs": {str(k): _steps(*consensus_cdf(ensemble)) for k, ensemble in choice.ensembles.items()},
+        "items": _items(item_consensus(choice.ensembles[choice.best], clusters), clusters) if alike else None,
+    }
+
+
+def _steps(values: NDArray[np.float64], cdf: NDArray[np.float64]) -> list[list[float]]:
+    """A staircase of at most so many steps: of each step's values the last."""
+    places = np.unique(np.linspace(0, len(values) - 1, min(len(values), _MOST_STEPS)).round().astype(np.int64))
+    return [values[places].round(4).tolist(), cdf[places].round(4).tolist()]
+
+
+def _items(consensus: NDArray[np.float64], clusters: NDArray[Any]) -> dict[str, Any]:
+    known = np.flatnonzero((clusters >= 0) & np.isfinite(consensus).all(axis=1))
+    order = known[np.lexsort((-consensus[known, clusters[known]], clusters[known]))]
+    drawn = order[np.linspace(0, len(order) - 1, min(len(order), _MOST_ITEMS)).round().astype(np.int64)]
+    return {"percent": np.round(100 * consensus[drawn]).astype(int).tolist(), "clusters": clusters[drawn].tolist()}
+
+
+def monti_sentence(found: Mapping[str, Any]) -> str:
+    """The number that was chosen, and why, as a sentence."""
+    row = next(row for row in found["table"] if row["k"] == found["best"])
+    if row["p_value"] is None:
+        return f"{row['k']} clusters leave {number(row['pac'])} of the pairs ambiguous, the least."
+    return (
+        f"{row['k']} clusters leave {number(row['pac'])} of the pairs ambiguous, against "
+        f"{number(row['reference_pac'])} in data without clusters (p = {row['p_value']:.3g})."
+    )
+
+
+def stability_section(summary: Summary) -> Section | None:
+    """The numbers of clusters compared, and each object's place."""
+    found = summary.get("stability")
+    if not found:
+        return None
+    columns = ["Clusters", "Ambiguous pairs", "Without clusters", "Stability index", "p", "p (beta)", "Area", "Growth"]
+    keys = ["pac", "reference_pac", "rcsi", "p_value", "p_value_beta", "area", "delta_area"]
+    rows = [[str(row["k"]), *(number(row[key]) for key in keys)] for row in found["table"]]
+    table = Table("Numbers of clusters", columns, rows, text=())
+    return Section("How many clusters are stable?", [monti_sentence(found)], list(_monti_pictures(found)), [table])
+
+
+def _monti_pictures(found: Mapping[str, Any]) -> Iterator[Picture]:
+    best, items = found["best"], found["items"]
+    pac, reference, growth = (
+        {row["k"]: row[name] for row in found["table"]} for name in ("pac", "reference_pac", "delta_area")
+    )
+    ax = plotting.stability_curves(pac, None if None in reference.values() else reference, n_clusters=best)
+    sentence = (
+        "Parts of the objects were clustered again and again. A pair is ambiguous if it is sometimes together and "
+        "sometimes apart. The share of such pairs falls with the number of clusters even without any: what counts "
+        "is how far it lies below the line of data without clusters."
+    )
+    yield picture("Ambiguous pairs", ax, "ambiguity", sentence)
+    ax = plotting.consensus_cdfs({int(k): (values, cdf) for k, (values, cdf) in found["cdfs"].items()}, n_clusters=best)
+    sentence = "Share of the pairs that are together at most so often. A stable number has a curve flat in the middle."
+    yield picture("How often pairs are together", ax, "cdfs", sentence)
+    sentence = (
+        "Growth of the area under these curves from one number to the next (the first: the area). It ends after the "
+        "true number; its largest value means nothing."
+    )
+    yield picture("What one cluster more adds", plotting.delta_areas(growth, n_clusters=best), "growth", sentence)
+    if items:
+        ax = plotting.item_consensus_bars(np.array(items["percent"]) / 100, items["clusters"], most=_MOST_ITEMS)
+        sentence = (
+            "A bar per object (an even choice of them): how often it is together with the members of each cluster. "
+            "Bars of one colour are sure."
+        )
+        yield picture("How stable each object's place is", ax, "items", sentence)
+
+
+# -- the number that a hierarchy gives ---------------------------------------------------------------------------------
+
+
+_MOST_ALTERNATIVES = 15
+_CLEAR, _FAIR = 2.0, 1.2
+_LEAST_TO_HALVE, _MOST_OBJECTS = 8, 10_000
+
+
+def choice_of_k(
+    records: Sequence[Evidence], ensemble: Ensemble, consensus: Any, n_refits: int, random_state: Any
+) -> dict[str, Any] | None:
+    """The numbers of clusters that live longest in the consensus's hierarchy, and those that half an ensemble gives.
+
+    None if the consensus has no lifetimes.
+    """
+    record = next((record for record in records if isinstance(record, Lifetimes)), None)
+    if record is None:
+        return None
+    lives, asked = record.lifetimes, record.n_clusters
+    longest = sorted(lives, key=lambda k: -lives[k])[:_MOST_ALTERNATIVES]
+    return {
+        "found": asked is None,
+        "asked": None if asked is None else int(asked),
+        "lifetimes": [[int(k), float(lives[k])] for k in longest],
+        "halves": _choices_of_halves(ensemble, consensus, n_refits, random_state) if asked is None else [],
+    }
+
+
+def _choices_of_halves(ensemble: Ensemble, consensus: Any, n_refits: int, random_state: Any) -> list[int]:
+    """The number that the method finds in random halves of the partitions, on a sample of the objects."""
+    n, p = ensemble.shape
+    if p < _LEAST_TO_HALVE or not n_refits:
+        return []
+    random = np.random.RandomState(task_seeds(random_state, 1)[0])
+    weights = np.asarray(consensus._weights)
+    halves = [np.sort(random.choice(p, (p + 1) // 2, replace=False)) for _ in range(n_refits)]
+    found = []
+    try:
+        sample = ensemble if n <= _MOST_OBJECTS else ensemble[np.sort(random.choice(n, _MOST_OBJECTS, replace=False))]
+        for half in halves:
+            model = clone(consensus).set_params(weights=weights[half]).fit(sample.select(half))
+            if not model.lifetimes_:  # no partition of three clusters: nothing to choose from
+                return []
+            found.append(int(model.n_clusters_))
+    except ValueError:  # half of them is too little: nothing labelled
+        return []
+    return found
+
+
+def clarity_sentence(choice: Mapping[str, Any], n_clusters: int, is_structured: bool = True) -> str:
+    """The longest lifetime against the second longest, as a sentence; and how many clusters of it have objects.
+
+    Where structure was looked for and not found, no number is called clear.
+    """
+    verdict, halves = _verdict(choice, n_clusters, is_structured), choice["halves"]
+    if not halves:
+        return verdict
+    n_alike = halves.count(n_clusters)
+    give = "gives" if n_alike == 1 else "give"
+    return f"{verdict} {n_alike} of {len(halves)} random halves of the partitions {give} {n_clusters}, too."
+
+
+def _verdict(choice: Mapping[str, Any], n_clusters: int, is_structured: bool) -> str:
+    k, life = choice["lifetimes"][0]
+    if not choice["found"] or n_clusters == k:
+        return _longest_against_second(choice, is_structured)
+    are = "is" if n_clusters == 1 else "are"
+    return (
+        f"{k} clusters live longest ({number(life)}), but only {n_clusters} of them {are} the most likely one of any "
+        f"object: {plural(n_clusters, 'cluster')}, and no clear choice."
+    )
+
+
+def _longest_against_second(choice: Mapping[str, Any], is_structured: bool) -> str:
+    (k, life), *others = choice["lifetimes"]
+    if not others:
+        return f"{k} clusters is the only number that the hierarchy offers."
+    second, shorter = others[0]
+    if life <= 0:
+        return "No number stands out."
+    if shorter <= 0:
+        return f"{k} clusters is the only number with a lifetime ({number(life)})."
+    ratio = life / shorter
+    lives = f"{k} clusters live {ratio:.3g} times as long as the next best, {second} ({number(life)} against "
+    if not is_structured:
+        return f"{lives}{number(shorter)}). This compares numbers; it does not show that there are clusters."
+    verdict = "a clear choice" if ratio >= _CLEAR else "a fair choice" if ratio >= _FAIR else "a close call"
+    return f"{lives}{number(shorter)}): {verdict}."
+
+
+# -- clusters that no test keeps apart ---------------------------------------------------------------------------------
+
+
+LIMITS = (
+    "Each split was tested along the line between the means of its sides, on objects that did not choose the line. "
+    "Clusters that no straight line separates, as rings or spirals, are not supported by such a test; nor are clusters "
+    "that lie near each other. Compare the clusters before and after with what is known of the objects."
+)
+
+
+def merged_summary(merged: Any) -> dict[str, Any] | None:
+    """What the page shows of `merge_unsupported`."""
+    if merged is None:
+        return None
+    if not isinstance(merged, MergedClusters):
+        raise TypeError(
+            "merged of report must be what merge_unsupported returned. "
+            f"Got {short_repr(merged)}. Give that, or leave it out."
+        )
+    return {
+        "sentence": merged.sentence,
+        "n_before": merged.support.n_clusters,
+        "n_after": len(merged.groups),
+        "reasons": merged.reasons,
+        "note": merged.support.note,
+        "groups": [list(map(str, group)) for group in merged.groups],
+        "sizes": merged.sizes,
+        "splits": [
+            {
+                "left": list(map(str, row.left)),
+                "right": list(map(str, row.right)),
+                "n": row.n,
+                "p_value": None if row.p_value != row.p_value else row.p_value,
+                "level": row.level,
+                "verdict": row.verdict,
+            }
+            for row in merged.support.table
+        ],
+    }
+
+
+def merging_clause(summary: Summary) -> str:
+    """How many clusters of how many are left, "" where all stay."""
+    found = summary.get("merged")
+    if not found:
+        return ""
+    before, after = sum(map(len, found["groups"])), len(found["groups"])
+    return f"merging leaves {after:,} of {before:,}" if after < before else ""
+
+
+def _group_text(group: list[str], found: Mapping[str, Any]) -> str:
+    """The clusters of a group, or that it has all."""
+    return f"all {len(group)}" if len(found["groups"]) == 1 < len(group) else some(group)
+
+
+def merged_section(summary: Summary) -> Section | None:
+    """What was merged and why."""
+    found = summary.get("merged")
+    if not found:
+        return None
+    splits = [
+        [
+            some(row["left"]),
+            some(row["right"]),
+            f"{row['n']:,}",
+            "–" if row["p_value"] is None else p_text(row["p_value"]).removeprefix("= "),
+            number(row["level"], 4),
+            row["verdict"],
+        ]
+        for row in found["splits"]
+    ]
+    after = [
+        [_group_text(group, found), f"{size:,}", "merged" if len(group) > 1 else "as before"]
+        for group, size in zip(found["groups"], found["sizes"], strict=True)
+    ]
+    left_out = any(row["verdict"] == "not tested" for row in found["splits"])
+    note = "Not tested: splits of clusters that had been merged before." * left_out
+    tables = [
+        Table("After", ["Clusters before", "Objects", "Change"], after, text=(0, 2)),
+        Table("Splits", ["Clusters", "Split from", "Objects", "p", "Level", "Verdict"], splits, note, text=(0, 1, 5)),
+    ]
+    notes = [note for note in (found.get("note"), LIMITS) if note]
+    return Section(
+        "Which splits does a linear test support?", [found["sentence"], *found["reasons"], *notes], [], tables
+    )

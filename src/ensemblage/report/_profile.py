@@ -15,9 +15,9 @@ from ensemblage.base.text import listing
 from ensemblage.plotting._axes import printable
 from ensemblage.plotting._profiles import variable_panels
 from ensemblage.profiles import Profile, profile
-from ensemblage.profiles._summary import profile_summary
+from ensemblage.profiles._effects import NOTHING, value_text
+from ensemblage.profiles._record import profile_summary
 from ensemblage.profiles._tree import Rule, Rules
-from ensemblage.profiles._words import NOTHING, value_text
 from ensemblage.report._drawn import heat_map_svg, panel_svg
 from ensemblage.report._layout import Cell, Picture, Section, Table, cluster_cell, number, plural
 from ensemblage.report._ranking import short_repr

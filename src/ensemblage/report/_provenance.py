@@ -10,11 +10,10 @@ from ensemblage.consensus import METHODS
 from ensemblage.consensus.kmeans._kcc import NUMBER
 from ensemblage.io._encoding import GAPS, KNOWN_CLASSES
 from ensemblage.plotting._axes import printable
-from ensemblage.report._chosen import families_text, rated_numbers, views_text
 from ensemblage.report._cite import cite
+from ensemblage.report._decided import families_text, plan_section, rated_numbers, views_text
 from ensemblage.report._layout import CopyText, Section, Table, percent, plural, weight_text
 from ensemblage.report._object_table import FEW, may_show_objects
-from ensemblage.report._plan import plan_section
 
 Summary = Mapping[str, Any]
 

@@ -1,23 +1,36 @@
-"""The partitions in the order of their rankings: scores, and what DISCOTEC compares them with."""
+"""The partitions in the order of their rankings, what DISCOTEC compares them with, and their scores against classes."""
 
 import inspect
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
 from ensemblage import plotting
+from ensemblage.labels.ensemble import Ensemble
+from ensemblage.labels.threads import parallel_map
 from ensemblage.metrics import INTERNAL_INDICES
+from ensemblage.metrics._agreement import agreement_with
 from ensemblage.plotting._axes import printable
 from ensemblage.ranking import AverageAgreement, AverageDistance, Discotec, InternalIndex
 from ensemblage.ranking._base import BaseRanker
 from ensemblage.report._charts import association_svg, ranks_svg
 from ensemblage.report._figure_data import nan_array, symmetric_matrix
-from ensemblage.report._layout import Picture, Section, Table, hand_drawn, member_text, number, percent, weight_text
-from ensemblage.report._svg import picture
+from ensemblage.report._layout import (
+    Picture,
+    Section,
+    Table,
+    hand_drawn,
+    member_text,
+    number,
+    percent,
+    picture,
+    plural,
+    weight_text,
+)
 
 Summary = Mapping[str, Any]
 
@@ -213,3 +226,89 @@ def _members(summary: Summary) -> Table:
 def lower_triangle(matrix: NDArray[np.float64]) -> list[list[float | None]]:
     """Rows of the lower triangle, diagonal included, with three decimals."""
     return [[finite_or_none(value, 3) for value in row[: i + 1]] for i, row in enumerate(matrix.tolist())]
+
+
+# -- known classes -----------------------------------------------------------------------------------------------------
+
+
+_MOST_ENTRIES_FOR_AMI = 500_000
+
+
+class Comparison(NamedTuple):
+    """How near the consensus and its members come to known classes."""
+
+    scores: dict[str, Any]
+    """For ``ari``, ``ami`` and ``nmi``: the consensus, and mean, sd and best of the members."""
+    members: NDArray[np.float64]
+    """(p,) adjusted Rand index of each member; NaN where it shares no object with the classes."""
+
+
+def compare_with_truth(ensemble: Ensemble, labels: NDArray[Any], truth: ArrayLike) -> Comparison:
+    """Adjusted Rand index, adjusted and normalized mutual information with known classes.
+
+    The members' adjusted mutual information, which takes as long as everything else together, is left out (None) when
+    n p is above 5·10⁵.
+    """
+    consensus = Ensemble.from_partitions([labels])
+    members = agreement_with(ensemble, truth, "ari")
+    ari = agreement_with(consensus, truth, "ari")[0]
+    ami_of_members = _ami(ensemble, truth) if ensemble.codes.size <= _MOST_ENTRIES_FOR_AMI else np.array([np.nan])
+    scores: dict[str, Any] = {
+        "ari": _score_summary(ari, members),
+        "ami": _score_summary(_ami(consensus, truth)[0], ami_of_members),
+        "nmi": _score_summary(agreement_with(consensus, truth, "nmi")[0], agreement_with(ensemble, truth, "nmi")),
+    }
+    scores["ari"]["n_worse"] = int((members < ari).sum())
+    return Comparison(scores, members)
+
+
+def _score_summary(consensus: float, members: NDArray[np.float64]) -> dict[str, float | None]:
+    known = members[~np.isnan(members)]
+    sd = known.std(ddof=1) if len(known) > 1 else np.nan
+    mean, best = (known.mean(), known.max()) if len(known) else (np.nan, np.nan)
+    return {
+        "consensus": finite_or_none(consensus),
+        "mean": finite_or_none(mean),
+        "sd": finite_or_none(sd),
+        "best": finite_or_none(best),
+    }
+
+
+def _ami(ensemble: Ensemble, truth: ArrayLike) -> NDArray[np.float64]:
+    """(p,) adjusted mutual information of each partition with the classes, on the objects that both label."""
+    from sklearn.metrics import adjusted_mutual_info_score
+
+    classes = Ensemble.from_partitions([truth])
+    known = classes.codes[:, 0] < classes.n_clusters[0]
+
+    def score(j: int) -> float:
+        both = known & (ensemble.codes[:, j] < ensemble.n_clusters[j])
+        codes = classes.codes[both, 0], ensemble.codes[both, j]
+        return float(adjusted_mutual_info_score(*codes)) if both.any() else np.nan
+
+    return np.array(parallel_map(score, range(ensemble.shape[1])))
+
+
+def truth_section(summary: Summary) -> Section | None:
+    """How near the consensus and its members come to the classes, in words and as a table."""
+    if not summary["truth"]:
+        return None
+    ari = summary["truth"]["ari"]
+    sentences = [
+        (
+            f"The adjusted Rand index (1 = equal, about 0 = unrelated) between the consensus and the known classes is "
+            f"{number(ari['consensus'])}. Its members reach {number(ari['mean'])} ± {number(ari['sd'])}, the best of "
+            f"them {number(ari['best'])}."
+        ),
+        (
+            f"The consensus is closer to the classes than {ari['n_worse']:,} of the "
+            f"{plural(summary['data']['n_partitions'], 'partition')}. The classes were not used to find it."
+        ),
+    ]
+    names = {"ari": "Adjusted Rand index", "ami": "Adjusted mutual information", "nmi": "Normalized mutual information"}
+    rows = [
+        [name, *(number(summary["truth"][key][column]) for column in ("consensus", "mean", "sd", "best"))]
+        for key, name in names.items()
+    ]
+    table = Table("", ["Measure", "Consensus", "Mean of members", "sd", "Best"], rows, wide=True)
+    return Section("Compared with the known classes", sentences, tables=[table])

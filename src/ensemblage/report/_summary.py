@@ -1,4 +1,7 @@
-"""A finished analysis as a dict of plain numbers and strings."""
+"""A finished analysis as a dict of plain numbers and strings.
+
+Clusters have the numbers that people know them by, those of ``labels.csv``.
+"""
 
 import platform
 import re
@@ -23,10 +26,7 @@ from ensemblage.metrics import cluster_density, membership_entropy
 from ensemblage.metrics._agreement import agreement_matrix, agreement_with, weighted_mean
 from ensemblage.plotting._clusters import confidence_quantiles
 from ensemblage.report._answer import headline
-from ensemblage.report._certainty import ObjectCertainty, between_cluster_share
-from ensemblage.report._chosen import chosen_summary
-from ensemblage.report._cluster_numbers import numbers_of, renumber_clusters
-from ensemblage.report._decided import left_out_summary
+from ensemblage.report._decided import chosen_summary, left_out_summary, plan_summary
 from ensemblage.report._evidence import drawable_record
 from ensemblage.report._figure_data import (
     Features,
@@ -36,18 +36,34 @@ from ensemblage.report._figure_data import (
     point_data,
     point_sample,
 )
-from ensemblage.report._k_choice import choice_of_k
-from ensemblage.report._merged import merged_summary
-from ensemblage.report._methods import method_summary
-from ensemblage.report._modes import mode_summary, points_by_story
-from ensemblage.report._n_clusters import cluster_stability_summary, k_choice_summary, points_by_number
-from ensemblage.report._object_table import object_table
-from ensemblage.report._other_numbers import HIERARCHY, K_MEANS, compared_numbers, other_numbers, other_numbers_summary
-from ensemblage.report._plan import plan_summary
+from ensemblage.report._n_clusters import (
+    choice_of_k,
+    cluster_stability_summary,
+    k_choice_summary,
+    merged_summary,
+    points_by_number,
+)
+from ensemblage.report._object_table import ObjectCertainty, between_cluster_share, object_table
+from ensemblage.report._other_answers import (
+    HIERARCHY,
+    K_MEANS,
+    compared_numbers,
+    method_summary,
+    mode_summary,
+    other_numbers,
+    other_numbers_summary,
+    points_by_story,
+)
 from ensemblage.report._profile import profile_for_page
 from ensemblage.report._provenance import references_of
-from ensemblage.report._ranking import finite_or_none, lower_triangle, parameter_text, ranking_summary, short_repr
-from ensemblage.report._truth import compare_with_truth
+from ensemblage.report._ranking import (
+    compare_with_truth,
+    finite_or_none,
+    lower_triangle,
+    parameter_text,
+    ranking_summary,
+    short_repr,
+)
 
 FORMAT = 1
 """Changes when a page can no longer be made of an older summary."""
@@ -482,3 +498,44 @@ def _versions() -> dict[str, str]:
         except PackageNotFoundError:
             continue
     return found
+
+
+# -- the numbers that people know clusters by --------------------------------------------------------------------------
+
+
+_OF_CLUSTERS = frozenset({"cluster", "runner_up"})
+"""Keys of the number of a cluster, or of a list of them; "clusters", where it is one."""
+_BY_THEMSELVES = frozenset({"profile", "found_again", "merged", "evidence", "number", "stability", "other_numbers"})
+"""Parts whose clusters have their names already, or are columns."""
+
+
+def numbers_of(consensus: Any) -> list[int] | None:
+    """Number of each cluster, ascending; None where they count from 0."""
+    numbers = getattr(consensus, "cluster_numbers_", None)
+    return None if numbers is None or np.array_equal(numbers, np.arange(len(numbers))) else numbers.tolist()
+
+
+def renumber_clusters(summary: dict[str, Any], numbers: list[int] | None) -> dict[str, Any]:
+    """The summary with ``numbers`` for the places of clusters."""
+    if numbers is None:
+        return summary
+    known = dict(enumerate(numbers))
+
+    def named(value: Any) -> Any:
+        if isinstance(value, list):
+            return [named(one) for one in value]
+        return known.get(value, value) if isinstance(value, int) else renamed(value)
+
+    def renamed(part: Any) -> Any:
+        if isinstance(part, Mapping):
+            return {
+                key: named(value) if key in _OF_CLUSTERS or _are_numbers(key, value) else renamed(value)
+                for key, value in part.items()
+            }
+        return [renamed(one) for one in part] if isinstance(part, list) else part
+
+    return {key: value if key in _BY_THEMSELVES else renamed(value) for key, value in summary.items()}
+
+
+def _are_numbers(key: str, value: Any) -> bool:
+    return key == "clusters" and isinstance(value, list) and all(isinstance(one, int) for one in value)

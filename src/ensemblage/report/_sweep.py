@@ -13,9 +13,19 @@ from ensemblage.metrics._certainty import VERDICTS
 from ensemblage.plotting._axes import printable
 from ensemblage.plotting._clusters import confidence_boxes, confidence_quantiles
 from ensemblage.report._answer import TERMS
-from ensemblage.report._layout import Cell, Picture, Section, Table, cluster_cell, is_full, number, percent, plural
-from ensemblage.report._page import render_page
-from ensemblage.report._svg import picture
+from ensemblage.report._layout import (
+    Cell,
+    Picture,
+    Section,
+    Table,
+    cluster_cell,
+    is_full,
+    number,
+    percent,
+    picture,
+    plural,
+    render_page,
+)
 
 Summary = Mapping[str, Any]
 

@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 
 from ensemblage.io import Preprocessor
 from ensemblage.plotting import PALETTE
-from ensemblage.plotting._colors import UNLABELLED_COLOR
-from ensemblage.report._layout import CopyText, Picture, Section, Table, plural, text_table
-from ensemblage.report._page import render_page
+from ensemblage.plotting._axes import UNLABELLED_COLOR
+from ensemblage.report._layout import CopyText, Picture, Section, Table, plural, render_page, text_table
 from ensemblage_lab.benchmark._board import PLAIN, SETTINGS, TIE, bootstrap, name_of
 from ensemblage_lab.benchmark._entries import FORMER, OWN
 from ensemblage_lab.benchmark._generated import GENERATED

@@ -20,10 +20,8 @@ from ensemblage._version import __version__
 from ensemblage.base.atomic import atomic_write
 from ensemblage.base.text import markdown_table, write_csv, write_text
 from ensemblage.plotting import PALETTE
-from ensemblage.plotting._style import figure_style
-from ensemblage.report._layout import Picture, Section, Table, plural, text_table
-from ensemblage.report._page import render_page
-from ensemblage.report._svg import to_svg
+from ensemblage.plotting._axes import figure_style
+from ensemblage.report._layout import Picture, Section, Table, plural, render_page, text_table, to_svg
 from ensemblage_lab._figures import clusterings, draw_ranking
 from ensemblage_lab.benchmark._board import Board, Comparison, Line, Loss, Scope, name_of
 from ensemblage_lab.benchmark._entries import FEATURES

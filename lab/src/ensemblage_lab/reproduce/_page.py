@@ -9,9 +9,7 @@ from markupsafe import Markup, escape
 
 from ensemblage.base.text import listing
 from ensemblage.report._layout import Cell as ShownCell
-from ensemblage.report._layout import ClusterCell, Picture, Section, Table, plural, text_table
-from ensemblage.report._page import render_page
-from ensemblage.report._svg import to_svg
+from ensemblage.report._layout import ClusterCell, Picture, Section, Table, plural, render_page, text_table, to_svg
 from ensemblage_lab._figures import Panel
 from ensemblage_lab.reproduce._cells import DIFFERS, NOISE_RULE, UNKNOWN, WITHIN, Cell, counts, ordered
 from ensemblage_lab.reproduce._paper import FAILS, HOLDS, UNTESTED, Claim, Paper, Shown

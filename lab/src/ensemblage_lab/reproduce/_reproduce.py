@@ -17,9 +17,8 @@ from ensemblage.base.options import Message, Option
 from ensemblage.base.text import write_text
 from ensemblage.base.validation import check_whole, format_value
 from ensemblage.labels.threads import thread_count
-from ensemblage.plotting._style import figure_style
-from ensemblage.report._layout import plural
-from ensemblage.report._svg import to_svg
+from ensemblage.plotting._axes import figure_style
+from ensemblage.report._layout import plural, to_svg
 from ensemblage_lab._methods import kind_of
 from ensemblage_lab._runner import open_store
 from ensemblage_lab._store import Store

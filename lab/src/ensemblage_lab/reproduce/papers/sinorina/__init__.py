@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ensemblage.plotting._axes import new_axes, remove_frame
-from ensemblage.plotting._colors import PALETTE
+from ensemblage.plotting._axes import PALETTE, new_axes, remove_frame
 from ensemblage.report._layout import plural
 from ensemblage_lab.reproduce.papers import (
     Cell,

@@ -1,6 +1,6 @@
 """Every block of Python and every command of README and documents is run as it stands, page by page.
 
-docs/SINGLE_CELLS.md has a test of its own; CONTRIBUTING says how a clone is set up, which these tests stand in.
+CONTRIBUTING says how a clone is set up, which these tests stand in.
 """
 
 import contextlib
@@ -10,22 +10,25 @@ import shlex
 import shutil
 import sys
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
+from types import ModuleType, SimpleNamespace
 
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
+from sklearn.datasets import load_wine, make_blobs
+from sklearn.metrics import adjusted_rand_score
 from sklearn.neighbors import kneighbors_graph
+from strategies import neighbour_graph
+from texts import DOCS, DOCUMENTS, README, ROOT, SITE_PAGES, flat, texts_of
 
-from ensemblage import metrics
+from ensemblage import ConsensusClustering, metrics
 from ensemblage.cli import main
 
-ROOT = Path(__file__).parents[1]
-DOCS = ROOT / "docs"
 BLOCK = re.compile(r"^```(\{code-cell\} python|python|sh)\n(.*?)^```", flags=re.DOTALL | re.MULTILINE)
-ELSEWHERE = {"SINGLE_CELLS.md"}
 LEFT_OUT = {
     "ensemblage reproduce ohl --quick --data DIR -o out": "its data sets are not in the repository",
     "ensemblage reproduce all --quick --data DIR -o out": "its data sets are not in the repository",
@@ -38,15 +41,8 @@ OF_A_CLONE = {"git": "wants a network", "cd": "into the clone", "python3": "an e
               "docker": "wants a container"}  # fmt: skip
 
 
-def texts():
-    pages = [ROOT / "README.md", *DOCS.glob("*.md"), *DOCS.joinpath("default").glob("*.md")]
-    pages += [path for path in DOCS.joinpath("site").rglob("*.md") if "api" not in path.parts]
-    return {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for path in sorted(pages)}
-
-
-TEXTS = texts()
-PAGES = {name: text for name, text in TEXTS.items() if BLOCK.search(text) and Path(name).name not in ELSEWHERE}
-
+TEXTS = {"README.md": README, **DOCUMENTS, **texts_of(DOCS.glob("default/*.md")), **SITE_PAGES}
+PAGES = {name: text for name, text in TEXTS.items() if BLOCK.search(text)}
 ROWS = re.findall(r"^\| `(ensemblage [^`]+)` \|", TEXTS["docs/site/howto/commands.md"], flags=re.MULTILINE)
 
 
@@ -56,18 +52,27 @@ def numbers(n):
     return (random.normal(size=(n, 5)) + 4 * random.integers(0, 3, n)[:, np.newaxis]).astype(np.float32)
 
 
-def table(name, n=120):
-    frame = pd.DataFrame(numbers(n), columns=list("abcde"), index=[f"row{i}" for i in range(n)])
-    frame.to_csv(name, index_label="id")
-
-
 def labels(n=120):
     random = np.random.default_rng(0)
     return random.integers(0, 24, (n, 20)) // random.integers(1, 8, 20)
 
 
-def ensemble(name):
-    pd.DataFrame(labels()).add_prefix("run").to_csv(name, index=False)
+def files_of_the_reader():
+    """What pages and commands take to be there, in the folder of the test."""
+    random = np.random.default_rng(0)
+    frame = pd.DataFrame(numbers(120), columns=list("abcde"), index=[f"row{i}" for i in range(120)])
+    moved, mean = random.random((600, 40)) < 0.1, np.full((200, 10), 5)
+    mean[:100, :3] = 20
+    frame.to_csv("data.csv", index_label="id")
+    frame[:5].to_csv("new.csv", index_label="id")
+    for name in ("labels.csv", "ensemble.csv"):
+        pd.DataFrame(labels()).add_prefix("run").to_csv(name, index=False)
+    near = kneighbors_graph(numbers(120), 5).nonzero()
+    pd.DataFrame(np.transpose(near)).to_csv("edges.csv", index=False, header=False)
+    drawn = np.where(moved, random.integers(0, 3, (600, 40)), np.arange(40) % 3)
+    pd.DataFrame(drawn).add_prefix("V").to_csv("draws.csv")
+    counts = random.negative_binomial(5, 5 / (5 + mean))
+    pd.DataFrame(counts).add_prefix("gene").to_csv("counts.csv", index=False)
 
 
 def cells(name):
@@ -79,39 +84,12 @@ def cells(name):
     adata.write_h5ad(name)
 
 
-def edges(name):
-    pd.DataFrame(np.transpose(kneighbors_graph(numbers(120), 5).nonzero())).to_csv(name, index=False, header=False)
-
-
-def draws(name, n=600):
-    random = np.random.default_rng(0)
-    moved = random.random((n, 40)) < 0.1
-    pd.DataFrame(np.where(moved, random.integers(0, 3, (n, 40)), np.arange(40) % 3)).add_prefix("V").to_csv(name)
-
-
-def counts(name):
-    random = np.random.default_rng(0)
-    mean = np.where((np.arange(200) < 100)[:, None] & (np.arange(10) < 3), 20, 5)
-    pd.DataFrame(random.negative_binomial(5, 5 / (5 + mean))).add_prefix("gene").to_csv(name, index=False)
-
-
 def run(name):
-    table("data.csv")
     shell(f"ensemblage run data.csv -k 3 -o {Path(name).parts[0]}")
 
 
-FILES = {
-    "data.csv": table,
-    "new.csv": partial(table, n=5),
-    "ensemble.csv": ensemble,
-    "cells.h5ad": cells,
-    "edges.csv": edges,
-    "out": run,
-    "a/labels.csv": run,
-    "b/labels.csv": run,
-    "draws.csv": draws,
-}
-"""What the commands of the shell's page read."""
+MADE = {"cells.h5ad": cells, "out": run, "a/labels.csv": run, "b/labels.csv": run}
+"""What commands of the shell's page read beside these files."""
 
 
 def big(names, patch):
@@ -136,6 +114,36 @@ def laboratory(*_):
     pytest.importorskip("ensemblage_lab", reason="the laboratory is not installed")
 
 
+SCANPY = all(map(find_spec, ("scanpy", "igraph")))
+
+
+def scanpy(names, patch):
+    """Where it is not installed, as much of it as docs/SINGLE_CELLS.md uses."""
+    anndata, networkx = pytest.importorskip("anndata"), pytest.importorskip("networkx")
+    pytest.importorskip("graspologic_native", reason="the extra graphs is not installed")
+
+    def some_cells():
+        X, kind = make_blobs(200, centers=6, n_features=8, random_state=0)
+        obs = pd.DataFrame({"bulk_labels": pd.Categorical([f"kind {k}" for k in kind]), "n_counts": X[:, 0]})
+        obs.index = [f"cell{i}" for i in range(200)]
+        adata = anndata.AnnData(X.astype(np.float32), obs=obs, obsm={"X_pca": X})
+        adata.obsp["connectivities"] = neighbour_graph(X, 14)
+        return adata
+
+    def leiden(adata, resolution, key_added, **options):
+        graph = networkx.from_scipy_sparse_array(adata.obsp["connectivities"])
+        groups = networkx.community.louvain_communities(graph, resolution=resolution, seed=0)
+        number = {node: str(c) for c, group in enumerate(groups) for node in group}
+        adata.obs[key_added] = pd.Categorical([number[node] for node in range(adata.n_obs)])
+
+    module = ModuleType("scanpy")
+    module.datasets = SimpleNamespace(pbmc68k_reduced=some_cells)
+    module.tl = SimpleNamespace(leiden=leiden)
+    module.pl = SimpleNamespace(umap=lambda adata, color, show: [adata.obs[name] for name in color])
+    if not SCANPY:
+        patch.setitem(sys.modules, "scanpy", module)
+
+
 def toy(names, patch):
     laboratory()
     shutil.copytree(ROOT / "lab" / "tests" / "toy", "lab/tests/toy")
@@ -144,28 +152,63 @@ def toy(names, patch):
 
 BEFORE = {
     "docs/SCALE.md": big,
-    "docs/site/from_r.md": lambda *_: ensemble("labels.csv"),
+    "docs/SINGLE_CELLS.md": scanpy,
     "docs/site/howto/add_paper.md": toy,
-    "docs/site/howto/draws.md": lambda *_: draws("draws.csv"),
-    "docs/site/howto/choose_k.md": lambda *_: table("data.csv"),
     "docs/site/howto/page.md": lambda *_: run("out"),
     "docs/site/howto/submit_method.md": laboratory,
-    "docs/site/howto/splits.md": lambda *_: (table("data.csv"), ensemble("labels.csv"), counts("counts.csv")),
     "docs/site/tutorials/ten_million.md": ten_million,
 }
-"""What a page takes to be there: the reader's files, names and cluster of machines."""
+"""What a page takes to be there beside the reader's files: names and a cluster of machines."""
 
 
 def shell(text):
-    """Run the lines of a block, those left out apart."""
+    """What the lines of a block answer; of those that are left out, whether the commands have such options."""
+    answers = []
     for line in text.replace("\\\n", " ").splitlines():
         for part in line.split(" && "):
             program, *arguments = shlex.split(part, comments=True)
             if Path(program).name != "ensemblage":
                 assert Path(program).name in OF_A_CLONE, part
-            elif shlex.join(["ensemblage", *arguments]) not in LEFT_OUT:
+            elif shlex.join(["ensemblage", *arguments]) in LEFT_OUT:
+                command = main.commands[arguments[0]]
+                if not command.hidden:  # of a laboratory that is not installed
+                    options = getattr(command, "imported", lambda command=command: command)().params
+                    known = {name for option in options for name in (*option.opts, *option.secondary_opts)}
+                    assert {word for word in arguments if word.startswith("-")} <= known, part
+            else:
                 result = CliRunner().invoke(main, arguments)
                 assert result.exit_code == 0, f"{part}\n{result.stderr}"
+                answers.append(result.stdout)
+    return answers
+
+
+def readme(names, said):
+    lines = [line for _, text in BLOCK.findall(README) for line in text.splitlines()]
+    assert [line.removeprefix("# ") for line in lines if line.startswith("# ")] == said.splitlines()
+    assert adjusted_rand_score(names["cultivar"], names["labels"]) > 0.85
+    assert Path("report.html").exists()
+    return ()
+
+
+def in_python(names, said):
+    code = re.search(r'`([^`]+)` says "', PAGES["docs/site/howto/python.md"])[1]
+    choice = eval(code, {"ConsensusClustering": ConsensusClustering, "X": load_wine().data})
+    yield f'says "{flat(choice.sentence)}"'
+
+
+def single_cells(names, said):
+    from anndata import read_h5ad
+
+    assert all(map(Path.exists, map(Path, ("sweep/report.html", "sweep/sweep.csv", "sweep/labels.csv"))))
+    assert Path("out/report.html").exists()
+    assert "consensus" in read_h5ad("out/annotated.h5ad").obs
+    for name, column in (("with_consensus", "consensus"), ("combined", "agreed")):
+        assert read_h5ad(f"{name}.h5ad").obs[column].tolist() == names["adata"].obs[column].tolist()
+    assert set(names["adata"].uns["consensus"]["params"]) >= {"method", "n_clusters", "resolution", "stability"}
+    shown = re.findall(r"^```\n(.*?)^```", PAGES["docs/SINGLE_CELLS.md"], flags=re.DOTALL | re.MULTILINE)
+    answers = flat(" ".join(names["answers"]))
+    assert not SCANPY or all(flat(text) in answers for text in shown)
+    return ()
 
 
 def customers(names, said):
@@ -211,6 +254,9 @@ def ranking(names, said):
 
 
 FACTS = {
+    "README.md": readme,
+    "docs/SINGLE_CELLS.md": single_cells,
+    "docs/site/howto/python.md": in_python,
     "docs/site/theory/evidence.md": evidence,
     "docs/site/theory/links.md": links,
     "docs/site/theory/trajectories.md": trajectories,
@@ -224,17 +270,18 @@ FACTS = {
 
 @pytest.mark.filterwarnings("ignore::ResourceWarning")  # both of Dask
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", [pytest.param(p, marks=() if p == "README.md" else pytest.mark.slow) for p in PAGES])
 def test_blocks_of_a_page(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     shutil.copytree(ROOT / "examples", "examples")
-    names, printed = {}, io.StringIO()
+    files_of_the_reader()
+    names, printed = {"answers": []}, io.StringIO()
     with mpl.rc_context(), contextlib.redirect_stdout(printed):
         try:
             BEFORE.get(page, lambda *_: None)(names, monkeypatch)
             for language, text in BLOCK.findall(PAGES[page]):
                 if language == "sh":
-                    shell(text)
+                    names["answers"] += shell(text)
                 else:
                     exec(re.sub(r"^[:%].*\n", "", text, flags=re.MULTILINE), names)
         finally:
@@ -243,15 +290,16 @@ def test_blocks_of_a_page(page, tmp_path, monkeypatch):
             if plt := sys.modules.get("matplotlib.pyplot"):
                 plt.close("all")
     for said in FACTS.get(page, lambda *_: ())(names, printed.getvalue()):
-        assert said in " ".join(PAGES[page].split())
+        assert said in flat(PAGES[page])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ROWS)
 def test_commands_of_the_table_of_the_page(command, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    for name in shlex.split(command.partition(" -o ")[0]):
-        if name in FILES:
-            FILES[name](name)
+    files_of_the_reader()
+    for name in MADE.keys() & shlex.split(command.partition(" -o ")[0]):
+        MADE[name](name)
     shell(command)
 
 
@@ -261,18 +309,8 @@ def test_what_is_left_out_is_there():
 
 
 def test_no_block_is_of_another_language():
-    known = {
-        "{code-cell} python",
-        "{code-block} python",
-        "python",
-        "sh",
-        "r",
-        "sql",
-        "{toctree}",
-        "{warning}",
-        "{include}",
-        "{literalinclude}",
-    }
+    run = {"{code-cell} python", "{code-block} python", "python", "sh", "r", "sql", ""}
+    known = run | {"{toctree}", "{warning}", "{include}", "{literalinclude}"}
     for page, text in TEXTS.items():
         opened = re.findall(r"^[ >]*```+(.*)", text, flags=re.MULTILINE)[::2]
-        assert {re.split(r" [./]", language)[0] for language in opened} <= known | {""}, page
+        assert {re.split(r" [./]", language)[0] for language in opened} <= known, page

@@ -5,10 +5,8 @@ Each pattern has what to write instead. The glossary of the site (docs/site/glos
 
 import ast
 import re
-from pathlib import Path
 
-ROOT = Path(__file__).parents[1]
-SITE = ROOT / "docs" / "site"
+from texts import LAB, PAGES, ROOT, SITE_PAGES, SOURCES, flat
 
 INSTEAD = {
     r"\btold (the number|k\b|two\b|three\b|it\b)|\bnot told\b|\bin the dark\b": "k given, k unknown; in dark mode",
@@ -54,70 +52,93 @@ ON_PAGES = {
     r"\bheard\b": "the aggregate of the paper",
 }
 """Of pages alone: messages and the page of a run have these words, and the glossary explains them."""
-
-BY_SCRIPTS = {"RELIABILITY.md", "SCALE.md"}
+BY_SCRIPTS = {"docs/RELIABILITY.md", "docs/SCALE.md"}
 """Documents that scripts write, or that belong to a running measurement."""
-
-
-def pages():
-    yield ROOT / "README.md"
-    yield ROOT / "CONTRIBUTING.md"
-    yield from (path for path in sorted((ROOT / "docs").glob("*.md")) if path.name not in BY_SCRIPTS)
-    yield from (path for path in sorted(SITE.rglob("*.md")) if "api" not in path.relative_to(SITE).parts)
-
-
-def sources():
-    yield from sorted((ROOT / "src" / "ensemblage").rglob("*.py"))
-
-
-def strings(path):
-    """Docstrings and all other texts of a module; comments are left out."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            yield node.value
+NOT_RULED = {"CHANGELOG.md", "CODE_OF_CONDUCT.md", "SECURITY.md"}
+TREES = {name: ast.parse(text) for name, text in SOURCES.items()}
 
 
 def found(text, phrases=INSTEAD):
-    text = " ".join(text.split())
+    text = flat(text)
     for pattern, instead in phrases.items():
         for match in re.finditer(pattern, text, flags=re.IGNORECASE):
             yield f"'…{text[max(match.start() - 30, 0) : match.end() + 20]}…': write '{instead}'"
 
 
 def test_a_page_has_no_phrase_to_replace():
+    """What a command prints, a block of no language, may have one."""
     wrong = []
-    for path in pages():
-        text = path.read_text(encoding="utf-8")
-        blocks = re.finditer(r"^```(.*)\n(.|\n)*?^```$", text, flags=re.MULTILINE)
-        for output in [match[0] for match in blocks if not match[1]]:
-            text = text.replace(output, "")
-        phrases = INSTEAD if path.name == "glossary.md" else INSTEAD | ON_PAGES
-        wrong += [f"{path.relative_to(ROOT)}: {said}" for said in found(text, phrases)]
-    assert not wrong
-
-
-def test_docstrings_and_messages_have_no_phrase_to_replace():
-    wrong = [
-        f"{path.relative_to(ROOT)}: {what}" for path in sources() for text in strings(path) for what in found(text)
-    ]
+    for name, text in PAGES.items():
+        if name not in BY_SCRIPTS | NOT_RULED:
+            ours = re.sub(r"^```(.*)\n(?:.|\n)*?^```$", lambda m: m[0] if m[1] else "", text, flags=re.MULTILINE)
+            phrases = INSTEAD if name.endswith("glossary.md") else INSTEAD | ON_PAGES
+            wrong += [f"{name}: {said}" for said in found(ours, phrases)]
     assert wrong == []
 
 
-def test_phrases_to_replace_are_found():
-    assert list(found("Told the number of classes, the result is the same to the\nbit."))
-    assert not list(found("With k given, the results are bitwise identical."))
+def test_docstrings_and_messages_have_no_phrase_to_replace():
+    texts = ((name, node.value) for name, tree in TREES.items() for node in ast.walk(tree) if is_text(node))
+    assert [f"{name}: {said}" for name, text in texts for said in found(text)] == []
 
 
-def rows_of_the_glossary():
-    text = (SITE / "glossary.md").read_text(encoding="utf-8")
-    rows = [line.strip("|").split("|") for line in text.splitlines() if line.startswith("|")]
-    return [[cell.strip() for cell in row] for row in rows if row[0].strip() not in {"term", "---"}]
+def is_text(node):
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+def idle_texts(tree):
+    """Lines of texts that are statements, but neither docstrings nor beside an assignment: they do nothing."""
+    for node in ast.walk(tree):
+        for block in (getattr(node, name, None) for name in ("body", "orelse", "finalbody")):
+            for before, line in zip([None, *block], block, strict=False) if isinstance(block, list) else ():
+                is_first = before is None and isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
+                is_idle = isinstance(line, ast.Expr) and (is_text(line.value) or isinstance(line.value, ast.JoinedStr))
+                if is_idle and not (is_first or isinstance(before, ast.Assign | ast.AnnAssign)):
+                    yield line.lineno
+
+
+def test_no_text_is_a_statement():
+    """The second half of a sentence after ``yield "first half"`` is one, and is lost; ruff's B018 lets texts pass."""
+    assert {name: lines for name, tree in TREES.items() if (lines := list(idle_texts(tree)))} == {}
+
+
+FLAG = re.compile(r"(?<![\w-])--(?=[a-z{])")
+SHELL = (
+    *("src/ensemblage/cli/", "src/ensemblage/report/_sections", "lab/src/ensemblage_lab/_"),
+    "lab/src/ensemblage_lab/benchmark/_explorer",
+)
+"""What the shell calls, and pages that end with commands to copy."""
+
+
+def test_only_the_shell_spells_flags():
+    """A message names an option: Message(..., Option(name, value), ...), and each front end spells it."""
+    spelt = set()
+    for name, tree in TREES.items():
+        docs = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.JoinedStr):
+                text = "".join(part.value if isinstance(part, ast.Constant) else "{}" for part in node.values)
+            else:  # "var(--" is of style sheets
+                text = node.value.replace("var(--", "") if is_text(node) and id(node) not in docs else ""
+            spelt |= {name} if FLAG.search(text) and not name.startswith(SHELL) else set()
+    assert spelt == set()
+
+
+def test_no_document_and_no_record_names_a_folder_of_a_machine():
+    folders = re.compile(r"(?<![\w.])/(root|home|tmp|work|Users|opt)/\w|[A-Za-z]:\\\\?Users")
+    kept = [path for name in ("docs", "examples") for path in (ROOT / name).rglob("*")]
+    text = [path for path in [*ROOT.glob("*.md"), *kept, *LAB.rglob("*")] if path.suffix in RECORDED]
+    assert len(text) > 50
+    assert [str(path) for path in text if folders.search(path.read_text(encoding="utf-8"))] == []
+
+
+RECORDED = {".md", ".json", ".jsonl", ".csv", ".svg"}
 
 
 def test_the_glossary_has_a_symbol_a_meaning_and_a_link_for_every_term():
-    rows = rows_of_the_glossary()
-    assert len(rows) >= 60
-    assert len({row[0] for row in rows}) == len(rows)
+    lines = [line for line in SITE_PAGES["docs/site/glossary.md"].splitlines() if line.startswith("|")]
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    rows = [row for row in rows if row[0] not in {"term", "---"}]
+    assert len({row[0] for row in rows}) == len(rows) >= 60
     for row in rows:
         assert len(row) == 4, row
         assert all(row), row

@@ -16,7 +16,6 @@ from ensemblage import report
 from ensemblage._version import __version__
 from ensemblage.cli._answer import alerts_refused, spelled_alerts
 from ensemblage.cli._compare import LabelTable, align_by, check_align, identity_of, read_labels, tell_numbers
-from ensemblage.cli._consensus import Consensus
 from ensemblage.cli._errors import INTERRUPTED, Interrupted
 from ensemblage.cli._folder import (
     ENSEMBLE,
@@ -32,6 +31,7 @@ from ensemblage.cli._folder import (
 )
 from ensemblage.cli._generation import GREEDY, INDEPENDENT, Generation
 from ensemblage.cli._labels import check_copy, is_annotated_copy, write_cells, write_labels
+from ensemblage.cli._methods import Consensus
 from ensemblage.cli._progress import progress_bar, tell, tell_notes
 from ensemblage.cli._report import repeated_command, write_profile
 from ensemblage.cli._seconds import WRITE, Seconds

@@ -30,10 +30,10 @@ from ensemblage.cli._answer import (
     show_lines,
     spelled_alerts,
 )
-from ensemblage.cli._consensus import Consensus
 from ensemblage.cli._errors import INTERRUPTED, Interrupted
 from ensemblage.cli._folder import MODEL, NOTHING_UNASKED, check_free
 from ensemblage.cli._labels import LABEL_COLUMNS, write_labels
+from ensemblage.cli._methods import Consensus
 from ensemblage.cli._options import option_name, shell_text
 from ensemblage.cli._progress import progress_bar, tell, tell_notes
 from ensemblage.io._formats import format_of

@@ -275,3 +275,39 @@ class TablePath(NonEmptyPath):
                 refuse("the name of a file on this system, which has no /dev/stdin", value, "Save the text as a file.")
             value = str(STANDARD_INPUT)
         return super().convert(value, param, ctx)
+
+
+def parse_set(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> dict[str, Any]:
+    """Values of parameters by name, from NAME=VALUE."""
+    chosen: dict[str, Any] = {}
+    for text in value:
+        name, equals, given = text.partition("=")
+        if not (name and equals and given):
+            refuse("NAME=VALUE", text, "Write --set n_init=10, for example.")
+        if name in chosen:
+            refuse("given once for each parameter", text, "Leave one of its values out.")
+        chosen[name] = value_of(given)
+    return chosen
+
+
+WORDS: Mapping[str, Any] = {"none": None, "true": True, "false": False}
+
+
+def value_of(text: str) -> Any:
+    """A number, true, false, none, a list of such things with commas between them, or else the text."""
+    if "," in text:
+        return [value_of(part.strip()) for part in text.split(",")]
+    number = parse_whole(text)
+    if number is not None:
+        return number
+    try:
+        return WORDS[text] if text in WORDS else float(text)
+    except ValueError:
+        return text
+
+
+def text_of(value: Any) -> str:
+    """How a value is written in the shell: `value_of` makes the same of it."""
+    if isinstance(value, list):
+        return ",".join(map(text_of, value))
+    return next((word for word, meant in WORDS.items() if value is meant), str(value))

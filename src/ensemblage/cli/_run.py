@@ -25,7 +25,6 @@ from ensemblage.cli._analysis import (
     plain_alerts,
 )
 from ensemblage.cli._compare import align_by, check_align, tell_numbers
-from ensemblage.cli._consensus import Consensus
 from ensemblage.cli._folder import ENSEMBLE, MODEL, Folder
 from ensemblage.cli._generation import (
     DIVERSE,
@@ -38,6 +37,7 @@ from ensemblage.cli._generation import (
     plan_text,
 )
 from ensemblage.cli._labels import check_annotated, check_folder, write_annotated
+from ensemblage.cli._methods import Consensus
 from ensemblage.cli._progress import tell, tell_notes
 from ensemblage.cli._seconds import WRITE, Seconds
 from ensemblage.cli._source import FEATURE_OPTIONS, CellSource, Source, errors_with_ids

@@ -8,7 +8,6 @@ from typing import Any, TypeVar
 
 import click
 
-from ensemblage.cli._methods import parse_set
 from ensemblage.cli._options import (
     MOST_PARTITIONS,
     NonEmptyPath,
@@ -25,6 +24,7 @@ from ensemblage.cli._options import (
     parse_jobs,
     parse_missing,
     parse_roles,
+    parse_set,
 )
 
 Command = TypeVar("Command", bound=Callable[..., Any])

@@ -12,7 +12,7 @@ import click
 
 from ensemblage import METHODS, make_consensus
 from ensemblage.base.options import suggestion
-from ensemblage.base.validation import check_parameters, check_weights
+from ensemblage.base.validation import check_parameters, check_weights, parameter_constraints, rule_text
 from ensemblage.cli._options import text_of
 from ensemblage.cli._progress import tell
 from ensemblage.pipeline._run import Settings
@@ -109,8 +109,6 @@ def check_names(method: str, estimator: Any, chosen: Mapping[str, Any]) -> None:
 
 def show_methods() -> None:
     """The registry of methods: the name of each, when to use it, and its time. Lines fit into `NARROW` columns."""
-    from ensemblage.consensus import METHODS
-
     formatter = click.HelpFormatter(width=NARROW)
     formatter.write_dl([(name, f"{method.when}. {method.complexity}") for name, method in METHODS.items()])
     click.echo(formatter.getvalue(), nl=False)
@@ -123,9 +121,6 @@ def _call(name: str, parameters: Mapping[str, Any]) -> str:
 
 def show_method(name: str) -> None:
     """One method: what it costs, and its parameters with their defaults."""
-    from ensemblage.base.validation import parameter_constraints, rule_text
-    from ensemblage.consensus import METHODS, make_consensus
-
     estimator = make_consensus(name)
     method, constraints = METHODS[name], parameter_constraints(type(estimator))
     click.echo(f"{name}: {_call(method.estimator.__name__, method.parameters)}")

@@ -206,5 +206,5 @@ def less_than_usual(request):
         if request.path.name in FEW_REFERENCES:
             patch.setitem(choose_k.__kwdefaults__, "n_references", 19)
         if request.path.name not in OWN_RESAMPLES:
-            patch.setattr("ensemblage.pipeline._default_plan.N_RESAMPLES", 2)
+            patch.setattr("ensemblage.pipeline._decisions.N_RESAMPLES", 2)
         yield

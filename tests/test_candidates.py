@@ -21,17 +21,19 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from ensemblage import ConsensusClustering
 from ensemblage.base.random import settled_rows
 from ensemblage.choices import _partition_features
-from ensemblage.choices._candidate_features import (
+from ensemblage.choices._candidates import (
     AGREEMENT,
+    DEFAULT,
     FAMILIES,
     OF_SET,
     Geometry,
+    all_candidates,
     describe,
     describe_again,
     feature_names,
+    numbers_beside,
     of_set,
 )
-from ensemblage.choices._candidate_pool import DEFAULT, all_candidates, numbers_beside
 from ensemblage.choices._chooser import choose_candidate
 from ensemblage.choices._partition_features import (
     NAMES,

@@ -24,9 +24,16 @@ from ensemblage import (
 )
 from ensemblage.answer import KChoice
 from ensemblage.choices import _choose_k
-from ensemblage.choices._agreed_k import NUMBERS, agreement_by_number, most_agreed, numbers_around, numbers_up_to_root
-from ensemblage.choices._choose_k import best_of, peaks_of
-from ensemblage.choices._k_choice import VOTERS
+from ensemblage.choices._choice_records import VOTERS
+from ensemblage.choices._choose_k import (
+    NUMBERS,
+    agreement_by_number,
+    best_of,
+    most_agreed,
+    numbers_around,
+    numbers_up_to_root,
+    peaks_of,
+)
 from ensemblage.cli import main
 from ensemblage.generation._pools import cut_children
 from ensemblage.stability import cluster_stability

@@ -17,14 +17,13 @@ from sklearn.metrics import adjusted_rand_score
 from ensemblage import ConsensusClustering, Preprocessor, default_plan, load
 from ensemblage.base.random import settled_rows
 from ensemblage.choices import _chooser
-from ensemblage.choices._candidate_features import describe, feature_names
-from ensemblage.choices._candidate_pool import all_candidates
+from ensemblage.choices._candidates import all_candidates, describe, feature_names
 from ensemblage.choices._chooser import choose_candidate, learned_weights, shipped_trees
 from ensemblage.datasets import make_world
 from ensemblage.datasets._worlds import KINDS
 from ensemblage.generation import ScaledPartitions
 from ensemblage.generation._candidates import numbers_of_clusters
-from ensemblage.pipeline._default_plan import units_of
+from ensemblage.pipeline._decisions import units_of
 
 CHOICES = Path(__file__).with_name("choices.json")
 WINE = load_wine().data

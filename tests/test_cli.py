@@ -20,9 +20,9 @@ from sklearn.datasets import load_wine
 
 from ensemblage import Ensemble, KMeansConsensus, RandomKPartitions, make_consensus
 from ensemblage.cli import _analysis, _errors, _methods, _run, main
+from ensemblage.cli._commands import LAB_COMMANDS, LabCommand
 from ensemblage.cli._folder import _difference
-from ensemblage.cli._help import GROUPS
-from ensemblage.cli._lab import COMMANDS, LabCommand
+from ensemblage.cli._shared_options import GROUPS
 from ensemblage.consensus import METHODS
 from ensemblage.metrics import verdicts
 
@@ -127,9 +127,9 @@ def test_help_imports_nothing_that_takes_time():
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "set()\n"
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", LAB_COMMANDS)
 def test_a_command_of_the_laboratory_says_how_to_install_it(name, monkeypatch):
-    monkeypatch.setattr("ensemblage.cli._lab.find_spec", lambda name: None)
+    monkeypatch.setattr("ensemblage.cli._commands.find_spec", lambda name: None)
     monkeypatch.setattr("importlib.metadata.entry_points", lambda **_: ())
     assert f"\n  {name} " not in succeed("--help").stdout
     for args in ([name], [name, "--help"], [name, "ayad", "-o", "out"]):

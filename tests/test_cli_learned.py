@@ -15,7 +15,7 @@ from ensemblage import ConsensusClustering, default_plan, load, read_table
 from ensemblage.base.options import DEFAULT_SELECTION
 from ensemblage.cli import main
 from ensemblage.generation._candidates import Made
-from ensemblage.pipeline._repeats import Repeat, learned_generator
+from ensemblage.pipeline._describe import Repeat, learned_generator
 from ensemblage.pipeline._run import Number
 from ensemblage.profiles import _effects
 from ensemblage.report._decided import chosen_summary

@@ -14,7 +14,7 @@ from strategies import few_starts, planted_labels, random_labels, usual
 from test_cli import fail, rows_of, succeed
 
 from ensemblage import METHODS, ConsensusClustering, Ensemble, EvidenceAccumulation, KMeansConsensus, make_consensus
-from ensemblage.cli._pairs import PairFiles
+from ensemblage.cli._source import PairFiles
 from ensemblage.labels import links
 
 KMEANS, EAC = ["km", "ecc", "k-modes"], ["eac-single", "eac-average", "eac-complete"]

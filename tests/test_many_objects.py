@@ -18,8 +18,8 @@ from ensemblage.cli import main
 from ensemblage.generation import ScaledPartitions, _view_partitions
 from ensemblage.generation._dense_rows import LEAST_OF_CELL, are_dense, dense_rows, drawn_rows, size_of_sample
 from ensemblage.metrics import certainty
-from ensemblage.pipeline import _run, _second_sample
-from ensemblage.pipeline._second_sample import second_seed
+from ensemblage.pipeline import _run
+from ensemblage.pipeline._run import second_seed
 
 BLOBS, Y = make_blobs(1_200, 2, centers=[(0, 0), (0, 9), (9, 0)], random_state=0)
 THREE = {"n_clusters": 3, "random_state": 0}
@@ -219,7 +219,7 @@ def test_new_objects_are_as_certain_as_the_same_ones_were(small, tmp_path):
 
 def test_objects_are_drawn_once_for_each_sample(small, monkeypatch):
     drawn = []
-    for module in (_run, _second_sample, _view_partitions):
+    for module in (_run, _view_partitions):
         monkeypatch.setattr(module, "dense_rows", lambda X, *of: drawn.append(of) or dense_rows(X, *of))
     model = ConsensusClustering(**THREE).fit(BLOBS)
     assert [seed for _, seed, _ in drawn] == [0, second_seed(0)]

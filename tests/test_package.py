@@ -91,9 +91,9 @@ def test_imports_point_one_way():
 
 
 def test_the_laboratory_is_named_where_its_commands_are_listed_and_nowhere_else():
-    assert [module for module in MODULES if "ensemblage_lab" in text_of(module)] == ["ensemblage.cli._lab"]
+    assert [module for module in MODULES if "ensemblage_lab" in text_of(module)] == ["ensemblage.cli._commands"]
     imports = [
-        node for node in ast.walk(tree_of("ensemblage.cli._lab")) if isinstance(node, ast.Import | ast.ImportFrom)
+        node for node in ast.walk(tree_of("ensemblage.cli._commands")) if isinstance(node, ast.Import | ast.ImportFrom)
     ]
     assert not [node for node in imports if "ensemblage_lab" in ast.unparse(node)]
 

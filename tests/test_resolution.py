@@ -14,8 +14,8 @@ from sklearn.neighbors import kneighbors_graph
 
 from ensemblage import LeidenPartitions, choose_resolution, plotting
 from ensemblage.choices import _choose_resolution
+from ensemblage.choices._choice_records import Plateau, ResolutionChoice, ResolutionRow
 from ensemblage.choices._choose_resolution import NeighbourGraphs, _plateaus, _resamples
-from ensemblage.choices._resolution_choice import Plateau, ResolutionChoice, ResolutionRow
 from ensemblage.generation import _nearest
 from ensemblage.generation._nearest import memberships, nearest_neighbours, neighbour_graph
 

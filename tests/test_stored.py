@@ -595,7 +595,7 @@ def test_combine_writes_the_labels(big, tmp_path):
 
 def test_combine_writes_parts(big, tmp_path, monkeypatch):
     pl = pytest.importorskip("polars")
-    monkeypatch.setattr("ensemblage.cli._combine_disk.PART_ROWS", 128)
+    monkeypatch.setattr("ensemblage.cli._disk.PART_ROWS", 128)
     code, out, _ = call("combine", big, "-k", 3, "-o", tmp_path / "out")
     assert code == 0
     assert "3 clusters of" in out

@@ -8,14 +8,14 @@ import click
 import pytest
 from test_cli import WINE, succeed
 
-from ensemblage.cli import _plan, _progress
+from ensemblage.cli import _generation, _progress
 from ensemblage.cli._errors import color_choice, say
-from ensemblage.cli._plan import duration_range_text, estimate_seconds
+from ensemblage.cli._generation import duration_range_text, estimate_seconds
 from ensemblage.kernels._jit import compiling
 
 
 def test_a_run_says_what_it_is_going_to_do(tmp_path, monkeypatch):
-    monkeypatch.setattr(_plan, "may_try_umap", lambda n, m: False)
+    monkeypatch.setattr(_generation, "may_try_umap", lambda n, m: False)
     command = ("run", WINE, "--truth-column", "cultivar", "-k", 3, "--stability", 2)
     told = succeed(*command, "-o", tmp_path / "out").stderr
     assert (
@@ -28,7 +28,7 @@ def test_a_run_says_what_it_is_going_to_do(tmp_path, monkeypatch):
         "178 objects × 13 features; base clusterings by mixtures, spectral clustering and Genie; eac-average combines "
         "them; all of this is repeated for 2 resamples\n"
     ) in told
-    monkeypatch.setattr(_plan, "may_try_umap", lambda n, m: True)
+    monkeypatch.setattr(_generation, "may_try_umap", lambda n, m: True)
     told = succeed(*command, "--without-columns", "-o", tmp_path / "columns").stderr
     assert "repeated for 2 resamples and without each of 13 columns; up to 20 seconds on a free core\n" in told
     command = ("run", WINE, "-k", 3, "--generator", "random-k", "--partitions", 4, "--stability", 0, "--method", "acv")

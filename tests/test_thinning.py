@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from pages import find
 
 from ensemblage.cli import main
-from ensemblage.cli._thinning import Thinning, _of_equal_depth
+from ensemblage.cli._run import Thinning, _of_equal_depth
 from ensemblage.io import read_table
 
 SECTION = "The clusters and what describes them"

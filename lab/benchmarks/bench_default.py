@@ -35,8 +35,7 @@ from sklearn.mixture import GaussianMixture
 from threadpoolctl import threadpool_limits
 
 from ensemblage import ConsensusClustering, Discotec, Ensemble, Genie, Preprocessor, choose_k, make_consensus
-from ensemblage.choices._agreed_k import EVERY, numbers_around, numbers_up_to_root
-from ensemblage.choices._choose_k import best_of
+from ensemblage.choices._choose_k import EVERY, best_of, numbers_around, numbers_up_to_root
 from ensemblage.generation import DiversePartitions
 from ensemblage_lab.benchmark._entries import BASELINES, RULES
 from ensemblage_lab.benchmark._scores import score

@@ -121,7 +121,7 @@ BUGS = [
     Bug("1_000 is a number of a table", "io/_numbers.py",
         r'POINT_NUMBER = rf"^{SIGN}(?:\d+\.?\d*|\.\d+){EXPONENT}$"',
         r'POINT_NUMBER = rf"^{SIGN}(?:\d[\d_]*\.?\d*|\.\d+){EXPONENT}$"', "tables tables_corpus"),
-    Bug("1_000 is a number of an option", "cli/_types.py", 'if re.fullmatch(r"-?[0-9]{1,19}", text) else 2**63',
+    Bug("1_000 is a number of an option", "cli/_options.py", 'if re.fullmatch(r"-?[0-9]{1,19}", text) else 2**63',
         'if re.fullmatch(r"-?[0-9_]{1,19}", text) else 2**63', "cli_refused cli"),
     Bug("n_jobs=-1 is one thread", "labels/threads.py", "max(1, available_cores() + 1 + int(n_jobs))", "1"),
     Bug("n_jobs=-1 is all but one", "labels/threads.py", "available_cores() + 1 + int(n_jobs)",

@@ -280,13 +280,13 @@ def of_choose_k(X: NDArray[np.float64], most: int) -> tuple[int, str]:
 
 
 def of_learned(X: NDArray[np.float64]) -> tuple[int, str]:
-    from ensemblage.pipeline import _default_plan
+    from ensemblage.pipeline import _decisions
 
-    before, _default_plan.LEAST_OBJECTS = _default_plan.LEAST_OBJECTS, 4
+    before, _decisions.LEAST_OBJECTS = _decisions.LEAST_OBJECTS, 4
     try:
         model = ConsensusClustering(n_jobs=1, random_state=0).fit(X)
     finally:
-        _default_plan.LEAST_OBJECTS = before
+        _decisions.LEAST_OBJECTS = before
     rated = report.summarize(model.ensemble_, model.consensus_, chosen=model.chosen_)["chosen"]
     return model.n_clusters_, evidence_of(rated) if rated["is_clear"] else "none"
 

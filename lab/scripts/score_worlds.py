@@ -26,7 +26,7 @@ from ensemblage import Preprocessor, choose_k
 from ensemblage.choices._chooser import choose_candidate
 from ensemblage.datasets import make_world
 from ensemblage.datasets._worlds import KINDS
-from ensemblage.pipeline._default_plan import units_of
+from ensemblage.pipeline._decisions import units_of
 
 FIRST_TEST, N_TEST = 200_000, 168
 

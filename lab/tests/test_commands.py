@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from test_cli_refused import COUNTS, HUGE, VALUES, here, inputs, refused  # noqa: F401  the fixtures, too
 
 from ensemblage.cli import main
-from ensemblage.cli._lab import COMMANDS, GROUP
+from ensemblage.cli._commands import GROUP, LAB_COMMANDS
 
 LAB = Path(__file__).parents[1]
 RUNS = ("0", "-1", "²", "x", HUGE, "1000000000")
@@ -22,14 +22,14 @@ GOOD = ["reproduce", "ayad", "-o", "out"]
 
 def test_the_shell_knows_what_the_laboratory_announces():
     project = tomllib.loads((LAB / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    assert project["entry-points"][GROUP].keys() == COMMANDS.keys()
+    assert project["entry-points"][GROUP].keys() == LAB_COMMANDS.keys()
     listed = CliRunner().invoke(main, ["--help"]).stdout
-    for name, what in COMMANDS.items():
+    for name, what in LAB_COMMANDS.items():
         assert re.search(rf"^  {name} +{re.escape(what)}$", listed, flags=re.MULTILINE)
         assert main.commands[name].imported().get_short_help_str(limit=100) == what
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", LAB_COMMANDS)
 def test_every_option_has_help_without_types_of_click(name):
     command = main.commands[name].imported()
     assert all(option.help for option in command.params if isinstance(option, click.Option))

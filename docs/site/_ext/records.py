@@ -145,7 +145,7 @@ def commands_table() -> str:
     import click
 
     from ensemblage.cli import main
-    from ensemblage.cli._lab import LabCommand
+    from ensemblage.cli._commands import LabCommand
 
     parts = []
     for name, listed in main.commands.items():

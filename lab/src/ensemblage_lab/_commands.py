@@ -7,9 +7,8 @@ from typing import Any
 
 import click
 
-from ensemblage.cli._commands import INPUT, TEXT, folder_option, jobs_option
-from ensemblage.cli._options import MOST_RUNS
-from ensemblage.cli._types import Number, WholeNumber
+from ensemblage.cli._options import MOST_RUNS, Number, WholeNumber
+from ensemblage.cli._shared_options import INPUT, TEXT, folder_option, jobs_option
 
 
 @click.command()

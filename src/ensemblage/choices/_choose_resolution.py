@@ -24,7 +24,7 @@ from ensemblage.base.validation import (
     check_whole,
     format_value,
 )
-from ensemblage.choices._resolution_choice import DOUBTFUL, LEAST_JACCARD, Plateau, ResolutionChoice, ResolutionRow
+from ensemblage.choices._choice_records import DOUBTFUL, LEAST_JACCARD, Plateau, ResolutionChoice, ResolutionRow
 from ensemblage.consensus._registry import make_consensus
 from ensemblage.consensus.latent._modes import ConsensusModes
 from ensemblage.generation._clusterers import run_all

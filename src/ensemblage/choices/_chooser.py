@@ -1,6 +1,6 @@
 """Which candidate partitions of features are near the truth: trees that learned it on synthetic worlds.
 
-The trees predict the adjusted Rand index of a candidate with the true clusters from `_candidate_features`.
+The trees predict the adjusted Rand index of a candidate with the true clusters from `_candidates`.
 lab/scripts/train_chooser.py trains them on `make_world` alone; their arrays lie beside this file.
 """
 
@@ -16,9 +16,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.base.random import settled_rows
-from ensemblage.choices._agreed_k import EVERY, numbers_around
-from ensemblage.choices._candidate_features import CONSENSUS, Described, describe, describe_again, feature_names
-from ensemblage.choices._candidate_pool import all_candidates, numbers_beside
+from ensemblage.choices._candidates import (
+    CONSENSUS,
+    Described,
+    all_candidates,
+    describe,
+    describe_again,
+    feature_names,
+    numbers_beside,
+)
+from ensemblage.choices._choose_k import EVERY, numbers_around
 from ensemblage.generation._candidates import Labels, Made, Origin, Pool, larger_numbers, numbers_of_clusters
 from ensemblage.generation._views import Matrix
 

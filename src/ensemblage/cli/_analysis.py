@@ -14,10 +14,8 @@ from numpy.typing import NDArray
 
 from ensemblage import report
 from ensemblage._version import __version__
-from ensemblage.cli._annotate import check_copy, is_annotated_copy, write_cells
 from ensemblage.cli._answer import alerts_refused, spelled_alerts
 from ensemblage.cli._compare import LabelTable, align_by, check_align, identity_of, read_labels, tell_numbers
-from ensemblage.cli._consensus import Consensus
 from ensemblage.cli._errors import INTERRUPTED, Interrupted
 from ensemblage.cli._folder import (
     ENSEMBLE,
@@ -32,19 +30,27 @@ from ensemblage.cli._folder import (
     temporary_folder,
 )
 from ensemblage.cli._generation import GREEDY, INDEPENDENT, Generation
-from ensemblage.cli._labels import write_labels
-from ensemblage.cli._pages import repeated_command
-from ensemblage.cli._pairs import KINDS, PairFiles, errors_with_ids
-from ensemblage.cli._profile import write_profile
+from ensemblage.cli._labels import check_copy, is_annotated_copy, write_cells, write_labels
+from ensemblage.cli._methods import Consensus
 from ensemblage.cli._progress import progress_bar, tell, tell_notes
+from ensemblage.cli._report import repeated_command, write_profile
 from ensemblage.cli._seconds import WRITE, Seconds
-from ensemblage.cli._source import Source
+from ensemblage.cli._source import KINDS, PairFiles, Source, errors_with_ids
 from ensemblage.io import Preprocessor
 from ensemblage.io._features import Features, Members
 from ensemblage.kernels._jit import told_of_compiling
 from ensemblage.pipeline._consensus_clustering import model_of
-from ensemblage.pipeline._describe import METHODS_COMPARED, PAGE, Wanted, describe, modes_of, summary_of
-from ensemblage.pipeline._repeats import COLUMNS, MOST_COLUMNS, STABILITY
+from ensemblage.pipeline._describe import (
+    COLUMNS,
+    METHODS_COMPARED,
+    MOST_COLUMNS,
+    PAGE,
+    STABILITY,
+    Wanted,
+    describe,
+    modes_of,
+    summary_of,
+)
 from ensemblage.pipeline._run import CANDIDATES, CHOICE, MEMBERS, Found, Progress, Watch, run_on_labels
 from ensemblage.pipeline._saved import save_model
 from ensemblage.report._object_table import remove_objects

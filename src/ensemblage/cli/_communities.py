@@ -1,24 +1,49 @@
-"""The command that finds the communities of a graph by many partitions."""
+"""The commands about communities of a graph: those of many partitions, and those of many resolutions."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import hashlib
+from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
+import click
 import numpy as np
 
-from ensemblage import CommunityConsensus, Ensemble, LeidenPartitions
-from ensemblage.cli._answer import certainty_text, clusters_text, show_lines
+from ensemblage import CommunityConsensus, Ensemble, LeidenPartitions, choose_resolution, make_consensus
+from ensemblage._version import __version__
+from ensemblage.base.text import write_csv
+from ensemblage.choices._choice_records import ResolutionChoice, ResolutionRow
+from ensemblage.cli._answer import certainty_text, clusters_text, show_lines, show_table
 from ensemblage.cli._errors import INTERRUPTED, Interrupted
-from ensemblage.cli._folder import check_free, check_suffix
-from ensemblage.cli._labels import write_labels
-from ensemblage.cli._progress import progress_bar, tell_notes
-from ensemblage.cli._source import Source
+from ensemblage.cli._folder import (
+    ENSEMBLE,
+    FILES,
+    LABELS,
+    MODEL,
+    REPORT,
+    SWEEP,
+    Folder,
+    check_free,
+    check_suffix,
+    output_folder,
+)
+from ensemblage.cli._labels import check_copy, is_annotated_copy, write_labels
+from ensemblage.cli._options import option_name, shell_text
+from ensemblage.cli._progress import progress_bar, tell, tell_notes
+from ensemblage.cli._seconds import WRITE, Seconds
+from ensemblage.cli._source import FEATURE_OPTIONS, USUAL, CellSource, Source, alert_notes
 from ensemblage.generation._graphs import Graph, as_graph
+from ensemblage.io._anndata import classes_of
+from ensemblage.io._bytes import read_bytes
+from ensemblage.io._column import as_labels
 from ensemblage.metrics import verdicts
 from ensemblage.metrics._certainty import VERDICTS
+from ensemblage.pipeline._saved import save_model
+from ensemblage.pipeline._to_anndata import columns_of, notes_of, write_copy
 from ensemblage.report._layout import plural
+from ensemblage.report._sweep import sweep_page, sweep_summary
 
 
 def find_communities(
@@ -86,3 +111,180 @@ def _lines(graph: Graph, ensemble: Ensemble, consensus: CommunityConsensus) -> I
         yield "CSI", f"{consensus.csi_:.3f}: 1 if the partitions agree on every edge, 0 if each edge is tossed up"
     if consensus.method == "lf" and not consensus.converged_:
         yield "rounds", f"{consensus.n_rounds_}, and the partitions still disagree"
+
+
+class SweepInput(NamedTuple):
+    """What is swept."""
+
+    X: Any
+    ids: list[str]
+    color: tuple[str, Any] | None
+    """A variable of the objects, and its name."""
+    options: dict[str, Any]
+    """Of `choose_resolution`: what X is."""
+    notes: tuple[str, ...] = ()
+    truth: Any = None
+    """Known classes."""
+
+
+def sweep_resolutions(
+    data: Path, output: Path, overwrite: bool, is_graph: bool, color: str | None, **settings: Any
+) -> None:
+    """Do what ``ensemblage sweep`` does."""
+    asked = {name: settings.pop(name) for name in ("resolutions", "n_neighbors", "algorithm", "objective")}
+    asked |= {name: settings.pop(name) for name in ("n_resamples", "fraction")}
+    asked |= {"consensus": settings.pop("method"), "random_state": settings.pop("seed")}
+    n_jobs = settings.pop("n_jobs")
+    has_header = settings.pop("has_header") if is_graph else None
+    if is_graph:
+        _refuse_features(settings, data)
+    source = None if is_graph else Source.of(data, settings, *FEATURE_OPTIONS)
+    if is_annotated_copy(output):
+        if not isinstance(source, CellSource):
+            raise ValueError(
+                f"The output must be a folder, unless the input is a .h5ad file. Got {output} for {data.name}. "
+                "Name a folder."
+            )
+        check_copy(source, output, overwrite)
+    make = partial(_choose, source, data, color, asked, n_jobs, has_header)
+    if is_annotated_copy(output) and isinstance(source, CellSource):
+        choice = make(Seconds())[0]
+        if choice.consensus is None:
+            raise ValueError(
+                f"A sweep must find clusters to write into {output}. {choice.sentence} Try higher --resolutions."
+            )
+        write_copy(data, output, columns_of(choice.consensus, source.key), source.key, notes_of(choice))
+        _show({"sweep": {"sentence": choice.sentence, "table": [row._asdict() for row in choice.table]}}, [output])
+        return
+    content = read_bytes(data) if source is None else source.read()
+    read = (
+        {"input": hashlib.sha256(content).hexdigest(), "graph": True, "header": has_header}
+        if source is None
+        else source.identity(content)
+    )
+    told = {name: str(value) for name, value in asked.items() if value is not None}
+    identity = {"command": "sweep", "ensemblage": __version__, **read, **told, "color": color}
+    with output_folder(output, identity, overwrite) as folder:
+        if folder.has(*FILES[:-1], SWEEP):
+            tell(f"{folder.path}: finished by an earlier run with the same settings")
+        else:
+            _fill(folder, data, make, told)
+        _show(folder.summary, [folder.path / name for name in (*FILES, SWEEP)])
+
+
+def _refuse_features(settings: Mapping[str, Any], data: Path) -> None:
+    """Of a graph there is nothing to say about features."""
+    for name, value in settings.items():
+        if value not in (None, (), [], {}, False, "auto", USUAL.get(name)):
+            raise ValueError(f"{option_name(name)} is for features. Got the graph {data.name}. Leave it out.")
+
+
+def _choose(
+    source: Source | None,
+    data: Path,
+    color: str | None,
+    asked: Mapping[str, Any],
+    n_jobs: int,
+    has_header: bool | None,
+    seconds: Seconds,
+) -> tuple[ResolutionChoice, SweepInput]:
+    """What was found, and of what."""
+    with seconds.spent_on("read"):
+        given = _read_graph(data, color, has_header) if source is None else _read_objects(source, color)
+    tell_notes(data.name, given.notes)
+    known = {name: value for name, value in asked.items() if value is not None}
+    line = f"{known['n_resamples']} resamples, and every resolution"
+    with seconds.spent_on("sweep"), progress_bar("sweep", 100, line, are_alike=False) as callback:
+        choice = choose_resolution(given.X, **known, **given.options, n_jobs=n_jobs, progress=callback)
+    tell_notes(data.name, choice.notes)
+    return choice, given
+
+
+def _read_graph(data: Path, color: str | None, has_header: bool | None) -> SweepInput:
+    if color is not None:
+        raise ValueError("--color must go with a table or a .h5ad file. Got a graph. Leave it out.")
+    graph = as_graph(data, data.name, has_header=has_header)
+    return SweepInput(graph.matrix, [str(name) for name in graph.names], None, {"affinity": "precomputed"}, graph.notes)
+
+
+def _read_objects(source: Source, color: str | None) -> SweepInput:
+    if isinstance(source, CellSource):
+        adata = source.opened
+        ids = [str(name) for name in adata.obs.index]
+        shown = None
+        if color is not None:
+            if color not in adata.obs.columns or adata.obs[color].dtype.kind not in "fiub":
+                numeric = [str(name) for name in adata.obs.columns if adata.obs[name].dtype.kind in "fiub"]
+                raise ValueError(
+                    f"--color must name a column of numbers in .obs of {source.path.name}. Got {color!r}. There are "
+                    f"{', '.join(numeric[:8]) or 'none'}."
+                )
+            shown = color, adata.obs[color].to_numpy(dtype=np.float64)
+        truth = None if source.truth_column is None else as_labels(classes_of(adata, source.truth_column))
+        return SweepInput(source.path, ids, shown, {"use": source.use}, truth=truth)
+    content = source.read()
+    features, shown = source.features(content), None
+    if color is not None:
+        table = source.table(content)
+        if color not in table.names or table[color].numbers is None:
+            raise ValueError(
+                f"--color must name a column of numbers of {source.path.name}. Got {color!r}. Its columns are "
+                f"{', '.join(table.names[:8])}."
+            )
+        values = table[color].numbers
+        shown = color, values if features.rows is None else np.asarray(values)[features.rows]
+    if not features.X.shape[1]:
+        raise ValueError(
+            f"{source.path.name} must have columns that are features. It has only members. Leave --categories out."
+        )
+    notes = (*alert_notes(features), *features.notes)
+    return SweepInput(features.X, features.ids, shown, {"standardize": False}, notes, features.truth)
+
+
+def _fill(folder: Folder, data: Path, make: Any, told: Mapping[str, str]) -> None:
+    seconds = Seconds()
+    seconds.started(folder.summary.get("seconds", {}))
+    folder.summary["seconds"] = seconds
+    choice, given = make(seconds)
+    n = len(given.ids)
+    consensus = choice.consensus
+    if consensus is None:  # one cluster at every resolution
+        consensus = make_consensus("km", 1).fit(np.zeros((n, 1), dtype=np.int32))
+    with seconds.spent_on(WRITE):
+        folder.put(ENSEMBLE, choice.ensemble.save)
+        folder.put(MODEL, partial(save_model, consensus.set_params(n_jobs=None)))
+        folder.put(LABELS, lambda path: write_labels(path, given.ids, consensus))
+        rows = [["" if value is None or value != value else value for value in row] for row in choice.table]
+        folder.put(SWEEP, lambda path: write_csv(path, ResolutionRow._fields, rows))
+    notes = {"notes": "; ".join(map(shell_text, given.notes))} if given.notes else {}
+    settings = {"file": data.name, **told, "version": __version__, **notes}
+    with seconds.spent_on("report"):
+        summary = sweep_summary(
+            choice, title=f"Resolutions of {data.name}", settings=settings, color=given.color, truth=given.truth
+        )
+        folder.summary = {"sweep": summary, "seconds": seconds}
+        folder.put(REPORT, lambda path: path.write_text(sweep_page(summary), encoding="utf-8", errors="replace"))
+    folder.put_summary()
+
+
+def _show(summary: Mapping[str, Any], written: list[Path]) -> None:
+    found = summary["sweep"]
+    show_lines([("answer", found["sentence"])])
+    if found.get("best") is not None and (ari := found["plateaus"][found["best"]]["ari"]) is not None:
+        show_lines([("ARI", f"{ari:.3f} with the truth")])
+    click.echo()
+    header = ["resolution", "clusters", "stability", "reproduced", "plateau", ""]
+    rows = [
+        [
+            f"{row['resolution']:g}",
+            str(row["n_clusters"]),
+            f"{row['stability']:.2f}",
+            f"{row['found_again']:.0%}",
+            "" if row["plateau"] is None else str(row["plateau"] + 1),
+            row["status"],
+        ]
+        for row in found["table"]
+    ]
+    show_table(header, rows, right=range(5))
+    click.echo()
+    show_lines([("written", ", ".join(map(str, written)))])

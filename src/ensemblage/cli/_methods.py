@@ -1,58 +1,94 @@
-"""What can be said about the methods and set of their parameters in the shell."""
+"""The consensus in the shell: its method, the parameters of that, and the estimator; and what is said of methods."""
 
 from __future__ import annotations
 
 import inspect
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import click
 
+from ensemblage import METHODS, make_consensus
 from ensemblage.base.options import suggestion
-from ensemblage.cli._types import parse_whole, refuse
+from ensemblage.base.validation import check_parameters, check_weights, parameter_constraints, rule_text
+from ensemblage.cli._options import text_of
+from ensemblage.cli._progress import tell
+from ensemblage.pipeline._run import Settings
+
+
+@dataclass(frozen=True)
+class Consensus:
+    """What is asked of the consensus."""
+
+    k: int | None
+    method: str
+    seed: int
+    n_jobs: int
+    memory: str | None
+    chosen: Mapping[str, Any] = field(default_factory=dict)
+    """Parameters of the method by name."""
+    looks_for_k: bool = False
+    """Whether the number of clusters is looked for before."""
+
+    @classmethod
+    def of(cls, k: int | None, settings: dict[str, Any]) -> Consensus:
+        """Take what concerns the consensus out of the settings of a command; without a method k-means."""
+        method = settings.pop("method") or "km"
+        if k is not None and method in METHODS and not METHODS[method].capabilities.takes_n_clusters:
+            raise ValueError(
+                f"-k must be left out for the method {method}: the labels alone decide the number of clusters. Got "
+                f"{k}. Leave it out, or choose another --method."
+            )
+        return cls(k, method, *(settings.pop(name) for name in ("seed", "n_jobs", "memory", "chosen")))
+
+    def check(self, n_partitions: int | None = None) -> None:
+        """What can be said before the work begins; ``n_partitions`` if it is known."""
+        check_names(self.method, make_consensus(self.method, self.k), self.chosen)
+        if self.looks_for_k:
+            replace(self, k=2, looks_for_k=False).check(n_partitions)
+            return
+        if self.k is None and not METHODS[self.method].finds_k:
+            able = ", ".join(name for name, method in METHODS.items() if method.finds_k)
+            raise ValueError(
+                f"-k must be given for the method {self.method}, which cannot estimate the number of clusters. Got "
+                f"none. Add -k, or choose a --method that can ({able})."
+            )
+        estimator = self.estimator()
+        check_parameters(estimator)
+        if isinstance(weights := self.chosen.get("weights"), list):
+            check_weights(weights, n_partitions or len(weights), type(estimator).__name__)
+
+    def identity(self) -> dict[str, Any]:
+        """What the consensus depends on beside the ensemble and k."""
+        chosen = ", ".join(f"{name}={text_of(self.chosen[name])}" for name in sorted(self.chosen))
+        return {"method": self.method, "set": chosen or None}
+
+    def tell_memory(self) -> None:
+        """Say it if the limit limits nothing."""
+        if self.memory is not None and "max_bytes" not in make_consensus(self.method, self.k).get_params():
+            tell(f"--memory: {self.method} makes no matrix of all pairs of objects and needs no limit")
+
+    def settings(self, align: dict[str, Any] | None = None) -> Settings:
+        """What concerns this run alone."""
+        return Settings(self.seed, self.n_jobs, max_bytes=self.memory, align=align)
+
+    def estimator(self) -> Any:
+        """Unfitted, with seed, threads and memory."""
+        estimator = make_consensus(self.method, self.k, **self.chosen)
+        known = estimator.get_params()
+        own: dict[str, Any] = {"random_state": self.seed, "n_jobs": self.n_jobs}
+        if self.memory is not None:
+            own["max_bytes"] = self.memory
+        return estimator.set_params(**{name: value for name, value in own.items() if name in known})
+
 
 OPTIONS = {"n_clusters": "-k", "random_state": "--seed", "n_jobs": "--jobs", "max_bytes": "--memory"}
 """Parameters that have an option of their own."""
 ONLY_IN_PYTHON = {"progress"}
 """Parameters that no text can give."""
 WIDTH, NARROW = 100, 80
-
-
-def parse_set(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> dict[str, Any]:
-    """Values of parameters by name, from NAME=VALUE."""
-    chosen: dict[str, Any] = {}
-    for text in value:
-        name, equals, given = text.partition("=")
-        if not (name and equals and given):
-            refuse("NAME=VALUE", text, "Write --set n_init=10, for example.")
-        if name in chosen:
-            refuse("given once for each parameter", text, "Leave one of its values out.")
-        chosen[name] = value_of(given)
-    return chosen
-
-
-WORDS: Mapping[str, Any] = {"none": None, "true": True, "false": False}
-
-
-def value_of(text: str) -> Any:
-    """A number, true, false, none, a list of such things with commas between them, or else the text."""
-    if "," in text:
-        return [value_of(part.strip()) for part in text.split(",")]
-    number = parse_whole(text)
-    if number is not None:
-        return number
-    try:
-        return WORDS[text] if text in WORDS else float(text)
-    except ValueError:
-        return text
-
-
-def text_of(value: Any) -> str:
-    """How a value is written in the shell: `value_of` makes the same of it."""
-    if isinstance(value, list):
-        return ",".join(map(text_of, value))
-    return next((word for word, meant in WORDS.items() if value is meant), str(value))
 
 
 def check_names(method: str, estimator: Any, chosen: Mapping[str, Any]) -> None:
@@ -73,8 +109,6 @@ def check_names(method: str, estimator: Any, chosen: Mapping[str, Any]) -> None:
 
 def show_methods() -> None:
     """The registry of methods: the name of each, when to use it, and its time. Lines fit into `NARROW` columns."""
-    from ensemblage.consensus import METHODS
-
     formatter = click.HelpFormatter(width=NARROW)
     formatter.write_dl([(name, f"{method.when}. {method.complexity}") for name, method in METHODS.items()])
     click.echo(formatter.getvalue(), nl=False)
@@ -87,9 +121,6 @@ def _call(name: str, parameters: Mapping[str, Any]) -> str:
 
 def show_method(name: str) -> None:
     """One method: what it costs, and its parameters with their defaults."""
-    from ensemblage.base.validation import parameter_constraints, rule_text
-    from ensemblage.consensus import METHODS, make_consensus
-
     estimator = make_consensus(name)
     method, constraints = METHODS[name], parameter_constraints(type(estimator))
     click.echo(f"{name}: {_call(method.estimator.__name__, method.parameters)}")

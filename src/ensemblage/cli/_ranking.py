@@ -13,11 +13,10 @@ from numpy.typing import NDArray
 from ensemblage.base.options import suggestion
 from ensemblage.base.text import write_csv
 from ensemblage.cli._answer import show_table
-from ensemblage.cli._combine_disk import is_on_disk, open_ensemble
+from ensemblage.cli._disk import is_on_disk, open_ensemble
 from ensemblage.cli._folder import check_free, check_suffix
-from ensemblage.cli._pairs import PairFiles
 from ensemblage.cli._progress import tell, tell_notes
-from ensemblage.cli._source import Source, rows_of_members
+from ensemblage.cli._source import PairFiles, Source, rows_of_members
 from ensemblage.io import read_table
 from ensemblage.io._features import Members, features_of
 from ensemblage.metrics import INTERNAL_INDICES

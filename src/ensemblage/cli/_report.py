@@ -1,8 +1,12 @@
-"""The page of an analysis, made again."""
+"""The page of an analysis: what is wished for beside it, what describes its clusters, and the page made again."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+import shlex
+import webbrowser
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,6 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage import Ensemble, report
+from ensemblage.base.text import write_csv
+from ensemblage.cli._errors import ARGUMENTS
 from ensemblage.cli._folder import (
     REPORT,
     check_free,
@@ -19,14 +25,17 @@ from ensemblage.cli._folder import (
     open_finished_folder,
     read_finished_summary,
 )
-from ensemblage.cli._pages import PageWishes
-from ensemblage.cli._profile import profile_of_table
 from ensemblage.cli._progress import tell, tell_notes
-from ensemblage.cli._source import Source
+from ensemblage.cli._source import Source, rows_of_members
 from ensemblage.io import Table, read_table
 from ensemblage.io._column import as_labels
 from ensemblage.io._features import Members
+from ensemblage.io._formats import CELLS, format_of
+from ensemblage.io._table import assign_roles
 from ensemblage.metrics._certainty import certainty_of
+from ensemblage.pipeline._describe import drop_columns
+from ensemblage.profiles import Profile, profile
+from ensemblage.profiles._record import VariableRow
 from ensemblage.report._object_table import remove_objects
 
 
@@ -148,3 +157,126 @@ def _rows(table: Table, members: Members) -> NDArray[np.intp]:
             f"Got {len(table)} rows, or other ids. Give labels of the same objects."
         )
     return rows
+
+
+FIGURES = "figures"
+NOT_REPEATED = frozenset({"output", "overwrite", "open_page", "figures", "n_jobs", "annotate", "scratch", "key"})
+"""Parameters that change nothing of what is found."""
+
+
+@dataclass(frozen=True)
+class PageWishes:
+    """What to do when a page is done."""
+
+    figures: Sequence[str]
+    """Formats of files of its figures."""
+    opens: bool
+    overwrite: bool
+
+    @classmethod
+    def of(cls, settings: dict[str, Any]) -> PageWishes:
+        """Take them out of the settings of a command."""
+        return cls(settings.pop("figures"), settings.pop("open_page"), settings["overwrite"])
+
+    def of_output(self, output: Path, no_objects: bool) -> PageWishes:
+        """The same, refused where the output is a file of cells."""
+        if format_of(output) is CELLS:
+            self.refuse(no_objects, f"-o {output.name} writes none", "name a folder with -o")
+        return self
+
+    def refuse(
+        self, no_objects: bool, why: str = "Labels on disk get none", advice: str = "combine them in memory"
+    ) -> None:
+        """Where no page is made, there is nothing to wish for."""
+        given = {"--figures": self.figures, "--open": self.opens, "--no-objects": no_objects}
+        if wished := [name for name, value in given.items() if value]:
+            raise ValueError(f"{wished[0]} must go with a page. {why}. Leave it out, or {advice}.")
+
+    def save_and_show(self, summary: Mapping[str, Any], folder: Path) -> None:
+        """Save the figures of the page of a folder, and open it."""
+        self.save(summary, folder)
+        self.show(folder / REPORT)
+
+    def save(self, summary: Mapping[str, Any], folder: Path) -> None:
+        """Save the figures of a page."""
+        if self.figures:
+            files = report.save_figures(summary, folder / FIGURES, self.figures, overwrite=self.overwrite)
+            tell(f"{folder / FIGURES}: {len(files)} files")
+
+    def show(self, page: Path) -> None:
+        """Open the page in the browser."""
+        if self.opens and not webbrowser.open(page.resolve().as_uri()):
+            tell(f"no browser was found: open {page}")
+
+
+def repeated_command(inputs: Mapping[str, Path]) -> str | None:
+    """The command that is being done, as it was typed but for what does not count; None outside of one.
+
+    ``inputs`` are the files it reads, by parameter, with their folders as they were typed.
+    """
+    context = click.get_current_context(silent=True)
+    arguments = None if context is None else context.meta.get(ARGUMENTS)
+    if context is None or arguments is None:
+        return None
+    given, _, _ = context.command.make_parser(context).parse_args(list(arguments))
+    words = ["ensemblage", str(context.info_name)]
+    for parameter in context.command.get_params(context):
+        name = str(parameter.name)
+        if name in inputs:
+            words.append(str(inputs[name]))
+        elif isinstance(parameter, click.Option) and name in given and name not in NOT_REPEATED:
+            words += _option_words(parameter, given[name])
+    return shlex.join([*words, "-o", "out"])
+
+
+def _option_words(option: click.Option, value: Any) -> list[str]:
+    """An option with its value, as it is typed."""
+    if option.is_flag:
+        return [(option.opts if value else option.secondary_opts)[0]]
+    values = value if option.multiple else [value]
+    return [word for entry in values for word in (option.opts[0], str(entry))]
+
+
+TESTED = ("other", "test", "difference", "p_value", "p_adjusted")
+"""What `write_profile` has of a test that holds."""
+DESCRIBED = tuple(name for name in VariableRow._fields if name not in TESTED)
+
+
+def write_profile(path: Path, found: Profile) -> None:
+    """One line per cluster and variable: what describes it and, where it was tested, the p-values that hold."""
+    honest = [] if found.honest is None else found.honest.table
+    tested = {(row.cluster, row.variable): row for row in honest}
+
+    def lines() -> Iterator[list[Any]]:
+        for c in range(len(found.clusters)):
+            for row in found._rows(c):
+                of_test = tested.get((row.cluster, row.variable))
+                test = [None if of_test is None else getattr(of_test, name) for name in TESTED]
+                yield [_cell(value) for value in [*(getattr(row, name) for name in DESCRIBED), *test]]
+
+    write_csv(path, [*DESCRIBED, *TESTED], lines())
+
+
+def _cell(value: Any) -> Any:
+    """A number with six digits, nothing for NaN."""
+    if not isinstance(value, float):
+        return value
+    return None if math.isnan(value) else f"{value:.6g}"
+
+
+def profile_of_table(path: Path, members: Members, source: Source, consensus: Any, honest: bool = False) -> Profile:
+    """From another table of the objects of an ensemble.
+
+    honest : whether variables are tested
+    """
+    table = read_table(path, keep_empty=True, missing=source.missing_codes)
+    id_column = members.id_column if members.id_column in table.names else None
+    roles = assign_roles(table, id_column, None, (), guess_id=True)
+    rows = rows_of_members(roles.ids, roles.id_column, path.name, members, source.path.name)
+    table = table if np.array_equal(rows, np.arange(len(table))) else table.take(rows)
+    kept = drop_columns(table, {source.truth_column, roles.id_column})
+    if not kept.columns:
+        raise ValueError(
+            f"{path.name} must have a column besides ids and known classes. It has none. Name another file."
+        )
+    return profile(consensus, kept, ids=members.ids, honest=honest)

@@ -2,10 +2,10 @@
 
 `ConsensusClustering.fit`, every command that clusters features, resamples and refits without a column call these:
 
-1. plan: `plan_of` in `_default_plan` decides all that can be decided before work begins.
+1. plan: `plan_of` in `_decisions` decides all that can be decided before work begins.
 2. candidates, choose, make, combine, certify: `run` in `_run`. Features lie in memory or, of `_blocks`, elsewhere.
-   `_second_sample` has what certifies.
-3. describe: `describe` and `summary_of` in `_describe`, what is not in memory in `_blocks`; refits are in `_repeats`.
+   What certifies is there, too: a second sample.
+3. describe: `describe` and `summary_of` in `_describe`, with refits; what is not in memory in `_blocks`.
 4. save: `model_of` in `_consensus_clustering`, and `save_model` in `_saved`.
 
 It stands above profiles and report, which it calls; records that these show are in `choices`.

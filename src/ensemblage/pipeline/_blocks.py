@@ -28,8 +28,9 @@ from ensemblage.labels.blocks import MemoryRows
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.labels.threads import SUM_ROWS, one_native_thread, row_blocks, thread_count
 from ensemblage.metrics import verdicts
-from ensemblage.pipeline._run import Data, Members
-from ensemblage.pipeline._second_sample import (
+from ensemblage.pipeline._run import (
+    Data,
+    Members,
     SecondSample,
     count_places,
     second_generator,

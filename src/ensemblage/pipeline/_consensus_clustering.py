@@ -26,8 +26,8 @@ from ensemblage.base.validation import (
     check_parameters,
     format_value,
 )
+from ensemblage.choices._choice_records import KChoice
 from ensemblage.choices._chooser import Chosen
-from ensemblage.choices._k_choice import KChoice
 from ensemblage.choices._plan import Plan
 from ensemblage.consensus._model import BY_RULE, Assignment, Model, score_of
 from ensemblage.generation import RandomKPartitions
@@ -47,19 +47,9 @@ from ensemblage.labels.coding import (
 )
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.pipeline._blocks import StoredData, check_learned
-from ensemblage.pipeline._default_plan import (
-    PARAMETERS,
-    Wishes,
-    check_n_clusters,
-    check_plan,
-    check_preparation,
-    largest_asked,
-    plan_of,
-    prepare,
-    takes_distances,
-)
-from ensemblage.pipeline._run import Data, Found, Settings, Watch, check_votes, run
-from ensemblage.pipeline._second_sample import SecondSample
+from ensemblage.pipeline._decisions import Wishes, largest_asked, plan_of, takes_distances
+from ensemblage.pipeline._default_plan import PARAMETERS, check_n_clusters, check_plan, check_preparation, prepare
+from ensemblage.pipeline._run import Data, Found, SecondSample, Settings, Watch, check_votes, run
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 

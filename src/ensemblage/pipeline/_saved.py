@@ -32,12 +32,12 @@ KIND = "ensemblage model"
 PARTS = {
     "ensemblage": (
         ("choices._chooser", "Chosen"),
-        ("choices._k_choice", "KChoice"),
-        ("choices._k_choice", "KRow"),
+        ("choices._choice_records", "KChoice"),
+        ("choices._choice_records", "KRow"),
         ("choices._plan", "Decision"),
         ("choices._plan", "Plan"),
         ("pipeline._consensus_clustering", "ConsensusClustering"),
-        ("pipeline._second_sample", "SecondSample"),
+        ("pipeline._run", "SecondSample"),
         ("labels.coding", "Coding"),
         ("labels.rows", "Rows"),
         ("labels.soft", "SoftCoding"),

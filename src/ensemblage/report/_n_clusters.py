@@ -16,7 +16,7 @@ from sklearn.base import clone
 from ensemblage import plotting
 from ensemblage.base.random import task_seeds
 from ensemblage.base.text import some
-from ensemblage.choices._k_choice import KChoice
+from ensemblage.choices._choice_records import KChoice
 from ensemblage.choices._monti_choice import MontiChoice
 from ensemblage.consensus.evidence import Evidence, Lifetimes
 from ensemblage.labels.ensemble import Ensemble

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ensemblage import plotting
 from ensemblage.base.text import listing
-from ensemblage.choices._k_choice import KChoice
+from ensemblage.choices._choice_records import KChoice
 from ensemblage.choices._method_comparison import MethodComparison
 from ensemblage.consensus import ConsensusModes
 from ensemblage.labels.ensemble import Ensemble

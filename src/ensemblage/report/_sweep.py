@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ensemblage import plotting
-from ensemblage.choices._resolution_choice import Plateau, ResolutionChoice
+from ensemblage.choices._choice_records import Plateau, ResolutionChoice
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.metrics import ensemble_ari, verdicts
 from ensemblage.metrics._certainty import VERDICTS

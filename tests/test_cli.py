@@ -19,7 +19,7 @@ from limits import limit
 from sklearn.datasets import load_wine
 
 from ensemblage import Ensemble, KMeansConsensus, RandomKPartitions, make_consensus
-from ensemblage.cli import _analysis, _errors, _methods, _run, main
+from ensemblage.cli import _analysis, _errors, _methods, _options, _run, main
 from ensemblage.cli._commands import LAB_COMMANDS, LabCommand
 from ensemblage.cli._folder import _difference
 from ensemblage.cli._shared_options import GROUPS
@@ -664,9 +664,9 @@ def test_set_is_refused_before_any_work(tmp_path, no_generation, given, message)
     ],
 )
 def test_values_in_the_shell(text, value):
-    assert _methods.value_of(text) == value
-    assert type(_methods.value_of(text)) is type(value)
-    assert _methods.value_of(_methods.text_of(value)) == value
+    assert _options.value_of(text) == value
+    assert type(_options.value_of(text)) is type(value)
+    assert _options.value_of(_options.text_of(value)) == value
 
 
 @pytest.mark.parametrize("name", METHODS)
@@ -674,7 +674,7 @@ def test_parameters_of_a_method_are_listed(name):
     said = succeed("methods", name).stdout
     estimator = make_consensus(name)
     for parameter, value in estimator.get_params().items():
-        assert (f"  {parameter}={_methods.text_of(value)}" in said) == (parameter != "progress")
+        assert (f"  {parameter}={_options.text_of(value)}" in said) == (parameter != "progress")
     sentences = dict(_methods.first_sentences(type(estimator)))
     assert sentences.keys() == estimator.get_params().keys()
     assert all(text.endswith(".") for text in sentences.values())

@@ -503,7 +503,7 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
 
 
 class InductiveConsensus(BaseConsensus):
-    """A consensus that places new label rows: by ``_predicted(codes)`` of the method."""
+    """A consensus that places new label rows: by ``_predict_codes(codes)`` of the method."""
 
     def predict(self, X: Any) -> NDArray[np.int32]:
         """Cluster of new label rows: the nearest, of voting the most likely one; the first one on ties.

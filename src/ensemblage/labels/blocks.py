@@ -52,7 +52,10 @@ class DistinctRows(NamedTuple):
 
 
 class LabelRows(ABC):
-    """A matrix of codes, (n, p), that is read by rows: ``rows[a:b]`` and ``rows[index array]`` are arrays."""
+    """A matrix of codes, (n, p), that is read by rows: ``rows[a:b]`` and ``rows[index array]`` are arrays.
+
+    Memberships stand in the place of codes in `MembershipRows`, whose rows are wider: (n, offsets[p]).
+    """
 
     shape: tuple[int, int]
     dtype: np.dtype[Any]

@@ -75,7 +75,9 @@ class Rows:
     """The distinct label rows that at least one partition labels, in lexicographic order."""
 
     codes: LabelRows
-    """(m, p); ``codes[:]`` is an array for the methods that hold all rows."""
+    """(m, p); ``codes[:]`` is an array for the methods that hold all rows. Memberships of a soft ensemble stand there
+    as (m, offsets[p]).
+    """
     counts: NDArray[np.int64]
     """(m,) objects with that row, each as often as it counts."""
     offsets: NDArray[np.int64]
@@ -131,7 +133,7 @@ class Rows:
 
     @property
     def complete(self) -> bool:
-        """Whether every partition labels every row."""
+        """Whether every partition labels every row; of codes."""
         return not (self.codes[:] == self.n_clusters).any()
 
     @property
@@ -144,7 +146,7 @@ class Rows:
         return np.concatenate([[0], np.cumsum(self.n_clusters)])
 
     def binary_matrix(self, entries: Any = 1.0) -> csr_array:
-        """H, (m, d): an entry, of shape (m, p), where a partition gives a row that label; else 0."""
+        """H, (m, d), of codes: an entry, of shape (m, p), where a partition gives a row that label; else 0."""
         labelled = self.codes[:] < self.n_clusters
         columns = (self.codes[:] + self.starts[:-1])[labelled]
         indptr = np.concatenate([[0], np.cumsum(labelled.sum(axis=1))])

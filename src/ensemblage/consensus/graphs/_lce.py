@@ -63,8 +63,8 @@ def lce(
     weights : (p,)
     """
     blocks = link_similarity(H, counts, np.diff(offsets) - 1, measure, decay)  # 1
-    S = block_diag([csr_array(weight * block) for block, weight in zip(blocks, weights, strict=True)])  # 2
-    return transfer_cut(codes, counts, offsets, csr_array(S), k, random, n_jobs)  # 3
+    S = block_diag([csr_array(weight * block) for block, weight in zip(blocks, weights, strict=True)])
+    return transfer_cut(codes, counts, offsets, csr_array(S), k, random, n_jobs)  # 2 and 3: H S is never made
 
 
 @dataclass(eq=False, repr=False)

@@ -62,7 +62,8 @@ def negmm(
 
     def candidate(tau: float) -> Candidate:  # 3: for τ in thresholds
         AM_tau = strong_graph(AM, tau)  # 4-7: 0 where AM_ij ≤ τ
-        C = normalized_cut(AM_tau, counts, K, np.random.RandomState(seed), AM, may_be_dense)  # 8
+        # 8; AM places the rows that the graph leaves without a neighbour
+        C = normalized_cut(AM_tau, counts, K, np.random.RandomState(seed), AM, may_be_dense)
         return Candidate(tau, C.astype(np.int32), mm_index_of(AM, counts, C, n_neighbors, w))  # 9, 11
 
     with one_native_thread():

@@ -121,8 +121,9 @@ def connected_triples(jaccard: NDArray[np.float64], clusters: slice) -> NDArray[
 def triple_quality(jaccard: NDArray[np.float64], clusters: slice) -> NDArray[np.float64]:
     """WTQ: neighbours c that two clusters share, each counting 1 / Σ_t J_ct: less if it has many. O(d k²) time."""
     strength = jaccard.sum(axis=1)
+    counts = np.divide(1.0, strength, out=np.zeros_like(strength), where=strength > 0)
     shared = (jaccard[clusters] > 0).astype(np.float64)
-    return np.asarray((shared * np.divide(1.0, strength, out=strength, where=strength > 0)) @ shared.T)
+    return np.asarray((shared * counts) @ shared.T)
 
 
 def cluster_jaccard(H: csr_array, counts: NDArray[np.int64], n_clusters: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -68,10 +68,10 @@ class Utility(Protocol):
         """(p + 1,) rows of partition j in `distances`; the last of them belongs to the missing entry."""
 
     def centroids(self, profile: NDArray[np.int64]) -> NDArray[np.float64]:
-        """(k, d) centroids of the clusters with that profile."""
+        """(k, offsets[p]) centroids of the clusters with that profile."""
 
     def distances(self, centroids: NDArray[np.float64]) -> NDArray[np.float32]:
-        """(d, k) table whose rows add up to a row's distance to every centroid, but for `base`."""
+        """(offsets[p], k) table whose rows add up to a row's distance to every centroid, but for `base`."""
 
     def base(self, codes: NDArray[Any]) -> NDArray[np.float32]:
         """(m,) part of each row's distance that is the same for every centroid and not in the table."""
@@ -102,7 +102,7 @@ class State(NamedTuple):
     bounds: Any
     """(m,) how much farther the next centroid is at least."""
     profile: NDArray[np.int64]
-    """(k, d) label counts per cluster."""
+    """(k, offsets[p]) label counts per cluster."""
 
 
 class Start(NamedTuple):
@@ -111,9 +111,9 @@ class Start(NamedTuple):
     clusters: NDArray[np.int32]
     """(m,) cluster of each distinct row."""
     profile: NDArray[np.int64]
-    """(k, d) label counts per cluster."""
+    """(k, offsets[p]) label counts per cluster."""
     centroids: NDArray[np.float64]
-    """(k, d) that the rows were assigned to last; those of ``profile``, unless the iterations were cut short."""
+    """(k, offsets[p]) to which rows were assigned last; those of ``profile``, unless the iterations were cut short."""
     relocated: NDArray[np.intp]
     """Rows that are in a cluster because it was empty otherwise; all others are at their nearest centroid."""
     loss: float
@@ -138,8 +138,8 @@ def kmeans(
 ) -> Start:
     """K-means of the rows of H that (m, p) ``codes`` stand for, (m,) ``counts`` objects each (Wu et al., Sec. 3).
 
-    ``init`` names how k objects are drawn, with ``seed``, or is the (k, d) profile of given clusters. With ``units``
-    the rows of a unit move together, and those that are kept apart stay in different clusters.
+    ``init`` names how k objects are drawn, with ``seed``, or is the (k, offsets[p]) profile of given clusters. With
+    ``units`` the rows of a unit move together, and those that are kept apart stay in different clusters.
 
     O(m p k) per iteration, much less when few rows move and the utility has bounds; memory 16 bytes per distinct row
     and one profile per thread. The centroids of clusters follow from their label counts, the profile, which are whole
@@ -225,7 +225,7 @@ def number_of_starts(n_init: Any, rows: Rows, k: int, least: int) -> int:
 
 
 def profile_of_init(estimator: Any, rows: Rows, k: int) -> NDArray[np.int64]:
-    """(k, d) label counts of the clustering given as ``init``."""
+    """(k, offsets[p]) label counts of the clustering given as ``init``."""
     init, n = Ensemble.from_partitions([estimator.init]), len(rows.inverse)
     codes, n_clusters = init.rows, init.n_clusters
     if rows.sample_weight is not None and len(init) == n:
@@ -283,7 +283,7 @@ def _least_weight(blocks: Sequence[NDArray[np.int64]], size: int) -> int:
 
 
 def profile_of_rows(codes: LabelRows, chosen: NDArray[np.intp], offsets: NDArray[np.int64]) -> NDArray[np.int64]:
-    """(k, d) label counts of clusters with one object each, of the rows ``chosen``."""
+    """(k, offsets[p]) label counts of clusters with one object each, of the rows ``chosen``."""
     profile = np.zeros((len(chosen), int(offsets[-1])), dtype=np.int64)
     np.put_along_axis(profile, codes[chosen] + offsets[:-1], 1, axis=1)
     return profile
@@ -529,7 +529,7 @@ class Centroids(NamedTuple):
     """What tells in which cluster of a `Start` a row is."""
 
     centroids: NDArray[np.float64]
-    """(k, d)"""
+    """(k, offsets[p])"""
     relocated: NDArray[Any]
     """(q, p) codes of the rows that are not at their nearest centroid"""
     clusters: NDArray[np.int32]

@@ -11,12 +11,12 @@ from limits import limit
 from sklearn.base import clone
 from sklearn.datasets import load_wine, make_blobs
 
-from ensemblage import ConsensusClustering, default_plan, load, read_table
+from ensemblage import ConsensusClustering, ScaledPartitions, default_plan, load, read_table
 from ensemblage.base.options import DEFAULT_SELECTION
 from ensemblage.cli import main
 from ensemblage.generation._candidates import Made
-from ensemblage.pipeline._describe import Repeat, learned_generator
-from ensemblage.pipeline._run import Number
+from ensemblage.pipeline._describe import Repeat
+from ensemblage.pipeline._run import Number, members_of
 from ensemblage.profiles import _effects
 from ensemblage.report._decided import chosen_summary
 
@@ -212,7 +212,8 @@ def test_resamples_keep_algorithms_weights_and_number(tmp_path):
     chosen = model.chosen_
     assert summary["plan"]["stability"]["value"] == summary["found_again"]["n"] == 3
     plan, number = model.plan_, Number(None, None, chosen, Made())
-    again = Repeat(learned_generator(chosen, 0), clone(model.consensus_).set_params(weights=None), plan, number)
+    generator = ScaledPartitions(**members_of(chosen), n_jobs=1, random_state=0)
+    again = Repeat(generator, clone(model.consensus_).set_params(weights=None), plan, number)
     np.testing.assert_array_equal(again.fit_predict(model.preprocessor_.transform(WINE)), model.labels_)
     assert len(np.unique(again.fit_predict(WINE[::2].to_numpy()))) == chosen.n_clusters
     stable, _, summary = learned(tmp_path, BLOBS, "--stability", 4, name="stable")

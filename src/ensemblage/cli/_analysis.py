@@ -269,8 +269,8 @@ def _interruptible(folder: Folder) -> Iterator[None]:
         raise
 
 
-def clone_without_threads(model: Any) -> Any:
-    """The model as it is whatever --jobs was: threads change no result, and so no file."""
+def forget_threads(model: Any) -> Any:
+    """The model itself, which is from then on what it is whatever --jobs was: threads change no result, and no file."""
     for part in (model, *(getattr(model, name, None) for name in ("generator_", "consensus_"))):
         known = {} if part is None else part.get_params()
         if part is not None:
@@ -290,7 +290,7 @@ def _finish(folder: Folder, request: AnalysisRequest, given: Analysed, seconds: 
             model = found.consensus
             if given.preprocessor is not None:
                 model = model_of(given.preprocessor, found.generator, settings.seed, found)
-            folder.put(MODEL, partial(save_model, clone_without_threads(model)))
+            folder.put(MODEL, partial(save_model, forget_threads(model)))
             folder.put(LABELS, lambda path: write_labels(path, objects.ids, found.consensus, merged))
 
     said = describe(found, objects, given.wanted, settings, watch, keep)

@@ -67,7 +67,7 @@ class Folder:
         """
         with self._new(name) as new:
             write(new)
-            written = _hash(new)
+            written = file_hash(new)
             kept = {known for known in self.hashes if known != name or self.hashes[name] == written}
             for stale in {*ALL_FILES, name} - {*kept, SUMMARY}:
                 self._place(stale).path.unlink(missing_ok=True)
@@ -169,7 +169,7 @@ def _open_folder(path: Path, identity: Mapping[str, Any], overwrite: bool) -> Fo
     ours = {
         name: recorded[name]
         for name in present
-        if name in recorded and (path / name).is_file() and _hash(path / name) == recorded[name]
+        if name in recorded and (path / name).is_file() and file_hash(path / name) == recorded[name]
     }
     foreign = [name for name in present if name not in ours and not (name == SUMMARY and record)]
     changed = [key for key in {**identity, **record} if record.get(key) != identity.get(key)] if record else []
@@ -198,7 +198,7 @@ def _difference(record: Mapping[str, Any], identity: Mapping[str, Any], changed:
     parts = ["of another input, or of this one before it was changed"] if inputs else []
     with_ = [
         f"another file for {key}"
-        if _is_hash(record.get(key)) and _is_hash(identity.get(key))
+        if _isfile_hash(record.get(key)) and _isfile_hash(identity.get(key))
         else f"{key} {_short_text(record.get(key))} instead of {_short_text(identity.get(key))}"
         for key in others
     ]
@@ -237,7 +237,7 @@ def check_finished_files(path: Path, *names: str) -> dict[str, Any]:
     record: dict[str, Any] = read_finished_summary(path)["run"]
     for name in names:
         is_there = (path / name).is_file()
-        if not is_there or _hash(path / name) != record.get("files", {}).get(name):
+        if not is_there or file_hash(path / name) != record.get("files", {}).get(name):
             got = "another one" if is_there else "none"
             raise ValueError(
                 f"{path} must have the {name} that the run wrote. It has {got}. Do the run again with --overwrite."
@@ -250,7 +250,7 @@ def _open_finished(path: Path, overwrite: bool) -> Folder:
     identity = summary.pop("run")
     hashes = identity.pop("files", {})
     page = path / REPORT
-    if page.exists() and _hash(page) != hashes.get(REPORT) and not overwrite:
+    if page.exists() and file_hash(page) != hashes.get(REPORT) and not overwrite:
         raise ValueError(
             f"{NOTHING_UNASKED} {page} is not what the run wrote. Add --overwrite, or name a page with -o."
         )
@@ -306,16 +306,16 @@ def check_summary_unchanged(path: Path) -> Iterator[None]:
         ) from None
 
 
-def _is_hash(value: Any) -> bool:
+def _isfile_hash(value: Any) -> bool:
     return re.fullmatch("[0-9a-f]{64}", str(value)) is not None
 
 
 def _short_text(value: Any) -> str:
-    text = "none" if value is None else "a file" if _is_hash(value) else str(value)
+    text = "none" if value is None else "a file" if _isfile_hash(value) else str(value)
     return text if len(text) <= 60 else f"{text[:8]}..."
 
 
-def _hash(path: Path) -> str:
+def file_hash(path: Path) -> str:
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

@@ -21,7 +21,7 @@ from ensemblage.cli._analysis import (
     CommonOptions,
     ToldRun,
     analyse,
-    clone_without_threads,
+    forget_threads,
     plain_alerts,
 )
 from ensemblage.cli._compare import align_by, check_align, tell_numbers
@@ -357,7 +357,7 @@ class FolderStore(Store):
     def save(self, members: Members) -> None:
         with self._seconds.spent_on(WRITE):
             if self.preprocessor is not None:
-                model = clone_without_threads(model_of(self.preprocessor, members.generator, self._seed))
+                model = forget_threads(model_of(self.preprocessor, members.generator, self._seed))
                 # Not compressed: it is written again, with the consensus.
                 self._folder.put(MODEL, partial(save_model, model, is_compressed=False))
             self._folder.put(ENSEMBLE, members.ensemble.save)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import webbrowser
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
@@ -14,7 +13,18 @@ from ensemblage._version import __version__
 from ensemblage.base.text import write_csv
 from ensemblage.choices._draws_summary import DrawsSummary
 from ensemblage.cli._answer import clusters_text, show_lines
-from ensemblage.cli._folder import BALL, ENSEMBLE, FILES, LABELS, MODEL, PROBABILITIES, REPORT, Folder, output_folder
+from ensemblage.cli._folder import (
+    BALL,
+    ENSEMBLE,
+    FILES,
+    LABELS,
+    MODEL,
+    PROBABILITIES,
+    REPORT,
+    Folder,
+    file_hash,
+    output_folder,
+)
 from ensemblage.cli._labels import write_labels
 from ensemblage.cli._options import shell_text
 from ensemblage.cli._progress import progress_bar, tell, tell_notes
@@ -65,7 +75,7 @@ def summarize(
     identity = {
         "command": "summarize",
         "ensemblage": __version__,
-        "input": [_hash(path) for path in draws],
+        "input": [file_hash(path) for path in draws],
         **settings,
         "seed": seed,
         "no_objects": no_objects,
@@ -83,11 +93,6 @@ def summarize(
         show_lines(_lines(folder))
     if open_page and not webbrowser.open((output / REPORT).resolve().as_uri()):
         tell(f"no browser was found: open {output / REPORT}")
-
-
-def _hash(path: Path) -> str:
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _fill(

@@ -73,6 +73,10 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
     n_jobs: int | None
     _weights: Any
     """(n_features_in_,) those of the partitions, as they were given or follow from a rule."""
+    _seen: tuple[Any, bool]
+    """The partitions so far, and whether every object counted once; only after ``add_partitions``."""
+    _continued: bool
+    """Whether ``add_partitions`` goes on from an earlier fit; only while it fits."""
     _names: list[str] | None = None
     """Those of the partitions; None of a model that an earlier version saved."""
 

@@ -60,9 +60,9 @@ def add_partitions(
     >>> model.labels_
     array([0, 0, 0, 1, 1], dtype=int32)
     """
-    name, state = type(self).__name__, vars(self)
+    name = type(self).__name__
     # The partitions so far, an ensemble, and whether every object counted once: only after this method.
-    seen, plain = state.get("_seen", (None, True))
+    seen, plain = getattr(self, "_seen", (None, True))
     if seen is None and hasattr(self, "labels_"):
         raise ValueError(
             f"{name} must get its first partitions by add_partitions, since fit keeps no labels. Got a model "
@@ -84,10 +84,10 @@ def add_partitions(
             ) from None
         everything = seen.append_partitions(everything)
     plain = plain and sample_weight is None
-    state["_continued"] = seen is not None and plain
+    self._continued = seen is not None and plain
     try:
         self.fit(everything, sample_weight=sample_weight, must_link=must_link, cannot_link=cannot_link)
     finally:
-        del state["_continued"]
-    state["_seen"] = everything, plain
+        del self._continued
+    self._seen = everything, plain
     return self

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from ensemblage.kernels._contingency import add_labels
 from ensemblage.kernels._jit import read_only
@@ -46,6 +47,27 @@ def _add_labels(codes: Any, clusters: Any, counts: Any, table: Any, offsets: Any
     # As one signature: the kernel is compiled once.
     codes, offsets = read_only(codes), read_only(offsets)
     add_labels(codes, clusters.astype(np.int32, copy=False), counts, offsets, table)
+
+
+def label_sizes(
+    rows: LabelRows, counts: NDArray[Any], offsets: NDArray[np.int64], n_jobs: int | None = None
+) -> NDArray[Any]:
+    """(offsets[p],) objects with each label, those without one included; of soft partitions their masses."""
+    return np.asarray(count_labels(rows, rows.state(np.int32, 0), counts, offsets, 1, n_jobs)[0])
+
+
+def places_of_labels(offsets: NDArray[np.int64]) -> NDArray[np.int64]:
+    """(d,) rows of the labels in a table over labels, without those of the missing entries."""
+    return np.delete(np.arange(offsets[-1]), offsets[1:] - 1)
+
+
+def binary_matrix(codes: NDArray[Any], n_clusters: NDArray[np.int64], entries: Any = 1.0) -> csr_array:
+    """H, (m, d): an entry, of shape (m, p), where a partition gives a row that label; else 0."""
+    labelled, starts = codes < n_clusters, np.concatenate([[0], np.cumsum(n_clusters)])
+    indptr = np.concatenate([[0], np.cumsum(labelled.sum(axis=1))])
+    columns = (codes + starts[:-1])[labelled]
+    shape = len(codes), int(starts[-1])
+    return csr_array((np.broadcast_to(entries, labelled.shape)[labelled], columns, indptr), shape=shape)
 
 
 def sums_of_memberships(
@@ -138,7 +160,7 @@ def own_shares(
     if not isinstance(rows, MembershipRows):
         return sizes, sizes
     squares = MembershipRows(np.square(rows.H), offsets)
-    itself = count_labels(squares, np.zeros(len(rows), dtype=np.int32), counts, offsets, 1, n_jobs)[0]
+    itself = label_sizes(squares, counts, offsets, n_jobs)
     return itself, np.asarray(counts @ (rows.H > 0))
 
 

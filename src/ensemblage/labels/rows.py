@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 
 from ensemblage.labels.blocks import DistinctRows, LabelRows
 from ensemblage.labels.coding import CodedColumns, Coding, check_labelled
-from ensemblage.labels.counts import count_labels, is_missing
+from ensemblage.labels.counts import binary_matrix, is_missing, label_sizes, places_of_labels
 from ensemblage.labels.links import Links, Units
 from ensemblage.labels.threads import row_blocks
 
@@ -61,7 +61,7 @@ def counted_labels(
     rows = coded.codes
     if len(codes) < len(distinct.codes):
         offsets = np.concatenate([[0], np.cumsum(n_clusters + 1)])
-        sizes = count_labels(codes, codes.state(np.int32, 0), counts, offsets, 1)[0]
+        sizes = label_sizes(codes, counts, offsets)
         used = [np.flatnonzero(sizes[start : stop - 1]) for start, stop in pairwise(offsets)]
         categories = tuple(labels[some] for labels, some in zip(coded.categories, used, strict=True))
         coding, n_clusters = Coding(categories, missing), np.array([len(labels) for labels in categories])
@@ -129,7 +129,7 @@ class Rows:
     @property
     def labels(self) -> NDArray[np.int64]:
         """(d,) rows of the labels in a table over labels, without those of the missing entries."""
-        return np.delete(np.arange(self.offsets[-1]), self.offsets[1:] - 1)
+        return places_of_labels(self.offsets)
 
     @property
     def complete(self) -> bool:
@@ -147,11 +147,7 @@ class Rows:
 
     def binary_matrix(self, entries: Any = 1.0) -> csr_array:
         """H, (m, d), of codes: an entry, of shape (m, p), where a partition gives a row that label; else 0."""
-        labelled = self.codes[:] < self.n_clusters
-        columns = (self.codes[:] + self.starts[:-1])[labelled]
-        indptr = np.concatenate([[0], np.cumsum(labelled.sum(axis=1))])
-        shape = (len(self), int(self.n_clusters.sum()))
-        return csr_array((np.broadcast_to(entries, labelled.shape)[labelled], columns, indptr), shape=shape)
+        return binary_matrix(self.codes[:], self.n_clusters, entries)
 
     def of_partition(self, j: int) -> slice:
         """The rows of partition j's labels in a table over labels, without that of the missing entry."""
@@ -159,8 +155,7 @@ class Rows:
 
     def label_sizes(self, n_jobs: int | None = None) -> NDArray[np.int64]:
         """(offsets[p],) objects with each label, each as often as it counts."""
-        everything = self.codes.state(np.int32, 0)
-        return np.asarray(count_labels(self.codes, everything, self.counts, self.offsets, 1, n_jobs)[0])
+        return label_sizes(self.codes, self.counts, self.offsets, n_jobs)
 
     def first_objects(self) -> NDArray[np.uint64]:
         """(m,) the first object of each row, by its number where every object is repeated as often as it counts."""

@@ -17,7 +17,6 @@ from sklearn.base import clone
 
 from ensemblage.base.options import Message, Option
 from ensemblage.base.sklearn import BaseEstimator
-from ensemblage.choices._chooser import Chosen
 from ensemblage.choices._method_comparison import MethodComparison, compare_methods
 from ensemblage.choices._plan import Plan
 from ensemblage.consensus import METHODS, ConsensusModes
@@ -30,7 +29,17 @@ from ensemblage.io._features import Features, Members
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.metrics._agreement import agreement_with
 from ensemblage.pipeline._decisions import MOST_RESAMPLED
-from ensemblage.pipeline._run import Data, Found, Number, Settings, Watch, cluster, consensus_of, generator_of
+from ensemblage.pipeline._run import (
+    Data,
+    Found,
+    Number,
+    Settings,
+    Watch,
+    cluster,
+    consensus_of,
+    generator_of,
+    members_of,
+)
 from ensemblage.profiles import Profile, profile
 from ensemblage.profiles._effects import separations
 from ensemblage.report import summarize
@@ -40,7 +49,12 @@ from ensemblage.stability import ClusterStability, MergedClusters, cluster_stabi
 MOST_COMPARED, MOST_OVERLAPS = 5 * 10**7, 10**7
 """Label rows × squared partitions, and cells of all contingency tables, up to which the modes of partitions are looked
 for: a few seconds, and far less than `ConsensusModes` refuses."""
+MOST_PARTITIONS = 20
+"""Of k-means, made again."""
+MOST_COLUMNS = 20
+"""That are left out in turn."""
 RANKING, SPLITS, METHODS_COMPARED, PROFILE, PAGE = "ranking", "splits", "methods", "profile", "report"
+STABILITY, COLUMNS = "stability", "columns"
 """The steps as a `Watch` is told of them."""
 
 
@@ -195,14 +209,6 @@ def modes_of(ensemble: Ensemble, n_jobs: int | None) -> ConsensusModes | None:
     return ConsensusModes(n_jobs=n_jobs).fit(ensemble) if table_cells(ensemble.n_clusters) <= MOST_OVERLAPS else None
 
 
-MOST_PARTITIONS = 20
-"""Of k-means, made again."""
-MOST_COLUMNS = 20
-"""That are left out in turn."""
-STABILITY, COLUMNS = "stability", "columns"
-"""The steps as a `Watch` is told of them."""
-
-
 class Repeat(BaseEstimator):
     """A plan whose number of clusters and weights are known, as one clusterer of features."""
 
@@ -222,18 +228,11 @@ def repeat_of(found: Found, plan: Plan, settings: Settings) -> Repeat:
     number, settings = found.number._replace(choice=None, made=Made()), settings._replace(n_jobs=1)
     generator = generator_of(plan, number._replace(chosen=None), settings)
     if number.chosen is not None:
-        generator = learned_generator(number.chosen, settings.seed, size_of_sample(plan.n_objects))
+        sample_size, seed = size_of_sample(plan.n_objects), settings.seed
+        generator = ScaledPartitions(**members_of(number.chosen), sample_size=sample_size, n_jobs=1, random_state=seed)
     elif isinstance(generator, RandomKPartitions):
         generator.set_params(n_partitions=min(generator.n_partitions, MOST_PARTITIONS))
     return Repeat(generator, consensus_of(plan, number.k, settings), plan, number)
-
-
-def learned_generator(chosen: Chosen, seed: int, sample_size: int | None = None) -> ScaledPartitions:
-    """Of the partitions that have weights, in the same scales and by the same algorithms."""
-    pairs = dict.fromkeys(f"{view} {family}" for view, family, _ in chosen.weights)
-    numbers = sorted({k for _, _, k in chosen.weights})
-    how: dict[str, Any] = {"sample_size": sample_size, "n_jobs": 1, "random_state": seed}
-    return ScaledPartitions(numbers, algorithms=list(pairs), **how)
 
 
 def stability_of(

@@ -51,6 +51,7 @@ CHOICE, CANDIDATES, MEMBERS, CONSENSUS, SECOND = (
 """The steps as a `Watch` is told of them."""
 
 Progress = Callable[[int, int], None]
+Matrix = NDArray[np.float64]
 
 
 # -- what goes in, what comes out --------------------------------------------------------------------------------------
@@ -317,12 +318,17 @@ def generator_of(plan: Plan, number: Number | None, settings: Settings) -> Any:
         near = {"n_clusters": numbers_near(number.k)}
     chosen = None if number is None else number.chosen
     if chosen is not None:
-        near = {"n_clusters": sorted({k for _, _, k in chosen.weights})}
-        near["algorithms"] = list(dict.fromkeys(f"{view} {family}" for view, family, _ in chosen.weights))
+        near = members_of(chosen)
     generator = fill_defaults(clone(plan.generator), settings, **near)
     if number is not None and chosen is not None:
         generator._take_made(number.made)
     return generator
+
+
+def members_of(chosen: Chosen) -> dict[str, Any]:
+    """What `ScaledPartitions` is told of the partitions that have weights: numbers, scales and algorithms."""
+    pairs = dict.fromkeys(f"{view} {family}" for view, family, _ in chosen.weights)
+    return {"n_clusters": sorted({k for _, _, k in chosen.weights}), "algorithms": list(pairs)}
 
 
 def consensus_of(plan: Plan, k: int | None, settings: Settings) -> Any:
@@ -401,9 +407,6 @@ def set_weights(consensus: Any, weights: list[float] | None) -> Any:
         encode = Option("categories", "encode")
         raise ValueError(Message(f"{rule} {type(consensus).__name__} {why}. Use ", encode, " instead."))
     return consensus.set_params(weights=weights)
-
-
-Matrix = NDArray[np.float64]
 
 
 class SecondSample(NamedTuple):

@@ -156,6 +156,11 @@ def _shares(panel: Mapping[str, Any], left: float) -> tuple[list[Markup], float]
     return parts, _TITLE + _ROW * len(clusters) + 6
 
 
+def _across(left: float, low: float, high: float) -> Callable[[float], float]:
+    """Where a value from ``low`` to ``high`` stands, right of the names."""
+    return lambda value: left + 4 + (_WIDTH - left - 14) * ((value - low) / (high - low) if high > low else 0.5)
+
+
 def _boxes(panel: Mapping[str, Any], left: float) -> tuple[list[Markup], float]:
     """Boxes of the quantiles, above an axis in the values of the variable."""
     values = [value for row in panel["quantiles"] for value in row if value is not None]
@@ -164,9 +169,7 @@ def _boxes(panel: Mapping[str, Any], left: float) -> tuple[list[Markup], float]:
     if is_ordered:
         low, high = 0, len(panel["levels"]) - 1
 
-    def place(value: float) -> float:
-        return left + 4 + (_WIDTH - left - 14) * ((value - low) / (high - low) if high > low else 0.5)
-
+    place = _across(left, low, high)
     parts = []
     for i, row in enumerate(panel["quantiles"]):
         if None not in row:
@@ -258,9 +261,7 @@ def boxes_svg(
     names = [printable(row["name"], 12) for row in rows]
     left = min(_NAME, LETTER * max(map(len, names), default=1)) + _GROUND
 
-    def place(value: float) -> float:
-        return left + 4 + (_WIDTH - left - 14) * ((value - low) / (high - low) if high > low else 0.5)
-
+    place = _across(left, low, high)
     bottom = _TITLE + _ROW * len(rows) + 2
     parts = [line(place(value), _TITLE - 4, place(value), bottom, LINE) for value, _ in lines]
     for (value, name), anchor in zip(sorted(lines), ("end", "start"), strict=False):  # apart, however near they are

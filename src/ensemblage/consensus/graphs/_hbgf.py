@@ -43,7 +43,15 @@ from ensemblage.consensus.kmeans._label_kmeans import sample_counts
 from ensemblage.counting._contingency import contingency_tables
 from ensemblage.counting._points import lloyd
 from ensemblage.labels.blocks import LabelRows, MembershipRows
-from ensemblage.labels.counts import count_labels, embed, shared_masses, sums_of_labels
+from ensemblage.labels.counts import (
+    binary_matrix,
+    count_labels,
+    embed,
+    label_sizes,
+    places_of_labels,
+    shared_masses,
+    sums_of_labels,
+)
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.labels.rows import Rows
 from ensemblage.labels.threads import one_native_thread
@@ -88,7 +96,7 @@ def hbgf(
     counts : (m,) objects of each row
     offsets : (p + 1,) first label of each partition, with one for missing
     """
-    labels = np.delete(np.arange(offsets[-1]), offsets[1:] - 1)  # without those for missing
+    labels = places_of_labels(offsets)
     with one_native_thread():
         # M' M and its leading eigenvectors.
         of_labels = np.zeros(offsets[-1])
@@ -146,7 +154,7 @@ def transfer_cut(
     S' (H' D_x^-1 H) S, and H' D_x^-1 H the contingency tables of the objects weighted by 1 / D_x. Beyond the points,
     (m, k) in float32, nothing is as long as the rows: O(m p² + d³) time. The other arguments are as of `hbgf`.
     """
-    labels = np.delete(np.arange(offsets[-1]), offsets[1:] - 1)
+    labels = places_of_labels(offsets)
     with one_native_thread():
         # W = B' D_x^-1 B and its leading eigenvectors.
         of_labels = np.zeros(offsets[-1])
@@ -188,13 +196,6 @@ def normalized_association(edges: NDArray[np.float64], D_y: NDArray[np.float64])
 # ---- Their steps ----
 
 
-def label_sizes(
-    codes: LabelRows, counts: NDArray[np.int64], offsets: NDArray[np.int64], n_jobs: int | None = None
-) -> NDArray[Any]:
-    """(offsets[p],) objects with each label."""
-    return np.asarray(count_labels(codes, np.zeros(len(codes), dtype=np.int32), counts, offsets, 1, n_jobs)[0])
-
-
 def label_products(
     codes: LabelRows, offsets: NDArray[np.int64], share: NDArray[np.float64], S: csr_array | None = None
 ) -> Any:
@@ -203,13 +204,10 @@ def label_products(
     starts = np.concatenate([[0], np.cumsum(k)])
     d = int(starts[-1])
     if isinstance(codes, MembershipRows):
-        labels = np.delete(np.arange(offsets[-1]), offsets[1:] - 1)
+        labels = places_of_labels(offsets)
         P = shared_masses(codes, share)[np.ix_(labels, labels)]
     elif d > MOST_DENSE:
-        labelled = codes[:] < k
-        indptr = np.concatenate([[0], np.cumsum(labelled.sum(axis=1))])
-        entries = np.broadcast_to(np.sqrt(share)[:, None], labelled.shape)[labelled]
-        H = csr_array((entries, (codes[:] + starts[:-1])[labelled], indptr), shape=(len(codes), d))
+        H = binary_matrix(codes[:], k, np.sqrt(share)[:, None])
         if S is None:
             return LinearOperator((d, d), lambda x: H.T @ (H @ x.ravel()))
         return LinearOperator((d, d), lambda x: S.T @ (H.T @ (H @ (S @ x.ravel()))))

@@ -38,6 +38,7 @@ from ensemblage.consensus.hierarchies._label_similarity import MATRICES, propaga
 from ensemblage.counting._contingency import ContingencyTables, table_cells, tables_of_rows
 from ensemblage.kernels._votes import assign_to_groups
 from ensemblage.labels.blocks import LabelRows
+from ensemblage.labels.counts import places_of_labels
 from ensemblage.labels.rows import Rows
 from ensemblage.labels.threads import one_native_thread
 
@@ -82,7 +83,7 @@ def compete(
     ``meta_clusters`` are those of the d clusters, ``weights`` those of the partitions. ``draws``, (m,) from 0 to below
     1, choose among equal ones; 0 is the first.
     """
-    labels = np.delete(np.arange(offsets[-1]), offsets[1:] - 1)  # places without those of missing labels
+    labels = places_of_labels(offsets)
     votes, group_of = np.repeat(weights, np.diff(offsets)), np.full(offsets[-1], -1)
     group_of[labels] = meta_clusters
     capacity = np.bincount(meta_clusters, weights=votes[labels], minlength=k)

@@ -11,9 +11,10 @@ from limits import limit
 from sklearn.base import clone
 from sklearn.datasets import load_wine, make_blobs
 
-from ensemblage import ConsensusClustering, ScaledPartitions, default_plan, load, read_table
+from ensemblage import ConsensusClustering, default_plan, load, read_table
 from ensemblage.base.options import DEFAULT_SELECTION
 from ensemblage.cli import main
+from ensemblage.generation import ScaledPartitions
 from ensemblage.generation._candidates import Made
 from ensemblage.pipeline._describe import Repeat
 from ensemblage.pipeline._run import Number, members_of

@@ -15,7 +15,6 @@ from scipy.sparse import csr_array, vstack
 
 from ensemblage.base.validation import check_numbers, check_weights
 from ensemblage.kernels._certainty import ROUNDING, associations_of_rows, least_sure_by_links, least_sure_cluster
-from ensemblage.kernels._jit import are_few
 from ensemblage.labels.blocks import LabelRows, MembershipRows
 from ensemblage.labels.counts import by_partition, count_labels, own_shares, product
 from ensemblage.labels.ensemble import Ensemble, as_any_ensemble
@@ -28,8 +27,6 @@ object (three); docs/certainty/definition.md has the rule by which they were cho
 VERDICTS = ("core", "border", "undecided")
 _AT_ONCE = 2**12
 """So many associations of soft rows with clusters are held, in several tables."""
-_OPERATIONS = 128
-"""Of NumPy for each association of a row's label with a cluster."""
 
 
 @dataclass(frozen=True)
@@ -248,54 +245,11 @@ class Association(NamedTuple):
         ``counted`` says whether the rows are among those that were counted. NaN, -1 and NaN in no cluster, or labelled
         by no partition.
         """
-        if are_few(_OPERATIONS * codes.size * len(self.sizes)):
-            found = self._assign_few(codes, clusters, counted)
-        else:
-            found = np.empty(len(codes)), np.empty(len(codes), np.int32), np.empty(len(codes))
-            given = (self.profile, self.labelled, self.sizes, self.offsets, self.weights, self.lift)
-            complete = bool((self.labelled == self.sizes).all())
-            least_sure_cluster(codes, clusters, *given, float(counted), complete, found)
+        found = np.empty(len(codes)), np.empty(len(codes), np.int32), np.empty(len(codes))
+        given = (self.profile, self.labelled, self.sizes, self.offsets, self.weights, self.lift)
+        complete = bool((self.labelled == self.sizes).all())
+        least_sure_cluster(codes, clusters, *given, float(counted), complete, found)
         return finish_alone(self, codes, clusters, found) if counted else found
-
-    def _assign_few(
-        self, codes: NDArray[Any], clusters: NDArray[Any], counted: bool
-    ) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.float64]]:
-        """`least_sure_cluster` in NumPy: for and against, added partition by partition, then the least confidence."""
-        m, k, rows = len(codes), len(self.sizes), np.flatnonzero(clusters >= 0)
-        own = clusters[rows]
-        alone = (self.sizes[own] == 1) & counted
-        joined, against, pairs = np.zeros((3, len(rows), k))
-        total, plain_joined, plain_pairs, seen = np.zeros((4, len(rows)))
-        for t in range(len(self.weights)):
-            shared, known, itself = self._shared(codes[rows], t)
-            alpha = np.maximum(shared[np.arange(len(rows)), own] - counted * itself, 0)
-            nu = known * self.labelled[t, own] - counted * known
-            w = self.lift[t] * np.where(alone, known, alpha)
-            v = self.lift[t] * np.where(alone, known, np.maximum(nu - alpha, 0))
-            joined += w[:, None] * shared
-            against += v[:, None] * shared
-            pairs += w[:, None] * (known[:, None] * self.labelled[t])
-            total += w
-            plain_joined += self.weights[t] * alpha
-            plain_pairs += self.weights[t] * nu
-            seen += known
-        if (self.labelled == self.sizes).all():
-            pairs = total[:, None] * self.sizes
-        confidence, runner_up, cohesion = np.full(m, np.nan), np.full(m, -1, np.int32), np.full(m, np.nan)
-        labelled = seen > 0
-        least = _least_sure(joined[labelled], against[labelled], pairs[labelled], own[labelled], alone[labelled])
-        confidence[rows[labelled]], runner_up[rows[labelled]] = least
-        cohesion[rows[labelled]] = ratio(plain_joined[labelled], plain_pairs[labelled])
-        return confidence, runner_up, cohesion
-
-    def _shared(
-        self, codes: NDArray[Any], t: int
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """Of partition t: (m, k) members of each cluster that share a row's label, (m,) whether it labels the row, (m,)
-        what the row shares with itself."""
-        labels = self.offsets[t] + codes[:, t].astype(np.int64)
-        known = (labels != self.offsets[t + 1] - 1).astype(np.float64)
-        return self.profile[labels] * known[:, None], known, known
 
     def share_alone(self, codes: NDArray[Any]) -> NDArray[np.float64]:
         """`share_alone` of some rows."""
@@ -330,7 +284,7 @@ class SoftAssociation(Association):
     def assign_rows(
         self, H: NDArray[np.float64], clusters: NDArray[Any], counted: bool
     ) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.float64]]:
-        """So few rows at once that several tables of them with the clusters are held."""
+        """`least_sure_cluster` in NumPy; so few rows at once that several tables of them with the clusters are held."""
         step = max(1, _AT_ONCE // len(self.sizes))
         parts = [
             self._assign_few(H[a : a + step], clusters[a : a + step], counted) for a in range(0, len(H) or 1, step)
@@ -339,12 +293,38 @@ class SoftAssociation(Association):
         found = confidence, runner_up, cohesion
         return finish_alone(self, H, clusters, found) if counted else found
 
-    def _shared(
-        self, H: NDArray[np.float64], t: int
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        start, stop = self.offsets[t], self.offsets[t + 1]
-        part = H[:, start : stop - 1]
-        return product(part, self.profile[start : stop - 1]), 1 - H[:, stop - 1], np.square(part).sum(axis=1)
+    def _assign_few(
+        self, H: NDArray[np.float64], clusters: NDArray[Any], counted: bool
+    ) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.float64]]:
+        """For and against, added partition by partition, then the least confidence."""
+        m, k, rows = len(H), len(self.sizes), np.flatnonzero(clusters >= 0)
+        own = clusters[rows]
+        alone = (self.sizes[own] == 1) & counted
+        joined, against, pairs = np.zeros((3, len(rows), k))
+        total, plain_joined, plain_pairs, seen = np.zeros((4, len(rows)))
+        for t, (start, stop) in enumerate(pairwise(self.offsets.tolist())):
+            part = H[rows, start : stop - 1]
+            known, itself = 1 - H[rows, stop - 1], np.square(part).sum(axis=1)
+            shared = product(part, self.profile[start : stop - 1])
+            alpha = np.maximum(shared[np.arange(len(rows)), own] - counted * itself, 0)
+            nu = known * self.labelled[t, own] - counted * known
+            w = self.lift[t] * np.where(alone, known, alpha)
+            v = self.lift[t] * np.where(alone, known, np.maximum(nu - alpha, 0))
+            joined += w[:, None] * shared
+            against += v[:, None] * shared
+            pairs += w[:, None] * (known[:, None] * self.labelled[t])
+            total += w
+            plain_joined += self.weights[t] * alpha
+            plain_pairs += self.weights[t] * nu
+            seen += known
+        if (self.labelled == self.sizes).all():
+            pairs = total[:, None] * self.sizes
+        confidence, runner_up, cohesion = np.full(m, np.nan), np.full(m, -1, np.int32), np.full(m, np.nan)
+        labelled = seen > 0
+        least = _least_sure(joined[labelled], against[labelled], pairs[labelled], own[labelled], alone[labelled])
+        confidence[rows[labelled]], runner_up[rows[labelled]] = least
+        cohesion[rows[labelled]] = ratio(plain_joined[labelled], plain_pairs[labelled])
+        return confidence, runner_up, cohesion
 
     def share_alone(self, H: NDArray[np.float64]) -> NDArray[np.float64]:
         u, offsets = effective_weights(self), self.offsets

@@ -20,10 +20,13 @@ class Profiles:
         self.compared, (m, _) = compared, codes.shape
         self.labels = (codes + compared.offsets[:-1]).T
         """(p, m) of the rows."""
+        self.left, self.place = np.arange(m), np.arange(m)
+        """(n,) the clusters that are left, and (m,) where each stands among them."""
         self.members = np.zeros((int(compared.offsets[-1]), m))
-        """(d, m) counts."""
-        self.members[self.labels, np.arange(m)] = 1.0
+        """(d, m) counts, of the first n columns."""
+        self.members[self.labels, self.left] = 1.0
         self.sizes, self.stands_for = np.ones(m), counts.astype(np.float64)
+        """(m,) of the first n."""
         self.whole = float(np.cumsum(compared.weights)[-1])
         self.absent = compared.offsets[1:] - 1
 
@@ -38,28 +41,37 @@ class Profiles:
         return self._ratio(joined, labelled, self.stands_for[:, None])
 
     def of_cluster(self, top: int) -> NDArray[np.float64]:
-        """(m,) similarities of all clusters to one; sums in the order of the labels."""
-        own, size = self.members[:, top] * self.stands_for[top], self.sizes[top] * self.stands_for[top]
-        joined = labelled = (self.members * (self.compared.joins * own)[:, None]).sum(axis=0)
+        """(m,) similarities of all clusters to one, −1 of those that are merged; sums in the order of the labels."""
+        at, members = self.place[top], self.members[:, : len(self.left)]
+        own, size = members[:, at] * self.stands_for[at], self.sizes[at] * self.stands_for[at]
+        joined = labelled = (members * (self.compared.joins * own)[:, None]).sum(axis=0)
         if not self.compared.complete:
             present = np.repeat(self.compared.weights * (size - own[self.absent]), np.diff(self.compared.offsets))
             present[self.absent] = 0.0
-            labelled = (self.members * present[:, None]).sum(axis=0)
-        return self._ratio(joined, labelled, size)
+            labelled = (members * present[:, None]).sum(axis=0)
+        similar = np.full(len(self.place), -1.0)
+        similar[self.left] = self._ratio(joined, labelled, size)
+        return similar
 
     def _ratio(self, joined: NDArray[Any], labelled: NDArray[Any], size: Any) -> NDArray[np.float64]:
         if self.compared.complete:
-            return joined / (self.whole * size * self.sizes)
+            return joined / (self.whole * size * self.sizes[: len(self.left)])
         return np.divide(joined, labelled, out=np.zeros_like(joined), where=labelled > 0)
 
     def merge(self, first: int, second: int) -> None:
-        """The second cluster becomes part of the first."""
-        for part in (first, second):
-            self.members[:, part] *= self.stands_for[part]
-            self.sizes[part] *= self.stands_for[part]
-            self.stands_for[part] = 1.0
-        self.members[:, first] += self.members[:, second]
-        self.sizes[first] += self.sizes[second]
+        """The second cluster becomes part of the first, and the last one takes its place."""
+        a, b = self.place[first], self.place[second]
+        for at in (a, b):
+            self.members[:, at] *= self.stands_for[at]
+            self.sizes[at] *= self.stands_for[at]
+            self.stands_for[at] = 1.0
+        self.members[:, a] += self.members[:, b]
+        self.sizes[a] += self.sizes[b]
+        last = len(self.left) - 1
+        self.left[b], self.place[self.left[last]] = self.left[last], b
+        for table in (self.members, self.sizes, self.stands_for):
+            table[..., b] = table[..., last]
+        self.left = self.left[:last]
 
 
 def chain_of_few(
@@ -75,7 +87,7 @@ def chain_of_few(
     similar = profiles.of_rows()
     np.fill_diagonal(similar, -1.0)
     partner, bound = similar.argmax(axis=1).tolist(), similar.max(axis=1).tolist()
-    searched, born, left = [0] * m, [0] * m, np.ones(m, dtype=np.bool_)
+    searched, born, left = [0] * m, [0] * m, [True] * m
     alone, several, chain, links, n_merges = list(range(m)), list[int](), list[int](), list[float](), 0
     while n_merges < m - 1:
         if not chain:
@@ -85,7 +97,7 @@ def chain_of_few(
             # The nearest that is not on the chain, or the one before the top.
             similar = profiles.of_cluster(top)
             before = max(similar[chain[-2]], links[-1]) if links else -1.0
-            similar[~left] = similar[chain] = -1.0
+            similar[chain] = -1.0
             similar[chain[-2:-1]] = before
             partner[top] = near = int(similar.argmax())
             bound[top], searched[top] = float(similar[near]), n_merges

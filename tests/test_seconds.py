@@ -12,7 +12,7 @@ import pytest
 from ensemblage import ConsensusClustering, load
 from ensemblage.cli._folder import read_summary
 from ensemblage.cli._seconds import OTHER, START, Seconds
-from ensemblage.pipeline._saved import save_model
+from ensemblage.consensus._saved import save_model
 
 WINE = Path(__file__).parents[1] / "examples" / "wine.csv"
 

@@ -42,9 +42,11 @@ class Profiles:
 
     def of_cluster(self, top: int) -> NDArray[np.float64]:
         """(m,) similarities of all clusters to one, −1 of those that are merged; sums in the order of the labels."""
-        at, members = self.place[top], self.members[:, : len(self.left)]
+        at, members = int(self.place[top]), self.members[:, : len(self.left)]
         own, size = members[:, at] * self.stands_for[at], self.sizes[at] * self.stands_for[at]
-        joined = labelled = (members * (self.compared.joins * own)[:, None]).sum(axis=0)
+        adds = self.compared.joins * own
+        some = adds.nonzero()[0]  # the others add nothing
+        joined = labelled = (members[some] * adds[some, None]).sum(axis=0)
         if not self.compared.complete:
             present = np.repeat(self.compared.weights * (size - own[self.absent]), np.diff(self.compared.offsets))
             present[self.absent] = 0.0
@@ -60,17 +62,13 @@ class Profiles:
 
     def merge(self, first: int, second: int) -> None:
         """The second cluster becomes part of the first, and the last one takes its place."""
-        a, b = self.place[first], self.place[second]
-        for at in (a, b):
-            self.members[:, at] *= self.stands_for[at]
-            self.sizes[at] *= self.stands_for[at]
-            self.stands_for[at] = 1.0
-        self.members[:, a] += self.members[:, b]
-        self.sizes[a] += self.sizes[b]
-        last = len(self.left) - 1
-        self.left[b], self.place[self.left[last]] = self.left[last], b
-        for table in (self.members, self.sizes, self.stands_for):
+        a, b, last = self.place[first], self.place[second], len(self.left) - 1
+        for table in (self.members, self.sizes):
+            table[..., a] = table[..., a] * self.stands_for[a] + table[..., b] * self.stands_for[b]
             table[..., b] = table[..., last]
+        self.stands_for[a] = 1.0
+        self.stands_for[b] = self.stands_for[last]
+        self.left[b], self.place[self.left[last]] = self.left[last], b
         self.left = self.left[:last]
 
 

@@ -24,7 +24,7 @@ from ensemblage.cli import main
 from ensemblage.generation import RandomKPartitions, write_partitions
 from ensemblage.io import read_table
 from ensemblage.io._features import features_of, members_of
-from ensemblage.io._formats import FORMATS
+from ensemblage.tables.formats import FORMATS
 from ensemblage.pipeline._to_anndata import write_copy
 
 FILES = Path(__file__).parent / "files"

@@ -46,7 +46,7 @@ from ensemblage.answer import choose_k, choose_k_monti
 from ensemblage.base.validation import parameter_constraints
 from ensemblage.generation import make_pool
 from ensemblage.io import _features
-from ensemblage.io._column import label_values
+from ensemblage.tables.column import label_values
 from ensemblage.io._features import features_of
 from ensemblage.io._out_of_core import _union, categories_of_part, union_of_parts
 from ensemblage.kernels import _pair_sums

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ensemblage.io import read_table
-from ensemblage.io._bytes import read_bytes
+from ensemblage.tables.bytes import read_bytes
 from ensemblage.io._features import features_of, members_of
 
 

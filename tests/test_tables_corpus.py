@@ -252,16 +252,16 @@ def test_what_is_refused(case):
 
 def test_long_lines(monkeypatch):
     text = b"n,x\na,1\n" + b"b" * 12_000 + b",2\n"
-    monkeypatch.setattr("ensemblage.io._arrow.BLOCK_SIZES", (1 << 10, 1 << 14))
+    monkeypatch.setattr("ensemblage.tables.arrow.BLOCK_SIZES", (1 << 10, 1 << 14))
     assert read_table(text, name="t.csv")["x"].numbers.tolist() == [1, 2]
-    monkeypatch.setattr("ensemblage.io._arrow.BLOCK_SIZES", (1 << 10, 1 << 12))
+    monkeypatch.setattr("ensemblage.tables.arrow.BLOCK_SIZES", (1 << 10, 1 << 12))
     with pytest.raises(ValueError, match="must be shorter than 4,096 bytes"):
         read_table(text, name="t.csv")
 
 
 def test_line_breaks_in_cells_of_a_file_of_many_blocks(monkeypatch):
     """Wherever a block ends: a break between quotes ends no row."""
-    monkeypatch.setattr("ensemblage.io._arrow.BLOCK_SIZES", (1 << 10, 1 << 14))
+    monkeypatch.setattr("ensemblage.tables.arrow.BLOCK_SIZES", (1 << 10, 1 << 14))
     cells = ["\n".join("abcdefgh"[: i % 7 + 2]) for i in range(2_000)]
     table = read_table(("x,n\n" + "".join(f'"{c}",{i}\n' for i, c in enumerate(cells))).encode(), name="t.csv")
     assert table["x"].cells() == cells

@@ -10,7 +10,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from ensemblage import read_table
 from ensemblage.cli import main
-from ensemblage.io._numbers import SAMPLE_ROWS
+from ensemblage.tables.numbers import SAMPLE_ROWS
 
 N = 48
 GROUP = np.arange(N) % 2

@@ -20,8 +20,8 @@ logging.getLogger("ensemblage").addHandler(logging.NullHandler())
 
 # What lower packages call of upper ones, imported when it is called.
 PLACES.update(
-    load_labels="ensemblage.io._formats.load_labels",
-    save_labels="ensemblage.io._formats.save_labels",
+    load_labels="ensemblage.tables.formats.load_labels",
+    save_labels="ensemblage.tables.formats.save_labels",
     open_ensemble="ensemblage.io._out_of_core.open_ensemble",
     ensemble_on_cluster="ensemblage.io._out_of_core.ensemble_on_cluster",
     ensemble_of_anndata="ensemblage.io._anndata.ensemble_of",

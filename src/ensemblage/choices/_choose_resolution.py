@@ -40,7 +40,7 @@ from ensemblage.generation._graphs import as_graph
 from ensemblage.generation._nearest import Neighbours, nearest_neighbours, neighbour_graph
 from ensemblage.io import Preprocessor
 from ensemblage.io._anndata import matrix_of, open_anndata
-from ensemblage.io._formats import CELLS, format_of
+from ensemblage.tables.formats import CELLS, format_of
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.metrics._agreement import agreement_matrix
 from ensemblage.metrics._partition_distance import inconsistency

@@ -10,7 +10,7 @@ import click
 
 from ensemblage.cli._folder import FILES, PROFILE, check_summary_unchanged
 from ensemblage.cli._options import shell_text
-from ensemblage.io._formats import CELLS, format_of
+from ensemblage.tables.formats import CELLS, format_of
 from ensemblage.metrics._certainty import VERDICTS
 from ensemblage.report._layout import percent, plural
 

@@ -21,10 +21,10 @@ from ensemblage.consensus import Assignment
 from ensemblage.consensus._model import BY_RULE
 from ensemblage.io import Table, read_table
 from ensemblage.io._anndata import open_file, table_of
-from ensemblage.io._bytes import base_name
-from ensemblage.io._column import code_columns
+from ensemblage.tables.bytes import base_name
+from ensemblage.tables.column import code_columns
 from ensemblage.io._encoding import shorten
-from ensemblage.io._formats import CELLS, format_of, is_label_file, table_format
+from ensemblage.tables.formats import CELLS, format_of, is_label_file, table_format
 from ensemblage.io._table import assign_roles
 from ensemblage.metrics._certainty import VERDICTS
 from ensemblage.report._layout import plural

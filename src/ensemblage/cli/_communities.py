@@ -36,8 +36,8 @@ from ensemblage.cli._seconds import WRITE, Seconds
 from ensemblage.cli._source import FEATURE_OPTIONS, USUAL, CellSource, Source, alert_notes
 from ensemblage.generation._graphs import Graph, as_graph
 from ensemblage.io._anndata import classes_of
-from ensemblage.io._bytes import read_bytes
-from ensemblage.io._column import as_labels
+from ensemblage.tables.bytes import read_bytes
+from ensemblage.tables.column import as_labels
 from ensemblage.metrics import verdicts
 from ensemblage.metrics._certainty import VERDICTS
 from ensemblage.pipeline._saved import save_model

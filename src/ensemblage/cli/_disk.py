@@ -36,7 +36,7 @@ from ensemblage.cli._labels import LABEL_COLUMNS, write_labels
 from ensemblage.cli._methods import Consensus
 from ensemblage.cli._options import option_name, shell_text
 from ensemblage.cli._progress import progress_bar, tell, tell_notes
-from ensemblage.io._formats import format_of
+from ensemblage.tables.formats import format_of
 from ensemblage.labels.threads import row_blocks
 from ensemblage.metrics import verdicts
 from ensemblage.metrics._certainty import VERDICTS

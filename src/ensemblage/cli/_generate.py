@@ -19,7 +19,7 @@ from ensemblage.cli._progress import progress_bar, tell
 from ensemblage.cli._seconds import Seconds
 from ensemblage.cli._source import FEATURE_OPTIONS, Source
 from ensemblage.generation import write_partitions
-from ensemblage.io._formats import first_suffixes
+from ensemblage.tables.formats import first_suffixes
 from ensemblage.labels.coding import MISSING
 from ensemblage.pipeline._run import MEMBERS
 from ensemblage.report._layout import plural

@@ -20,11 +20,11 @@ from ensemblage.cli._options import option_name, shell_text
 from ensemblage.cli._progress import tell, tell_notes
 from ensemblage.io import ColumnUse, Table, read_table
 from ensemblage.io._anndata import LEIDEN, PCA, X, classes_of, ensemble_of, open_file, table_of
-from ensemblage.io._bytes import base_name, read_bytes, text_bytes
-from ensemblage.io._column import as_labels
+from ensemblage.tables.bytes import base_name, read_bytes, text_bytes
+from ensemblage.tables.column import as_labels
 from ensemblage.io._features import Features, Members, features_of, members_of
-from ensemblage.io._formats import CELLS, format_of, is_label_file
-from ensemblage.io._numbers import is_number
+from ensemblage.tables.formats import CELLS, format_of, is_label_file
+from ensemblage.tables.numbers import is_number
 from ensemblage.labels.coding import VOTE
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.labels.links import ImpossiblePairs, Links

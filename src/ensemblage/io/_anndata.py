@@ -25,7 +25,7 @@ from ensemblage.base.options import Message, Option, suggestion
 from ensemblage.base.text import some
 from ensemblage.base.validation import check_path, format_value
 from ensemblage.io._alerts import NAMES
-from ensemblage.io._column import Column, code_texts
+from ensemblage.tables.column import Column, code_texts
 from ensemblage.io._column_role import Role
 from ensemblage.io._table import Table
 from ensemblage.labels.coding import check_missing, code_with_noise

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ensemblage.base.text import some
 from ensemblage.base.validation import MOST_OBJECTS, format_value
-from ensemblage.io._arrow import arrow_array
+from ensemblage.tables.arrow import arrow_array
 from ensemblage.labels.coding import as_frame, as_matrix, check_missing, check_noise, check_size
 from ensemblage.labels.counted import CountedEnsemble
 from ensemblage.labels.ensemble import Ensemble

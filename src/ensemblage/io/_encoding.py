@@ -14,7 +14,7 @@ from ensemblage.base.options import Alert, Message, Option, of_columns
 from ensemblage.base.text import some
 from ensemblage.base.validation import Words
 from ensemblage.io._alerts import alerts, fills_by_rows, has_many_gaps
-from ensemblage.io._column import Column, date_parts
+from ensemblage.tables.column import Column, date_parts
 from ensemblage.io._column_role import (
     ALL_DIFFER,
     AS_SAID,

@@ -18,7 +18,7 @@ from ensemblage.base.lazy import Registered
 from ensemblage.base.options import Message, Option
 from ensemblage.base.text import one_line, some
 from ensemblage.base.validation import check_bytes, check_path
-from ensemblage.io._archive import read_header
+from ensemblage.tables.archive import read_header
 from ensemblage.io._out_of_core import futures_of
 from ensemblage.labels.dask import Blocks, LostWorkersError, RemoteRows, check_client, gather
 from ensemblage.labels.disk import LIBRARIES, Scratch, StoredRows, write_array

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.base.options import Alert, Message, Option, of_columns
-from ensemblage.io._column import Column, code_columns
+from ensemblage.tables.column import Column, code_columns
 from ensemblage.io._column_role import has_repeated_ids
 from ensemblage.io._encoding import (
     ColumnUse,

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.base.options import Alert, Message, of_columns
-from ensemblage.io._column import Column
-from ensemblage.io._numbers import POINT_NUMBER
+from ensemblage.tables.column import Column
+from ensemblage.tables.numbers import POINT_NUMBER
 from ensemblage.io._table import Table
 
 AT_ONCE = 3

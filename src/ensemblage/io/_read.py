@@ -19,13 +19,13 @@ from numpy.typing import NDArray
 
 from ensemblage.base.options import Message, Option
 from ensemblage.base.validation import Codes, check_path, check_value, check_whole, format_value
-from ensemblage.io._arrow import ROW_NAMES, arrow_table, read_typed, release_unused, row_places
-from ensemblage.io._bytes import base_name, read_bytes, text_bytes
-from ensemblage.io._column import Column
-from ensemblage.io._formats import table_format
-from ensemblage.io._layout import Layout
+from ensemblage.tables.arrow import ROW_NAMES, arrow_table, read_text, read_typed, read_workbook, release_unused, row_places
+from ensemblage.tables.bytes import base_name, read_bytes, text_bytes
+from ensemblage.tables.column import Column
+from ensemblage.tables.formats import table_format
+from ensemblage.tables.layout import Layout
 from ensemblage.io._missing import with_gaps
-from ensemblage.io._numbers import (
+from ensemblage.tables.numbers import (
     COMMA_GROUPS,
     COMMA_NUMBER,
     ONE_GROUP,
@@ -157,13 +157,13 @@ def read_rows(
             raise ValueError(Message(Option(asked[0]), got))
         table = _typed_table(*(arrow_table(frame) if content is None else read_typed(content, name, form)), name)
     elif form.cells == "workbook":
-        cells, layout = form.function("table")(content, name, sheet, has_header, skip_rows)
+        cells, layout = read_workbook(content, name, sheet, has_header, skip_rows)
         rows = range(layout.header_lines + 1, layout.header_lines + 1 + len(cells))
         table = _text_table(lambda typed: cells, layout, name, transpose, lambda: rows, "row", dropped)
         dropped &= set(layout.header)
     else:
         text = text_bytes(content, name, encoding)
-        split, layout = form.function("table")(text, name, delimiter, has_header, skip_rows)
+        split, layout = read_text(text, name, delimiter, has_header, skip_rows)
         delimiter_of = layout.delimiter
         may_have_commas = delimiter_of != "," or b'"' in text or transpose
         has_spaces = b" " in text or b"\t" in text or not text.isascii()

@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 from ensemblage.base.atomic import atomic_write
 from ensemblage.base.text import some, write_csv
 from ensemblage.base.validation import format_value
-from ensemblage.io._archive import is_damage, new_zip, read_array, read_header
-from ensemblage.io._column import code_columns, label_values
-from ensemblage.io._formats import first_suffixes, format_of
-from ensemblage.io._numbers import is_missing
+from ensemblage.tables.archive import is_damage, new_zip, read_array, read_header
+from ensemblage.tables.column import code_columns, label_values
+from ensemblage.tables.formats import first_suffixes, format_of
+from ensemblage.tables.numbers import is_missing
 from ensemblage.io._read import read_rows
 from ensemblage.labels.blocks import LabelRows, MemoryRows
 from ensemblage.labels.coding import CodedColumns, check_labelled, check_names, code_dtype, code_labels

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from ensemblage.base.text import some
-from ensemblage.io._arrow import PANDAS_INDEX
-from ensemblage.io._column import Column, Dates, parse_dates
+from ensemblage.tables.arrow import PANDAS_INDEX
+from ensemblage.tables.column import Column, Dates, parse_dates
 from ensemblage.io._encoding import Cells, Encoded, Encoding
 from ensemblage.io._feature_blocks import FeatureBlocks, StoredFeatures, check_memory
 from ensemblage.io._read import column_of

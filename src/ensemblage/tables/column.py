@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.io._numbers import (
+from ensemblage.tables.numbers import (
     CURRENCIES,
     Numbers,
     bare_percent,

@@ -46,13 +46,12 @@ from ensemblage.answer import choose_k, choose_k_monti
 from ensemblage.base.validation import parameter_constraints
 from ensemblage.generation import make_pool
 from ensemblage.io import _features
-from ensemblage.tables.column import label_values
 from ensemblage.io._features import features_of
-from ensemblage.io._out_of_core import _union, categories_of_part, union_of_parts
 from ensemblage.kernels import _pair_sums
 from ensemblage.kernels._bitmaps import BLOCK_BITS
 from ensemblage.kernels._jit import jit
 from ensemblage.labels import threads
+from ensemblage.labels.out_of_core import _union, categories_of_part, union_of_parts
 from ensemblage.labels.threads import parallel_map, thread_count
 from ensemblage.metrics import INTERNAL_INDICES, membership_entropy
 from ensemblage.metrics._coassociation import Associations
@@ -60,6 +59,7 @@ from ensemblage.metrics._internal import _ohl
 from ensemblage.metrics._internal._geometry import Geometry
 from ensemblage.metrics._wat import weights_of
 from ensemblage.pipeline import _blocks
+from ensemblage.tables.column import label_values
 
 
 def test_a_kernel_has_its_name_before_two_threads_send_it():

@@ -55,7 +55,7 @@ def small_room(monkeypatch, small_blocks):
     """Little memory: blocks of few rows, distinct rows in many runs, and none of them small enough to be held."""
     limit(monkeypatch, "rows that are sorted at once on disk", lambda *_: 23)
     limit(monkeypatch, "share of the memory for distinct rows on disk", 10**9)
-    monkeypatch.setattr("ensemblage.io._out_of_core.BATCH_ROWS", 13)
+    limit(monkeypatch, "rows that are coded at once", 13)
 
 
 def stored(labels, folder, **options):
@@ -318,7 +318,7 @@ def test_what_to_use_instead_works(tmp_path, small_room):
 
 @pytest.mark.parametrize("suffix", [".npz", ".csv"])
 def test_saved_block_by_block(tmp_path, small_room, monkeypatch, missing, suffix):
-    monkeypatch.setattr("ensemblage.io._stored_labels.WRITTEN_BYTES", 50)
+    limit(monkeypatch, "bytes of codes that are written at once", 50)
     labels = random_labels(80, 5, 4, missing)
     stored(labels, tmp_path).save(tmp_path / f"x{suffix}")
     Ensemble(labels).save(tmp_path / f"y{suffix}")
@@ -337,7 +337,7 @@ def test_a_disk_that_is_full_before_all_is_saved(tmp_path, small_room, monkeypat
             raise OSError(errno.ENOSPC, "No space left on device")
         return read(*rows)
 
-    monkeypatch.setattr("ensemblage.io._stored_labels.WRITTEN_BYTES", 50)
+    limit(monkeypatch, "bytes of codes that are written at once", 50)
     monkeypatch.setattr(type(E.codes), "_read", full)
     with pytest.raises(OSError, match="No space left on device"):
         E.save(tmp_path / f"x{suffix}")
@@ -477,7 +477,7 @@ def test_a_full_disk(tmp_path, monkeypatch):
     def full(file, array):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("ensemblage.io._out_of_core.write_array", full)
+    monkeypatch.setattr("ensemblage.labels.out_of_core.write_array", full)
     with pytest.raises(ValueError, match=r"must have room for the coded labels. Got No space left"):
         Ensemble.open(tmp_path / "x.npy", scratch=tmp_path / "s")
     assert not list((tmp_path / "s").iterdir())

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ensemblage.io import read_table
-from ensemblage.tables.bytes import read_bytes
 from ensemblage.io._features import features_of, members_of
+from ensemblage.tables.bytes import read_bytes
 
 
 def table_of(text, name="data.csv", **options):

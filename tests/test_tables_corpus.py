@@ -16,9 +16,9 @@ from click.testing import CliRunner
 
 from ensemblage import Ensemble
 from ensemblage.cli import main
-from ensemblage.io import _arrow as formats
 from ensemblage.io import read_table
 from ensemblage.io._features import features_of, members_of
+from ensemblage.tables import arrow as formats
 
 NUMBERS = [[1.25, -3.5, 120.0], [2.5, 0.75, 45.5], [-0.125, 1e-3, 7.0]]
 NAMES = ["größe", "b", "c"]

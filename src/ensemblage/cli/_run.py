@@ -43,7 +43,6 @@ from ensemblage.cli._seconds import WRITE, Seconds
 from ensemblage.cli._source import FEATURE_OPTIONS, CellSource, Source, errors_with_ids
 from ensemblage.io import Preprocessor, Table
 from ensemblage.io._alerts import NAMES
-from ensemblage.tables.column import Column
 from ensemblage.io._features import Features
 from ensemblage.io._table import name_columns
 from ensemblage.pipeline._consensus_clustering import ConsensusClustering, model_of
@@ -58,6 +57,7 @@ from ensemblage.pipeline._run import (
 )
 from ensemblage.pipeline._saved import save_model
 from ensemblage.profiles import thin_counts
+from ensemblage.tables.column import Column
 
 CHOSEN = "km"
 """What combines the partitions where the number of clusters is looked for."""

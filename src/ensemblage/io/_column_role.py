@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.base.options import Message, Option
+from ensemblage.io._scaling import levels_of
 from ensemblage.tables.column import DATE, Column, are_compact_dates
 from ensemblage.tables.numbers import is_gap, is_missing
-from ensemblage.io._scaling import levels_of
 
 FEATURE = "feature"
 GIVEN = ("id", "number", "category", "ordered", FEATURE, "drop")

@@ -14,7 +14,6 @@ from ensemblage.base.options import Alert, Message, Option, of_columns
 from ensemblage.base.text import some
 from ensemblage.base.validation import Words
 from ensemblage.io._alerts import alerts, fills_by_rows, has_many_gaps
-from ensemblage.tables.column import Column, date_parts
 from ensemblage.io._column_role import (
     ALL_DIFFER,
     AS_SAID,
@@ -39,6 +38,7 @@ from ensemblage.io._scaling import (
     transformer_of,
 )
 from ensemblage.io._table import Roles, Table
+from ensemblage.tables.column import Column, date_parts
 
 SHOWN = 20
 """How many names of columns a note lists."""

@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.base.options import Alert, Message, Option, of_columns
-from ensemblage.tables.column import Column, code_columns
 from ensemblage.io._column_role import has_repeated_ids
 from ensemblage.io._encoding import (
     ColumnUse,
@@ -36,7 +35,9 @@ from ensemblage.kernels._points import gower
 from ensemblage.labels.alerts import label_alerts
 from ensemblage.labels.coding import check_missing, code_with_noise
 from ensemblage.labels.ensemble import Ensemble
+from ensemblage.labels.files import code_columns
 from ensemblage.labels.threads import row_blocks
+from ensemblage.tables.column import Column
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.base.options import Alert, Message, of_columns
+from ensemblage.io._table import Table
 from ensemblage.tables.column import Column
 from ensemblage.tables.numbers import POINT_NUMBER
-from ensemblage.io._table import Table
 
 AT_ONCE = 3
 """So many values may lie beyond one gap: 97, 98 and 99."""

@@ -20,7 +20,6 @@ from ensemblage.base.features import FILL, columns_checked, features_checked
 from ensemblage.base.options import Message, NoteWarning, Option
 from ensemblage.base.sklearn import BaseEstimator, TransformerMixin
 from ensemblage.base.validation import Codes, Constraints, Flag, Mapped, Number, Words, check_fitted, check_parameters
-from ensemblage.tables.column import Column
 from ensemblage.io._encoding import CATEGORIES, DATES, IMPUTE, ColumnUse, Encoding, complete_rows, fit_encoding, shorten
 from ensemblage.io._feature_blocks import FeatureBlocks
 from ensemblage.io._features import Features, gower_distances
@@ -42,6 +41,7 @@ from ensemblage.io._scaling import (
 from ensemblage.io._stored_table import StoredCells, StoredTable, TableFeatures
 from ensemblage.io._table import Table, assign_roles, name_columns
 from ensemblage.labels.coding import as_frame
+from ensemblage.tables.column import Column
 
 
 @dataclass(eq=False, repr=False)

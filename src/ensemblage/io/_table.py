@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from ensemblage.base.lazy import Registered
 from ensemblage.base.options import Message, Option, of_columns, suggestion
 from ensemblage.base.text import some
-from ensemblage.tables.column import Column, Dates, as_labels, parse_dates
 from ensemblage.io._column_role import BY_VALUES, GIVEN, MOST_IDS, Role, given_role, is_given_role, role_of
+from ensemblage.tables.column import Column, Dates, as_labels, parse_dates
 
 if TYPE_CHECKING:
     from ensemblage.io._features import Features

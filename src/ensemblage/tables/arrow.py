@@ -12,6 +12,7 @@ import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from io import BytesIO
+from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import fromstring
 
@@ -47,6 +48,20 @@ def complete_file(name: str, form: Format) -> Iterator[None]:
             raise
         raise ValueError(
             f"{name} must be of the format of its name. It is not a complete {form.name} file. Save the table again."
+        ) from None
+
+
+@contextmanager
+def whole(path: Path) -> Iterator[None]:
+    """Say of a Parquet file that it is damaged, in whatever error of pyarrow that ends; the system's errors stay."""
+    try:
+        yield
+    except Exception as error:
+        if not is_damage(error):
+            raise
+        raise ValueError(
+            f"A .parquet file must be of the format of its name. Got {str(path)!r}, which is not a complete Parquet "
+            "file. Save it again."
         ) from None
 
 

@@ -24,7 +24,6 @@ PLACES.update(
     clusters_of_blocks="ensemblage.pipeline._blocks.clusters_of_blocks",
     write_blocks="ensemblage.pipeline._blocks.write_blocks",
     describe_blocks="ensemblage.pipeline._blocks.describe_blocks",
-    features_of="ensemblage.io._features.features_of",
     figure="ensemblage.plotting._html.figure",
     html="ensemblage.plotting._html.html",
     save_model="ensemblage.pipeline._saved.save_model",

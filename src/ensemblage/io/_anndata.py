@@ -13,7 +13,7 @@ from ensemblage.base.options import Message, Option
 from ensemblage.base.text import some
 from ensemblage.base.validation import format_value
 from ensemblage.io._alerts import NAMES
-from ensemblage.io._column_role import Role
+from ensemblage.io._roles import Role
 from ensemblage.io._table import Table
 from ensemblage.tables.column import Column
 from ensemblage.tables.h5ad import name_of

@@ -25,6 +25,7 @@ from ensemblage.io._feature_blocks import FeatureBlocks
 from ensemblage.io._features import Features, gower_distances
 from ensemblage.io._missing import Gaps, alerts_of_codes, with_gaps
 from ensemblage.io._read import read_table
+from ensemblage.io._roles import assign_roles, name_columns
 from ensemblage.io._scaling import (
     AUTO,
     BlockScaler,
@@ -39,7 +40,7 @@ from ensemblage.io._scaling import (
     transformer_of,
 )
 from ensemblage.io._stored_table import StoredCells, StoredTable, TableFeatures
-from ensemblage.io._table import Table, assign_roles, name_columns
+from ensemblage.io._table import Table
 from ensemblage.labels.coding import as_frame
 from ensemblage.tables.column import Column
 

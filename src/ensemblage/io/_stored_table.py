@@ -16,8 +16,9 @@ from sklearn.base import clone
 from ensemblage.base.text import some
 from ensemblage.io._encoding import Cells, Encoded, Encoding
 from ensemblage.io._feature_blocks import FeatureBlocks, StoredFeatures, check_memory
+from ensemblage.io._roles import ids_must_differ
 from ensemblage.io._scaling import BlockScaler, CategoryEncoder, add_rows
-from ensemblage.io._table import Table, ids_must_differ
+from ensemblage.io._table import Table
 from ensemblage.labels.disk import LIBRARIES, Scratch, StoredRows, write_array
 from ensemblage.tables.arrow import PANDAS_INDEX, whole
 from ensemblage.tables.cells import column_of

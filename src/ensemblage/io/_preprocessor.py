@@ -17,6 +17,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.utils.validation import validate_data
 
 from ensemblage.base.features import FILL, columns_checked, features_checked
+from ensemblage.base.frames import as_frame
 from ensemblage.base.options import Message, NoteWarning, Option
 from ensemblage.base.sklearn import BaseEstimator, TransformerMixin
 from ensemblage.base.validation import Codes, Constraints, Flag, Mapped, Number, Words, check_fitted, check_parameters
@@ -41,7 +42,6 @@ from ensemblage.io._scaling import (
 )
 from ensemblage.io._stored_table import StoredCells, StoredTable, TableFeatures
 from ensemblage.io._table import Table
-from ensemblage.labels.coding import as_frame
 from ensemblage.tables.column import Column
 
 

@@ -17,11 +17,11 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemblage.base.frames import as_frame
 from ensemblage.base.options import Message, Option
 from ensemblage.base.validation import Codes, check_path, check_value, check_whole, format_value
 from ensemblage.io._missing import with_gaps
 from ensemblage.io._table import Table
-from ensemblage.labels.coding import as_frame
 from ensemblage.tables.arrow import ROW_NAMES, arrow_table, read_text, read_typed, read_workbook, row_places
 from ensemblage.tables.bytes import base_name, read_bytes, text_bytes
 from ensemblage.tables.cells import check_column_names, column_of, may_have_spaces, text_columns

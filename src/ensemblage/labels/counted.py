@@ -8,9 +8,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemblage.base.frames import as_frame
 from ensemblage.base.text import some
 from ensemblage.base.validation import MOST_OBJECTS, format_value
-from ensemblage.labels.coding import as_frame, as_matrix, check_size, code_labels
+from ensemblage.labels.coding import (
+    as_matrix,
+    check_size,
+    code_labels,
+)
 from ensemblage.tables.arrow import arrow_array
 
 if TYPE_CHECKING:

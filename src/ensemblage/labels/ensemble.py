@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ensemblage.base.frames import in_order, without_stream
 from ensemblage.base.indexing import check_slice, is_integer, partition_index, row_index
 from ensemblage.base.lazy import html
 from ensemblage.base.options import NoteWarning
@@ -29,10 +30,8 @@ from ensemblage.labels.coding import (
     code_with_noise,
     decode,
     drop_unused_labels,
-    in_order,
     names_of_both,
     one_hot,
-    without_stream,
 )
 from ensemblage.labels.counted import CountedEnsemble, counted_rows
 from ensemblage.labels.disk import side_by_side

@@ -36,13 +36,13 @@ from ensemblage.cli._labels import LABEL_COLUMNS, write_labels
 from ensemblage.cli._methods import Consensus
 from ensemblage.cli._options import option_name, shell_text
 from ensemblage.cli._progress import progress_bar, tell, tell_notes
+from ensemblage.consensus._saved import save_model
 from ensemblage.labels.files import READERS
 from ensemblage.labels.out_of_core import OPENERS
 from ensemblage.labels.threads import row_blocks
 from ensemblage.metrics import verdicts
 from ensemblage.metrics._certainty import VERDICTS
 from ensemblage.pipeline._blocks import write_into
-from ensemblage.pipeline._saved import save_model
 from ensemblage.tables.formats import format_of
 
 PART_ROWS = 1_000_000

@@ -274,15 +274,16 @@ def load_parquet(path: Path, missing: int | None) -> tuple[CodedColumns, int | N
 
 
 WRITERS = {ENSEMBLE: save_npz, TEXT: save_csv}
+"""write(coded, missing, path)"""
 READERS = {ENSEMBLE: load_npz, TEXT: load_csv, PARQUET: load_parquet}
-
+"""read(path, missing) → columns, and the number that means missing"""
 
 LEIDEN = "leiden_*"
 """How scanpy's users name the clusterings of a sweep."""
 
 
 def labels_of_anndata(
-    source: Any, columns: str | Sequence[str] = LEIDEN, missing: int | None = -1, noise: str = "missing"
+    source: Any, columns: str | Sequence[str], missing: int | None, noise: str
 ) -> tuple[CodedColumns, int | None]:
     """The clusterings in ``.obs``, as `Ensemble.from_anndata` has them, and ``missing``."""
     adata, missing = open_anndata(source), check_missing(missing)

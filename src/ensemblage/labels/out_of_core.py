@@ -189,6 +189,7 @@ def batches(path: Path, most: int) -> Iterator[Any]:
 
 
 OPENERS = {NPY: npy_source, PARQUET: parquet_source}
+"""open(path) → what is read in parts"""
 
 
 def labels_on_cluster(

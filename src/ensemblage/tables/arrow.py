@@ -14,7 +14,6 @@ from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
 from typing import Any
-from xml.etree.ElementTree import fromstring
 
 import numpy as np
 
@@ -364,6 +363,8 @@ def _part(content: bytes, part: str) -> bytes:
 
 def _check_formulas(content: bytes, name: str, sheet: str) -> None:
     """Formulas of Excel whose results a program did not store are no cells."""
+    from xml.etree.ElementTree import fromstring
+
     book, relations = (_part(content, f"xl/{part}") for part in ("workbook.xml", "_rels/workbook.xml.rels"))
     if not (book and relations):
         return

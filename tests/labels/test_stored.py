@@ -481,8 +481,11 @@ class FullDisk(io.RawIOBase):
 def test_a_full_disk(tmp_path, monkeypatch):
     np.save(tmp_path / "x.npy", random_labels())
     (tmp_path / "s").mkdir()
-    full = lambda path, mode, **more: FullDisk() if mode == "wb" else open(path, mode, **more)  # noqa: E731
-    monkeypatch.setattr("ensemblage.labels.disk.open", full, raising=False)
+
+    def open_on_it(path, mode, **options):
+        return FullDisk() if mode == "wb" else open(path, mode, **options)
+
+    monkeypatch.setattr("ensemblage.labels.disk.open", open_on_it, raising=False)
     with pytest.raises(ValueError, match=r"must have room for the coded labels. Got No space left"):
         Ensemble.open(tmp_path / "x.npy", scratch=tmp_path / "s")
     assert not list((tmp_path / "s").iterdir())

@@ -7,12 +7,11 @@ lines and 3 classes on average, and 5 private modules.
 import ast
 import sys
 from pathlib import Path
-from pkgutil import resolve_name
 
 import numpy as np
 import pytest
 from inside import rows_in_memory
-from limits import PLACES
+from limits import SIZES, place
 from places import TESTS
 
 import ensemblage
@@ -125,9 +124,9 @@ def test_the_tests_of_a_thing_are_found_by_its_path():
 
 def test_limits_are_sizes_and_nothing_else():
     """Numbers and pairs of numbers, and one function of three numbers that gives one."""
-    found = {place: resolve_name(place) for place in PLACES.values()}
-    sizes = {place for place, size in found.items() if np.issubdtype(np.asarray(size).dtype, np.number)}
-    assert found.keys() - sizes == {"ensemblage.labels.disk.run_rows"}
+    found = {what: getattr(*place(what)) for what in SIZES}
+    sizes = {what for what, size in found.items() if np.issubdtype(np.asarray(size).dtype, np.number)}
+    assert found.keys() - sizes == {"rows that are sorted at once on disk"}
 
 
 def test_label_rows_have_few_methods():

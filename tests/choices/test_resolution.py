@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import naive
 import numpy as np
 import pytest
+from limits import limit
 from scipy.sparse import csr_array
 from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
@@ -92,7 +93,7 @@ def test_neighbours_by_pynndescent_are_others(monkeypatch):
 
     monkeypatch.setitem(sys.modules, "pynndescent", SimpleNamespace(NNDescent=Search))
     monkeypatch.setattr(_nearest, "find_spec", lambda name: name == "pynndescent")
-    monkeypatch.setattr(_nearest, "MOST_EXACT", 3)
+    limit(monkeypatch, "rows whose neighbours are exact", 3)
     found = nearest_neighbours(np.zeros((4, 1)), 2)
     assert found.rows.tolist() == [[1, 2], [2, 0], [1, 0], [2, 1]]
     assert found.distances.tolist() == [[1, 2], [3, 5], [6, 7], [10, 11]]
@@ -114,7 +115,7 @@ def test_many_rows_are_searched_by_pynndescent(monkeypatch):
     pytest.importorskip("pynndescent", reason="pynndescent is not installed")
     X = blobs(400)
     exact = nearest_neighbours(X, 10)
-    monkeypatch.setattr(_nearest, "MOST_EXACT", 300)
+    limit(monkeypatch, "rows whose neighbours are exact", 300)
     found, again = nearest_neighbours(X, 10), nearest_neighbours(X, 10)
     assert np.array_equal(found.rows, again.rows)
     assert not (found.rows == np.arange(400)[:, None]).any()

@@ -5,6 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn.metrics
+from limits import limit
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_iris, make_blobs
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -140,8 +141,8 @@ def test_c_index_of_more_distances_than_are_kept(most_kept, blobs, monkeypatch):
     X, z = blobs
     X = np.round(X)  # many equal distances
     expected = internal_index(X, z, "c_index")
-    monkeypatch.setattr(_geometry, "MOST_KEPT", most_kept)
-    monkeypatch.setattr(_geometry, "BINS", 8)
+    limit(monkeypatch, "distances that are kept", most_kept)
+    limit(monkeypatch, "ranges of distances", 8)
     assert internal_index(X, z, "c_index") == pytest.approx(expected, rel=1e-9)
 
 

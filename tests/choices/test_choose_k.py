@@ -25,7 +25,6 @@ from ensemblage import (
 )
 from ensemblage.answer import KChoice
 from ensemblage.choices import _choose_k
-from ensemblage.choices._choice_records import VOTERS
 from ensemblage.choices._choose_k import (
     NUMBERS,
     agreement_by_number,
@@ -213,6 +212,8 @@ def test_many_features_by_distances():
 
 
 # ---- Votes ----
+
+VOTERS = ("prediction strength", "lifetime", "gap", "components", "silhouette")
 
 
 def test_blobs_are_clear(choice):

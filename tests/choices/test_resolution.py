@@ -1,6 +1,8 @@
 """Which resolution: neighbours and their graph, what is found again in resamples, plateaus, their consensus."""
 
 import sys
+from dataclasses import replace
+from functools import cache
 from itertools import combinations
 from types import SimpleNamespace
 
@@ -14,8 +16,8 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.neighbors import kneighbors_graph
 
 from ensemblage import LeidenPartitions, choose_resolution, plotting
+from ensemblage.answer import ResolutionChoice
 from ensemblage.choices import _choose_resolution
-from ensemblage.choices._choice_records import Plateau, ResolutionChoice, ResolutionRow
 from ensemblage.choices._choose_resolution import NeighbourGraphs, _plateaus, _resamples
 from ensemblage.generation import _nearest
 from ensemblage.generation._nearest import memberships, nearest_neighbours, neighbour_graph
@@ -173,6 +175,19 @@ def test_stability_is_the_mean_adjusted_rand_index_of_two_resamples():
             assert choice.cluster_stability[row.resolution][c] == pytest.approx(np.mean(best))
 
 
+@cache
+def clear_choice():
+    """Of four clear clusters, which are these."""
+    X, truth = make_blobs(120, centers=4, n_features=5, random_state=0)
+    return choose_resolution(X, **{**LOUVAIN, "n_resamples": 6}), truth
+
+
+def plateau_of(resolutions, stability, found_again, n_clusters, resolution):
+    made = {"resolutions": resolutions, "stability": stability, "found_again": found_again}
+    made |= {"n_clusters": n_clusters, "resolution": resolution, "consensus": None, "ensemble": None, "modes": None}
+    return replace(clear_choice()[0].plateau, **made)
+
+
 @pytest.mark.parametrize(
     ("stability", "found_again", "verdict"),
     [
@@ -184,12 +199,11 @@ def test_stability_is_the_mean_adjusted_rand_index_of_two_resamples():
     ],
 )
 def test_what_is_called_stable(stability, found_again, verdict):
-    assert Plateau((1.0,), stability, found_again, 2, 1.0, None, None, None).verdict == verdict
+    assert plateau_of((1.0,), stability, found_again, 2, 1.0).verdict == verdict
 
 
 def test_clear_clusters_are_a_stable_plateau():
-    X, truth = make_blobs(120, centers=4, n_features=5, random_state=0)
-    choice = choose_resolution(X, **{**LOUVAIN, "n_resamples": 6})
+    choice, truth = clear_choice()
     assert (choice.evidence, choice.plateau.n_clusters) == ("stable", 4)
     assert adjusted_rand_score(choice.consensus.labels_, truth) == 1
     assert choice.resolution in choice.plateau.resolutions
@@ -204,8 +218,9 @@ def made(*plateaus):
     table, found = [], []
     for place, (numbers, stability, again) in enumerate(plateaus):
         for resolution, k in numbers.items():
-            table.append(ResolutionRow(resolution, k, stability, stability, again, 1.0, place, ""))
-        found.append(Plateau(tuple(numbers), stability, again, k, resolution, None, None, None))
+            row = (resolution, k, stability, stability, again, 1.0, place, "")
+            table.append(type(clear_choice()[0].table[0])(*row))
+        found.append(plateau_of(tuple(numbers), stability, again, k, resolution))
     return ResolutionChoice(table, found, len(found) - 1, {}, {}, 20, [])
 
 

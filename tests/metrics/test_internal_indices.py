@@ -13,7 +13,6 @@ from strategies import ON_FRACTIONS
 
 from ensemblage import Ensemble, InternalIndex
 from ensemblage.metrics import INTERNAL_INDICES, internal_index
-from ensemblage.metrics._internal import _geometry
 
 LINE = np.array([[0.0], [1.0], [2.0], [10.0], [11.0]])
 
@@ -232,8 +231,8 @@ def test_distances_of_all_objects_are_taken_once_for_all_members(monkeypatch, in
     def fail(*_):
         pytest.fail("distances for one member")
 
-    monkeypatch.setattr(_geometry, "distance_sums", fail)
-    monkeypatch.setattr(_geometry, "SortedDistances", fail)
+    monkeypatch.setattr("ensemblage.metrics._internal._geometry.distance_sums", fail)
+    monkeypatch.setattr("ensemblage.metrics._internal._geometry.SortedDistances", fail)
     assert len(InternalIndex(index).fit(labels, features=X).scores_) == 3
 
 

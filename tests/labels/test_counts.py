@@ -66,7 +66,7 @@ def of_objects(E, model, labels):
 
 @pytest.mark.parametrize("source", SOURCES)
 def test_rows_are_counted_where_they_are(source, monkeypatch):
-    limit(monkeypatch, "rows of a stream that are grouped at once", 64)
+    limit(monkeypatch, "rows with counts that are read at once", 64)
     labels = frame()
     E = Ensemble.from_counts(SOURCES[source](labels))
     expected = labels.value_counts(dropna=False)

@@ -319,7 +319,7 @@ def test_what_to_use_instead_works(tmp_path, small_room):
 
 @pytest.mark.parametrize("suffix", [".npz", ".csv"])
 def test_saved_block_by_block(tmp_path, small_room, monkeypatch, missing, suffix):
-    limit(monkeypatch, "bytes of codes that are written at once", 50)
+    limit(monkeypatch, "bytes that are written at once", 50)
     labels = random_labels(80, 5, 4, missing)
     stored(labels, tmp_path).save(tmp_path / f"x{suffix}")
     Ensemble(labels).save(tmp_path / f"y{suffix}")
@@ -338,7 +338,7 @@ def test_a_disk_that_is_full_before_all_is_saved(tmp_path, small_room, monkeypat
             raise OSError(errno.ENOSPC, "No space left on device")
         return read(*rows)
 
-    limit(monkeypatch, "bytes of codes that are written at once", 50)
+    limit(monkeypatch, "bytes that are written at once", 50)
     monkeypatch.setattr(type(E.codes), "_read", full)
     with pytest.raises(OSError, match="No space left on device"):
         E.save(tmp_path / f"x{suffix}")
@@ -603,7 +603,7 @@ def test_combine_writes_the_labels(big, tmp_path):
 
 def test_combine_writes_parts(big, tmp_path, monkeypatch):
     pl = pytest.importorskip("polars")
-    monkeypatch.setattr("ensemblage.cli._disk.PART_ROWS", 128)
+    limit(monkeypatch, "rows of a part that is written", 128)
     code, out, _ = call("combine", big, "-k", 3, "-o", tmp_path / "out")
     assert code == 0
     assert "3 clusters of" in out

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 from ensemblage import report
 from ensemblage._version import __version__
 from ensemblage.cli._answer import alerts_refused, spelled_alerts
-from ensemblage.cli._compare import LabelTable, align_by, check_align, identity_of, read_labels, tell_numbers
+from ensemblage.cli._compare import LabelTable, align_by, check_align, read_labels, tell_numbers
 from ensemblage.cli._errors import INTERRUPTED, Interrupted
 from ensemblage.cli._folder import (
     ENSEMBLE,
@@ -96,7 +97,8 @@ class CommonOptions:
         of_page |= {"methods": ALL} if self.others else {}
         of_page |= {"without-columns": True} if self.without_columns else {}
         of_page |= {"honest_markers": True} if self.honest_markers else {}
-        return {**of_page, **identity_of(self.old), **self.pair_files.identity()}
+        of_page |= {} if self.old is None else {"align": hashlib.sha256(self.old.content).hexdigest()}
+        return {**of_page, **self.pair_files.identity()}
 
     def check_pairs(self, estimator: Any) -> None:
         """Refuse before the work an estimator that cannot keep the pairs."""
@@ -297,7 +299,9 @@ def _finish(folder: Folder, request: AnalysisRequest, given: Analysed, seconds: 
     if said.profile is not None and given.wanted.honest:
         with seconds.spent_on(WRITE):
             folder.put(PROFILE, partial(write_profile, found=said.profile))
-    shown = _settings_of_page(folder, given) | request.options.pair_files.descriptions(given.pairs)
+    counting = {name: value for name, value in {**folder.identity, **given.settings}.items() if name not in KINDS}
+    shown = {name: value for name, value in counting.items() if not (value is None or value is False or value == [])}
+    shown |= request.options.pair_files.descriptions(given.pairs)
     name = request.source.path.name
     with watch.step(PAGE):
         summary = {
@@ -318,13 +322,6 @@ def _finish(folder: Folder, request: AnalysisRequest, given: Analysed, seconds: 
     folder.summary["seconds"] = seconds
     folder.put_summary()
     return folder.summary
-
-
-def _settings_of_page(folder: Folder, given: Analysed) -> dict[str, Any]:
-    """The settings of the command that count, and those that the data decided."""
-    settings = {**folder.identity, **given.settings}
-    told = ((name, value) for name, value in settings.items() if value is not None and value is not False)
-    return {name: value for name, value in told if value != [] and name not in KINDS}
 
 
 def plain_alerts(objects: Features | Members) -> list[dict[str, str]]:

@@ -96,17 +96,14 @@ def headline(summary: Summary) -> str:
     if is_without_structure(summary):
         found = "No clear clusters" if rated_numbers(summary) else "No clear structure"
         return "; ".join(filter(None, [f"{found} in {objects}", merging]))
-    how = _HOW_LIKELY.get(_evidence_of_number(summary) or "", "")
-    found = f"{how}{plural(len(summary['clusters']), 'cluster')} in {objects}"
-    return "; ".join(filter(None, [found, _doubt_of_number(summary), merging]))
-
-
-def _evidence_of_number(summary: Summary) -> str | None:
-    """How clear the number of clusters of the answer is; None where it was not looked for, or another one was found."""
     tested, rated, k = summary.get("number"), rated_numbers(summary), len(summary["clusters"])
-    if tested:
-        return str(tested["evidence"]) if tested["best"] == k else None
-    return evidence_of(rated) if rated and rated["n_clusters"] == k else None
+    evidence = ""  # where no number was looked for, or another one was found
+    if tested and tested["best"] == k:
+        evidence = tested["evidence"]
+    elif not tested and rated and rated["n_clusters"] == k:
+        evidence = evidence_of(rated)
+    found = f"{_HOW_LIKELY.get(evidence, '')}{plural(k, 'cluster')} in {objects}"
+    return "; ".join(filter(None, [found, _doubt_of_number(summary), merging]))
 
 
 def _doubt_of_number(summary: Summary) -> str:
@@ -122,7 +119,8 @@ def _doubt_of_number(summary: Summary) -> str:
         n = sum(vote == k for vote in tested["votes"].values())
         return f"{_VOTES[n]} criteria" if n in _VOTES else ""
     if rated and rated["n_clusters"] == k:
-        evidence, lost = evidence_of(rated), _lost_clusters(summary)
+        evidence, again = evidence_of(rated), summary.get("found_again")
+        lost = sum(row["verdict"] in _LEVEL_OF_CLUSTER for row in again["table"]) if again else 0
         if evidence == "clear" and lost:
             return f"{lost} of them {'was' if lost == 1 else 'were'} not reproduced"
         return f"the next best number, {second_number(rated)}, {_RATED[evidence]}"
@@ -132,23 +130,10 @@ def _doubt_of_number(summary: Summary) -> str:
     return "the number was given" if str(asked) == str(k) else "structure was not tested"
 
 
-def _lost_clusters(summary: Summary) -> int:
-    """How many clusters repeats of the analysis did not reproduce."""
-    again = summary.get("found_again")
-    return sum(row["verdict"] in _LEVEL_OF_CLUSTER for row in again["table"]) if again else 0
-
-
 def has_stories(summary: Summary) -> bool:
     """Whether the partitions tell several stories, and not only one in finer and coarser clusters."""
     table = (summary.get("modes") or {}).get("table", [])
     return len(table) > 1 and not all(row["nested"] for row in table[1:])
-
-
-def stories_sentence(summary: Summary) -> str | None:
-    """The sentence that the answer is a compromise of several stories, with the section that shows them."""
-    if not has_stories(summary):
-        return None
-    return f"{summary['modes']['sentence']} The answer is a compromise: see “Do they tell one story?” below."
 
 
 def is_without_structure(summary: Summary) -> bool:
@@ -199,19 +184,17 @@ def answer_section(summary: Summary) -> Section:
     sentences = [doubt] if doubt else []
     sentences.append(" ".join([_result_sentence(summary), *_certainty_sentences(summary)]))
     sentences += [chosen["sentence"]] if chosen else []
-    sentences += [_merging_sentence(summary)] if summary.get("merged") else []
+    if merged := summary.get("merged"):
+        which = " The page describes the clusters before that." if merging_clause(summary) else ""
+        sentences.append(f"{merged['sentence']}{which}")
     more = [_members_sentence(summary), *_confidence_sentences(summary)]
     terms = [*(() if verdict_totals(summary) is None else TERMS), *[RATING] * bool(chosen)]
-    sentences += [stories] if (stories := stories_sentence(summary)) else []
+    if has_stories(summary):
+        where = "The answer is a compromise: see “Do they tell one story?” below."
+        sentences.append(f"{summary['modes']['sentence']} {where}")
     sentences += [same] if (same := (summary.get("profile") or {}).get("same_as")) else []
     sentences += [alone] if (alone := alone_sentence(summary)) else []
     return Section("The answer", sentences, more=more, terms=terms, name="answer")
-
-
-def _merging_sentence(summary: Summary) -> str:
-    """What merging leaves of the clusters, and of which of them the page is."""
-    sentence: str = summary["merged"]["sentence"]
-    return f"{sentence} The page describes the clusters before that." if merging_clause(summary) else sentence
 
 
 def _result_sentence(summary: Summary) -> str:
@@ -408,9 +391,11 @@ def confidence_picture(summary: Summary) -> Picture:
             "its cluster, averaged over those members. The version of ensemblage that made this analysis defined it so."
         )
     if boxes:
+        cluster, median = boxes[0]["cluster"], boxes[0]["q50"]
+        above = "" if is_full(median) else " or above"
         sentences.append(
             "A box holds the middle half of a cluster’s objects, its thick line is the median, the thin line reaches "
-            f"from the 5% to the 95% point: half of cluster {boxes[0]['cluster']} is at {_at_least(boxes[0]['q50'])}."
+            f"from the 5% to the 95% point: half of cluster {cluster} is at {number(median, 2)}{above}."
         )
     if any(q["values"] for q in quantiles):
         sentences.append("Clusters of a few objects are drawn object by object.")
@@ -438,11 +423,6 @@ def _confidence_figure(quantiles: Sequence[dict[str, Any]], has_verdicts: bool) 
                     word, (1, least), (2, 1), ("axes fraction", "data"), "offset points", fontsize=7, color="0.4"
                 )
     return ax.figure
-
-
-def _at_least(certainty: float) -> str:
-    text = number(certainty, 2)
-    return text if is_full(certainty) else f"{text} or above"
 
 
 def _clusters(summary: Summary) -> Table:

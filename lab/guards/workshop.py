@@ -170,8 +170,8 @@ def nearest_tests(module: str) -> list[str]:
 
 def file_of_tests(name: str) -> str:
     """Path of a file of tests, of the library or of the laboratory."""
-    of_lab = f"lab/tests/test_{name}.py"
-    return of_lab if (ROOT / of_lab).exists() else f"tests/test_{name}.py"
+    found = [*ROOT.glob(f"lab/tests/test_{name}.py"), *ROOT.glob(f"tests/**/test_{name}.py")]
+    return found[0].relative_to(ROOT).as_posix() if found else f"tests/test_{name}.py"
 
 
 GUARDS = ["guards"]

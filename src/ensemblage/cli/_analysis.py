@@ -153,39 +153,36 @@ class ToldRun(Watch):
     def step(
         self, name: str, total: int = 0, *, generator: Any = None, shape: tuple[int, ...] = ()
     ) -> Iterator[Progress | None]:
-        bar = self._members_bar(generator, shape) if name == MEMBERS else _bar(name, total)
-        with self._seconds.spent_on(name), bar as progress:
+        with self._seconds.spent_on(name), self._bar(name, total, generator, shape) as progress:
             yield progress
 
-    def _members_bar(self, generator: Any, shape: tuple[int, ...]) -> AbstractContextManager[Progress | None]:
+    def _bar(
+        self, name: str, total: int, generator: Any, shape: tuple[int, ...]
+    ) -> AbstractContextManager[Progress | None]:
+        """What says how far a step is, where it may take long."""
         given = self._generation
-        if given is None or not shape[1]:
-            return nullcontext()
-        if given.generator == GREEDY:
-            tell(f"base clusterings: greedy k-means to {given.k} clusters ...")
-            return nullcontext()
-        return progress_bar(MEMBERS, given.n_steps(generator, shape), are_alike=given.generator in INDEPENDENT)
+        if name == MEMBERS and given is not None and shape[1]:
+            if given.generator == GREEDY:
+                tell(f"base clusterings: greedy k-means to {given.k} clusters ...")
+                return nullcontext()
+            return progress_bar(MEMBERS, given.n_steps(generator, shape), are_alike=given.generator in INDEPENDENT)
+        if name == CHOICE:
+            line = "against single clouds of the same shape, and in halves of the objects"
+            return progress_bar(CHOICE, 100, line, are_alike=False)
+        if name == CANDIDATES:
+            line = "by several algorithms in several scales, rated by trees that learned on synthetic sets"
+            return progress_bar("candidate partitions", 100, line, are_alike=False)
+        if name == METHODS_COMPARED:
+            return progress_bar(name, total, "on the same partitions", are_alike=False)
+        if name == STABILITY:
+            return progress_bar("resamples", total)
+        if name == COLUMNS:
+            some = f"{MOST_COLUMNS} of {total:,} columns" if total > MOST_COLUMNS else None
+            return progress_bar("without a column", min(MOST_COLUMNS, total), some)
+        return nullcontext()
 
     def tell(self, text: str) -> None:
         tell(text)
-
-
-def _bar(name: str, total: int) -> AbstractContextManager[Progress | None]:
-    """What says how far a step is, where it may take long."""
-    if name == CHOICE:
-        line = "against single clouds of the same shape, and in halves of the objects"
-        return progress_bar(CHOICE, 100, line, are_alike=False)
-    if name == CANDIDATES:
-        line = "by several algorithms in several scales, rated by trees that learned on synthetic sets"
-        return progress_bar("candidate partitions", 100, line, are_alike=False)
-    if name == METHODS_COMPARED:
-        return progress_bar(name, total, "on the same partitions", are_alike=False)
-    if name == STABILITY:
-        return progress_bar("resamples", total)
-    if name == COLUMNS:
-        some = f"{MOST_COLUMNS} of {total:,} columns" if total > MOST_COLUMNS else None
-        return progress_bar("without a column", min(MOST_COLUMNS, total), some)
-    return nullcontext()
 
 
 def combine_analysis(path: Path, output: Path, overwrite: bool, **settings: Any) -> dict[str, Any]:

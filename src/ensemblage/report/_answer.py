@@ -157,18 +157,14 @@ def facts(summary: Summary) -> list[tuple[str, str]]:
     if data["n_features"]:
         found.append(("features", f"{data['n_features']:,}"))
     clusters = "clusters, if any" if is_without_structure(summary) else "clusters"
-    found += [(clusters, f"{len(summary['clusters']):,}"), *_shares_of_verdicts(summary)]
-    return [*found, ("ARI with known classes", number(truth["ari"]["consensus"], 2))] if truth else found
-
-
-def _shares_of_verdicts(summary: Summary) -> list[tuple[str, str]]:
+    found.append((clusters, f"{len(summary['clusters']):,}"))
     words = verdict_totals(summary)
     if words is None:
-        return [("mean cohesion", number(summary["consensus"]["mean_confidence"], 2))]
-    if len(summary["clusters"]) == 1:  # each object is in it, whatever the data are like
-        return []
-    total = max(1, sum(words.values()))
-    return [(f"{word} objects", percent(words[word] / total)) for word in ("core", "undecided")]
+        found.append(("mean cohesion", number(summary["consensus"]["mean_confidence"], 2)))
+    elif len(summary["clusters"]) > 1:  # each object is in a single one, whatever the data are like
+        total = max(1, sum(words.values()))
+        found += [(f"{word} objects", percent(words[word] / total)) for word in ("core", "undecided")]
+    return [*found, ("ARI with known classes", number(truth["ari"]["consensus"], 2))] if truth else found
 
 
 def verdict_totals(summary: Summary) -> dict[str, int] | None:
@@ -284,10 +280,16 @@ def _level(summary: Summary, words: Mapping[str, int]) -> tuple[int, bool]:
 
 
 def _structure_doubts(summary: Summary) -> Iterator[str]:
-    """What the test for structure and the criteria leave open."""
+    """What the ratings of the numbers of clusters leave open; else the test for structure and the criteria."""
     tested, rated = summary.get("number"), rated_numbers(summary)
     if rated:
-        yield from _rating_doubts(rated)
+        evidence = evidence_of(rated)
+        if evidence == "none":
+            yield "; but synthetic sets without clusters are rated as high"
+        elif evidence == "ambiguous":
+            yield f"; {plural(second_number(rated), 'cluster')} are rated about as high"
+        elif evidence == "likely":
+            yield f"; {plural(second_number(rated), 'cluster')} are rated a little less"
     elif not tested:
         yield "; whether there is structure at all was not tested"
     elif tested["evidence"] == "none":
@@ -298,17 +300,6 @@ def _structure_doubts(summary: Summary) -> Iterator[str]:
         yield "; the criteria disagree on the number of clusters"
     elif tested["evidence"] == "likely":
         yield "; three of five criteria name this number"
-
-
-def _rating_doubts(rated: Mapping[str, Any]) -> Iterator[str]:
-    """What the ratings of the numbers of clusters leave open."""
-    evidence = evidence_of(rated)
-    if evidence == "none":
-        yield "; but synthetic sets without clusters are rated as high"
-    elif evidence == "ambiguous":
-        yield f"; {plural(second_number(rated), 'cluster')} are rated about as high"
-    elif evidence == "likely":
-        yield f"; {plural(second_number(rated), 'cluster')} are rated a little less"
 
 
 def _recovery_clause(summary: Summary) -> Iterator[str]:
@@ -434,21 +425,20 @@ def _clusters(summary: Summary) -> Table:
         notes.append("Closest: the share of the clusterings that join an object of one with an object of the other.")
     if left := summary["consensus"]["n_unlabelled"]:
         notes.append(f"{left:,} unlabelled.")
-    largest = max(c["size"] for c in clusters)
-    rows = [_cluster_row(c, largest) for c in clusters[:_MOST_TABLED]]
+    largest, rows = max(c["size"] for c in clusters), list[list[Cell]]()
+    for cluster in clusters[:_MOST_TABLED]:
+        confidence, nearest = cluster["confidence"], cluster["nearest"]
+        low, high = (number(confidence[q], 2) for q in ("q5", "q95"))
+        color = PALETTE[cluster["cluster"] % len(PALETTE)]
+        rows.append(
+            [
+                cluster_cell(cluster["cluster"]),
+                BarCell(f"{cluster['size']:,}", color, cluster["size"] / largest),
+                percent(cluster["share"]),
+                *(f"{counts:,}" for counts in cluster.get("verdicts", {}).values()),
+                number(confidence["mean"], 2),
+                "–" if confidence["q5"] is None else f"{low} to {high}",
+                "–" if nearest is None else f"{nearest['cluster']} ({percent(nearest['share'])})",
+            ]
+        )
     return Table("", columns, rows, " ".join(notes), wide=True)
-
-
-def _cluster_row(cluster: Mapping[str, Any], largest: int) -> list[Cell]:
-    confidence, nearest = cluster["confidence"], cluster["nearest"]
-    spread = "–" if confidence["q5"] is None else f"{number(confidence['q5'], 2)} to {number(confidence['q95'], 2)}"
-    color = PALETTE[cluster["cluster"] % len(PALETTE)]
-    return [
-        cluster_cell(cluster["cluster"]),
-        BarCell(f"{cluster['size']:,}", color, cluster["size"] / largest),
-        percent(cluster["share"]),
-        *(f"{counts:,}" for counts in cluster.get("verdicts", {}).values()),
-        number(confidence["mean"], 2),
-        spread,
-        "–" if nearest is None else f"{nearest['cluster']} ({percent(nearest['share'])})",
-    ]

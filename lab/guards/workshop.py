@@ -50,7 +50,7 @@ NEAREST: dict[str, list[str]] = {
     "consensus/_model": ["saved", "assign"],
     "consensus/latent/_modes": ["modes"],
     "consensus/_precomputed": ["precomputed"],
-    "pipeline/_saved": ["saved"],
+    "consensus/_saved": ["saved"],
     "consensus/_threshold": ["threshold", "negmm"],
     "consensus/voting/_colour_refinement": ["golden", "voting"],
     "pipeline/_consensus_clustering": ["seeds", "generation", "parameters_count"],

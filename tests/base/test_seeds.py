@@ -5,6 +5,7 @@ import inspect
 import joblib
 import numpy as np
 import pytest
+from public import MODULES
 from sklearn.base import clone
 from sklearn.cluster import KMeans, MiniBatchKMeans
 from sklearn.datasets import make_blobs
@@ -184,8 +185,7 @@ FUNCTIONS = {
 
 def public_with_seeds():
     """By name every public function and class that takes a ``random_state``."""
-    packages = [ensemblage, *(getattr(ensemblage, name) for name in ensemblage._PACKAGES)]
-    public = {name: getattr(package, name) for package in packages for name in package.__all__}
+    public = {name: getattr(package, name) for package in MODULES for name in package.__all__}
     return {
         name: one
         for name, one in public.items()

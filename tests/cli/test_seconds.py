@@ -12,7 +12,7 @@ from places import WINE
 from ensemblage import ConsensusClustering, load
 from ensemblage.cli._folder import read_summary
 from ensemblage.cli._seconds import OTHER, START, Seconds
-from ensemblage.pipeline._saved import save_model
+from ensemblage.consensus._saved import save_model
 
 
 def passing(monkeypatch, times):

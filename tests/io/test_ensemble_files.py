@@ -426,7 +426,7 @@ def full(*_, **__):
     ("patched", "suffix", "read"),
     [
         ("ensemblage.io._stored_labels._read_format_1", "npz", Ensemble.load),
-        ("ensemblage.pipeline._saved._model", "model.npz", load),
+        ("ensemblage.consensus._saved._model", "model.npz", load),
         ("numpy.lib.format.read_magic", "npy", Ensemble.open),
         ("pyarrow.parquet.ParquetFile", "parquet", Ensemble.open),
         ("pyarrow.parquet.read_table", "parquet", read_table),

@@ -16,7 +16,7 @@ from strategies import few_starts, number_for, random_labels, usual
 
 import ensemblage
 from ensemblage import METHODS, ConsensusClustering, Ensemble, KMeansConsensus, Preprocessor, generation, make_consensus
-from ensemblage.pipeline import _saved
+from ensemblage.consensus import _saved
 
 X = load_iris().data
 

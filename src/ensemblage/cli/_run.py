@@ -354,8 +354,6 @@ PART = "part of "
 """What the columns of the first part are called begins so: those of new objects, as counted, are none of them."""
 COUNTED = ("number", "constant")
 """Roles of columns that may be counts."""
-NOTE = "each count was split into two independent parts: clusters are made of the logarithms of the first, {}"
-TESTED, DEPTH = "markers are tested on the second", "both divided by the sums of their objects"
 
 
 @dataclass(frozen=True)
@@ -402,7 +400,12 @@ class Thinning:
         if self.by_depth:
             first, second = _of_equal_depth(first), _of_equal_depth(second)
         made = dict(zip([c.name for c in columns], np.log1p(first).T, strict=True))
-        note = NOTE.format(f"{TESTED}, {DEPTH}" if self.by_depth else TESTED)
+        note = (
+            "each count was split into two independent parts: clusters are made of the logarithms of the first, "
+            "markers are tested on the second"
+        )
+        if self.by_depth:
+            note += ", both divided by the sums of their objects"
         thinned = replace(
             table,
             columns=[_part(c.name, made[c.name]) if c.name in made else c for c in table.columns],

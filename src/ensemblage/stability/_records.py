@@ -20,8 +20,6 @@ VERDICTS = {"very stable": 0.85, "stable": 0.75, "doubtful": 0.6, "unstable": 0.
 """Least mean Jaccard similarity of each word: the conventions of fpc."""
 MOST_NAMED, MOST_LINES = 8, 40
 """Clusters that a sentence names, and lines of a table as text."""
-SUPPORTED = 0.8
-"""Prediction strength above which a number of clusters is supported (Tibshirani & Walther 2005)."""
 
 
 class ClusterRow(NamedTuple):

@@ -35,10 +35,12 @@ from ensemblage.generation._clusterers import (
 from ensemblage.generation._kmeans import member_sums
 from ensemblage.labels.threads import row_blocks
 from ensemblage.stability._clusters import Cells, cells_of
-from ensemblage.stability._records import SUPPORTED, PredictionStrength, StrengthRow
+from ensemblage.stability._records import PredictionStrength, StrengthRow
 from ensemblage.stability._resamples import CLUSTERER, Data, check_data, check_rows, fresh, labels_of
 
 Split = tuple[NDArray[np.intp], NDArray[np.intp]]
+SUPPORTED = 0.8
+"""Prediction strength above which a number of clusters is supported (Tibshirani & Walther 2005)."""
 TRANSFERS = ("auto", "predict", "centroid", "nearest", "average")
 CONNECTED = ("DBSCAN", "HDBSCAN", "OPTICS", "SpectralClustering")
 """Classes whose clusters are connected, of any shape: the nearest object decides."""

@@ -2,6 +2,7 @@
 
 import errno
 import gc
+import io
 from types import SimpleNamespace
 
 import numpy as np
@@ -55,7 +56,7 @@ def small_room(monkeypatch, small_blocks):
     """Little memory: blocks of few rows, distinct rows in many runs, and none of them small enough to be held."""
     limit(monkeypatch, "rows that are sorted at once on disk", lambda *_: 23)
     limit(monkeypatch, "share of the memory for distinct rows on disk", 10**9)
-    monkeypatch.setattr("ensemblage.io._out_of_core.BATCH_ROWS", 13)
+    limit(monkeypatch, "rows that are coded at once", 13)
 
 
 def stored(labels, folder, **options):
@@ -318,7 +319,7 @@ def test_what_to_use_instead_works(tmp_path, small_room):
 
 @pytest.mark.parametrize("suffix", [".npz", ".csv"])
 def test_saved_block_by_block(tmp_path, small_room, monkeypatch, missing, suffix):
-    monkeypatch.setattr("ensemblage.io._stored_labels.WRITTEN_BYTES", 50)
+    limit(monkeypatch, "bytes that are written at once", 50)
     labels = random_labels(80, 5, 4, missing)
     stored(labels, tmp_path).save(tmp_path / f"x{suffix}")
     Ensemble(labels).save(tmp_path / f"y{suffix}")
@@ -337,7 +338,7 @@ def test_a_disk_that_is_full_before_all_is_saved(tmp_path, small_room, monkeypat
             raise OSError(errno.ENOSPC, "No space left on device")
         return read(*rows)
 
-    monkeypatch.setattr("ensemblage.io._stored_labels.WRITTEN_BYTES", 50)
+    limit(monkeypatch, "bytes that are written at once", 50)
     monkeypatch.setattr(type(E.codes), "_read", full)
     with pytest.raises(OSError, match="No space left on device"):
         E.save(tmp_path / f"x{suffix}")
@@ -470,20 +471,27 @@ def test_pickled_files_are_not_executed(tmp_path):
         Ensemble.open(tmp_path / "x.npy")
 
 
+class FullDisk(io.RawIOBase):
+    """A file on it."""
+
+    def write(self, *_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+
 def test_a_full_disk(tmp_path, monkeypatch):
     np.save(tmp_path / "x.npy", random_labels())
     (tmp_path / "s").mkdir()
 
-    def full(file, array):
-        raise OSError(errno.ENOSPC, "No space left on device")
+    def open_on_it(path, mode, **options):
+        return FullDisk() if mode == "wb" else open(path, mode, **options)
 
-    monkeypatch.setattr("ensemblage.io._out_of_core.write_array", full)
+    monkeypatch.setattr("ensemblage.labels.disk.open", open_on_it, raising=False)
     with pytest.raises(ValueError, match=r"must have room for the coded labels. Got No space left"):
         Ensemble.open(tmp_path / "x.npy", scratch=tmp_path / "s")
     assert not list((tmp_path / "s").iterdir())
     monkeypatch.undo()
     E = Ensemble.open(tmp_path / "x.npy", scratch=tmp_path / "s")
-    monkeypatch.setattr("ensemblage.labels.disk.write_array", full)
+    monkeypatch.setattr("ensemblage.labels.disk.write_array", FullDisk.write)
     with pytest.raises(ValueError, match=r"must have room for the coded labels. Got No space left"):
         KMeansConsensus(2).fit(E)
     assert sorted(path.name for path in next((tmp_path / "s").iterdir()).iterdir()) == [LOCK, MARKER, "codes.scratch"]
@@ -595,7 +603,7 @@ def test_combine_writes_the_labels(big, tmp_path):
 
 def test_combine_writes_parts(big, tmp_path, monkeypatch):
     pl = pytest.importorskip("polars")
-    monkeypatch.setattr("ensemblage.cli._disk.PART_ROWS", 128)
+    limit(monkeypatch, "rows of a part that is written", 128)
     code, out, _ = call("combine", big, "-k", 3, "-o", tmp_path / "out")
     assert code == 0
     assert "3 clusters of" in out

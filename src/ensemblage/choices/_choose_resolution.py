@@ -39,12 +39,13 @@ from ensemblage.generation._communities import (
 from ensemblage.generation._graphs import as_graph
 from ensemblage.generation._nearest import Neighbours, nearest_neighbours, neighbour_graph
 from ensemblage.io import Preprocessor
-from ensemblage.io._anndata import matrix_of, open_anndata
-from ensemblage.io._formats import CELLS, format_of
+from ensemblage.io._anndata import matrix_of
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.metrics._agreement import agreement_matrix
 from ensemblage.metrics._partition_distance import inconsistency
 from ensemblage.stability import member_stability
+from ensemblage.tables.formats import CELLS, format_of
+from ensemblage.tables.h5ad import open_anndata
 
 RESOLUTIONS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0, 1.25, 1.5, 2.0, 2.5, 3.0)
 """Of modularity, unless others are asked for."""
@@ -370,7 +371,11 @@ def _choice(
     resolutions = list(labels)
     again = {r: np.array([row.mean_jaccard for row in member_stability(labels[r], ensembles[r]).table]) for r in labels}
     shares = {r: float((again[r] >= LEAST_JACCARD)[labels[r]].mean()) for r in resolutions}
-    means = {r: _agreements(ensemble, n_jobs) for r, ensemble in ensembles.items()}
+    means = {}
+    for r, ensemble in ensembles.items():  # of each resample with the others
+        agreement = agreement_matrix(ensemble, "ari", n_jobs=n_jobs)
+        np.fill_diagonal(agreement, np.nan)
+        means[r] = np.nanmean(agreement, axis=1)
     stability = {r: float(mean.mean()) for r, mean in means.items()}
     several = Ensemble._made(np.column_stack(list(labels.values())))
     alike = agreement_matrix(several, "ari", n_jobs=n_jobs)
@@ -397,13 +402,6 @@ def _choice(
     n_resamples = ensembles[resolutions[0]].shape[1]
     unlike = {r: inconsistency(ensemble, n_jobs) for r, ensemble in ensembles.items()}
     return ResolutionChoice(table, plateaus, best, labels, again, n_resamples, notes, backend, unlike)
-
-
-def _agreements(ensemble: Ensemble, n_jobs: int | None) -> NDArray[np.float64]:
-    """(B,) mean adjusted Rand index of each resample with the others."""
-    agreement = agreement_matrix(ensemble, "ari", n_jobs=n_jobs)
-    np.fill_diagonal(agreement, np.nan)
-    return np.asarray(np.nanmean(agreement, axis=1))
 
 
 def _plateaus(n_clusters: Sequence[int], alike: NDArray[np.float64]) -> Iterator[list[int]]:

@@ -20,14 +20,15 @@ from ensemblage.cli._source import READING, Source
 from ensemblage.consensus import Assignment
 from ensemblage.consensus._model import BY_RULE
 from ensemblage.io import Table, read_table
-from ensemblage.io._anndata import open_file, table_of
-from ensemblage.io._bytes import base_name
-from ensemblage.io._column import code_columns
+from ensemblage.io._anndata import table_of
 from ensemblage.io._encoding import shorten
-from ensemblage.io._formats import CELLS, format_of, is_label_file, table_format
-from ensemblage.io._table import assign_roles
+from ensemblage.io._roles import assign_roles
+from ensemblage.labels.files import code_columns
 from ensemblage.metrics._certainty import VERDICTS
 from ensemblage.report._layout import plural
+from ensemblage.tables.bytes import base_name
+from ensemblage.tables.formats import CELLS, format_of, is_label_file, table_format
+from ensemblage.tables.h5ad import open_file
 
 ID_USE = "id of the rows"
 """What `columns_` says of the column that names the objects."""
@@ -142,18 +143,14 @@ def _assign_features(model: ConsensusClustering, table: Table, n_jobs: int) -> A
         f"{table.source}: {plural(len(known) - len(rows), 'row')} with missing values in "
         f"{plural(len(used), 'column')} that are clustered: cluster -1. A run with --impute median fills them"
     )
-    return _expand_assignment(model.assign(known.take(rows)) if len(rows) else None, rows, len(known))
-
-
-def _expand_assignment(found: Assignment | None, rows: NDArray[np.intp], n: int) -> Assignment:
-    """The assignment of some of n rows as one of all."""
-    empty = np.full(n, -1, dtype=np.int32)
-    of_all = Assignment(empty, np.full(n, np.nan), empty.copy(), BY_RULE)
-    if found is None:
+    nowhere = np.full(len(known), -1, dtype=np.int32)
+    of_all = Assignment(nowhere, np.full(len(known), np.nan), nowhere.copy(), BY_RULE)
+    if not len(rows):
         return of_all
+    of_some = model.assign(known.take(rows))
     for name in ("labels", "confidence", "runner_up"):
-        getattr(of_all, name)[rows] = getattr(found, name)
-    return replace(of_all, by=found.by)
+        getattr(of_all, name)[rows] = getattr(of_some, name)
+    return replace(of_all, by=of_some.by)
 
 
 def _assign_labels(model: Any, table: Table, folder: Path, name: str) -> Assignment:

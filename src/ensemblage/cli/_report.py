@@ -28,15 +28,15 @@ from ensemblage.cli._folder import (
 from ensemblage.cli._progress import tell, tell_notes
 from ensemblage.cli._source import Source, rows_of_members
 from ensemblage.io import Table, read_table
-from ensemblage.io._column import as_labels
 from ensemblage.io._features import Members
-from ensemblage.io._formats import CELLS, format_of
-from ensemblage.io._table import assign_roles
+from ensemblage.io._roles import assign_roles
 from ensemblage.metrics._certainty import certainty_of
 from ensemblage.pipeline._describe import drop_columns
 from ensemblage.profiles import Profile, profile
 from ensemblage.profiles._record import VariableRow
 from ensemblage.report._object_table import remove_objects
+from ensemblage.tables.column import as_labels
+from ensemblage.tables.formats import CELLS, format_of
 
 
 class LabelModel(NamedTuple):
@@ -225,16 +225,12 @@ def repeated_command(inputs: Mapping[str, Path]) -> str | None:
         if name in inputs:
             words.append(str(inputs[name]))
         elif isinstance(parameter, click.Option) and name in given and name not in NOT_REPEATED:
-            words += _option_words(parameter, given[name])
+            values = given[name] if parameter.multiple else [given[name]]
+            if parameter.is_flag:
+                words.append((parameter.opts if given[name] else parameter.secondary_opts)[0])
+            else:
+                words += [word for value in values for word in (parameter.opts[0], str(value))]
     return shlex.join([*words, "-o", "out"])
-
-
-def _option_words(option: click.Option, value: Any) -> list[str]:
-    """An option with its value, as it is typed."""
-    if option.is_flag:
-        return [(option.opts if value else option.secondary_opts)[0]]
-    values = value if option.multiple else [value]
-    return [word for entry in values for word in (option.opts[0], str(entry))]
 
 
 TESTED = ("other", "test", "difference", "p_value", "p_adjusted")

@@ -87,7 +87,8 @@ def step_of_many(mixture: Mixture) -> Callable[[], float]:
     def step() -> float:
         add_means(X, R, weights, means)
         if shape == LATENT:
-            latent_step(X, R, ridge, is_binary, degrees, weights, means, *of_classes, logarithms)
+            spread, first, second = of_classes
+            latent_step(X, R, ridge, is_binary, degrees, weights, means, spread, first, second, logarithms)
         else:
             gaussian_step(X, columns, R, ridge, degrees, weights, means, S, L, W, centred, *work, logarithms)
         likelihood: float = memberships_of(logarithms, R)
@@ -98,39 +99,44 @@ def step_of_many(mixture: Mixture) -> Callable[[], float]:
 
 def step_of_few(mixture: Mixture) -> Callable[[], float]:
     """The same in NumPy; sums may differ by rounding."""
-    n, R = len(mixture.X), mixture.R
+    n, R = len(mixture.X), np.ascontiguousarray(mixture.R.T)
+    densities = latent_densities if mixture.shape == LATENT else gaussian_densities
 
     def step() -> float:
         R[R <= 1e-9] = 0.0
-        weights = R.sum(axis=0) + 1e-9
-        means = (R.T @ mixture.X) / weights[:, None]
-        densities = latent_densities if mixture.shape == LATENT else gaussian_densities
-        logarithms = np.log(weights / n) + densities(mixture, weights, means)
-        largest = logarithms.max(axis=1, keepdims=True)
-        R[:] = np.exp(logarithms - largest)
-        sums = R.sum(axis=1, keepdims=True)
-        R[:] /= sums
-        return float((largest + np.log(sums)).mean())
+        weights = R.sum(axis=1) + 1e-9
+        means = (R @ mixture.X) / weights[:, None]
+        logarithms = densities(mixture, R, weights, means)
+        logarithms += np.log(weights / n)[:, None]
+        largest = logarithms.max(axis=0)
+        np.exp(logarithms - largest, out=R)
+        sums = R.sum(axis=0)
+        np.divide(R, sums, out=R)
+        mixture.R[:] = R.T
+        return float((largest + np.log(sums)).sum() / n)
 
     return step
 
 
-def gaussian_densities(mixture: Mixture, weights: Matrix, means: Matrix) -> Matrix:
-    """(n, k) logarithms, with the covariances of components of (k,) weights and (k, m) means."""
+def gaussian_densities(mixture: Mixture, R: Matrix, weights: Matrix, means: Matrix) -> Matrix:
+    """(k, n) logarithms, with the covariances of components of (k,) weights and (k, m) means; R is (k, n)."""
     m = means.shape[1]
-    away, near = mixture.X - means[:, None], np.where(mixture.R > 1e-6, mixture.R, 0.0).T
-    S = (away * near[:, :, None]).transpose(0, 2, 1) @ away
+    away = mixture.X - means[:, None]
+    S = (away * (R * (R > 1e-6))[:, :, None]).transpose(0, 2, 1) @ away
     S[:, np.arange(m), np.arange(m)] += mixture.ridge
-    L = cholesky_factors(S / (weights + mixture.degrees)[:, None, None])
-    squares = np.square(away @ np.linalg.inv(L).transpose(0, 2, 1)).sum(axis=2).T
-    return -0.5 * (m * np.log(2 * np.pi) + squares) - np.log(np.diagonal(L, axis1=1, axis2=2)).sum(axis=1)
+    S /= (weights + mixture.degrees)[:, None, None]
+    L = cholesky_factors(S)
+    half = np.log(L.diagonal(axis1=1, axis2=2)).sum(axis=1) + 0.5 * m * np.log(2 * np.pi)
+    away = away @ np.linalg.inv(L).transpose(0, 2, 1)
+    squares: Matrix = np.einsum("cnf,cnf->cn", away, away)
+    return np.asarray(-0.5 * squares - half[:, None])
 
 
 def cholesky_factors(S: NDArray[np.float64]) -> NDArray[np.float64]:
     """Of positive definite matrices, (k, m, m); on their diagonals at least √``LEAST_VARIANCE``."""
     try:
-        L = np.linalg.cholesky(S)
-        if (np.diagonal(L, axis1=1, axis2=2) ** 2 > LEAST_VARIANCE).all():
+        L = np.asarray(np.linalg.cholesky(S))
+        if L.diagonal(axis1=1, axis2=2).min() ** 2 > LEAST_VARIANCE:
             return L
     except np.linalg.LinAlgError:
         pass
@@ -142,15 +148,16 @@ def cholesky_factors(S: NDArray[np.float64]) -> NDArray[np.float64]:
     return L
 
 
-def latent_densities(mixture: Mixture, weights: Matrix, means: Matrix) -> Matrix:
+def latent_densities(mixture: Mixture, R: Matrix, weights: Matrix, means: Matrix) -> Matrix:
     """The same of columns that are independent within a class: Bernoulli where they have two values, else Gaussian."""
-    X, is_binary, _, ridge, degrees, R = mixture
+    X, is_binary = mixture.X, mixture.is_binary
     squares = np.square(X - means[:, None])
-    spread = np.einsum("nc,cnf->cf", R, squares)
-    v = np.maximum((spread + ridge) / (weights + degrees)[:, None], LEAST_VARIANCE)
+    spread = (R[:, None] @ squares)[:, 0]
+    v = np.maximum((spread + mixture.ridge) / (weights + mixture.degrees)[:, None], LEAST_VARIANCE)
     # One more object of the overall share.
     p = (means * weights[:, None] + weights @ means / len(X)) / (weights + 1.0)[:, None]
     p = np.clip(p, 1e-6, 1 - 1e-6)
     constants = np.where(is_binary, np.log(1 - p), -0.5 * np.log(2 * np.pi * v)).sum(axis=1)
-    of_two = X @ np.where(is_binary, np.log(p) - np.log(1 - p), 0.0).T
-    return constants + of_two - np.einsum("cnf,cf->nc", squares, np.where(is_binary, 0.0, 0.5 / v))
+    of_two = np.where(is_binary, np.log(p) - np.log(1 - p), 0.0) @ X.T
+    of_numbers = (squares @ np.where(is_binary, 0.0, 0.5 / v)[:, :, None])[:, :, 0]
+    return np.asarray(constants[:, None] + of_two - of_numbers)

@@ -57,8 +57,8 @@ class Profiles:
 
     def _ratio(self, joined: NDArray[Any], labelled: NDArray[Any], size: Any) -> NDArray[np.float64]:
         if self.compared.complete:
-            return joined / (self.whole * size * self.sizes[: len(self.left)])
-        return np.divide(joined, labelled, out=np.zeros_like(joined), where=labelled > 0)
+            return np.asarray(joined / (self.whole * size * self.sizes[: len(self.left)]))
+        return np.asarray(np.divide(joined, labelled, out=np.zeros_like(joined), where=labelled > 0))
 
     def merge(self, first: int, second: int) -> None:
         """The second cluster becomes part of the first, and the last one takes its place."""

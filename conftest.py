@@ -92,7 +92,7 @@ os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(tempfile.gettempdir()) / f"ens
 from hypothesis import settings  # noqa: E402
 
 settings.register_profile("ensemblage", deadline=None, max_examples=60)  # the first call of a kernel compiles it
-settings.register_profile("core", parent=settings.get_profile("ensemblage"), max_examples=25)
+settings.register_profile("core", parent=settings.get_profile("ensemblage"), max_examples=12)
 settings.load_profile("ensemblage")
 
 

@@ -75,8 +75,7 @@ def client():
 def small_blocks(monkeypatch):
     """Blocks that cut the parts, and sums over as many rows."""
     monkeypatch.setattr("ensemblage.io._scaling.SUM_ROWS", 8_192)
-    monkeypatch.setattr("ensemblage.io._feature_blocks.MOST_ROWS", 8_192)
-    monkeypatch.setattr("ensemblage.io._feature_blocks.MOST_ROWS", 8_192)
+    monkeypatch.setattr("ensemblage.io._feature_sources.MOST_ROWS", 8_192)
 
 
 def assert_same(features, model, expected, folder):
@@ -274,7 +273,8 @@ def test_a_lost_worker_costs_its_blocks(expected, tmp_path):
     with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
         features = FeatureBlocks.from_dask([client.submit(part, i) for i in range(PARTS)], client=client)
         before = client.run(os.getpid)
-        reduce, calls = type(features)._reduce, []
+        source, calls = type(features._matrix), []
+        reduce = source.reduce
 
         def losing(self, *arguments):
             calls.append(arguments)
@@ -284,7 +284,7 @@ def test_a_lost_worker_costs_its_blocks(expected, tmp_path):
             return reduce(self, *arguments)
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(type(features), "_reduce", losing)
+            patch.setattr(source, "reduce", losing)
             model = ConsensusClustering(3, random_state=1).fit(features)
         assert len(calls) > 1
         assert_same(features, model, expected, tmp_path / "out")

@@ -30,7 +30,8 @@ from ensemblage.io._column_role import (
 from ensemblage.io._missing import SHOWN, alerts_of_codes
 
 if TYPE_CHECKING:
-    from ensemblage.io._encoding import Cells, Encoded
+    from ensemblage.io._cells import Cells
+    from ensemblage.io._encoding import Encoded
     from ensemblage.io._table import Table
 
 NAMES = "obs_names"

@@ -103,6 +103,10 @@ class Table:
         taken.found_roles = self.found_roles
         return taken
 
+    def _check_ids(self, name: str) -> None:
+        """Refuse ids that are empty, or that two rows have."""
+        _check_ids(self[name].cells(), name, self)
+
     def to_frame(self) -> Any:
         """The table as a pyarrow table, which every library of data frames reads: numbers as float64, all else as text.
 

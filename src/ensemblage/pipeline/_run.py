@@ -160,8 +160,8 @@ class Data:
         if size is None:
             return self.features
         features = np.asarray(self.features, dtype=np.float64)  # as the generator draws
-        made.rows = dense_rows(features, size, seed, n_jobs)
-        return features[made.rows]
+        made.rows, kept = dense_rows(features, size, seed, n_jobs)
+        return kept
 
     def partitions(self, generator: Any, noise: Literal["missing", "vote"]) -> Members:
         """Fit the generator; its partitions, and then those that categories are."""
@@ -451,8 +451,8 @@ def has_second_sample(consensus: Any, generator: Any) -> bool:
 
 def second_of_memory(consensus: Any, ensemble: Ensemble, again: Any, chosen: Chosen, features: Matrix) -> SecondSample:
     """Give the consensus, (n,) clusters, the certainty of both samples; ``again`` is a `second_generator`."""
-    rows = dense_rows(features, again.sample_size, again.random_state, again.n_jobs)
-    again._fit_kept(features[rows])
+    _, kept = dense_rows(features, again.sample_size, again.random_state, again.n_jobs)
+    again._fit_kept(kept)
     nearest, k = nearest_rows(again._fit_X, features, again.n_jobs), consensus.n_clusters_
     second = second_of_counts(consensus, again, chosen, count_places(consensus.labels_, nearest, k, len(again._fit_X)))
     second.tell(consensus, ensemble.rows, nearest)

@@ -18,12 +18,13 @@ from functools import cache
 from pathlib import Path
 
 from ensemblage import METHODS
-from ensemblage.base.lazy import names_of_stub
 from ensemblage.consensus import Method
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "ensemblage"
 PART = re.compile(r"^<!-- methods -->\n.*?^<!-- end -->$", re.MULTILINE | re.DOTALL)
+LINE = re.compile(r"^from \.([\w.]*) import (\w+) as \2$", re.MULTILINE)
+"""A line of a stub: the module within the package, and the name."""
 COMMAND = "python docs/make_tables.py"
 
 
@@ -56,10 +57,12 @@ def stub_of_consensus(_: str) -> str:
 
 def stub(package: str, methods: dict[str, str]) -> str:
     """The stub of a package: lines of methods are made, the others stay as long as there is what they name."""
-    homes = names_of_stub(importlib.import_module(package).__file__ or "")
+    text = Path(importlib.import_module(package).__file__ or "").with_suffix(".pyi").read_text(encoding="utf-8")
+    homes = {name: f"{package}{'.' * bool(part)}{part}" for part, name in LINE.findall(text)}
     kept = {name: home for name, home in homes.items() if name not in methods and is_there(package, home, name)}
     lines = sorted((home, kind_of_name(name), name) for name, home in {**kept, **methods}.items())
-    imports = "".join(f"from {home} import {name} as {name}\n" for home, _, name in lines)
+    relative = ((f".{home.removeprefix(package).lstrip('.')}", name) for home, _, name in lines)
+    imports = "".join(f"from {home} import {name} as {name}\n" for home, name in relative)
     head = f"# The public names, and where they are. `{COMMAND}` writes the lines of methods."
     return f"{head}\n\n{imports}\n__all__: list[str]\n"
 

@@ -30,6 +30,7 @@ import pytest
 from click.testing import CliRunner
 from limits import limit
 from numpy.testing import assert_array_equal
+from places import WINE
 from sklearn.base import clone
 from strategies import few_starts, number_for, planted_labels, twins, usual
 
@@ -42,7 +43,6 @@ from ensemblage.ranking import RANKERS, make_ranker
 NEEDS = {name: method.package for name, method in METHODS.items() if method.package}
 AVAILABLE = sorted(name for name in METHODS if name not in NEEDS or find_spec(NEEDS[name]))
 MISSING = [0.0, 0.3]
-WINE = Path(__file__).parents[1] / "examples" / "wine.csv"
 LEARNED = (
     "labels_",
     "confidence_",

@@ -5,6 +5,7 @@ from importlib.util import find_spec
 
 import numpy as np
 import pandas as pd
+from public import MODULES
 from sklearn.datasets import make_blobs
 from strategies import few_starts, planted_labels
 
@@ -30,8 +31,7 @@ OF_LABELS = ("ensemblage.consensus", "ensemblage.ranking")
 
 def public_classes():
     """By name every public class that is fitted."""
-    packages = [ensemblage, *(getattr(ensemblage, name) for name in ensemblage._PACKAGES)]
-    public = {name: getattr(package, name) for package in packages for name in package.__all__}
+    public = {name: getattr(package, name) for package in MODULES for name in package.__all__}
     return {
         name: public[name] for name in sorted(public) if hasattr(public[name], "fit") and inspect.isclass(public[name])
     }

@@ -300,6 +300,7 @@ def saved():
 
 def tables():
     """Every table of the corpus: roles, notes, features; label tables as coded columns."""
+    sys.path.append(str(Path(__file__).with_name("io")))
     import test_tables_corpus as corpus
 
     from ensemblage import Ensemble, read_table

@@ -5,7 +5,8 @@ import inspect
 
 import ensemblage
 
-PACKAGES = ["ensemblage", *(f"ensemblage.{name}" for name in ensemblage._PACKAGES)]
+MODULES = [ensemblage, *(part for name in ensemblage.__all__ if inspect.ismodule(part := getattr(ensemblage, name)))]
+PACKAGES = [module.__name__ for module in MODULES]
 
 
 def public_objects():

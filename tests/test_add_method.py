@@ -8,12 +8,12 @@ import subprocess
 import sys
 from dataclasses import replace
 from importlib.util import find_spec
-from pathlib import Path
 
 import numpy as np
 import pytest
 from conformance import CHECKS, Setting, assert_sound
-from test_cli import fail, succeed
+from places import ROOT
+from shell import fail, succeed
 from test_parameters_count import assert_counts
 
 from ensemblage import METHODS, ConsensusClustering, SoftEnsemble, cite, default_plan, load, make_consensus
@@ -21,7 +21,6 @@ from ensemblage.answer import compare_methods
 from ensemblage.base.references import Reference
 from ensemblage.consensus import Method
 
-ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs/site/howto/add_method.md").read_text(encoding="utf-8")
 FILES = dict(re.findall(r"^```\{code-block\} python\n:caption: (\S+)\n\n(.*?)^```$", PAGE, flags=re.M | re.S))
 """The page's files by their paths; of the registry what is put into it."""
@@ -77,7 +76,7 @@ def run(folder, *arguments):
 
 @pytest.mark.slow
 def test_three_files_are_enough(copy):
-    tests = [f"tests/{name}.py" for name in CONCERNED]
+    tests = [str(path) for name in CONCERNED for path in (copy / "tests").rglob(f"{name}.py")]
     chosen = f"(pairs or PairComponents or {OF_ALL}) and not ({NOT_HERE})"
     told = run(copy, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", chosen, *tests)
     assert int(re.search(r"(\d+) passed", told)[1]) > 60

@@ -2,7 +2,6 @@
 
 import re
 from importlib.util import find_spec
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -22,6 +21,7 @@ from conformance import (
 )
 from estimators import ESTIMATORS
 from numpy.testing import assert_array_equal
+from places import TESTS
 from representatives import METHODS_OF_FAMILIES, RANKERS_OF_FAMILIES
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from strategies import FRACTIONS, ON_FRACTIONS, number_for
@@ -99,7 +99,7 @@ def test_scikit_learn_of_every_setting(estimator, check):
 
 def test_every_public_estimator_is_checked():
     """Here or in the file of its own: what scikit-learn finds of it is known."""
-    files = Path(__file__).parent.glob("test_*.py")
+    files = TESTS.rglob("test_*.py")
     checked = "".join(
         "".join(re.findall(r"^@parametrize_with_checks\((.*?)^def ", path.read_text(encoding="utf-8"), re.M | re.S))
         for path in files

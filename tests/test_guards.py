@@ -8,7 +8,6 @@ import time
 import tracemalloc
 import warnings
 from functools import partial
-from pathlib import Path
 from types import SimpleNamespace
 
 import naive
@@ -17,6 +16,7 @@ import pandas as pd
 import pytest
 from joblib import Parallel, delayed, parallel_config
 from limits import limit
+from places import FILES
 from scipy.sparse import csr_array
 from sklearn.metrics import adjusted_rand_score
 from strategies import random_labels, usual
@@ -75,7 +75,7 @@ def test_a_kernel_has_its_name_before_two_threads_send_it():
 
 # ---- Parameters ----
 
-PARAMETERS = Path(__file__).parent / "files" / "parameters.txt"
+PARAMETERS = FILES / "parameters.txt"
 
 
 def described_parameters():

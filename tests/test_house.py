@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from inside import rows_in_memory
 from limits import PLACES
+from places import TESTS
 
 import ensemblage
 from ensemblage import METHODS, make_consensus
@@ -109,11 +110,17 @@ def test_tests_import_few_private_modules_of_the_core():
 
     Of the files that are left, a module is counted once, however many of them import it.
     """
-    tests = Path(__file__).parent
-    knowing = [tests / "limits.py", tests / "inside.py"]
-    imported = imported_of_the_core(set(tests.rglob("*.py")) - set(knowing))
+    knowing = [TESTS / "limits.py", TESTS / "inside.py"]
+    imported = imported_of_the_core(set(TESTS.rglob("*.py")) - set(knowing))
     assert len(imported) <= 13, sorted(imported)
-    assert len(imported_of_the_core([tests / "inside.py"])) <= 3
+    assert len(imported_of_the_core([TESTS / "inside.py"])) <= 3
+
+
+def test_the_tests_of_a_thing_are_found_by_its_path():
+    """Folders of tests are those of the library; what holds for the whole stays at the top."""
+    holding = {path.parent.relative_to(TESTS) for path in TESTS.rglob("test_*.py")}
+    rooms = {path.parent.relative_to(ROOT) for path in ROOT.rglob("__init__.py")}
+    assert holding - rooms == {Path("rules")}
 
 
 def test_limits_are_sizes_and_nothing_else():

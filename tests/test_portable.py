@@ -4,11 +4,11 @@ import os
 import subprocess
 import sys
 from collections import Counter
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
 import pytest
+from places import ROOT
 
-ROOT = Path(__file__).parents[1]
 RESERVED = {"con", "prn", "aux", "nul", *(f"{name}{i}" for name in ("com", "lpt") for i in range(1, 10))}
 """Names that no file may have on Windows, whatever follows the first dot."""
 

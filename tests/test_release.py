@@ -11,6 +11,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from places import ROOT
 
 sys.path.insert(0, str(Path(__file__).parent / "guards"))
 
@@ -18,7 +19,6 @@ import release
 
 import ensemblage
 
-ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 

@@ -27,7 +27,7 @@ from typing import Any
 
 from mutations import PACKAGES, ROOT, Mutant, modules_of, mutants_of, sample_of
 from touched import Touched, part_of
-from workshop import GUARDS, Workshop, nearest_tests, state_of_library
+from workshop import GUARDS, Workshop, file_of_tests, nearest_tests, state_of_library
 
 RESULTS = ROOT / "lab" / "records" / "guards" / "mutants.jsonl"
 EQUIVALENT = RESULTS.with_name("equivalent.json")
@@ -35,7 +35,7 @@ NEAR_SECONDS = 5
 """Of the nearest tests that execute a line; all of them with ``--whole``."""
 FAR_SECONDS = 2
 """Of the others."""
-CLUSTERS = "tests/test_dask.py"
+CLUSTERS = "tests/labels/test_dask.py"
 """Tests that start clusters, whose threads a fork does not have."""
 FAR = ["bitmaps", "kmeans_starts", "sampled", "tables_frames", "tables_workbooks", "few", "annotate"]
 """Tests that are nearest to no module, yet execute much of some."""
@@ -91,7 +91,7 @@ class Judge:
         self.workshop, self.whole = Workshop("mutants"), whole
         of_modules = [file for package in packages for module in modules_of(package) for file in nearest_tests(module)]
         far = FAR if sum(not package.endswith(".py") for package in packages) > 1 else []
-        self.files = [*dict.fromkeys([*of_modules, *(f"tests/test_{name}.py" for name in far)])]
+        self.files = [*dict.fromkeys([*of_modules, *(file_of_tests(name) for name in far)])]
         self.touched = self._recorded(recorded)
         self.live = Server(self.workshop, "live", self.files)
         self.kills: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
@@ -135,7 +135,7 @@ class Judge:
         executing = touched.tests(mutant.module, mutant.lines) if mutant.function else []
         executing = executing or touched.tests(mutant.module, mutant.function or (0, 10**9))
         if not self.is_live(mutant):  # a default or a limit, which is written down
-            found, guards = set(executing), {f"tests/test_{name}.py" for name in GUARDS}
+            found, guards = set(executing), {file_of_tests(name) for name in GUARDS}
             executing = [t for t in touched.names if t in found or t.split("::")[0] in guards]
         place = mutant.place.split(": ")[0]
         of_function, of_module = self.kills[f"{mutant.module} {place}"], self.kills[mutant.module]

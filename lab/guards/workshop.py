@@ -50,7 +50,7 @@ NEAREST: dict[str, list[str]] = {
     "consensus/_model": ["saved", "assign"],
     "consensus/latent/_modes": ["modes"],
     "consensus/_precomputed": ["precomputed"],
-    "pipeline/_saved": ["saved"],
+    "consensus/_saved": ["saved"],
     "consensus/_threshold": ["threshold", "negmm"],
     "consensus/voting/_colour_refinement": ["golden", "voting"],
     "pipeline/_consensus_clustering": ["seeds", "generation", "parameters_count"],
@@ -170,8 +170,8 @@ def nearest_tests(module: str) -> list[str]:
 
 def file_of_tests(name: str) -> str:
     """Path of a file of tests, of the library or of the laboratory."""
-    of_lab = f"lab/tests/test_{name}.py"
-    return of_lab if (ROOT / of_lab).exists() else f"tests/test_{name}.py"
+    found = [*ROOT.glob(f"lab/tests/test_{name}.py"), *ROOT.glob(f"tests/**/test_{name}.py")]
+    return found[0].relative_to(ROOT).as_posix() if found else f"tests/test_{name}.py"
 
 
 GUARDS = ["guards"]

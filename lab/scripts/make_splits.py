@@ -122,7 +122,7 @@ LIMITS_READ = """
 
 A limit that up to 20 % of the objects reach costs hardly any power. Where half of them reach it, as one of two clusters
 does, only a distance of 6 is found: what lies below a floor may be the tail of the others. So one variable that is off
-in a cluster is rarely enough. Several are: tests/test_cells.py has an example.
+in a cluster is rarely enough. Several are: tests/stability/test_cells.py has an example.
 """
 WIDE = """## More features than objects
 

@@ -5,15 +5,13 @@ for every object how far they agree on it come out.
 """
 
 import logging
-from typing import Any
 
-from ensemblage._version import __version__ as __version__
-from ensemblage.base.lazy import PLACES, names_of_stub, public_value
+import lazy_loader
 
-_HOME = names_of_stub(__file__)
-_PACKAGES = tuple(name for name, home in _HOME.items() if home == __name__)
+from ensemblage.base.lazy import PLACES
 
-__all__ = sorted(_HOME)  # noqa: PLE0605
+# Lazy: `import ensemblage` must not cost the second that scikit-learn takes.
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 
 # Silent, unless the user gives the loggers of the modules a handler.
 logging.getLogger("ensemblage").addHandler(logging.NullHandler())
@@ -27,17 +25,4 @@ PLACES.update(
     ensemble_of_anndata="ensemblage.io._anndata.ensemble_of",
     ensemble_of_counts="ensemblage.io._counted_rows.ensemble_of_counts",
     features_of="ensemblage.io._features.features_of",
-    figure="ensemblage.plotting._html.figure",
-    html="ensemblage.plotting._html.html",
-    save_model="ensemblage.pipeline._saved.save_model",
-    page="ensemblage.report._build.report_of",
 )
-
-
-def __getattr__(name: str) -> Any:
-    # Lazy: `import ensemblage` must not cost the second that scikit-learn takes.
-    return public_value(__name__, _HOME, name)
-
-
-def __dir__() -> list[str]:
-    return __all__

@@ -8,9 +8,9 @@ from ensemblage.choices._draws_summary import DrawsSummary, summarize_draws
 from ensemblage.choices._method_comparison import MethodComparison, compare_methods
 from ensemblage.choices._monti_choice import MontiChoice, choose_k_monti
 from ensemblage.choices._plan import Plan
+from ensemblage.consensus._saved import load
 from ensemblage.pipeline._consensus_clustering import ConsensusClustering
 from ensemblage.pipeline._default_plan import default_plan
-from ensemblage.pipeline._saved import load
 from ensemblage.pipeline._to_anndata import to_anndata
 
 __all__ = [

@@ -1,9 +1,10 @@
-"""Tables as text, and columns as a data frame: CSV files, markdown, the caller's library."""
+"""Tables as text, and columns as a data frame: CSV files, markdown, HTML, the caller's library."""
 
 from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Mapping, Sequence
+from html import escape
 from importlib.util import find_spec
 from os import PathLike
 from pathlib import Path
@@ -53,6 +54,35 @@ def text_table(lines: Sequence[Sequence[Any]], most: int | None = None) -> str:
     text = ["  ".join(c.rjust(w) for c, w in zip(line, widths, strict=True)).rstrip() for line in cells]
     left = len(lines) - len(cells)
     return "\n".join([*text, *[f"… {left} more"] * (left > 0)])
+
+
+MOST_SHOWN = 12
+"""Rows of a table in a notebook."""
+CELL = "padding:.2em .6em;text-align:"
+
+
+def html_table(
+    head: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    most: int = MOST_SHOWN,
+    bold: Iterable[int] = (),
+    is_text: bool = False,
+) -> str:
+    """Cells of text, escaped; the first column to the left, the others to the right unless all are text."""
+    strong = set(bold)
+
+    def line(cells: Sequence[str], tag: str, weight: str = "") -> str:
+        sides = ["left", *["left" if is_text else "right"] * (len(cells) - 1)]
+        return "".join(
+            f'<{tag} style="{CELL}{side}{weight}">{escape(cell)}</{tag}>'
+            for side, cell in zip(sides, cells, strict=True)
+        )
+
+    shown = [line(row, "td", ";font-weight:bold" * (i in strong)) for i, row in enumerate(rows[:most])]
+    left = len(rows) - len(shown)
+    more = f'<tr><td style="{CELL}left" colspan="{len(head)}">… {left:,} more</td></tr>' if left else ""
+    body = "".join(f"<tr>{row}</tr>" for row in shown)
+    return f'<table style="border-collapse:collapse;margin:.4em 0"><tr>{line(head, "th")}</tr>{body}{more}</table>'
 
 
 def one_line(text: object, width: int) -> str:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from html import escape
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.base.lazy import figure, html
-from ensemblage.base.text import listing, text_table, to_frame
+from ensemblage.base.above import figure
+from ensemblage.base.text import html_table, listing, text_table, to_frame
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.stability._structure import Structure
 
@@ -171,7 +172,15 @@ class KChoice:
         return {row.k: row.log_within for row in rows}, bands
 
     def _repr_html_(self) -> str:
-        return html("choice_html", self)
+        head = ["k", "gap", "p", "strength", "silhouette", "named by", ""]
+        rows, bold = [], []
+        for i, row in enumerate(self.table):
+            bold += [i] * (row.k == self.best)
+            numbers = [f"{row.gap:.3f} ± {row.gap_error:.3f}", f"{row.p_value:.2f}"]
+            numbers += [f"{row.strength:.2f} ± {row.strength_error:.2f}", f"{row.silhouette:.2f}"]
+            rows.append([str(row.k), *numbers, ", ".join(row.votes), row.status])
+        notes = "".join(f"<br>{escape(note)}" for note in self.notes)
+        return f"<div><b>{escape(self.sentence)}</b>{html_table(head, rows, len(rows), bold)}{notes}</div>"
 
     def __repr__(self) -> str:
         head = ("k", "gap", "p", "strength", "silhouette", "votes", "")

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ensemblage.base.lazy import figure
+from ensemblage.base.above import figure
 from ensemblage.base.memory import MAX_BYTES
 from ensemblage.base.random import task_seeds
 from ensemblage.base.text import backend_of, text_table, to_frame

@@ -8,7 +8,7 @@ from itertools import groupby, zip_longest
 from textwrap import wrap
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from ensemblage.base.lazy import html
+from ensemblage.base.text import html_table
 
 T = TypeVar("T")
 VALUE_WIDTH, REASON_WIDTH = 40, 64
@@ -107,7 +107,9 @@ class Plan:
         return {"n_objects": self.n_objects, "n_features": self.n_features, **decisions}
 
     def _repr_html_(self) -> str:
-        return html("plan_html", self)
+        said = f"<b>Plan</b> for {self.n_objects:,} objects and {self.n_features:,} features"
+        rows = [[name, value_text(decision.value), decision.reason] for name, decision in self.decisions.items()]
+        return f"<div>{said}{html_table(['', 'decision', 'reason'], rows, is_text=True)}</div>"
 
     def __repr__(self) -> str:
         head = f"Plan for {self.n_objects:,} objects and {self.n_features:,} features"

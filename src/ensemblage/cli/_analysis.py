@@ -36,6 +36,7 @@ from ensemblage.cli._progress import progress_bar, tell, tell_notes
 from ensemblage.cli._report import repeated_command, write_profile
 from ensemblage.cli._seconds import WRITE, Seconds
 from ensemblage.cli._source import KINDS, PairFiles, Source, errors_with_ids
+from ensemblage.consensus._saved import save_model
 from ensemblage.io import Preprocessor
 from ensemblage.io._features import Features, Members
 from ensemblage.kernels._jit import told_of_compiling
@@ -52,7 +53,6 @@ from ensemblage.pipeline._describe import (
     summary_of,
 )
 from ensemblage.pipeline._run import CANDIDATES, CHOICE, MEMBERS, Found, Progress, Watch, run_on_labels
-from ensemblage.pipeline._saved import save_model
 from ensemblage.report._object_table import remove_objects
 from ensemblage.stability import MergedClusters
 

@@ -36,12 +36,12 @@ from ensemblage.cli._labels import LABEL_COLUMNS, write_labels
 from ensemblage.cli._methods import Consensus
 from ensemblage.cli._options import option_name, shell_text
 from ensemblage.cli._progress import progress_bar, tell, tell_notes
+from ensemblage.consensus._saved import save_model
 from ensemblage.io._formats import format_of
 from ensemblage.labels.threads import row_blocks
 from ensemblage.metrics import verdicts
 from ensemblage.metrics._certainty import VERDICTS
 from ensemblage.pipeline._blocks import OfAll
-from ensemblage.pipeline._saved import save_model
 
 PART_ROWS = 1_000_000
 """Rows of one Parquet part."""

@@ -41,6 +41,7 @@ from ensemblage.cli._methods import Consensus
 from ensemblage.cli._progress import tell, tell_notes
 from ensemblage.cli._seconds import WRITE, Seconds
 from ensemblage.cli._source import FEATURE_OPTIONS, CellSource, Source, errors_with_ids
+from ensemblage.consensus._saved import save_model
 from ensemblage.io import Preprocessor, Table
 from ensemblage.io._alerts import NAMES
 from ensemblage.io._column import Column
@@ -56,7 +57,6 @@ from ensemblage.pipeline._run import (
     run,
     set_weights,
 )
-from ensemblage.pipeline._saved import save_model
 from ensemblage.profiles import thin_counts
 
 CHOSEN = "km"

@@ -29,8 +29,8 @@ from ensemblage.cli._labels import write_labels
 from ensemblage.cli._options import shell_text
 from ensemblage.cli._progress import progress_bar, tell, tell_notes
 from ensemblage.cli._seconds import WRITE, Seconds
+from ensemblage.consensus._saved import save_model
 from ensemblage.metrics._posterior import PRICED
-from ensemblage.pipeline._saved import save_model
 from ensemblage.report._draws import (
     BOUNDS,
     agreement_sentence,

@@ -11,15 +11,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import adjusted_rand_score
 
-from ensemblage.base.lazy import Registered, figure, page
+from ensemblage.base.above import figure, page
 from ensemblage.base.text import backend_of, to_frame
 from ensemblage.base.validation import check_fitted
+from ensemblage.consensus._saved import save_model
 from ensemblage.io._anndata import as_table
 from ensemblage.metrics import ensemble_ari, verdicts
 from ensemblage.metrics._align import align_numbers
 from ensemblage.metrics._certainty import Certainty
-
-save_model: Registered[[Any, str | PathLike[str]], None] = Registered("save_model")
 
 BY_RULE, BY_ASSOCIATION = "predict", "association"
 

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ensemblage.base.above import ensemble_html
 from ensemblage.base.indexing import check_slice, is_integer, partition_index, row_index
-from ensemblage.base.lazy import Registered, html
+from ensemblage.base.lazy import Registered
 from ensemblage.base.options import NoteWarning
 from ensemblage.base.validation import format_value
 from ensemblage.labels.alerts import label_alerts
@@ -293,7 +294,7 @@ class Ensemble:
         )
 
     def _repr_html_(self) -> str | None:
-        return html("ensemble_html", self)
+        return ensemble_html(self)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         """The labels: integers if all are, floats if numbers that floats tell apart, else objects with None."""

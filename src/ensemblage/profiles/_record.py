@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.base.lazy import figure
+from ensemblage.base.above import figure
 from ensemblage.base.text import listing, one_line, to_frame
 from ensemblage.base.validation import check_choice, check_whole
 from ensemblage.profiles._effects import (

@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
-from ensemblage.base.lazy import html
-from ensemblage.base.text import backend_of, to_csv, to_frame, to_markdown
+from ensemblage.base.text import Columns, backend_of, html_table, one_line, to_csv, to_frame, to_markdown
 from ensemblage.base.validation import check_choice, format_value
 from ensemblage.labels.ensemble import as_ensemble
 from ensemblage.metrics._agreement import agreement_with
@@ -108,7 +107,17 @@ class Comparison:
         return self.to_markdown()
 
     def _repr_html_(self) -> str:
-        return html("comparison_html", self)
+        members, n = self.member_columns, len(self.rankers)
+        order = next(iter(self.rankers.values())).order_
+        picked = {name: [values[i] for i in order] for name, values in members.items()}
+        said = f"<b>{n} ranking{'s' * (n > 1)}</b> of {len(order):,} members, by the first of them"
+        return f"<div>{_html_of(self.ranker_columns)}{said}{_html_of(picked)}</div>"
+
+
+def _html_of(columns: Columns) -> str:
+    lines = zip(*columns.values(), strict=True)
+    rows = [[f"{cell:.4g}" if isinstance(cell, float) else one_line(cell, 24) for cell in line] for line in lines]
+    return html_table([name.replace("_", " ") for name in columns], rows)
 
 
 def compare(

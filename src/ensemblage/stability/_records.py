@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.base.lazy import figure
+from ensemblage.base.above import figure
 from ensemblage.base.text import listing, some, text_table, to_frame
 from ensemblage.stability._dip import limits_sentence
 

@@ -1,0 +1,148 @@
+"""What is said while a command works: what it is going to do, how long the rest may take, in colour or not."""
+
+import os
+import subprocess
+import sys
+
+import click
+import pytest
+from places import WINE
+from shell import succeed
+
+from ensemblage.cli import _generation, _progress
+from ensemblage.cli._errors import color_choice, say
+from ensemblage.cli._generation import duration_range_text, estimate_seconds
+from ensemblage.kernels._jit import compiling
+
+
+def test_a_run_says_what_it_is_going_to_do(tmp_path, monkeypatch):
+    monkeypatch.setattr(_generation, "may_try_umap", lambda n, m: False)
+    command = ("run", WINE, "--truth-column", "cultivar", "-k", 3, "--stability", 2)
+    told = succeed(*command, "-o", tmp_path / "out").stderr
+    assert (
+        "178 objects × 13 features; trees that learned on synthetic sets rate candidate partitions; base clusterings "
+        "by several algorithms in several scales; eac-average combines them; all of this is repeated for 2 resamples; "
+        "up to 10 seconds on a free core\n"
+    ) in told
+    told = succeed(*command, "--selection", "consensus", "-o", tmp_path / "consensus").stderr
+    assert (
+        "178 objects × 13 features; base clusterings by mixtures, spectral clustering and Genie; eac-average combines "
+        "them; all of this is repeated for 2 resamples\n"
+    ) in told
+    monkeypatch.setattr(_generation, "may_try_umap", lambda n, m: True)
+    told = succeed(*command, "--without-columns", "-o", tmp_path / "columns").stderr
+    assert "repeated for 2 resamples and without each of 13 columns; up to 20 seconds on a free core\n" in told
+    command = ("run", WINE, "-k", 3, "--generator", "random-k", "--partitions", 4, "--stability", 0, "--method", "acv")
+    told = succeed(*command, "-o", tmp_path / "other").stderr
+    assert "; 4 base clusterings by random-k; acv combines them\n" in told
+
+
+def test_how_long_the_rest_takes(monkeypatch):
+    now, told = [100.0], []
+    monkeypatch.setattr(_progress.time, "perf_counter", lambda: now[0])
+    monkeypatch.setattr(_progress, "tell", told.append)
+    remaining = _progress.RemainingTime("base clusterings")
+    for seconds, done in ((0, 0), (5, 1), (20, 2), (35, 3), (200, 7)):
+        now[0] = 100.0 + seconds
+        remaining(done, 12)
+    assert told == ["base clusterings: 3 of 12 done in 35 s, the rest takes about 2 min"]  # judged after the first step
+    quick = _progress.RemainingTime("quick")
+    now[0] += 30
+    quick(5, 5)
+    assert len(told) == 1
+
+
+def test_compiling_is_no_part_of_the_pace(monkeypatch):
+    now, told = [0.0], []
+    monkeypatch.setattr(_progress.time, "perf_counter", lambda: now[0])
+    monkeypatch.setattr(_progress, "tell", told.append)
+    remaining = _progress.RemainingTime("base clusterings")
+    for seconds, done in ((15, 1), (16, 11), (17, 31)):
+        now[0] = seconds
+        remaining(done, 101)
+    assert told.pop() == "base clusterings: 31 of 101 done in 17 s, the rest takes about 5 s"
+    remaining = _progress.RemainingTime("base clusterings")
+    for seconds, done in ((20, 1), (60, 31)):
+        now[0] = seconds
+        remaining(done, 61)
+        compiling.begin()
+        compiling.begin()
+        now[0] += 30
+        compiling.end()
+        compiling.end()
+    assert told == ["base clusterings: 31 of 61 done in 43 s, the rest takes about 10 s"]
+
+
+def test_steps_that_are_not_alike_promise_nothing(monkeypatch):
+    monkeypatch.setattr(_progress, "tell", lambda text: None)
+    for are_alike in (True, False):
+        with _progress.progress_bar("steps", 10, are_alike=are_alike) as called:
+            assert isinstance(called, _progress.RemainingTime) == are_alike
+            called(5, 10)
+
+
+@pytest.mark.parametrize(("seconds", "text"), [(0.2, "1 s"), (89, "89 s"), (100, "2 min"), (7200, "2.0 h")])
+def test_durations(seconds, text):
+    assert _progress.duration(seconds) == text
+
+
+def test_no_color(monkeypatch, capsys):
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert color_choice() is False
+    say(click.style("red", fg="red"))
+    assert capsys.readouterr().err == "red\n"
+    monkeypatch.setenv("NO_COLOR", "")
+    assert color_choice() is None
+
+
+def test_no_color_reaches_the_commands():
+    code = "import click; from ensemblage.cli import main; main.add_command(click.Command('x', callback=lambda: "
+    code += "click.echo(click.style('red', fg='red'), color=click.get_current_context().color))); main(['x'])"
+    for value, expected in (("1", "red\n"), ("", "red\n")):
+        done = subprocess.run([sys.executable, "-c", code], env={**os.environ, "NO_COLOR": value}, capture_output=True)
+        assert done.stdout.decode() == expected
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (3, "up to 10 seconds"),
+        (6, "up to 15 seconds"),
+        (14, "up to 30 seconds"),
+        (30, "15 to 60 seconds"),
+        (100, "45 seconds to 5 minutes"),
+        (300, "2 to 10 minutes"),
+        (3_000, "20 minutes or more"),
+        (9_000, "60 minutes or more"),
+    ],
+)
+def test_time_is_said_in_round_numbers(seconds, words):
+    assert duration_range_text(seconds) == words
+
+
+def test_time_grows_with_what_is_done():
+    least = estimate_seconds(1_000, 10, 0)
+    for more in ((10_000, 10, 0), (1_000, 500, 0), (1_000, 10, 20)):
+        assert least < estimate_seconds(*more)
+    assert estimate_seconds(10**5, 10, 0) < estimate_seconds(10**6, 10, 0)
+
+
+def test_each_repeat_takes_as_long():
+    once, some, more = (estimate_seconds(5_000, 10, n_repeats) for n_repeats in (0, 10, 20))
+    assert more - some == pytest.approx(some - once)
+    # A repeat costs as many operations as there are pairs of objects, so ten of them take longer than all the rest.
+    assert some - once > once
+
+
+@pytest.mark.filterwarnings("ignore:Number of distinct clusters")
+def test_fewer_clusters_than_were_asked_for_are_told(tmp_path):
+    """K-means of three different rows has no five clusters: said on stderr and on the page."""
+    table, page = tmp_path / "three.csv", tmp_path / "out" / "report.html"
+    table.write_text("a,b\n" + "0,0\n0,9\n9,0\n" * 10)
+    told = "fewer clusters than were asked for: kmeans_k5_1 has 3 of 5"
+    command = ("run", table, "-k", 2, "--partitions", 4, "--method", "km")
+    assert f"three.csv: {told}\n" in succeed(*command, "-o", tmp_path / "out").stderr
+    assert told in page.read_text(encoding="utf-8")
+    made = succeed("generate", table, "--generator", "random-k", "--partitions", 4, "-o", tmp_path / "made.npz")
+    assert f"three.csv: {told}\n" in made.stderr
+    assert "fewer" not in succeed("run", WINE, "-k", 3, "-o", tmp_path / "wine").stderr

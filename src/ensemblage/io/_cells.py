@@ -31,8 +31,9 @@ class Summary(NamedTuple):
 
     @classmethod
     def of(cls, block: NDArray[Any]) -> Summary:
-        low, high = np.fmin.reduce(block, initial=np.nan), np.fmax.reduce(block, initial=np.nan)
-        return cls(low, high, np.isnan(block).sum(axis=0))
+        are_missing = np.isnan(block)
+        n_missing = are_missing.sum(axis=0) if are_missing.any() else np.zeros(block.shape[1], dtype=np.int64)
+        return cls(np.fmin.reduce(block, initial=np.nan), np.fmax.reduce(block, initial=np.nan), n_missing)
 
     @classmethod
     def of_finite(cls, block: NDArray[Any], names: Sequence[str] | None) -> Summary:
@@ -44,7 +45,7 @@ class Summary(NamedTuple):
                 "Features must have no missing and no infinite numbers if they are not in memory. Got some in column "
                 f"{column}. Fill them first, or leave these objects out."
             )
-        return cls.of(block)
+        return cls(np.fmin.reduce(block), np.fmax.reduce(block), np.zeros(block.shape[1], dtype=np.int64))
 
     def joined(self, other: Summary) -> Summary:
         """Of the rows of both."""
@@ -156,7 +157,7 @@ class Cells:
             scaler.shares_ = []
             for i, j in enumerate(columns):
                 codes = self.column(j)
-                if filled is not None and filled.statistics_[i] is not None:
+                if filled is not None:
                     codes = np.where(np.isnan(codes), filled.statistics_[i], codes)
                 scaler.shares_ += clone(scaler).fit(codes[:, None]).shares_
         elif isinstance(scaler, BlockScaler):

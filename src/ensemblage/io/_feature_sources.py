@@ -131,7 +131,7 @@ class Making:
 
     def __call__(self, block: NDArray[Any]) -> NDArray[Any]:
         block = as_floats(block)
-        if self.places is not None:
+        if self.places is not None and self.places != list(range(block.shape[1])):
             block = np.ascontiguousarray(block[:, self.places])
         return block if self.function is None else np.asarray(self.function(block))
 

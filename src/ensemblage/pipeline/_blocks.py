@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from ensemblage.base.atomic import new_folder
 from ensemblage.base.random import sample_rows
-from ensemblage.choices._chooser import Chosen
 from ensemblage.choices._plan import Plan
 from ensemblage.generation._candidates import Made
 from ensemblage.generation._clusterers import nearest_rows
@@ -27,15 +26,7 @@ from ensemblage.labels.blocks import MemoryRows
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.labels.threads import SUM_ROWS, one_native_thread, row_blocks, thread_count
 from ensemblage.metrics import verdicts
-from ensemblage.pipeline._run import (
-    Data,
-    Members,
-    SecondSample,
-    count_places,
-    second_generator,
-    second_of_counts,
-    second_seed,
-)
+from ensemblage.pipeline._run import Data, Members, Places, SecondSample, count_places, second_seed
 from ensemblage.profiles._profile import profile
 from ensemblage.profiles._record import Profile, VariableRow, sentence_of
 
@@ -43,7 +34,7 @@ logger = logging.getLogger(__name__)
 
 COLUMNS = ("cluster", "confidence", "verdict", "runner_up", "runner_up_share")
 """Of a part, as of labels.csv; before them the id, if there is one."""
-PLACES = np.uint16
+PLACE = np.uint16
 """Holds the place of an object among those that are clustered."""
 MOST_COMPARED, MOST_CELLS = 2**18, 2**22
 """Objects that are compared at most, and their values."""
@@ -72,7 +63,7 @@ class StoredData(Data):
         """Of the sample alone; one pass finds the nearest of both samples."""
         generator._fit_kept(self.kept[0])
         n_threads = thread_count(self.n_jobs) if isinstance(self.features, StoredFeatures) else 1  # of each worker
-        self.nearest = self.features.kept(_places_of_nearest, PLACES, 2, self.kept, n_threads)
+        self.nearest = self.features.kept(_places_of_nearest, PLACE, 2, self.kept, n_threads)
         names = [str(name) for name in generator.get_feature_names_out()]
         return Members(Ensemble._made(generator._labels, names=names), generator)
 
@@ -80,15 +71,14 @@ class StoredData(Data):
         """Each clustered object counts as often as objects are nearest to it."""
         return consensus.fit(ensemble, sample_weight=self.nearest.reduce(counts_of, np.add, len(self.kept[0])))
 
-    def second(
-        self, consensus: Any, members: Members, chosen: Chosen, n_jobs: int | None, progress: Any
-    ) -> SecondSample:
-        again, (kept, other) = second_generator(members.generator, n_jobs, progress), self.kept
-        again._fit_kept(other)
-        table = self.nearest.reduce(_count_clusters, np.add, consensus.labels_, consensus.n_clusters_, len(other))
-        second = second_of_counts(consensus, again, chosen, table)
-        second.tell(consensus, consensus._encode(members.ensemble), nearest_rows(other, kept))
-        return second
+    def second_sample(self, again: Any) -> NDArray[np.float64]:
+        return self.kept[1]
+
+    def places(self, consensus: Any, ensemble: Ensemble, again: Any) -> Places:
+        """Of all objects, and of the clustered ones, which alone have labels here."""
+        kept, other = self.kept
+        counts = self.nearest.reduce(_count_clusters, np.add, consensus.labels_, consensus.n_clusters_, len(other))
+        return Places(counts, consensus._encode(ensemble), nearest_rows(other, kept))
 
 
 def check_learned(plan: Plan, n_clusters: int) -> None:
@@ -126,7 +116,7 @@ class OfAll(NamedTuple):
         known = features._nearest
         if known is None or len(known[0]) < len(kept) or not all(map(np.array_equal, known[0], kept)):
             scaled = model.preprocessor_._of_blocks(features)
-            places = (_places_of_nearest, PLACES, len(kept), kept) if kept else (_own_places, PLACES, 1)
+            places = (_places_of_nearest, PLACE, len(kept), kept) if kept else (_own_places, PLACE, 1)
             features._nearest = known = kept, scaled.kept(*places)
         codes = None if model._second is None else model.consensus_._encode(model.ensemble_)[:]
         of_kept = OfKept(model.labels_, model.confidence_, model.runner_up_, codes, model._second)
@@ -250,7 +240,7 @@ def counts_of(nearest: NDArray[Any], n_kept: int) -> NDArray[np.int64]:
 def _count_clusters(
     nearest: NDArray[Any], of_kept: NDArray[np.int32], n_clusters: int, n_others: int
 ) -> NDArray[np.int64]:
-    """`count_clusters` of a block."""
+    """`count_places` of a block."""
     places = nearest.astype(np.intp)
     return count_places(of_kept[places[:, 0]], places[:, 1], n_clusters, n_others)
 

@@ -53,10 +53,17 @@ KERNEL_TESTS = [
 
 @nox.session
 def tests(session: nox.Session) -> None:
-    """The core of the tests; `nox -s tests -- -m ''` runs all of them."""
+    """The core of the tests; `everything` runs all of them."""
     # With mypy, by which a user's script is checked.
     session.install("-e", ".[test,lint]", "-e", "lab")
     session.run("pytest", "-q", "-n", "auto", "-m", "not slow", *session.posargs, env=NO_GOLDEN_FILE)
+
+
+@nox.session(default=False)
+def everything(session: nox.Session) -> None:
+    """All tests, file by file; a stopped run goes on: `nox -s everything -- --shard 1/4`."""
+    session.install("-e", ".[test,lint]", "-e", "lab")
+    session.run("python", "tests/guards/nightly.py", *session.posargs, env=NO_GOLDEN_FILE)
 
 
 @nox.session

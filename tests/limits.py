@@ -1,79 +1,131 @@
 """Sizes from which on the library takes another way, for tests that lower them: only this file knows where they are.
 
-Each place is a number, a pair of numbers, or the function that computes one. Tests of kernels change their constants
+Each is a number, a pair of numbers, or the function that computes one. Tests of kernels change their constants
 themselves.
 """
 
-PLACES = {
-    "bytes of bitmaps for single linkage": "ensemblage.consensus.hierarchies._linkage.MOST_BYTES",
-    "bytes of bitmaps for the graph of all pairs": "ensemblage.consensus.graphs._cspa.MOST_BYTES",
-    "bytes of distinct rows that workers send": "ensemblage.labels.dask.SMALL_BYTES",
-    "bytes of rows that are taken from disk one by one": "ensemblage.labels.disk.TAKE_BYTES",
-    "bytes of the bitmaps of a tile": "ensemblage.counting._bitmaps.TILE_BYTES",
-    "bytes that are read at once from disk": "ensemblage.labels.disk.READ_BYTES",
-    "cells of a table of label counts of rows elsewhere": "ensemblage.counting._pairs.LARGE_TABLE",
-    "cells of a table of label counts": "ensemblage.counting._pairs.SMALL_TABLE",
-    "cells of the tables of voting": "ensemblage.consensus.voting._aggregation._MOST_CELLS",
-    "cells of the tables of all pairs": "ensemblage.metrics._partition_distance.MOST_CELLS",
-    "cells of the tables that are counted at once": "ensemblage.counting._contingency.CELLS",
-    "clusters whose products are a matrix": "ensemblage.consensus.graphs._hbgf.MOST_DENSE",
-    "codes that new alignments of a mode read": "ensemblage.consensus.latent._modes.RESTART_CODES",
-    "different similarities in bytes": "ensemblage.consensus.hierarchies._linkage.MOST_LEVELS",
-    "draws that are compared for a start": "ensemblage.consensus.latent._salso.N_COMPARED",
-    "label rows of a cluster that k-means starts on": "ensemblage.consensus.kmeans._kcc.ROWS_OF_CLUSTER",
-    "label rows that k-means starts on": "ensemblage.consensus.kmeans._kcc.ROWS_OF_STARTS",
-    "labels of a table of short numbers": "ensemblage.consensus.kmeans._label_kmeans.LABELS_OF_SHORT_TABLE",
-    "labels up to which results are shaken": "ensemblage.consensus.latent._salso.MOST_SHAKEN",
-    "labels up to which searches are long": "ensemblage.consensus.latent._salso.MOST_LONG",
-    "numbers in a table of labels by communities": "ensemblage.consensus.communities._communities.MOST_COUNTS",
-    "objects all of which are clustered": "ensemblage.generation._dense_rows.MOST_WHOLE",
-    "objects among which neighbours are sought, at least": "ensemblage.generation._dense_rows.LEAST_OTHERS",
-    "objects clustered by different algorithms": "ensemblage.generation._diverse.MOST_DIVERSE",
-    "objects compared by the trees": "ensemblage.choices._chooser.MOST_CHOSEN_ON",
-    "objects drawn of more": "ensemblage.generation._dense_rows.SAMPLE_SIZE",
-    "objects of a task of pairs": "ensemblage.ranking._discotec.TASK_ROWS",
-    "objects of the rules": "ensemblage.profiles._tree.MOST_OBJECTS",
-    "objects on a page": "ensemblage.report._object_table.MOST_OBJECTS",
-    "objects whose logarithms are tabulated": "ensemblage.consensus.latent._salso.MOST_TABULATED",
-    "operations of a call of a kernel": "ensemblage.labels.threads.OPERATIONS",
-    "operations that NumPy does": "ensemblage.kernels._jit.FEW_OPERATIONS",
-    "operations that no thread of its own does": "ensemblage.labels.threads.SHORT",
-    "pairs drawn at once": "ensemblage.ranking._discotec.SAMPLE_PAIRS",
-    "pairs of rows that are compared in cells": "ensemblage.generation._nearest.LEAST_PAIRS",
-    "pairs that are counted": "ensemblage.metrics._wat.MOST_PAIRS",
-    "pairs that are drawn": "ensemblage.metrics._wat._N_DRAWN",
-    "partitions of rows that are all compared": "ensemblage.consensus.latent._salso.MOST_ENUMERATED",
-    "points of a cluster that k-means starts on": "ensemblage.consensus.graphs._hbgf.ROWS_OF_CLUSTER",
-    "points of a figure": "ensemblage.report._figure_data._MOST_POINTS",
-    "points that k-means starts on": "ensemblage.consensus.graphs._hbgf.ROWS_OF_STARTS",
-    "restarts of the eigensolver of many rows": "ensemblage.consensus.graphs._partition_graph.RESTARTS_OF_LARGE",
-    "restarts of the eigensolver": "ensemblage.consensus.graphs._partition_graph.MOST_RESTARTS",
-    "rows compared for modes": "ensemblage.pipeline._describe.MOST_COMPARED",
-    "rows of a block": "ensemblage.labels.threads.BLOCK_ROWS",
-    "rows of a method that compares pairs": "ensemblage.choices._method_comparison.MOST_PAIRED",
-    "rows of a partial sum of shares": "ensemblage.labels.counts.SUM_ROWS",
-    "rows of a sample for each cluster": "ensemblage.generation._kmeans.ROWS_OF_CLUSTER",
-    "rows of a sample for k-means": "ensemblage.generation._kmeans.ROWS_OF_SAMPLE",
-    "rows of a thread": "ensemblage.labels.threads.LEAST_ROWS",
-    "rows of an aggregated partition whose logarithms are taken": "ensemblage.consensus.voting._js_alink.ROWS_AT_ONCE",
-    "rows of an aggregated partition": "ensemblage.consensus.voting._aggregation.ROWS_AT_ONCE",
-    "rows of which all eigenvectors are found at last": "ensemblage.consensus.graphs._partition_graph.MOST_DENSE_ROWS",
-    "rows of which all eigenvectors are found": "ensemblage.consensus.graphs._partition_graph.DENSE_ROWS",
-    "rows that are coded at once": "ensemblage.io._out_of_core.BATCH_ROWS",
-    "rows that are sorted at once on disk": "ensemblage.labels.disk.run_rows",
-    "rows of the same first word": "ensemblage.labels.blocks.LONGEST_RUN",
-    "rows that one row is compared with": "ensemblage.metrics._coassociation.PAIR_BLOCK",
-    "share of rows that SALSO mutates": "ensemblage.consensus.latent._salso.MUTATED",
-    "share of the memory for distinct rows on disk": "ensemblage.labels.disk.SMALL_PART",
-    "starts of latent classes that go on": "ensemblage.consensus.latent._lca.FINISHED",
-    "values among which neighbours are sought": "ensemblage.generation._dense_rows.MOST_VALUES",
-    "values compared at once": "ensemblage.profiles._effects._CELLS",
-    "variables of the rules": "ensemblage.profiles._tree.MOST_VARIABLES",
-    "walks at once": "ensemblage.consensus.hierarchies._pta.WIDTH",
-    "walks to clusters at once": "ensemblage.consensus.graphs._ptgp.WIDTH",
+import ast
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+
+import ensemblage
+
+LIBRARY = Path(ensemblage.__file__).parent
+SIZES = {
+    "bytes of a block of text": ("io", "BLOCK_SIZES"),
+    "bytes of bitmaps for single linkage": ("consensus/hierarchies", "MOST_BYTES"),
+    "bytes of bitmaps for the graph of all pairs": ("consensus/graphs", "MOST_BYTES"),
+    "bytes of distinct rows that workers send": ("labels", "SMALL_BYTES"),
+    "bytes of draws that are read at once": ("io", "TEXT_BYTES"),
+    "bytes of features": ("io/_features", "MOST_BYTES"),
+    "bytes of rows that are taken from disk one by one": ("labels", "TAKE_BYTES"),
+    "bytes of the bitmaps of a tile": ("counting", "TILE_BYTES"),
+    "bytes that are read at once from disk": ("labels", "READ_BYTES"),
+    "bytes that are written at once": ("io", "WRITTEN_BYTES"),
+    "cells of a table of label counts": ("counting", "SMALL_TABLE"),
+    "cells of a table of label counts of rows elsewhere": ("counting", "LARGE_TABLE"),
+    "cells of the tables of all pairs": ("metrics", "MOST_CELLS"),
+    "cells of the tables of voting": ("consensus/voting", "_MOST_CELLS"),
+    "cells of the tables that are counted at once": ("counting", "CELLS"),
+    "clusters whose products are a matrix": ("consensus/graphs", "MOST_DENSE"),
+    "codes that new alignments of a mode read": ("consensus/latent", "RESTART_CODES"),
+    "different similarities in bytes": ("consensus/hierarchies", "MOST_LEVELS"),
+    "distances of a block": ("stability", "DISTANCES"),
+    "distances that are kept": ("metrics/_internal", "MOST_KEPT"),
+    "draws that are compared for a start": ("consensus/latent", "N_COMPARED"),
+    "entries of a matrix of AnnData": ("io", "MOST_ENTRIES"),
+    "label rows of a cluster that k-means starts on": ("consensus/kmeans", "ROWS_OF_CLUSTER"),
+    "label rows that k-means starts on": ("consensus/kmeans", "ROWS_OF_STARTS"),
+    "labels of a block of draws": ("io", "BLOCK_LABELS"),
+    "labels of a table of short numbers": ("consensus/kmeans", "LABELS_OF_SHORT_TABLE"),
+    "labels that are described at once": ("choices", "MOST_LABELS"),
+    "labels up to which results are shaken": ("consensus/latent", "MOST_SHAKEN"),
+    "labels up to which searches are long": ("consensus/latent", "MOST_LONG"),
+    "numbers in a table of labels by communities": ("consensus/communities", "MOST_COUNTS"),
+    "objects all of which are clustered": ("generation", "MOST_WHOLE"),
+    "objects among which neighbours are sought, at least": ("generation", "LEAST_OTHERS"),
+    "objects clustered by different algorithms": ("generation", "MOST_DIVERSE"),
+    "objects compared by the trees": ("choices", "MOST_CHOSEN_ON"),
+    "objects drawn of more": ("generation", "SAMPLE_SIZE"),
+    "objects of a task of pairs": ("ranking", "TASK_ROWS"),
+    "objects of the rules": ("profiles", "MOST_OBJECTS"),
+    "objects on a page": ("report", "MOST_OBJECTS"),
+    "objects whose logarithms are tabulated": ("consensus/latent", "MOST_TABULATED"),
+    "operations of a call of a kernel": ("labels", "OPERATIONS"),
+    "operations that NumPy does": ("kernels", "FEW_OPERATIONS"),
+    "operations that no thread of its own does": ("labels", "SHORT"),
+    "pairs drawn at once": ("ranking", "SAMPLE_PAIRS"),
+    "pairs of rows that are compared in cells": ("generation", "LEAST_PAIRS"),
+    "pairs that are counted": ("metrics/_wat", "MOST_PAIRS"),
+    "pairs that are drawn": ("metrics", "_N_DRAWN"),
+    "partitions of rows that are all compared": ("consensus/latent", "MOST_ENUMERATED"),
+    "points of a cluster that k-means starts on": ("consensus/graphs", "ROWS_OF_CLUSTER"),
+    "points of a figure": ("report", "_MOST_POINTS"),
+    "points of a long tree": ("generation", "MANY"),
+    "points that k-means starts on": ("consensus/graphs", "ROWS_OF_STARTS"),
+    "ranges of distances": ("metrics/_internal", "BINS"),
+    "restarts of the eigensolver": ("consensus/graphs", "MOST_RESTARTS"),
+    "restarts of the eigensolver of many rows": ("consensus/graphs", "RESTARTS_OF_LARGE"),
+    "rows compared for modes": ("pipeline/_describe", "MOST_COMPARED"),
+    "rows of a block": ("labels", "BLOCK_ROWS"),
+    "rows of a block of features": ("io", "MOST_ROWS"),
+    "rows of a method that compares pairs": ("choices", "MOST_PAIRED"),
+    "rows of a part that is written": ("cli", "PART_ROWS"),
+    "rows of a partial sum of features": ("io/_scaling", "SUM_ROWS"),
+    "rows of a partial sum of shares": ("labels/counts", "SUM_ROWS"),
+    "rows of a sample for each cluster": ("generation", "ROWS_OF_CLUSTER"),
+    "rows of a sample for k-means": ("generation", "ROWS_OF_SAMPLE"),
+    "rows of a thread": ("labels", "LEAST_ROWS"),
+    "rows of an aggregated partition": ("consensus/voting", "ROWS_AT_ONCE"),
+    "rows of an aggregated partition whose logarithms are taken": ("consensus/voting/_js_alink", "ROWS_AT_ONCE"),
+    "rows of the same first word": ("labels", "LONGEST_RUN"),
+    "rows of which all eigenvectors are found": ("consensus/graphs", "DENSE_ROWS"),
+    "rows of which all eigenvectors are found at last": ("consensus/graphs", "MOST_DENSE_ROWS"),
+    "rows that are coded at once": ("io", "BATCH_ROWS"),
+    "rows that are compared of features elsewhere": ("pipeline/_blocks", "MOST_COMPARED"),
+    "rows that are sorted at once on disk": ("labels", "run_rows"),
+    "rows that one row is compared with": ("metrics", "PAIR_BLOCK"),
+    "rows whose neighbours are exact": ("generation", "MOST_EXACT"),
+    "rows with counts that are read at once": ("io", "ROWS_AT_ONCE"),
+    "share of rows that SALSO mutates": ("consensus/latent", "MUTATED"),
+    "share of the memory for distinct rows on disk": ("labels", "SMALL_PART"),
+    "starts of latent classes that go on": ("consensus/latent", "FINISHED"),
+    "values among which neighbours are sought": ("generation", "MOST_VALUES"),
+    "values compared at once": ("profiles", "_CELLS"),
+    "values of an AnnData that are described": ("cli/_source", "MOST_DESCRIBED"),
+    "variables of the rules": ("profiles", "MOST_VARIABLES"),
+    "variables of wide objects": ("stability", "WIDE"),
+    "walks at once": ("consensus/hierarchies", "WIDTH"),
+    "walks to clusters at once": ("consensus/graphs", "WIDTH"),
 }
+"""What a size is of, and the room that has it with its name there; the file where two of the room have the name."""
+
+
+def names_of(file):
+    """What a module defines, and what it imports by name."""
+    defined, imported = set(), set()
+    for node in ast.parse(file.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.FunctionDef):
+            defined.add(node.name)
+        elif isinstance(node, ast.ImportFrom):
+            imported |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.Assign):
+            defined |= {name.id for name in ast.walk(node) if isinstance(name, ast.Name)}
+    return defined, imported
+
+
+@cache
+def place(what):
+    """The module and the name of a size: the one of the room that defines it, else the one that imports it."""
+    room, name = SIZES[what]
+    path = LIBRARY / room
+    files = {file: names_of(file) for file in (sorted(path.glob("*.py")) or [path.with_suffix(".py")])}
+    having = [file for file, (defined, _) in files.items() if name in defined]
+    (file,) = having or [file for file, (_, imported) in files.items() if name in imported]
+    return import_module(".".join(file.relative_to(LIBRARY.parent).with_suffix("").parts)), name
 
 
 def limit(monkeypatch, what, value):
     """Let it be ``value`` in this test."""
-    monkeypatch.setattr(PLACES[what], value)
+    monkeypatch.setattr(*place(what), value)

@@ -311,7 +311,7 @@ def test_the_scales_that_stay_are_told_where_gaps_are_filled():
 
 
 def test_distances_of_all_pairs_fit_to_the_byte(monkeypatch):
-    monkeypatch.setattr(_features, "MOST_BYTES", 8 * 5 * 5)
+    limit(monkeypatch, "bytes of features", 8 * 5 * 5)
     assert _features.gower_distances(np.arange(10.0).reshape(5, 2)).shape == (5, 5)
     with pytest.raises(ValueError, match=r"at most 5 rows\. X has 6"):
         _features.gower_distances(np.arange(12.0).reshape(6, 2))

@@ -7,12 +7,11 @@ lines and 3 classes on average, and 5 private modules.
 import ast
 import sys
 from pathlib import Path
-from pkgutil import resolve_name
 
 import numpy as np
 import pytest
 from inside import rows_in_memory
-from limits import PLACES
+from limits import SIZES, place
 from places import TESTS
 
 import ensemblage
@@ -88,32 +87,40 @@ def test_a_fit_is_read_in_few_places(walked, what, place, mean, most):
     assert {name: n for name, n in counted.items() if n > most} == {}
 
 
-def imported_of_the_core(paths):
-    """Private modules of the core that some files of the tests import, or name in a text."""
-    modules = {path.relative_to(ROOT).with_suffix("") for room in CORE for path in (ROOT / room).rglob("*.py")}
-    public = ("__init__", "evidence")
-    private = {".".join(("ensemblage", *path.parts)) for path in modules if path.name not in public}
+def modules_of(rooms):
+    """All modules of rooms, but for what their packages show."""
+    paths = [path.relative_to(ROOT).with_suffix("") for room in rooms for path in (ROOT / room).rglob("*.py")]
+    return {".".join(("ensemblage", *path.parts)) for path in paths if path.name not in ("__init__", "evidence")}
+
+
+def imported_of(modules, paths):
+    """Those that some files of the tests import, or name in a text."""
     imported = set()
     for path in paths:
         text = path.read_text(encoding="utf-8")
         for node in ast.walk(ast.parse(text)):
             if isinstance(node, ast.ImportFrom) and node.module:
-                imported |= {node.module, *(f"{node.module}.{name.name}" for name in node.names)} & private
+                imported |= {node.module, *(f"{node.module}.{name.name}" for name in node.names)} & modules
             if isinstance(node, ast.Import):
-                imported |= {name.name for name in node.names} & private
-        imported |= {name for name in private if f'"{name}.' in text}
+                imported |= {name.name for name in node.names} & modules
+        imported |= {name for name in modules if f'"{name}.' in text}
     return imported
 
 
-def test_tests_import_few_private_modules_of_the_core():
-    """Two files know where things are and are left out: `limits.py` names sizes, and `inside.py` makes rows.
+def test_tests_import_few_modules_of_the_core():
+    """`inside.py` makes rows and is left out. A module is counted once, however many files import it."""
+    core, inside = modules_of(CORE), TESTS / "inside.py"
+    imported = imported_of(core, set(TESTS.rglob("*.py")) - {inside})
+    assert len(imported) <= 12, sorted(imported)
+    assert len(imported_of(core, [inside])) <= 3
 
-    Of the files that are left, a module is counted once, however many of them import it.
-    """
-    knowing = [TESTS / "limits.py", TESTS / "inside.py"]
-    imported = imported_of_the_core(set(TESTS.rglob("*.py")) - set(knowing))
-    assert len(imported) <= 13, sorted(imported)
-    assert len(imported_of_the_core([TESTS / "inside.py"])) <= 3
+
+def test_tests_import_few_private_modules():
+    """Of all rooms but the kernels, which have their twins."""
+    rooms = {path.name for path in ROOT.iterdir() if path.is_dir()} - {"kernels"}
+    private = {name for name in modules_of(rooms) if name.rpartition(".")[2].startswith("_")}
+    imported = imported_of(private, TESTS.rglob("*.py"))
+    assert len(imported) <= 82, sorted(imported)
 
 
 def test_the_tests_of_a_thing_are_found_by_its_path():
@@ -125,9 +132,9 @@ def test_the_tests_of_a_thing_are_found_by_its_path():
 
 def test_limits_are_sizes_and_nothing_else():
     """Numbers and pairs of numbers, and one function of three numbers that gives one."""
-    found = {place: resolve_name(place) for place in PLACES.values()}
-    sizes = {place for place, size in found.items() if np.issubdtype(np.asarray(size).dtype, np.number)}
-    assert found.keys() - sizes == {"ensemblage.labels.disk.run_rows"}
+    found = {what: getattr(*place(what)) for what in SIZES}
+    sizes = {what for what, size in found.items() if np.issubdtype(np.asarray(size).dtype, np.number)}
+    assert found.keys() - sizes == {"rows that are sorted at once on disk"}
 
 
 def test_label_rows_have_few_methods():

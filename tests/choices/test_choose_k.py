@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from limits import limit
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.cluster.hierarchy import cut_tree, linkage
 from sklearn.cluster import KMeans
@@ -24,7 +25,6 @@ from ensemblage import (
 )
 from ensemblage.answer import KChoice
 from ensemblage.choices import _choose_k
-from ensemblage.choices._choice_records import VOTERS
 from ensemblage.choices._choose_k import (
     NUMBERS,
     agreement_by_number,
@@ -202,7 +202,7 @@ def test_many_features_by_distances():
     X = source.normal(size=(90, 60)) + 2 * source.normal(size=(3, 60))[np.repeat(range(3), 30)]
     found = choose_k(X, range(2, 6), random_state=0, **FAST)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("ensemblage.stability._structure.WIDE", 1_000)
+        limit(patch, "variables of wide objects", 1_000)
         same = choose_k(X, range(2, 6), random_state=0, **FAST)
     assert (found.best, found.votes, found.structure) == (same.best, same.votes, same.structure)
     assert found.best == 3
@@ -212,6 +212,8 @@ def test_many_features_by_distances():
 
 
 # ---- Votes ----
+
+VOTERS = ("prediction strength", "lifetime", "gap", "components", "silhouette")
 
 
 def test_blobs_are_clear(choice):

@@ -20,11 +20,11 @@ from ensemblage.choices import _chooser
 from ensemblage.choices._candidates import all_candidates, describe, feature_names
 from ensemblage.choices._chooser import choose_candidate, learned_weights, shipped_trees
 from ensemblage.datasets import make_world
-from ensemblage.datasets._worlds import KINDS
 from ensemblage.generation import ScaledPartitions
 from ensemblage.generation._candidates import numbers_of_clusters
 from ensemblage.pipeline._decisions import units_of
 
+KINDS = ("clouds", "shapes", "numbers", "categories", "mixed", "wide", "single")
 CHOICES = FILES / "choices.json"
 WINE = load_wine().data
 BLOBS, Y = make_blobs(300, 4, centers=4, cluster_std=1.2, random_state=3)
@@ -287,7 +287,7 @@ def test_other_words_are_refused():
 
 def choice(seed):
     """View, family and number of clusters that are chosen in a small world."""
-    kind = list(KINDS)[seed % len(KINDS)]
+    kind = KINDS[seed % len(KINDS)]
     preprocessor = Preprocessor(impute="median")
     features = preprocessor.fit_transform(make_world(kind, n_samples=120, random_state=seed).X)
     found = choose_candidate(features, units=units_of(preprocessor), n_jobs=1)

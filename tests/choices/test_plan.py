@@ -26,7 +26,6 @@ from ensemblage import (
     report,
 )
 from ensemblage.answer import Plan
-from ensemblage.choices._plan import Decision
 from ensemblage.cli import main
 
 X, _ = make_blobs(60, centers=[(0, 0), (0, 9), (9, 0)], random_state=0)
@@ -54,7 +53,7 @@ def test_every_decision_has_a_value_and_a_reason_in_sentences():
     plan = planned(X)
     assert list(plan.decisions) == DECISIONS
     for decision in plan.decisions.values():
-        assert isinstance(decision, Decision)
+        assert decision._fields == ("value", "reason")
         assert decision.reason[0].isupper()
         assert decision.reason.endswith(".")
     assert isinstance(plan, Plan)

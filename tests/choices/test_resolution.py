@@ -1,20 +1,23 @@
 """Which resolution: neighbours and their graph, what is found again in resamples, plateaus, their consensus."""
 
 import sys
+from dataclasses import replace
+from functools import cache
 from itertools import combinations
 from types import SimpleNamespace
 
 import naive
 import numpy as np
 import pytest
+from limits import limit
 from scipy.sparse import csr_array
 from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 from sklearn.neighbors import kneighbors_graph
 
 from ensemblage import LeidenPartitions, choose_resolution, plotting
+from ensemblage.answer import ResolutionChoice
 from ensemblage.choices import _choose_resolution
-from ensemblage.choices._choice_records import Plateau, ResolutionChoice, ResolutionRow
 from ensemblage.choices._choose_resolution import NeighbourGraphs, _plateaus, _resamples
 from ensemblage.generation import _nearest
 from ensemblage.generation._nearest import memberships, nearest_neighbours, neighbour_graph
@@ -92,7 +95,7 @@ def test_neighbours_by_pynndescent_are_others(monkeypatch):
 
     monkeypatch.setitem(sys.modules, "pynndescent", SimpleNamespace(NNDescent=Search))
     monkeypatch.setattr(_nearest, "find_spec", lambda name: name == "pynndescent")
-    monkeypatch.setattr(_nearest, "MOST_EXACT", 3)
+    limit(monkeypatch, "rows whose neighbours are exact", 3)
     found = nearest_neighbours(np.zeros((4, 1)), 2)
     assert found.rows.tolist() == [[1, 2], [2, 0], [1, 0], [2, 1]]
     assert found.distances.tolist() == [[1, 2], [3, 5], [6, 7], [10, 11]]
@@ -114,7 +117,7 @@ def test_many_rows_are_searched_by_pynndescent(monkeypatch):
     pytest.importorskip("pynndescent", reason="pynndescent is not installed")
     X = blobs(400)
     exact = nearest_neighbours(X, 10)
-    monkeypatch.setattr(_nearest, "MOST_EXACT", 300)
+    limit(monkeypatch, "rows whose neighbours are exact", 300)
     found, again = nearest_neighbours(X, 10), nearest_neighbours(X, 10)
     assert np.array_equal(found.rows, again.rows)
     assert not (found.rows == np.arange(400)[:, None]).any()
@@ -172,6 +175,19 @@ def test_stability_is_the_mean_adjusted_rand_index_of_two_resamples():
             assert choice.cluster_stability[row.resolution][c] == pytest.approx(np.mean(best))
 
 
+@cache
+def clear_choice():
+    """Of four clear clusters, which are these."""
+    X, truth = make_blobs(120, centers=4, n_features=5, random_state=0)
+    return choose_resolution(X, **{**LOUVAIN, "n_resamples": 6}), truth
+
+
+def plateau_of(resolutions, stability, found_again, n_clusters, resolution):
+    made = {"resolutions": resolutions, "stability": stability, "found_again": found_again}
+    made |= {"n_clusters": n_clusters, "resolution": resolution, "consensus": None, "ensemble": None, "modes": None}
+    return replace(clear_choice()[0].plateau, **made)
+
+
 @pytest.mark.parametrize(
     ("stability", "found_again", "verdict"),
     [
@@ -183,12 +199,11 @@ def test_stability_is_the_mean_adjusted_rand_index_of_two_resamples():
     ],
 )
 def test_what_is_called_stable(stability, found_again, verdict):
-    assert Plateau((1.0,), stability, found_again, 2, 1.0, None, None, None).verdict == verdict
+    assert plateau_of((1.0,), stability, found_again, 2, 1.0).verdict == verdict
 
 
 def test_clear_clusters_are_a_stable_plateau():
-    X, truth = make_blobs(120, centers=4, n_features=5, random_state=0)
-    choice = choose_resolution(X, **{**LOUVAIN, "n_resamples": 6})
+    choice, truth = clear_choice()
     assert (choice.evidence, choice.plateau.n_clusters) == ("stable", 4)
     assert adjusted_rand_score(choice.consensus.labels_, truth) == 1
     assert choice.resolution in choice.plateau.resolutions
@@ -203,8 +218,9 @@ def made(*plateaus):
     table, found = [], []
     for place, (numbers, stability, again) in enumerate(plateaus):
         for resolution, k in numbers.items():
-            table.append(ResolutionRow(resolution, k, stability, stability, again, 1.0, place, ""))
-        found.append(Plateau(tuple(numbers), stability, again, k, resolution, None, None, None))
+            row = (resolution, k, stability, stability, again, 1.0, place, "")
+            table.append(type(clear_choice()[0].table[0])(*row))
+        found.append(plateau_of(tuple(numbers), stability, again, k, resolution))
     return ResolutionChoice(table, found, len(found) - 1, {}, {}, 20, [])
 
 

@@ -12,6 +12,7 @@ import sys
 import textwrap
 import time
 import types
+from importlib.metadata import entry_points
 from pathlib import Path
 
 import numba
@@ -20,14 +21,12 @@ import pytest
 from click.testing import CliRunner
 from places import FILES, WINE
 
-import ensemblage.__main__
 from ensemblage import Ensemble
 from ensemblage.base import atomic as _lock
 from ensemblage.cli import _analysis, _options, main
 from ensemblage.cli._answer import clusters_text
 from ensemblage.generation import RandomKPartitions, write_partitions
 from ensemblage.labels.disk import MARKER, Scratch
-from ensemblage.report._summary import SCHEMA
 
 ENSEMBLAGE = [sys.executable, "-m", "ensemblage"]
 WRITTEN = ["ensemble.npz", "labels.csv", "model.npz", "report.html", "summary.json"]
@@ -85,9 +84,11 @@ def test_ctrl_c_while_the_command_is_imported(monkeypatch):
         def __getattr__(self, name):
             raise KeyboardInterrupt
 
+    (entry,) = entry_points(group="console_scripts", name="ensemblage")
+    main = entry.load()
     monkeypatch.setitem(sys.modules, "ensemblage.cli", Interrupted("ensemblage.cli"))
     with pytest.raises(SystemExit) as ended:
-        ensemblage.__main__.main()
+        main()
     assert ended.value.code == 130
 
 
@@ -627,7 +628,7 @@ def test_a_run_goes_on_in_a_folder_of_version_1(folder_v1, monkeypatch):
         text.decode().splitlines() for text in ((folder_v1 / "labels.csv").read_bytes(), before["labels.csv"])
     )
     assert [line.split(",")[:2] for line in found] == [line.split(",")[:2] for line in expected]
-    assert json.loads((folder_v1 / "summary.json").read_text(encoding="utf-8"))["schema"] == SCHEMA
+    assert json.loads((folder_v1 / "summary.json").read_text(encoding="utf-8"))["schema"] == 10
     assert "finished by an earlier run" in succeed(*RUN_V1).stderr
 
 

@@ -3,6 +3,7 @@
 import naive
 import numpy as np
 import pytest
+from limits import limit
 from scipy.sparse.csgraph import minimum_spanning_tree, shortest_path
 from scipy.spatial.distance import cdist
 from scipy.stats import kurtosis, skew
@@ -545,7 +546,7 @@ def test_partitions_are_measured_alike_alone_and_together(described, monkeypatch
     of = Geometry.of(described[0].spaces["own"])
     labels = described[0].labels[:12]
     together = measure_partitions(labels, of)
-    monkeypatch.setattr(_partition_features, "MOST_LABELS", 5 * labels.shape[1])
+    limit(monkeypatch, "labels that are described at once", 5 * labels.shape[1])
     np.testing.assert_allclose(measure_partitions(labels, of), together, rtol=1e-13, atol=1e-13)
     assert measure_partitions(labels[:0], of).shape == (0, len(NAMES))
 

@@ -2,6 +2,7 @@
 
 import errno
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -239,7 +240,7 @@ def test_a_full_disk_keeps_what_is_finished(tmp_path, X, monkeypatch, made):
     assert (path.exists(), len(list((tmp_path / "z.npy.parts").iterdir()))) == (False, 2)
     made.clear()
     with monkeypatch.context() as patch:
-        patch.setattr("ensemblage.generation._write_partitions.os.fsync", full)
+        patch.setattr(os, "fsync", full)
         with pytest.raises(ValueError, match="what is finished is kept"):
             write_partitions(mini_batch(), X, path)
     assert (path.exists(), len(made)) == (False, P - 2)
@@ -255,7 +256,7 @@ def test_another_error_of_the_disk_is_not_said_to_be_a_full_one(tmp_path, X, mon
     def broken(*_, **__):
         raise OSError(errno.EIO, "Input/output error")
 
-    monkeypatch.setattr("ensemblage.generation._write_partitions.os.fsync", broken)
+    monkeypatch.setattr(os, "fsync", broken)
     with pytest.raises(OSError, match="Input/output error"):
         write_partitions(mini_batch(2), X, tmp_path / "z.npy")
 

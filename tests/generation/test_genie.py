@@ -112,7 +112,7 @@ def test_the_faster_of_both_makes_the_tree(monkeypatch):
     def refuse(X):
         raise AssertionError("not this one")
 
-    monkeypatch.setattr(_genie, "MANY", 50)
+    limit(monkeypatch, "points of a long tree", 50)
     rng = np.random.default_rng(0)
     with monkeypatch.context() as patched:
         patched.setattr(_genie, "by_prim", refuse)
@@ -167,7 +167,7 @@ def test_equal_points():
 @pytest.mark.parametrize("many", [10_000, 100])
 def test_kernels_in_threads_of_their_own_give_the_same(monkeypatch, many):
     X = load_iris().data
-    monkeypatch.setattr(_genie, "MANY", many)
+    limit(monkeypatch, "points of a long tree", many)
     here = Genie(3).fit(X)
     limit(monkeypatch, "operations that no thread of its own does", -1)
     there = Genie(3).fit(X)
@@ -177,7 +177,7 @@ def test_kernels_in_threads_of_their_own_give_the_same(monkeypatch, many):
 
 @pytest.mark.parametrize("many", [10_000, 10])
 def test_a_fit_that_nobody_waits_for_ends(monkeypatch, many):
-    monkeypatch.setattr(_genie, "MANY", many)
+    limit(monkeypatch, "points of a long tree", many)
     flag = threads.StopFlag()
     flag.set()
     with threads.unless(flag), pytest.raises(threads.Stopped):

@@ -176,10 +176,8 @@ def test_threads_change_nothing(blobs):
 
 def test_bounds_change_nothing(blobs, monkeypatch):
     """An infinite error bound makes every row be looked at."""
-    from ensemblage.generation import _greedy
-
     fast = GreedyPartitions(5, random_state=0).fit(blobs)
-    monkeypatch.setattr(_greedy.Space, "rounding", property(lambda self: 1e9))
+    monkeypatch.setattr(Space, "rounding", property(lambda self: 1e9))
     slow = GreedyPartitions(5, random_state=0).fit(blobs)
     assert_array_equal(fast.losses_, slow.losses_)
     assert_array_equal(fast.labels_, slow.labels_)

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
+from limits import limit
 from scipy import sparse
 
 import ensemblage
@@ -195,7 +196,7 @@ def test_matrices_that_cannot_be_clustered(monkeypatch):
         ValueError, match=r"use must name a matrix in \.obsm of adata.* Got 'X_umap'.* there is X_pca, other"
     ):
         matrix_of(adata, "X_umap")
-    monkeypatch.setattr(_anndata, "MOST_ENTRIES", 200)
+    limit(monkeypatch, "entries of a matrix of AnnData", 200)
     with pytest.raises(ValueError, match=r"at most 200 entries\. X of adata has 60 × 7"):
         matrix_of(adata, "X")
     monkeypatch.undo()
@@ -426,7 +427,7 @@ def test_clusters_of_components_are_described_by_genes(tmp_path, monkeypatch):
     assert all(f"Higher {gene}" in told for gene in ("MS4A1", "NKG7", "CD3D"))
     assert described("genes", "--use", "X")[1] <= set(adata.var_names)
     assert described("other", "--use", "other")[1] <= set(adata.var_names)
-    monkeypatch.setattr("ensemblage.cli._source.MOST_DESCRIBED", 7 * N - 1)
+    limit(monkeypatch, "values of an AnnData that are described", 7 * N - 1)
     assert described("large")[1] <= {"X_pca_1", "X_pca_2", "X_pca_3"}
 
 

@@ -6,6 +6,7 @@ import tracemalloc
 import numpy as np
 import pandas as pd
 import pytest
+from limits import limit
 from numpy.testing import assert_array_equal
 from representatives import first_of
 from shell import fail, succeed
@@ -39,7 +40,7 @@ def labels_of(draws):
 
 @pytest.fixture(params=[2**21, 200, 37], ids=lambda size: f"{size} bytes")
 def _block_size(monkeypatch, request):
-    monkeypatch.setattr(_draws_blocks, "TEXT_BYTES", request.param)
+    limit(monkeypatch, "bytes of draws that are read at once", request.param)
 
 
 TEXTS = {
@@ -106,8 +107,8 @@ def test_lines_that_are_wrong(tmp_path, text):
 @pytest.mark.parametrize("kind", ["csv", "parquet", "npy", "array", "feather"])
 def test_draws_that_are_left_out_are_not_kept(tmp_path, monkeypatch, kind):
     """Blocks begin in the middle of a chain: what is kept goes by the place in the chain."""
-    monkeypatch.setattr(_draws_blocks, "BLOCK_LABELS", 50)
-    monkeypatch.setattr(_draws_blocks, "BLOCK_LABELS", 50)
+    limit(monkeypatch, "labels of a block of draws", 50)
+    limit(monkeypatch, "labels of a block of draws", 50)
     kept = []
     add = _draws_blocks.LabelBlocks.add
 

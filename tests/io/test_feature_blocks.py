@@ -22,7 +22,6 @@ from representatives import first_of
 
 from ensemblage import ConsensusClustering, FeatureBlocks, Preprocessor, load, profile
 from ensemblage.cli import main
-from ensemblage.generation import _dense_rows
 from ensemblage.labels.dask import LostWorkersError
 
 distributed = pytest.importorskip("distributed")
@@ -52,7 +51,7 @@ def X():
 def small_samples():
     """600 objects are drawn, and 300 for the trees: several algorithms cluster them quickly."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_dense_rows, "SAMPLE_SIZE", 600)
+        limit(patch, "objects drawn of more", 600)
         limit(patch, "objects compared by the trees", 300)
         yield
 
@@ -74,8 +73,8 @@ def client():
 @pytest.fixture
 def small_blocks(monkeypatch):
     """Blocks that cut the parts, and sums over as many rows."""
-    monkeypatch.setattr("ensemblage.io._scaling.SUM_ROWS", 8_192)
-    monkeypatch.setattr("ensemblage.io._feature_sources.MOST_ROWS", 8_192)
+    limit(monkeypatch, "rows of a partial sum of features", 8_192)
+    limit(monkeypatch, "rows of a block of features", 8_192)
 
 
 def assert_same(features, model, expected, folder):

@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from limits import limit
 from numpy.testing import assert_array_equal
 
 from ensemblage import FeatureBlocks, Preprocessor
@@ -27,7 +28,7 @@ def client():
 @pytest.fixture(params=SOURCES)
 def source(request, tmp_path, monkeypatch):
     """Features in two blocks, but for those in memory."""
-    monkeypatch.setattr("ensemblage.io._feature_sources.MOST_ROWS", 16_384)
+    limit(monkeypatch, "rows of a block of features", 16_384)
     kind = request.param
     if kind.startswith("memory"):
         return MemoryFeatures(X, by_column=kind != "memory")

@@ -9,6 +9,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from click.testing import CliRunner
+from limits import limit
 from naive import gower_distances as naive_gower
 from representatives import first_of
 from sklearn.base import clone
@@ -627,7 +628,7 @@ def test_rows_of_unit_length_keep_their_scales():
 def test_scales_do_not_depend_on_the_blocks(monkeypatch, tmp_path):
     X = np.column_stack([unit_rows(), np.arange(120) == 119])
     whole = AlikeScaler().fit(X)
-    monkeypatch.setattr("ensemblage.io._scaling.SUM_ROWS", 50)
+    limit(monkeypatch, "rows of a partial sum of features", 50)
     for table in (X, X[::-1]):
         parts = AlikeScaler().fit(table)
         assert parts.keeps_scales_ == whole.keeps_scales_

@@ -18,7 +18,6 @@ from sklearn.preprocessing import StandardScaler
 
 from ensemblage import ConsensusClustering, FeatureBlocks, Preprocessor, load, profile
 from ensemblage.cli import main
-from ensemblage.generation import _dense_rows
 from ensemblage.labels.disk import Scratch, StoredRows
 
 N, PARTS = 18_000, 4
@@ -78,9 +77,9 @@ def folder(frame, tmp_path_factory):
 def small_samples():
     """300 objects are drawn, and as many for the trees, and blocks cut the parts."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_dense_rows, "SAMPLE_SIZE", 300)
+        limit(patch, "objects drawn of more", 300)
         limit(patch, "objects compared by the trees", 300)
-        patch.setattr("ensemblage.io._feature_sources.MOST_ROWS", 16_384)
+        limit(patch, "rows of a block of features", 16_384)
         yield
 
 
@@ -190,7 +189,7 @@ def test_the_profile_is_that_of_the_table(both, folder, frame):
 def test_of_many_objects_some_are_compared(both, monkeypatch):
     features, model, _ = both
     of_all = features.profile(model).to_pandas()
-    monkeypatch.setattr("ensemblage.pipeline._blocks.MOST_COMPARED", 17_000)
+    limit(monkeypatch, "rows that are compared of features elsewhere", 17_000)
     of_some = features.profile(model).to_pandas()
     counts = of_some[of_some.variable == "size"]
     assert counts.n.sum() == 17_000

@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ensemblage.io import read_table
-from ensemblage.io._bytes import read_bytes
 from ensemblage.io._features import features_of, members_of
 
 
@@ -236,28 +235,26 @@ def test_latin_1_needs_a_word():
 def test_files_that_are_not_tables(tmp_path, name, content, message):
     (tmp_path / name).write_bytes(content)
     with pytest.raises(ValueError, match=message):
-        read_table(read_bytes(tmp_path / name), name=name)
+        read_table(tmp_path / name)
 
 
 def test_missing_file_and_folder(tmp_path):
     with pytest.raises(ValueError, match="does not exist"):
-        read_bytes(tmp_path / "nothing.csv")
+        read_table(tmp_path / "nothing.csv")
     with pytest.raises(ValueError, match="is a folder"):
-        read_bytes(tmp_path)
+        read_table(tmp_path)
 
 
 def test_gzip(tmp_path):
     (tmp_path / "a.tsv.gz").write_bytes(gzip.compress(b"a\tb\n1\t2\n3\t4\n", mtime=0))
-    np.testing.assert_array_equal(
-        values(read_table(read_bytes(tmp_path / "a.tsv.gz"), name="a.tsv.gz")), [[1, 2], [3, 4]]
-    )
+    np.testing.assert_array_equal(values(read_table(tmp_path / "a.tsv.gz")), [[1, 2], [3, 4]])
 
 
 def test_parquet(tmp_path):
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame({"x": [1, None, 3], "kind": ["a", "b", "b"], "y": [0.5, 1, 2]}, index=["r1", "r2", "r3"])
     frame.to_parquet(tmp_path / "t.parquet")
-    table = read_table(read_bytes(tmp_path / "t.parquet"), name="t.parquet")
+    table = read_table(tmp_path / "t.parquet")
     result = features_of(table, truth_column="kind", impute="mean", standardize=False)
     np.testing.assert_array_equal(result.X, [[1, 0.5], [2, 1], [3, 2]])
     assert (result.ids, result.truth.tolist()) == (["r1", "r2", "r3"], ["a", "b", "b"])

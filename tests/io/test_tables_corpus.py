@@ -13,10 +13,10 @@ import numpy as np
 import pyarrow
 import pytest
 from click.testing import CliRunner
+from limits import limit
 
 from ensemblage import Ensemble
 from ensemblage.cli import main
-from ensemblage.io import _arrow as formats
 from ensemblage.io import read_table
 from ensemblage.io._features import features_of, members_of
 
@@ -252,16 +252,16 @@ def test_what_is_refused(case):
 
 def test_long_lines(monkeypatch):
     text = b"n,x\na,1\n" + b"b" * 12_000 + b",2\n"
-    monkeypatch.setattr("ensemblage.io._arrow.BLOCK_SIZES", (1 << 10, 1 << 14))
+    limit(monkeypatch, "bytes of a block of text", (1 << 10, 1 << 14))
     assert read_table(text, name="t.csv")["x"].numbers.tolist() == [1, 2]
-    monkeypatch.setattr("ensemblage.io._arrow.BLOCK_SIZES", (1 << 10, 1 << 12))
+    limit(monkeypatch, "bytes of a block of text", (1 << 10, 1 << 12))
     with pytest.raises(ValueError, match="must be shorter than 4,096 bytes"):
         read_table(text, name="t.csv")
 
 
 def test_line_breaks_in_cells_of_a_file_of_many_blocks(monkeypatch):
     """Wherever a block ends: a break between quotes ends no row."""
-    monkeypatch.setattr("ensemblage.io._arrow.BLOCK_SIZES", (1 << 10, 1 << 14))
+    limit(monkeypatch, "bytes of a block of text", (1 << 10, 1 << 14))
     cells = ["\n".join("abcdefgh"[: i % 7 + 2]) for i in range(2_000)]
     table = read_table(("x,n\n" + "".join(f'"{c}",{i}\n' for i, c in enumerate(cells))).encode(), name="t.csv")
     assert table["x"].cells() == cells
@@ -453,7 +453,7 @@ def test_a_quote_that_is_not_closed_before_a_long_file():
 def test_lines_of_more_than_a_block(start, monkeypatch):
     """Refused in one sentence, in memory of a few times their size."""
     text = start + b"1" * (1 << 25) + b'"' * start.count(b'"')
-    monkeypatch.setattr(formats, "BLOCK_SIZES", (1 << 16, 1 << 20))
+    limit(monkeypatch, "bytes of a block of text", (1 << 16, 1 << 20))
     before = pyarrow.total_allocated_bytes()
     tracemalloc.start()
     try:

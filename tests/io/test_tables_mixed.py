@@ -10,7 +10,6 @@ from sklearn.metrics import adjusted_rand_score
 
 from ensemblage import read_table
 from ensemblage.cli import main
-from ensemblage.io._numbers import SAMPLE_ROWS
 
 N = 48
 GROUP = np.arange(N) % 2
@@ -266,7 +265,7 @@ def test_numbers_of_classes_may_be_missing():
 
 
 def test_the_cell_in_doubt_may_be_far_below():
-    n = SAMPLE_ROWS + 100
+    n = 1_100  # a sample has 1,000
     text = "x;y\n" + "".join(f"{'1,234' if i == n - 1 else 1};{i}\n" for i in range(n))
     assert any(
         "1,234 may be a thousand or a fraction" in note for note in read_table(text.encode(), name="t.csv").notes

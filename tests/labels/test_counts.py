@@ -7,6 +7,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from limits import limit
 from numpy.testing import assert_array_equal
 from places import ROOT
 from strategies import few_starts, planted_labels, twins, usual
@@ -19,7 +20,6 @@ from ensemblage import (
     KMeansConsensus,
     SelectMembers,
 )
-from ensemblage.io import _counted_rows
 from ensemblage.metrics import density
 from ensemblage.ranking import AverageAgreement
 
@@ -66,7 +66,7 @@ def of_objects(E, model, labels):
 
 @pytest.mark.parametrize("source", SOURCES)
 def test_rows_are_counted_where_they_are(source, monkeypatch):
-    monkeypatch.setattr(_counted_rows, "ROWS_AT_ONCE", 64)
+    limit(monkeypatch, "rows with counts that are read at once", 64)
     labels = frame()
     E = Ensemble.from_counts(SOURCES[source](labels))
     expected = labels.value_counts(dropna=False)

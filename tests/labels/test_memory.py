@@ -24,7 +24,7 @@ from ensemblage import (
     make_consensus,
 )
 from ensemblage.base.options import NoteWarning
-from ensemblage.consensus.graphs import _negmm, _partition_graph
+from ensemblage.consensus.graphs import _negmm
 from ensemblage.metrics import coassociation, mm_index
 
 PEAK = """
@@ -218,7 +218,7 @@ def test_all_eigenvectors_are_taken_only_if_they_fit(method, monkeypatch):
     least, _ = bound_and_refusal(model, ensemble, {})
     monkeypatch.setattr(sparse_linalg, "eigsh", endless)
     most, _ = bound_and_refusal(model, ensemble, {})
-    assert least < most <= least + _partition_graph.dense_bytes(16 * sizes["k"] if method == "MCLA" else sizes["n"], 3)
+    assert least < most <= least + spectral_bytes(16 * sizes["k"] if method == "MCLA" else sizes["n"], 3)
     expected = model.set_params(max_bytes="2 GiB").fit(ensemble).labels_
     np.testing.assert_array_equal(model.set_params(max_bytes=most).fit(ensemble).labels_, expected)
     with pytest.raises(ValueError, match=f"{method} must fit into max_bytes = .* Got {most:,} bytes"):
@@ -292,7 +292,7 @@ def test_what_cannot_fit_is_refused_before_it_is_begun():
 
 
 def spectral_bytes(m, k):
-    """Of the normalised cut of at most 400 rows: five square matrices, and eight columns for each cluster."""
+    """Of all eigenvectors, or a normalised cut of at most 400 rows: five square matrices, eight columns a cluster."""
     return 8 * m * (5 * m + 8 * k)
 
 
@@ -352,7 +352,7 @@ def test_threads_share_the_limit(monkeypatch):
     monkeypatch.setattr(_negmm, "parallel_map", watched)
     model = NegMM(3, max_bytes="1GB", n_jobs=3, random_state=0).fit(labels)
     shared, one = bounds_of(model, labels, {})[0]
-    two = shared + 2 * (one - shared + _partition_graph.dense_bytes(len(Ensemble(labels).distinct.counts), 3))
+    two = shared + 2 * (one - shared + spectral_bytes(len(Ensemble(labels).distinct.counts), 3))
     together.clear()
     model.set_params(max_bytes="1GB").fit(labels)
     for limit in (two, two - 1, one):

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
+from limits import limit
 from sklearn.cluster import DBSCAN, HDBSCAN
 
 from ensemblage import METHODS, ConsensusClustering, Ensemble, KMeansConsensus, load, make_consensus
@@ -120,7 +121,7 @@ def same_ensemble(found, labels, **options):
 
 @pytest.fixture
 def small_batches(monkeypatch):
-    monkeypatch.setattr("ensemblage.io._out_of_core.BATCH_ROWS", 7)
+    limit(monkeypatch, "rows that are coded at once", 7)
 
 
 def test_on_disk(tmp_path, small_batches):

@@ -55,7 +55,7 @@ def small_room(monkeypatch, small_blocks):
     """Little memory: blocks of few rows, distinct rows in many runs, and none of them small enough to be held."""
     limit(monkeypatch, "rows that are sorted at once on disk", lambda *_: 23)
     limit(monkeypatch, "share of the memory for distinct rows on disk", 10**9)
-    monkeypatch.setattr("ensemblage.io._out_of_core.BATCH_ROWS", 13)
+    limit(monkeypatch, "rows that are coded at once", 13)
 
 
 def stored(labels, folder, **options):
@@ -318,7 +318,7 @@ def test_what_to_use_instead_works(tmp_path, small_room):
 
 @pytest.mark.parametrize("suffix", [".npz", ".csv"])
 def test_saved_block_by_block(tmp_path, small_room, monkeypatch, missing, suffix):
-    monkeypatch.setattr("ensemblage.io._stored_labels.WRITTEN_BYTES", 50)
+    limit(monkeypatch, "bytes that are written at once", 50)
     labels = random_labels(80, 5, 4, missing)
     stored(labels, tmp_path).save(tmp_path / f"x{suffix}")
     Ensemble(labels).save(tmp_path / f"y{suffix}")
@@ -337,7 +337,7 @@ def test_a_disk_that_is_full_before_all_is_saved(tmp_path, small_room, monkeypat
             raise OSError(errno.ENOSPC, "No space left on device")
         return read(*rows)
 
-    monkeypatch.setattr("ensemblage.io._stored_labels.WRITTEN_BYTES", 50)
+    limit(monkeypatch, "bytes that are written at once", 50)
     monkeypatch.setattr(type(E.codes), "_read", full)
     with pytest.raises(OSError, match="No space left on device"):
         E.save(tmp_path / f"x{suffix}")
@@ -595,7 +595,7 @@ def test_combine_writes_the_labels(big, tmp_path):
 
 def test_combine_writes_parts(big, tmp_path, monkeypatch):
     pl = pytest.importorskip("polars")
-    monkeypatch.setattr("ensemblage.cli._disk.PART_ROWS", 128)
+    limit(monkeypatch, "rows of a part that is written", 128)
     code, out, _ = call("combine", big, "-k", 3, "-o", tmp_path / "out")
     assert code == 0
     assert "3 clusters of" in out

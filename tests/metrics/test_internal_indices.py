@@ -5,6 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn.metrics
+from limits import limit
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_iris, make_blobs
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -12,7 +13,6 @@ from strategies import ON_FRACTIONS
 
 from ensemblage import Ensemble, InternalIndex
 from ensemblage.metrics import INTERNAL_INDICES, internal_index
-from ensemblage.metrics._internal import _geometry
 
 LINE = np.array([[0.0], [1.0], [2.0], [10.0], [11.0]])
 
@@ -140,8 +140,8 @@ def test_c_index_of_more_distances_than_are_kept(most_kept, blobs, monkeypatch):
     X, z = blobs
     X = np.round(X)  # many equal distances
     expected = internal_index(X, z, "c_index")
-    monkeypatch.setattr(_geometry, "MOST_KEPT", most_kept)
-    monkeypatch.setattr(_geometry, "BINS", 8)
+    limit(monkeypatch, "distances that are kept", most_kept)
+    limit(monkeypatch, "ranges of distances", 8)
     assert internal_index(X, z, "c_index") == pytest.approx(expected, rel=1e-9)
 
 
@@ -231,8 +231,8 @@ def test_distances_of_all_objects_are_taken_once_for_all_members(monkeypatch, in
     def fail(*_):
         pytest.fail("distances for one member")
 
-    monkeypatch.setattr(_geometry, "distance_sums", fail)
-    monkeypatch.setattr(_geometry, "SortedDistances", fail)
+    monkeypatch.setattr("ensemblage.metrics._internal._geometry.distance_sums", fail)
+    monkeypatch.setattr("ensemblage.metrics._internal._geometry.SortedDistances", fail)
     assert len(InternalIndex(index).fit(labels, features=X).scores_) == 3
 
 

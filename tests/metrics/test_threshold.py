@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from limits import limit
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.mixture import GaussianMixture
 from strategies import planted_labels, random_labels
@@ -276,8 +277,8 @@ def test_pairs_that_are_drawn(name, max_pairs, monkeypatch):
         whole = getattr(_wat, way)
         monkeypatch.setattr(_wat, way, lambda *given: found.append((way, whole(*given))) or found[-1][1])
 
-    monkeypatch.setattr(_wat, "MOST_PAIRS", max_pairs)
-    monkeypatch.setattr(_wat, "_N_DRAWN", max_pairs)
+    limit(monkeypatch, "pairs that are counted", max_pairs)
+    limit(monkeypatch, "pairs that are drawn", max_pairs)
     noted("_drawn_histogram")
     noted("association_histogram")
     labels = matrix("missing")

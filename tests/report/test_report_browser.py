@@ -17,7 +17,7 @@ from strategies import planted_labels
 
 from ensemblage import ConsensusModes, Ensemble, EvidenceAccumulation, KMeansConsensus, choose_k, profile, report
 from ensemblage.metrics import verdicts
-from ensemblage.report._build import Report
+from ensemblage.report import Report
 
 pytestmark = pytest.mark.skipif(
     found() is None or os.name != "posix",

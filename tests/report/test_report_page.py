@@ -16,7 +16,6 @@ from ensemblage.cli import main
 from ensemblage.metrics import verdicts
 from ensemblage.plotting import _axes
 from ensemblage.report import Report
-from ensemblage.report._answer import _recovery_clause
 
 N = 150
 
@@ -212,9 +211,9 @@ def test_certainty_in_words(core, border, undecided, again, evidence, said):
 
 
 def test_both_clusters_are_called_so():
-    rows = [{"verdict": "stable"}] * 3
-    said = [next(_recovery_clause({"found_again": {"table": rows[:n], "n": 20}})) for n in (1, 2, 3)]
-    assert [text.partition("reproduced ")[2] for text in said] == ["the cluster", "both clusters", "all 3 clusters"]
+    said = [answer_of(summary_of() | {"found_again": found_again(*["stable"] * n)}) for n in (1, 2, 3)]
+    found = [re.search(r"reproduced (.*?)[.;]", text)[1] for text in said]
+    assert found == ["the cluster", "both clusters", "all 3 clusters"]
 
 
 @pytest.mark.usefixtures("no_figures")

@@ -6,6 +6,7 @@ import naive
 import numpy as np
 import pandas as pd
 import pytest
+from limits import limit
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
 from sklearn.cluster import (
@@ -98,7 +99,7 @@ def test_pairs_kept_as_the_naive_twin(seed):
 def test_transfer_as_the_naive_twin(transfer, kind, monkeypatch):
     if kind == "distances" and transfer == "centroid":
         return
-    monkeypatch.setattr("ensemblage.stability._strength.DISTANCES", 100)
+    limit(monkeypatch, "distances of a block", 100)
     rng = np.random.default_rng(0)
     rows, others, clusters = np.arange(35), np.arange(35, 60), rng.integers(-1, 4, size=35).astype(np.int32)
     estimator = AgglomerativeClustering(metric="precomputed", linkage="average") if kind == "distances" else AVERAGE

@@ -164,12 +164,9 @@ class KChoice:
         matplotlib Axes
             Where it was drawn.
         """
-        return figure("evidence_by_number", *self._curves(), n_clusters=self.best, ax=ax)
-
-    def _curves(self) -> tuple[dict[int, float], dict[int, tuple[float, float, float]]]:
-        rows = self.table
-        bands = {row.k: (row.reference_low, row.reference_mean, row.reference_high) for row in rows}
-        return {row.k: row.log_within for row in rows}, bands
+        curve = {row.k: row.log_within for row in self.table}
+        bands = {row.k: (row.reference_low, row.reference_mean, row.reference_high) for row in self.table}
+        return figure("evidence_by_number", curve, bands, n_clusters=self.best, ax=ax)
 
     def _repr_html_(self) -> str:
         head = ["k", "gap", "p", "strength", "silhouette", "named by", ""]

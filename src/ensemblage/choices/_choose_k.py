@@ -277,8 +277,10 @@ def _measure_criteria(
     cloud = UnimodalComponents(data)
     scores = np.ascontiguousarray(cloud.of_data)
     kmeans = KMeansOfScores.of(scores)
-    halves = _prediction_strengths(kmeans, ks, n_splits, n_jobs, of_halves, steps)
-    lifetime = _longest_living_k(data, n_partitions, n_jobs, of_voting, steps)
+    settings: dict[str, Any] = {"n_splits": n_splits, "n_jobs": n_jobs, "random_state": of_halves}
+    halves = prediction_strength(kmeans.model, kmeans.X, ks, **settings, progress=steps.of(2))
+    generator = RandomKPartitions(n_partitions, n_jobs=n_jobs, random_state=of_voting, progress=steps.of(3))
+    lifetime = CumulativeVoting().fit(Ensemble._made(generator.fit_transform(data))).n_clusters_
     labels = kmeans.labels(ks, of_kmeans)
     loops = iter((0, 1))
 
@@ -440,22 +442,6 @@ class KMeansOfScores(NamedTuple):
         """(n,) clusters for each number."""
         seeds = zip(ks, task_seeds(seed, len(ks)).tolist(), strict=True)
         return {k: self.model.set_params(n_clusters=k, random_state=one).fit(self.X).labels_ for k, one in seeds}
-
-
-def _prediction_strengths(
-    kmeans: KMeansOfScores, ks: list[int], n_splits: int, n_jobs: int | None, seed: int, steps: _Steps
-) -> PredictionStrength:
-    """Of k-means; numbers above half of the objects have none."""
-    settings: dict[str, Any] = {"n_splits": n_splits, "n_jobs": n_jobs, "random_state": seed, "progress": steps.of(2)}
-    return prediction_strength(kmeans.model, kmeans.X, ks, **settings)
-
-
-def _longest_living_k(
-    data: NDArray[np.float64], n_partitions: int, n_jobs: int | None, seed: int, steps: _Steps
-) -> int | None:
-    """The number of clusters that lives longest in cumulative voting."""
-    generator = RandomKPartitions(n_partitions, n_jobs=n_jobs, random_state=seed, progress=steps.of(3))
-    return CumulativeVoting().fit(Ensemble._made(generator.fit_transform(data))).n_clusters_
 
 
 def _silhouette(apart: NDArray[np.float64], labels: NDArray[np.int32]) -> float:

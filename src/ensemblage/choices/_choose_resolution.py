@@ -370,7 +370,11 @@ def _choice(
     resolutions = list(labels)
     again = {r: np.array([row.mean_jaccard for row in member_stability(labels[r], ensembles[r]).table]) for r in labels}
     shares = {r: float((again[r] >= LEAST_JACCARD)[labels[r]].mean()) for r in resolutions}
-    means = {r: _agreements(ensemble, n_jobs) for r, ensemble in ensembles.items()}
+    means = {}
+    for r, ensemble in ensembles.items():  # of each resample with the others
+        agreement = agreement_matrix(ensemble, "ari", n_jobs=n_jobs)
+        np.fill_diagonal(agreement, np.nan)
+        means[r] = np.nanmean(agreement, axis=1)
     stability = {r: float(mean.mean()) for r, mean in means.items()}
     several = Ensemble._made(np.column_stack(list(labels.values())))
     alike = agreement_matrix(several, "ari", n_jobs=n_jobs)
@@ -397,13 +401,6 @@ def _choice(
     n_resamples = ensembles[resolutions[0]].shape[1]
     unlike = {r: inconsistency(ensemble, n_jobs) for r, ensemble in ensembles.items()}
     return ResolutionChoice(table, plateaus, best, labels, again, n_resamples, notes, backend, unlike)
-
-
-def _agreements(ensemble: Ensemble, n_jobs: int | None) -> NDArray[np.float64]:
-    """(B,) mean adjusted Rand index of each resample with the others."""
-    agreement = agreement_matrix(ensemble, "ari", n_jobs=n_jobs)
-    np.fill_diagonal(agreement, np.nan)
-    return np.asarray(np.nanmean(agreement, axis=1))
 
 
 def _plateaus(n_clusters: Sequence[int], alike: NDArray[np.float64]) -> Iterator[list[int]]:

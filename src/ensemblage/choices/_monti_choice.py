@@ -13,7 +13,7 @@ from sklearn.utils import check_array, check_random_state
 from ensemblage.base.features import features_checked
 from ensemblage.base.memory import MAX_BYTES, OVERHEAD, check_fits
 from ensemblage.base.random import task_seeds
-from ensemblage.base.validation import check_choice, check_progress, check_whole, format_value
+from ensemblage.base.validation import check_choice, check_progress, check_whole
 from ensemblage.consensus.hierarchies._eac import EvidenceAccumulation
 from ensemblage.consensus.hierarchies._linkage import LINKAGES
 from ensemblage.generation import ResampledPartitions
@@ -22,6 +22,7 @@ from ensemblage.metrics._coassociation import coassociation
 from ensemblage.metrics._monti import cdf_area, consensus_cdf, delta_of_areas, pac_of
 from ensemblage.stability._reference import UnimodalComponents
 from ensemblage.stability._resamples import Axes
+from ensemblage.stability._strength import check_k_range
 
 STABLE = 0.01
 """A share of ambiguous pairs that is practically none."""
@@ -122,7 +123,16 @@ class MontiChoice:
         needed = OVERHEAD + 8 * n * n * (len(self.ensembles) + 5)
         what = f"{len(self.ensembles)} matrices of {n:,} objects"
         check_fits(needed, max_bytes, "to_consensus_cluster_plus", what, "Raise it, or take table and ensembles.")
-        return {k: _of_one_k(ensemble, k, linkage, max_bytes) for k, ensemble in self.ensembles.items()}
+        found = {}
+        for k, ensemble in self.ensembles.items():
+            matrix = coassociation(ensemble, max_bytes=max_bytes)
+            model = EvidenceAccumulation(k, linkage=linkage, max_bytes=max_bytes).fit_similarity(matrix)
+            found[k] = {
+                "consensusMatrix": matrix,
+                "consensusTree": hclust(model.linkage_matrix_, linkage),
+                "consensusClass": numbers_by_first(model.labels_),
+            }
+        return found
 
 
 def choose_k_monti(
@@ -212,7 +222,7 @@ def choose_k_monti(
     """
     with features_checked("X of choose_k_monti", X):
         data = check_array(X, dtype=np.float64, ensure_min_samples=4)
-    ks = _check_k_range(k_range)
+    ks = check_k_range(k_range, "choose_k_monti", 2)
     check_choice(reference_data, "reference_data of choose_k_monti", _REFERENCES)
     check_whole(n_references, "n_references of choose_k_monti", 0, _MOST_REFERENCES)
     check_progress(progress, "progress of choose_k_monti")
@@ -237,17 +247,6 @@ def choose_k_monti(
     found = ensembles_of(data, seed)
     references = [pac_by_k(ensembles_of(draw_reference(data, reference_data, s), s)) for s in reference_seeds]
     return summarize_choice(found, references)
-
-
-def _of_one_k(ensemble: Ensemble, k: int, linkage: str, max_bytes: int | str) -> dict[str, Any]:
-    """What ConsensusClusterPlus returns of one k."""
-    matrix = coassociation(ensemble, max_bytes=max_bytes)
-    model = EvidenceAccumulation(k, linkage=linkage, max_bytes=max_bytes).fit_similarity(matrix)
-    return {
-        "consensusMatrix": matrix,
-        "consensusTree": hclust(model.linkage_matrix_, linkage),
-        "consensusClass": numbers_by_first(model.labels_),
-    }
 
 
 def summarize_choice(ensembles: dict[int, Ensemble], references: Sequence[dict[int, float]] = ()) -> MontiChoice:
@@ -298,20 +297,6 @@ def draw_reference(data: NDArray[np.float64], reference: str, seed: int) -> NDAr
     axes = Axes.of(data)
     scores = random.standard_normal(axes.scores.shape) * axes.scores.std(axis=0, ddof=1)
     return np.asarray(scores @ axes.directions + axes.centre)
-
-
-def _check_k_range(k_range: Iterable[int]) -> list[int]:
-    if not isinstance(k_range, Iterable):
-        raise TypeError(
-            f"k_range of choose_k_monti must be several numbers. Got {format_value(k_range)}. "
-            "Give range(2, 11), for example."
-        )
-    ks = sorted({check_whole(k, "Every k in k_range of choose_k_monti", 2) for k in k_range})
-    if not ks:
-        raise ValueError(
-            "k_range of choose_k_monti must hold at least one number. Got none. Give range(2, 11), for example."
-        )
-    return ks
 
 
 # -- a hierarchy and its clusters as R has them ------------------------------------------------------------------------

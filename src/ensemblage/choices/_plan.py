@@ -114,8 +114,12 @@ class Plan:
     def __repr__(self) -> str:
         head = f"Plan for {self.n_objects:,} objects and {self.n_features:,} features"
         rows = [(name, value_text(d.value), d.reason) for name, d in self.decisions.items()]
-        widths = max(map(len, self.decisions)), min(VALUE_WIDTH, max(len(value) for _, value, _ in rows))
-        return "\n".join([head, *(line for row in rows for line in _row_lines(*row, *widths))])
+        of_name, of_value = max(map(len, self.decisions)), min(VALUE_WIDTH, max(len(value) for _, value, _ in rows))
+        lines = [head]
+        for name, value, reason in rows:
+            cells = zip_longest([name], wrap(value, of_value), wrap(reason, REASON_WIDTH), fillvalue="")
+            lines += [f"{first:<{of_name}}  {second:<{of_value}}  {third}".rstrip() for first, second, third in cells]
+        return "\n".join(lines)
 
 
 def value_text(value: Any) -> str:
@@ -138,10 +142,3 @@ def _runs(numbers: Sequence[int]) -> Iterator[str]:
 
 def _plain(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
-
-
-def _row_lines(name: str, value: str, reason: str, name_width: int, value_width: int) -> Iterator[str]:
-    """The lines of a row whose cells are wrapped."""
-    cells = zip_longest([name], wrap(value, value_width), wrap(reason, REASON_WIDTH), fillvalue="")
-    for first, second, third in cells:
-        yield f"{first:<{name_width}}  {second:<{value_width}}  {third}".rstrip()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 from ensemblage import report
 from ensemblage._version import __version__
 from ensemblage.cli._answer import alerts_refused, spelled_alerts
-from ensemblage.cli._compare import LabelTable, align_by, check_align, identity_of, read_labels, tell_numbers
+from ensemblage.cli._compare import LabelTable, align_by, check_align, read_labels, tell_numbers
 from ensemblage.cli._errors import INTERRUPTED, Interrupted
 from ensemblage.cli._folder import (
     ENSEMBLE,
@@ -96,7 +97,8 @@ class CommonOptions:
         of_page |= {"methods": ALL} if self.others else {}
         of_page |= {"without-columns": True} if self.without_columns else {}
         of_page |= {"honest_markers": True} if self.honest_markers else {}
-        return {**of_page, **identity_of(self.old), **self.pair_files.identity()}
+        of_page |= {} if self.old is None else {"align": hashlib.sha256(self.old.content).hexdigest()}
+        return {**of_page, **self.pair_files.identity()}
 
     def check_pairs(self, estimator: Any) -> None:
         """Refuse before the work an estimator that cannot keep the pairs."""
@@ -151,39 +153,36 @@ class ToldRun(Watch):
     def step(
         self, name: str, total: int = 0, *, generator: Any = None, shape: tuple[int, ...] = ()
     ) -> Iterator[Progress | None]:
-        bar = self._members_bar(generator, shape) if name == MEMBERS else _bar(name, total)
-        with self._seconds.spent_on(name), bar as progress:
+        with self._seconds.spent_on(name), self._bar(name, total, generator, shape) as progress:
             yield progress
 
-    def _members_bar(self, generator: Any, shape: tuple[int, ...]) -> AbstractContextManager[Progress | None]:
+    def _bar(
+        self, name: str, total: int, generator: Any, shape: tuple[int, ...]
+    ) -> AbstractContextManager[Progress | None]:
+        """What says how far a step is, where it may take long."""
         given = self._generation
-        if given is None or not shape[1]:
-            return nullcontext()
-        if given.generator == GREEDY:
-            tell(f"base clusterings: greedy k-means to {given.k} clusters ...")
-            return nullcontext()
-        return progress_bar(MEMBERS, given.n_steps(generator, shape), are_alike=given.generator in INDEPENDENT)
+        if name == MEMBERS and given is not None and shape[1]:
+            if given.generator == GREEDY:
+                tell(f"base clusterings: greedy k-means to {given.k} clusters ...")
+                return nullcontext()
+            return progress_bar(MEMBERS, given.n_steps(generator, shape), are_alike=given.generator in INDEPENDENT)
+        if name == CHOICE:
+            line = "against single clouds of the same shape, and in halves of the objects"
+            return progress_bar(CHOICE, 100, line, are_alike=False)
+        if name == CANDIDATES:
+            line = "by several algorithms in several scales, rated by trees that learned on synthetic sets"
+            return progress_bar("candidate partitions", 100, line, are_alike=False)
+        if name == METHODS_COMPARED:
+            return progress_bar(name, total, "on the same partitions", are_alike=False)
+        if name == STABILITY:
+            return progress_bar("resamples", total)
+        if name == COLUMNS:
+            some = f"{MOST_COLUMNS} of {total:,} columns" if total > MOST_COLUMNS else None
+            return progress_bar("without a column", min(MOST_COLUMNS, total), some)
+        return nullcontext()
 
     def tell(self, text: str) -> None:
         tell(text)
-
-
-def _bar(name: str, total: int) -> AbstractContextManager[Progress | None]:
-    """What says how far a step is, where it may take long."""
-    if name == CHOICE:
-        line = "against single clouds of the same shape, and in halves of the objects"
-        return progress_bar(CHOICE, 100, line, are_alike=False)
-    if name == CANDIDATES:
-        line = "by several algorithms in several scales, rated by trees that learned on synthetic sets"
-        return progress_bar("candidate partitions", 100, line, are_alike=False)
-    if name == METHODS_COMPARED:
-        return progress_bar(name, total, "on the same partitions", are_alike=False)
-    if name == STABILITY:
-        return progress_bar("resamples", total)
-    if name == COLUMNS:
-        some = f"{MOST_COLUMNS} of {total:,} columns" if total > MOST_COLUMNS else None
-        return progress_bar("without a column", min(MOST_COLUMNS, total), some)
-    return nullcontext()
 
 
 def combine_analysis(path: Path, output: Path, overwrite: bool, **settings: Any) -> dict[str, Any]:
@@ -297,7 +296,9 @@ def _finish(folder: Folder, request: AnalysisRequest, given: Analysed, seconds: 
     if said.profile is not None and given.wanted.honest:
         with seconds.spent_on(WRITE):
             folder.put(PROFILE, partial(write_profile, found=said.profile))
-    shown = _settings_of_page(folder, given) | request.options.pair_files.descriptions(given.pairs)
+    counting = {name: value for name, value in {**folder.identity, **given.settings}.items() if name not in KINDS}
+    shown = {name: value for name, value in counting.items() if not (value is None or value is False or value == [])}
+    shown |= request.options.pair_files.descriptions(given.pairs)
     name = request.source.path.name
     with watch.step(PAGE):
         summary = {
@@ -318,13 +319,6 @@ def _finish(folder: Folder, request: AnalysisRequest, given: Analysed, seconds: 
     folder.summary["seconds"] = seconds
     folder.put_summary()
     return folder.summary
-
-
-def _settings_of_page(folder: Folder, given: Analysed) -> dict[str, Any]:
-    """The settings of the command that count, and those that the data decided."""
-    settings = {**folder.identity, **given.settings}
-    told = ((name, value) for name, value in settings.items() if value is not None and value is not False)
-    return {name: value for name, value in told if value != [] and name not in KINDS}
 
 
 def plain_alerts(objects: Features | Members) -> list[dict[str, str]]:

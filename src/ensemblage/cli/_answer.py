@@ -45,11 +45,14 @@ def _lines(summary: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
     yield "objects", f"{data['n_objects']:,}{features}"
     partitions = plural(data["n_partitions"], "partition")
     yield "ensemble", f"{partitions}, {data['mean_member_clusters']:.1f} clusters on average"
-    yield "consensus", clusters_text([cluster["size"] for cluster in summary["clusters"]], _asked_k(summary))
+    looked_for = summary.get("stability") or summary.get("number")
+    k = looked_for["best"] if looked_for else int(summary["settings"].get("k", 0)) or None
+    yield "consensus", clusters_text([cluster["size"] for cluster in summary["clusters"]], k)
     if merged := summary.get("merged"):
         yield "merged", merged["sentence"]
     yield from _cluster_descriptions(summary.get("profile"))
-    yield from _number_of_clusters(summary.get("number"))
+    if found := summary.get("number"):
+        yield "how many", found["sentence"].removeprefix(found["structure"]["sentence"]).strip()
     if chosen := summary.get("chosen"):
         yield "chosen", chosen["sentence"]
     yield from _stability(summary.get("stability"))
@@ -104,12 +107,6 @@ def _stability(found: Mapping[str, Any] | None) -> Iterable[tuple[str, str]]:
         yield "stability", monti_sentence(found)
 
 
-def _number_of_clusters(found: Mapping[str, Any] | None) -> Iterable[tuple[str, str]]:
-    """What was found of the number of clusters."""
-    if found:
-        yield "how many", found["sentence"].removeprefix(found["structure"]["sentence"]).strip()
-
-
 def _cluster_descriptions(found: Mapping[str, Any] | None) -> Iterable[tuple[str, str]]:
     """What describes the first clusters, a line each."""
     if found and found["n_clusters"] > 1 and found["n_variables"]:
@@ -126,12 +123,6 @@ def drivers_text(drivers: str) -> str:
     from ensemblage.profiles._effects import NOTHING
 
     return f"{drivers[:1].upper()}{drivers[1:]}." if drivers else NOTHING
-
-
-def _asked_k(summary: Mapping[str, Any]) -> int | None:
-    """The number of clusters that the consensus was asked for; None if it was to find one."""
-    stability = summary.get("stability") or summary.get("number")
-    return stability["best"] if stability else int(summary["settings"].get("k", 0)) or None
 
 
 def _choice(choice: Mapping[str, Any] | None, n_clusters: int) -> Iterable[tuple[str, str]]:

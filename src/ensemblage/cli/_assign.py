@@ -142,18 +142,14 @@ def _assign_features(model: ConsensusClustering, table: Table, n_jobs: int) -> A
         f"{table.source}: {plural(len(known) - len(rows), 'row')} with missing values in "
         f"{plural(len(used), 'column')} that are clustered: cluster -1. A run with --impute median fills them"
     )
-    return _expand_assignment(model.assign(known.take(rows)) if len(rows) else None, rows, len(known))
-
-
-def _expand_assignment(found: Assignment | None, rows: NDArray[np.intp], n: int) -> Assignment:
-    """The assignment of some of n rows as one of all."""
-    empty = np.full(n, -1, dtype=np.int32)
-    of_all = Assignment(empty, np.full(n, np.nan), empty.copy(), BY_RULE)
-    if found is None:
+    nowhere = np.full(len(known), -1, dtype=np.int32)
+    of_all = Assignment(nowhere, np.full(len(known), np.nan), nowhere.copy(), BY_RULE)
+    if not len(rows):
         return of_all
+    of_some = model.assign(known.take(rows))
     for name in ("labels", "confidence", "runner_up"):
-        getattr(of_all, name)[rows] = getattr(found, name)
-    return replace(of_all, by=found.by)
+        getattr(of_all, name)[rows] = getattr(of_some, name)
+    return replace(of_all, by=of_some.by)
 
 
 def _assign_labels(model: Any, table: Table, folder: Path, name: str) -> Assignment:

@@ -85,19 +85,17 @@ def find_communities(
     )
     consensus = CommunityConsensus(method, resolution=None if method == "fast-ensemble" else resolution, **shared)
     try:
-        ensemble = _make_partitions(generator, graph) if members is None else members.ensemble
+        if members is None:
+            with progress_bar("partitions", partitions, f"{partitions} by {algorithm}") as done:
+                made = generator.set_params(progress=done).fit_transform(graph.matrix)
+            ensemble = Ensemble._made(made)
+        else:
+            ensemble = members.ensemble
         consensus.fit(ensemble, edges=graph.matrix)
     except KeyboardInterrupt:
         raise Interrupted(INTERRUPTED) from None
     write_labels(output, list(map(str, graph.names)), consensus)
     show_lines([*_lines(graph, ensemble, consensus), ("written", str(output))])
-
-
-def _make_partitions(generator: LeidenPartitions, graph: Graph) -> Ensemble:
-    with progress_bar(
-        "partitions", generator.n_partitions, f"{generator.n_partitions} by {generator.algorithm}"
-    ) as done:
-        return Ensemble._made(generator.set_params(progress=done).fit_transform(graph.matrix))
 
 
 def _lines(graph: Graph, ensemble: Ensemble, consensus: CommunityConsensus) -> Iterator[tuple[str, str]]:

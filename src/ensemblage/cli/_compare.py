@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ from ensemblage.base.text import listing, write_csv
 from ensemblage.cli._answer import show_lines, show_table
 from ensemblage.cli._folder import check_free, check_suffix
 from ensemblage.cli._progress import tell
-from ensemblage.io import Column, read_table
+from ensemblage.io import read_table
 from ensemblage.io._bytes import base_name, read_bytes
 from ensemblage.io._column import as_labels
 from ensemblage.io._table import assign_roles, check_column
@@ -40,11 +39,6 @@ class LabelTable:
     """(n,) whole numbers where all are, else texts; -1 and None: in none."""
     content: bytes
 
-    @property
-    def counts_rows(self) -> bool:
-        """Whether the ids are nothing but the numbers of the rows."""
-        return self.ids == list(map(str, range(1, len(self.ids) + 1)))
-
 
 def read_labels(path: Path, column: str | None = None, id_column: str | None = None) -> LabelTable:
     """The labels of a file: of the column that is named, or "cluster", or the only one beside the id."""
@@ -62,15 +56,10 @@ def read_labels(path: Path, column: str | None = None, id_column: str | None = N
                 "Name the column with --column NAME."
             )
         given = roles.rest[0].name
-    labels = _numbers_or_texts(table[given])
+    numbers = table[given].numbers
+    are_whole = numbers is not None and not np.isnan(numbers).any() and (numbers == np.floor(numbers)).all()
+    labels = np.asarray(numbers, dtype=np.int64) if are_whole else as_labels(table[given])
     return LabelTable(path.name, roles.ids, roles.id_column is not None, labels, content)
-
-
-def _numbers_or_texts(column: Column) -> NDArray[Any]:
-    values = column.numbers
-    if values is not None and not np.isnan(values).any() and (values == np.floor(values)).all():
-        return values.astype(np.int64)
-    return as_labels(column)
 
 
 def compare_tables(
@@ -164,13 +153,9 @@ def check_align(old: LabelTable | None, ids: list[str]) -> None:
             "Name another one."
         )
     shared, _ = shared_objects(ids, old.ids, len(ids), len(old.ids))
-    by_rows = ", by the numbers of their rows" if old.counts_rows else ""
+    are_row_numbers = old.ids == list(map(str, range(1, len(old.ids) + 1)))
+    by_rows = ", by the numbers of their rows" if are_row_numbers else ""
     tell(f"{old.name}: {len(shared):,} of the {len(ids):,} objects are known from there{by_rows}")
-
-
-def identity_of(old: LabelTable | None) -> Mapping[str, str]:
-    """What results depend on of an earlier table."""
-    return {} if old is None else {"align": hashlib.sha256(old.content).hexdigest()}
 
 
 def align_by(old: LabelTable | None, ids: Sequence[str]) -> dict[str, Any] | None:

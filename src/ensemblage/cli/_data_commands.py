@@ -166,9 +166,9 @@ def run(data: Path, output: Path, annotate: bool, **settings: Any) -> None:
     Repeat the command to continue after a stop. Only one command at a time may use a folder. Ids are written
     unchanged: import labels.csv into a spreadsheet as text if they begin with =, +, - or @.
     """
-    from ensemblage.cli._disk import run_stored, stays_on_disk
+    if data.is_dir() or data.suffix.lower() == ".npy":  # features that stay on disk
+        from ensemblage.cli._disk import run_stored
 
-    if stays_on_disk(data):
         run_stored(data, output, **settings)
         return
     from ensemblage.cli._answer import show_analysis

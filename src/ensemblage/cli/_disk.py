@@ -8,9 +8,8 @@ import secrets
 import shutil
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -73,39 +72,40 @@ def open_ensemble(path: Path, memory: str | None, scratch: Path | None, settings
 
 def combine_stored(path: Path, output: Path, overwrite: bool, *, scratch: Path | None, **settings: Any) -> None:
     """Do what ``ensemblage combine`` does with labels on disk."""
+    from ensemblage.report._evidence import evidence_sentences
+
     wanted = Consensus.of(settings.pop("k"), settings)
     wanted.check()
-    write = _writer(output, overwrite)
+    _check_output(output, overwrite)
     start = time.perf_counter()
     try:
         tell(f"{path}: reading ...")
         ensemble = open_ensemble(path, wanted.memory, scratch, settings)
         tell(f"{ensemble!r}: {wanted.method} ...")
         consensus = wanted.estimator().fit(ensemble)
-        write(output, consensus)
+        if output.suffix.lower() == ".npy":
+            with atomic_write(output, "wb") as file:
+                np.save(file, consensus.labels_, allow_pickle=False)
+        elif output.suffix.lower() == ".csv":
+            write_labels(output, range(1, len(consensus.labels_) + 1), consensus)
+        else:
+            _write_parts(output, overwrite, consensus)
     except KeyboardInterrupt:
         raise Interrupted(INTERRUPTED) from None
     labels = consensus.labels_
     counts = [np.bincount(labels[rows] + 1, minlength=consensus.n_clusters_ + 1) for rows in row_blocks(len(labels))]
     sizes = np.sum(counts, axis=0)[1:].tolist()
+    of_number = consensus.evidence(ensemble, []) if hasattr(consensus, "agreement_") else ()
     show_lines(
         [
             ("ensemble", repr(ensemble)),
             ("consensus", clusters_text(sizes, wanted.k)),
-            *[("evidence", sentence) for sentence in _number_found(consensus, ensemble)],
+            *[("evidence", sentence) for record in of_number for sentence in evidence_sentences(record)],
             ("certainty", _certainty(consensus)),
             ("seconds", f"{time.perf_counter() - start:.1f}"),
             ("written", str(output)),
         ]
     )
-
-
-def _number_found(consensus: Any, ensemble: Ensemble) -> list[str]:
-    """How k-means found the number of clusters."""
-    from ensemblage.report._evidence import evidence_sentences
-
-    records = consensus.evidence(ensemble, []) if hasattr(consensus, "agreement_") else ()
-    return [sentence for record in records for sentence in evidence_sentences(record)]
 
 
 def _certainty(consensus: Any) -> str:
@@ -117,15 +117,12 @@ def _certainty(consensus: Any) -> str:
     return certainty_text([counts])
 
 
-Writer = Callable[[Path, Any], None]
-
-
-def _writer(output: Path, overwrite: bool) -> Writer:
-    """How to write labels under that name, if it is free."""
+def _check_output(output: Path, overwrite: bool) -> None:
+    """Refuse a name that labels cannot be written under, or that is taken."""
     suffix = output.suffix.lower()
     if suffix in (".npy", ".csv"):
         check_free(output, overwrite)
-        return _write_npy if suffix == ".npy" else _write_csv
+        return
     if suffix not in ("", ".parquet"):
         raise ValueError(
             f"The output for labels on disk must be a .npy or .csv file, or a folder of Parquet parts. Got {output}. "
@@ -139,23 +136,13 @@ def _writer(output: Path, overwrite: bool) -> Writer:
         )
     if not output.absolute().parent.is_dir():
         raise ValueError(f"The folder of the output must exist. {output.parent} does not. Make that folder first.")
-    return partial(_write_parts, overwrite)
 
 
 def _holds_parts(folder: Path) -> bool:
     return all(path.name.startswith("part-") and path.suffix == ".parquet" for path in folder.iterdir())
 
 
-def _write_npy(path: Path, consensus: Any) -> None:
-    with atomic_write(path, "wb") as file:
-        np.save(file, consensus.labels_, allow_pickle=False)
-
-
-def _write_csv(path: Path, consensus: Any) -> None:
-    write_labels(path, range(1, len(consensus.labels_) + 1), consensus)
-
-
-def _write_parts(overwrite: bool, folder: Path, consensus: Any) -> None:
+def _write_parts(folder: Path, overwrite: bool, consensus: Any) -> None:
     """A folder of Parquet parts with the columns of labels.csv but the id, in the order of the objects."""
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -182,11 +169,6 @@ TAKEN = ("data", "output", "k", "memory", "seed", "n_jobs", "standardize", "allo
 """Parameters of the command that count for every input that stays on disk ..."""
 OF_PARTS = ("impute", "categories", "dates", "missing_codes", "given_roles", "drop_columns", "id_column", "strict")
 """... and for Parquet parts."""
-
-
-def stays_on_disk(data: Path) -> bool:
-    """Whether the command leaves its input on the disk: .npy files, and folders."""
-    return data.is_dir() or data.suffix.lower() == ".npy"
 
 
 def check_options(data: Path, settings: dict[str, Any]) -> None:

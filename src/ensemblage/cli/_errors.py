@@ -67,8 +67,7 @@ class OneSentenceGroup(click.Group):
         extra.setdefault("color", color_choice())
         if not standalone_mode:
             return super().main(args, prog_name, complete_var, standalone_mode, **extra)
-        _open_closed_streams()
-        _accept_any_console()
+        _prepare_streams()
         try:
             with _warnings_as_lines(), _signals_as_interrupts() as received:
                 result = super().main(args, prog_name, complete_var, False, **extra)
@@ -97,7 +96,8 @@ def _usage_text(error: click.UsageError) -> str:
     command = error.ctx.command_path if error.ctx else "ensemblage"
     text = error.format_message()
     if isinstance(error, click.MissingParameter) and error.param is not None:
-        text = f"{_typed(error.param)} must be given. Got none."
+        metavar = f" {error.param.metavar}" if isinstance(error.param, click.Option) and error.param.metavar else ""
+        text = f"{_name(error.param)}{metavar} must be given. Got none."
     elif isinstance(error, click.BadParameter) and error.param is not None and error.message.startswith("must "):
         text = f"{_name(error.param)} {error.message}"
     elif isinstance(error, click.NoSuchOption):
@@ -111,12 +111,6 @@ def _usage_text(error: click.UsageError) -> str:
 def _name(parameter: click.Parameter) -> str:
     """How an option or an argument is named in messages: -k, --seed, DATA."""
     return parameter.opts[0] if isinstance(parameter, click.Option) else str(parameter.human_readable_name)
-
-
-def _typed(parameter: click.Parameter) -> str:
-    """How it is typed: -o FOLDER, DATA."""
-    metavar = f" {parameter.metavar}" if isinstance(parameter, click.Option) and parameter.metavar else ""
-    return f"{_name(parameter)}{metavar}"
 
 
 def _fail_for(error: Exception) -> NoReturn:
@@ -154,7 +148,10 @@ def _flush() -> None:
 
 def _leave(message: str, received: Sequence[int]) -> NoReturn:
     """Clean up, then end by the signal that came: a usual exit would wait for base clusterings in other threads."""
-    _ignore_signals()
+    is_main = threading.current_thread() is threading.main_thread()
+    if is_main:
+        for number in (signal.SIGINT, *SIGNALS):  # nothing interrupts the clean-up
+            signal.signal(number, signal.SIG_IGN)
     if "ensemblage.labels.disk" in sys.modules:
         from ensemblage.labels.disk import remove_all_scratch
 
@@ -163,7 +160,7 @@ def _leave(message: str, received: Sequence[int]) -> NoReturn:
     with suppress(OSError):
         sys.stdout.flush()
     number = received[-1] if received else signal.SIGINT
-    if threading.current_thread() is threading.main_thread():
+    if is_main:
         signal.signal(number, signal.SIG_DFL)
         signal.raise_signal(number)
     sys.exit(128 + number)
@@ -206,23 +203,12 @@ def _signals_as_interrupts() -> Iterator[list[int]]:
             signal.signal(number, signal.SIG_DFL)
 
 
-def _ignore_signals() -> None:
-    """Nothing interrupts the clean-up."""
-    if threading.current_thread() is threading.main_thread():
-        for number in (signal.SIGINT, *SIGNALS):
-            signal.signal(number, signal.SIG_IGN)
-
-
-def _open_closed_streams() -> None:
-    """What a shell has closed (2>&-) swallows what is written: else the next file that is opened would get it."""
+def _prepare_streams() -> None:
+    """What a shell has closed (2>&-) swallows what is written; a console that has no ≤ shows a question mark."""
     for number, name in enumerate(("stdin", "stdout", "stderr")):
-        if getattr(sys, name) is None:
+        if getattr(sys, name) is None:  # else the next file that is opened would get what is written
             mode = "w" if number else "r"
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
-
-
-def _accept_any_console() -> None:
-    """A console that has no ≤ shows a question mark."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")

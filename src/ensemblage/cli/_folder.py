@@ -210,7 +210,15 @@ def _difference(record: Mapping[str, Any], identity: Mapping[str, Any], changed:
 def open_finished_folder(path: Path, overwrite: bool) -> Iterator[Folder]:
     """Open a folder that a run has finished for one command alone, to make its page again."""
     with _lock_folder(path):
-        yield _open_finished(path, overwrite)
+        summary = read_finished_summary(path)
+        identity = summary.pop("run")
+        hashes = identity.pop("files", {})
+        page = path / REPORT
+        if page.exists() and file_hash(page) != hashes.get(REPORT) and not overwrite:
+            raise ValueError(
+                f"{NOTHING_UNASKED} {page} is not what the run wrote. Add --overwrite, or name a page with -o."
+            )
+        yield Folder(path, identity, summary, hashes)
 
 
 def read_finished_summary(path: Path) -> dict[str, Any]:
@@ -243,18 +251,6 @@ def check_finished_files(path: Path, *names: str) -> dict[str, Any]:
                 f"{path} must have the {name} that the run wrote. It has {got}. Do the run again with --overwrite."
             )
     return record
-
-
-def _open_finished(path: Path, overwrite: bool) -> Folder:
-    summary = read_finished_summary(path)
-    identity = summary.pop("run")
-    hashes = identity.pop("files", {})
-    page = path / REPORT
-    if page.exists() and file_hash(page) != hashes.get(REPORT) and not overwrite:
-        raise ValueError(
-            f"{NOTHING_UNASKED} {page} is not what the run wrote. Add --overwrite, or name a page with -o."
-        )
-    return Folder(path, identity, summary, hashes)
 
 
 def read_summary(path: Path) -> dict[str, Any]:

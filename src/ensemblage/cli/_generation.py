@@ -205,7 +205,10 @@ class Generation:
 
     def source(self, source: Source) -> Source:
         """What is read: distances do without missing values, which are filled for pictures alone."""
-        return source.of_distances() if self.generator == GOWER else source
+        if self.generator != GOWER:
+            return source
+        options = {**source.options, "impute": source.options["impute"] or "median"}
+        return replace(source, options=options, by_distance=True)
 
     def check_features(self, features: Features, with_range: bool, name: str) -> None:
         """What can be said before the work begins."""

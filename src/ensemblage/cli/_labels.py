@@ -129,7 +129,7 @@ def write_annotated(source: Source, folder: Path, overwrite: bool) -> Path:
     table, rows = source.table(content), source.features(content).rows
     found = _label_columns(folder / LABELS, len(table), rows, set(table.names))
     form = table_format(source.path)
-    text = ".tsv" if table.delimiter == TAB else ".csv"
+    text = ".tsv" if table.delimiter == "\t" else ".csv"
     path = folder / f"annotated{text if form is TEXT else source.path.suffix.lower()}"
     write = {"workbook": _workbook_content, "typed": _typed_content}.get(form.cells, _text_content)
     made = write(table, found, content, source)
@@ -153,9 +153,6 @@ def write_cells(source: Source, folder: Path, path: Path, overwrite: bool) -> Pa
         raise ValueError(f"{NOTHING_UNASKED} {path} exists. Move it away, or add --overwrite.")
     write_copy(source.path, path, columns, source.key, notes_of(model))
     return path
-
-
-TAB = "\t"
 
 
 def _label_columns(path: Path, n: int, rows: Any, taken: set[str]) -> dict[str, list[Any]]:
@@ -217,7 +214,9 @@ def _typed_content(table: Table, found: Found, content: bytes, source: Source) -
 def _workbook_content(table: Table, found: Found, content: bytes, source: Source) -> bytes:
     """The workbook as it is, with the columns at the right of the sheet that was read."""
     book = _openpyxl().load_workbook(io.BytesIO(content))
-    sheet = book[source.reading["sheet"]] if source.reading.get("sheet") else _first_with_cells(book)
+    with_cells = (sheet for sheet in book.worksheets if sheet.max_row > 1 or sheet.cell(1, 1).value is not None)
+    named = source.reading.get("sheet")
+    sheet = book[named] if named else next(with_cells, book.worksheets[0])
     places = table.places()
     right = sheet.max_column
     has_header = min(places) > 1
@@ -229,10 +228,6 @@ def _workbook_content(table: Table, found: Found, content: bytes, source: Source
     file = io.BytesIO()
     book.save(file)
     return file.getvalue()
-
-
-def _first_with_cells(book: Any) -> Any:
-    return next((s for s in book.worksheets if s.max_row > 1 or s.cell(1, 1).value is not None), book.worksheets[0])
 
 
 def _openpyxl() -> Any:

@@ -115,15 +115,12 @@ def show_methods() -> None:
     click.echo("\nClass, memory, paper and parameters of one: ensemblage methods NAME")
 
 
-def _call(name: str, parameters: Mapping[str, Any]) -> str:
-    return f"{name}({', '.join(f'{key}={value!r}' for key, value in parameters.items())})"
-
-
 def show_method(name: str) -> None:
     """One method: what it costs, and its parameters with their defaults."""
     estimator = make_consensus(name)
     method, constraints = METHODS[name], parameter_constraints(type(estimator))
-    click.echo(f"{name}: {_call(method.estimator.__name__, method.parameters)}")
+    given = ", ".join(f"{key}={value!r}" for key, value in method.parameters.items())
+    click.echo(f"{name}: {method.estimator.__name__}({given})")
     if method.aliases:
         click.echo(f"names: {', '.join((METHODS.aliases.get(name, name), *method.aliases))}")
     click.echo(f"when: {method.when}")

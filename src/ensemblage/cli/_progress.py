@@ -72,11 +72,7 @@ def progress_bar(
     """
     if not sys.stderr.isatty():
         tell(f"{label}: {length if line is None else line} ...")
-        yield RemainingTime(label) if are_alike else _say_nothing
+        yield RemainingTime(label) if are_alike else lambda done, total: None
         return
     with click.progressbar(length=length, label=label, file=sys.stderr, show_pos=True) as bar:
         yield lambda done, total: bar.update(length * done // total - bar.pos)
-
-
-def _say_nothing(done: int, total: int) -> None:
-    """Called with what is done of all that is to do."""

@@ -53,11 +53,15 @@ def rank_members(
     else:
         members = source.several_members(source.read())
     tell_notes(path.name, members.notes)
+    rankers = {name: make_ranker(name) for name in criteria}
+    for ranker in rankers.values():
+        chosen = {"n_jobs": n_jobs, "random_state": 0}
+        ranker.set_params(**{key: value for key, value in chosen.items() if key in ranker.get_params()})
     comparison = compare(
         members.ensemble,
         None if features is None else _features(features, members, source, scaling),
         members.truth,
-        {name: _make_seeded_ranker(name, n_jobs) for name in criteria},
+        rankers,
         **pair_files.pairs(members.ids, path.name),
     )
     header, rows = ranking_rows(comparison, criteria)
@@ -75,12 +79,6 @@ def _check_criteria(criteria: Sequence[str], features: Path | None) -> None:
             raise ValueError(f"--by {name} must have the features of the objects. Got none. Add --features FILE.")
     if len(set(criteria)) < len(criteria):
         raise ValueError(f"--by must name each criterion once. Got {','.join(criteria)}. Leave the repetition out.")
-
-
-def _make_seeded_ranker(name: str, n_jobs: int) -> Any:
-    ranker = make_ranker(name)
-    chosen = {"n_jobs": n_jobs, "random_state": 0}
-    return ranker.set_params(**{key: value for key, value in chosen.items() if key in ranker.get_params()})
 
 
 def ranking_rows(comparison: Comparison, criteria: Sequence[str]) -> tuple[list[str], list[list[str]]]:

@@ -225,16 +225,12 @@ def repeated_command(inputs: Mapping[str, Path]) -> str | None:
         if name in inputs:
             words.append(str(inputs[name]))
         elif isinstance(parameter, click.Option) and name in given and name not in NOT_REPEATED:
-            words += _option_words(parameter, given[name])
+            values = given[name] if parameter.multiple else [given[name]]
+            if parameter.is_flag:
+                words.append((parameter.opts if given[name] else parameter.secondary_opts)[0])
+            else:
+                words += [word for value in values for word in (parameter.opts[0], str(value))]
     return shlex.join([*words, "-o", "out"])
-
-
-def _option_words(option: click.Option, value: Any) -> list[str]:
-    """An option with its value, as it is typed."""
-    if option.is_flag:
-        return [(option.opts if value else option.secondary_opts)[0]]
-    values = value if option.multiple else [value]
-    return [word for entry in values for word in (option.opts[0], str(entry))]
 
 
 TESTED = ("other", "test", "difference", "p_value", "p_adjusted")

@@ -290,7 +290,8 @@ def _decide(request: RunRequest, features: Features) -> Decisions:
     check_n_clusters(request.most, features.X, "-k", name)
     plan = plan_of(features.X, preprocessor, request.wishes())
     generation = request.generation.of_plan(plan)
-    _check_data(request, features, generation)
+    generation.check_features(features, request.k_range is not None, name)
+    check_align(request.options.old, features.ids)
     pairs = request.options.pairs(features.ids, name)
     _check_repeats(request, features, plan, generation)
     if request.merges and not features.X.shape[1]:
@@ -298,17 +299,14 @@ def _decide(request: RunRequest, features: Features) -> Decisions:
     features = generation.tell_features(features, name)
     preprocessor.notes_ = (*map(str, (alert.text for alert in features.alerts)), *features.notes)
     consensus = replace(request.consensus, method=plan.combiner.value)
-    consensus = _checked(consensus, plan, bool(features.members and features.n_columns))
+    if features.members and features.n_columns:
+        set_weights(consensus.estimator(), [1, 2])  # refuses what takes no weights
+    if plan.n_clusters.value is None:
+        consensus = replace(consensus, looks_for_k=False)
+        consensus.check()
     if consensus.chosen:
         plan = with_consensus(plan, make_consensus(consensus.method, **consensus.chosen))
     return Decisions(features, preprocessor, pairs, plan, generation, consensus)
-
-
-def _check_data(request: RunRequest, features: Features, generation: Generation) -> None:
-    """Refuse before the work begins what these features cannot have."""
-    name = request.source.path.name
-    generation.check_features(features, request.k_range is not None, name)
-    check_align(request.options.old, features.ids)
 
 
 def _check_repeats(request: RunRequest, features: Features, plan: Plan, generation: Generation) -> None:
@@ -321,17 +319,6 @@ def _check_repeats(request: RunRequest, features: Features, plan: Plan, generati
         )
     if request.options.without_columns and len(places_of_columns(features)) < 2:
         raise ValueError("--without-columns needs at least two columns of features. Got one. Leave it out.")
-
-
-def _checked(consensus: Consensus, plan: Plan, has_weights: bool) -> Consensus:
-    """The consensus as the plan has it, refused where it cannot do that."""
-    if has_weights:
-        set_weights(consensus.estimator(), [1, 2])
-    if plan.n_clusters.value is not None:
-        return consensus
-    by_own_rule = replace(consensus, looks_for_k=False)
-    by_own_rule.check()
-    return by_own_rule
 
 
 class FolderStore(Store):
@@ -367,8 +354,6 @@ PART = "part of "
 """What the columns of the first part are called begins so: those of new objects, as counted, are none of them."""
 COUNTED = ("number", "constant")
 """Roles of columns that may be counts."""
-NOTE = "each count was split into two independent parts: clusters are made of the logarithms of the first, {}"
-TESTED, DEPTH = "markers are tested on the second", "both divided by the sums of their objects"
 
 
 @dataclass(frozen=True)
@@ -415,7 +400,12 @@ class Thinning:
         if self.by_depth:
             first, second = _of_equal_depth(first), _of_equal_depth(second)
         made = dict(zip([c.name for c in columns], np.log1p(first).T, strict=True))
-        note = NOTE.format(f"{TESTED}, {DEPTH}" if self.by_depth else TESTED)
+        note = (
+            "each count was split into two independent parts: clusters are made of the logarithms of the first, "
+            "markers are tested on the second"
+        )
+        if self.by_depth:
+            note += ", both divided by the sums of their objects"
         thinned = replace(
             table,
             columns=[_part(c.name, made[c.name]) if c.name in made else c for c in table.columns],

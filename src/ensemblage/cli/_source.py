@@ -151,11 +151,6 @@ class Source:
         """What describes the clusters where it is not what was clustered."""
         return None
 
-    def of_distances(self) -> Source:
-        """What is read where distances are clustered: missing values are filled for pictures, by the median."""
-        options = {**self.options, "impute": self.options["impute"] or "median"}
-        return replace(self, options=options, by_distance=True)
-
     def told_features(self) -> Features:
         """The features of the file as it is; what is to say of them is said."""
         features = self.features(self.read())
@@ -333,8 +328,10 @@ class PairFiles:
 
     def descriptions(self, pairs: Mapping[str, NDArray[np.int64]]) -> dict[str, str]:
         """What the page says of them."""
-        return {f"pairs of {option_name(n)}": f"{plural(len(pairs[n]), 'pair')} of {p.name}" for n, p in
-                self.paths.items()}  # fmt: skip
+        return {
+            f"pairs of {option_name(name)}": f"{plural(len(pairs[name]), 'pair')} of {path.name}"
+            for name, path in self.paths.items()
+        }
 
 
 @contextmanager

@@ -247,7 +247,7 @@ def thresholded_matrices(
     >>> after.images[0].get_array().tolist()
     [[1.0, 0.0], [0.0, 1.0]]
     """
-    left, right = _pair_of_axes() if axes is None else _check_pair(axes)
+    left, right = _two_axes(axes)
     shares = check_numbers(matrix, "matrix of thresholded_matrices", ("r", "r"), least=1)
     check_number(association_threshold, "association_threshold of thresholded_matrices", least=0)
     strong = np.where((shares <= association_threshold) & ~np.eye(len(shares), dtype=bool), 0.0, shares)
@@ -258,7 +258,13 @@ def thresholded_matrices(
     return left, right
 
 
-def _check_pair(axes: Any) -> tuple[Axes, Axes]:
+def _two_axes(axes: Any) -> tuple[Axes, Axes]:
+    """Those that were given, if they are two; of a new figure where there are none."""
+    if axes is None:
+        from matplotlib.figure import Figure
+
+        left, right = Figure(figsize=(9.6, 4.1), layout="constrained").subplots(1, 2)
+        return left, right
     try:
         left, right = axes
     except (TypeError, ValueError):
@@ -267,13 +273,6 @@ def _check_pair(axes: Any) -> tuple[Axes, Axes]:
             "Give what plt.subplots(1, 2) returns as its second value."
         ) from None
     return axes_or_new(left), axes_or_new(right)
-
-
-def _pair_of_axes() -> tuple[Axes, Axes]:
-    from matplotlib.figure import Figure
-
-    left, right = Figure(figsize=(9.6, 4.1), layout="constrained").subplots(1, 2)
-    return left, right
 
 
 # -- associations of pairs, and thresholds -----------------------------------------------------------------------------

@@ -152,8 +152,14 @@ def ranking_scores(
     ax = axes_or_new(ax, 4.8, max(2.4, 1.0 + 0.22 * len(order)) if named else 3.6)
     if named:
         labels = [names[i] if names is not None else i for i in order.tolist()]
-        _draw_named(ax, values[order], spread, labels)
-        ax.set_xlabel(label)
+        positions = list(range(len(order)))
+        if spread.any():
+            ax.hlines(positions, values[order] - spread, values[order] + spread, color=PALETTE[0], linewidth=1)
+        ax.plot(values[order], positions, "o", color=PALETTE[0], markersize=5)
+        label_ticks(ax, "y", positions, labels)
+        ax.set(xlabel=label, ylim=(len(order) - 0.5, -0.5))
+        ax.grid(axis="y", color="0.9")
+        ax.tick_params(axis="y", length=0)
     else:
         ranks = np.arange(1, len(order) + 1)
         if spread.any():
@@ -163,14 +169,3 @@ def ranking_scores(
         ax.grid(axis="y", color="0.9")
     ax.set_axisbelow(True)
     return remove_frame(ax)
-
-
-def _draw_named(ax: Axes, scores: NDArray[np.float64], spread: NDArray[np.float64], names: Sequence[object]) -> None:
-    positions = list(range(len(names)))
-    if spread.any():
-        ax.hlines(positions, scores - spread, scores + spread, color=PALETTE[0], linewidth=1)
-    ax.plot(scores, positions, "o", color=PALETTE[0], markersize=5)
-    label_ticks(ax, "y", positions, names)
-    ax.set_ylim(len(names) - 0.5, -0.5)
-    ax.grid(axis="y", color="0.9")
-    ax.tick_params(axis="y", length=0)

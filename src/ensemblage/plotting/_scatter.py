@@ -78,16 +78,12 @@ def scatter(
     ax.scatter(
         xy[:, 0], xy[:, 1], s=size, c=np.column_stack([cluster_colors(labels), opacity]), linewidths=0, rasterized=True
     )
-    _name_clusters(ax, xy, labels)
-    _explain(ax, None if confidence is None else top, bool((labels < 0).any()))
-    return remove_frame(ax)
-
-
-def _name_clusters(ax: Axes, xy: NDArray[np.float64], labels: NDArray[np.int64]) -> None:
     for cluster, i in name_places(xy, labels):
         x, y = xy[i].tolist()
         box = {"boxstyle": "round,pad=0.2", "facecolor": "white", "edgecolor": cluster_colors(cluster), "alpha": 0.85}
         ax.text(x, y, str(cluster), ha="center", va="center", fontsize="small", bbox=box)
+    _explain(ax, None if confidence is None else top, bool((labels < 0).any()))
+    return remove_frame(ax)
 
 
 def name_places(xy: NDArray[np.float64], labels: NDArray[np.int64]) -> list[tuple[int, int]]:
@@ -268,7 +264,10 @@ def item_consensus_bars(
     for c, color in enumerate(cluster_colors(np.arange(shares.shape[1]))):
         ax.bar(np.arange(len(order)), shares[order, c], bottom=below, width=1.0, color=color)
         below += shares[order, c]
-    _name_runs(ax, labels[order].tolist())
+    # Every run of a cluster is named in its middle; lines are between them.
+    numbers, starts, counts = np.unique(labels[order], return_index=True, return_counts=True)
+    ax.vlines(starts[1:] - 0.5, 0, 1, color="black", linewidth=0.6, transform=ax.get_xaxis_transform())
+    label_ticks(ax, "x", (starts + (counts - 1) / 2).tolist(), numbers.tolist(), most=20)
     return remove_frame(
         ax, xlabel="objects, ordered by cluster", ylabel="consensus with each cluster", xlim=(-0.5, len(order) - 0.5)
     )
@@ -286,10 +285,3 @@ def _check_shares(
             "Number them from 0."
         )
     return rows, labels, rows[np.arange(len(rows)), np.maximum(labels, 0)]
-
-
-def _name_runs(ax: Axes, labels: Sequence[int]) -> None:
-    """Name every run of a cluster in its middle, and draw lines between them."""
-    numbers, starts, counts = np.unique(labels, return_index=True, return_counts=True)
-    ax.vlines(starts[1:] - 0.5, 0, 1, color="black", linewidth=0.6, transform=ax.get_xaxis_transform())
-    label_ticks(ax, "x", (starts + (counts - 1) / 2).tolist(), numbers.tolist(), most=20)

@@ -133,15 +133,12 @@ def _quantiles(
     low = np.floor(exact + 1e-9).astype(np.intp)
     fraction = np.clip(exact - low, 0, 1)
     high = np.minimum(low + 1, counts[..., None] - 1)
-    below, above = (_values(ordered, place_of(np.maximum(r, 0))) for r in (low, high))
+    m, n = ordered.shape
+    places = (np.clip(place_of(np.maximum(r, 0)), 0, n - 1) for r in (low, high))
+    below, above = (np.take_along_axis(ordered, at.reshape(m, -1), axis=1).reshape(at.shape) for at in places)
     with np.errstate(invalid="ignore", over="ignore"):
         found = np.where((below == above) | (fraction == 0), below, below + (above - below) * fraction)
     return np.where(counts[..., None] > 0, found, np.nan)
-
-
-def _values(ordered: NDArray[np.float64], places: NDArray[np.intp]) -> NDArray[np.float64]:
-    m, n = ordered.shape
-    return np.take_along_axis(ordered, np.clip(places, 0, n - 1).reshape(m, -1), axis=1).reshape(places.shape)
 
 
 def _moments(

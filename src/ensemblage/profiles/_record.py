@@ -290,19 +290,14 @@ def same_as_sentence(profile: Profile) -> str:
     """That the clusters are one column again, or nearly, "" if they are not."""
     labels = [cluster.cluster for cluster in profile.clusters]
     names = [one_line(name, NAMED) for name in profile.same_as]
+    if not names and profile.nearly_same_as:
+        name, index = max(profile.nearly_same_as.items(), key=lambda item: item[1])
+        return f"The clusters nearly repeat the values of “{one_line(name, NAMED)}” (adjusted Rand index {index:.2f})."
     if not names:
-        return _nearly_sentence(profile.nearly_same_as)
+        return ""
     in_a_row = all(isinstance(label, int) for label in labels) and labels == list(range(labels[0], labels[-1] + 1))
     clusters = f"{labels[0]}–{labels[-1]}" if in_a_row and len(labels) > 2 else _some([str(label) for label in labels])
     return f"Clusters {clusters} are the same as the values of {_some([f'“{name}”' for name in names])}."
-
-
-def _nearly_sentence(found: Mapping[str, float]) -> str:
-    """Which column the clusters nearly repeat: the one that they are most like."""
-    if not found:
-        return ""
-    name, index = max(found.items(), key=lambda item: item[1])
-    return f"The clusters nearly repeat the values of “{one_line(name, NAMED)}” (adjusted Rand index {index:.2f})."
 
 
 def _some(names: Sequence[str]) -> str:

@@ -96,17 +96,14 @@ def headline(summary: Summary) -> str:
     if is_without_structure(summary):
         found = "No clear clusters" if rated_numbers(summary) else "No clear structure"
         return "; ".join(filter(None, [f"{found} in {objects}", merging]))
-    how = _HOW_LIKELY.get(_evidence_of_number(summary) or "", "")
-    found = f"{how}{plural(len(summary['clusters']), 'cluster')} in {objects}"
-    return "; ".join(filter(None, [found, _doubt_of_number(summary), merging]))
-
-
-def _evidence_of_number(summary: Summary) -> str | None:
-    """How clear the number of clusters of the answer is; None where it was not looked for, or another one was found."""
     tested, rated, k = summary.get("number"), rated_numbers(summary), len(summary["clusters"])
-    if tested:
-        return str(tested["evidence"]) if tested["best"] == k else None
-    return evidence_of(rated) if rated and rated["n_clusters"] == k else None
+    evidence = ""  # where no number was looked for, or another one was found
+    if tested and tested["best"] == k:
+        evidence = tested["evidence"]
+    elif not tested and rated and rated["n_clusters"] == k:
+        evidence = evidence_of(rated)
+    found = f"{_HOW_LIKELY.get(evidence, '')}{plural(k, 'cluster')} in {objects}"
+    return "; ".join(filter(None, [found, _doubt_of_number(summary), merging]))
 
 
 def _doubt_of_number(summary: Summary) -> str:
@@ -122,7 +119,8 @@ def _doubt_of_number(summary: Summary) -> str:
         n = sum(vote == k for vote in tested["votes"].values())
         return f"{_VOTES[n]} criteria" if n in _VOTES else ""
     if rated and rated["n_clusters"] == k:
-        evidence, lost = evidence_of(rated), _lost_clusters(summary)
+        evidence, again = evidence_of(rated), summary.get("found_again")
+        lost = sum(row["verdict"] in _LEVEL_OF_CLUSTER for row in again["table"]) if again else 0
         if evidence == "clear" and lost:
             return f"{lost} of them {'was' if lost == 1 else 'were'} not reproduced"
         return f"the next best number, {second_number(rated)}, {_RATED[evidence]}"
@@ -132,23 +130,10 @@ def _doubt_of_number(summary: Summary) -> str:
     return "the number was given" if str(asked) == str(k) else "structure was not tested"
 
 
-def _lost_clusters(summary: Summary) -> int:
-    """How many clusters repeats of the analysis did not reproduce."""
-    again = summary.get("found_again")
-    return sum(row["verdict"] in _LEVEL_OF_CLUSTER for row in again["table"]) if again else 0
-
-
 def has_stories(summary: Summary) -> bool:
     """Whether the partitions tell several stories, and not only one in finer and coarser clusters."""
     table = (summary.get("modes") or {}).get("table", [])
     return len(table) > 1 and not all(row["nested"] for row in table[1:])
-
-
-def stories_sentence(summary: Summary) -> str | None:
-    """The sentence that the answer is a compromise of several stories, with the section that shows them."""
-    if not has_stories(summary):
-        return None
-    return f"{summary['modes']['sentence']} The answer is a compromise: see “Do they tell one story?” below."
 
 
 def is_without_structure(summary: Summary) -> bool:
@@ -172,18 +157,14 @@ def facts(summary: Summary) -> list[tuple[str, str]]:
     if data["n_features"]:
         found.append(("features", f"{data['n_features']:,}"))
     clusters = "clusters, if any" if is_without_structure(summary) else "clusters"
-    found += [(clusters, f"{len(summary['clusters']):,}"), *_shares_of_verdicts(summary)]
-    return [*found, ("ARI with known classes", number(truth["ari"]["consensus"], 2))] if truth else found
-
-
-def _shares_of_verdicts(summary: Summary) -> list[tuple[str, str]]:
+    found.append((clusters, f"{len(summary['clusters']):,}"))
     words = verdict_totals(summary)
     if words is None:
-        return [("mean cohesion", number(summary["consensus"]["mean_confidence"], 2))]
-    if len(summary["clusters"]) == 1:  # each object is in it, whatever the data are like
-        return []
-    total = max(1, sum(words.values()))
-    return [(f"{word} objects", percent(words[word] / total)) for word in ("core", "undecided")]
+        found.append(("mean cohesion", number(summary["consensus"]["mean_confidence"], 2)))
+    elif len(summary["clusters"]) > 1:  # each object is in a single one, whatever the data are like
+        total = max(1, sum(words.values()))
+        found += [(f"{word} objects", percent(words[word] / total)) for word in ("core", "undecided")]
+    return [*found, ("ARI with known classes", number(truth["ari"]["consensus"], 2))] if truth else found
 
 
 def verdict_totals(summary: Summary) -> dict[str, int] | None:
@@ -199,19 +180,17 @@ def answer_section(summary: Summary) -> Section:
     sentences = [doubt] if doubt else []
     sentences.append(" ".join([_result_sentence(summary), *_certainty_sentences(summary)]))
     sentences += [chosen["sentence"]] if chosen else []
-    sentences += [_merging_sentence(summary)] if summary.get("merged") else []
+    if merged := summary.get("merged"):
+        which = " The page describes the clusters before that." if merging_clause(summary) else ""
+        sentences.append(f"{merged['sentence']}{which}")
     more = [_members_sentence(summary), *_confidence_sentences(summary)]
     terms = [*(() if verdict_totals(summary) is None else TERMS), *[RATING] * bool(chosen)]
-    sentences += [stories] if (stories := stories_sentence(summary)) else []
+    if has_stories(summary):
+        where = "The answer is a compromise: see “Do they tell one story?” below."
+        sentences.append(f"{summary['modes']['sentence']} {where}")
     sentences += [same] if (same := (summary.get("profile") or {}).get("same_as")) else []
     sentences += [alone] if (alone := alone_sentence(summary)) else []
     return Section("The answer", sentences, more=more, terms=terms, name="answer")
-
-
-def _merging_sentence(summary: Summary) -> str:
-    """What merging leaves of the clusters, and of which of them the page is."""
-    sentence: str = summary["merged"]["sentence"]
-    return f"{sentence} The page describes the clusters before that." if merging_clause(summary) else sentence
 
 
 def _result_sentence(summary: Summary) -> str:
@@ -301,10 +280,16 @@ def _level(summary: Summary, words: Mapping[str, int]) -> tuple[int, bool]:
 
 
 def _structure_doubts(summary: Summary) -> Iterator[str]:
-    """What the test for structure and the criteria leave open."""
+    """What the ratings of the numbers of clusters leave open; else the test for structure and the criteria."""
     tested, rated = summary.get("number"), rated_numbers(summary)
     if rated:
-        yield from _rating_doubts(rated)
+        evidence = evidence_of(rated)
+        if evidence == "none":
+            yield "; but synthetic sets without clusters are rated as high"
+        elif evidence == "ambiguous":
+            yield f"; {plural(second_number(rated), 'cluster')} are rated about as high"
+        elif evidence == "likely":
+            yield f"; {plural(second_number(rated), 'cluster')} are rated a little less"
     elif not tested:
         yield "; whether there is structure at all was not tested"
     elif tested["evidence"] == "none":
@@ -315,17 +300,6 @@ def _structure_doubts(summary: Summary) -> Iterator[str]:
         yield "; the criteria disagree on the number of clusters"
     elif tested["evidence"] == "likely":
         yield "; three of five criteria name this number"
-
-
-def _rating_doubts(rated: Mapping[str, Any]) -> Iterator[str]:
-    """What the ratings of the numbers of clusters leave open."""
-    evidence = evidence_of(rated)
-    if evidence == "none":
-        yield "; but synthetic sets without clusters are rated as high"
-    elif evidence == "ambiguous":
-        yield f"; {plural(second_number(rated), 'cluster')} are rated about as high"
-    elif evidence == "likely":
-        yield f"; {plural(second_number(rated), 'cluster')} are rated a little less"
 
 
 def _recovery_clause(summary: Summary) -> Iterator[str]:
@@ -408,9 +382,11 @@ def confidence_picture(summary: Summary) -> Picture:
             "its cluster, averaged over those members. The version of ensemblage that made this analysis defined it so."
         )
     if boxes:
+        cluster, median = boxes[0]["cluster"], boxes[0]["q50"]
+        above = "" if is_full(median) else " or above"
         sentences.append(
             "A box holds the middle half of a cluster’s objects, its thick line is the median, the thin line reaches "
-            f"from the 5% to the 95% point: half of cluster {boxes[0]['cluster']} is at {_at_least(boxes[0]['q50'])}."
+            f"from the 5% to the 95% point: half of cluster {cluster} is at {number(median, 2)}{above}."
         )
     if any(q["values"] for q in quantiles):
         sentences.append("Clusters of a few objects are drawn object by object.")
@@ -440,11 +416,6 @@ def _confidence_figure(quantiles: Sequence[dict[str, Any]], has_verdicts: bool) 
     return ax.figure
 
 
-def _at_least(certainty: float) -> str:
-    text = number(certainty, 2)
-    return text if is_full(certainty) else f"{text} or above"
-
-
 def _clusters(summary: Summary) -> Table:
     words = () if verdict_totals(summary) is None else tuple(word.capitalize() for word in VERDICTS)
     columns = ["Cluster", "Objects", "Share", *words, "Mean certainty", "90% of objects", "Closest cluster"]
@@ -454,21 +425,20 @@ def _clusters(summary: Summary) -> Table:
         notes.append("Closest: the share of the clusterings that join an object of one with an object of the other.")
     if left := summary["consensus"]["n_unlabelled"]:
         notes.append(f"{left:,} unlabelled.")
-    largest = max(c["size"] for c in clusters)
-    rows = [_cluster_row(c, largest) for c in clusters[:_MOST_TABLED]]
+    largest, rows = max(c["size"] for c in clusters), list[list[Cell]]()
+    for cluster in clusters[:_MOST_TABLED]:
+        confidence, nearest = cluster["confidence"], cluster["nearest"]
+        low, high = (number(confidence[q], 2) for q in ("q5", "q95"))
+        color = PALETTE[cluster["cluster"] % len(PALETTE)]
+        rows.append(
+            [
+                cluster_cell(cluster["cluster"]),
+                BarCell(f"{cluster['size']:,}", color, cluster["size"] / largest),
+                percent(cluster["share"]),
+                *(f"{counts:,}" for counts in cluster.get("verdicts", {}).values()),
+                number(confidence["mean"], 2),
+                "–" if confidence["q5"] is None else f"{low} to {high}",
+                "–" if nearest is None else f"{nearest['cluster']} ({percent(nearest['share'])})",
+            ]
+        )
     return Table("", columns, rows, " ".join(notes), wide=True)
-
-
-def _cluster_row(cluster: Mapping[str, Any], largest: int) -> list[Cell]:
-    confidence, nearest = cluster["confidence"], cluster["nearest"]
-    spread = "–" if confidence["q5"] is None else f"{number(confidence['q5'], 2)} to {number(confidence['q95'], 2)}"
-    color = PALETTE[cluster["cluster"] % len(PALETTE)]
-    return [
-        cluster_cell(cluster["cluster"]),
-        BarCell(f"{cluster['size']:,}", color, cluster["size"] / largest),
-        percent(cluster["share"]),
-        *(f"{counts:,}" for counts in cluster.get("verdicts", {}).values()),
-        number(confidence["mean"], 2),
-        spread,
-        "–" if nearest is None else f"{nearest['cluster']} ({percent(nearest['share'])})",
-    ]

@@ -124,20 +124,17 @@ def _palette(colors: Sequence[str]) -> list[str]:
     return ["#" + "".join(f"{round(part):02x}" for part in row) for row in mixed.tolist()]
 
 
-def _image(values: NDArray[np.float64], colors: Sequence[str]) -> str:
-    """An indexed PNG as a data URL: a pixel per entry, from 0 to 1, NaN grey."""
+def _picture_of(values: NDArray[np.float64], colors: Sequence[str], x: float, y: float, w: float, h: float) -> Markup:
+    """An indexed PNG at a place of a figure: a pixel per entry of ``values``, from 0 to 1, NaN grey."""
     shades = [*_palette(colors), "#cccccc"]
     index = np.rint(np.clip(np.nan_to_num(values), 0, 1) * (_SHADES - 1)).astype(np.uint8)
     index[np.isnan(values)] = _SHADES
     image = Image.frombytes("P", index.shape[::-1], index.tobytes())
     image.putpalette(bytes(int(shade[i : i + 2], 16) for shade in shades for i in (1, 3, 5)))
     image.save(content := BytesIO(), "PNG")
-    return "data:image/png;base64," + base64.b64encode(content.getvalue()).decode()
-
-
-def _picture_of(values: NDArray[np.float64], colors: Sequence[str], x: float, y: float, w: float, h: float) -> Markup:
+    url = "data:image/png;base64," + base64.b64encode(content.getvalue()).decode()
     tag = '<image x="{}" y="{}" width="{}" height="{}" preserveAspectRatio="none" href="{}" '
-    return Markup(tag + 'style="image-rendering: pixelated"/>').format(x, y, w, h, _image(values, colors))
+    return Markup(tag + 'style="image-rendering: pixelated"/>').format(x, y, w, h, url)
 
 
 def _bar_of_colors(

@@ -243,13 +243,6 @@ def alone_sentence(summary: Summary) -> str:
     )
 
 
-def changing_columns(summary: Summary) -> list[str]:
-    """The columns without which the answer is another one, the most important first."""
-    found: Mapping[str, float | None] = summary.get("without_columns") or {}
-    known = {name: index for name, index in found.items() if index is not None and index < CHANGED}
-    return sorted(known, key=lambda name: known[name])
-
-
 def decided_section(summary: Summary) -> Section | None:
     """The columns by how much they separate the clusters."""
     found = _separation(summary)
@@ -287,7 +280,8 @@ def _sentences(summary: Summary) -> list[str]:
     sentences = [alone] if (alone := alone_sentence(summary)) else []
     if (without := summary.get("without_columns")) is None:
         return sentences
-    changing = [f"“{printable(name, _NAMED)}”" for name in changing_columns(summary)]
+    known = {name: index for name, index in without.items() if index is not None and index < CHANGED}
+    changing = [f"“{printable(name, _NAMED)}”" for name in sorted(known, key=lambda name: known[name])]
     if not changing:
         return [*sentences, f"None of the {len(without)} columns that were left out in turn changes the answer much."]
     more = f" and {len(changing) - 5} others" if len(changing) > 5 else ""

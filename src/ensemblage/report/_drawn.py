@@ -67,12 +67,6 @@ def color_of(cluster: Any, place: int) -> str:
     return PALETTE[(cluster if isinstance(cluster, int) else place) % len(PALETTE)]
 
 
-def _pale(color: str) -> str:
-    """A colour between it and white."""
-    parts = [int(color[i : i + 2], 16) for i in (1, 3, 5)]
-    return "#" + "".join(f"{round(0.45 * part + 0.55 * 255):02x}" for part in parts)
-
-
 def ink_on(color: str) -> str:
     """The text colour with more contrast on this colour (WCAG): the page's own, or white."""
 
@@ -180,15 +174,13 @@ def _boxes(panel: Mapping[str, Any], left: float) -> tuple[list[Markup], float]:
         step = -(-len(levels) // 4)
         ticks = [(float(j), levels[j]) for j in range(0, len(levels), step)]
     else:
-        write: Callable[[float], str] = date_text if panel.get("kind") == "date" else number_text
-        ticks = [(value, write(value)) for value in _ticks_of(low, high, panel.get("kind") == "date")]
+        are_dates = panel.get("kind") == "date"
+        write: Callable[[float], str] = date_text if are_dates else number_text
+        values = nice_ticks(low, high, 2 if are_dates else 3)  # the texts of dates are wide
+        if len(values) < 2 and not are_dates:
+            values = nice_ticks(low, high, 6)
+        ticks = [(value, write(value)) for value in values]
     return parts + list(_axis(ticks, place, left, bottom)), bottom + 22
-
-
-def _ticks_of(low: float, high: float, are_wide: bool) -> list[float]:
-    """Two to four round numbers below boxes, one or two where their texts are wide."""
-    ticks = nice_ticks(low, high, 2 if are_wide else 3)
-    return ticks if are_wide or len(ticks) > 1 else nice_ticks(low, high, 6)
 
 
 def box(
@@ -196,10 +188,12 @@ def box(
 ) -> list[Markup]:
     """A box of five quantiles in a row."""
     q5, q25, q50, q75, q95 = map(place, quantiles)
+    parts = [int(color[i : i + 2], 16) for i in (1, 3, 5)]
+    pale = "#" + "".join(f"{round(0.45 * part + 0.55 * 255):02x}" for part in parts)
     outline = f'stroke="{color}" stroke-width="1.2"'
     return [
         line(q5, y, q95, y, color, 1.5),
-        rect(q25, y - half, q75 - q25, 2 * half, _pale(color), outline),
+        rect(q25, y - half, q75 - q25, 2 * half, pale, outline),
         line(q50, y - half - 1, q50, y + half + 1, "#000000", 2),
     ]
 

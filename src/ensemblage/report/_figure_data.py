@@ -299,13 +299,10 @@ def _compared(chosen: str, shares: dict[str, float]) -> str:
 
 def may_try_umap(n: int, m: int) -> bool:
     """Whether UMAP is tried of n objects with m features, unless another projection shows their clusters."""
-    return n >= _LEAST_FOR_UMAP and m > 2 and _has_umap()
-
-
-def _has_umap() -> bool:
-    """Whether umap-learn is installed; a mere folder of that name beside the user's files is no package."""
+    if n < _LEAST_FOR_UMAP or m <= 2:
+        return False
     found = find_spec("umap")
-    return found is not None and found.origin is not None
+    return found is not None and found.origin is not None  # a mere folder of that name is no package
 
 
 def _umap(scores: NDArray[np.float64]) -> tuple[NDArray[np.float64], str]:

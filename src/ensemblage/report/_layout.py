@@ -208,7 +208,10 @@ def to_svg(ax: "Axes", name: str, ground: str = "none") -> Markup:
     """The ax's figure as an ``<svg>`` element whose ids start with ``name``; on no ground, as a page has its own."""
     buffer, figure = io.StringIO(), cast("Figure", ax.figure)
     with figure_style():
-        _lay_out(figure)
+        engine = figure.get_layout_engine()
+        if engine is not None:  # once: to save a figure that lays itself out would draw it twice
+            engine.execute(figure)
+            figure.set_layout_engine(None)
         figure.savefig(buffer, format="svg", dpi=144, facecolor=ground, metadata=NO_METADATA)
     text = buffer.getvalue()
     text = _PAGE_STYLE.sub("", text[text.index("<svg") :])
@@ -224,14 +227,6 @@ def figure_bytes(figure: "Figure", name: str) -> bytes:
     with figure_style():
         figure.savefig(buffer, format=name, facecolor="white", metadata=metadata)
     return buffer.getvalue()
-
-
-def _lay_out(figure: "Figure") -> None:
-    """Place the axes once: to save a figure that lays itself out would draw it twice."""
-    engine = figure.get_layout_engine()
-    if engine is not None:
-        engine.execute(figure)
-        figure.set_layout_engine(None)
 
 
 def _own_ids(tag: str, name: str, used: set[str]) -> str:
@@ -266,9 +261,11 @@ def render_page(
     """
     templates = _templates()
     style, script = (
-        _inline(templates.get_template(name).render().strip() + f"\n{own}")
+        f"{templates.get_template(name).render().strip()}\n{own}".strip()
         for name, own in zip(("style.css", "script.js"), more, strict=True)
     )
+    # A line at each end of what stands between the tags, as the policy's digest has it.
+    style, script = Markup(f"\n{style}\n"), Markup(f"\n{script}\n")
     return str(
         templates.get_template("report.html").render(
             title=title,
@@ -289,11 +286,6 @@ def _templates() -> Any:
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     return Environment(loader=PackageLoader("ensemblage.report"), autoescape=True, undefined=StrictUndefined)
-
-
-def _inline(text: str) -> Markup:
-    """What stands between the tags of a style or a script: a line at each end, as the policy's digest has it."""
-    return Markup(f"\n{text.strip()}\n")
 
 
 def _digest(text: str) -> str:

@@ -22,7 +22,7 @@ from ensemblage.consensus.evidence import Evidence, Lifetimes
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.metrics import align_labels, consensus_cdf, item_consensus
 from ensemblage.report._drawn import boxes_svg
-from ensemblage.report._layout import Cell, Picture, Section, Table, cluster_cell, number, picture, plural
+from ensemblage.report._layout import Cell, Picture, Section, Table, cluster_cell, hand_drawn, number, picture, plural
 from ensemblage.report._ranking import short_repr
 from ensemblage.stability import ClusterStability, MergedClusters
 from ensemblage.stability._records import p_text
@@ -215,18 +215,12 @@ def cluster_stability_section(summary: Summary) -> Section | None:
     kept = " with the same algorithms, weights and number of clusters" if summary.get("chosen") else ""
     sentence = (
         f"The whole analysis was repeated{kept} on {found['n']} {found['compared_with']} of the objects. The figure "
-        f"shows "
-        "the Jaccard similarity of each cluster with the one most like it. Above ¾ it is recovered, up to ½ "
-        "dissolved. A "
-        "stable cluster is reproduced; it need not be separate from the rest."
+        "shows the Jaccard similarity of each cluster with the one most like it. Above ¾ it is recovered, up to ½ "
+        "dissolved. A stable cluster is reproduced; it need not be separate from the rest."
     )
-    shown = Picture(
-        "Reproduced",
-        _jaccards_svg(found),
-        [sentence],
-        name="again",
-        figures={"again": partial(_jaccards_figure, found)},
-    )
+    jaccard, names = np.array(found["jaccard"], dtype=np.float64), [row["cluster"] for row in found["table"]]
+    draw = partial(plotting.cluster_jaccards, jaccard, names=names)
+    shown = hand_drawn("Reproduced", _jaccards_svg(found), "again", draw, sentence)
     return Section("Are the clusters reproduced?", [found["sentence"]], [shown], [table])
 
 
@@ -240,11 +234,6 @@ def _jaccards_svg(found: Mapping[str, Any]) -> Markup:
     return boxes_svg(rows, 0.0, 1.0, _OF_JACCARD, "Jaccard similarity")
 
 
-def _jaccards_figure(found: Mapping[str, Any]) -> Any:
-    jaccard, names = np.array(found["jaccard"], dtype=np.float64), [row["cluster"] for row in found["table"]]
-    return plotting.cluster_jaccards(jaccard, names=names).figure
-
-
 # -- Monti's consensus clustering --------------------------------------------------------------------------------------
 
 
@@ -256,26 +245,21 @@ def monti_summary(choice: MontiChoice | None, clusters: NDArray[Any]) -> dict[st
     """What the page shows of `choose_k_monti`; the objects' part only if the consensus has that number of clusters."""
     if choice is None:
         return None
-    alike = int(clusters.max(initial=-1)) + 1 == choice.best and len(choice.ensembles[choice.best]) == len(clusters)
-    return {
-        "best": choice.best,
-        "table": [row._asdict() for row in choice.table],
-        "cdfs": {str(k): _steps(*consensus_cdf(ensemble)) for k, ensemble in choice.ensembles.items()},
-        "items": _items(item_consensus(choice.ensembles[choice.best], clusters), clusters) if alike else None,
-    }
-
-
-def _steps(values: NDArray[np.float64], cdf: NDArray[np.float64]) -> list[list[float]]:
-    """A staircase of at most so many steps: of each step's values the last."""
-    places = np.unique(np.linspace(0, len(values) - 1, min(len(values), _MOST_STEPS)).round().astype(np.int64))
-    return [values[places].round(4).tolist(), cdf[places].round(4).tolist()]
-
-
-def _items(consensus: NDArray[np.float64], clusters: NDArray[Any]) -> dict[str, Any]:
-    known = np.flatnonzero((clusters >= 0) & np.isfinite(consensus).all(axis=1))
-    order = known[np.lexsort((-consensus[known, clusters[known]], clusters[known]))]
-    drawn = order[np.linspace(0, len(order) - 1, min(len(order), _MOST_ITEMS)).round().astype(np.int64)]
-    return {"percent": np.round(100 * consensus[drawn]).astype(int).tolist(), "clusters": clusters[drawn].tolist()}
+    cdfs = {}
+    for k, ensemble in choice.ensembles.items():
+        values, cdf = consensus_cdf(ensemble)
+        # A staircase of at most so many steps: of each step's values the last.
+        places = np.unique(np.linspace(0, len(values) - 1, min(len(values), _MOST_STEPS)).round().astype(np.int64))
+        cdfs[str(k)] = [values[places].round(4).tolist(), cdf[places].round(4).tolist()]
+    items, best = None, choice.ensembles[choice.best]
+    if int(clusters.max(initial=-1)) + 1 == choice.best and len(best) == len(clusters):
+        shares = item_consensus(best, clusters)
+        known = np.flatnonzero((clusters >= 0) & np.isfinite(shares).all(axis=1))
+        order = known[np.lexsort((-shares[known, clusters[known]], clusters[known]))]
+        drawn = order[np.linspace(0, len(order) - 1, min(len(order), _MOST_ITEMS)).round().astype(np.int64)]
+        percents = np.round(100 * shares[drawn]).astype(int)
+        items = {"percent": percents.tolist(), "clusters": clusters[drawn].tolist()}
+    return {"best": choice.best, "table": [row._asdict() for row in choice.table], "cdfs": cdfs, "items": items}
 
 
 def monti_sentence(found: Mapping[str, Any]) -> str:
@@ -384,23 +368,20 @@ def clarity_sentence(choice: Mapping[str, Any], n_clusters: int, is_structured: 
 
     Where structure was looked for and not found, no number is called clear.
     """
-    verdict, halves = _verdict(choice, n_clusters, is_structured), choice["halves"]
+    (k, life), halves = choice["lifetimes"][0], choice["halves"]
+    if not choice["found"] or n_clusters == k:
+        verdict = _longest_against_second(choice, is_structured)
+    else:
+        are = "is" if n_clusters == 1 else "are"
+        verdict = (
+            f"{k} clusters live longest ({number(life)}), but only {n_clusters} of them {are} the most likely one of "
+            f"any object: {plural(n_clusters, 'cluster')}, and no clear choice."
+        )
     if not halves:
         return verdict
     n_alike = halves.count(n_clusters)
     give = "gives" if n_alike == 1 else "give"
     return f"{verdict} {n_alike} of {len(halves)} random halves of the partitions {give} {n_clusters}, too."
-
-
-def _verdict(choice: Mapping[str, Any], n_clusters: int, is_structured: bool) -> str:
-    k, life = choice["lifetimes"][0]
-    if not choice["found"] or n_clusters == k:
-        return _longest_against_second(choice, is_structured)
-    are = "is" if n_clusters == 1 else "are"
-    return (
-        f"{k} clusters live longest ({number(life)}), but only {n_clusters} of them {are} the most likely one of any "
-        f"object: {plural(n_clusters, 'cluster')}, and no clear choice."
-    )
 
 
 def _longest_against_second(choice: Mapping[str, Any], is_structured: bool) -> str:
@@ -470,11 +451,6 @@ def merging_clause(summary: Summary) -> str:
     return f"merging leaves {after:,} of {before:,}" if after < before else ""
 
 
-def _group_text(group: list[str], found: Mapping[str, Any]) -> str:
-    """The clusters of a group, or that it has all."""
-    return f"all {len(group)}" if len(found["groups"]) == 1 < len(group) else some(group)
-
-
 def merged_section(summary: Summary) -> Section | None:
     """What was merged and why."""
     found = summary.get("merged")
@@ -491,8 +467,13 @@ def merged_section(summary: Summary) -> Section | None:
         ]
         for row in found["splits"]
     ]
+    is_one = len(found["groups"]) == 1
     after = [
-        [_group_text(group, found), f"{size:,}", "merged" if len(group) > 1 else "as before"]
+        [
+            f"all {len(group)}" if is_one and len(group) > 1 else some(group),
+            f"{size:,}",
+            "merged" if len(group) > 1 else "as before",
+        ]
         for group, size in zip(found["groups"], found["sizes"], strict=True)
     ]
     left_out = any(row["verdict"] == "not tested" for row in found["splits"])

@@ -6,7 +6,7 @@ The certainty of each comes from label counts, as do the shares of the partition
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -43,8 +43,6 @@ _MOST_UNDECIDED = 5_000
 _WIDEST_ID = 120
 _AT_ONCE = 10
 _NOTE_WITH_ID = re.compile(r"(; |^)ids such as .* are written as they are: import them there as text")
-DOUBTFUL_FIRST = "The least certain objects come first: look at them before the others."
-ALL_CORE = "The least certain objects come first; all are core."
 FEW = 5
 """Objects: the median of fewer is near to the value of one."""
 
@@ -57,7 +55,11 @@ def object_table(
     All objects in their order; of very many those that are drawn, and the least certain of the undecided.
     """
     n = len(placed.labels)
-    rows = np.arange(n) if n <= MOST_OBJECTS else np.union1d(drawn, _undecided_rows(placed))
+    rows = np.arange(n)
+    if n > MOST_OBJECTS:
+        undecided = np.flatnonzero((placed.labels >= 0) & (verdicts(placed.confidence) == VERDICTS[-1]))
+        first = np.argsort(placed.confidence[undecided], kind="stable")[:_MOST_UNDECIDED]
+        rows = np.union1d(drawn, undecided[first])
     confidence, others = placed.confidence[rows].tolist(), placed.runner_up[rows].tolist()
     columns = {
         "ids": [str(names[i]) for i in rows.tolist()],
@@ -67,11 +69,6 @@ def object_table(
         "runner_up": [None if other < 0 else other for other in others],
     }
     return columns, np.searchsorted(rows, drawn).tolist()
-
-
-def _undecided_rows(placed: ObjectCertainty) -> NDArray[Any]:
-    rows = np.flatnonzero((placed.labels >= 0) & (verdicts(placed.confidence) == VERDICTS[-1]))
-    return rows[np.argsort(placed.confidence[rows], kind="stable")[:_MOST_UNDECIDED]]
 
 
 def remove_objects(summary: Summary) -> dict[str, Any]:
@@ -143,24 +140,18 @@ def objects_section(summary: Summary) -> Section | None:
         return Section("The objects", sentences, pictures, name="objects")
     if not pictures and not tables:
         return None
-    sentences = [*_sample_sentence(summary), *[_order_sentence(summary)] * bool(tables)]
-    return Section("The objects", sentences, pictures, tables, name="objects")
-
-
-def _order_sentence(summary: Summary) -> str:
-    """In which order the objects are, and whether there are any to look at."""
-    totals = [cluster.get("verdicts", {}) for cluster in summary["clusters"]]
-    doubtful = sum(words.get(word, 1) for words in totals for word in ("border", "undecided"))
-    return DOUBTFUL_FIRST if doubtful else ALL_CORE
-
-
-def _sample_sentence(summary: Summary) -> Iterator[str]:
-    n, objects = summary["data"]["n_objects"], summary.get("objects")
+    sentences, n, objects = [], summary["data"]["n_objects"], summary.get("objects")
     if objects and len(objects["ids"]) < n:
-        yield (
+        sentences.append(
             f"This page has {len(objects['ids']):,} of the {n:,} objects: a sample of every cluster, and those that "
             "are undecided. All of them are in labels.csv."
         )
+    if tables:
+        totals = [cluster.get("verdicts", {}) for cluster in summary["clusters"]]
+        doubtful = sum(words.get(word, 1) for words in totals for word in ("border", "undecided"))
+        advice = ": look at them before the others." if doubtful else "; all are core."
+        sentences.append(f"The least certain objects come first{advice}")
+    return Section("The objects", sentences, pictures, tables, name="objects")
 
 
 def points_picture(summary: Summary) -> Picture:
@@ -219,21 +210,13 @@ def _points(summary: Summary, sections: Sequence[Section]) -> dict[str, Any] | N
     }
 
 
-def _next_best(certainty: float | None, other: int | None) -> Cell:
-    return "–" if other is None or is_full(certainty) else cluster_cell(other)
-
-
 def _least_certain(summary: Summary) -> Table:
-    rows: list[list[Cell]] = [
-        [
-            printable(o["id"], 40),
-            cluster_cell(o["cluster"]),
-            number(o["confidence"], 2),
-            o.get("verdict", "–"),
-            _next_best(o["confidence"], o.get("runner_up", o.get("rival"))),
-        ]
-        for o in summary["least_certain"]
-    ]
+    rows: list[list[Cell]] = []
+    for o in summary["least_certain"]:
+        other, certainty = o.get("runner_up", o.get("rival")), o["confidence"]
+        following: Cell = "–" if other is None or is_full(certainty) else cluster_cell(other)
+        of_object = [printable(o["id"], 40), cluster_cell(o["cluster"]), number(certainty, 2), o.get("verdict", "–")]
+        rows.append([*of_object, following])
     n, shown = summary["data"]["n_objects"], len(rows)
     title = "The objects" if shown == n else f"The {plural(shown, 'least certain object')}"
     note = (

@@ -5,7 +5,6 @@ The hierarchy is cut at other numbers of clusters. `ConsensusModes` tells whethe
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -89,11 +88,12 @@ def cut(matrix: NDArray[np.float64], n_labelled: int, k: int) -> NDArray[np.int6
     above = np.arange(n + n_merges)
     pairs = matrix[:n_merges, :2].astype(np.int64)
     above[pairs[:, 0]] = above[pairs[:, 1]] = n + np.arange(n_merges)
-    while True:  # twice as many merges at each step
-        further = above[above]
-        if np.array_equal(further, above):
-            return _numbered(above[:n])
+    while not np.array_equal(further := above[above], above):  # twice as many merges at each step
         above = further
+    clusters = above[:n]
+    is_there = np.zeros(int(clusters.max()) + 1, dtype=np.int64)
+    is_there[clusters] = 1
+    return np.asarray((np.cumsum(is_there) - 1)[clusters], dtype=np.int64)
 
 
 def _are_equal(first: NDArray[Any], second: NDArray[Any]) -> bool:
@@ -101,13 +101,6 @@ def _are_equal(first: NDArray[Any], second: NDArray[Any]) -> bool:
     table = np.zeros((int(first.max()) + 1, int(second.max()) + 1), dtype=bool)
     table[first, second] = True
     return bool((table.sum(axis=0) <= 1).all() and (table.sum(axis=1) <= 1).all())
-
-
-def _numbered(clusters: NDArray[np.int64]) -> NDArray[np.int64]:
-    """(n,) whole numbers ≥ 0 as the ranks of those that there are."""
-    is_there = np.zeros(int(clusters.max()) + 1, dtype=np.int64)
-    is_there[clusters] = 1
-    return np.asarray((np.cumsum(is_there) - 1)[clusters], dtype=np.int64)
 
 
 def other_numbers_summary(
@@ -196,20 +189,11 @@ def other_numbers_section(summary: Summary) -> Section | None:
         "A row per number of clusters, a circle per cluster, its size by its objects, its colour that of the cluster "
         "of the answer that it shares most objects with. Lines show where the objects go."
     )
-    shown = Picture(
-        "From one number to the next",
-        tree_svg(labels, k, numbers=found.get("numbers")),
-        [caption],
-        wide=wide,
-        name="other_numbers",
-        figures={"other_numbers": partial(_tree_figure, labels, k)},
-    )
+    svg = tree_svg(labels, k, numbers=found.get("numbers"))
+    draw = partial(plotting.clustree, {q: number_anew(z) for q, z in labels.items()}, n_clusters=k)
+    shown = hand_drawn("From one number to the next", svg, "other_numbers", draw, caption, wide=wide)
     sentence = "The hierarchy that gave the answer, cut at the numbers of clusters beside it."
     return Section("Other numbers of clusters", [sentence], [shown], [table])
-
-
-def _tree_figure(labels: Mapping[int, NDArray[Any]], k: int) -> Any:
-    return plotting.clustree({q: number_anew(z) for q, z in labels.items()}, n_clusters=k).figure
 
 
 def number_anew(labels: NDArray[Any]) -> NDArray[np.int64]:
@@ -275,11 +259,6 @@ def stories_of(modes: Any, labels: NDArray[Any]) -> list[NDArray[np.int64]]:
     return [np.asarray(align_labels(modes.labels_[:, q], labels), dtype=np.int64) for q in range(modes.n_modes_)]
 
 
-def points_by_story(modes: Any, labels: NDArray[Any], chosen: NDArray[Any]) -> dict[str, list[int]]:
-    """The clusters of the objects that are drawn in each of several modes, by numbers of the answer's clusters."""
-    return {f"story {q + 1}": z[chosen].tolist() for q, z in enumerate(stories_of(modes, labels))}
-
-
 def is_nested(first: NDArray[Any], second: NDArray[Any]) -> bool:
     """Whether nearly all clusters of the finer clustering lie in one of the coarser."""
     known = (first >= 0) & (second >= 0)
@@ -332,11 +311,11 @@ def modes_section(summary: Summary) -> Section | None:
     wide = max(len(set(z)) for z in found["labels"]) > MOST_BESIDE
     splits = Table("What each story splits and merges", columns, against, text=(0, 2), wide=wide, name="stories")
     tables.insert(0, splits)
-    tree = replace(_stories_picture(found["labels"], found.get("numbers")), wide=wide)
+    tree = _stories_picture(found["labels"], found.get("numbers"), wide)
     return Section("Do they tell one story?", sentences, [tree], tables)
 
 
-def _stories_picture(labels: list[list[int]], numbers: list[int] | None) -> Picture:
+def _stories_picture(labels: list[list[int]], numbers: list[int] | None, wide: bool) -> Picture:
     """A row for the answer and for each story; ``numbers`` are those that people know the clusters of the answer by."""
     rows = {q: np.array(z) for q, z in enumerate(labels)}
     names = {q: f"story {q}" if q else "answer" for q in rows}
@@ -345,7 +324,8 @@ def _stories_picture(labels: list[list[int]], numbers: list[int] | None) -> Pict
         "the cluster of the answer that it shares most objects with. Lines show where the objects go from row to row."
     )
     draw = partial(_stories_axes, rows, names)
-    return hand_drawn("From the answer to each story", tree_svg(rows, 0, names, numbers), "stories", draw, caption)
+    svg = tree_svg(rows, 0, names, numbers)
+    return hand_drawn("From the answer to each story", svg, "stories", draw, caption, wide=wide)
 
 
 def _stories_axes(rows: Mapping[int, NDArray[Any]], names: Mapping[int, str]) -> Any:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
 import numpy as np
 from markupsafe import Markup
-from numpy.typing import NDArray
 
 from ensemblage import plotting
 from ensemblage.base.text import listing
@@ -19,7 +18,7 @@ from ensemblage.profiles._effects import NOTHING, value_text
 from ensemblage.profiles._record import profile_summary
 from ensemblage.profiles._tree import Rule, Rules
 from ensemblage.report._drawn import heat_map_svg, panel_svg
-from ensemblage.report._layout import Cell, Picture, Section, Table, cluster_cell, number, plural
+from ensemblage.report._layout import Cell, Picture, Section, Table, cluster_cell, hand_drawn, number, plural
 from ensemblage.report._ranking import short_repr
 
 Summary = Mapping[str, Any]
@@ -136,7 +135,7 @@ def _numbers(found: Mapping[str, Any]) -> Table:
             printable(row["variable"], _NAMED) + "*" * (not row["clustered"]),
             _value_text(row),
             printable(row["rest"], _NAMED),
-            _effect(row),
+            f"{'V' if row['kind'] == 'category' else 'δ'} {number(row['effect'], 2)}",
             f"{row['n_missing']:,}",
         ]
         for c in found["clusters"]
@@ -163,12 +162,6 @@ def _numbers(found: Mapping[str, Any]) -> Table:
         note += " * was not used to find the clusters."
     columns = ["Cluster", "Variable", "In the cluster", "In the rest", "Effect", "Missing"]
     return Table("The numbers behind the words", columns, rows, note, shown=24, text=(0, 1, 2, 3), wide=True)
-
-
-def _effect(row: Mapping[str, Any]) -> str:
-    """The symbol of the measure, and the number."""
-    symbol = "V" if row["kind"] == "category" else "δ"
-    return f"{symbol} {number(row['effect'], 2)}"
 
 
 def _value_text(row: Mapping[str, Any]) -> str:
@@ -288,18 +281,10 @@ def _pictures(found: Mapping[str, Any]) -> Iterator[Picture]:
             sentences.append(f"Of {heat['n_clusters']:,} clusters the first {len(heat['clusters'])} are drawn.")
         is_wide = len(heat["clusters"]) > _MOST_NARROW
         svg = heat_map_svg(heat["z"], heat["variables"], heat["clusters"])
-        files = {"profiles": partial(_heat_map_figure, heat)}
-        yield Picture("Profiles of the clusters", svg, sentences, wide=is_wide, name="profiles", figures=files)
+        z = np.array([[np.nan if value is None else value for value in row] for row in heat["z"]], dtype=float)
+        draw = partial(plotting.profile_heat_map, z, heat["variables"], names=heat["clusters"])
+        yield hand_drawn("Profiles of the clusters", svg, "profiles", draw, *sentences, wide=is_wide)
 
 
 def _panel_figure(panel: Mapping[str, Any]) -> Any:
     return variable_panels([panel])[0].figure
-
-
-def _heat_map_figure(heat: Mapping[str, Any]) -> Any:
-    return plotting.profile_heat_map(nan_rows(heat["z"]), heat["variables"], names=heat["clusters"]).figure
-
-
-def nan_rows(rows: Sequence[Sequence[float | None]]) -> NDArray[np.float64]:
-    """A matrix of numbers of the summary, NaN for missing ones."""
-    return np.array([[np.nan if value is None else value for value in row] for row in rows], dtype=np.float64)

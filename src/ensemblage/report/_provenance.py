@@ -200,10 +200,12 @@ def _two_columns(title: str, entries: Mapping[str, str]) -> Table:
 
 def contents_section(summary: Summary) -> Section:
     """What of the data is in the page, for whoever passes it on."""
+    few = "" if may_show_objects(summary) else f", but for clusters of fewer than {FEW} objects"
+    of_clusters = f"Medians, quartiles and shares of the variables that are shown{few}; thresholds of the rules."
     rows = [
         ["Ids of objects", _ids_text(summary)],
         ["Single values", _values_text(summary)],
-        ["Values of clusters", _cluster_values_text(summary)],
+        ["Values of clusters", of_clusters if summary.get("profile") else "None."],
         ["Names", "Of the columns, of the partitions and of files and folders, as far as they stand above."],
         ["Known classes", "How well they agree with the clusters; not the class of any object."],
         ["Network", "The page loads nothing and sends nothing; a policy in it forbids the browser to."],
@@ -234,10 +236,3 @@ def _values_text(summary: Summary) -> str:
     what = "the values of the features" if m <= 2 else "weighted sums of all features"
     linked = " with the ids" if "rows" in points and may_show_objects(summary) else ""
     return f"The places of {plural(len(points['xy']), 'point')} in a picture{linked}: {what}."
-
-
-def _cluster_values_text(summary: Summary) -> str:
-    if not summary.get("profile"):
-        return "None."
-    few = "" if may_show_objects(summary) else f", but for clusters of fewer than {FEW} objects"
-    return f"Medians, quartiles and shares of the variables that are shown{few}; thresholds of the rules."

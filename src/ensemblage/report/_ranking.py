@@ -1,7 +1,7 @@
 """The partitions in the order of their rankings, what DISCOTEC compares them with, and their scores against classes."""
 
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -99,8 +99,12 @@ def ranking_summary(ranking: Any, n_partitions: int) -> dict[str, Any]:
             "Fit the ranker to the same ensemble."
         )
     errors = ranking.standard_errors_ if isinstance(ranking, Discotec) else np.zeros(1)
+    named = ranking
+    if isinstance(ranking, BaseRanker):  # without the parameters that say nothing of what the scores mean
+        shared = {"random_state", "n_jobs"} & ranking.get_params().keys()
+        named = clone(ranking).set_params(**dict.fromkeys(shared))
     return {
-        "name": short_repr(_clone_without_seed(ranking)).removesuffix("()"),
+        "name": short_repr(named).removesuffix("()"),
         "description": _description(ranking),
         "distance": ranking.measure if isinstance(ranking, Discotec) else None,
         "greater_is_better": bool(ranking.greater_is_better),
@@ -127,17 +131,15 @@ def _description(ranking: Any) -> str:
     return text + constrained
 
 
-def _clone_without_seed(ranking: Any) -> Any:
-    """An estimator like it, without the parameters that say nothing of what the scores mean."""
-    if not isinstance(ranking, BaseRanker):
-        return ranking
-    shared = {"random_state", "n_jobs"} & ranking.get_params().keys()
-    return clone(ranking).set_params(**dict.fromkeys(shared))
-
-
 def ranking_section(summary: Summary) -> Section:
-    rankings = summary["rankings"]
-    sentences = [_first_and_last(r, summary["members"]) for r in rankings]
+    rankings, sentences = summary["rankings"], []
+    for r in rankings:
+        first, last = r["order"][0], r["order"][-1]
+        best, worst = (member_text(summary["members"][j]["name"]) for j in (first, last))
+        sentences.append(
+            f"{r['name']} puts {best} first ({number(r['scores'][first])}) and {worst} last "
+            f"({number(r['scores'][last])})."
+        )
     if not sentences:
         sentences = ["The partitions are in order of their agreement with the consensus (adjusted Rand index)."]
     pictures = [_scores(summary, i) for i, r in enumerate(rankings) if any(s is not None for s in r["scores"])]
@@ -151,14 +153,6 @@ def _is_binary(ranking: Mapping[str, Any]) -> bool:
     name = ranking["name"]
     by_name = "binary" if name.startswith("Discotec") and "distance=" not in name else None
     return bool(ranking.get("distance", by_name) == "binary")
-
-
-def _first_and_last(ranking: Mapping[str, Any], members: Sequence[Mapping[str, Any]]) -> str:
-    first, last = ranking["order"][0], ranking["order"][-1]
-    return (
-        f"{ranking['name']} puts {member_text(members[first]['name'])} first ({number(ranking['scores'][first])}) and "
-        f"{member_text(members[last]['name'])} last ({number(ranking['scores'][last])})."
-    )
 
 
 def _scores(summary: Summary, i: int) -> Picture:

@@ -144,13 +144,10 @@ def partitions_section(summary: Summary) -> Section:
     """What was combined, how far it agrees, and intermediate results of the method."""
     n = plural(summary["data"]["n_partitions"], "clustering")
     sentence = f"The answer was combined from {n} of the same objects (partitions)."
-    shown = [weights_section(summary), modes_section(summary), agreement_section(summary), ranking_section(summary)]
+    agreement = Section("Do the partitions agree?", pictures=[_matrix(summary), _agreement(summary)])
+    shown = [weights_section(summary), modes_section(summary), agreement, ranking_section(summary)]
     parts = [*(part for part in shown if part is not None), *evidence_sections(summary, how_many=False)]
     return Section("The partitions", [sentence], parts=parts, terms=PARTITION_TERMS, name="partitions")
-
-
-def agreement_section(summary: Summary) -> Section:
-    return Section("Do the partitions agree?", pictures=[_matrix(summary), _agreement(summary)])
 
 
 def _matrix(summary: Summary) -> Picture:
@@ -224,41 +221,37 @@ _NUMBERS = ("-k", "--n-clusters", "--k-range", "--method")
 
 def next_section(summary: Summary) -> Section | None:
     """The end of the page."""
-    sentences = [
-        *_about_structure(summary),
-        *_about_stories(summary),
-        *_about_merging(summary),
-        *_about_gaps(summary),
-        *_more_objects(summary),
-        *_another_number(summary),
-        *_objects_to_check(summary),
-        *_columns_to_check(summary),
-    ]
-    commands = list(_commands(summary))
+    sentences, commands = list(_advice(summary)), list(_commands(summary))
     copied = [CopyText("Commands to copy", "\n".join(commands))] if commands else []
     return Section("What next", sentences, copied=copied, name="next") if sentences or copied else None
 
 
-def _about_structure(summary: Summary) -> Iterator[str]:
+def _advice(summary: Summary) -> Iterator[str]:
+    """What to do next, a sentence each, the doubts of the whole answer first."""
     if is_without_structure(summary):
         yield (
             "No clear clusters: use the clusters as a convenient division at most, or look for columns that should "
             "tell groups apart, and for columns that only add noise."
         )
-
-
-def _about_stories(summary: Summary) -> Iterator[str]:
     if has_stories(summary):
         yield "Read the clusters of each story, or combine only the partitions of one: the answer may be none of them."
-
-
-def _about_merging(summary: Summary) -> Iterator[str]:
-    """Where the clusters are that are left of those of the page."""
     if merging_clause(summary):
         yield (
             "Compare the clusters with those that are left when splits without support are merged: see “Which splits "
             "does a linear test support?”, and the column merged_cluster of labels.csv."
         )
+    yield from _about_gaps(summary)
+    yield from _more_objects(summary)
+    other, rated = _other_number(summary), rated_numbers(summary)
+    if other is not None and rated:
+        best, its = two_ratings(rated, int(rated["n_clusters"]), other)
+        yield f"Look at {other} clusters, too: rated {its}, the best number {best}."
+    elif other is not None:
+        yield f"Look at {other} clusters, too: some criteria name that number."
+    yield from _objects_to_check(summary)
+    names = [f"“{printable(name, 40)}”" for name in deciding_columns(summary, _MOST_COLUMNS)]
+    if len(names) > 1:
+        yield f"Check the columns that separate the clusters most: {listing(names)}. Should they decide?"
 
 
 def _about_gaps(summary: Summary) -> Iterator[str]:
@@ -305,17 +298,6 @@ def _other_number(summary: Summary) -> int | None:
     return int(named[0]) if named else None
 
 
-def _another_number(summary: Summary) -> Iterator[str]:
-    other, rated = _other_number(summary), rated_numbers(summary)
-    if other is None:
-        return
-    if rated:
-        best, its = two_ratings(rated, int(rated["n_clusters"]), other)
-        yield f"Look at {other} clusters, too: rated {its}, the best number {best}."
-    else:
-        yield f"Look at {other} clusters, too: some criteria name that number."
-
-
 def _objects_to_check(summary: Summary) -> Iterator[str]:
     words = verdict_totals(summary)
     if not words or not words["undecided"] or len(summary["clusters"]) == 1:
@@ -325,12 +307,6 @@ def _objects_to_check(summary: Summary) -> Iterator[str]:
     n, one = words["undecided"], words["undecided"] == 1
     first = f" ({listing(named)}{' first' * (len(named) < n)})" if named else ""
     yield f"Check the {plural(n, 'undecided object')}{first}: {'it lies' if one else 'they lie'} between clusters."
-
-
-def _columns_to_check(summary: Summary) -> Iterator[str]:
-    names = [f"“{printable(name, 40)}”" for name in deciding_columns(summary, _MOST_COLUMNS)]
-    if len(names) > 1:
-        yield f"Check the columns that separate the clusters most: {listing(names)}. Should they decide?"
 
 
 def _commands(summary: Summary) -> Iterator[str]:

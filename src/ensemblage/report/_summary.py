@@ -52,7 +52,7 @@ from ensemblage.report._other_answers import (
     mode_summary,
     other_numbers,
     other_numbers_summary,
-    points_by_story,
+    stories_of,
 )
 from ensemblage.report._profile import profile_for_page
 from ensemblage.report._provenance import references_of
@@ -207,7 +207,7 @@ def summarize(
     ensemble = fitted._as_labels()
     n = len(ensemble)
     labels = _fitted_labels(model, n)
-    method = _method_of(model)
+    method: Any = getattr(model, "consensus_", model) if isinstance(model, Model) else model
     given = method.weights if isinstance(method, BaseConsensus) else None
     if isinstance(given, str):  # a rule
         given = method._weights
@@ -310,7 +310,8 @@ def _by_number(
     found = {str(q): z[drawn].tolist() for q, z in others.items() if q != k}
     if not others:
         found = points_by_number(k_choice, labels, drawn)
-    return {"by_number": found | points_by_story(modes, labels, drawn), "by_number_of": made_by}
+    stories = {f"story {q + 1}": z[drawn].tolist() for q, z in enumerate(stories_of(modes, labels))}
+    return {"by_number": found | stories, "by_number_of": made_by}
 
 
 def _check_length(values: Any, n: int, subject: str) -> Any:
@@ -325,33 +326,23 @@ def _check_length(values: Any, n: int, subject: str) -> Any:
 
 
 def _fitted_labels(consensus: Any, n: int) -> NDArray[np.int64]:
-    """Labels of the objects; their confidences, if it has some, must be as many."""
+    """Labels of the objects, without gaps; their confidences, if it has some, must be as many."""
     if not hasattr(consensus, "labels_"):
         raise TypeError(
             "model of report must be a fitted estimator with labels_. "
             f"Got {short_repr(consensus)}. Fit a consensus method to the ensemble."
         )
-    checked = _check_labels(consensus.labels_, n)
-    if hasattr(consensus, "confidence_"):
-        _check_length(consensus.confidence_, n, "confidence_ of consensus")
-    return checked
-
-
-def _method_of(consensus: Any) -> Any:
-    """What combined the label matrix: an estimator on features holds it as ``consensus_``."""
-    return getattr(consensus, "consensus_", consensus) if isinstance(consensus, Model) else consensus
-
-
-def _check_labels(labels: Any, n: int) -> NDArray[np.int64]:
-    checked = np.asarray(_check_length(labels, n, "labels_ of consensus"), dtype=np.int64)
-    empty = np.flatnonzero(np.bincount(checked[checked >= 0]) == 0)
-    if len(empty) or not (checked >= 0).any():
+    labels = np.asarray(_check_length(consensus.labels_, n, "labels_ of consensus"), dtype=np.int64)
+    empty = np.flatnonzero(np.bincount(labels[labels >= 0]) == 0)
+    if len(empty) or not (labels >= 0).any():
         raise ValueError(
             "labels_ of consensus must number the clusters from 0 without gaps. "
             f"Got {'only unlabelled objects' if not len(empty) else f'no object in cluster {empty[0]}'}. "
             "Number them anew."
         )
-    return checked
+    if hasattr(consensus, "confidence_"):
+        _check_length(consensus.confidence_, n, "confidence_ of consensus")
+    return labels
 
 
 def _entries(given: Any, name: str) -> Mapping[str, Any]:
@@ -403,17 +394,14 @@ def _mean(values: NDArray[np.float64]) -> float | None:
 
 def _shared_traits(ensemble: Ensemble) -> dict[str, Any]:
     """What all partitions have alike, by their numbers of clusters and by their names: certainty cannot see it."""
-    k = set(ensemble.n_clusters.tolist())
-    stems = {_algorithm_of(str(name)) for name in ensemble.names}
+    k, stems = set(ensemble.n_clusters.tolist()), set[str]()
+    for called in map(str, ensemble.names):  # of a candidate its family, of others the first word
+        candidate = candidate_named(called)
+        first_word = re.split(r"[\W\d_]", called, maxsplit=1)[0]
+        stems.add(first_word if candidate is None else FAMILY_TEXT[candidate.family])
     name = stems.pop() if len(stems) == 1 and len(ensemble.names) > 1 else None
     says_nothing = name is None or len(name) < 2 or name in _NO_ALGORITHM
     return {"k": k.pop() if len(k) == 1 else None, "name": None if says_nothing else name}
-
-
-def _algorithm_of(name: str) -> str:
-    """What the name of a partition says of its algorithm: of a candidate its family, of others the first word."""
-    candidate = candidate_named(name)
-    return re.split(r"[\W\d_]", name, maxsplit=1)[0] if candidate is None else FAMILY_TEXT[candidate.family]
 
 
 def _clusters(ensemble: Ensemble, placed: ObjectCertainty, weights: NDArray[np.float64]) -> list[dict[str, Any]]:

@@ -174,8 +174,7 @@ def _answer(summary: Summary) -> Section:
     )
     sentence = (
         "Real clusters are reproduced in parts of the objects. The bars below are the plateaus; the green one is "
-        "chosen. "
-        "One cluster is always reproduced, and is no answer."
+        "chosen. One cluster is always reproduced, and is no answer."
     )
     tables = [_table_of_plateaus(summary["plateaus"])] if summary["plateaus"] else []
     return Section(

@@ -20,8 +20,6 @@ VERDICTS = {"very stable": 0.85, "stable": 0.75, "doubtful": 0.6, "unstable": 0.
 """Least mean Jaccard similarity of each word: the conventions of fpc."""
 MOST_NAMED, MOST_LINES = 8, 40
 """Clusters that a sentence names, and lines of a table as text."""
-SUPPORTED = 0.8
-"""Prediction strength above which a number of clusters is supported (Tibshirani & Walther 2005)."""
 
 
 class ClusterRow(NamedTuple):
@@ -355,16 +353,12 @@ class SplitSupport:
 
     def __repr__(self) -> str:
         head = ("left", "right", "n", "p", "level", "verdict")
-        lines = [
-            (some(row.left), some(row.right), row.n, _p_cell(row.p_value), f"{row.level:.3g}", row.verdict)
-            for row in self.table
-        ]
+        lines = []
+        for row in self.table:
+            p = "" if math.isnan(row.p_value) else p_text(row.p_value).replace("= ", "").replace(" ", "")
+            lines.append((some(row.left), some(row.right), row.n, p, f"{row.level:.3g}", row.verdict))
         text = f"{type(self).__name__}: {self.sentence}"
         return f"{text}\n{text_table([head, *lines], MOST_LINES)}" if lines else text
-
-
-def _p_cell(p: float) -> str:
-    return "" if math.isnan(p) else p_text(p).replace("= ", "").replace(" ", "")
 
 
 def _names(names: Sequence[Any]) -> str:

@@ -35,10 +35,12 @@ from ensemblage.generation._clusterers import (
 from ensemblage.generation._kmeans import member_sums
 from ensemblage.labels.threads import row_blocks
 from ensemblage.stability._clusters import Cells, cells_of
-from ensemblage.stability._records import SUPPORTED, PredictionStrength, StrengthRow
+from ensemblage.stability._records import PredictionStrength, StrengthRow
 from ensemblage.stability._resamples import CLUSTERER, Data, check_data, check_rows, fresh, labels_of
 
 Split = tuple[NDArray[np.intp], NDArray[np.intp]]
+SUPPORTED = 0.8
+"""Prediction strength above which a number of clusters is supported (Tibshirani & Walther 2005)."""
 TRANSFERS = ("auto", "predict", "centroid", "nearest", "average")
 CONNECTED = ("DBSCAN", "HDBSCAN", "OPTICS", "SpectralClustering")
 """Classes whose clusters are connected, of any shape: the nearest object decides."""
@@ -171,9 +173,8 @@ def prediction_strength(
     parameter = _check_parameter(estimator, parameter)
     data = check_data(X, estimator, name)
     halves = None if splits is None else _check_splits(splits, len(data))
-    ks = _check_k_range(
-        k_range, len(data) // 2 if halves is None else min(len(half) for pair in halves for half in pair)
-    )
+    most = len(data) // 2 if halves is None else min(len(half) for pair in halves for half in pair)
+    ks = check_k_range(k_range, name, 1, most)
     chosen = _check_transfer(estimator, data, transfer)
     split_seed, fit_seed = task_seeds(random_state, 2).tolist()
     if halves is None:
@@ -206,7 +207,14 @@ def both_directions(
     estimator: Any, data: Data, split: Split, transfer: str, parameters: dict[str, Any], seeds: Sequence[int]
 ) -> list[Strength]:
     """The strength of the clusters of either half, predicted by those of the other."""
-    first, second = (_cluster_half(estimator, data, rows, parameters, s) for rows, s in zip(split, seeds, strict=True))
+    halves = []
+    for rows, seed in zip(split, seeds, strict=True):
+        fitted = fresh(estimator, seed, **parameters)
+        labels = labels_of(fitted, data.part(rows), len(rows))
+        clusters = np.full(len(labels), -1, dtype=np.int32)
+        clusters[labels >= 0] = np.unique(labels[labels >= 0], return_inverse=True)[1]
+        halves.append(Half(rows, clusters, fitted))
+    first, second = halves
     return [strength_of(data, first, second, transfer), strength_of(data, second, first, transfer)]
 
 
@@ -241,14 +249,6 @@ def random_halves(n: int, n_splits: int, seed: int) -> list[Split]:
     return [(np.sort(order[: n // 2]), np.sort(order[n // 2 :])) for order in orders]
 
 
-def _cluster_half(estimator: Any, data: Data, rows: NDArray[np.intp], parameters: dict[str, Any], seed: int) -> Half:
-    fitted = fresh(estimator, seed, **parameters)
-    labels = labels_of(fitted, data.part(rows), len(rows))
-    clusters = np.full(len(labels), -1, dtype=np.int32)
-    clusters[labels >= 0] = np.unique(labels[labels >= 0], return_inverse=True)[1]
-    return Half(rows, clusters, fitted)
-
-
 def _summary(
     ks: list[int], outcomes: list[list[Strength]], n_splits: int, transfer: str, backend: str | None
 ) -> PredictionStrength:
@@ -277,18 +277,19 @@ def _check_parameter(estimator: Any, parameter: str | None) -> str:
     return found
 
 
-def _check_k_range(k_range: Iterable[int], most: int) -> list[int]:
+def check_k_range(k_range: Iterable[int], subject: str, least: int, most: int | None = None) -> list[int]:
+    """The numbers of clusters to compare, each once, ascending."""
     try:
         given = list(k_range)
     except TypeError:
         raise TypeError(
-            f"k_range of prediction_strength must be several numbers. Got {format_value(k_range)}. Give range(2, "
-            f"11), for example."
+            f"k_range of {subject} must be several numbers. Got {format_value(k_range)}. Give range(2, 11), for "
+            "example."
         ) from None
-    ks = sorted({check_whole(k, "Every k in k_range of prediction_strength", 1, most) for k in given})
+    ks = sorted({check_whole(k, f"Every k in k_range of {subject}", least, most) for k in given})
     if not ks:
         raise ValueError(
-            "k_range of prediction_strength must hold at least one number. Got none. Give range(2, 11), for example."
+            f"k_range of {subject} must hold at least one number. Got none. Give range(2, 11), for example."
         )
     return ks
 

@@ -11,9 +11,9 @@ from strategies import label_matrices, planted_labels, random_labels
 
 from ensemblage import BipartiteVoting, ComembershipMedian, EuclideanMedian, make_consensus
 from ensemblage.metrics import partition_distance, partition_distances
-from ensemblage.metrics._partition_distance import DISTANCES
-from ensemblage.ranking import AverageDistance, make_ranker
+from ensemblage.ranking import RANKERS, AverageDistance, make_ranker
 
+DISTANCES = [name.removeprefix("distance-") for name in RANKERS if name.startswith("distance-")]
 E = np.array(
     [
         [1, 1, 1, 1, 2, 2, 2, 3, 3, 2],

@@ -14,11 +14,11 @@ from sklearn.base import clone
 
 from ensemblage.io._feature_sources import FeatureSource, MemoryFeatures, StoredFeatures
 from ensemblage.io._scaling import BlockScaler, CategoryEncoder, add_rows
-from ensemblage.io._table import Table
 from ensemblage.labels.disk import Scratch, StoredRows, write_array
 
 if TYPE_CHECKING:
     from ensemblage.io._encoding import Encoded
+    from ensemblage.io._table import Table
 
 
 class Summary(NamedTuple):

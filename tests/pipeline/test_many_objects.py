@@ -136,6 +136,7 @@ def test_a_sample_below_the_number_of_clusters(size, k):
 # -- the default -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_moons_of_many_objects():
     X, y = make_moons(20_001, noise=0.1, random_state=0)
     model = ConsensusClustering(2, random_state=0).fit(X)

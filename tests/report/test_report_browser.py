@@ -290,6 +290,7 @@ def test_dark_where_the_system_is_and_by_the_switch(tab, page):
     assert tab.complaints() == []
 
 
+@pytest.mark.slow
 def test_twenty_thousand_objects_are_quick(tab, tmp_path):
     n = 20_000
     labels = planted_labels(n=n, p=6, k=5, noise=0.2, seed=0)[0]

@@ -242,9 +242,9 @@ def test_categories_that_are_not_in_every_part(frame, tmp_path):
 
 def test_one_column_at_a_time_is_in_memory(both):
     features, *_ = both
-    held = [column.name for column in features.table.columns if "held" in vars(column)]
+    held = [column.name for column in features._table.columns if "_held" in vars(column)]
     assert len(held) <= 1
-    assert len(features.table.columns) == 12
+    assert len(features._table.columns) == 12
 
 
 def test_scratch_goes_with_the_features(folder, tmp_path):
@@ -343,7 +343,7 @@ def test_a_full_disk_leaves_nothing(folder, tmp_path, monkeypatch):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     features = FeatureBlocks.open(folder, scratch=tmp_path)
-    monkeypatch.setattr("ensemblage.io._stored_table.write_array", full)
+    monkeypatch.setattr("ensemblage.io._cells.write_array", full)
     with pytest.raises(ValueError, match="must have room"):
         ConsensusClustering(3, random_state=1).fit(features)
     assert list(tmp_path.iterdir()) == []

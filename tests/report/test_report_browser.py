@@ -543,6 +543,7 @@ def test_axe_finds_no_violation(tab, request, name, width, dark):
         assert tab.run(VIOLATIONS.replace("OPEN", is_open)) == []
 
 
+@pytest.mark.slow
 def test_wide_pictures_scroll_by_the_keyboard_too(tab, page_of_stories):
     tab.open(page_of_stories, width=390)
     wide = "[...document.querySelectorAll('.picture')].filter(e => e.scrollWidth > e.clientWidth + 1)"

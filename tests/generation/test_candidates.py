@@ -48,17 +48,19 @@ from ensemblage.consensus import EvidenceAccumulation
 from ensemblage.generation import ScaledPartitions, _diverse, _view_partitions
 from ensemblage.generation._candidates import FAMILIES as POOL_FAMILIES
 from ensemblage.generation._candidates import (
+    FULL,
+    LATENT,
     WIDE,
     Made,
     Space,
     _order_of_threads,
     candidate_pool,
+    fit_mixture,
     larger_numbers,
     numbers_of_clusters,
     pairs_of,
 )
 from ensemblage.generation._genie import lumbermark
-from ensemblage.generation._mixture import FULL, LATENT, fit_mixture
 from ensemblage.generation._views import VIEWS, Scales, n_signals, principal_components
 from ensemblage.kernels._partition_features import pair_agreement
 

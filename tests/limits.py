@@ -13,7 +13,7 @@ import ensemblage
 
 LIBRARY = Path(ensemblage.__file__).parent
 SIZES = {
-    "bytes of a block of text": ("io", "BLOCK_SIZES"),
+    "bytes of a block of text": ("tables", "BLOCK_SIZES"),
     "bytes of bitmaps for single linkage": ("consensus/hierarchies", "MOST_BYTES"),
     "bytes of bitmaps for the graph of all pairs": ("consensus/graphs", "MOST_BYTES"),
     "bytes of distinct rows that workers send": ("labels", "SMALL_BYTES"),
@@ -22,7 +22,7 @@ SIZES = {
     "bytes of rows that are taken from disk one by one": ("labels", "TAKE_BYTES"),
     "bytes of the bitmaps of a tile": ("counting", "TILE_BYTES"),
     "bytes that are read at once from disk": ("labels", "READ_BYTES"),
-    "bytes that are written at once": ("io", "WRITTEN_BYTES"),
+    "bytes that are written at once": ("labels", "WRITTEN_BYTES"),
     "cells of a table of label counts": ("counting", "SMALL_TABLE"),
     "cells of a table of label counts of rows elsewhere": ("counting", "LARGE_TABLE"),
     "cells of the tables of all pairs": ("metrics", "MOST_CELLS"),
@@ -82,12 +82,12 @@ SIZES = {
     "rows of the same first word": ("labels", "LONGEST_RUN"),
     "rows of which all eigenvectors are found": ("consensus/graphs", "DENSE_ROWS"),
     "rows of which all eigenvectors are found at last": ("consensus/graphs", "MOST_DENSE_ROWS"),
-    "rows that are coded at once": ("io", "BATCH_ROWS"),
+    "rows that are coded at once": ("labels", "BATCH_ROWS"),
     "rows that are compared of features elsewhere": ("pipeline/_blocks", "MOST_COMPARED"),
     "rows that are sorted at once on disk": ("labels", "run_rows"),
     "rows that one row is compared with": ("metrics", "PAIR_BLOCK"),
     "rows whose neighbours are exact": ("generation", "MOST_EXACT"),
-    "rows with counts that are read at once": ("io", "ROWS_AT_ONCE"),
+    "rows with counts that are read at once": ("labels", "ROWS_AT_ONCE"),
     "share of rows that SALSO mutates": ("consensus/latent", "MUTATED"),
     "share of the memory for distinct rows on disk": ("labels", "SMALL_PART"),
     "starts of latent classes that go on": ("consensus/latent", "FINISHED"),

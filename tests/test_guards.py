@@ -13,6 +13,7 @@ from types import SimpleNamespace
 import naive
 import numpy as np
 import pandas as pd
+import pyarrow.parquet
 import pytest
 from joblib import Parallel, delayed, parallel_config
 from limits import limit
@@ -46,9 +47,7 @@ from ensemblage.answer import choose_k, choose_k_monti
 from ensemblage.base.validation import parameter_constraints
 from ensemblage.generation import make_pool
 from ensemblage.io import _features
-from ensemblage.io._column import label_values
 from ensemblage.io._features import features_of
-from ensemblage.io._out_of_core import _union, categories_of_part, union_of_parts
 from ensemblage.kernels import _pair_sums
 from ensemblage.kernels._bitmaps import BLOCK_BITS
 from ensemblage.kernels._jit import jit
@@ -60,6 +59,7 @@ from ensemblage.metrics._internal import _ohl
 from ensemblage.metrics._internal._geometry import Geometry
 from ensemblage.metrics._wat import weights_of
 from ensemblage.pipeline import _blocks
+from ensemblage.tables.column import label_values
 
 
 def test_a_kernel_has_its_name_before_two_threads_send_it():
@@ -361,11 +361,20 @@ def test_the_least_number_may_mean_missing():
     assert ensemble.n_clusters.tolist() == [2, 2]
 
 
-def test_unsigned_labels_of_parts_go_with_signed_ones():
+def labels_of_parts(folder, *parts):
+    """The labels that a folder of Parquet files has, one column each; 1 means missing."""
+    for name, part in zip("abc", parts, strict=False):
+        pyarrow.parquet.write_table(pyarrow.table({"p": part}), folder / f"{name}.parquet")
+    return Ensemble.open(folder, missing=1).categories[0]
+
+
+def test_unsigned_labels_of_parts_go_with_signed_ones(tmp_path):
     """Where they fit into 64 bits with a sign."""
-    unsigned, signed = np.array([1, 2], dtype=np.uint64), np.array([-3, 2])
-    assert _union(unsigned, signed, "a").tolist() == [-3, 1, 2]
-    assert _union(np.array([2**63], dtype=np.uint64), np.array([2]), "a").tolist() == [2, 2**63]
+    (tmp_path / "large").mkdir()
+    unsigned, signed = np.array([4, 2], dtype=np.uint64), np.array([-3, 2])
+    assert labels_of_parts(tmp_path, unsigned, signed).tolist() == [-3, 2, 4]
+    large = np.array([2**63], dtype=np.uint64)
+    assert labels_of_parts(tmp_path / "large", large, np.array([2])).tolist() == [2, 2**63]
 
 
 @pytest.mark.parametrize("missing", [-(2**63) - 1, 2**63, 2**64 - 1])
@@ -375,10 +384,9 @@ def test_what_means_missing_has_64_bits_and_a_sign(missing):
 
 
 @pytest.mark.parametrize(("largest", "kind"), [(2.0, "i"), (2.0**53 - 1, "i"), (2.0**53, "f")])
-def test_whole_floats_of_a_part_are_whole_numbers_as_far_as_floats_tell_them_apart(largest, kind):
+def test_whole_floats_of_a_part_are_whole_numbers_as_far_as_floats_tell_them_apart(largest, kind, tmp_path):
     """A part with a gap has floats, another part of the same column has whole numbers."""
-    parts = [np.array([[0], [1]]), np.array([[largest], [np.nan], [1]])]
-    (found,) = union_of_parts(map(categories_of_part, parts), ["0"], 1)
+    found = labels_of_parts(tmp_path, np.array([0, 1]), np.array([largest, np.nan, 1]))
     assert found.dtype.kind == kind
     assert found.tolist() == [0, largest]
 

@@ -25,6 +25,7 @@ ROOMS = [
     "_version",
     "kernels",
     "base",
+    "tables",
     "labels",
     "counting",
     "metrics",

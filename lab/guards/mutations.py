@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = (
-    "rows",
-    "ensemble",
+    "tables",
+    "labels",
     "io",
     "counting",
     "consensus",

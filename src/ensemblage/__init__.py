@@ -18,15 +18,8 @@ logging.getLogger("ensemblage").addHandler(logging.NullHandler())
 
 # What lower packages call of upper ones, imported when it is called.
 PLACES.update(
-    load_labels="ensemblage.io._formats.load_labels",
-    save_labels="ensemblage.io._formats.save_labels",
-    open_ensemble="ensemblage.io._out_of_core.open_ensemble",
-    ensemble_on_cluster="ensemblage.io._out_of_core.ensemble_on_cluster",
-    ensemble_of_anndata="ensemblage.io._anndata.ensemble_of",
-    ensemble_of_counts="ensemblage.io._counted_rows.ensemble_of_counts",
     features_of_parts="ensemblage.io._stored_table.features_of_parts",
     clusters_of_blocks="ensemblage.pipeline._blocks.clusters_of_blocks",
     write_blocks="ensemblage.pipeline._blocks.write_blocks",
     describe_blocks="ensemblage.pipeline._blocks.describe_blocks",
-    features_of="ensemblage.io._features.features_of",
 )

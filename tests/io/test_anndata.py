@@ -24,8 +24,8 @@ from ensemblage import (
     to_anndata,
 )
 from ensemblage.cli import main
-from ensemblage.io import _anndata
 from ensemblage.io._anndata import matrix_of, table_of
+from ensemblage.tables import h5ad
 
 anndata = pytest.importorskip("anndata", reason="the extra anndata is not installed")
 N = 60
@@ -171,7 +171,7 @@ def test_wrong_arguments():
 
 def test_principal_components_are_clustered_if_there_are_some(stored):
     adata = cells()
-    for source in (adata, _anndata.open_anndata(stored)):
+    for source in (adata, h5ad.open_anndata(stored)):
         assert np.array_equal(matrix_of(source).values, adata.obsm["X_pca"])
         assert matrix_of(source).names == ["X_pca_1", "X_pca_2", "X_pca_3"]
         assert matrix_of(source).note == "clustered is .obsm['X_pca'], 3 columns"
@@ -366,8 +366,8 @@ def test_combine_writes_a_copy_with_all_that_was_there(stored, tmp_path):
 
 
 def test_only_what_is_combined_is_read(stored, tmp_path, monkeypatch):
-    read, parts = _anndata.File.read, []
-    monkeypatch.setattr(_anndata.File, "read", lambda self, name: parts.append(name) or read(self, name))
+    read, parts = h5ad.File.read, []
+    monkeypatch.setattr(h5ad.File, "read", lambda self, name: parts.append(name) or read(self, name))
     done("combine", stored, "-k", 3, "-o", tmp_path / "out.h5ad")
     assert set(parts) <= {"obs", "uns/consensus"}
 

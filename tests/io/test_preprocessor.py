@@ -27,8 +27,8 @@ from ensemblage import (
     read_table,
 )
 from ensemblage.cli import main
-from ensemblage.io._column import date_parts, parse_dates
 from ensemblage.io._scaling import AlikeScaler, CategoryEncoder, Ends
+from ensemblage.tables.column import date_parts, parse_dates
 
 N = 60
 

@@ -2,6 +2,7 @@
 
 import errno
 import gc
+import io
 from types import SimpleNamespace
 
 import numpy as np
@@ -470,20 +471,27 @@ def test_pickled_files_are_not_executed(tmp_path):
         Ensemble.open(tmp_path / "x.npy")
 
 
+class FullDisk(io.RawIOBase):
+    """A file on it."""
+
+    def write(self, *_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+
 def test_a_full_disk(tmp_path, monkeypatch):
     np.save(tmp_path / "x.npy", random_labels())
     (tmp_path / "s").mkdir()
 
-    def full(file, array):
-        raise OSError(errno.ENOSPC, "No space left on device")
+    def open_on_it(path, mode, **options):
+        return FullDisk() if mode == "wb" else open(path, mode, **options)
 
-    monkeypatch.setattr("ensemblage.io._out_of_core.write_array", full)
+    monkeypatch.setattr("ensemblage.labels.disk.open", open_on_it, raising=False)
     with pytest.raises(ValueError, match=r"must have room for the coded labels. Got No space left"):
         Ensemble.open(tmp_path / "x.npy", scratch=tmp_path / "s")
     assert not list((tmp_path / "s").iterdir())
     monkeypatch.undo()
     E = Ensemble.open(tmp_path / "x.npy", scratch=tmp_path / "s")
-    monkeypatch.setattr("ensemblage.labels.disk.write_array", full)
+    monkeypatch.setattr("ensemblage.labels.disk.write_array", FullDisk.write)
     with pytest.raises(ValueError, match=r"must have room for the coded labels. Got No space left"):
         KMeansConsensus(2).fit(E)
     assert sorted(path.name for path in next((tmp_path / "s").iterdir()).iterdir()) == [LOCK, MARKER, "codes.scratch"]

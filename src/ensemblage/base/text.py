@@ -10,8 +10,6 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-import narwhals as nw
-
 from ensemblage.base.atomic import atomic_write
 
 
@@ -110,6 +108,8 @@ BACKENDS = ("pandas", "polars", "pyarrow")
 
 def backend_of(*inputs: Any) -> str | None:
     """Library of the first data frame among the inputs, else the first that is installed, else None."""
+    import narwhals as nw
+
     for given in inputs:
         frame = nw.from_native(given, pass_through=True)
         if isinstance(frame, nw.DataFrame):
@@ -121,6 +121,8 @@ def to_frame(columns: Columns, backend: str | None) -> Any:
     """A data frame; without any such library the columns as a dict."""
     if backend is None:
         return dict(columns)
+    import narwhals as nw
+
     library: Any = backend
     return nw.from_dict(dict(columns), backend=library).to_native()
 

@@ -15,6 +15,7 @@ from sklearn.metrics import adjusted_rand_score, silhouette_score
 from sklearn.utils import check_array
 
 from ensemblage.base.features import FILL, features_checked
+from ensemblage.base.frames import as_frame
 from ensemblage.base.options import Message, Option
 from ensemblage.base.random import sample_rows, task_seeds
 from ensemblage.base.text import backend_of
@@ -41,7 +42,6 @@ from ensemblage.io import Preprocessor, Table
 from ensemblage.io._anndata import as_table
 from ensemblage.io._encoding import IMPUTE
 from ensemblage.io._scaling import AUTO, scaling_of
-from ensemblage.labels.coding import as_frame
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.stability import PredictionStrength, prediction_strength
 from ensemblage.stability._clusters import Cells

@@ -39,12 +39,13 @@ from ensemblage.generation._communities import (
 from ensemblage.generation._graphs import as_graph
 from ensemblage.generation._nearest import Neighbours, nearest_neighbours, neighbour_graph
 from ensemblage.io import Preprocessor
-from ensemblage.io._anndata import matrix_of, open_anndata
-from ensemblage.io._formats import CELLS, format_of
+from ensemblage.io._anndata import matrix_of
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.metrics._agreement import agreement_matrix
 from ensemblage.metrics._partition_distance import inconsistency
 from ensemblage.stability import member_stability
+from ensemblage.tables.formats import CELLS, format_of
+from ensemblage.tables.h5ad import open_anndata
 
 RESOLUTIONS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0, 1.25, 1.5, 2.0, 2.5, 3.0)
 """Of modularity, unless others are asked for."""

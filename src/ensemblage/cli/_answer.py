@@ -10,9 +10,9 @@ import click
 
 from ensemblage.cli._folder import FILES, PROFILE, check_summary_unchanged
 from ensemblage.cli._options import shell_text
-from ensemblage.io._formats import CELLS, format_of
 from ensemblage.metrics._certainty import VERDICTS
 from ensemblage.report._layout import percent, plural
+from ensemblage.tables.formats import CELLS, format_of
 
 MOST_SIZES = 12
 MOST_ALTERNATIVES = 5

@@ -20,14 +20,15 @@ from ensemblage.cli._source import READING, Source
 from ensemblage.consensus import Assignment
 from ensemblage.consensus._model import BY_RULE
 from ensemblage.io import Table, read_table
-from ensemblage.io._anndata import open_file, table_of
-from ensemblage.io._bytes import base_name
-from ensemblage.io._column import code_columns
+from ensemblage.io._anndata import table_of
 from ensemblage.io._encoding import shorten
-from ensemblage.io._formats import CELLS, format_of, is_label_file, table_format
-from ensemblage.io._table import assign_roles
+from ensemblage.io._roles import assign_roles
+from ensemblage.labels.files import code_columns
 from ensemblage.metrics._certainty import VERDICTS
 from ensemblage.report._layout import plural
+from ensemblage.tables.bytes import base_name
+from ensemblage.tables.formats import CELLS, format_of, is_label_file, table_format
+from ensemblage.tables.h5ad import open_file
 
 ID_USE = "id of the rows"
 """What `columns_` says of the column that names the objects."""

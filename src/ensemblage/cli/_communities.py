@@ -37,13 +37,13 @@ from ensemblage.cli._source import FEATURE_OPTIONS, USUAL, CellSource, Source, a
 from ensemblage.consensus._saved import save_model
 from ensemblage.generation._graphs import Graph, as_graph
 from ensemblage.io._anndata import classes_of
-from ensemblage.io._bytes import read_bytes
-from ensemblage.io._column import as_labels
 from ensemblage.metrics import verdicts
 from ensemblage.metrics._certainty import VERDICTS
 from ensemblage.pipeline._to_anndata import columns_of, notes_of, write_copy
 from ensemblage.report._layout import plural
 from ensemblage.report._sweep import sweep_page, sweep_summary
+from ensemblage.tables.bytes import read_bytes
+from ensemblage.tables.column import as_labels
 
 
 def find_communities(

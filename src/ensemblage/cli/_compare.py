@@ -16,12 +16,12 @@ from ensemblage.cli._answer import show_lines, show_table
 from ensemblage.cli._folder import check_free, check_suffix
 from ensemblage.cli._progress import tell
 from ensemblage.io import read_table
-from ensemblage.io._bytes import base_name, read_bytes
-from ensemblage.io._column import as_labels
-from ensemblage.io._table import assign_roles, check_column
+from ensemblage.io._roles import assign_roles, check_column
 from ensemblage.metrics import LabelComparison, compare_labels
 from ensemblage.metrics._align import shared_objects
 from ensemblage.report._layout import percent
+from ensemblage.tables.bytes import base_name, read_bytes
+from ensemblage.tables.column import as_labels
 
 CLUSTER = "cluster"
 MOST_CLUSTERS_SHOWN, MOST_IDS_SHOWN = 12, 10

@@ -36,11 +36,13 @@ from ensemblage.cli._methods import Consensus
 from ensemblage.cli._options import option_name, shell_text
 from ensemblage.cli._progress import progress_bar, tell, tell_notes
 from ensemblage.consensus._saved import save_model
-from ensemblage.io._formats import format_of
+from ensemblage.labels.files import READERS
+from ensemblage.labels.out_of_core import OPENERS
 from ensemblage.labels.threads import row_blocks
 from ensemblage.metrics import verdicts
 from ensemblage.metrics._certainty import VERDICTS
 from ensemblage.pipeline._blocks import write_into
+from ensemblage.tables.formats import format_of
 
 PART_ROWS = 1_000_000
 """Rows of one Parquet part."""
@@ -50,7 +52,7 @@ DEFAULT_MEMORY = "1GB"
 def is_on_disk(path: Path, memory: str | None, scratch: Path | None) -> bool:
     """Whether a command leaves its input on the disk: .npy files and folders always, Parquet files with --memory."""
     found = format_of(path)
-    on_disk = path.is_dir() or (found is not None and bool(found.open) and (not found.load or memory is not None))
+    on_disk = path.is_dir() or (found in OPENERS and (found not in READERS or memory is not None))
     if scratch is not None and not on_disk:
         tell(f"--scratch: {path.name} is read into memory and takes no room there")
     return on_disk

@@ -19,10 +19,11 @@ from ensemblage.cli._progress import progress_bar, tell
 from ensemblage.cli._seconds import Seconds
 from ensemblage.cli._source import FEATURE_OPTIONS, Source
 from ensemblage.generation import write_partitions
-from ensemblage.io._formats import first_suffixes
 from ensemblage.labels.coding import MISSING
+from ensemblage.labels.files import WRITERS
 from ensemblage.pipeline._run import MEMBERS
 from ensemblage.report._layout import plural
+from ensemblage.tables.formats import first_suffixes
 
 
 def generate_members(data: Path, output: Path, overwrite: bool, **settings: Any) -> None:
@@ -32,7 +33,7 @@ def generate_members(data: Path, output: Path, overwrite: bool, **settings: Any)
     if ".npy" in (data.suffix.lower(), output.suffix.lower()):
         generate_on_disk(data, output, overwrite, generation, settings)
         return
-    check_suffix(output, *first_suffixes("save"))
+    check_suffix(output, *first_suffixes(WRITERS))
     check_free(output, overwrite)
     features = generation.source(Source.of(data, settings, *FEATURE_OPTIONS)).told_features()
     generation.check_features(features, False, data.name)

@@ -17,11 +17,11 @@ from ensemblage.base.text import write_csv
 from ensemblage.cli._folder import LABELS, MODEL, NOTHING_UNASKED, check_free
 from ensemblage.cli._source import CellSource, Source
 from ensemblage.io import Table
-from ensemblage.io._formats import CELLS, EXCEL, TEXT, first_suffixes, format_of, table_format
 from ensemblage.labels.threads import row_blocks
 from ensemblage.metrics import verdicts
 from ensemblage.pipeline._to_anndata import check_key, columns_of, has_columns, notes_of, write_copy
 from ensemblage.stability import MergedClusters
+from ensemblage.tables.formats import CELLS, EXCEL, FORMATS, TEXT, first_suffixes, format_of, table_format
 
 LABEL_COLUMNS = ("id", "cluster", "confidence", "verdict", "runner_up", "runner_up_share")
 MERGED_COLUMN = "merged_cluster"
@@ -111,7 +111,7 @@ def check_annotated(source: Source, output: Path) -> None:
         return
     form, transposed = table_format(source.path), source.reading.get("transpose")
     if not form.annotates or transposed:
-        *others, last = (suffix for suffix in first_suffixes("annotates") if suffix not in TEXT.suffixes)
+        *others, last = first_suffixes(form for form in FORMATS if form.annotates and form is not TEXT)
         got = "--transpose" if transposed else source.path.name
         raise ValueError(
             f"--annotate must be used with a text table, {', '.join(others)} or {last}, with the objects in rows. "

@@ -22,7 +22,7 @@ from ensemblage.io._alerts import CONSTANTS, GENES
 from ensemblage.io._encoding import KNOWN_CLASSES
 from ensemblage.io._features import Features
 from ensemblage.io._missing import codes_in
-from ensemblage.io._table import name_columns
+from ensemblage.io._roles import name_columns
 from ensemblage.report._layout import percent, plural
 
 MOST_COLUMNS = 200

@@ -44,9 +44,8 @@ from ensemblage.cli._source import FEATURE_OPTIONS, CellSource, Source, errors_w
 from ensemblage.consensus._saved import save_model
 from ensemblage.io import Preprocessor, Table
 from ensemblage.io._alerts import NAMES
-from ensemblage.io._column import Column
 from ensemblage.io._features import Features
-from ensemblage.io._table import name_columns
+from ensemblage.io._roles import name_columns
 from ensemblage.pipeline._consensus_clustering import ConsensusClustering, model_of
 from ensemblage.pipeline._decisions import Wishes, can_be_repeated, plan_of
 from ensemblage.pipeline._default_plan import check_n_clusters, with_consensus
@@ -58,6 +57,7 @@ from ensemblage.pipeline._run import (
     set_weights,
 )
 from ensemblage.profiles import thin_counts
+from ensemblage.tables.column import Column
 
 CHOSEN = "km"
 """What combines the partitions where the number of clusters is looked for."""

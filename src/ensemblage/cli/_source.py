@@ -19,17 +19,19 @@ from ensemblage.base.text import some
 from ensemblage.cli._options import option_name, shell_text
 from ensemblage.cli._progress import tell, tell_notes
 from ensemblage.io import ColumnUse, Table, read_table
-from ensemblage.io._anndata import LEIDEN, PCA, X, classes_of, ensemble_of, open_file, table_of
-from ensemblage.io._bytes import base_name, read_bytes, text_bytes
-from ensemblage.io._column import as_labels
+from ensemblage.io._anndata import PCA, X, classes_of, table_of
 from ensemblage.io._features import Features, Members, features_of, members_of
-from ensemblage.io._formats import CELLS, format_of, is_label_file
-from ensemblage.io._numbers import is_number
 from ensemblage.labels.coding import VOTE
 from ensemblage.labels.ensemble import Ensemble
+from ensemblage.labels.files import LEIDEN
 from ensemblage.labels.links import ImpossiblePairs, Links
 from ensemblage.pipeline._to_anndata import KEY
 from ensemblage.report._layout import plural
+from ensemblage.tables.bytes import base_name, read_bytes, text_bytes
+from ensemblage.tables.column import as_labels
+from ensemblage.tables.formats import CELLS, format_of, is_label_file
+from ensemblage.tables.h5ad import open_file
+from ensemblage.tables.numbers import is_number
 
 READING = ("encoding", "has_header", "transpose", "delimiter", "decimal", "sheet", "missing_codes", "skip_rows")
 """Settings of commands that say how a table is read."""
@@ -271,7 +273,7 @@ class CellSource(Source):
 
     def members(self, content: bytes) -> Members:
         adata = self.opened
-        ensemble = ensemble_of(adata, list(self.columns), **self.options)
+        ensemble = Ensemble.from_anndata(adata, list(self.columns), **self.options)
         ids = [str(name) for name in adata.obs.index]
         truth = None
         if self.truth_column is not None:

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import validate_data
 
 from ensemblage.base.features import columns_checked
+from ensemblage.base.frames import in_order
 from ensemblage.base.memory import Need, check_fits
 from ensemblage.base.sklearn import BaseEstimator, ClusterMixin
 from ensemblage.base.validation import (
@@ -31,7 +32,10 @@ from ensemblage.consensus._model import BY_ASSOCIATION, BY_RULE, Assignment, Mod
 from ensemblage.consensus.evidence import Evidence
 from ensemblage.kernels._contingency import tally_clusters
 from ensemblage.labels.blocks import LabelRows, in_memory, on_workers
-from ensemblage.labels.coding import Coding, check_sample_weight, in_order
+from ensemblage.labels.coding import (
+    Coding,
+    check_sample_weight,
+)
 from ensemblage.labels.ensemble import Ensemble, as_any_ensemble, coded_labels, given_labels
 from ensemblage.labels.links import Links, shared_labels
 from ensemblage.labels.rows import Rows, linked_rows

@@ -20,12 +20,12 @@ from scipy import sparse
 from ensemblage._version import __version__
 from ensemblage.base.validation import check_path
 from ensemblage.consensus._method import METHODS
-from ensemblage.io._archive import Archive, is_damage, write_archive
-from ensemblage.io._stored_labels import check_coded
 from ensemblage.labels.blocks import LabelRows, MembershipRows, MemoryRows
 from ensemblage.labels.coding import CodedColumns
 from ensemblage.labels.ensemble import Ensemble
+from ensemblage.labels.files import check_coded
 from ensemblage.labels.soft import SoftEnsemble, columns_of
+from ensemblage.tables.archive import Archive, is_damage, write_archive
 
 FORMAT = 1
 KIND = "ensemblage model"

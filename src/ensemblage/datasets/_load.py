@@ -19,7 +19,7 @@ from ensemblage.base.options import suggestion
 from ensemblage.base.validation import check_path, format_value
 from ensemblage.datasets._papers import make_2d2k, make_8d5k, make_two_gauss
 from ensemblage.io import Column, Table, read_table
-from ensemblage.io._column import as_labels
+from ensemblage.tables.column import as_labels
 
 FOLDER_VARIABLE = "ENSEMBLAGE_DATA"
 SUFFIXES = (".csv.gz", ".csv")

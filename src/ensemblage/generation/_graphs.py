@@ -15,13 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array, issparse
 
+from ensemblage.base.frames import as_frame
 from ensemblage.base.options import Message, Option
 from ensemblage.base.validation import Edges, check_path, check_value, format_value
 from ensemblage.io import Column, Table, read_table
-from ensemblage.io._bytes import base_name, read_bytes
-from ensemblage.io._formats import GRAPH, format_of, table_format
-from ensemblage.io._numbers import is_number
-from ensemblage.labels.coding import as_frame
+from ensemblage.tables.bytes import base_name, read_bytes
+from ensemblage.tables.formats import GRAPH, format_of, table_format
+from ensemblage.tables.numbers import is_number
 
 logger = logging.getLogger(__name__)
 

@@ -1,11 +1,11 @@
 """Tables from files (CSV and its relatives, Parquet, workbooks): features to cluster, or labels to combine."""
 
-from ensemblage.io._column import Column
 from ensemblage.io._draws import PosteriorDraws, read_draws
 from ensemblage.io._encoding import ColumnUse
 from ensemblage.io._preprocessor import Preprocessor
 from ensemblage.io._read import read_table
 from ensemblage.io._table import Table
+from ensemblage.tables.column import Column
 
 __all__ = [
     "Column",

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from ensemblage.base.options import Alert, Message, Option, of_columns
 from ensemblage.base.text import some
 from ensemblage.base.validation import n_distinct_rows
-from ensemblage.io._column_role import (
+from ensemblage.io._missing import SHOWN, alerts_of_codes
+from ensemblage.io._roles import (
     AS_SAID,
     ID_WORD,
     INCREASING,
@@ -27,7 +28,6 @@ from ensemblage.io._column_role import (
     is_written_plainly,
     why_perhaps_id,
 )
-from ensemblage.io._missing import SHOWN, alerts_of_codes
 
 if TYPE_CHECKING:
     from ensemblage.io._encoding import Cells, Encoded

@@ -14,11 +14,11 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemblage.base.frames import as_frame
 from ensemblage.base.memory import MAX_BYTES
 from ensemblage.base.options import Message, Option
 from ensemblage.base.text import some
 from ensemblage.base.validation import Whole, Words, check_bytes, check_path, check_value, format_value
-from ensemblage.io._arrow import arrow_table
 from ensemblage.io._draws_blocks import (
     Block,
     Chain,
@@ -32,9 +32,12 @@ from ensemblage.io._draws_blocks import (
     blocks_of_table,
     chains_of_array,
 )
-from ensemblage.io._formats import is_label_file
-from ensemblage.labels.coding import as_frame, check_missing
+from ensemblage.labels.coding import (
+    check_missing,
+)
 from ensemblage.labels.ensemble import Ensemble
+from ensemblage.tables.arrow import arrow_table
+from ensemblage.tables.formats import is_label_file
 
 AXES = ("rows", "columns")
 Axis = Literal["rows", "columns"]

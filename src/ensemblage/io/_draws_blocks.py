@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 from ensemblage.base.memory import size_text
 from ensemblage.base.options import Message, Option
 from ensemblage.base.text import some
-from ensemblage.io._arrow import PANDAS_INDEX, complete_file, end_of_lines, layout_of, read_typed, text_splitter
-from ensemblage.io._bytes import BYTE_ORDER_MARKS, ByteStream, base_name, read_bytes, text_bytes
-from ensemblage.io._formats import PACKINGS, format_of, table_format
-from ensemblage.io._layout import Layout
-from ensemblage.io._numbers import SPELLINGS, is_missing, is_number
+from ensemblage.tables.arrow import PANDAS_INDEX, complete_file, end_of_lines, layout_of, read_typed, text_splitter
+from ensemblage.tables.bytes import BYTE_ORDER_MARKS, ByteStream, base_name, read_bytes, text_bytes
+from ensemblage.tables.formats import PACKINGS, PARQUET, format_of, table_format
+from ensemblage.tables.layout import Layout
+from ensemblage.tables.numbers import SPELLINGS, is_missing, is_number
 
 TEXT_BYTES = 1 << 21
 """Bytes of text that are split at once, of rows that are not longer."""
@@ -70,13 +70,13 @@ def blocks_of_file(file: Path, delimiter: str | None, has_header: bool | None) -
     """The rows of a text table, or of one with types."""
     name = base_name(file)
     form, found = table_format(name), format_of(name)
-    if form.cells == "workbook" or (found is not None and not found.table):
+    if form.cells == "workbook" or (found is not None and not found.cells):
         raise ValueError(
             f"Draws must be CSV, Parquet, Arrow, .npy, .npz or NetCDF. Got {file.name}. Save them in such a file."
         )
     if form.cells == "text":
         return _text_table(file, name, delimiter, has_header)
-    if form.name == "Parquet" and name == file.name:
+    if form is PARQUET and name == file.name:
         return _parquet_table(file)
     return blocks_of_table(*read_typed(read_bytes(file), name, form))
 

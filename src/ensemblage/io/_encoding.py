@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +14,7 @@ from ensemblage.base.options import Alert, Message, Option, of_columns
 from ensemblage.base.text import some
 from ensemblage.base.validation import Words
 from ensemblage.io._alerts import alerts, fills_by_rows, has_many_gaps
-from ensemblage.io._column import Column, date_parts
-from ensemblage.io._column_role import (
+from ensemblage.io._roles import (
     ALL_DIFFER,
     AS_SAID,
     CLASSES_NAME,
@@ -24,6 +23,7 @@ from ensemblage.io._column_role import (
     MOST_IDS,
     OPEN_ENDS,
     Role,
+    Roles,
     has_repeated_ids,
     ordered_levels,
     role_of,
@@ -38,7 +38,10 @@ from ensemblage.io._scaling import (
     scaling_note,
     transformer_of,
 )
-from ensemblage.io._table import Roles, Table
+from ensemblage.tables.column import Column, date_parts
+
+if TYPE_CHECKING:
+    from ensemblage.io._table import Table
 
 SHOWN = 20
 """How many names of columns a note lists."""
@@ -578,7 +581,8 @@ def _check_numbers(column: Column, table: Table) -> None:
         row = int(column.not_numbers[0])
         cell = column.text[row].as_py()
         rule = f"Column {column.name!r} of {table.source} must hold numbers, as most of its cells do."
-        texts = _texts(column)
+        texts = list(dict.fromkeys(column.text.take(column.not_numbers).to_pylist()))
+        texts = texts if len(texts) <= MOST_MARKS else texts[:1]  # the first, if there are too many for marks
         others = f", and {some(map(repr, texts[1:]))} in others" if texts[1:] else ""
         gap = (
             f" If {'they mean' if others else 'it means'} missing, name {'them' if others else 'it'}: ",
@@ -592,9 +596,3 @@ def _check_numbers(column: Column, table: Table) -> None:
     if len(infinite):
         rule = f"Column {column.name!r} of {table.source} must hold finite numbers."
         raise ValueError(Message(f"{rule} Got infinity in {table.where(int(infinite[0]))}. ", *advice))
-
-
-def _texts(column: Column) -> list[str]:
-    """The different cells that are no numbers, in their order; only the first if there are too many for marks."""
-    texts = list(dict.fromkeys(column.text.take(column.not_numbers).to_pylist()))
-    return texts if len(texts) <= MOST_MARKS else texts[:1]

@@ -18,11 +18,10 @@ from ensemblage.base.lazy import Registered
 from ensemblage.base.options import Message, Option
 from ensemblage.base.text import one_line, some
 from ensemblage.base.validation import check_bytes, check_path
-from ensemblage.io._archive import read_header
-from ensemblage.io._out_of_core import futures_of
-from ensemblage.labels.dask import Blocks, LostWorkersError, RemoteRows, check_client, gather
+from ensemblage.labels.dask import Blocks, LostWorkersError, RemoteRows, check_client, futures_of, gather
 from ensemblage.labels.disk import LIBRARIES, Scratch, StoredRows, write_array
 from ensemblage.labels.threads import SUM_ROWS, row_blocks
+from ensemblage.tables.archive import read_header
 
 clusters_of_blocks: Registered[[Any, Any], NDArray[np.int32]] = Registered("clusters_of_blocks")
 write_blocks: Registered[[Any, Any, Any], None] = Registered("write_blocks")

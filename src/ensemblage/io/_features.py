@@ -9,14 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.base.options import Alert, Message, Option, of_columns
-from ensemblage.io._column import Column, code_columns
-from ensemblage.io._column_role import has_repeated_ids
 from ensemblage.io._encoding import (
     ColumnUse,
     Encoded,
@@ -30,13 +28,18 @@ from ensemblage.io._encoding import (
     plan_columns,
     said_of_gaps,
 )
+from ensemblage.io._roles import assign_roles, check_given, has_repeated_ids
 from ensemblage.io._scaling import Options
-from ensemblage.io._table import Table, assign_roles, check_given
 from ensemblage.kernels._points import gower
 from ensemblage.labels.alerts import label_alerts
 from ensemblage.labels.coding import check_missing, code_with_noise
 from ensemblage.labels.ensemble import Ensemble
+from ensemblage.labels.files import code_columns
 from ensemblage.labels.threads import row_blocks
+from ensemblage.tables.column import Column
+
+if TYPE_CHECKING:
+    from ensemblage.io._table import Table
 
 
 @dataclass(frozen=True)

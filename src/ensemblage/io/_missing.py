@@ -5,15 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.base.options import Alert, Message, of_columns
-from ensemblage.io._column import Column
-from ensemblage.io._numbers import POINT_NUMBER
-from ensemblage.io._table import Table
+from ensemblage.tables.column import Column
+from ensemblage.tables.numbers import POINT_NUMBER
+
+if TYPE_CHECKING:
+    from ensemblage.io._table import Table
 
 AT_ONCE = 3
 """So many values may lie beyond one gap: 97, 98 and 99."""

@@ -17,15 +17,16 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.utils.validation import validate_data
 
 from ensemblage.base.features import FILL, columns_checked, features_checked
+from ensemblage.base.frames import as_frame
 from ensemblage.base.options import Message, NoteWarning, Option
 from ensemblage.base.sklearn import BaseEstimator, TransformerMixin
 from ensemblage.base.validation import Codes, Constraints, Flag, Mapped, Number, Words, check_fitted, check_parameters
-from ensemblage.io._column import Column
 from ensemblage.io._encoding import CATEGORIES, DATES, IMPUTE, ColumnUse, Encoding, complete_rows, fit_encoding, shorten
 from ensemblage.io._feature_blocks import FeatureBlocks
 from ensemblage.io._features import Features, gower_distances
 from ensemblage.io._missing import Gaps, alerts_of_codes, with_gaps
 from ensemblage.io._read import read_table
+from ensemblage.io._roles import assign_roles, name_columns
 from ensemblage.io._scaling import (
     AUTO,
     BlockScaler,
@@ -40,8 +41,8 @@ from ensemblage.io._scaling import (
     transformer_of,
 )
 from ensemblage.io._stored_table import StoredCells, StoredTable, TableFeatures
-from ensemblage.io._table import Table, assign_roles, name_columns
-from ensemblage.labels.coding import as_frame
+from ensemblage.io._table import Table
+from ensemblage.tables.column import Column
 
 
 @dataclass(eq=False, repr=False)

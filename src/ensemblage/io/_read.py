@@ -10,22 +10,25 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from functools import cache, partial
+from functools import partial
 from os import PathLike
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemblage.base.frames import as_frame
 from ensemblage.base.options import Message, Option
 from ensemblage.base.validation import Codes, check_path, check_value, check_whole, format_value
-from ensemblage.io._arrow import ROW_NAMES, arrow_table, read_typed, release_unused, row_places
-from ensemblage.io._bytes import base_name, read_bytes, text_bytes
-from ensemblage.io._column import Column
-from ensemblage.io._formats import table_format
-from ensemblage.io._layout import Layout
 from ensemblage.io._missing import with_gaps
-from ensemblage.io._numbers import (
+from ensemblage.io._table import Table
+from ensemblage.tables.arrow import ROW_NAMES, arrow_table, read_text, read_typed, read_workbook, row_places
+from ensemblage.tables.bytes import base_name, read_bytes, text_bytes
+from ensemblage.tables.cells import check_column_names, column_of, may_have_spaces, text_columns
+from ensemblage.tables.column import Column
+from ensemblage.tables.formats import table_format
+from ensemblage.tables.layout import Layout
+from ensemblage.tables.numbers import (
     COMMA_GROUPS,
     COMMA_NUMBER,
     ONE_GROUP,
@@ -35,8 +38,6 @@ from ensemblage.io._numbers import (
     has_mark,
     strip_marks,
 )
-from ensemblage.io._table import Table
-from ensemblage.labels.coding import as_frame
 
 
 def read_table(
@@ -157,18 +158,17 @@ def read_rows(
             raise ValueError(Message(Option(asked[0]), got))
         table = _typed_table(*(arrow_table(frame) if content is None else read_typed(content, name, form)), name)
     elif form.cells == "workbook":
-        cells, layout = form.function("table")(content, name, sheet, has_header, skip_rows)
+        cells, layout = read_workbook(content, name, sheet, has_header, skip_rows)
         rows = range(layout.header_lines + 1, layout.header_lines + 1 + len(cells))
         table = _text_table(lambda typed: cells, layout, name, transpose, lambda: rows, "row", dropped)
         dropped &= set(layout.header)
     else:
         text = text_bytes(content, name, encoding)
-        split, layout = form.function("table")(text, name, delimiter, has_header, skip_rows)
+        split, layout = read_text(text, name, delimiter, has_header, skip_rows)
         delimiter_of = layout.delimiter
         may_have_commas = delimiter_of != "," or b'"' in text or transpose
-        has_spaces = b" " in text or b"\t" in text or not text.isascii()
         places = partial(row_places, text, layout, name)
-        table = _text_table(split, layout, name, transpose, places, "line", dropped, has_spaces)
+        table = _text_table(split, layout, name, transpose, places, "line", dropped, may_have_spaces(text))
         dropped &= set(layout.header)
     if len(table) == 0:
         raise ValueError(f"{name} must hold at least one row below its header. It has none. Save the table again.")
@@ -192,7 +192,7 @@ def _typed_table(frame: Any, index: str | None, name: str) -> Table:
     """The table of an Arrow table, its row names in the column ``index``."""
     import pyarrow as pa
 
-    _check_names(frame.column_names, name)
+    check_column_names(frame.column_names, name)
     for field in frame.schema:
         if pa.types.is_nested(field.type):
             raise ValueError(
@@ -215,41 +215,8 @@ def _text_table(
 ) -> Table:
     if transpose:
         return _transpose(split(False), layout, name, places, dropped)
-    names = [column or f"column_{j}" for j, column in enumerate(layout.header, start=1)]
-    if not layout.header[0]:
-        names[0] = ROW_NAMES
-    cells, all_text = split(True), cache(lambda: split(False))
-    _check_names(names, name)
-
-    def read_again(j: int) -> Any:
-        return column_of(names[j], all_text().column(j), has_spaces).values
-
-    columns = [column_of(column, cells.column(j), has_spaces or bool(layout.numbers)) for j, column in enumerate(names)]
-    del cells
-    release_unused()
-    columns = [c if c.is_text else replace(c, read_again=partial(read_again, j)) for j, c in enumerate(columns)]
+    columns = text_columns(split, layout, name, has_spaces)
     return Table(name, columns, places, unit, None if layout.header[0] else ROW_NAMES, layout.notes())
-
-
-def column_of(name: str, values: Any, may_be_blank: bool = True) -> Column:
-    """A column of one Arrow array; text without spaces around it, null where empty."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    values = values.combine_chunks()
-    if isinstance(values, pa.ChunkedArray):
-        values = pa.concat_arrays(values.chunks)
-    levels = None
-    if pa.types.is_dictionary(values.type):
-        if values.type.ordered:
-            levels = [level.strip() for level in Column(name, values.dictionary).cells()]
-        values = values.dictionary_decode()
-    if str(values.type) in ("null", "large_string", "string_view"):
-        values = values.cast(pa.string())
-    if may_be_blank and pa.types.is_string(values.type):
-        trimmed = pc.utf8_trim_whitespace(values)
-        values = pc.if_else(pc.equal(trimmed, ""), None, trimmed)
-    return Column(name, values, categories=levels)
 
 
 def _transpose(
@@ -289,13 +256,6 @@ def _check_row_names(names: Sequence[str], source: str, places: Callable[[], Seq
             f"The rows of {source} must have different names, for they become columns. Got {name!r} in lines "
             f"{lines[0]} and {lines[1]}. Rename one, or make one row of them."
         )
-
-
-def _check_names(names: Sequence[str], source: str) -> None:
-    (name, count), *_ = Counter(names).most_common(1) or [("", 1)]
-    if count > 1:
-        got = f"The columns of {source} must have different names. Got {name!r} {count} times. Rename one, or add "
-        raise ValueError(Message(got, Option("has_header", False), " if the first row holds data."))
 
 
 def _without_blank_rows(table: Table) -> Table:

@@ -16,8 +16,8 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from ensemblage.base.options import Message, Option
 from ensemblage.base.sklearn import BaseEstimator, TransformerMixin
 from ensemblage.base.text import some
-from ensemblage.io._column import Column, label_values
 from ensemblage.labels.threads import SUM_ROWS, row_blocks
+from ensemblage.tables.column import Column, label_values
 
 AUTO: Literal["auto"] = "auto"
 ALIKE = 20.0

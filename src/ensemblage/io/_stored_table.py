@@ -14,15 +14,15 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from ensemblage.base.text import some
-from ensemblage.io._arrow import PANDAS_INDEX
-from ensemblage.io._column import Column, Dates, parse_dates
 from ensemblage.io._encoding import Cells, Encoded, Encoding
 from ensemblage.io._feature_blocks import FeatureBlocks, StoredFeatures, check_memory
-from ensemblage.io._read import column_of
+from ensemblage.io._roles import ids_must_differ
 from ensemblage.io._scaling import BlockScaler, CategoryEncoder, add_rows
-from ensemblage.io._stored_labels import whole
-from ensemblage.io._table import Table, ids_must_differ
+from ensemblage.io._table import Table
 from ensemblage.labels.disk import LIBRARIES, Scratch, StoredRows, write_array
+from ensemblage.tables.arrow import PANDAS_INDEX, whole
+from ensemblage.tables.cells import column_of
+from ensemblage.tables.column import Column, Dates, parse_dates
 
 TEXT_COPIES, NUMBER_COPIES = 6, 7
 """Copies of a column that are made of it at most while it is looked at (measured)."""

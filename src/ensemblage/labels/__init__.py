@@ -1,1 +1,1 @@
-"""The label matrix as data: codes, distinct rows, where they lie, and pairs of objects that are known."""
+"""The label matrix as data: codes, distinct rows, files of labels, where they lie, and known pairs of objects."""

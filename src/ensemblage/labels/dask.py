@@ -444,3 +444,36 @@ def check_client(client: Any, name: str) -> Any:
             f"your cluster."
         )
     return client
+
+
+NAMED = {"labels": "a label matrix", "features": "features"}
+"""What parts are of, in messages."""
+
+
+def futures_of(parts: Any, client: Any, what: str = "labels") -> list[Any]:
+    """Parts as futures: what Dask can make again stays so, arrays are sent to the workers."""
+    if hasattr(parts, "to_delayed"):
+        delayed = np.asarray(parts.to_delayed())
+        if delayed.ndim == 2 and delayed.shape[1] > 1:
+            raise ValueError(
+                f"A Dask array of {what} must be cut by rows only. "
+                f"Got {delayed.shape[1]} blocks of columns. Use array.rechunk({{1: -1}})."
+            )
+        parts = delayed.ravel().tolist()
+    if not isinstance(parts, Iterable):
+        raise TypeError(
+            f"Parts of {NAMED[what]} must be a Dask array or a list of matrices. Got {format_value(parts)}. Give a "
+            f"Dask array or a list of matrices."
+        )
+    parts = list(parts)
+    if not parts:
+        raise ValueError(f"Parts of {NAMED[what]} must be at least one. Got none. Give one matrix or more.")
+    return [_future(part, client, what == "features") for part in parts]
+
+
+def _future(part: Any, client: Any, keeps_frames: bool) -> Any:
+    if hasattr(part, "__dask_graph__"):
+        return client.compute(part)
+    if hasattr(part, "key") and hasattr(part, "status"):
+        return part
+    return send(client, part if keeps_frames and hasattr(part, "columns") else np.asarray(part))

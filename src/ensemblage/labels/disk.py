@@ -342,6 +342,7 @@ class RowsView(BlockRows):
         read: Callable[[int, int], NDArray[Any]],
     ) -> None:
         super().__init__(shape, dtype, rows.scratch)
+        self.where = rows.where
         self._read = read  # type: ignore[method-assign, assignment]
 
 

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ensemblage.base.above import ensemble_html
+from ensemblage.base.frames import in_order, without_stream
 from ensemblage.base.indexing import check_slice, is_integer, partition_index, row_index
-from ensemblage.base.lazy import Registered
 from ensemblage.base.options import NoteWarning
 from ensemblage.base.validation import format_value
 from ensemblage.labels.alerts import label_alerts
@@ -24,33 +24,25 @@ from ensemblage.labels.coding import (
     check_labelled,
     check_missing,
     check_names,
+    check_noise,
     code_labels,
     code_partitions,
     code_with_noise,
     decode,
     drop_unused_labels,
-    in_order,
     names_of_both,
     one_hot,
-    without_stream,
 )
+from ensemblage.labels.counted import CountedEnsemble, counted_rows
 from ensemblage.labels.disk import side_by_side
+from ensemblage.labels.files import labels_of_anndata, load_labels, save_labels
 from ensemblage.labels.links import Links, common_labels
+from ensemblage.labels.out_of_core import labels_on_cluster, open_labels
 from ensemblage.labels.rows import Counted, counted_labels
 from ensemblage.labels.threads import once
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
-
-    from ensemblage.labels.counted import CountedEnsemble
-
-
-load_labels: Registered[[Any, int | None, str], tuple[CodedColumns, int | None]] = Registered("load_labels")
-save_labels: Registered[[CodedColumns, int | None, Any], None] = Registered("save_labels")
-open_ensemble: Registered[..., Ensemble] = Registered("open_ensemble")
-ensemble_on_cluster: Registered[..., Ensemble] = Registered("ensemble_on_cluster")
-ensemble_of_anndata: Registered[[Any, Any, int | None, str], Ensemble] = Registered("ensemble_of_anndata")
-ensemble_of_counts: Registered[[Any, Any, int | None, str], CountedEnsemble] = Registered("ensemble_of_counts")
 
 
 class Ensemble:
@@ -288,8 +280,9 @@ class Ensemble:
         clusters = f"{low}" if low == high else f"{low} to {high}"
         absent = 0 if self.is_soft else self.n_missing
         missing = f", {100 * absent / (n * p):.3g} % missing" if absent else ""
+        where = {"on disk": "Stored", "on a Dask cluster": "Dask"}.get(self.rows.where, "")
         return (
-            f"{type(self).__name__}({n:,} object{'s' * (n > 1)}, {p:,} partition{'s' * (p > 1)} of {clusters} "
+            f"{where}{type(self).__name__}({n:,} object{'s' * (n > 1)}, {p:,} partition{'s' * (p > 1)} of {clusters} "
             f"cluster{'s' * (high > 1)}{missing})"
         )
 
@@ -346,8 +339,7 @@ class Ensemble:
         self._check_beside(other)
         codes, categories = side_by_side(self.rows, other.rows), self.categories + other.categories
         coded = CodedColumns(codes, categories, names_of_both(self._names, other._names))
-        elsewhere = (type(E) for E in (self, other) if not E.rows.random_access)
-        return next(elsewhere, type(self))._of(coded, self.missing)
+        return self._of(coded, self.missing)
 
     def one_hot(self, dtype: Any = np.float64) -> csr_array:
         """The binary matrix H (Candel Eq. 8): objects by clusters, a missing entry has no one.
@@ -491,7 +483,7 @@ class Ensemble:
         >>> E[[0, 2]].n_clusters
         array([2, 1])
         """
-        return open_ensemble(path, names, missing, noise, memory, scratch)
+        return Ensemble._of(*open_labels(path, names, missing, noise, memory, scratch), is_new=True)
 
     @classmethod
     def from_anndata(
@@ -532,7 +524,7 @@ class Ensemble:
         -----
         O(n p) time; 4 n bytes on top of the codes for each column. To write what was found back: `to_anndata`.
         """
-        return ensemble_of_anndata(adata, columns, missing, noise)
+        return Ensemble._of(*labels_of_anndata(adata, columns, missing, noise), is_new=True)
 
     @classmethod
     def from_counts(
@@ -585,7 +577,9 @@ class Ensemble:
         >>> E, E.counts
         (CountedEnsemble(3 rows of 5 objects, 2 partitions), array([3, 1, 1]))
         """
-        return ensemble_of_counts(rows, counts, missing, noise)
+        check_noise(noise, check_missing(missing))
+        labels, counted = counted_rows(rows, counts)
+        return CountedEnsemble(Ensemble(labels, missing=missing, noise=noise), counted, labels)
 
     @classmethod
     def from_dask(
@@ -626,7 +620,7 @@ class Ensemble:
         Workers hold the codes, n p bytes while every partition has at most 255 clusters, their distinct rows, and 16
         bytes per distinct row while k-means runs. The client holds about 40 bytes per object.
         """
-        return ensemble_on_cluster(parts, client, names, missing, noise)
+        return Ensemble._of(*labels_on_cluster(parts, client, names, missing, noise), is_new=True)
 
 
 def as_seen(rows: LabelRows) -> Any:

@@ -16,9 +16,9 @@ from ensemblage._version import __version__
 from ensemblage.base.atomic import Place
 from ensemblage.base.options import Message, Option
 from ensemblage.base.validation import check_fitted, check_flag, format_value
-from ensemblage.io._anndata import File, library, open_anndata
 from ensemblage.metrics import verdicts
 from ensemblage.metrics._certainty import VERDICTS
+from ensemblage.tables.h5ad import File, library, open_anndata
 
 KEY = "consensus"
 ENDINGS = ("", "_confidence", "_verdict", "_runner_up")

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from ensemblage.base.frames import as_frame
 from ensemblage.base.random import seed_of
 from ensemblage.base.sklearn import transform_named
 from ensemblage.base.text import backend_of
 from ensemblage.base.validation import check_flag, check_numbers, check_whole, format_value
 from ensemblage.io import Table
-from ensemblage.labels.coding import as_frame
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.profiles._effects import ClusterComparison, nearly_repeated, repeats_clusters
 from ensemblage.profiles._honest import dip_markers, thinned_markers

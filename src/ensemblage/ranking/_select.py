@@ -13,6 +13,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_array, validate_data
 
 from ensemblage.base.features import columns_checked
+from ensemblage.base.frames import check_in_memory
 from ensemblage.base.indexing import is_integer
 from ensemblage.base.sklearn import BaseEstimator, TransformerMixin
 from ensemblage.base.validation import (
@@ -27,7 +28,6 @@ from ensemblage.base.validation import (
     check_parameters,
     takes_labels,
 )
-from ensemblage.labels.coding import check_in_memory
 from ensemblage.labels.ensemble import Ensemble, as_ensemble
 from ensemblage.ranking._agreement import AverageAgreement
 from ensemblage.ranking._discotec import Discotec

@@ -14,10 +14,10 @@ from scipy.sparse import issparse
 from sklearn.utils import check_array, check_random_state, get_tags
 
 from ensemblage.base.features import features_checked
+from ensemblage.base.frames import as_frame
 from ensemblage.base.indexing import row_index
 from ensemblage.base.validation import FRACTION, Estimator, check_value, format_value
 from ensemblage.generation._clusterers import check_labels, prepare_clusterer
-from ensemblage.labels.coding import as_frame
 
 FRACTIONS = {"bootstrap": 1.0, "subsample": 0.5, "jitter": 0.05, "noise": 0.05}
 """Hennig's schemes, and what ``fraction`` is by default: fpc's."""

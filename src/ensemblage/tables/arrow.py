@@ -12,17 +12,17 @@ import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from io import BytesIO
+from pathlib import Path
 from typing import Any
-from xml.etree.ElementTree import fromstring
 
 import numpy as np
 
 from ensemblage.base.options import Message, Option
-from ensemblage.io._archive import is_damage
-from ensemblage.io._column import short_times
-from ensemblage.io._formats import Format
-from ensemblage.io._layout import SAMPLE_ROWS, Layout, Row, find_layout, layout_of_rows, split_rows
-from ensemblage.io._numbers import SPELLINGS
+from ensemblage.tables.archive import is_damage
+from ensemblage.tables.column import short_times
+from ensemblage.tables.formats import ARROW, JSON, JSON_LINES, PARQUET, Format
+from ensemblage.tables.layout import SAMPLE_ROWS, Layout, Row, find_layout, layout_of_rows, split_rows
+from ensemblage.tables.numbers import SPELLINGS
 
 PANDAS_INDEX = "__index_level_0__"
 ROW_NAMES = "row names"
@@ -32,7 +32,7 @@ ROW_NAMES = "row names"
 def read_typed(content: bytes, name: str, form: Format) -> tuple[Any, str | None]:
     """The Arrow table of a file, and the name of its column of row names."""
     with complete_file(name, form):
-        table = form.function("table")(content)
+        table = TYPED[form](content)
         table.validate(full=True)
     return table, PANDAS_INDEX if PANDAS_INDEX in table.column_names else None
 
@@ -47,6 +47,20 @@ def complete_file(name: str, form: Format) -> Iterator[None]:
             raise
         raise ValueError(
             f"{name} must be of the format of its name. It is not a complete {form.name} file. Save the table again."
+        ) from None
+
+
+@contextmanager
+def whole(path: Path) -> Iterator[None]:
+    """Say of a Parquet file that it is damaged, in whatever error of pyarrow that ends; the system's errors stay."""
+    try:
+        yield
+    except Exception as error:
+        if not is_damage(error):
+            raise
+        raise ValueError(
+            f"A .parquet file must be of the format of its name. Got {str(path)!r}, which is not a complete Parquet "
+            "file. Save it again."
         ) from None
 
 
@@ -81,6 +95,10 @@ def json_columns(content: bytes) -> Any:
     if content.lstrip().startswith(b"["):
         return pa.Table.from_pylist(json.loads(content))
     return pyarrow.json.read_json(pa.BufferReader(content))
+
+
+TYPED = {PARQUET: parquet_columns, ARROW: arrow_columns, JSON_LINES: json_columns, JSON: json_columns}
+"""What makes an Arrow table of the bytes of a file whose columns have types."""
 
 
 def arrow_table(frame: Any) -> tuple[Any, str | None]:
@@ -345,6 +363,8 @@ def _part(content: bytes, part: str) -> bytes:
 
 def _check_formulas(content: bytes, name: str, sheet: str) -> None:
     """Formulas of Excel whose results a program did not store are no cells."""
+    from xml.etree.ElementTree import fromstring
+
     book, relations = (_part(content, f"xl/{part}") for part in ("workbook.xml", "_rels/workbook.xml.rels"))
     if not (book and relations):
         return

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ensemblage.base.options import Message, Option
-from ensemblage.io._formats import PACKINGS
+from ensemblage.tables.formats import PACKINGS
 
 SIGNATURES = {
     b"\x1f\x8b": "a gzip file",

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.io._numbers import (
+from ensemblage.tables.numbers import (
     CURRENCIES,
     Numbers,
     bare_percent,
@@ -27,7 +27,6 @@ from ensemblage.io._numbers import (
     is_number,
     parse_numbers,
 )
-from ensemblage.labels.coding import CodedColumn, CodedColumns, code_dtype, code_objects, stack_columns
 
 SAMPLE = 1_000
 UNIT = re.compile(r"[-+\u2212]?\d[\d.,'\u2019\u00a0\u202f ±/+-]*?\s*((?:[^\W\d_]|[°µ‰])[^\s\d]{0,15}[23]?)")
@@ -433,25 +432,6 @@ def date_parts(dates: Dates, with_hour: bool) -> dict[str, NDArray[np.float64]]:
 
 WHOLE = re.compile(r"-?(0|[1-9][0-9]*)(\.0*)?")
 FRACTION = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?")
-
-
-def code_columns(columns: Sequence[Column], missing: int | None) -> CodedColumns:
-    """Each column as a partition."""
-    return code_texts([column.name for column in columns], [column.distinct for column in columns], missing)
-
-
-def code_texts(
-    names: Sequence[str], numbered: Sequence[tuple[NDArray[np.int32], list[str]]], missing: int | None
-) -> CodedColumns:
-    """Each column as a partition, of (n,) the number of each object's text, and the texts: their number means none."""
-    coded = [
-        code_objects([*label_values(texts), None], name, missing)
-        for name, (_, texts) in zip(names, numbered, strict=True)
-    ]
-    dtype = code_dtype([column.categories for column in coded])
-    codes = [column.codes.astype(dtype)[numbers] for column, (numbers, _) in zip(coded, numbered, strict=True)]
-    partitions = [CodedColumn(code, column.categories) for code, column in zip(codes, coded, strict=True)]
-    return stack_columns(partitions, list(names))
 
 
 def label_values(texts: Sequence[str]) -> list[Any]:

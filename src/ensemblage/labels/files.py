@@ -1,167 +1,81 @@
-"""Labels in files: .csv, readable; .npz, exact; label matrices with types, .npy and Parquet, that stay on disk."""
+"""Labels in files: .csv, readable; .npz, exact; Parquet in memory; and clusterings of objects in AnnData."""
 
 from __future__ import annotations
 
-import errno
-import os
 import re
 import zipfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Container, Sequence
+from fnmatch import fnmatchcase
+from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.base.atomic import atomic_write
+from ensemblage.base.options import Message, Option, suggestion
 from ensemblage.base.text import some, write_csv
-from ensemblage.base.validation import format_value
-from ensemblage.io._archive import is_damage, new_zip, read_array, read_header
-from ensemblage.io._column import code_columns, label_values
-from ensemblage.io._formats import first_suffixes, format_of
-from ensemblage.io._numbers import is_missing
-from ensemblage.io._read import read_rows
+from ensemblage.base.validation import check_path, format_value
 from ensemblage.labels.blocks import LabelRows, MemoryRows
-from ensemblage.labels.coding import CodedColumns, check_labelled, check_names, code_dtype, code_labels
-from ensemblage.labels.disk import StoredRows
+from ensemblage.labels.coding import (
+    CodedColumn,
+    CodedColumns,
+    check_labelled,
+    check_missing,
+    check_names,
+    check_noise,
+    code_dtype,
+    code_labels,
+    code_objects,
+    code_with_noise,
+    stack_columns,
+    vote_noise,
+)
+from ensemblage.labels.out_of_core import parquet_source
 from ensemblage.labels.threads import row_blocks
+from ensemblage.tables.archive import is_damage, new_zip, read_array
+from ensemblage.tables.arrow import read_text
+from ensemblage.tables.bytes import text_bytes
+from ensemblage.tables.cells import may_have_spaces, text_columns
+from ensemblage.tables.column import Column, label_values
+from ensemblage.tables.formats import ENSEMBLE, PARQUET, TEXT, Format, first_suffixes, format_of, is_label_file
+from ensemblage.tables.h5ad import name_of, open_anndata
+from ensemblage.tables.numbers import is_missing
 
 
-class Source(NamedTuple):
-    """A label matrix that is read from its beginning to its end, several times."""
-
-    path: Path
-    shape: tuple[int, int]
-    names: list[str] | None
-    read: Any
-    """read(rows) → iterator over matrices or tables of at most so many rows."""
+def save_labels(coded: CodedColumns, missing: int | None, path: str | PathLike[str]) -> None:
+    """Write columns with names to a file that keeps everything (.npz), or to one that does not say ``missing``."""
+    file = check_path(path, "path")
+    WRITERS[_known_format(file, WRITERS)](coded, missing, file)
 
 
-def source_of(path: str | PathLike[str]) -> Source:
-    """A .npy file, a Parquet file, or a folder of Parquet files in the order of their names."""
-    where = Path(path)
-    if not where.exists():
-        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
-    if where.is_dir():
-        parts = sorted(part for part in where.iterdir() if part.suffix == ".parquet")
-        if not parts:
-            raise ValueError(
-                f"A folder of labels must hold .parquet files. Got none in {str(path)!r}. Write one per part."
-            )
-        return _source_of_parts(where, parts)
-    found = format_of(where)
-    if found is None or not found.open:
-        files = ", ".join(f"a {suffix} file" for suffix in first_suffixes("open"))
-        others = [suffix for suffix in first_suffixes("load") if suffix not in first_suffixes("open")]
+def load_labels(path: str | PathLike[str], missing: int | None, noise: str) -> tuple[CodedColumns, int | None]:
+    """The columns of a file and the number that means missing: its own in .npz, the one given in all others."""
+    file, missing = check_path(path, "path"), check_missing(missing)
+    load = READERS[_known_format(file, READERS)]
+    voted = check_noise(noise, missing)
+    if voted is None:
+        return load(file, missing)
+    if is_label_file(file):
         raise ValueError(
-            f"Labels on disk must be {files} or a folder of them. Got {str(path)!r}. "
-            f"Use Ensemble.load for {' and '.join(others)} files."
+            "noise of Ensemble.load must be 'missing' for a file that keeps an ensemble, whose noise is missing. "
+            f"Got {noise!r} and {str(file)!r}. Make the ensemble with noise={noise!r}, then save it."
         )
-    source: Source = found.function("open")(where)
-    return source
+    return vote_noise(load(file, None)[0], voted), missing
 
 
-def npy_source(path: Path) -> Source:
-    """The rows of a .npy file."""
-    rows = npy_rows(path)
-    check_shape(rows.shape, path)
-    return Source(path, rows.shape, None, lambda most: (rows[block] for block in row_blocks(len(rows), most)))
-
-
-def check_shape(shape: tuple[int, int], path: Path) -> None:
-    """Refuse a label matrix without objects or without partitions."""
-    if min(shape) == 0:
+def _known_format(file: Path, known: Container[Format]) -> Format:
+    """The format of the file, if it is one of those in which labels can be loaded or saved."""
+    found = format_of(file)
+    if found is None or found not in known:
+        both, read = first_suffixes(WRITERS), first_suffixes(form for form in READERS if form not in WRITERS)
         raise ValueError(
-            f"A label matrix must have objects and partitions. Got shape {shape} in {str(path)!r}. "
-            "Give one row per object, one column per partition."
+            f"The name of an ensemble's file must end in {' or '.join(both)} ({' or '.join(read)} to load one). "
+            f"Got {str(file)!r}. Use .npz to keep everything exactly, or .csv for other programs."
         )
-
-
-def npy_rows(path: Path) -> StoredRows:
-    """The rows of a .npy file: a matrix of whole numbers."""
-    try:
-        with open(path, "rb") as file:
-            shape, fortran, dtype = read_header(file)
-            offset = file.tell()
-    except ValueError as error:
-        raise ValueError(
-            f"A .npy file of labels must be one that numpy.save wrote. Got {str(path)!r} ({error}). Save it again."
-        ) from None
-    if dtype.kind not in "iub" or len(shape) != 2:
-        raise ValueError(
-            f"A .npy file of labels must be a matrix of whole numbers, objects by partitions. Got {dtype} of shape "
-            f"{shape} in {str(path)!r}. Save whole numbers (-1 for missing) of one row per object."
-        )
-    size, needed = path.stat().st_size, offset + shape[0] * shape[1] * dtype.itemsize
-    if size < needed:
-        raise ValueError(
-            f"A .npy file must be complete. Got {size:,} of {needed:,} bytes in {str(path)!r}. Copy or save it again."
-        )
-    return StoredRows(path, shape, dtype, offset=offset, fortran=fortran)
-
-
-def parquet_source(path: Path) -> Source:
-    """The rows of a Parquet file."""
-    return _source_of_parts(path, [path])
-
-
-def load_parquet(path: Path, missing: int | None) -> tuple[CodedColumns, int | None]:
-    """The columns of a Parquet file in memory, with the labels that `Ensemble.open` finds in it, and ``missing``."""
-    import pyarrow as pa
-
-    source = parquet_source(path)
-    table = pa.concat_tables(source.read(source.shape[0])).unify_dictionaries()
-    return code_labels(table, missing), missing
-
-
-def _source_of_parts(path: Path, parts: list[Path]) -> Source:
-    headers = [_parquet_header(part) for part in parts]
-    names = headers[0][0]
-    for part, (got, _) in zip(parts, headers, strict=True):
-        if got != names:
-            what = f"{len(got)} columns instead of {len(names)}" if len(got) != len(names) else "other column names"
-            raise ValueError(
-                f"Parts of a label matrix must have the same columns. Got {what} in {part.name!r}. "
-                f"The columns of {parts[0].name!r} are {some(names, 5)}."
-            )
-    shape = sum(n for _, n in headers), len(names)
-    check_shape(shape, path)
-    return Source(path, shape, names, lambda most: (batch for part in parts for batch in batches(part, most)))
-
-
-def _parquet_header(path: Path) -> tuple[list[str], int]:
-    """Names of the columns, number of rows."""
-    import pyarrow.parquet as pq
-
-    with whole(path), pq.ParquetFile(path) as file:
-        return list(file.schema_arrow.names), int(file.metadata.num_rows)
-
-
-def batches(path: Path, most: int) -> Iterator[Any]:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    with whole(path), pq.ParquetFile(path) as file:
-        for batch in file.iter_batches(batch_size=most):
-            batch.validate(full=True)
-            if batch.num_rows:
-                yield pa.table(batch)
-
-
-@contextmanager
-def whole(path: Path) -> Iterator[None]:
-    """Say of a Parquet file that it is damaged, in whatever error of pyarrow that ends; the system's errors stay."""
-    try:
-        yield
-    except Exception as error:
-        if not is_damage(error):
-            raise
-        raise ValueError(
-            f"A .parquet file must be of the format of its name. Got {str(path)!r}, which is not a complete Parquet "
-            "file. Save it again."
-        ) from None
+    return found
 
 
 FORMAT = 1
@@ -317,12 +231,111 @@ def load_csv(path: Path, missing: int | None) -> tuple[CodedColumns, int | None]
     first_line = content[:SAMPLE_BYTES].lstrip(b"\xef\xbb\xbf\r\n").partition(b"\n")[0]
     unquoted = QUOTED.sub(b"", first_line)
     delimiter = None if not unquoted.count(b",") and any(map(unquoted.count, (b";", b"\t", b"|"))) else ","
+    name = f"{path.stem}.csv"
     try:
-        table = read_rows(content, name=f"{path.stem}.csv", has_header=True, delimiter=delimiter, decimal=".")
+        text = text_bytes(content, name)
+        split, layout = read_text(text, name, delimiter, True)
+        columns = text_columns(split, layout, name, may_have_spaces(text))
     except ValueError as error:
         raise ValueError(
             f"A .csv file of labels must be a table with a header line. Got {str(path)!r}: {error}"
         ) from None
-    coded = code_columns([column for column in table.columns if column.name != table.index], missing)
+    coded = code_columns(columns if layout.header[0] else columns[1:], missing)
     check_labelled(coded.categories, check_names(coded.names, len(coded.categories)), each=True)
     return coded, missing
+
+
+def code_columns(columns: Sequence[Column], missing: int | None) -> CodedColumns:
+    """Each column as a partition."""
+    return code_texts([column.name for column in columns], [column.distinct for column in columns], missing)
+
+
+def code_texts(
+    names: Sequence[str], numbered: Sequence[tuple[NDArray[np.int32], list[str]]], missing: int | None
+) -> CodedColumns:
+    """Each column as a partition, of (n,) the number of each object's text, and the texts: their number means none."""
+    coded = [
+        code_objects([*label_values(texts), None], name, missing)
+        for name, (_, texts) in zip(names, numbered, strict=True)
+    ]
+    dtype = code_dtype([column.categories for column in coded])
+    codes = [column.codes.astype(dtype)[numbers] for column, (numbers, _) in zip(coded, numbered, strict=True)]
+    partitions = [CodedColumn(code, column.categories) for code, column in zip(codes, coded, strict=True)]
+    return stack_columns(partitions, list(names))
+
+
+def load_parquet(path: Path, missing: int | None) -> tuple[CodedColumns, int | None]:
+    """The columns of a Parquet file in memory, with the labels that `Ensemble.open` finds in it, and ``missing``."""
+    import pyarrow as pa
+
+    source = parquet_source(path)
+    table = pa.concat_tables(source.read(source.shape[0])).unify_dictionaries()
+    return code_labels(table, missing), missing
+
+
+WRITERS = {ENSEMBLE: save_npz, TEXT: save_csv}
+"""write(coded, missing, path)"""
+READERS = {ENSEMBLE: load_npz, TEXT: load_csv, PARQUET: load_parquet}
+"""read(path, missing) → columns, and the number that means missing"""
+
+LEIDEN = "leiden_*"
+"""How scanpy's users name the clusterings of a sweep."""
+
+
+def labels_of_anndata(
+    source: Any, columns: str | Sequence[str], missing: int | None, noise: str
+) -> tuple[CodedColumns, int | None]:
+    """The clusterings in ``.obs``, as `Ensemble.from_anndata` has them, and ``missing``."""
+    adata, missing = open_anndata(source), check_missing(missing)
+    names = matching_columns(adata, columns)
+    numbered = [_number_labels(adata.obs[name], name, name_of(adata)) for name in names]
+    return code_with_noise(partial(code_texts, names), numbered, missing, noise), missing
+
+
+def matching_columns(adata: Any, columns: str | Sequence[str]) -> list[str]:
+    """Names of columns of ``.obs``, in their order there for each pattern; each once."""
+    asked: Any = [columns] if isinstance(columns, str) else columns
+    if not isinstance(asked, Sequence) or not asked or not all(isinstance(name, str) for name in asked):
+        raise TypeError(
+            "columns must be the name of a column of .obs, a pattern such as 'leiden_*', or a list of such. "
+            f"Got {format_value(columns)}. Give 'leiden_*', for example."
+        )
+    present = [str(name) for name in adata.obs.columns]
+    found: dict[str, None] = {}
+    for pattern in asked:
+        matched = [pattern] if pattern in present else [name for name in present if fnmatchcase(name, pattern)]
+        if not matched:
+            rule = "match" if any(sign in pattern for sign in "*?[") else "name"
+            got = f"Got {pattern!r}. {suggestion(pattern, present) or f'Its columns are {some(present)}.'}"
+            raise ValueError(Message(Option("columns"), f" must {rule} columns of .obs of {name_of(adata)}. {got}"))
+        found |= dict.fromkeys(matched)
+    return list(found)
+
+
+def _number_labels(column: Any, name: str, source: str) -> tuple[NDArray[np.int32], list[str]]:
+    """(n,) number of each object's label, the number of labels where it has none; the labels as text.
+
+    Categories, text, whole numbers and truth values are labels; numbers with fractions are measurements.
+    """
+    if getattr(column, "ndim", 1) != 1:
+        raise ValueError(
+            f"The columns of .obs of {source} must have different names. Got {name!r} more than once. Rename one of "
+            f"them."
+        )
+    categories = column.astype("category").cat.remove_unused_categories()
+    codes, values = categories.cat.codes.to_numpy(), categories.cat.categories
+    if values.dtype.kind == "f":
+        fractions = [value for value in values if not np.isfinite(value) or value != np.floor(value)]
+        if fractions:
+            raise ValueError(
+                f"A column of clusters must hold categories, text or whole numbers. Got {fractions[0]:g} in .obs "
+                f"{name!r} of {source}. Name only columns of clusterings."
+            )
+        values = values.astype(np.int64)
+    texts = [str(value) for value in values]
+    if len(column) > 2 and len(texts) == len(column):
+        raise ValueError(
+            f"A clustering must put some objects together. Got a different value for every object in .obs {name!r} of "
+            f"{source}. Name only columns of clusterings."
+        )
+    return np.where(codes < 0, len(texts), codes).astype(np.int32), texts

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from ensemblage.base.options import Message, Option
 from ensemblage.base.text import some
-from ensemblage.io._numbers import ONE_GROUP, POINT_NUMBER, is_missing, is_number
+from ensemblage.tables.numbers import ONE_GROUP, POINT_NUMBER, is_missing, is_number
 
 DELIMITERS = {",": "comma", "\t": "tab", ";": "semicolon", "|": "vertical bar", " ": "space"}
 SAMPLE_ROWS = 100

@@ -1,16 +1,19 @@
-"""Ensembles whose codes are not in memory: on disk, or on the workers of a Dask cluster."""
+"""Label matrices that are not brought into memory: coded from file to disk, or on the workers of a Dask cluster."""
 
 from __future__ import annotations
 
+import errno
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from os import PathLike
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.base.validation import check_bytes, check_path, format_value
-from ensemblage.io._stored_labels import Source, source_of
+from ensemblage.base.text import some
+from ensemblage.base.validation import check_bytes, check_path
 from ensemblage.labels.coding import (
     CodedColumns,
     Coding,
@@ -22,9 +25,12 @@ from ensemblage.labels.coding import (
     code_labels,
     vote_noise,
 )
-from ensemblage.labels.dask import Blocks, RemoteRows, check_client, gather, send
+from ensemblage.labels.dask import Blocks, RemoteRows, check_client, futures_of, gather
 from ensemblage.labels.disk import Scratch, StoredRows, room_beside_state, write_array
-from ensemblage.labels.ensemble import Ensemble
+from ensemblage.labels.threads import row_blocks
+from ensemblage.tables.archive import read_header
+from ensemblage.tables.arrow import whole
+from ensemblage.tables.formats import ENSEMBLE, NPY, PARQUET, TEXT, first_suffixes, format_of
 
 STATE = 36
 """Most bytes per object that methods keep while they work, `h-km` left out (measured: docs/SCALE.md)."""
@@ -32,35 +38,15 @@ BATCH_ROWS = 2**18
 """Most rows that are read and coded at a time."""
 
 
-NAMED = {"labels": "a label matrix", "features": "features"}
-"""What parts are of, in messages."""
-
-
-class StoredEnsemble(Ensemble):
-    """An ensemble whose labels lie on disk as codes, in a temporary folder that goes with it.
-
-    Made by `Ensemble.open`. ``codes`` gives blocks of rows, or a few rows. Metrics, rankers and estimators that work by
-    blocks of rows give results bitwise identical to those in memory; others raise an error. Methods on distinct
-    label rows run in any case if those fit into an eighth of ``memory``.
-    """
-
-
-class DaskEnsemble(Ensemble):
-    """An ensemble whose codes lie on the workers of a cluster. Made by `Ensemble.from_dask`.
-
-    Here are O(n) numbers: counts and places of the distinct rows, and results.
-    """
-
-
-def open_ensemble(
+def open_labels(
     path: str | PathLike[str],
     names: Sequence[str] | None,
     missing: int | None,
     noise: str,
     memory: int | str,
     scratch: str | PathLike[str] | None,
-) -> Ensemble:
-    """Do what `Ensemble.open` does: two passes over the file, ``rows_at_once`` rows at a time."""
+) -> tuple[CodedColumns, int | None]:
+    """The labels of a file as codes on disk, and ``missing``: two passes, ``rows_at_once`` rows at a time."""
     missing, n_bytes = check_missing(missing), check_bytes(memory, "memory")
     voted = check_noise(noise, missing)
     source = source_of(check_path(path, "path"))
@@ -77,7 +63,7 @@ def open_ensemble(
             for batch in _batches(source, rows_at_once):
                 write_array(file, codes_of_part(batch, categories, voted))
     rows = StoredRows(folder.file("codes"), (n, p), dtype, scratch=folder)
-    return StoredEnsemble._of(CodedColumns(rows, categories, None), missing, names, is_new=True)
+    return CodedColumns(rows, categories, names), missing
 
 
 def _batches(source: Source, rows_at_once: int) -> Iterator[Any]:
@@ -92,10 +78,124 @@ def _batches(source: Source, rows_at_once: int) -> Iterator[Any]:
         )
 
 
-def ensemble_on_cluster(
+class Source(NamedTuple):
+    """A label matrix that is read from its beginning to its end, several times."""
+
+    path: Path
+    shape: tuple[int, int]
+    names: list[str] | None
+    read: Any
+    """read(rows) → iterator over matrices or tables of at most so many rows."""
+
+
+def source_of(path: str | PathLike[str]) -> Source:
+    """A .npy file, a Parquet file, or a folder of Parquet files in the order of their names."""
+    where = Path(path)
+    if not where.exists():
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
+    if where.is_dir():
+        parts = sorted(part for part in where.iterdir() if part.suffix == ".parquet")
+        if not parts:
+            raise ValueError(
+                f"A folder of labels must hold .parquet files. Got none in {str(path)!r}. Write one per part."
+            )
+        return _source_of_parts(where, parts)
+    found = format_of(where)
+    if found not in OPENERS:
+        files = ", ".join(f"a {suffix} file" for suffix in first_suffixes(OPENERS))
+        raise ValueError(
+            f"Labels on disk must be {files} or a folder of them. Got {str(path)!r}. "
+            f"Use Ensemble.load for {' and '.join(first_suffixes([ENSEMBLE, TEXT]))} files."
+        )
+    return OPENERS[found](where)
+
+
+def npy_source(path: Path) -> Source:
+    """The rows of a .npy file."""
+    rows = npy_rows(path)
+    check_shape(rows.shape, path)
+    return Source(path, rows.shape, None, lambda most: (rows[block] for block in row_blocks(len(rows), most)))
+
+
+def check_shape(shape: tuple[int, int], path: Path) -> None:
+    """Refuse a label matrix without objects or without partitions."""
+    if min(shape) == 0:
+        raise ValueError(
+            f"A label matrix must have objects and partitions. Got shape {shape} in {str(path)!r}. "
+            "Give one row per object, one column per partition."
+        )
+
+
+def npy_rows(path: Path) -> StoredRows:
+    """The rows of a .npy file: a matrix of whole numbers."""
+    try:
+        with open(path, "rb") as file:
+            shape, fortran, dtype = read_header(file)
+            offset = file.tell()
+    except ValueError as error:
+        raise ValueError(
+            f"A .npy file of labels must be one that numpy.save wrote. Got {str(path)!r} ({error}). Save it again."
+        ) from None
+    if dtype.kind not in "iub" or len(shape) != 2:
+        raise ValueError(
+            f"A .npy file of labels must be a matrix of whole numbers, objects by partitions. Got {dtype} of shape "
+            f"{shape} in {str(path)!r}. Save whole numbers (-1 for missing) of one row per object."
+        )
+    size, needed = path.stat().st_size, offset + shape[0] * shape[1] * dtype.itemsize
+    if size < needed:
+        raise ValueError(
+            f"A .npy file must be complete. Got {size:,} of {needed:,} bytes in {str(path)!r}. Copy or save it again."
+        )
+    return StoredRows(path, shape, dtype, offset=offset, fortran=fortran)
+
+
+def parquet_source(path: Path) -> Source:
+    """The rows of a Parquet file."""
+    return _source_of_parts(path, [path])
+
+
+def _source_of_parts(path: Path, parts: list[Path]) -> Source:
+    headers = [_parquet_header(part) for part in parts]
+    names = headers[0][0]
+    for part, (got, _) in zip(parts, headers, strict=True):
+        if got != names:
+            what = f"{len(got)} columns instead of {len(names)}" if len(got) != len(names) else "other column names"
+            raise ValueError(
+                f"Parts of a label matrix must have the same columns. Got {what} in {part.name!r}. "
+                f"The columns of {parts[0].name!r} are {some(names, 5)}."
+            )
+    shape = sum(n for _, n in headers), len(names)
+    check_shape(shape, path)
+    return Source(path, shape, names, lambda most: (batch for part in parts for batch in batches(part, most)))
+
+
+def _parquet_header(path: Path) -> tuple[list[str], int]:
+    """Names of the columns, number of rows."""
+    import pyarrow.parquet as pq
+
+    with whole(path), pq.ParquetFile(path) as file:
+        return list(file.schema_arrow.names), int(file.metadata.num_rows)
+
+
+def batches(path: Path, most: int) -> Iterator[Any]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    with whole(path), pq.ParquetFile(path) as file:
+        for batch in file.iter_batches(batch_size=most):
+            batch.validate(full=True)
+            if batch.num_rows:
+                yield pa.table(batch)
+
+
+OPENERS = {NPY: npy_source, PARQUET: parquet_source}
+"""open(path) → what is read in parts"""
+
+
+def labels_on_cluster(
     parts: Any, client: Any, names: Sequence[str] | None, missing: int | None, noise: str
-) -> Ensemble:
-    """Do what `Ensemble.from_dask` does."""
+) -> tuple[CodedColumns, int | None]:
+    """The labels of the parts as codes on the workers, and ``missing``."""
     missing, client = check_missing(missing), check_client(client, "from_dask")
     voted = check_noise(noise, missing)
     given = futures_of(parts, client)
@@ -116,40 +216,11 @@ def ensemble_on_cluster(
     categories = union_of_parts(found, [str(j) for j in range(p)], missing)
     codes = Blocks(client, parts.map(codes_of_part, futures, categories, voted), parts.edges)
     rows = RemoteRows(codes, p, code_dtype(categories))
-    return DaskEnsemble._of(CodedColumns(rows, categories, None), missing, names, is_new=True)
+    return CodedColumns(rows, categories, names), missing
 
 
 def shape_of(part: Any) -> tuple[int, ...]:
     return tuple(getattr(part, "shape", ()))
-
-
-def futures_of(parts: Any, client: Any, what: str = "labels") -> list[Any]:
-    """Parts as futures: what Dask can make again stays so, arrays are sent to the workers."""
-    if hasattr(parts, "to_delayed"):
-        delayed = np.asarray(parts.to_delayed())
-        if delayed.ndim == 2 and delayed.shape[1] > 1:
-            raise ValueError(
-                f"A Dask array of {what} must be cut by rows only. "
-                f"Got {delayed.shape[1]} blocks of columns. Use array.rechunk({{1: -1}})."
-            )
-        parts = delayed.ravel().tolist()
-    if not isinstance(parts, Iterable):
-        raise TypeError(
-            f"Parts of {NAMED[what]} must be a Dask array or a list of matrices. Got {format_value(parts)}. Give a "
-            f"Dask array or a list of matrices."
-        )
-    parts = list(parts)
-    if not parts:
-        raise ValueError(f"Parts of {NAMED[what]} must be at least one. Got none. Give one matrix or more.")
-    return [_future(part, client, what == "features") for part in parts]
-
-
-def _future(part: Any, client: Any, keeps_frames: bool) -> Any:
-    if hasattr(part, "__dask_graph__"):
-        return client.compute(part)
-    if hasattr(part, "key") and hasattr(part, "status"):
-        return part
-    return send(client, part if keeps_frames and hasattr(part, "columns") else np.asarray(part))
 
 
 def categories_of_part(part: Any, noise: int | None = None) -> tuple[NDArray[Any], ...]:

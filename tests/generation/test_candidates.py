@@ -577,6 +577,7 @@ def test_features_do_not_depend_on_units(described):
 # -- the generator -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @parametrize_with_checks([ScaledPartitions(2)])
 def test_scikit_learn(estimator, check):
     check(estimator)

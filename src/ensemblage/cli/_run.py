@@ -46,14 +46,9 @@ from ensemblage.io import Preprocessor
 from ensemblage.io._features import Features
 from ensemblage.pipeline._consensus_clustering import ConsensusClustering, model_of
 from ensemblage.pipeline._decisions import Wishes, can_be_repeated, plan_of
-from ensemblage.pipeline._default_plan import check_n_clusters, with_consensus
+from ensemblage.pipeline._default_plan import check_n_clusters, check_plan, with_consensus
 from ensemblage.pipeline._describe import MOST_COLUMNS, Thinned, Thinning, Wanted, places_of_columns, split_counts
-from ensemblage.pipeline._run import (
-    Members,
-    Store,
-    run,
-    set_weights,
-)
+from ensemblage.pipeline._run import Members, Store, run
 
 CHOSEN = "km"
 """What combines the partitions where the number of clusters is looked for."""
@@ -318,13 +313,9 @@ def _decide(request: RunRequest, features: Features) -> Decisions:
     features = generation.tell_features(features, name)
     preprocessor.notes_ = (*map(str, (alert.text for alert in features.alerts)), *features.notes)
     consensus = replace(request.consensus, method=plan.combiner.value)
-    if features.members and features.n_columns:
-        set_weights(consensus.estimator(), [1, 2])  # refuses what takes no weights
-    if plan.n_clusters.value is None:
-        consensus = replace(consensus, looks_for_k=False)
-        consensus.check()
     if consensus.chosen:
         plan = with_consensus(plan, make_consensus(consensus.method, **consensus.chosen))
+    check_plan(plan, is_weighted=bool(features.members and features.n_columns))
     return Decisions(features, preprocessor, pairs, plan, generation, consensus)
 
 

@@ -47,7 +47,7 @@ from ensemblage.io._features import Features
 from ensemblage.pipeline._consensus_clustering import ConsensusClustering, model_of
 from ensemblage.pipeline._decisions import Wishes, can_be_repeated, plan_of
 from ensemblage.pipeline._default_plan import check_n_clusters, check_plan, with_consensus
-from ensemblage.pipeline._describe import MOST_COLUMNS, Thinned, Thinning, Wanted, places_of_columns, split_counts
+from ensemblage.pipeline._describe import Thinned, Thinning, Wanted, n_left_out, places_of_columns, split_counts
 from ensemblage.pipeline._run import Members, Store, run
 
 CHOSEN = "km"
@@ -257,8 +257,8 @@ def _analysed(request: RunRequest, folder: Folder, content: bytes, seconds: Seco
     tell_notes(name, features.notes)
     decisions = _decide(request, features)
     plan, generation, features = decisions.plan, decisions.generation, decisions.features
-    n_left_out = min(MOST_COLUMNS, len(places_of_columns(features))) if request.options.without_columns else 0
-    tell(plan_text(plan, generation, n_left_out))
+    n_columns = len(places_of_columns(features)) if request.options.without_columns else 0
+    tell(plan_text(plan, generation, n_left_out(n_columns)))
     by_distance = generation.generator == GOWER
     store = FolderStore(folder, None if by_distance else decisions.preprocessor, generation.seed, seconds)
     data = generation.data(features, decisions.pairs)

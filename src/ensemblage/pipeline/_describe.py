@@ -286,7 +286,7 @@ def indices_without_columns(
         compared = profile._compared
         shares = dict(zip((v.name for v in compared.variables), np.nan_to_num(separations(compared)), strict=True))
         order.sort(key=lambda name: -shares.get(name, 0.0))
-    names, truth = order[:MOST_COLUMNS], np.asarray(labels, dtype=np.int64)
+    names, truth = order[: n_left_out(len(order))], np.asarray(labels, dtype=np.int64)
     with watch.step(COLUMNS, len(places)) as progress:
         for i, name in enumerate(names):
             try:
@@ -297,6 +297,11 @@ def indices_without_columns(
             if progress is not None:
                 progress(i + 1, len(names))
     return found
+
+
+def n_left_out(n_columns: int) -> int:
+    """How many of so many columns are left out in turn."""
+    return min(MOST_COLUMNS, n_columns)
 
 
 def places_of_columns(features: Features) -> dict[str, list[int]]:

@@ -45,7 +45,7 @@ from ensemblage.consensus._saved import save_model
 from ensemblage.io import Preprocessor
 from ensemblage.io._features import Features
 from ensemblage.pipeline._consensus_clustering import ConsensusClustering, model_of
-from ensemblage.pipeline._decisions import Wishes, can_be_repeated, plan_of
+from ensemblage.pipeline._decisions import Wishes, can_be_repeated, may_be_learned, plan_of
 from ensemblage.pipeline._default_plan import check_n_clusters, check_plan, with_consensus
 from ensemblage.pipeline._describe import Thinned, Thinning, Wanted, n_left_out, places_of_columns, split_counts
 from ensemblage.pipeline._run import Members, Store, run
@@ -149,18 +149,10 @@ class RunRequest:
         if self.options.pair_files:
             self.options.check_pairs(replace(self.consensus, k=2).estimator())
 
-    @property
-    def selection(self) -> str:
-        """How partitions get their weights, if the data allow it: learned ones are for the default alone."""
-        generation = self.generation
-        is_default = generation.generator == DIVERSE and generation.is_chosen and not self.consensus.chosen
-        is_default = is_default and self.method in (None, generation.method)
-        return generation.selection if is_default else BY_CONSENSUS
-
     def wishes(self) -> Wishes:
         """What the plan is told of it."""
         has_parameters = bool(self.consensus.chosen)
-        return Wishes(
+        asked = Wishes(
             self.k,
             self.generation.wish(),
             self.method or (CHOSEN if has_parameters else None),
@@ -171,8 +163,9 @@ class RunRequest:
             is_default=self.method is None if has_parameters else None,
             is_anndata=isinstance(self.source, CellSource),
             member_weight=self.generation.member_weight,
-            selection=self.selection,
+            selection=self.generation.selection,
         )
+        return asked if may_be_learned(asked) else asked._replace(selection=BY_CONSENSUS)
 
     def identity(self) -> dict[str, Any]:
         """What the results depend on beside the file and the consensus."""
@@ -193,7 +186,7 @@ class RunRequest:
             found = "found" if self.may_choose_k else "different"
             near = asked.get("k_range", found) if self.k is None else self.k
             asked["diverse_k"] = f"{near} or 1" if self.allow_one else near
-        asked |= {"selection": LEARNED} if self.selection == LEARNED else {}
+        asked |= {"selection": LEARNED} if self.wishes().selection == LEARNED else {}
         return {**self.generation.identity(), **asked}
 
     def settings_used(self, generation: Generation, consensus: Consensus) -> dict[str, Any]:

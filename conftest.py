@@ -59,8 +59,14 @@ FEW_REFERENCES = {"test_anndata.py", "test_chooser.py", "test_default.py"}
 
 FIRST = (
     "test_docstrings.py",
-    "test_report_page.py",
     "test_tables_corpus.py",
+    "test_report_page.py",
+    "test_columns.py",
+    "test_tables.py",
+    "test_draws_blocks.py",
+    "test_wrong_arguments.py",
+    "test_alerts.py",
+    "test_preprocessor.py",
     "test_conformance.py",
     "test_feature_blocks.py",
     "test_stored_tables.py",
@@ -73,8 +79,8 @@ FIRST = (
     "test_evidence.py",
     "test_soft.py",
 )
-"""Files that take long, so that no process is left with one at the end. While the first compiles the kernels of most
-examples, the second and the third compile none.
+"""Files that take long, so that no process is left with one at the end. While one process compiles the kernels of most
+examples, the other one has the files of tables, which compile none.
 """
 
 # A cached kernel does not notice an edit of what it calls: every state of the kernels gets a cache of its own.
@@ -92,7 +98,7 @@ os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(tempfile.gettempdir()) / f"ens
 from hypothesis import settings  # noqa: E402
 
 settings.register_profile("ensemblage", deadline=None, max_examples=60)  # the first call of a kernel compiles it
-settings.register_profile("core", parent=settings.get_profile("ensemblage"), max_examples=25)
+settings.register_profile("core", parent=settings.get_profile("ensemblage"), max_examples=12)
 settings.load_profile("ensemblage")
 
 
@@ -106,6 +112,11 @@ def pytest_configure(config):
 def is_core(config):
     """Whether the slow tests are left out."""
     return config.option.markexpr == "not slow"
+
+
+def pytest_ignore_collect(collection_path, config):
+    """Files whose tests are all slow are not even read for the core."""
+    return True if is_core(config) and collection_path.name in SLOW else None
 
 
 @pytest.hookimpl(wrapper=True)

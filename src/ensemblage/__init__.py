@@ -8,18 +8,8 @@ import logging
 
 import lazy_loader
 
-from ensemblage.base.lazy import PLACES
-
 # Lazy: `import ensemblage` must not cost the second that scikit-learn takes.
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 
 # Silent, unless the user gives the loggers of the modules a handler.
 logging.getLogger("ensemblage").addHandler(logging.NullHandler())
-
-# What lower packages call of upper ones, imported when it is called.
-PLACES.update(
-    features_of_parts="ensemblage.io._stored_table.features_of_parts",
-    clusters_of_blocks="ensemblage.pipeline._blocks.clusters_of_blocks",
-    write_blocks="ensemblage.pipeline._blocks.write_blocks",
-    describe_blocks="ensemblage.pipeline._blocks.describe_blocks",
-)

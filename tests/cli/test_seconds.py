@@ -62,6 +62,7 @@ def test_what_an_earlier_run_did_keeps_its_seconds(monkeypatch):
     assert seconds == {START: 2.0, "base clusterings": 40.0, "consensus": 1.0, OTHER: 0.0}
 
 
+@pytest.mark.slow
 def test_the_seconds_of_a_run_sum_to_its_wall_time(tmp_path):
     command = [sys.executable, "-m", "ensemblage", "run", WINE, "-k", "3", "--selection", "consensus"]
     begin = time.perf_counter()

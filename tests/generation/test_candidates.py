@@ -73,6 +73,26 @@ NOT_BINARY = np.zeros(4, dtype=bool)
 # -- mixtures and k-means ----------------------------------------------------------------------------------------------
 
 
+@pytest.fixture(params=["NumPy", "kernels"])
+def by_both(request, monkeypatch):
+    """Few objects in NumPy, and as if they were many."""
+    if request.param == "kernels":
+        limit(monkeypatch, "operations that NumPy does", -1)
+
+
+@pytest.mark.parametrize("family", ["kmeans", "full", "prior", "latent", "factor"])
+def test_few_objects_get_the_clusters_of_the_kernels(monkeypatch, family):
+    """The bits of k-means; the sums of a mixture differ by rounding, also where columns are copies or constant."""
+    near = np.random.default_rng(0).normal(size=200) * 1e-7
+    X = np.column_stack([BLOBS, BLOBS[:, 0] * 2, BLOBS[:, 1] + near, np.ones(200), BLOBS[:, 2] > 0, BLOBS[:, 3] * 1e-7])
+    for features in (BLOBS, X, WINE):
+        few = [getattr(Space(view, features, 9), family)(k) for view in ("own", "given") for k in (2, 5, 9)]
+        with monkeypatch.context() as patch:
+            limit(patch, "operations that NumPy does", -1)
+            many = [getattr(Space(view, features, 9), family)(k) for view in ("own", "given") for k in (2, 5, 9)]
+        np.testing.assert_array_equal(few, many)
+
+
 def of_sklearn(X, start, shape, steps):
     """A mixture after so many steps from a partition; the ridge is next to nothing."""
     R = np.eye(start.max() + 1)[start]
@@ -92,7 +112,7 @@ def of_sklearn(X, start, shape, steps):
 
 @pytest.mark.parametrize(("shape", "name"), [(FULL, "full"), (LATENT, "diag")])
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_mixtures_are_those_of_scikit_learn(shape, name):
+def test_mixtures_are_those_of_scikit_learn(shape, name, by_both):
     labels = START.copy()
     likelihood = fit_mixture(IRIS, NOT_BINARY, shape, 1e-9, 0.0, 11, 0.0, labels, 3)
     other = of_sklearn(IRIS, START, name, 10)  # whose start is an estimate already
@@ -120,7 +140,7 @@ def naive_latent(X, is_binary, scale, degrees, steps, start, k):
     return R.argmax(axis=1)
 
 
-def test_latent_classes_of_numbers_and_of_two_values():
+def test_latent_classes_of_numbers_and_of_two_values(by_both):
     rng = np.random.default_rng(0)
     z = rng.integers(0, 3, 120)
     X = np.column_stack(
@@ -135,7 +155,7 @@ def test_latent_classes_of_numbers_and_of_two_values():
     assert adjusted_rand_score(z, labels) > 0.3
 
 
-def test_the_prior_keeps_a_cluster_from_collapsing():
+def test_the_prior_keeps_a_cluster_from_collapsing(by_both):
     X = np.vstack([IRIS, np.repeat(IRIS[:1], 20, axis=0)])
     start = np.concatenate([START, np.full(20, 3)]).astype(np.int32)
     sizes = []
@@ -146,7 +166,7 @@ def test_the_prior_keeps_a_cluster_from_collapsing():
     assert sizes[0] <= 25 < sizes[1]
 
 
-def test_more_steps_and_a_smaller_tolerance_raise_the_likelihood():
+def test_more_steps_and_a_smaller_tolerance_raise_the_likelihood(by_both):
     def likelihood(steps, tolerance):
         return fit_mixture(IRIS, NOT_BINARY, FULL, 1e-4, 0.0, steps, tolerance, START.copy(), 3)
 
@@ -154,7 +174,7 @@ def test_more_steps_and_a_smaller_tolerance_raise_the_likelihood():
     assert likelihood(50, 0.05) < likelihood(50, 1e-9)
 
 
-def test_k_means_starts_from_the_centres_of_wards_cut():
+def test_k_means_starts_from_the_centres_of_wards_cut(by_both):
     space = Space("own", BLOBS, 7)
     start = AgglomerativeClustering(7).fit_predict(space.X)
     centres = np.array([space.X[start == c].mean(axis=0) for c in range(7)])
@@ -577,6 +597,7 @@ def test_features_do_not_depend_on_units(described):
 # -- the generator -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @parametrize_with_checks([ScaledPartitions(2)])
 def test_scikit_learn(estimator, check):
     check(estimator)

@@ -34,6 +34,7 @@ def of_graph(**parameters):
     return LeidenPartitions(**{"affinity": "precomputed", "algorithm": "louvain", "random_state": 0, **parameters})
 
 
+@pytest.mark.slow
 @parametrize_with_checks([LeidenPartitions(4, n_neighbors=2, algorithm="louvain", random_state=0)])
 def test_scikit_learn(estimator, check):
     check(estimator)

@@ -403,6 +403,7 @@ def test_bad_subspaces(generator, message, blobs):
         generator.fit(blobs)
 
 
+@pytest.mark.slow
 @parametrize_with_checks([GreedyKMeansConsensus(2, n_candidates=5)])
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.FitFailedWarning")

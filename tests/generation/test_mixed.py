@@ -36,6 +36,7 @@ class Broken(ClusterMixin, BaseEstimator):
         raise RuntimeError("no luck")
 
 
+@pytest.mark.slow
 @parametrize_with_checks([MixedPartitions(2, estimators=[KMeans(n_init=1), DBSCAN(), AgglomerativeClustering()])])
 def test_scikit_learn(estimator, check):
     check(estimator)

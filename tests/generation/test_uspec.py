@@ -31,6 +31,7 @@ MOONS, MOON = make_moons(3000, noise=0.05, random_state=0)
 IRIS = load_iris().data
 
 
+@pytest.mark.slow
 @parametrize_with_checks([USpec(2, n_representatives=20)])
 def test_scikit_learn(estimator, check):
     check(estimator)

@@ -224,6 +224,7 @@ def large(tmp_path_factory):
     return path, labels
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("axis", first_of(["rows", "columns"]))
 def test_memory_of_reading(large, axis):
     path, labels = large

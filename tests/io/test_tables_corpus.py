@@ -429,7 +429,7 @@ def test_import_leaves_the_parsers_alone():
 # -- long cells and lines, and columns that are read as numbers at once ------------------------------------------------
 
 
-@pytest.mark.parametrize("length", [200_000, 300_000])
+@pytest.mark.parametrize("length", [300_000, pytest.param(200_000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("row", [0, 1, 2, 150])
 @pytest.mark.parametrize("delimiter", [",", ";"])
 def test_long_quoted_cells(length, row, delimiter):

@@ -247,7 +247,7 @@ def test_hbgf_finds_what_mixtures_agree_on(partitioner):
     assert adjusted_rand_score(truth, model.labels_) > 0.85
 
 
-@pytest.mark.parametrize("name", first_of(SOFT, 5))
+@pytest.mark.parametrize("name", first_of(SOFT, 3))
 def test_threads_blocks_and_the_order_of_objects(name, monkeypatch):
     given = soft_blocks(n=200, p=6, missing=0.1, seed=9)
     one = method(name, 3, n_jobs=1).fit(SoftEnsemble(given))
@@ -260,7 +260,7 @@ def test_threads_blocks_and_the_order_of_objects(name, monkeypatch):
     assert_array_equal(moved.labels_, one.labels_[place])
 
 
-@pytest.mark.parametrize("name", first_of(SOFT, 5))
+@pytest.mark.parametrize("name", first_of(SOFT, 3))
 def test_prediction_saving_and_copies(name, tmp_path):
     given = soft_blocks(missing=0.1, seed=10)
     given[1] = np.column_stack([given[1], np.zeros(60)])  # a cluster without mass

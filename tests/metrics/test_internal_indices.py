@@ -153,6 +153,7 @@ class OfRowNumbers(InternalIndex):
         return super().fit(X, y, features=np.arange(n, dtype=float)[:, None])
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:OfRowNumbers cannot score")
 @parametrize_with_checks([OfRowNumbers("wgss")], expected_failed_checks=lambda estimator: ON_FRACTIONS)
 def test_scikit_learn_conformance(estimator, check):

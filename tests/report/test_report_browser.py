@@ -290,6 +290,7 @@ def test_dark_where_the_system_is_and_by_the_switch(tab, page):
     assert tab.complaints() == []
 
 
+@pytest.mark.slow
 def test_twenty_thousand_objects_are_quick(tab, tmp_path):
     n = 20_000
     labels = planted_labels(n=n, p=6, k=5, noise=0.2, seed=0)[0]
@@ -542,6 +543,7 @@ def test_axe_finds_no_violation(tab, request, name, width, dark):
         assert tab.run(VIOLATIONS.replace("OPEN", is_open)) == []
 
 
+@pytest.mark.slow
 def test_wide_pictures_scroll_by_the_keyboard_too(tab, page_of_stories):
     tab.open(page_of_stories, width=390)
     wide = "[...document.querySelectorAll('.picture')].filter(e => e.scrollWidth > e.clientWidth + 1)"

@@ -111,10 +111,6 @@ class CommonOptions:
         if self.strict and alerts:
             raise alerts_refused(name, alerts[0]["text"])
 
-    def pairs(self, ids: Sequence[str], name: str) -> dict[str, NDArray[np.int64]]:
-        """The pairs by the numbers of the objects that the file ``name`` names so."""
-        return self.pair_files.pairs(ids, name)
-
 
 @dataclass(frozen=True)
 class AnalysisRequest:
@@ -203,7 +199,8 @@ def _combined(request: AnalysisRequest, folder: Folder, content: bytes, seconds:
     request.options.tell_alerts(name, plain_alerts(members))
     tell_notes(name, members.notes)
     check_align(request.options.old, members.ids)
-    pairs, wanted, old = request.options.pairs(members.ids, name), request.consensus, request.options.old
+    pairs = request.options.pair_files.pairs(members.ids, name)
+    wanted, old = request.consensus, request.options.old
     settings = wanted.settings(align_by(old, members.ids))
     with errors_with_ids(members.ids):
         found = run_on_labels(wanted.estimator(), members.ensemble, pairs, settings, ToldRun(seconds))

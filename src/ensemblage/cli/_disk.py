@@ -41,7 +41,7 @@ from ensemblage.labels.out_of_core import OPENERS
 from ensemblage.labels.threads import row_blocks
 from ensemblage.metrics import verdicts
 from ensemblage.metrics._certainty import VERDICTS
-from ensemblage.pipeline._blocks import write_into
+from ensemblage.pipeline._blocks import OfAll
 from ensemblage.tables.formats import format_of
 
 PART_ROWS = 1_000_000
@@ -232,12 +232,12 @@ def run_stored(data: Path, output: Path, **settings: Any) -> None:
             ):
                 model = ConsensusClustering(**asked, progress=callback).fit(features)
             alerts = spelled_alerts(getattr(model.preprocessor_, "_alerts", ()))
-            notes = getattr(features, "notes", ()) or model.preprocessor_.notes_
+            notes = features._notes or model.preprocessor_.notes_
             told = {str(alert["text"]) for alert in getattr(model.preprocessor_, "_alerts", ())}
             notes = [note for note in notes if note not in told]
             tell_notes(data.name, [*(f"alert: {alert['text']}" for alert in alerts), *notes])
             tell(f"{len(features):,} objects: each gets the cluster of the nearest of these ...")
-            described = write_into(features, model, new)
+            described = OfAll.of(features, model).write_into(new)
             model.set_params(progress=None)
             save_model(model, new / MODEL)
             clusters = [

@@ -292,7 +292,7 @@ def _decide(request: RunRequest, features: Features) -> Decisions:
     generation = request.generation.of_plan(plan)
     generation.check_features(features, request.k_range is not None, name)
     check_align(request.options.old, features.ids)
-    pairs = request.options.pairs(features.ids, name)
+    pairs = request.options.pair_files.pairs(features.ids, name)
     _check_repeats(request, features, plan, generation)
     if request.merges and not features.X.shape[1]:
         raise ValueError(f"--merge-unsupported must have features. {name} has only distances or labels. Leave it out.")

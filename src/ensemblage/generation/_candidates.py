@@ -1,7 +1,4 @@
-"""Candidate partitions of features: families of algorithms, each in a view of them, for many numbers of clusters.
-
-One family is expectation maximisation of Gaussian mixtures and latent class models, from a given partition.
-"""
+"""Candidate partitions of features: families of algorithms, each in a view of them, for many numbers of clusters."""
 
 from __future__ import annotations
 
@@ -20,14 +17,16 @@ from ensemblage.generation._clusterers import fold_warnings, run_all
 from ensemblage.generation._diverse import GINI_THRESHOLD, MOST_FULL, RIDGE, Embedding, Objects
 from ensemblage.generation._genie import N_NEIGHBOURS, Merges, lumbermark
 from ensemblage.generation._kmeans import member_sums
+from ensemblage.generation._mixture import FULL, LATENT, fit_mixture
 from ensemblage.generation._views import MOST_COMPONENTS, Matrix, Scales, n_signals, principal_components
 from ensemblage.kernels._dendrogram import cut_merges
-from ensemblage.kernels._mixtures import BLOCK as MIXTURE_BLOCK
-from ensemblage.kernels._mixtures import LEAST_VARIANCE, add_means, gaussian_step, latent_step, memberships_of
+from ensemblage.kernels._jit import are_few
 from ensemblage.kernels._points import BLOCK, iterate
 from ensemblage.labels.threads import once
 
 Labels = NDArray[np.int32]
+OPERATIONS = 16
+"""Of NumPy for a feature of an object and a centre, in all steps of k-means."""
 STEPS, TOLERANCE = 60, 1e-3
 """Of a mixture."""
 MOST_MERGED = 2_500
@@ -80,6 +79,27 @@ def centres_of(X: Matrix, labels: Labels) -> Matrix:
     """(k, m) means of the clusters of labels from 0, none of them empty."""
     sums, sizes = member_sums(X, labels, int(labels.max()) + 1)
     return np.asarray(sums / sizes[:, None])
+
+
+def lloyd_of_few(columns: Matrix, centres: Matrix, max_iter: int) -> Labels:
+    """(n,) labels of k-means from some centres, (k, m), of the columns of features, (m, n): `iterate` in NumPy."""
+    k, labels = len(centres), np.full(columns.shape[1], -1, dtype=np.int32)
+    for _ in range(max_iter):
+        squares = np.zeros((k, len(labels)))
+        for column, of_centres in zip(columns, centres.T, strict=True):
+            squares += np.square(column - of_centres[:, None])
+        nearest, least = squares.argmin(axis=0).astype(np.int32), squares.min(axis=0)
+        if (nearest == labels).all():
+            break
+        labels, sizes = nearest, np.bincount(nearest, minlength=k)
+        for c in np.flatnonzero(sizes == 0):
+            farthest = least.argmax()
+            if least[farthest] > 0:
+                sizes[labels[farthest]] -= 1
+                labels[farthest], least[farthest], sizes[c] = c, 0.0, 1
+        sums = np.column_stack([np.bincount(labels, column, k) for column in columns])
+        centres = sums / np.maximum(sizes, 1)[:, None]
+    return labels
 
 
 def nearest_centres(X: Matrix, centres: Matrix) -> Labels:
@@ -167,6 +187,8 @@ class Space:
     def kmeans(self, k: int) -> Labels:
         n, labels = len(self.X), self.ward(k)
         columns, centres = np.ascontiguousarray(self.X.T), centres_of(self.X, labels)
+        if are_few(OPERATIONS * k * self.X.size):
+            return lloyd_of_few(columns, centres, STEPS)
         work = np.empty(n), np.empty(k, dtype=np.int64), np.empty(k * BLOCK), np.empty(BLOCK, dtype=np.int32)
         iterate(self.X, columns, centres, labels, *work, STEPS)
         return labels
@@ -352,52 +374,3 @@ def _partitions(
         if labels.max() > 0:
             found.append((k, labels))
     return found
-
-
-FULL, LATENT = 0, 1
-
-
-def fit_mixture(
-    X: Matrix,
-    is_binary: NDArray[np.bool_],
-    shape: int,
-    scale: float,
-    degrees: float,
-    steps: int,
-    tolerance: float,
-    labels: NDArray[np.int32],
-    k: int,
-) -> float:
-    """The mean log likelihood of an object; ``labels``, (n,), the start, become the most probable of k components.
-
-    ``X`` is (n, m). ``shape`` is FULL, covariances, or LATENT, independent columns, of which those of ``is_binary``,
-    (m,), are 0 and 1. ``scale`` and ``degrees`` are those of the prior. There are at most so many ``steps``; a gain of
-    the likelihood less than ``tolerance`` ends it. O(n k m²) time for each step, O(n (k + m)) memory.
-    """
-    n, m = X.shape
-    # Sums in the order of the rows.
-    mean = np.cumsum(X, axis=0)[-1] / n
-    ridge = scale * np.maximum(np.cumsum((X - mean) ** 2 / n, axis=0)[-1], LEAST_VARIANCE)
-    R, logarithms = np.zeros((n, k)), np.empty((n, k))
-    R[np.arange(n), labels] = 1.0
-    weights, means, columns = np.empty(k), np.empty((k, m)), np.ascontiguousarray(X.T)
-    step: Callable[[], None]
-    if shape == LATENT:
-        spread, first, second = np.empty((3, k, m))
-        step = partial(latent_step, X, R, ridge, is_binary, degrees, weights, means, spread, first, second, logarithms)
-    else:
-        (S, L, W), centred = np.empty((3, m, m)), np.zeros((m, MIXTURE_BLOCK))
-        work = np.empty(max(m, MIXTURE_BLOCK)), np.empty(MIXTURE_BLOCK)
-        step = partial(
-            gaussian_step, X, columns, R, ridge, degrees, weights, means, S, L, W, centred, *work, logarithms
-        )
-    before = likelihood = -np.inf
-    for _ in range(steps):
-        add_means(X, R, weights, means)
-        step()
-        likelihood = memberships_of(logarithms, R)
-        if likelihood - before < tolerance:
-            break
-        before = likelihood
-    labels[:] = R.argmax(axis=1)
-    return likelihood

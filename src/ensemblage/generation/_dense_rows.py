@@ -39,18 +39,22 @@ def size_of_sample(n: int) -> int | None:
     return SAMPLE_SIZE if n > MOST_WHOLE else None
 
 
-def dense_rows(X: Matrix, sample_size: int, seed: int, n_jobs: int | None = 1) -> NDArray[np.intp]:
-    """All of n rows, or of more than ``sample_size`` those that are clustered, ascending.
+def dense_rows(X: Any, sample_size: int, seed: int, n_jobs: int | None = 1) -> tuple[NDArray[np.intp], Matrix]:
+    """All of n rows, or of more than ``sample_size`` those that are clustered, ascending: their numbers, and they.
 
-    So many are drawn by the seed, and the fifth in places that are sparse beside those of their neighbours is left out:
-    it lies between clusters or at their edges more often than in them. A cluster that is sparse as a whole stays; in
-    each of the cells of the drawn rows, 100 rows each on average, 20 stay at least. O(n m log n) time in few
-    dimensions, O(n m) for each drawn row in many; n is at most 10⁷ / m, and 20,000 at least.
+    X is an array, or features that are read by rows. So many are drawn by the seed, and the fifth in places that are
+    sparse beside those of their neighbours is left out: it lies between clusters or at their edges more often than in
+    them. A cluster that is sparse as a whole stays; in each of the cells of the drawn rows, 100 rows each on average,
+    20 stay at least. O(n m log n) time in few dimensions, O(n m) for each drawn row in many; n is at most 10⁷ / m, and
+    20,000 at least.
     """
     if len(X) <= sample_size:
-        return np.arange(len(X))
+        return np.arange(len(X)), X[np.arange(len(X))]
     rows, others = drawn_rows(len(X), X.shape[1], sample_size, seed)
-    return rows[are_dense(X[rows], X if len(others) == len(X) else X[others], seed, n_jobs)]
+    looked_at = X if isinstance(X, np.ndarray) and len(others) == len(X) else X[others]
+    drawn = looked_at[np.searchsorted(others, rows)]
+    kept = are_dense(drawn, looked_at, seed, n_jobs)
+    return rows[kept], drawn[kept]
 
 
 def drawn_rows(n: int, m: int, sample_size: int, seed: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

@@ -27,6 +27,7 @@ from ensemblage.generation._base import BasePartitions, Failure, Partition, Reci
 from ensemblage.generation._clusterers import Labels, run_all
 from ensemblage.generation._genie import Genie, Merges, Tree
 from ensemblage.generation._nearest import are_for_cells, nearest_by_cells, slack_of_products
+from ensemblage.io._feature_sources import FeatureSource
 from ensemblage.labels.threads import once
 
 FAMILIES = ("mixture", "spectral", "genie")
@@ -69,8 +70,7 @@ def have_neighbours(features: Any) -> bool:
 
     Of more than 20,000 objects so many are looked at.
     """
-    are_rows = isinstance(features, np.ndarray) or getattr(features, "are_blocks", False)
-    if not are_rows or features.shape[1] == 0:
+    if not isinstance(features, np.ndarray | FeatureSource) or features.shape[1] == 0:
         return False
     some = features[sample_rows(len(features), MOST_DIVERSE, seed=0)]
     half = -(-len(some) // 2)

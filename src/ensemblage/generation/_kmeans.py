@@ -18,6 +18,7 @@ from sklearn.preprocessing import normalize
 from sklearn.utils import check_array, check_random_state
 
 from ensemblage.base.sklearn import BaseEstimator, ClusterMixin
+from ensemblage.kernels._jit import are_few
 from ensemblage.kernels._points import add_members
 from ensemblage.labels.threads import SUM_ROWS, row_blocks
 
@@ -96,6 +97,9 @@ def member_sums(X: Any, labels: NDArray[np.int32], n_clusters: int) -> tuple[NDA
             m = len(of_block)
             members = csr_array((np.ones(m), (of_block, np.arange(m))), shape=(n_clusters, m))
             sums += (members @ X[block]).toarray()
+            sizes += np.bincount(of_block, minlength=n_clusters)
+        elif are_few(64 * X.size):
+            sums += np.column_stack([np.bincount(of_block, column, n_clusters) for column in X.T])
             sizes += np.bincount(of_block, minlength=n_clusters)
         else:
             add_members(X[block], of_block, sums, sizes)

@@ -155,10 +155,11 @@ class ScaledPartitions(LabelTransformer):
         check_parameters(self)
         everything, seed = self._validate(X, reset=True), seed_of(self.random_state)
         made = vars(self).pop("_made", Made())
-        rows = made.rows
-        if rows is None:
-            rows = dense_rows(everything, self.sample_size or len(everything), seed, self.n_jobs)
-        self._cluster_sample(everything[rows], len(rows) < len(everything), made.pool)
+        if made.rows is None:
+            _, kept = dense_rows(everything, self.sample_size or len(everything), seed, self.n_jobs)
+        else:
+            kept = everything[made.rows]
+        self._cluster_sample(kept, len(kept) < len(everything), made.pool)
         return self._labels_of_nearest(everything) if self._is_of_sample else self._labels
 
     def _take_made(self, made: Made | None) -> None:

@@ -30,7 +30,8 @@ from ensemblage.io._roles import (
 )
 
 if TYPE_CHECKING:
-    from ensemblage.io._encoding import Cells, Encoded
+    from ensemblage.io._cells import Cells
+    from ensemblage.io._encoding import Encoded
     from ensemblage.io._table import Table
 
 NAMES = "obs_names"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -14,6 +13,8 @@ from ensemblage.base.options import Alert, Message, Option, of_columns
 from ensemblage.base.text import some
 from ensemblage.base.validation import Words
 from ensemblage.io._alerts import alerts, fills_by_rows, has_many_gaps
+from ensemblage.io._cells import Cells, cells_in_memory
+from ensemblage.io._feature_sources import FeatureSource, MemoryFeatures, StoredFeatures
 from ensemblage.io._roles import (
     ALL_DIFFER,
     AS_SAID,
@@ -120,57 +121,6 @@ class Encoded:
         return {"number": "used", "days": "used: number of days"}[self.kind]
 
 
-class Cells:
-    """The used columns as numbers, before missing values are filled and scales changed.
-
-    Parameters
-    ----------
-    X : (n, c)
-    names : (c,) for messages
-    of : (c,) the place of each one's column among those encoded
-    """
-
-    def __init__(self, X: NDArray[np.float64], names: list[str], of: list[int]) -> None:
-        self.X, self.names, self.of = X, names, of
-
-    def __len__(self) -> int:
-        return len(self.X)
-
-    def column(self, place: int) -> NDArray[np.float64]:
-        """(n,) the values of a column, NaN where one is missing."""
-        return self.X[:, place]
-
-    def keep(self, places: Sequence[int], of: list[int]) -> Cells:
-        """Some of the columns, of columns with these places."""
-        return Cells(np.take(self.X, places, axis=1), [self.names[place] for place in places], of)
-
-    @cached_property
-    def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """(c,) least and largest values that are there, NaN if there is none."""
-        return np.fmin.reduce(self.X, initial=np.nan), np.fmax.reduce(self.X, initial=np.nan)
-
-    @cached_property
-    def n_missing(self) -> NDArray[np.int64]:
-        """(c,) how many values are missing."""
-        counts: NDArray[np.int64] = np.isnan(self.X).sum(axis=0)
-        return counts
-
-    def rows_with_gaps(self, places: Iterable[int]) -> NDArray[np.intp]:
-        """The rows in which a value of these columns is missing."""
-        missing = np.zeros(len(self), dtype=bool)
-        for place in places:
-            missing |= np.isnan(self.column(place))
-        return np.flatnonzero(missing)
-
-    def check_size(self, columns: Sequence[Encoded], source: str) -> None:
-        """Refuse more features than the memory has room for."""
-        _check_size(columns, len(self), source)
-
-    def fit(self, transformer: Any) -> Any:
-        """Fit a ColumnTransformer to the cells; (n, m) features."""
-        return np.ascontiguousarray(transformer.fit_transform(self.X))
-
-
 @dataclass(frozen=True)
 class Encoding:
     """How the columns of one table become numbers, and those of another table of such columns."""
@@ -225,11 +175,9 @@ def fit_encoding(
     columns: Sequence[Column],
     options: Options,
     by_distance: bool = False,
-    cells_of: Callable[[Sequence[Encoded], Table], Cells] | None = None,
-) -> tuple[Encoding, Any]:
-    """Decide what is done with each of these columns; the features of the table, as the cells' ``fit`` returns them.
-
-    ``cells_of`` makes the cells; None: in memory.
+    cells_of: Callable[[Sequence[Encoded], Any], Cells] = cells_in_memory,
+) -> tuple[Encoding, FeatureSource]:
+    """Decide what is done with each of these columns; the features of the table, where ``cells_of`` puts the cells.
 
     Raises
     ------
@@ -238,7 +186,7 @@ def fit_encoding(
     """
     planned = plan_columns(table, columns, options)
     used = [encoded for encoded in planned.values() if isinstance(encoded, Encoded)]
-    cells, used = _varying(used, (cells_of or cells_in_memory)(used, table))
+    cells, used = _varying(used, cells_of(used, table))
     uses, notes, set_aside = _uses(planned, used, table.found_roles)
     if not used:
         kind = "numbers that vary" if any(c.is_numeric for c in columns) else "numbers or categories"
@@ -259,13 +207,14 @@ def fit_encoding(
     without = "Gower's distances do without missing values; for pictures alone: "
     notes += [f"{without}{note}" for note in filled] if by_distance else filled
     if not features:
-        return Encoding(used, uses, tuple(notes), None, options, set_aside, found), np.empty((len(table), 0))
-    cells.check_size(features, table.source)
+        none = MemoryFeatures(np.empty((len(table), 0)))
+        return Encoding(used, uses, tuple(notes), None, options, set_aside, found), none
+    _check_size(cells, features, table.source)
     parts = [j for j in cells.of if features[j].kind == "parts"]
     n_parts = len(parts) // len(set(parts)) if parts else 1
     transformer = transformer_of([features[j].kind for j in cells.of], options, n_parts, fills_few)
     check_sizes(*cells.bounds, cells.names)
-    X = cells.fit(transformer)
+    X = cells.fit(transformer, sum(len(column.names()) for column in features))
     notes += filter(None, [scaling_note(transformer, cells.names)]) if options.standardize else []
     uses = _uses_with_gaps(uses, cells, features, transformer, mostly)
     return Encoding(used, uses, tuple(notes), transformer, options, set_aside, found, fills_few), X
@@ -424,16 +373,6 @@ def _plan_column(column: Column, role: Role, table: Table, options: Options, wit
     return Encoded(column.name, "member" if options.categories == "member" else "category", tuple(levels))
 
 
-def cells_in_memory(columns: Sequence[Encoded], table: Table) -> Cells:
-    """The columns that are no members, as numbers."""
-    features = [column for column in columns if column.kind != "member"]
-    values = [column.values(table) for column in features]
-    of = [j for j, some in enumerate(values) for _ in some]
-    names = [name for some in values for name in some]
-    arrays = [array for some in values for array in some.values()]
-    return Cells(np.column_stack(arrays) if arrays else np.empty((len(table), 0)), names, of)
-
-
 def complete_rows(table: Table, columns: Iterable[Encoded]) -> NDArray[np.intp]:
     """The rows in which no number of these columns is missing."""
     missing = np.zeros(len(table), dtype=bool)
@@ -449,11 +388,10 @@ def _varying(columns: Sequence[Encoded], cells: Cells) -> tuple[Cells, list[Enco
     low, high = cells.bounds
     varying = {features[j].name for j, is_varying in zip(cells.of, (high > low).tolist(), strict=True) if is_varying}
     left = [c for c in columns if (len(c.levels) > 1 if c.kind == "member" else c.name in varying or not len(cells))]
-    place_of = {c.name: j for j, c in enumerate(c for c in left if c.kind != "member")}
-    if len(place_of) == len(features):
+    kept = [c.name for c in left if c.kind != "member"]
+    if len(kept) == len(features):
         return cells, left
-    kept = [place for place, j in enumerate(cells.of) if features[j].name in place_of]
-    return cells.keep(kept, [place_of[features[cells.of[place]].name] for place in kept]), left
+    return cells.of_columns([c.name for c in features], kept), left
 
 
 def _uses(
@@ -557,10 +495,14 @@ def _check_complete(
     return notes
 
 
-def _check_size(columns: Sequence[Encoded], n: int, source: str) -> None:
-    widest = max(columns, key=lambda column: len(column.names()))
-    size = 8 * n * sum(len(column.names()) for column in columns)
-    if size > MOST_BYTES:
+def _check_size(cells: Cells, columns: Sequence[Encoded], source: str) -> None:
+    """Refuse more features than the memory has room for."""
+    n_features = sum(len(column.names()) for column in columns)
+    size = 8 * len(cells) * n_features
+    if isinstance(cells.rows, StoredFeatures):
+        cells.rows.check_width(n_features)
+    elif size > MOST_BYTES:
+        widest = max(columns, key=lambda column: len(column.names()))
         got = f"must fit into {MOST_BYTES / 1e9:.0f} GB. They would take {size / 1e9:.1f} GB"
         left = of_columns("roles", {widest.name: "drop"})
         raise ValueError(

@@ -1,43 +1,29 @@
-"""FeatureBlocks: features that stay on disk or on the workers of a cluster, and are read block by block.
-
-On a Dask cluster the work goes to the blocks, and what is small comes back.
-"""
+"""FeatureBlocks: features that stay on disk or on the workers of a cluster, and are read block by block."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Sequence
 from os import PathLike
-from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.base.lazy import Registered
-from ensemblage.base.options import Message, Option
-from ensemblage.base.text import one_line, some
-from ensemblage.base.validation import check_bytes, check_path
-from ensemblage.labels.dask import Blocks, LostWorkersError, RemoteRows, check_client, futures_of, gather
-from ensemblage.labels.disk import LIBRARIES, Scratch, StoredRows, write_array
-from ensemblage.labels.threads import SUM_ROWS, row_blocks
-from ensemblage.tables.archive import read_header
+from ensemblage.base.validation import check_bytes, check_fitted, check_path
+from ensemblage.io._cells import Cells, cells_on_disk
+from ensemblage.io._encoding import Encoded, Encoding
+from ensemblage.io._feature_sources import FeatureSource, check_memory, features_on_cluster, npy_features
+from ensemblage.io._stored_table import Parts, StoredTable
 
-clusters_of_blocks: Registered[[Any, Any], NDArray[np.int32]] = Registered("clusters_of_blocks")
-write_blocks: Registered[[Any, Any, Any], None] = Registered("write_blocks")
-describe_blocks: Registered[[Any, Any], Any] = Registered("describe_blocks")
-features_of_parts: Registered[[Any, Any, Any], Any] = Registered("features_of_parts")
 
-S = TypeVar("S")
-R = TypeVar("R")
-MOST_ROWS = 2**18
-"""Rows of a block, at most; a multiple of `SUM_ROWS`."""
-COPIES = 6
-"""Copies of a block, as float64, that a step holds at its peak at most, those of neighbours among them."""
-PER_OBJECT = 16
-"""Bytes per object while objects are drawn (a permutation), or clusters are returned."""
-SAMPLE_BYTES = 250_000_000
-"""Bytes that the clustering of the drawn objects takes at most."""
+class WrittenCells(NamedTuple):
+    """The cells of a table that were written last."""
+
+    missing: Any
+    """The codes that were gaps."""
+    columns: list[Encoded]
+    """That are no members."""
+    cells: Cells
 
 
 class FeatureBlocks:
@@ -75,10 +61,19 @@ class FeatureBlocks:
     array([6000, 6000])
     """
 
-    are_blocks: ClassVar[bool] = True
     shape: tuple[int, int]
     names: list[str] | None
-    _nearest: tuple[list[NDArray[np.float64]], FeatureBlocks] | None = None
+    _matrix: FeatureSource | None = None
+    """The features, if all are numbers ..."""
+    _table: StoredTable | None = None
+    """... or the table that they are columns of."""
+    _notes: tuple[Any, ...] = ()
+    """What was done with the columns of the table."""
+    _cells: WrittenCells | None = None
+    _memory: int = 0
+    _scratch: str | PathLike[str] | None = None
+    """Of the cells: bytes that the process may take, and where they are written."""
+    _nearest: tuple[list[NDArray[np.float64]], FeatureSource] | None = None
     """The objects of each sample that were clustered last, and for each object which of each is nearest to it."""
 
     @classmethod
@@ -117,10 +112,15 @@ class FeatureBlocks:
         text, or 96 bytes per object, and 160 for each different text. Medians that fill gaps are those of all objects.
         """
         n_bytes, where = check_bytes(memory, "memory"), check_path(path, "path")
-        if where.is_dir() or where.suffix.lower() == ".parquet":
-            found: FeatureBlocks = features_of_parts(where, n_bytes, scratch)
-            return found
-        return StoredFeatures(_npy_rows(where), None, n_bytes)
+        if not where.is_dir() and where.suffix.lower() != ".parquet":
+            return cls._of_matrix(npy_features(where, n_bytes))
+        parts = Parts(where, n_bytes)
+        check_memory(n_bytes, parts.n_rows, len(parts.names))
+        features = cls()
+        features._table = StoredTable.of(parts)
+        features.names, features.shape = features._table.names, (parts.n_rows, len(features._table.columns))
+        features._memory, features._scratch = n_bytes, scratch
+        return features
 
     @classmethod
     def from_dask(cls, parts: Any, *, client: Any) -> FeatureBlocks:
@@ -149,14 +149,26 @@ class FeatureBlocks:
         Here are 8 bytes per object while objects are drawn, the drawn ones, and what `clusters` returns. Workers hold
         the features twice while they are cut into blocks, and up to six blocks of 262,144 rows while they work.
         """
-        return features_on_cluster(parts, client)
+        return cls._of_matrix(features_on_cluster(parts, client))
+
+    @classmethod
+    def _of_matrix(cls, matrix: FeatureSource) -> FeatureBlocks:
+        features = cls()
+        features._matrix, features.names, features.shape = matrix, matrix.names, matrix.shape
+        return features
 
     def __len__(self) -> int:
         return self.shape[0]
 
     def __repr__(self) -> str:
         n, m = self.shape
-        return f"{type(self).__name__}({n:,} objects, {m:,} feature{'s' * (m > 1)})"
+        kind = "TableFeatures" if self._matrix is None else type(self._matrix).__name__
+        return f"{kind}({n:,} objects, {m:,} feature{'s' * (m > 1)})"
+
+    def __getitem__(self, rows: Any) -> Any:
+        """(r, n_features) some objects, by their numbers, in memory: an array, or a Table."""
+        given: Any = self._matrix
+        return given[np.asarray(rows)] if self._table is None else self._table.take(np.asarray(rows))
 
     def clusters(self, model: Any) -> NDArray[np.int32]:
         """The cluster of every object, brought here.
@@ -171,7 +183,8 @@ class FeatureBlocks:
         ndarray of shape (n_objects,), int32
             Numbered by decreasing size.
         """
-        return clusters_of_blocks(self, model)
+        found: NDArray[np.int32] = self._of_all(model).clusters()
+        return found
 
     def write_clusters(self, model: Any, folder: str | PathLike[str]) -> None:
         """Write the cluster and the confidence of every object, and the profile of the clusters, as Parquet.
@@ -191,7 +204,7 @@ class FeatureBlocks:
         ValueError
             If the folder exists, or the disk is full: nothing is kept then.
         """
-        write_blocks(self, model, folder)
+        self._of_all(model).write(folder)
 
     def profile(self, model: Any) -> Any:
         """What each cluster is like: a record for each cluster and variable.
@@ -209,311 +222,32 @@ class FeatureBlocks:
             are ``n_objects``, those of the cluster, and for numbers ``mean``, ``deviation``, ``least``, ``largest`` and
             ``difference``, that of the mean from the mean of all, in deviations of all.
         """
-        return describe_blocks(self, model).table
+        return self._of_all(model).describe().table
 
-    # -- what the steps of a fit ask for ---------------------------------------------------------------------------
+    def _of_all(self, model: Any) -> Any:
+        """What a model gives every object; the class of the model knows how."""
+        check_fitted(model)
+        if not hasattr(model, "_clustering_of"):
+            raise self._not_of(model)
+        return model._clustering_of(self)
 
-    def __getitem__(self, rows: Any) -> Any:
-        """(m, n_features) some objects, by their numbers, in memory."""
-        raise NotImplementedError
-
-    def _fold(self, function: Callable[..., S], state: S, *arguments: Any, beside: FeatureBlocks | None = None) -> S:
-        """``state = function(state, block, *arguments)`` for every block, in order.
-
-        ``beside`` are features of the same objects in blocks of as many rows: its blocks follow those of these.
-        """
-        raise NotImplementedError
-
-    def _reduce(self, function: Callable[..., R], merge: Callable[[R, R], R], *arguments: Any) -> R:
-        """``function(block, *arguments)`` of every block, merged in order; ``merge`` is associative."""
-        raise NotImplementedError
-
-    def _each(self, function: Callable[..., R], *arguments: Any) -> Iterator[R]:
-        """``function(block, start, *arguments)`` of every block, in order; ``start`` is its first row."""
-        raise NotImplementedError
-
-    def _transformed(self, function: Callable[[NDArray[Any]], NDArray[Any]], n_features: int) -> FeatureBlocks:
-        """The features that a function of rows makes of these."""
-        raise NotImplementedError
-
-    def _kept(self, function: Callable[..., NDArray[Any]], dtype: Any, width: int, *arguments: Any) -> FeatureBlocks:
-        """``function(block, start, *arguments)`` of every block, (rows, width) of this type, kept where these are."""
-        raise NotImplementedError
-
-
-class StoredFeatures(FeatureBlocks):
-    """Features in a file.
-
-    Parameters
-    ----------
-    rows : the file
-    names : of its columns
-    memory : bytes that the process may take
-    make : function of a block of rows to m features; None: they are the rows
-    scratch : where what is found of each object is kept
-    """
-
-    def __init__(
-        self,
-        rows: StoredRows,
-        names: list[str] | None,
-        memory: int,
-        make: Any = None,
-        m: int = 0,
-        scratch: str | PathLike[str] | None = None,
-    ) -> None:
-        self._rows, self.names, self._memory, self._make, self._scratch = rows, names, memory, make, scratch
-        self.shape = len(rows), m or rows.shape[1]
-        self._rows_at_once = check_memory(memory, len(rows), max(self.shape[1], rows.shape[1]))
-
-    def __getitem__(self, rows: Any) -> NDArray[Any]:
-        return self._made(self._rows[np.asarray(rows)])
-
-    def _fold(self, function: Callable[..., S], state: S, *arguments: Any, beside: FeatureBlocks | None = None) -> S:
-        for rows in self._slices():
-            more = () if beside is None else (beside._rows[rows],)  # type: ignore[attr-defined]  # a file, too
-            state = function(state, self._block(rows), *more, *arguments)
-        return state
-
-    def _reduce(self, function: Callable[..., R], merge: Callable[[R, R], R], *arguments: Any) -> R:
-        first, *others = self._slices()
-        found = function(self._block(first), *arguments)
-        for rows in others:
-            found = merge(found, function(self._block(rows), *arguments))
-        return found
-
-    def _each(self, function: Callable[..., R], *arguments: Any) -> Iterator[R]:
-        for rows in self._slices():
-            yield function(self._block(rows), rows.start, *arguments)
-
-    def _transformed(self, function: Callable[[NDArray[Any]], NDArray[Any]], n_features: int) -> FeatureBlocks:
-        return StoredFeatures(self._rows, self.names, self._memory, function, n_features, self._scratch)
-
-    def _kept(self, function: Callable[..., NDArray[Any]], dtype: Any, width: int, *arguments: Any) -> FeatureBlocks:
-        with Scratch(self._scratch, self._memory).or_removed() as place:
-            place.check_room(len(self) * width * np.dtype(dtype).itemsize)
-            with place.writing("kept") as file:
-                for block in self._each(function, *arguments):
-                    write_array(file, block.astype(dtype))
-            rows = StoredRows(place.file("kept"), (len(self), width), np.dtype(dtype), scratch=place)
-        return StoredFeatures(rows, None, self._memory)
-
-    def _slices(self) -> list[slice]:
-        return row_blocks(len(self), self._rows_at_once)
-
-    def _block(self, rows: slice) -> NDArray[Any]:
-        return self._made(self._rows[rows])
-
-    def _made(self, block: NDArray[Any]) -> NDArray[Any]:
-        block = as_floats(block)
-        return block if self._make is None else np.asarray(self._make(block))
-
-
-def as_floats(block: NDArray[Any]) -> NDArray[Any]:
-    """Rows of float64, or of float32 if they are, in C order."""
-    kind = block.dtype if block.dtype in (np.float32, np.float64) else np.float64
-    return np.ascontiguousarray(block, dtype=kind)
-
-
-def check_memory(memory: int, n_objects: int, n_features: int) -> int:
-    """The number of rows of a block that fits into ``memory`` together with everything else."""
-    others, per_row = LIBRARIES + SAMPLE_BYTES + PER_OBJECT * n_objects, 8 * COPIES * (n_features + 4)
-    rows = (memory - others) // per_row // SUM_ROWS * SUM_ROWS
-    if rows < SUM_ROWS:
-        least = -(-(others + per_row * SUM_ROWS) // 10**8) / 10
-        rule = (
-            f" must be ≥ {least:g} GB for {n_objects:,} objects of {n_features:,} features: {PER_OBJECT} bytes per "
-            f"object, blocks of rows, and the libraries. Got {memory / 1e9:.3g} GB. Give more, or fewer objects."
+    def _not_of(self, model: Any) -> ValueError:
+        """The error for a model that was fitted to something else."""
+        return ValueError(
+            f"The model must be a ConsensusClustering that was fitted to these {len(self):,} objects. Got a "
+            f"{type(model).__name__} of others. Call model.fit with them first."
         )
-        raise ValueError(Message(Option("memory"), rule))
-    return int(min(rows, MOST_ROWS))
 
+    def _write_cells(self, columns: Sequence[Encoded], table: StoredTable, missing: Any) -> Cells:
+        """The cells of the columns of the table, whose codes ``missing`` are gaps; `_cells_of` knows them then."""
+        cells = cells_on_disk(columns, table, self._memory, self._scratch)
+        self._cells = WrittenCells(missing, [column for column in columns if column.kind != "member"], cells)
+        return cells
 
-def _npy_rows(path: Path) -> StoredRows:
-    """The rows of a .npy file of numbers."""
-    subject = "A .npy file of features must be a matrix of numbers, objects by features, that numpy.save wrote."
-    if path.suffix.lower() != ".npy":
-        path.stat()
-        raise ValueError(
-            f"Features on disk must be a .npy file or a folder of .parquet files. Got {str(path)!r}. Save them in "
-            f"one of these formats."
-        )
-    try:
-        with open(path, "rb") as file:
-            shape, fortran, dtype = read_header(file)
-            offset = file.tell()
-    except ValueError as error:
-        raise ValueError(f"{subject} Got {str(path)!r} ({error}). Save it again.") from None
-    if dtype.kind not in "iufb" or len(shape) != 2 or min(shape) == 0:
-        raise ValueError(f"{subject} Got {dtype} of shape {shape} in {str(path)!r}. Save one row per object.")
-    size, needed = path.stat().st_size, offset + shape[0] * shape[1] * dtype.itemsize
-    if size < needed:
-        raise ValueError(f"{subject} Got {size:,} of {needed:,} bytes in {str(path)!r}. Copy or save it again.")
-    return StoredRows(path, shape, dtype, offset=offset, fortran=fortran)
-
-
-class RemoteFeatures(FeatureBlocks):
-    """Features on workers, in blocks of `MOST_ROWS` rows."""
-
-    def __init__(self, rows: RemoteRows, names: list[str] | None, make: Any = None, m: int = 0) -> None:
-        self._rows, self.names, self._make = rows, names, make
-        self.shape = len(rows), m or rows.shape[1]
-
-    @property
-    def _blocks(self) -> Blocks:
-        """The blocks; raises if their client is closed."""
-        self._check_client()
-        return self._rows.blocks
-
-    def _check_client(self) -> None:
-        """Refuse a client that was closed, or lost its scheduler."""
-        status = getattr(self._rows.blocks.client, "status", "running")
-        if status != "running":
-            raise LostWorkersError(
-                f"The Dask client must stay open while its features are used. Got one that is {status}. Connect again, "
-                "and take the features again."
-            )
-
-    def __getitem__(self, rows: Any) -> NDArray[Any]:
-        self._check_client()
-        return made(self._make, self._rows[np.asarray(rows)])
-
-    def _fold(self, function: Callable[..., S], state: S, *arguments: Any, beside: FeatureBlocks | None = None) -> S:
-        future: Any = state
-        more = [()] * len(self._blocks.futures) if beside is None else [(block,) for block in beside._blocks.futures]  # type: ignore[attr-defined]
-        for block, others in zip(self._blocks.futures, more, strict=True):
-            future = self._blocks.submit(fold_made, self._make, function, future, block, *others, *arguments)
-        found: S = gather(self._blocks.client, future)
-        return found
-
-    def _reduce(self, function: Callable[..., R], merge: Callable[[R, R], R], *arguments: Any) -> R:
-        found = [
-            self._blocks.submit(of_made, self._make, function, block, *arguments) for block in self._blocks.futures
-        ]
-        while len(found) > 1:  # pairs on the workers
-            pairs = [self._blocks.submit(merge, *found[i : i + 2]) for i in range(0, len(found) - 1, 2)]
-            found = pairs + found[2 * len(pairs) :]
-        result: R = gather(self._blocks.client, found[0])
-        return result
-
-    def _each(self, function: Callable[..., R], *arguments: Any) -> Iterator[R]:
-        for task in self._tasks(function, *arguments):
-            yield gather(self._blocks.client, task)
-
-    def _transformed(self, function: Callable[[NDArray[Any]], NDArray[Any]], n_features: int) -> FeatureBlocks:
-        return RemoteFeatures(self._rows, self.names, function, n_features)
-
-    def _kept(self, function: Callable[..., NDArray[Any]], dtype: Any, width: int, *arguments: Any) -> FeatureBlocks:
-        blocks = Blocks(self._blocks.client, self._tasks(function, *arguments), self._blocks.edges)
-        blocks = Blocks(blocks.client, blocks.map(astype, blocks.futures, dtype), blocks.edges)
-        return RemoteFeatures(RemoteRows(blocks, width, np.dtype(dtype)), None)
-
-    def _tasks(self, function: Callable[..., R], *arguments: Any) -> list[Any]:
-        """Futures of ``function(block, start, *arguments)``."""
-        return [
-            self._blocks.submit(of_made, self._make, function, block, start, *arguments)
-            for block, start in zip(self._blocks.futures, self._blocks.edges.tolist(), strict=False)
-        ]
-
-
-def features_on_cluster(parts: Any, client: Any) -> RemoteFeatures:
-    """Do what `FeatureBlocks.from_dask` does."""
-    client = check_client(client, "from_dask")
-    given = futures_of(parts, client, "features")
-    with _failures_told():
-        kinds = gather(client, [client.submit(kind_of, part, pure=False) for part in given])
-    first = kinds[0]
-    for i, kind in enumerate(kinds):
-        _check_kind(kind, first, i)
-    used = [(part, kind.n_rows) for part, kind in zip(given, kinds, strict=True) if kind.n_rows]
-    if not used or not first.types:
-        raise ValueError("Features must have rows and columns. Got no rows or no columns. Give a row per object.")
-    edges = np.concatenate([[0], np.cumsum([n for _, n in used], dtype=np.int64)])
-    blocks = Blocks(client, [], edges)
-    dtype = "float32" if set(first.types) == {"float32"} else "float64"
-    futures = blocks.map(matrix_of_part, [part for part, _ in used], dtype)
-    cut = Blocks(client, futures, edges).rechunk(MOST_ROWS)
-    rows = RemoteRows(cut, len(first.types), np.dtype(dtype))
-    return RemoteFeatures(rows, None if first.names is None else list(first.names))
-
-
-@contextmanager
-def _failures_told() -> Iterator[None]:
-    """Turn any error of a task of the user into one sentence."""
-    try:
-        yield
-    except LostWorkersError:
-        raise
-    except Exception as error:
-        raise ValueError(
-            f"Parts of features must be made without an error. Got {type(error).__name__}: "
-            f"{one_line(str(error), 100)}. Correct the tasks that make them."
-        ) from error
-
-
-class Kind(NamedTuple):
-    """What a part is."""
-
-    names: tuple[str, ...] | None
-    types: tuple[str, ...]
-    n_rows: int
-
-
-def _check_kind(kind: Kind | None, first: Kind | None, i: int) -> None:
-    """Refuse a part that is no matrix of numbers, or other than the first."""
-    if kind is None or first is None:
-        raise ValueError(
-            f"Parts of features must be matrices or frames, cut by rows. Got something else in part {i}. Give arrays "
-            "of two dimensions, or data frames."
-        )
-    if kind.names != first.names or len(kind.types) != len(first.types):
-        names = [f"{len(k.types)} columns" if k.names is None else some(k.names, 5) for k in (kind, first)]
-        raise ValueError(
-            f"Parts of features must have the same columns. Got {names[0]} in part {i}, and {names[1]} in part 0. "
-            "Select the same in each part."
-        )
-    for j, (got, known) in enumerate(zip(kind.types, first.types, strict=True)):
-        title = j if kind.names is None else repr(kind.names[j])
-        if got != known:
-            raise ValueError(
-                f"Parts of features must have the same types. Got {got} in column {title} of part {i}, and {known} in "
-                "part 0. Cast that column in every part."
-            )
-        if not got.startswith(("int", "uint", "float", "bool", "Int", "UInt", "Float")):
-            raise ValueError(
-                f"Columns of features on a cluster must be numbers. Got {got} in column {title} of part {i}. Leave it "
-                "out, or write the frame as a folder of Parquet parts, and open that: there categories have roles."
-            )
-
-
-# -- what workers do ---------------------------------------------------------------------------------------------------
-
-
-def kind_of(part: Any) -> Kind | None:
-    if len(getattr(part, "shape", ())) != 2:
-        return None
-    if hasattr(part, "columns"):
-        return Kind(tuple(map(str, part.columns)), tuple(map(str, part.dtypes)), len(part))
-    return Kind(None, (str(part.dtype),) * part.shape[1], len(part))
-
-
-def matrix_of_part(part: Any, dtype: str) -> NDArray[Any]:
-    values = part.to_numpy(dtype=dtype, na_value=np.nan) if hasattr(part, "columns") else part
-    return np.ascontiguousarray(values, dtype=dtype)
-
-
-def astype(block: NDArray[Any], dtype: Any) -> NDArray[Any]:
-    return block.astype(dtype)
-
-
-def made(make: Any, block: NDArray[Any]) -> NDArray[Any]:
-    block = as_floats(block)
-    return block if make is None else np.asarray(make(block))
-
-
-def of_made(make: Any, function: Callable[..., R], block: NDArray[Any], *arguments: Any) -> R:
-    return function(made(make, block), *arguments)
-
-
-def fold_made(make: Any, function: Callable[..., S], state: S, block: NDArray[Any], *arguments: Any) -> S:
-    return function(state, made(make, block), *arguments)
+    def _cells_of(self, encoding: Encoding, table: StoredTable, missing: Any) -> Cells:
+        """The cells that a fitted encoding takes; read from disk if they were written for it."""
+        wanted = [column for column in encoding.columns if column.kind != "member"]
+        known = self._cells
+        if known is None or known.missing != missing or any(column not in known.columns for column in wanted):
+            return self._write_cells(encoding.columns, table, missing)
+        return known.cells.of_columns([column.name for column in known.columns], [column.name for column in wanted])

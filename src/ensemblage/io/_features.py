@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.base.options import Alert, Message, Option, of_columns
+from ensemblage.io._cells import cells_in_memory
 from ensemblage.io._encoding import (
     ColumnUse,
     Encoded,
     Encoding,
-    cells_in_memory,
     column_uses,
     complete_rows,
     fit_encoding,
@@ -120,7 +120,8 @@ def features_of(
             )
         )
     columns = [table[column.name] for column in roles.rest]
-    encoding, X = fit_encoding(table, columns, chosen, by_distance)
+    encoding, made = fit_encoding(table, columns, chosen, by_distance)
+    X = made[:]
     notes = [*encoding.set_aside, *notes, *encoding.notes]
     if X.shape[1] > X.shape[0] and table.unit != "column":
         shape = f"more columns ({X.shape[1]}) than rows ({X.shape[0]})"

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import partial
-from typing import Any, ClassVar, Literal, Self, cast
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.utils.validation import validate_data
@@ -21,28 +20,24 @@ from ensemblage.base.frames import as_frame
 from ensemblage.base.options import Message, NoteWarning, Option
 from ensemblage.base.sklearn import BaseEstimator, TransformerMixin
 from ensemblage.base.validation import Codes, Constraints, Flag, Mapped, Number, Words, check_fitted, check_parameters
+from ensemblage.io._cells import Cells, Summary, Transformed, cells_in_memory
 from ensemblage.io._encoding import CATEGORIES, DATES, IMPUTE, ColumnUse, Encoding, complete_rows, fit_encoding, shorten
 from ensemblage.io._feature_blocks import FeatureBlocks
+from ensemblage.io._feature_sources import FeatureSource, MemoryFeatures
 from ensemblage.io._features import Features, gower_distances
 from ensemblage.io._missing import Gaps, alerts_of_codes, with_gaps
 from ensemblage.io._read import read_table
 from ensemblage.io._roles import assign_roles, name_columns
 from ensemblage.io._scaling import (
     AUTO,
-    BlockScaler,
     Options,
-    add_rows,
     check_sizes,
-    extremes,
-    extremes_of_both,
     imputer,
     levels_of,
     scaling_note,
     transformer_of,
 )
-from ensemblage.io._stored_table import StoredCells, StoredTable, TableFeatures
 from ensemblage.io._table import Table
-from ensemblage.tables.column import Column
 
 
 @dataclass(eq=False, repr=False)
@@ -196,7 +191,7 @@ class Preprocessor(TransformerMixin, BaseEstimator):
         """
         check_parameters(self)
         table = self._table(X)
-        features = self._fit_array(X) if table is None else self._fit_table(X, table)
+        features = self._fit_array(X) if table is None else self._fit_table(table)[0][:]
         for alert in self._alerts:
             warnings.warn(alert["text"], NoteWarning, stacklevel=2)
         return features
@@ -325,14 +320,16 @@ class Preprocessor(TransformerMixin, BaseEstimator):
             validate_data(self, cells, reset=False, skip_check_array=True)
         return pa.table([_arrow_column(column.tolist()) for column in cells.T], names=list(self.feature_names_in_))
 
-    def _fit_table(self, X: Any, table: Table) -> Any:
-        roles = assign_roles(table, None, None, (), guess_id=True)
+    def _fit_table(self, table: Table, cells_of: Callable[..., Cells] = cells_in_memory) -> tuple[FeatureSource, Any]:
+        """Fit to a table; its features, where ``cells_of`` puts the cells, and what is told of them."""
+        named = name_columns(table, None, None, (), guess_id=True)
+        if named.id_column is not None:
+            table._check_ids(named.id_column)
         options = Options(self.standardize, self.impute, self.categories, self.dates, self.category_scale)
-        encoding, features = fit_encoding(table, roles.rest, options)
-        self._set(
-            encoding, table.names, encoding.uses, (*encoding.set_aside, *table.notes, *roles.notes, *encoding.notes)
-        )
-        return features
+        encoding, features = fit_encoding(table, named.rest, options, cells_of=cells_of)
+        notes = *encoding.set_aside, *table.notes, *named.notes, *encoding.notes
+        self._set(encoding, table.names, encoding.uses, notes)
+        return features, notes
 
     def _set(self, encoding: Encoding, names: Sequence[str], uses: list[ColumnUse], notes: tuple[str, ...]) -> None:
         """What a table with columns of these names was fitted to."""
@@ -374,22 +371,29 @@ class Preprocessor(TransformerMixin, BaseEstimator):
 
     def _fit_array(self, X: Any) -> Any:
         X = self._validate(X, reset=True)
-        given = self._keep_varying(
-            np.arange(X.shape[1]) if sparse.issparse(X) else np.flatnonzero(np.fmax.reduce(X) > np.fmin.reduce(X))
-        )
-        codes = () if sparse.issparse(X) else alerts_of_codes(zip(given, X.T, strict=True))
-        self._alerts = tuple(alert.as_dict() for alert in codes)
-        self.notes_ = (*(str(alert["text"]) for alert in self._alerts), *self.notes_)
-        if sparse.issparse(X):
-            scale = StandardScaler(with_mean=False) if self.standardize else FunctionTransformer(accept_sparse=True)
-            # Every column comes back, as the names say: one without any value as zeros.
-            filled = [] if self.impute in (None, "knn") else [imputer(str(self.impute), keep_empty_features=True)]
-            self.transformer_ = make_pipeline(*filled, scale).fit(X)
-            return self.transformer_.transform(X)
-        self.transformer_ = transformer_of(["number"] * self.n_columns_, Options(self.standardize, self.impute))
-        X = X[:, self._varying]
-        check_sizes(np.fmin.reduce(X), np.fmax.reduce(X), self._names)
-        features = np.ascontiguousarray(self.transformer_.fit_transform(X))
+        if not sparse.issparse(X):
+            rows = MemoryFeatures(X, by_column=True)
+            return self._fit_numbers(rows, rows.reduce(Summary.of, Summary.joined))[:]
+        self._keep_varying(np.arange(X.shape[1]))
+        scale = StandardScaler(with_mean=False) if self.standardize else FunctionTransformer(accept_sparse=True)
+        # Every column comes back, as the names say: one without any value as zeros.
+        filled = [] if self.impute in (None, "knn") else [imputer(str(self.impute), keep_empty_features=True)]
+        self.transformer_ = make_pipeline(*filled, scale).fit(X)
+        return self.transformer_.transform(X)
+
+    def _fit_numbers(self, rows: FeatureSource, summary: Summary) -> FeatureSource:
+        """Fit to a matrix, wherever it lies; its features. Codes that may mean missing are sought in memory alone."""
+        given = self._keep_varying(np.flatnonzero(summary.high > summary.low))
+        if isinstance(rows, MemoryFeatures):
+            codes = alerts_of_codes(zip(given, rows.X.T, strict=True))
+            self._alerts = tuple(alert.as_dict() for alert in codes)
+            self.notes_ = (*(str(alert["text"]) for alert in self._alerts), *self.notes_)
+        m, summary = self.n_columns_, summary.at(self._varying)
+        check_sizes(summary.low, summary.high, self._names)
+        self.transformer_ = transformer_of(["number"] * m, Options(self.standardize, self.impute))
+        varying = rows.columns(self._varying.tolist())
+        cells = Cells(varying, self._names, list(range(m)), ["number"] * m, summary)
+        features = cells.fit(self.transformer_, m)
         self.notes_ += (str(scaling_note(self.transformer_, self._names)),) if self.standardize == AUTO else ()
         return features
 
@@ -410,34 +414,21 @@ class Preprocessor(TransformerMixin, BaseEstimator):
         self.n_columns_ = len(kept)
         return given
 
-    def _fit_blocks(self, features: FeatureBlocks) -> FeatureBlocks:
-        """Fit to numbers that are read block by block, as to the array of them; the features.
-
-        Codes that may mean missing are not looked for in matrices.
-        """
+    def _fit_blocks(self, features: FeatureBlocks) -> FeatureSource:
+        """Fit to features that are not in memory, as to the array or the table of them; what is clustered."""
         check_parameters(self)
-        if isinstance(features, TableFeatures):
+        if features._matrix is None:
             return self._fit_stored_table(features)
         self.n_features_in_ = features.shape[1]
         if features.names is not None:
             self.feature_names_in_ = np.array(features.names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
-        low, high = features._reduce(extremes, extremes_of_both, features.names)
-        self._keep_varying(np.flatnonzero(high > low))
-        low, high = low[self._varying], high[self._varying]
-        check_sizes(low, high, self._names)
-        self.transformer_ = transformer_of(["number"] * len(low), Options(self.standardize, None))
-        self.transformer_.fit(np.vstack([low, high]))
-        (name, scaler, columns), *_ = self.transformer_.transformers_
-        if isinstance(scaler, BlockScaler):
-            scaler = features._fold(add_rows, clone(scaler), self._varying, True).finish()
-            self.transformer_.transformers_[0] = name, scaler, columns
-        self.notes_ += (str(scaling_note(self.transformer_, self._names)),) if self.standardize == AUTO else ()
-        return self._of_blocks(features)
+        return self._fit_numbers(
+            features._matrix, features._matrix.reduce(Summary.of_finite, Summary.joined, features.names)
+        )
 
-    def _fit_stored_table(self, features: TableFeatures) -> FeatureBlocks:
-        """Fit to the columns of Parquet parts, as to the table of them; the features."""
+    def _fit_stored_table(self, features: FeatureBlocks) -> FeatureSource:
         if self.impute in ("mean", "knn"):
             raise ValueError(
                 Message(
@@ -446,50 +437,55 @@ class Preprocessor(TransformerMixin, BaseEstimator):
                     f"{self.impute!r}. Choose one of these.",
                 )
             )
-        table = cast(StoredTable, self._table(features.table))
-        named = name_columns(table, None, None, (), guess_id=True)
-        if named.id_column is not None:
-            table.check_ids(named.id_column)
-        options = Options(self.standardize, self.impute, self.categories, self.dates, self.category_scale)
-        cells_of = partial(features.cells, missing=self.missing)
-        encoding, blocks = fit_encoding(table, named.rest, options, cells_of=cells_of)
-        notes = *encoding.set_aside, *table.notes, *named.notes, *encoding.notes
-        self._set(encoding, table.names, encoding.uses, notes)
-        features.notes = notes
+        table: Any = self._table(features._table)
+        made, features._notes = self._fit_table(table, partial(features._write_cells, missing=self.missing))
         for alert in self._alerts:
             warnings.warn(alert["text"], NoteWarning, stacklevel=2)
-        if not len(encoding.names):
+        if not made.shape[1]:
             raise ValueError(
                 f"{table.source} must have at least one column of features. All its columns are members. Encode the "
                 "categories as features."
             )
-        return cast(FeatureBlocks, blocks)
+        return made
 
-    def _id_column(self, features: TableFeatures) -> Column | None:
-        """The id column of Parquet parts, or None."""
-        table = cast(StoredTable, self._table(features.table))
-        name = name_columns(table, None, None, (), guess_id=True).id_column
-        return None if name is None else table[name]
-
-    def _of_blocks(self, features: FeatureBlocks) -> FeatureBlocks:
+    def _of_blocks(self, features: FeatureBlocks) -> FeatureSource:
         """The features of numbers or of columns that are read block by block, as float64."""
-        if isinstance(features, TableFeatures) and self._encoding is not None:
-            return self._cells_of(features).blocks(self.transformer_)
-        return features._transformed(self._features_of, len(self._varying))
+        given = features._matrix
+        rows = self._cells_of(features).rows if given is None else given.columns(self._varying.tolist())
+        return rows.transformed(Transformed(self.transformer_), len(self._names))
 
-    def _cells_of(self, features: TableFeatures) -> StoredCells:
+    def _cells_of(self, features: FeatureBlocks) -> Cells:
         """The cells of Parquet parts, as they were fitted."""
-        table = self._known_table(features.table)
+        table: Any = self._known_table(features._table)
         if table is None or self._encoding is None:
             raise TypeError(
                 "The preprocessor must be fitted to a table. Got an array in fit. Fit it to the table first."
             )
-        return features.cells_of(self._encoding, table, self.missing)
+        return features._cells_of(self._encoding, table, self.missing)
 
-    def _features_of(self, block: NDArray[Any]) -> NDArray[np.float64]:
-        """(n, n_features_out) the features of rows of numbers."""
-        made = self.transformer_.transform(np.ascontiguousarray(block[:, self._varying]))
-        return np.ascontiguousarray(made, dtype=np.float64)
+    def _numbers_of(self, features: FeatureBlocks) -> FeatureSource | None:
+        """The original numbers with their gaps, block by block; None without any."""
+        return self._cells_of(features).numbers if features._matrix is None else features._matrix
+
+    def _rows_of(self, features: FeatureBlocks, rows: NDArray[np.intp]) -> Any:
+        """The original values of some objects: a table, or an array where columns have no names."""
+        table = None if features._table is None else self._table(features._table)
+        if table is not None:
+            return table.take(rows)
+        values = features[rows]
+        if features.names is None:
+            return values
+        import pyarrow as pa
+
+        return pa.table(list(values.T), names=features.names)
+
+    def _ids_of(self, features: FeatureBlocks) -> Any:
+        """(n,) Arrow array of text: the ids of Parquet parts; None without a column of them."""
+        table = None if features._table is None else self._table(features._table)
+        if table is None:
+            return None
+        name = name_columns(table, None, None, (), guess_id=True).id_column
+        return None if name is None else table[name].text
 
     def _with_gaps(self, X: Any) -> Any:
         """Numbers that mean missing as NaN."""

@@ -438,7 +438,7 @@ def assign_roles(
         ids = list(map(str, range(1, len(table) + 1) if table.numbers is None else table.numbers.tolist()))
     else:
         ids = table[id_column].cells()
-        _check_ids(ids, id_column, table)
+        check_ids(ids, id_column, table)
     truth = None if truth_column is None else _classes(table[truth_column])
     return Roles(ids, id_column, truth, others, notes)
 
@@ -488,7 +488,8 @@ def _find_id(table: Table, taken: set[str | None], guess: bool) -> tuple[str | N
     return name, (Message(said, *other),)
 
 
-def _check_ids(ids: list[str], name: str, table: Table) -> None:
+def check_ids(ids: list[str], name: str, table: Table) -> None:
+    """Refuse ids, (n,) cells of a column of this name, that are empty, or that two rows have."""
     row_of: dict[str, int] = {}
     for row, cell in enumerate(ids):
         other = row_of.setdefault(cell, row)

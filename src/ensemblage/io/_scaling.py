@@ -57,39 +57,18 @@ class BlockScaler(StandardScaler):  # type: ignore[misc]
         return self
 
 
-def add_rows(
-    scaler: BlockScaler, block: NDArray[Any], columns: NDArray[np.intp], is_array: bool = False
-) -> BlockScaler:
-    """The scaler that knows some columns of a block of rows, too; `SUM_ROWS` divides the rows before it.
+def add_rows(scaler: BlockScaler, block: NDArray[Any], by_column: bool = False) -> BlockScaler:
+    """The scaler that knows a block of rows, too; `SUM_ROWS` divides the rows before it.
 
     Few rows are one block in memory. Those of an array are added column by column there, as ColumnTransformer selects
-    them, and those of a table row by row.
+    them, and those of a table row by row: see `FeatureSource.by_column`.
     """
     scaler = deepcopy(scaler)
     are_all = not hasattr(scaler, "n_samples_seen_") and len(block) < SUM_ROWS
-    in_order = np.asfortranarray if is_array and are_all else np.ascontiguousarray
+    in_order = np.asfortranarray if by_column and are_all else np.ascontiguousarray
     for rows in row_blocks(len(block), SUM_ROWS):
-        scaler.partial_fit(in_order(block[rows][:, columns]))
+        scaler.partial_fit(in_order(block[rows]))
     return scaler
-
-
-def extremes(block: NDArray[Any], names: Sequence[str] | None) -> tuple[NDArray[Any], NDArray[Any]]:
-    """The least and the largest number of each column of a block of rows; numbers that are none are refused."""
-    if not np.isfinite(block).all():
-        j = int(np.flatnonzero(~np.isfinite(block).all(axis=0))[0])
-        column = repr(f"x{j}" if names is None else names[j])
-        raise ValueError(
-            f"Features must have no missing and no infinite numbers if they are not in memory. Got some in column "
-            f"{column}. Fill them first, or leave these objects out."
-        )
-    return np.fmin.reduce(block), np.fmax.reduce(block)
-
-
-def extremes_of_both(
-    first: tuple[NDArray[Any], NDArray[Any]], second: tuple[NDArray[Any], NDArray[Any]]
-) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Those of two blocks."""
-    return np.fmin(first[0], second[0]), np.fmax(first[1], second[1])
 
 
 class Ends(NamedTuple):

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.io._features import Features, features_of
-from ensemblage.io._roles import Role, find_roles
+from ensemblage.io._roles import Role, check_ids, find_roles
 from ensemblage.tables.column import Column, Dates, parse_dates
 
 
@@ -94,6 +94,10 @@ class Table:
         taken = replace(self, columns=columns, places=lambda: _some_places(places(), rows), numbers=numbers)
         taken.found_roles = self.found_roles
         return taken
+
+    def _check_ids(self, name: str) -> None:
+        """Refuse ids that are empty, or that two rows have."""
+        check_ids(self[name].cells(), name, self)
 
     def to_frame(self) -> Any:
         """The table as a pyarrow table, which every library of data frames reads: numbers as float64, all else as text.

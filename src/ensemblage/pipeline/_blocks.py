@@ -16,27 +16,17 @@ from numpy.typing import NDArray
 
 from ensemblage.base.atomic import new_folder
 from ensemblage.base.random import sample_rows
-from ensemblage.base.validation import check_fitted
-from ensemblage.choices._chooser import Chosen
 from ensemblage.choices._plan import Plan
 from ensemblage.generation._candidates import Made
 from ensemblage.generation._clusterers import nearest_rows
-from ensemblage.generation._dense_rows import MOST_OF_SAMPLE, MOST_WHOLE, are_dense, drawn_rows
-from ensemblage.io._feature_blocks import FeatureBlocks, StoredFeatures
-from ensemblage.io._stored_table import TableFeatures
+from ensemblage.generation._dense_rows import MOST_OF_SAMPLE, MOST_WHOLE, dense_rows
+from ensemblage.io._feature_blocks import FeatureBlocks
+from ensemblage.io._feature_sources import FeatureSource, StoredFeatures
 from ensemblage.labels.blocks import MemoryRows
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.labels.threads import SUM_ROWS, one_native_thread, row_blocks, thread_count
 from ensemblage.metrics import verdicts
-from ensemblage.pipeline._run import (
-    Data,
-    Members,
-    SecondSample,
-    count_places,
-    second_generator,
-    second_of_counts,
-    second_seed,
-)
+from ensemblage.pipeline._run import Data, Members, Places, SecondSample, count_places, second_seed
 from ensemblage.profiles._profile import profile
 from ensemblage.profiles._record import Profile, VariableRow, sentence_of
 
@@ -44,55 +34,51 @@ logger = logging.getLogger(__name__)
 
 COLUMNS = ("cluster", "confidence", "verdict", "runner_up", "runner_up_share")
 """Of a part, as of labels.csv; before them the id, if there is one."""
-PLACES = np.uint16
+PLACE = np.uint16
 """Holds the place of an object among those that are clustered."""
+MOST_COMPARED, MOST_CELLS = 2**18, 2**22
+"""Objects that are compared at most, and their values."""
+MOMENTS = ("mean", "deviation", "least", "largest", "difference")
+"""Of all objects, beside what is compared."""
 
 
 class StoredData(Data):
     """Features that are not in memory: what a run asks of them, in few passes."""
 
-    features: FeatureBlocks
+    features: FeatureSource
     kept: list[NDArray[np.float64]]
     """(m, n_features) the objects of each of two samples that are clustered."""
-    nearest: FeatureBlocks
+    nearest: FeatureSource
     """(n, 2) which of those each object is nearest to."""
 
     def sample(self, size: int | None, seed: int, n_jobs: int | None, made: Made) -> NDArray[np.float64]:
-        self.n_jobs = n_jobs
-        self.kept = [_dense_rows(self.features, cast(int, size), of, n_jobs) for of in (seed, second_seed(seed))]
+        self.n_jobs, self.kept = n_jobs, []
+        for of in (seed, second_seed(seed)):
+            _, kept = dense_rows(self.features, cast(int, size), of, n_jobs)
+            logger.info("%d of %d objects drawn, %d of them are clustered", size, len(self.features), len(kept))
+            self.kept.append(kept)
         return self.kept[0]
 
     def partitions(self, generator: Any, noise: str) -> Members:
         """Of the sample alone; one pass finds the nearest of both samples."""
         generator._fit_kept(self.kept[0])
         n_threads = thread_count(self.n_jobs) if isinstance(self.features, StoredFeatures) else 1  # of each worker
-        self.nearest = self.features._kept(_places_of_nearest, PLACES, 2, self.kept, n_threads)
+        self.nearest = self.features.kept(_places_of_nearest, PLACE, 2, self.kept, n_threads)
         names = [str(name) for name in generator.get_feature_names_out()]
         return Members(Ensemble._made(generator._labels, names=names), generator)
 
     def fit(self, consensus: Any, ensemble: Ensemble) -> Any:
         """Each clustered object counts as often as objects are nearest to it."""
-        return consensus.fit(ensemble, sample_weight=self.nearest._reduce(counts_of, np.add, len(self.kept[0])))
+        return consensus.fit(ensemble, sample_weight=self.nearest.reduce(counts_of, np.add, len(self.kept[0])))
 
-    def second(
-        self, consensus: Any, members: Members, chosen: Chosen, n_jobs: int | None, progress: Any
-    ) -> SecondSample:
-        again, (kept, other) = second_generator(members.generator, n_jobs, progress), self.kept
-        again._fit_kept(other)
-        table = self.nearest._reduce(_count_clusters, np.add, consensus.labels_, consensus.n_clusters_, len(other))
-        second = second_of_counts(consensus, again, chosen, table)
-        second.tell(consensus, consensus._encode(members.ensemble), nearest_rows(other, kept))
-        return second
+    def second_sample(self, again: Any) -> NDArray[np.float64]:
+        return self.kept[1]
 
-
-def _dense_rows(features: FeatureBlocks, size: int, seed: int, n_jobs: int | None) -> NDArray[np.float64]:
-    """The drawn objects in dense places: `dense_rows`."""
-    rows, others = drawn_rows(len(features), features.shape[1], size, seed)
-    looked_at = features[others]
-    drawn = looked_at[np.searchsorted(others, rows)]
-    kept: NDArray[np.float64] = drawn[are_dense(drawn, looked_at, seed, n_jobs)]
-    logger.info("%d of %d objects drawn, %d of them are clustered", len(drawn), len(features), len(kept))
-    return kept
+    def places(self, consensus: Any, ensemble: Ensemble, again: Any) -> Places:
+        """Of all objects, and of the clustered ones, which alone have labels here."""
+        kept, other = self.kept
+        counts = self.nearest.reduce(_count_clusters, np.add, consensus.labels_, consensus.n_clusters_, len(other))
+        return Places(counts, consensus._encode(ensemble), nearest_rows(other, kept))
 
 
 def check_learned(plan: Plan, n_clusters: int) -> None:
@@ -113,25 +99,88 @@ def check_learned(plan: Plan, n_clusters: int) -> None:
 # -- of every object ---------------------------------------------------------------------------------------------------
 
 
-class Found(NamedTuple):
+class OfAll(NamedTuple):
     """What every object gets of those that are nearest among those that were clustered."""
 
-    nearest: FeatureBlocks
+    features: FeatureBlocks
+    model: Any
+    nearest: FeatureSource
     """(n, 1) the place of the nearest; (n, 2) of that and of the nearest of the second sample."""
     of_kept: OfKept
     """Of each that was clustered."""
 
     @classmethod
-    def of(cls, features: FeatureBlocks, model: Any) -> Found:
+    def of(cls, features: FeatureBlocks, model: Any) -> OfAll:
+        """One pass over the features, if what is nearest is not known."""
         kept = _check_model(features, model)
         known = features._nearest
         if known is None or len(known[0]) < len(kept) or not all(map(np.array_equal, known[0], kept)):
             scaled = model.preprocessor_._of_blocks(features)
-            places = (_places_of_nearest, PLACES, len(kept), kept) if kept else (_own_places, PLACES, 1)
-            features._nearest = known = kept, scaled._kept(*places)
+            places = (_places_of_nearest, PLACE, len(kept), kept) if kept else (_own_places, PLACE, 1)
+            features._nearest = known = kept, scaled.kept(*places)
         codes = None if model._second is None else model.consensus_._encode(model.ensemble_)[:]
         of_kept = OfKept(model.labels_, model.confidence_, model.runner_up_, codes, model._second)
-        return cls(known[1], of_kept)
+        return cls(features, model, known[1], of_kept)
+
+    def clusters(self) -> NDArray[np.int32]:
+        """(n,) of every object."""
+        labels, start = np.empty(len(self.features), dtype=np.int32), 0
+        for part in self.nearest.each(_labels_of, self.of_kept.labels):
+            labels[start : start + len(part)] = part
+            start += len(part)
+        return labels
+
+    def write(self, folder: str | PathLike[str]) -> None:
+        """Write parts and profile into a new folder."""
+        with new_folder(folder) as new:
+            self.write_into(new)
+
+    def write_into(self, folder: Path) -> Description:
+        """Write parts and profile into a folder that is there; what describes the clusters."""
+        import pyarrow.parquet as pq
+
+        parts = folder / "clusters"
+        parts.mkdir()
+        ids = self.model.preprocessor_._ids_of(self.features)
+        n_written = sum(self.nearest.each(_write_part, self.of_kept, str(parts.absolute()), ids))
+        n_found = sum(pq.read_metadata(part).num_rows for part in parts.iterdir())
+        if n_found != n_written:
+            raise ValueError(
+                f"The folder must be one that all workers write to. Got {n_found:,} of {n_written:,} rows there. Name "
+                "a folder on a disk that they share."
+            )
+        described = self.describe()
+        pq.write_table(described.table, folder / "profile.parquet")
+        return described
+
+    def describe(self) -> Description:
+        """The profile of the clusters, with a sentence for each."""
+        k, n = self.model.n_clusters_, len(self.features)
+        of_kept = self.nearest.reduce(counts_of, np.add, len(self.of_kept.labels))
+        sizes = np.bincount(self.of_kept.labels, of_kept, k).astype(int).tolist()
+        compared = self._profile_of_some()
+        rows = [row for c in range(len(compared.clusters)) for row in compared._rows(c)]
+        drivers_of = {cluster.cluster: cluster.drivers for cluster in compared.clusters}  # of those that were drawn
+        drivers = [drivers_of.get(c, "") for c in range(k)]
+        sentences = [sentence_of(c, size, size / n, drivers[c], k) for c, size in enumerate(sizes)]
+        numbers = self.model.preprocessor_._numbers_of(self.features)
+        moments = {} if numbers is None else moments_of(numbers, self.nearest, self.of_kept.labels, k)
+        return Description(_table_of(rows, sizes, moments), sizes, drivers, sentences)
+
+    def _profile_of_some(self) -> Profile:
+        """The profile of all objects, or of some of more that are drawn."""
+        (n, m), preprocessor = self.features.shape, self.model.preprocessor_
+        rows = sample_rows(n, max(SUM_ROWS, min(MOST_COMPARED, MOST_CELLS // m)), 0)
+        labels, confidence, _ = self.of_kept.at(self.nearest[rows])
+        return profile(
+            labels,
+            preprocessor._rows_of(self.features, rows),
+            ids=list(map(str, rows.tolist())),
+            features=preprocessor._of_blocks(self.features)[rows],
+            clustered={use.column for use in preprocessor.columns_ if use.use.startswith("used")},
+            confidence=confidence,
+            max_depth=0,
+        )
 
 
 class OfKept(NamedTuple):
@@ -145,7 +194,7 @@ class OfKept(NamedTuple):
     second: SecondSample | None
 
     def at(self, places: NDArray[Any]) -> tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.int32]]:
-        """(n,) labels, confidence and runner-up of objects, from the (n, 1) or (n, 2) `Found.nearest`."""
+        """(n,) labels, confidence and runner-up of objects, from the (n, 1) or (n, 2) `OfAll.nearest`."""
         first = places[:, 0].astype(np.intp)
         labels = self.labels[first]
         if self.codes is None or self.second is None:
@@ -158,54 +207,26 @@ class OfKept(NamedTuple):
 def _check_model(features: FeatureBlocks, model: Any) -> list[NDArray[np.float64]]:
     """The rows of each sample that a model clustered of these features, as it scales them; none where it clustered
     all."""
-    check_fitted(model)
     are_all, n_features = len(features) <= MOST_WHOLE, getattr(model, "n_features_in_", None)
     kept = [] if are_all else [getattr(getattr(model, "generator_", None), "_fit_X", np.empty((0, 0)))]
     is_fitted = hasattr(model, "plan_") and model.plan_.n_objects == len(features)
     n_clustered = len(features) if are_all else len(kept[0])
     if not is_fitted or n_features != features.shape[1] or n_clustered != len(model.labels_):
-        raise ValueError(
-            f"The model must be a ConsensusClustering that was fitted to these {len(features):,} objects. Got a "
-            f"{type(model).__name__} of others. Call model.fit with them first."
-        )
+        raise features._not_of(model)
     return kept if are_all or model._second is None else [*kept, model._second.kept]
 
 
-def clusters_of_blocks(features: FeatureBlocks, model: Any) -> NDArray[np.int32]:
-    """Do what `FeatureBlocks.clusters` does."""
-    found = Found.of(features, model)
-    labels, start = np.empty(len(features), dtype=np.int32), 0
-    for part in found.nearest._each(_labels_of, found.of_kept.labels):
-        labels[start : start + len(part)] = part
-        start += len(part)
-    return labels
+class Description(NamedTuple):
+    """What each cluster is like."""
 
-
-def write_blocks(features: FeatureBlocks, model: Any, folder: str | PathLike[str]) -> None:
-    """Do what `FeatureBlocks.write_clusters` does."""
-    Found.of(features, model)
-    with new_folder(folder) as new:
-        write_into(features, model, new)
-
-
-def write_into(features: FeatureBlocks, model: Any, folder: Path) -> Any:
-    """Write parts and profile into a folder that is there; what describes the clusters."""
-    import pyarrow.parquet as pq
-
-    found, parts = Found.of(features, model), folder / "clusters"
-    parts.mkdir()
-    ids = model.preprocessor_._id_column(features) if isinstance(features, TableFeatures) else None
-    names = None if ids is None else ids.text
-    n_written = sum(found.nearest._each(_write_part, found.of_kept, str(parts.absolute()), names))
-    n_found = sum(pq.read_metadata(part).num_rows for part in parts.iterdir())
-    if n_found != n_written:
-        raise ValueError(
-            f"The folder must be one that all workers write to. Got {n_found:,} of {n_written:,} rows there. Name a "
-            "folder on a disk that they share."
-        )
-    described = describe_blocks(features, model)
-    pq.write_table(described.table, folder / "profile.parquet")
-    return described
+    table: Any
+    """pyarrow.Table with a record for each cluster and variable."""
+    sizes: list[int]
+    """(k,) objects of each cluster."""
+    drivers: list[str]
+    """(k,) what describes each cluster, "" if nothing does ..."""
+    sentences: list[str]
+    """(k,) ... and as a sentence."""
 
 
 # -- of a block, here or on a worker -----------------------------------------------------------------------------------
@@ -219,7 +240,7 @@ def counts_of(nearest: NDArray[Any], n_kept: int) -> NDArray[np.int64]:
 def _count_clusters(
     nearest: NDArray[Any], of_kept: NDArray[np.int32], n_clusters: int, n_others: int
 ) -> NDArray[np.int64]:
-    """`count_clusters` of a block."""
+    """`count_places` of a block."""
     places = nearest.astype(np.intp)
     return count_places(of_kept[places[:, 0]], places[:, 1], n_clusters, n_others)
 
@@ -254,66 +275,7 @@ def _write_part(nearest: NDArray[Any], start: int, of_kept: OfKept, folder: str,
     return len(labels)
 
 
-# -- what describes the clusters: moments of all objects, comparisons of up to 262,144 ---------------------------------
-
-MOST_COMPARED, MOST_CELLS = 2**18, 2**22
-"""Objects that are compared at most, and their values."""
-MOMENTS = ("mean", "deviation", "least", "largest", "difference")
-
-
-class Description(NamedTuple):
-    """What each cluster is like."""
-
-    table: Any
-    """pyarrow.Table with a record for each cluster and variable."""
-    sizes: list[int]
-    """(k,) objects of each cluster."""
-    drivers: list[str]
-    """(k,) what describes each cluster, "" if nothing does ..."""
-    sentences: list[str]
-    """(k,) ... and as a sentence."""
-
-
-def describe_blocks(features: FeatureBlocks, model: Any) -> Description:
-    """Do what `FeatureBlocks.profile` does, with a sentence for each cluster."""
-    found, k, n = Found.of(features, model), model.n_clusters_, len(features)
-    of_kept = found.nearest._reduce(counts_of, np.add, len(found.of_kept.labels))
-    sizes = np.bincount(found.of_kept.labels, of_kept, k).astype(int).tolist()
-    compared = _profile_of_some(features, model, found)
-    rows = [row for c in range(len(compared.clusters)) for row in compared._rows(c)]
-    drivers_of = {cluster.cluster: cluster.drivers for cluster in compared.clusters}  # of those that were drawn
-    drivers = [drivers_of.get(c, "") for c in range(k)]
-    sentences = [sentence_of(c, size, size / n, drivers[c], k) for c, size in enumerate(sizes)]
-    return Description(_table_of(rows, sizes, _moments(features, model, found)), sizes, drivers, sentences)
-
-
-def _profile_of_some(features: FeatureBlocks, model: Any, found: Found) -> Profile:
-    """The profile of all objects, or of some of more that are drawn."""
-    n, m = features.shape
-    rows = sample_rows(n, max(SUM_ROWS, min(MOST_COMPARED, MOST_CELLS // m)), 0)
-    labels, confidence, _ = found.of_kept.at(found.nearest[rows])
-    used = {use.column for use in model.preprocessor_.columns_ if use.use.startswith("used")}
-    return profile(
-        labels,
-        _values_of(features, model, rows),
-        ids=list(map(str, rows.tolist())),
-        features=model.preprocessor_._of_blocks(features)[rows],
-        clustered=used,
-        confidence=confidence,
-        max_depth=0,
-    )
-
-
-def _values_of(features: FeatureBlocks, model: Any, rows: NDArray[np.intp]) -> Any:
-    """The original values of some objects: a table, or an array where columns have no names."""
-    if isinstance(features, TableFeatures):
-        return model.preprocessor_._table(features.table).take(rows)
-    values = features[rows]
-    if features.names is None:
-        return values
-    import pyarrow as pa
-
-    return pa.table(list(values.T), names=features.names)
+# -- the table that describes the clusters ----------------------------------------------------------------------------
 
 
 def _table_of(rows: list[VariableRow], sizes: list[int], moments: dict[tuple[int, str], list[float]]) -> Any:
@@ -343,20 +305,17 @@ class Sums(NamedTuple):
     largest: NDArray[np.float64]
 
 
-def _moments(features: FeatureBlocks, model: Any, found: Found) -> dict[tuple[int, str], list[float]]:
-    """`MOMENTS` of each cluster and column of numbers: sums of fixed blocks around a centre, added in order."""
-    if isinstance(features, TableFeatures):
-        numbers = model.preprocessor_._cells_of(features).numbers
-        if numbers is None:
-            return {}
-    else:
-        numbers = features
-    k, m = model.n_clusters_, numbers.shape[1]
+def moments_of(
+    numbers: FeatureSource, nearest: FeatureSource, of_kept: NDArray[np.int32], k: int
+) -> dict[tuple[int, str], list[float]]:
+    """`MOMENTS` of each cluster and column of numbers: sums of fixed blocks around a centre, added in order.
+
+    nearest : (n, 1) or more, the place of the nearest clustered object of each; of_kept : (m,) their clusters
+    """
+    m = numbers.shape[1]
     centre = np.nan_to_num(_means(numbers[np.arange(min(len(numbers), SUM_ROWS))]))
     state = Sums(np.zeros((k, m), np.int64), np.zeros((2, k, m)), np.full((k, m), np.inf), np.full((k, m), -np.inf))
-    n, (sums, squares), least, largest = numbers._fold(
-        _add_block, state, found.of_kept.labels, centre, beside=found.nearest
-    )
+    n, (sums, squares), least, largest = numbers.fold(_add_block, state, of_kept, centre, beside=nearest)
     with np.errstate(invalid="ignore", divide="ignore"):
         means, total = sums / n, sums.sum(axis=0) / n.sum(axis=0)
         deviations = np.sqrt(np.maximum(squares / n - means**2, 0))

@@ -35,7 +35,6 @@ from ensemblage.generation._dense_rows import MOST_WHOLE
 from ensemblage.io import Preprocessor
 from ensemblage.io._anndata import as_table
 from ensemblage.io._feature_blocks import FeatureBlocks
-from ensemblage.io._stored_table import TableFeatures
 from ensemblage.labels.coding import (
     MISSING,
     NOISE_RULES,
@@ -46,7 +45,7 @@ from ensemblage.labels.coding import (
     most_call_noise,
 )
 from ensemblage.labels.ensemble import Ensemble
-from ensemblage.pipeline._blocks import StoredData, check_learned
+from ensemblage.pipeline._blocks import OfAll, StoredData, check_learned
 from ensemblage.pipeline._decisions import Wishes, largest_asked, plan_of, takes_distances
 from ensemblage.pipeline._default_plan import PARAMETERS, check_n_clusters, check_plan, check_preparation, prepare
 from ensemblage.pipeline._run import Data, Found, SecondSample, Settings, Watch, check_votes, run
@@ -284,7 +283,7 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
 
     def _fit_blocks(self, X: FeatureBlocks, **others: Any) -> Self:
         """Fit to features that are not in memory."""
-        others |= {} if isinstance(X, TableFeatures) else {"impute": self.impute, "preprocessor": self.preprocessor}
+        others |= {} if X._matrix is None else {"impute": self.impute, "preprocessor": self.preprocessor}
         for name, value in others.items():
             if value is not None:
                 raise ValueError(
@@ -303,6 +302,10 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
         self._take_found(run(plan, data, Settings(seed_of(self.random_state), self.n_jobs), Watch(self.progress)))
         X._nearest = data.kept, data.nearest
         return self
+
+    def _clustering_of(self, features: FeatureBlocks) -> OfAll:
+        """What every object of the features gets; `FeatureBlocks` asks for it."""
+        return OfAll.of(features, self)
 
     def _own_preprocessor(self) -> Preprocessor:
         """The one that was given, unfitted, or one with the parameters."""

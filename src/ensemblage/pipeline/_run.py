@@ -160,8 +160,8 @@ class Data:
         if size is None:
             return self.features
         features = np.asarray(self.features, dtype=np.float64)  # as the generator draws
-        made.rows = dense_rows(features, size, seed, n_jobs)
-        return features[made.rows]
+        made.rows, kept = dense_rows(features, size, seed, n_jobs)
+        return kept
 
     def partitions(self, generator: Any, noise: Literal["missing", "vote"]) -> Members:
         """Fit the generator; its partitions, and then those that categories are."""
@@ -189,7 +189,20 @@ class Data:
     ) -> SecondSample:
         """Give the consensus, (n,) clusters, the certainty of a second sample, too."""
         again = second_generator(members.generator, n_jobs, progress)
-        return second_of_memory(consensus, members.ensemble, again, chosen, self.features)
+        again._fit_kept(self.second_sample(again))
+        places = self.places(consensus, members.ensemble, again)
+        second = second_of_counts(consensus, again, chosen, places.counts)
+        consensus._take_certainty(second.certainty(places.rows, places.nearest, consensus.labels_, consensus.n_jobs))
+        return second
+
+    def second_sample(self, again: Any) -> Matrix:
+        """(m, n_features) the objects that are clustered of another draw; ``again`` is a `second_generator`."""
+        return dense_rows(self.features, again.sample_size, again.random_state, again.n_jobs)[1]
+
+    def places(self, consensus: Any, ensemble: Ensemble, again: Any) -> Places:
+        """Where the objects of the consensus lie among those that ``again`` was fitted to."""
+        nearest, k = nearest_rows(again._fit_X, self.features, again.n_jobs), consensus.n_clusters_
+        return Places(count_places(consensus.labels_, nearest, k, len(again._fit_X)), ensemble.rows, nearest)
 
 
 # -- the steps ---------------------------------------------------------------------------------------------------------
@@ -429,10 +442,6 @@ class SecondSample(NamedTuple):
         """Of objects in their clusters, (n,), from their codes in the first sample and the nearest kept ones."""
         return certainty_of_rows(self.beside(rows, nearest), clusters, self.association, n_jobs)
 
-    def tell(self, consensus: Any, rows: LabelRows, nearest: NDArray[np.intp]) -> None:
-        """Give a consensus of the first sample, (n,) clusters, the certainty of both."""
-        consensus._take_certainty(self.certainty(rows, nearest, consensus.labels_, consensus.n_jobs))
-
     def assign(self, found: Assignment, rows: LabelRows, features: Matrix) -> Assignment:
         """The assignment of new objects with the certainty that both samples give it."""
         codes = self.beside(rows, nearest_rows(self.kept, features))[:]
@@ -444,19 +453,20 @@ class SecondSample(NamedTuple):
         return self._replace(association=self.association.reorder(np.argsort(places)))
 
 
+class Places(NamedTuple):
+    """Where objects in clusters lie among the m that are clustered of a second sample."""
+
+    counts: NDArray[np.int64]
+    """(k, m) objects of each cluster to which each of them is nearest."""
+    rows: LabelRows
+    """(n, p) the codes of objects that have a label, in the partitions of the first sample."""
+    nearest: NDArray[np.intp]
+    """(n,) which of the m is nearest to these."""
+
+
 def has_second_sample(consensus: Any, generator: Any) -> bool:
     """Whether objects were drawn, and clusters found by a fitted consensus."""
     return bool(generator._is_of_sample and consensus.n_clusters_ > 1)
-
-
-def second_of_memory(consensus: Any, ensemble: Ensemble, again: Any, chosen: Chosen, features: Matrix) -> SecondSample:
-    """Give the consensus, (n,) clusters, the certainty of both samples; ``again`` is a `second_generator`."""
-    rows = dense_rows(features, again.sample_size, again.random_state, again.n_jobs)
-    again._fit_kept(features[rows])
-    nearest, k = nearest_rows(again._fit_X, features, again.n_jobs), consensus.n_clusters_
-    second = second_of_counts(consensus, again, chosen, count_places(consensus.labels_, nearest, k, len(again._fit_X)))
-    second.tell(consensus, ensemble.rows, nearest)
-    return second
 
 
 def second_seed(seed: int) -> int:

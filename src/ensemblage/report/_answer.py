@@ -355,22 +355,19 @@ def is_finer(summary: Summary) -> bool:
 
 def clusters_section(summary: Summary) -> Section:
     """What describes each cluster, if that is known; size and certainty of each."""
-    sizes = Section("Sizes and certainty", [_largest_and_smallest(summary)], tables=[_clusters(summary)])
-    described = profile_section(summary)
-    if described is None:
-        return replace(sizes, title="The clusters", name="clusters")
-    parts = [part for part in (decided_section(summary), sizes) if part is not None]
-    return replace(described, parts=parts, name="clusters")
-
-
-def _largest_and_smallest(summary: Summary) -> str:
     clusters, n = summary["clusters"], summary["data"]["n_objects"]
     largest, smallest = clusters[0], clusters[-1]
     sentence = f"Cluster {largest['cluster']} holds {largest['size']:,} of {n:,} objects ({percent(largest['share'])})"
     if len(clusters) > 1:
         sentence += f", cluster {smallest['cluster']} holds {smallest['size']:,} ({percent(smallest['share'])})"
     alone = sum(cluster["size"] == 1 for cluster in clusters)
-    return f"{sentence}." + (f" Clusters of a single object: {alone:,}." if alone else "")
+    sentence = f"{sentence}." + (f" Clusters of a single object: {alone:,}." if alone else "")
+    sizes = Section("Sizes and certainty", [sentence], tables=[_clusters(summary)])
+    described = profile_section(summary)
+    if described is None:
+        return replace(sizes, title="The clusters", name="clusters")
+    parts = [part for part in (decided_section(summary), sizes) if part is not None]
+    return replace(described, parts=parts, name="clusters")
 
 
 def confidence_picture(summary: Summary) -> Picture:

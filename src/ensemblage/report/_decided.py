@@ -163,17 +163,14 @@ def rated_numbers_section(summary: Summary) -> Section | None:
     )
     draw = partial(curves_by_number, {"": ratings}, what, k)
     shown = hand_drawn("How each number of clusters is rated", svg, "rated", draw, caption)
-    doubt = [] if found["is_clear"] else [unclear_sentence(found)]
-    return Section("How many clusters are there?", [*doubt, _number_sentence(found)], [shown])
-
-
-def _number_sentence(found: Mapping[str, Any]) -> str:
-    """The number that is rated highest, and the next one."""
-    k, second = found["n_clusters"], second_number(found)
+    sentences, second = [] if found["is_clear"] else [unclear_sentence(found)], second_number(found)
     rating, other = two_ratings(found, k, second)
     how = {"clear": "far above", "likely": "above", "ambiguous": "hardly above"}
     apart = how[evidence_of({**found, "is_clear": True})]
-    return f"The best partition with {k} clusters is rated {rating}, {apart} the best one with {second} ({other})."
+    sentences.append(
+        f"The best partition with {k} clusters is rated {rating}, {apart} the best one with {second} ({other})."
+    )
+    return Section("How many clusters are there?", sentences, [shown])
 
 
 def weights_section(summary: Summary) -> Section | None:

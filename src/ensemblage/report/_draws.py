@@ -294,7 +294,14 @@ def estimate_sentence(summary: Summary) -> str:
 
 
 def _estimate(summary: Summary) -> Section:
-    sentences = [estimate_sentence(summary), _numbers_sentence(summary["draw_clusters"])]
+    sentences, counts = [estimate_sentence(summary)], summary["draw_clusters"]
+    ks = sorted(map(int, counts))
+    if len(ks) == 1:
+        sentences.append(f"All draws have {plural(ks[0], 'cluster')}.")
+    else:
+        usual = max(ks, key=lambda k: counts[str(k)])
+        most = f"{plural(usual, 'cluster')} in most of them ({counts[str(usual)] / sum(counts.values()):.0%})"
+        sentences.append(f"The draws have {ks[0]} to {ks[-1]} clusters; {most}.")
     if summary["n_unlabelled"]:
         sentences.append(f"{plural(summary['n_unlabelled'], 'object')} without any label are in no cluster.")
     rows: list[list[Cell]] = [
@@ -312,15 +319,6 @@ def _estimate(summary: Summary) -> Section:
     note = "Probability of an object to be with the other members of its cluster: the mean posterior similarity."
     table = Table("Clusters", columns, rows, note, text=(0, 5), wide=True)
     return Section("What is the estimate?", sentences, [_matrix(summary)], [table], terms=TERMS, name="estimate")
-
-
-def _numbers_sentence(counts: Mapping[str, int]) -> str:
-    ks = sorted(map(int, counts))
-    if len(ks) == 1:
-        return f"All draws have {plural(ks[0], 'cluster')}."
-    usual = max(ks, key=lambda k: counts[str(k)])
-    share = counts[str(usual)] / sum(counts.values())
-    return f"The draws have {ks[0]} to {ks[-1]} clusters; {plural(usual, 'cluster')} in most of them ({share:.0%})."
 
 
 def _matrix(summary: Summary) -> Picture:

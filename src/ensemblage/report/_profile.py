@@ -281,7 +281,7 @@ def _pictures(found: Mapping[str, Any]) -> Iterator[Picture]:
             sentences.append(f"Of {heat['n_clusters']:,} clusters the first {len(heat['clusters'])} are drawn.")
         is_wide = len(heat["clusters"]) > _MOST_NARROW
         svg = heat_map_svg(heat["z"], heat["variables"], heat["clusters"])
-        z = np.array([[np.nan if value is None else value for value in row] for row in heat["z"]], dtype=float)
+        z = np.array(heat["z"], dtype=np.float64)  # None is NaN
         draw = partial(plotting.profile_heat_map, z, heat["variables"], names=heat["clusters"])
         yield hand_drawn("Profiles of the clusters", svg, "profiles", draw, *sentences, wide=is_wide)
 

@@ -124,20 +124,15 @@ def trust_section(summary: Summary) -> Section:
     parts += [methods_section(summary), truth_section(summary)]
     terms = [term for key, term in TRUST_TERMS.items() if summary.get(key)]
     sentence = "The certainty of an object says how far the clusterings agree on its place, not that they are right."
-    sentence = " ".join([sentence, *_shared_error(summary)])
-    known = [part for part in parts if part is not None]
-    return Section("Can I trust it?", [sentence], [confidence_picture(summary)], parts=known, terms=terms, name="trust")
-
-
-def _shared_error(summary: Summary) -> Iterator[str]:
-    """Why the partitions may agree on an error."""
     shared, alike = summary["consensus"].get("shared", {}), []
     if shared.get("name"):
         alike.append(f"seem, by their names ({printable(shared['name'], 40)}), to be of one algorithm")
     if shared.get("k"):
         alike.append(f"have {plural(shared['k'], 'cluster')} each")
     if alike:
-        yield f"They {' and '.join(alike)}; an error that all of them make cannot be seen."
+        sentence += f" They {' and '.join(alike)}; an error that all of them make cannot be seen."
+    known = [part for part in parts if part is not None]
+    return Section("Can I trust it?", [sentence], [confidence_picture(summary)], parts=known, terms=terms, name="trust")
 
 
 def partitions_section(summary: Summary) -> Section:

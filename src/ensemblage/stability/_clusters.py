@@ -29,7 +29,6 @@ from ensemblage.base.validation import (
 )
 from ensemblage.counting._pairs import LARGE_TABLE
 from ensemblage.generation._clusterers import error_text, failures_text, fold_warnings, run_all
-from ensemblage.kernels._contingency import contingency
 from ensemblage.labels.counts import count_labels
 from ensemblage.labels.ensemble import Ensemble, as_ensemble
 from ensemblage.stability._records import ClusterStability, cluster_row
@@ -84,9 +83,8 @@ def cells_of(a: NDArray[Any], b: NDArray[Any], counts: NDArray[np.int64], height
     if height * width > max(2**16, 4 * len(a)):
         keys, places = np.unique(a.astype(np.int64) * width + b, return_inverse=True)
         return Cells(*np.divmod(keys, width), np.bincount(places, counts).astype(np.int64))
-    table = np.zeros(height * width, dtype=np.int64)
-    contingency(a, b, counts, width, table)
-    return Cells.of_table(table.reshape(height, width))
+    table = np.bincount(a.astype(np.int64) * width + b, counts, height * width)
+    return Cells.of_table(table.astype(np.int64).reshape(height, width))
 
 
 def best_jaccard(cells: Cells, n_rows: int, n_columns: int) -> NDArray[np.float64]:

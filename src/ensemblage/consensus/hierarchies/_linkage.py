@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 from ensemblage.base.memory import MAX_BYTES
 from ensemblage.consensus._lifetime import Merges, cut
 from ensemblage.consensus.evidence import Dendrogram, Evidence, Lifetimes
+from ensemblage.consensus.hierarchies._few_rows import chain_of_few
 from ensemblage.consensus.hierarchies._label_similarity import LabelSimilarity
 from ensemblage.counting._bitmaps import MOST_BYTES, bytes_of_maps, maps_of
 from ensemblage.kernels._average_linkage import Clusters, Compared, Nearest, average_chain
@@ -327,10 +328,13 @@ def average_linkage(C: RowSimilarity, room: int = MAX_BYTES) -> Merges:
     joins = np.concatenate([of_partitions[t] for t in order])
     codes, weights = np.ascontiguousarray(C.codes[:, order]), weights[order]
     offsets = np.concatenate([[0], np.cumsum(np.diff(offsets)[order])])
+    compared = Compared(offsets, weights, joins, flat, starts[order], complete)
+    # Labels by their own weights stay in rounds, whose sums are in another order.
+    if not (len(flat) or C.has_local) and are_few(int(m * m * offsets[-1]) // 2):
+        return _sort_merges(*chain_of_few(codes, C.counts, compared))
     if complete and (C.countable or C.has_local):
         of_labels = (np.empty(0), float(p)) if C.countable else (joins, float(weights.sum()))
         return _sort_merges(*_merges_in_rounds(codes, C.counts, offsets, *of_labels, C.n_jobs))
-    compared = Compared(offsets, weights, joins, flat, starts[order], complete)
     pairs, similarities = np.empty((m - 1, 2), dtype=np.int64), np.empty(m - 1)
     state = (Clusters.of(codes, C.counts, compared), Chain.of(m), Nearest.of(m))
     run_interruptibly(average_chain, compared, *state, pairs, similarities, operations=m * codes.size)

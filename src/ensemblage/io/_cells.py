@@ -1,0 +1,222 @@
+"""The used columns of a table, or of a matrix, as numbers; what is fitted to them before they are features."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from os import PathLike
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from ensemblage.io._feature_sources import FeatureSource, MemoryFeatures, StoredFeatures
+from ensemblage.io._scaling import BlockScaler, CategoryEncoder, add_rows
+from ensemblage.labels.disk import Scratch, StoredRows, write_array
+
+if TYPE_CHECKING:
+    from ensemblage.io._encoding import Encoded
+    from ensemblage.io._table import Table
+
+
+class Summary(NamedTuple):
+    """Of the columns of some rows, (c,) each."""
+
+    low: NDArray[Any]
+    high: NDArray[Any]
+    """Least and largest values that are there, NaN if there is none."""
+    n_missing: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, block: NDArray[Any]) -> Summary:
+        are_missing = np.isnan(block)
+        n_missing = are_missing.sum(axis=0) if are_missing.any() else np.zeros(block.shape[1], dtype=np.int64)
+        return cls(np.fmin.reduce(block, initial=np.nan), np.fmax.reduce(block, initial=np.nan), n_missing)
+
+    @classmethod
+    def of_finite(cls, block: NDArray[Any], names: Sequence[str] | None) -> Summary:
+        """The same; missing and infinite numbers are refused."""
+        if not np.isfinite(block).all():
+            j = int(np.flatnonzero(~np.isfinite(block).all(axis=0))[0])
+            column = repr(f"x{j}" if names is None else names[j])
+            raise ValueError(
+                "Features must have no missing and no infinite numbers if they are not in memory. Got some in column "
+                f"{column}. Fill them first, or leave these objects out."
+            )
+        return cls(np.fmin.reduce(block), np.fmax.reduce(block), np.zeros(block.shape[1], dtype=np.int64))
+
+    def joined(self, other: Summary) -> Summary:
+        """Of the rows of both."""
+        low, high = np.fmin(self.low, other.low), np.fmax(self.high, other.high)
+        return Summary(low, high, self.n_missing + other.n_missing)
+
+    def at(self, places: Any) -> Summary:
+        """Of some columns."""
+        return Summary(*(values[places] for values in self))
+
+
+class Cells:
+    """Columns as numbers, before missing values are filled and scales changed.
+
+    Parameters
+    ----------
+    rows : (n, c) where they lie; NaN where a value is missing
+    names : (c,) for messages
+    of : (c,) the place of each one's column among those encoded
+    kinds : (c,) as of `Encoded`
+    summary : of the rows, if it is known
+    """
+
+    def __init__(
+        self, rows: FeatureSource, names: list[str], of: list[int], kinds: list[str], summary: Summary | None = None
+    ) -> None:
+        self.rows, self.names, self.of, self.kinds = rows, names, of, kinds
+        if summary is not None:
+            self.summary = summary
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def X(self) -> NDArray[np.float64]:
+        """(n, c) in memory; (0, 0) if they lie elsewhere."""
+        return self.rows.X if isinstance(self.rows, MemoryFeatures) else np.empty((0, 0))
+
+    def column(self, place: int) -> NDArray[np.float64]:
+        """(n,) the values of a column, NaN where one is missing."""
+        return self.rows[:, place]
+
+    def of_columns(self, known: Sequence[str], wanted: Sequence[str]) -> Cells:
+        """The cells of some of the columns that were encoded, by the names of all and of those."""
+        place_of = {name: j for j, name in enumerate(wanted)}
+        kept = [place for place, j in enumerate(self.of) if known[j] in place_of]
+        names, kinds = ([each[place] for place in kept] for each in (self.names, self.kinds))
+        of = [place_of[known[self.of[place]]] for place in kept]
+        return Cells(self.rows.columns(kept), names, of, kinds, self.summary.at(kept))
+
+    @property
+    def numbers(self) -> FeatureSource | None:
+        """The columns of numbers with their gaps, if there are any."""
+        places = [j for j, kind in enumerate(self.kinds) if kind == "number"]
+        return self.rows.columns(places) if places else None
+
+    @cached_property
+    def summary(self) -> Summary:
+        """(c,) least and largest values, and how many are missing."""
+        return self.rows.reduce(Summary.of, Summary.joined)
+
+    @property
+    def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """(c,) least and largest values that are there, NaN if there is none."""
+        return self.summary.low, self.summary.high
+
+    @property
+    def n_missing(self) -> NDArray[np.int64]:
+        """(c,) how many values are missing."""
+        return self.summary.n_missing
+
+    def rows_with_gaps(self, places: Iterable[int]) -> NDArray[np.intp]:
+        """The rows in which a value of these columns is missing."""
+        missing = np.zeros(len(self), dtype=bool)
+        for place in places:
+            missing |= np.isnan(self.column(place))
+        return np.flatnonzero(missing)
+
+    def fit(self, transformer: Any, n_features: int) -> FeatureSource:
+        """Fit a ColumnTransformer to the cells; the features that it makes of them.
+
+        Cells that are not in memory: it is fitted to a few rows, and then each of its steps to all cells.
+        """
+        if isinstance(self.rows, MemoryFeatures):
+            return MemoryFeatures(np.ascontiguousarray(transformer.fit_transform(self.X)))
+        transformer.fit(self._few_rows())
+        for i, (name, step, places) in enumerate(transformer.transformers_):
+            if name != "remainder":
+                columns = np.arange(len(self.names))[places].tolist()
+                transformer.transformers_[i] = name, self._fit_step(step, columns), places
+        return self.rows.transformed(Transformed(transformer), n_features)
+
+    def _few_rows(self) -> NDArray[np.float64]:
+        """Some rows in which the least and the largest value of each column occur, and every category."""
+        low, high = self.bounds
+        codes = [high[j] for j, kind in enumerate(self.kinds) if kind == "category"]
+        row = np.arange(2 + int(max(codes, default=0)))[:, None]
+        is_category = np.array(self.kinds) == "category"
+        return np.where(is_category, np.minimum(row, high), np.where(row % 2, high, low))
+
+    def _fit_step(self, step: Any, columns: list[int]) -> Any:
+        """What fills the gaps of some columns and what scales them, or one of these."""
+        steps = [part for _, part in step.steps] if hasattr(step, "steps") else [step]
+        filled, scaler = steps[0] if len(steps) > 1 else None, steps[-1]
+        if filled is not None:
+            each = [clone(filled).fit(self.column(j)[:, None]) for j in columns]
+            filled.statistics_ = np.concatenate([one.statistics_ for one in each])
+        if isinstance(scaler, CategoryEncoder):
+            scaler.shares_ = []
+            for i, j in enumerate(columns):
+                codes = self.column(j)
+                if filled is not None:
+                    codes = np.where(np.isnan(codes), filled.statistics_[i], codes)
+                scaler.shares_ += clone(scaler).fit(codes[:, None]).shares_
+        elif isinstance(scaler, BlockScaler):
+            rows = self.rows.columns(columns)
+            if filled is not None:
+                rows = rows.transformed(Transformed(filled), len(columns))
+            scaler = rows.fold(add_rows, clone(scaler), self.rows.by_column).finish()
+        if filled is None:
+            return scaler
+        step.steps[-1] = step.steps[-1][0], scaler
+        return step
+
+
+@dataclass(frozen=True)
+class Transformed:
+    """The function of rows that a fitted transformer is."""
+
+    transformer: Any
+
+    def __call__(self, block: NDArray[Any]) -> NDArray[np.float64]:
+        return np.ascontiguousarray(self.transformer.transform(block), dtype=np.float64)
+
+
+class Values(NamedTuple):
+    """The numbers of one of the cells' columns."""
+
+    name: str
+    of: int
+    """The place of the column among those encoded."""
+    kind: str
+    values: NDArray[np.float64]
+    """(n,)"""
+
+
+def _values(columns: Sequence[Encoded], table: Table) -> Iterator[Values]:
+    """Of the columns that are no members, one after the other."""
+    for j, column in enumerate(column for column in columns if column.kind != "member"):
+        for name, values in column.values(table).items():
+            yield Values(name, j, column.kind, values)
+
+
+def cells_in_memory(columns: Sequence[Encoded], table: Table) -> Cells:
+    """The columns that are no members, as numbers."""
+    found = list(_values(columns, table))
+    X = np.column_stack([one.values for one in found]) if found else np.empty((len(table), 0))
+    return Cells(MemoryFeatures(X), [one.name for one in found], [one.of for one in found], [one.kind for one in found])
+
+
+def cells_on_disk(columns: Sequence[Encoded], table: Table, memory: int, scratch: str | PathLike[str] | None) -> Cells:
+    """The same in a new file, column after column; one of them is in memory."""
+    names, of, kinds = list[str](), list[int](), list[str]()
+    with Scratch(scratch, memory).or_removed() as place:
+        with place.writing("cells") as file:
+            for one in _values(columns, table):
+                place.check_room(one.values.nbytes)
+                write_array(file, one.values)
+                names.append(one.name)
+                of.append(one.of)
+                kinds.append(one.kind)
+        shape = len(table), len(names)
+        rows = StoredRows(place.file("cells"), shape, np.dtype(np.float64), fortran=True, scratch=place)
+        return Cells(StoredFeatures(rows, memory, scratch, names), names, of, kinds)

@@ -55,7 +55,6 @@ NEAREST: dict[str, list[str]] = {
     "consensus/latent/_modes": ["modes"],
     "consensus/_precomputed": ["precomputed"],
     "consensus/_saved": ["saved"],
-    "consensus/_threshold": ["threshold", "negmm"],
     "consensus/voting/_colour_refinement": ["golden", "voting"],
     "pipeline/_consensus_clustering": ["seeds", "generation", "parameters_count"],
     "pipeline/_decisions": ["plan", "default"],

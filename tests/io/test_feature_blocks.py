@@ -183,6 +183,29 @@ def test_parquet_parts(expected, tmp_path):
     assert list(scratch.iterdir()) == []
 
 
+@pytest.mark.usefixtures("small_blocks")
+def test_what_is_found_of_an_array_lies_in_the_folder_that_is_named(X, expected, tmp_path):
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    np.save(tmp_path / "X.npy", X)
+    features = FeatureBlocks.open(tmp_path / "X.npy", scratch=scratch)
+    model = ConsensusClustering(3, random_state=1).fit(features)
+    assert_array_equal(features.clusters(model), expected.labels_)
+    assert len(list(scratch.iterdir())) == 1
+    del features, model
+    assert list(scratch.iterdir()) == []
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_parquet_by_every_suffix(expected, tmp_path):
+    write_parts(tmp_path / "X")
+    for part in (tmp_path / "X").iterdir():
+        part.rename(part.with_suffix(".pq" if part.stem == "part-0" else ".PARQUET"))
+    features = FeatureBlocks.open(tmp_path / "X")
+    assert_array_equal(features.clusters(ConsensusClustering(3, random_state=1).fit(features)), expected.labels_)
+    assert FeatureBlocks.open(tmp_path / "X" / "part-0.pq").names == ["a", "b", "c"]
+
+
 def test_profile(X, expected, tmp_path):
     features = FeatureBlocks.open(write_parts(tmp_path / "X"))
     model = ConsensusClustering(3, random_state=1).fit(features)
@@ -392,7 +415,7 @@ def test_what_is_no_features(X, tmp_path):
     with pytest.raises(FileNotFoundError):
         FeatureBlocks.open(tmp_path / "none.npy")
     (tmp_path / "X.txt").write_text("1")
-    with pytest.raises(ValueError, match=r"a \.npy file or a folder of \.parquet files"):
+    with pytest.raises(ValueError, match=r"a \.npy file, a \.parquet file or a folder"):
         FeatureBlocks.open(tmp_path / "X.txt")
     np.save(tmp_path / "text.npy", [["a"]])
     with pytest.raises(ValueError, match=r"Got <U1 of shape \(1, 1\)"):

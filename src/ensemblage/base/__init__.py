@@ -1,1 +1,1 @@
-"""Used by every package: checks of input, parameters, locks and texts; no data."""
+"""Used by every package but the kernels: checks of input, parameters, locks and texts; no data."""

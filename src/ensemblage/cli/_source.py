@@ -160,7 +160,7 @@ class Source:
         return features
 
     def several_members(self, content: bytes) -> Members:
-        """The same, of two clusterings at least."""
+        """The members that the file has, two at least."""
         members = self.members(content)
         if members.ensemble.shape[1] < 2:
             beside = f" besides the id {members.id_column!r}" if members.id_column else ""

@@ -1,4 +1,4 @@
-"""Tables from files (CSV and its relatives, Parquet, workbooks): features to cluster, or labels to combine."""
+"""Tables with roles, features of them in memory and on disk, and posterior draws; files are read by `tables`."""
 
 from ensemblage.io._draws import PosteriorDraws, read_draws
 from ensemblage.io._encoding import ColumnUse

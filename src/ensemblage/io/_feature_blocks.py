@@ -14,6 +14,7 @@ from ensemblage.io._cells import Cells, cells_on_disk
 from ensemblage.io._encoding import Encoded, Encoding
 from ensemblage.io._feature_sources import FeatureSource, check_memory, features_on_cluster, npy_features
 from ensemblage.io._stored_table import Parts, StoredTable
+from ensemblage.tables.formats import PARQUET, format_of
 
 
 class WrittenCells(NamedTuple):
@@ -41,9 +42,9 @@ class FeatureBlocks:
 
     Notes
     -----
-    Passes over the features: two to scale them, one that looks for copies, one for the drawn objects, one for the
-    neighbours of these, and one that finds which of the clustered objects are nearest to each. They are kept, 4 bytes
-    per object; `clusters` and `write_clusters` need no further search, `profile` needs one more pass.
+    Passes over the features: two to scale them, one that looks for copies, one for the drawn objects of each of the
+    two samples, and one that finds which of the clustered objects are nearest to each. They are kept, 4 bytes per
+    object; `clusters` and `write_clusters` need no further search, `profile` needs up to three more passes.
 
     Columns of Parquet parts are used by their roles, as those of a table in memory; all other features are numbers.
 
@@ -112,8 +113,8 @@ class FeatureBlocks:
         text, or 96 bytes per object, and 160 for each different text. Medians that fill gaps are those of all objects.
         """
         n_bytes, where = check_bytes(memory, "memory"), check_path(path, "path")
-        if not where.is_dir() and where.suffix.lower() != ".parquet":
-            return cls._of_matrix(npy_features(where, n_bytes))
+        if not where.is_dir() and format_of(where) is not PARQUET:
+            return cls._of_matrix(npy_features(where, n_bytes, scratch))
         parts = Parts(where, n_bytes)
         check_memory(n_bytes, parts.n_rows, len(parts.names))
         features = cls()

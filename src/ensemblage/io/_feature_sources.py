@@ -38,9 +38,9 @@ SAMPLE_BYTES = 250_000_000
 class FeatureSource(ABC):
     """Rows of features, (n, m), that are read and worked on in blocks.
 
-    A block is an array of float32 or float64. `SUM_ROWS` divides the rows of every block but the last, so that sums of
-    fixed blocks are the same wherever the rows lie. Functions of blocks are sent to workers, and change nothing that
-    they are given.
+    A block is an array of float32 or float64; what `kept` keeps has its own type where it lies beside. `SUM_ROWS`
+    divides the rows of every block but the last, so that sums of fixed blocks are the same wherever the rows lie.
+    Functions of blocks are sent to workers, and change nothing that they are given.
 
     Attributes
     ----------
@@ -209,7 +209,7 @@ class StoredFeatures(FeatureSource):
                 for block in self.each(function, *arguments):
                     write_array(file, block.astype(dtype))
             rows = StoredRows(place.file("kept"), (len(self), width), np.dtype(dtype), scratch=place)
-        return StoredFeatures(rows, self._memory)
+        return StoredFeatures(rows, self._memory, self._scratch)
 
     def check_width(self, n_features: int) -> None:
         """Refuse so many features of these rows that a block of them has no room."""
@@ -242,14 +242,14 @@ def check_memory(memory: int, n_objects: int, n_features: int) -> int:
     return int(min(rows, MOST_ROWS))
 
 
-def npy_features(path: Path, memory: int) -> StoredFeatures:
-    """The rows of a .npy file of numbers."""
+def npy_features(path: Path, memory: int, scratch: str | PathLike[str] | None) -> StoredFeatures:
+    """The rows of a .npy file of numbers; ``scratch`` as of `StoredFeatures`."""
     subject = "A .npy file of features must be a matrix of numbers, objects by features, that numpy.save wrote."
     if path.suffix.lower() != ".npy":
         path.stat()
         raise ValueError(
-            f"Features on disk must be a .npy file or a folder of .parquet files. Got {str(path)!r}. Save them in "
-            f"one of these formats."
+            "Features on disk must be a .npy file, a .parquet file or a folder of .parquet files. Got "
+            f"{str(path)!r}. Save them in one of these formats."
         )
     try:
         with open(path, "rb") as file:
@@ -263,7 +263,7 @@ def npy_features(path: Path, memory: int) -> StoredFeatures:
     if size < needed:
         raise ValueError(f"{subject} Got {size:,} of {needed:,} bytes in {str(path)!r}. Copy or save it again.")
     rows = StoredRows(path, shape, dtype, offset=offset, fortran=fortran)
-    return StoredFeatures(rows, memory, by_column=True)
+    return StoredFeatures(rows, memory, scratch, by_column=True)
 
 
 class RemoteFeatures(FeatureSource):

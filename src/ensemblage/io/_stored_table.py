@@ -18,6 +18,7 @@ from ensemblage.labels.disk import LIBRARIES
 from ensemblage.tables.arrow import PANDAS_INDEX, whole
 from ensemblage.tables.cells import column_of
 from ensemblage.tables.column import Column, Dates, parse_dates
+from ensemblage.tables.formats import PARQUET, format_of
 
 TEXT_COPIES, NUMBER_COPIES = 6, 7
 """Copies of a column that are made of it at most while it is looked at (measured)."""
@@ -38,7 +39,7 @@ class Parts:
         import pyarrow.parquet as pq
 
         single = folder.is_file()
-        self.paths = [folder] if single else sorted(part for part in folder.iterdir() if part.suffix == ".parquet")
+        self.paths = [folder] if single else sorted(part for part in folder.iterdir() if format_of(part) is PARQUET)
         self.title, self.memory = folder.name, memory
         if not self.paths:
             raise ValueError(

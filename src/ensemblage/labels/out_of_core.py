@@ -46,7 +46,7 @@ def open_labels(
     memory: int | str,
     scratch: str | PathLike[str] | None,
 ) -> tuple[CodedColumns, int | None]:
-    """The labels of a file as codes on disk, and ``missing``: two passes, ``rows_at_once`` rows at a time."""
+    """The labels of a file as codes on disk, and ``missing``: two passes, with as many rows as ``memory`` allows."""
     missing, n_bytes = check_missing(missing), check_bytes(memory, "memory")
     voted = check_noise(noise, missing)
     source = source_of(check_path(path, "path"))
@@ -94,7 +94,7 @@ def source_of(path: str | PathLike[str]) -> Source:
     if not where.exists():
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
     if where.is_dir():
-        parts = sorted(part for part in where.iterdir() if part.suffix == ".parquet")
+        parts = sorted(part for part in where.iterdir() if format_of(part) is PARQUET)
         if not parts:
             raise ValueError(
                 f"A folder of labels must hold .parquet files. Got none in {str(path)!r}. Write one per part."

@@ -6,7 +6,7 @@
 2. candidates, choose, make, combine, certify: `run` in `_run`. Features lie in memory or, of `_blocks`, elsewhere.
    What certifies is there, too: a second sample.
 3. describe: `describe` and `summary_of` in `_describe`, with refits; what is not in memory in `_blocks`.
-4. save: `model_of` in `_consensus_clustering`, and `save_model` in `_saved`.
+4. save: `model_of` in `_consensus_clustering`, and `save_model` in `consensus._saved`.
 
 It stands above profiles and report, which it calls; records that these show are in `choices`.
 """

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 
 class Format(NamedTuple):
-    """A format. What reads or writes it stands in a table of the module that does so, as ``READERS`` of `arrow`."""
+    """A format. What reads or writes it stands in a table of the module that does so, as ``TYPED`` of `arrow`."""
 
     name: str
     """In messages."""

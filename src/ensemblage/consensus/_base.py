@@ -443,24 +443,21 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
         """`assign`, with the clusters that are given, if they are."""
         codes = self._encode(X)
         by = BY_RULE if self._capabilities.predict else BY_ASSOCIATION
-        labels = given
-        if labels is None:
-            labels = self._predict_codes(codes) if by == BY_RULE else self._most_associated(codes)
-        parts = codes.map(
-            certainty_of_new, association_with(codes, self._association), reads=[labels], n_jobs=self.n_jobs
-        )
+        association, labels = association_with(codes, self._association), given
+        if labels is None and by == BY_RULE:
+            labels = self._predict_codes(codes)
+        elif labels is None:  # the cluster with which the partitions join a row most often; -1 if none labels it
+            outside = np.full(len(codes), -1)
+            shares = np.concatenate(codes.map(association.memberships, reads=[outside], n_jobs=self.n_jobs))
+            labels = np.where(np.isnan(shares[:, 0]), -1, shares.argmax(axis=1)).astype(np.int32)
+        parts = codes.map(certainty_of_new, association, reads=[labels], n_jobs=self.n_jobs)
         confidence, runner_up = (np.concatenate(part) for part in zip(*parts, strict=True))
         return Assignment(labels, confidence, runner_up, by)
 
-    def _most_associated(self, codes: LabelRows) -> NDArray[np.int32]:
-        """(n,) cluster with which the partitions join each new row most often; -1 if none labels it."""
-        outside = np.full(len(codes), -1)
-        association = association_with(codes, self._association)
-        found = np.concatenate(codes.map(association.memberships, reads=[outside], n_jobs=self.n_jobs))
-        return np.where(np.isnan(found[:, 0]), -1, found.argmax(axis=1)).astype(np.int32)
-
     def _renumber(self, places: NDArray[np.int64]) -> None:
-        renumber_attributes(self, places)
+        """Give cluster c the number ``places[c]``."""
+        number = np.append(places, -1).astype(np.int32)
+        self.labels_, self.runner_up_ = number[self.labels_], number[self.runner_up_]
         self._number, self._association = places[self._number], self._association.reorder(np.argsort(places))
 
     def _check_parameters(self) -> None:
@@ -555,12 +552,6 @@ class InductiveConsensus(BaseConsensus):
         clusters, own = self.predict(X), None if self._names is None else in_order(X, self._names, type(self).__name__)
         labels = as_any_ensemble(X if own is None else own, getattr(self._coding, "missing", -1))
         return score_of(clusters, y, labels._as_labels(), self._weights)
-
-
-def renumber_attributes(model: Model, places: NDArray[np.int64]) -> None:
-    """Give cluster c the number ``places[c]`` in what is told of the objects."""
-    number = np.append(places, -1).astype(np.int32)
-    model.labels_, model.runner_up_ = number[model.labels_], number[model.runner_up_]
 
 
 def numbers_by_size(clusters: NDArray[Any], counts: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -70,7 +70,8 @@ class SimilarityConsensus(BaseConsensus):
         self._check_n_objects(n)
         self.__dict__.pop("_coding", None)  # of an earlier fit
         self.n_features_in_ = n
-        rows = rows_of_objects(n)
+        no_labels = MemoryRows(np.empty((n, 0), dtype=np.uint8))
+        rows = Rows(no_labels, np.ones(n, dtype=np.int64), np.zeros(1, dtype=np.int64), np.arange(n), np.empty(0))
         clusters = self._fit_similarity(S, rows)
         number = numbers_by_size(clusters, rows.counts)
         labels = number[clusters].astype(np.int32)
@@ -136,12 +137,6 @@ def number_given(threshold: Any, name: str) -> float:
             "Give a number."
         )
     return float(threshold)
-
-
-def rows_of_objects(n: int) -> Rows:
-    """A row for each object, of no partition."""
-    codes = MemoryRows(np.empty((n, 0), dtype=np.uint8))
-    return Rows(codes, np.ones(n, dtype=np.int64), np.zeros(1, dtype=np.int64), np.arange(n), np.empty(0))
 
 
 def certainty_by_similarity(S: Any, labels: NDArray[np.int32]) -> Certainty:

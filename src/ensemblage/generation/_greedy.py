@@ -28,7 +28,7 @@ from ensemblage.base.validation import (
 )
 from ensemblage.generation._base import LabelTransformer
 from ensemblage.generation._clusterers import Labels
-from ensemblage.generation._greedy_stages import Space, Stage, grow_stage, settle
+from ensemblage.generation._greedy_stages import Space, Stage, grow_stage, settle, shift_progress
 from ensemblage.labels.threads import parallel_map
 
 logger = logging.getLogger(__name__)
@@ -55,7 +55,7 @@ def greedy_partitions(
     labels = np.zeros(len(X), dtype=np.int32)  # C: the centre of X
     for k, sampled in zip(range(2, K + 1), candidates, strict=True):  # Step 1
         logger.info("base clusterings into %d of %d clusters, from %d objects", k, K, len(sampled))
-        told = None if progress is None else _shift(progress, (k - 2) * len(sampled), (K - 1) * len(sampled))
+        told = shift_progress(progress, (k - 2) * len(sampled), (K - 1) * len(sampled))
         # Step 2: k-means from C and each of the points, then X = [X S_b], and k-means from the partition of min objC_i.
         Pi.append(grow_stage(space, space.centres(labels, k - 1), sampled, max_iter, n_jobs, told))
         space = space_of(X, Pi, [stage.labels for stage in Pi], augment, partition_weight)
@@ -79,11 +79,6 @@ def space_of(
         weights = partition_weight * np.bincount(stage.which).astype(np.float64)
         space = space.with_partitions(partitions, stage.n_clusters, weights)
     return space
-
-
-def _shift(progress: Callable[[int, int], None], before: int, total: int) -> Callable[[int, int], None]:
-    """``progress`` for a stage, after as many partitions of all."""
-    return lambda done, _: progress(before + done, total)
 
 
 @dataclass(eq=False, repr=False)

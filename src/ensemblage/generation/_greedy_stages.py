@@ -158,7 +158,7 @@ def grow_stage(
     losses = np.empty(len(rows))
     for block in row_blocks(len(rows), CANDIDATES_AT_ONCE):
         found = parallel_map(
-            run.from_row, rows[block].tolist(), n_jobs, _shift_progress(progress, block.start, len(rows))
+            run.from_row, rows[block].tolist(), n_jobs, shift_progress(progress, block.start, len(rows))
         )
         for i, (labels, key, loss, iterations) in enumerate(found, start=block.start):
             if key not in distinct:
@@ -167,9 +167,10 @@ def grow_stage(
     return Stage(k, np.stack(kept, axis=1), which, losses, n_iter)
 
 
-def _shift_progress(
+def shift_progress(
     progress: Callable[[int, int], None] | None, done_before: int, total: int
 ) -> Callable[[int, int], None] | None:
+    """``progress`` of a part of a work, after what was done before; None without."""
     return None if progress is None else lambda done, _: progress(done_before + done, total)
 
 

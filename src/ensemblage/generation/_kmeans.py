@@ -143,17 +143,13 @@ class SphericalKMeans(ClusterMixin, BaseEstimator):
             moved, self.n_iter_ = float(((centers - last) ** 2).sum()), self.n_iter_ + 1
         self.cluster_centers_ = centers
         self.labels_ = self.predict(X)
-        self._warn_if_fewer()
+        if (n_found := len(np.unique(self.labels_))) < self.n_clusters:
+            text = f"Only {n_found} of {self.n_clusters} clusters have members: X may have too few distinct directions."
+            warnings.warn(text, ConvergenceWarning, stacklevel=2)
         return self
 
     def predict(self, X: Any) -> NDArray[np.int32]:
         return _assign(X, self.cluster_centers_)[0]
-
-    def _warn_if_fewer(self) -> None:
-        n_found = len(np.unique(self.labels_))
-        if n_found < self.n_clusters:
-            text = f"Only {n_found} of {self.n_clusters} clusters have members: X may have too few distinct directions."
-            warnings.warn(text, ConvergenceWarning, stacklevel=3)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -204,13 +204,10 @@ class LeidenPartitions(LabelTransformer):
 
     def _graph(self, X: Any) -> csr_array:
         """(n, n) symmetric, nothing on the diagonal."""
-        if self.affinity == "nearest_neighbors":
-            return self._neighbour_graph(X)
-        graph: Graph = as_graph(X, "X of LeidenPartitions")
-        self.node_names_, self.n_features_in_ = list(graph.names), graph.matrix.shape[0]
-        return graph.matrix
-
-    def _neighbour_graph(self, X: Any) -> csr_array:
+        if self.affinity != "nearest_neighbors":
+            graph: Graph = as_graph(X, "X of LeidenPartitions")
+            self.node_names_, self.n_features_in_ = list(graph.names), graph.matrix.shape[0]
+            return graph.matrix
         self._fit_X = X = self._validate(X, reset=True)
         if self.n_neighbors >= X.shape[0]:
             raise ValueError(

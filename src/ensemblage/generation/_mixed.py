@@ -126,7 +126,12 @@ class MixedPartitions(BasePartitions):
     progress: Callable[[int, int], None] | None = None
 
     def _clusterers(self) -> list[Any]:
-        return _algorithms() if self.estimators is None else list(self.estimators)
+        if self.estimators is not None:
+            return list(self.estimators)
+        # Sinorina's algorithms, in her order. The Bayesian mixture rarely converges in its default of 100 iterations.
+        linkages = [AgglomerativeClustering(linkage=linkage) for linkage in ("ward", "complete", "average")]
+        mixtures = [GaussianMixture(), BayesianGaussianMixture(max_iter=1000)]
+        return [KMeans(n_init=1), MiniBatchKMeans(n_init=1), DBSCAN(), *linkages, MeanShift(), Birch(), *mixtures]
 
     def _validate(self, X: Any, reset: bool, **options: Any) -> Any:
         # Each algorithm that takes no sparse matrix would fail on its own.
@@ -144,21 +149,18 @@ class MixedPartitions(BasePartitions):
         ]
 
     def _fit_labels(self, X: Any, sample_weight: NDArray[np.int64] | None, recipe: Recipe) -> Labels:
-        if self.estimators is None:
-            self._set_radius(X, recipe)
-        return super()._fit_labels(X, sample_weight, recipe)
-
-    def _set_radius(self, X: Any, recipe: Recipe) -> None:
-        if isinstance(recipe.estimator, DBSCAN):
+        is_own = self.estimators is None  # whose radius is found from the data
+        if is_own and isinstance(recipe.estimator, DBSCAN):
             # The object itself is its first neighbour.
             distances, _ = NearestNeighbors(n_neighbors=self.min_samples).fit(X).kneighbors(X)
             eps = float(np.quantile(distances[:, -1], self.eps_quantile))
             recipe.estimator.set_params(min_samples=self.min_samples, eps=eps)
-        elif isinstance(recipe.estimator, MeanShift):
+        elif is_own and isinstance(recipe.estimator, MeanShift):
             quantile = self.bandwidth_quantile or 1 / (self._k(X.shape[0]) or 1)
             n_samples = min(MOST_SAMPLED, X.shape[0])
             bandwidth = estimate_bandwidth(X, quantile=quantile, n_samples=n_samples, random_state=recipe.seed)
             recipe.estimator.set_params(bandwidth=float(bandwidth))
+        return super()._fit_labels(X, sample_weight, recipe)
 
     def _k(self, n_rows: int) -> int | None:
         if self.n_clusters is None:
@@ -176,11 +178,3 @@ class MixedPartitions(BasePartitions):
                 f"Got {self.n_clusters}. Lower it or leave it at 'sqrt'."
             )
         return int(self.n_clusters)
-
-
-def _algorithms() -> list[Any]:
-    """Sinorina's algorithms, in her order."""
-    linkages = [AgglomerativeClustering(linkage=linkage) for linkage in ("ward", "complete", "average")]
-    # The Bayesian mixture rarely converges within its default of 100 iterations.
-    mixtures = [GaussianMixture(), BayesianGaussianMixture(max_iter=1000)]
-    return [KMeans(n_init=1), MiniBatchKMeans(n_init=1), DBSCAN(), *linkages, MeanShift(), Birch(), *mixtures]

@@ -108,7 +108,10 @@ def write_partitions(
             return names
         try:
             files.begin(made_of, recipes, n_rows)
-            names = _make_missing(generator, features, recipes, files, progress)
+            make, told = partial(_write_one, generator, features, files), progress or generator.progress
+            with fold_warnings():
+                outcomes = run_all(make, recipes, generator.n_jobs, generator._is_fatal, told)
+                names = [partition.recipe.name for partition in generator._drop_failures(outcomes)]
             files.finish(made_of, names, n_rows)
         except OSError as error:
             if error.errno not in (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)):
@@ -153,20 +156,6 @@ def _describe(value: Any) -> str:
         return str(value)
     # What an estimator shows of itself is not all that it is.
     return f"{' '.join(repr(value).split())} {joblib.hash(value)[:8]}"
-
-
-def _make_missing(
-    generator: BasePartitions,
-    X: Any,
-    recipes: Sequence[Recipe],
-    files: _Files,
-    progress: Callable[[int, int], None] | None,
-) -> list[str]:
-    """Make what is not finished; the names of the partitions that did not fail."""
-    make = partial(_write_one, generator, X, files)
-    with fold_warnings():
-        outcomes = run_all(make, recipes, generator.n_jobs, generator._is_fatal, progress or generator.progress)
-        return [partition.recipe.name for partition in generator._drop_failures(outcomes)]
 
 
 def _write_one(generator: BasePartitions, X: Any, files: _Files, recipe: Recipe) -> Partition | Failure:

@@ -281,12 +281,6 @@ def in_memory(rows: LabelRows, name: str, instead: str, because: str = "") -> ND
     return array
 
 
-def read_slices(state: Any, slices: Sequence[slice]) -> list[NDArray[Any]]:
-    """Several short slices of a state of rows, here: those on workers come together."""
-    found: list[NDArray[Any]] = state.read(slices) if hasattr(state, "read") else [state[part] for part in slices]
-    return found
-
-
 def on_workers(rows: LabelRows) -> LabelRows:
     """The same rows, on the workers of a `parallel_backend` if there is one."""
     workers = _workers.get()

@@ -60,12 +60,6 @@ def check_missing(missing: Any) -> int | None:
     )
 
 
-def names_of_both(first: Sequence[str], second: Sequence[str]) -> list[str] | None:
-    """Names of partitions side by side; None, for numbers, where one stands twice."""
-    names = [*first, *second]
-    return names if len(set(names)) == len(names) else None
-
-
 def check_labelled(categories: Sequence[NDArray[Any]], names: Sequence[str], each: bool = False) -> None:
     """Refuse an ensemble without any label; where labels come in also a single partition that labels nothing."""
     if not any(map(len, categories)):
@@ -117,17 +111,6 @@ def as_matrix(labels: Any) -> NDArray[Any]:
     if not matrix.size:
         check_size(*matrix.shape)
     return matrix
-
-
-def as_vector(labels: Any, position: int) -> NDArray[Any]:
-    """An (n,) array of what is given as the labels of the partition of that number."""
-    vector = labels if np.ma.isMaskedArray(labels) else _as_array(labels)
-    if vector.ndim != 1:
-        raise ValueError(
-            f"Each partition must be a 1-D vector of labels. Got {vector.ndim} dimensions in partition {position}. "
-            "Use Ensemble(labels) for a matrix with one column per partition."
-        )
-    return vector
 
 
 def _matrix_of_rows(rows: Sequence[Any]) -> NDArray[Any]:
@@ -522,8 +505,17 @@ def code_partitions(partitions: Iterable[Any], missing: int | None) -> CodedColu
 
 
 def _label_vector(labels: Any, position: int) -> NDArray[Any]:
+    """An (n,) array of what is given as the labels of the partition of that number."""
     series = as_series(labels)
-    return as_vector(labels, position) if series is None else series_values(series)
+    if series is not None:
+        return series_values(series)
+    vector = labels if np.ma.isMaskedArray(labels) else _as_array(labels)
+    if vector.ndim != 1:
+        raise ValueError(
+            f"Each partition must be a 1-D vector of labels. Got {vector.ndim} dimensions in partition {position}. "
+            "Use Ensemble(labels) for a matrix with one column per partition."
+        )
+    return vector
 
 
 def _code_vectors(vectors: list[NDArray[Any]], names: list[str] | None, missing: int | None) -> CodedColumns:

@@ -95,15 +95,6 @@ class CountedEnsemble:
             f"{p:,} partition{'s' * (p > 1)})"
         )
 
-    def _counts_beside(self, sample_weight: Any) -> NDArray[np.int64]:
-        """The counts; other weights of the rows are refused."""
-        if sample_weight is not None:
-            raise ValueError(
-                f"sample_weight must be None for a CountedEnsemble, whose rows have counts. Got "
-                f"{format_value(sample_weight)}. Leave it out, or fit X.ensemble."
-            )
-        return self.counts
-
     def clusters(self, model: Any) -> Any:
         """The cluster and the confidence of each row, beside its labels: what the objects are joined with.
 

@@ -30,7 +30,6 @@ from ensemblage.labels.coding import (
     code_with_noise,
     decode,
     drop_unused_labels,
-    names_of_both,
     one_hot,
 )
 from ensemblage.labels.counted import CountedEnsemble, counted_rows
@@ -338,7 +337,8 @@ class Ensemble:
         """
         self._check_beside(other)
         codes, categories = side_by_side(self.rows, other.rows), self.categories + other.categories
-        coded = CodedColumns(codes, categories, names_of_both(self._names, other._names))
+        names = [*self._names, *other._names]
+        coded = CodedColumns(codes, categories, names if len(set(names)) == len(names) else None)
         return self._of(coded, self.missing)
 
     def one_hot(self, dtype: Any = np.float64) -> csr_array:
@@ -636,7 +636,12 @@ def coded_labels(labels: ArrayLike | Any, missing: int | None) -> CodedColumns:
 def given_labels(X: Any, sample_weight: Any = None) -> tuple[Any, Any, Any]:
     """The ensemble of what was given, hard or soft; how often each row counts; and X, of a stream the table."""
     if getattr(X, "is_counted", False):
-        return X.ensemble, X._counts_beside(sample_weight), X
+        if sample_weight is not None:
+            raise ValueError(
+                f"sample_weight must be None for a CountedEnsemble, whose rows have counts. Got "
+                f"{format_value(sample_weight)}. Leave it out, or fit X.ensemble."
+            )
+        return X.ensemble, X.counts, X
     if hasattr(X, "__arrow_c_stream__"):
         X = without_stream(X)
     return X if isinstance(X, Ensemble) else Ensemble(X), sample_weight, X

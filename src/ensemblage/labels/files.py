@@ -175,11 +175,13 @@ def save_csv(coded: CodedColumns, _: int | None, path: Path) -> None:
 
 def _check_comes_back(name: str, labels: list[str], *, is_first: bool) -> None:
     """A table is read without the spaces around its cells, a CSV file has no missing labels but blank ones."""
-    if not _is_writable("".join([name, *labels])):
+    try:
+        "".join([name, *labels]).encode()
+    except UnicodeEncodeError:
         raise ValueError(
             f"A .csv file must be UTF-8 text. Got half of a surrogate pair in partition {format_value(name)}. "
             "Use .npz, or give that label another name."
-        )
+        ) from None
     if not all(map(str.strip, labels)):
         raise ValueError(
             f"A .csv file marks missing labels by blank fields. Got a blank label in partition {name!r}. "
@@ -212,14 +214,6 @@ def _label_text(label: int | float | str) -> str:
     if isinstance(label, float) and "e" in str(label):
         return np.format_float_positional(label, trim="0")
     return str(label)
-
-
-def _is_writable(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def load_csv(path: Path, missing: int | None) -> tuple[CodedColumns, int | None]:

@@ -239,7 +239,9 @@ def union_of_parts(
     found = list(next(parts))
     for part in parts:
         found = [_union(*labels) for labels in zip(found, part, titles, strict=True)]
-    return tuple(_without_missing(labels, missing) for labels in found)
+    if missing is None:
+        return tuple(found)
+    return tuple(labels if labels.dtype.kind == "U" else labels[labels != missing] for labels in found)
 
 
 def codes_of_part(part: Any, categories: tuple[NDArray[Any], ...], noise: int | None = None) -> NDArray[Any]:
@@ -280,8 +282,3 @@ def _union(known: NDArray[Any], new: NDArray[Any], title: str) -> NDArray[Any]:
 def _as_signed(labels: NDArray[Any]) -> NDArray[Any]:
     """Sorted labels, as int64 if they are unsigned and fit."""
     return labels.astype(np.int64) if labels.dtype.kind == "u" and labels[-1] < 2**63 else labels
-
-
-def _without_missing(labels: NDArray[Any], missing: int | None) -> NDArray[Any]:
-    """The labels of a whole column without the number that means missing."""
-    return labels if missing is None or labels.dtype.kind == "U" else labels[labels != missing]

@@ -137,10 +137,6 @@ class Rows:
         return not (self.codes[:] == self.n_clusters).any()
 
     @property
-    def equally_weighted(self) -> bool:
-        return bool((self.weights == self.weights[0]).all())
-
-    @property
     def starts(self) -> NDArray[np.int64]:
         """(p + 1,) first column of each partition in the binary matrix H, and d."""
         return np.concatenate([[0], np.cumsum(self.n_clusters)])

@@ -221,7 +221,9 @@ def _read_memberships(block: Any, j: int) -> NDArray[np.float64]:
     try:
         given = np.asarray(block)
         if given.ndim == 1:
-            return _one_hot(Ensemble.from_partitions([block]))
+            labels = Ensemble.from_partitions([block])
+            places = np.arange(int(labels.n_clusters[0]) + 1)
+            return np.asarray(labels.codes[:, :1] == places, dtype=np.float64)
         given = given.astype(np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(
@@ -247,7 +249,3 @@ def _read_memberships(block: Any, j: int) -> NDArray[np.float64]:
             f"that block out."
         )
     return np.column_stack([known, absent])
-
-
-def _one_hot(ensemble: Ensemble) -> NDArray[np.float64]:
-    return np.asarray(ensemble.codes[:, :1] == np.arange(int(ensemble.n_clusters[0]) + 1), dtype=np.float64)

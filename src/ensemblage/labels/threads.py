@@ -96,21 +96,14 @@ def thread_count(n_jobs: int | None) -> int:
     That is the number of a ``joblib.parallel_config``, else every available core, and one in a task of joblib's or
     scikit-learn's parallel loops, whose other tasks have the other cores.
     """
-    if n_jobs is None:
-        n_jobs = _configured_jobs()
+    joblib = sys.modules.get("joblib.parallel")  # not imported: nobody has configured it
+    if n_jobs is None and joblib is not None:
+        backend, n_jobs = joblib.get_active_backend()
+        n_jobs = 1 if n_jobs is None and backend.nesting_level else n_jobs
     if n_jobs is None:
         return available_cores()
     check_value(n_jobs, "n_jobs", [Jobs()])
     return int(n_jobs) if n_jobs > 0 else max(1, available_cores() + 1 + int(n_jobs))
-
-
-def _configured_jobs() -> int | None:
-    """``n_jobs`` by the configuration of joblib in this thread; None where it says nothing."""
-    joblib = sys.modules.get("joblib.parallel")  # not imported: nobody has configured it
-    if joblib is None:
-        return None
-    backend, n_jobs = joblib.get_active_backend()
-    return 1 if n_jobs is None and backend.nesting_level else n_jobs
 
 
 class Stopped(Exception):

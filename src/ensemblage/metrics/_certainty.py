@@ -204,7 +204,7 @@ class Association(NamedTuple):
             np.ascontiguousarray((sizes[:, None] - profile[:, absent]).T),
             offsets,
             weights,
-            _lift_of(n_objects - present[absent], np.array(joined, dtype=np.float64), weights),
+            lift_of(n_objects - present[absent], np.array(joined, dtype=np.float64), weights),
             alone,
             sizes.astype(np.int64),
         )
@@ -400,18 +400,9 @@ def effective_weights(association: Any) -> NDArray[np.float64]:
 
 
 def lift_of(
-    present: NDArray[np.int64], offsets: NDArray[np.int64], weights: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """(p,) u = w / e of partitions whose labels are of these sizes; 0 of one that joins no two objects."""
-    labelled = np.add.reduceat(present, offsets[:-1]).astype(np.float64)
-    joined = np.add.reduceat(present * (present - 1), offsets[:-1]).astype(np.float64)
-    return _lift_of(labelled, joined, weights)
-
-
-def _lift_of(
     labelled: NDArray[np.float64], joined: NDArray[np.float64], weights: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """The same, from the objects that each labels and the ordered pairs that it joins."""
+    """(p,) u = w / e of partitions, by the objects that each labels and the ordered pairs that it joins; 0 if none."""
     w = weights / weights.max()  # only ratios matter, and these do not overflow
     return np.where(joined > 0, w * (labelled * (labelled - 1)) / np.where(joined > 0, joined, 1), 0.0)
 
@@ -478,12 +469,14 @@ class LinkAssociation(NamedTuple):
             entries = counts[known].astype(np.float64), (column[known], clusters[known])
             by_partition.append(csr_array(entries, shape=(n_labels, n_clusters)))
             labelled[t] = np.bincount(clusters[known], counts[known], n_clusters)
+        n_labelled = np.add.reduceat(present, offsets[:-1]).astype(np.float64)
+        n_joined = np.add.reduceat(present * (present - 1), offsets[:-1]).astype(np.float64)
         return cls(
             csr_array(vstack(by_partition, format="csr")),
             labelled,
             offsets,
             weights,
-            lift_of(present, offsets, weights),
+            lift_of(n_labelled, n_joined, weights),
             present == 1,
             np.bincount(clusters, counts, n_clusters).astype(np.int64),
         )

@@ -137,13 +137,10 @@ def _delimiter(lines: list[str], name: str) -> str:
     samples = {delimiter: _sample(lines, delimiter, name) for delimiter in DELIMITERS}
     even = [d for d, rows in samples.items() if _is_even(rows)]
     even = even or [d for d, rows in samples.items() if _is_even(rows, n_unnamed=1)]
-    if len(even) > 1 and "," in even and all(re.search(r"\d,\d", c) for c in _around_commas(lines)):
+    around = (line[max(i - 1, 0) : i + 2] for line in lines[:SAMPLE_ROWS] for i, c in enumerate(line) if c == ",")
+    if len(even) > 1 and "," in even and all(re.search(r"\d,\d", three) for three in around):
         even.remove(",")
     return max(even or DELIMITERS, key=lambda d: _fit(samples[d]))
-
-
-def _around_commas(lines: list[str]) -> list[str]:
-    return [line[max(i - 1, 0) : i + 2] for line in lines[:SAMPLE_ROWS] for i, c in enumerate(line) if c == ","]
 
 
 def _is_even(rows: list[list[str]], n_unnamed: int = 0) -> bool:

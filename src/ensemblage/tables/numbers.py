@@ -42,16 +42,12 @@ def is_gap(cell: str) -> bool:
 
 def is_number(cell: str) -> bool:
     """Whether a cell holds a number in any way of writing, or no value."""
-    if _USUAL.fullmatch(cell):
+    if _USUAL.fullmatch(cell) or is_gap(cell) or NAMED.fullmatch(cell):
         return True
-    forms = (POINT_NUMBER, COMMA_NUMBER, COMMA_GROUPS, POINT_GROUPS, SPACE_GROUPS)
-    return is_gap(cell) or bool(NAMED.fullmatch(cell)) or any(re.match(form, _strip_cell(cell)) for form in forms)
-
-
-def _strip_cell(cell: str) -> str:
     for pattern, replacement in AROUND:
         cell = re.sub(pattern, replacement, cell)
-    return cell
+    forms = (POINT_NUMBER, COMMA_NUMBER, COMMA_GROUPS, POINT_GROUPS, SPACE_GROUPS)
+    return any(re.match(form, cell) for form in forms)
 
 
 AROUND = (

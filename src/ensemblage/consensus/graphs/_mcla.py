@@ -6,7 +6,7 @@ meta-clusters for the objects (`compete`).
 
 ECPCS-MC takes another graph. Two clusters are as similar as the trajectories of random walks that start at them, Z
 (Eqs. 6 to 11, `propagate`); it is cut by the normalised cut. Of equal meta-clusters an object goes to the first, and
-the largest comes first (`by_size`).
+the largest comes first.
 """
 
 from __future__ import annotations
@@ -61,12 +61,6 @@ def meta_graph(tables: ContingencyTables, sizes: NDArray[np.int64]) -> csr_array
     a, b, similarity = np.concatenate(edges, axis=1)
     upper = coo_array((similarity, (a.astype(np.int64), b.astype(np.int64))), shape=(len(sizes), len(sizes)))
     return csr_array(upper + upper.T)
-
-
-def by_size(meta_clusters: NDArray[np.int64], sizes: NDArray[np.int64], k: int) -> NDArray[np.int64]:
-    """(d,) meta-clusters numbered by decreasing size: the summed sizes of their clusters."""
-    summed = np.bincount(meta_clusters, weights=sizes, minlength=k)
-    return np.argsort(np.argsort(-summed, kind="stable"))[meta_clusters]
 
 
 def compete(
@@ -239,7 +233,8 @@ class MCLA(BaseConsensus):
             loops = np.diagonal(Z).copy()
             np.fill_diagonal(Z, 0)
             parts = cut_graph(self, rows, csr_array(Z), self._vertex_weights(sizes, rows), k, loops, seed)
-            meta_clusters = by_size(parts, sizes, k)
+            of_parts = np.bincount(parts, weights=sizes, minlength=k)  # numbered by decreasing size
+            meta_clusters = np.argsort(np.argsort(-of_parts, kind="stable"))[parts]
         else:
             p = rows.codes.shape[1]
             tables = tables_of_rows(rows.codes, rows.counts, rows.n_clusters, self.n_jobs)

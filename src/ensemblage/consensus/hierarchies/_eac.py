@@ -313,7 +313,7 @@ class EvidenceAccumulation(SimilarityConsensus):
 
     def _matrices(self, rows: Rows, thresholded: bool) -> PairMatrices:
         """What the linkage keeps of all pairs of rows."""
-        by_counts = self.similarity == "coassociation" and self.cluster_weights is None and rows.equally_weighted
+        by_counts = self.similarity == "coassociation" and self.cluster_weights is None and np.ptp(rows.weights) == 0
         p, counts = rows.codes.shape[1], rows.counts
         return pair_matrices(self.linkage, p, counts, rows.complete, by_counts, thresholded)
 

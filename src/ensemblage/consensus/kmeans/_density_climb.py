@@ -32,24 +32,19 @@ def climb_density(rows: Rows, utility: Utility, start: Start, max_passes: int) -
     """
     clusters = start.clusters.copy()
     counts = np.ascontiguousarray(start.profile.T)
+    operations = 2 * len(rows) * len(rows.weights) * counts.shape[1]
+    least = LEAST_GAIN * int(counts[: rows.offsets[1]].sum())
     trace = [density_of_profile(start.profile, rows.offsets, rows.weights)]
     for _ in range(max_passes):
-        if not _climb_once(rows, clusters, counts):
+        profile, sizes = counts.T, counts[: rows.offsets[1]].sum(axis=0)
+        joined, pairs = (sums.astype(np.float64) for sums in joined_pairs(profile, rows.offsets, rows.weights))
+        labelled = np.ascontiguousarray(labelled_members(profile, rows.offsets).T)
+        state = Climb(counts, labelled, joined, pairs, sizes, np.bincount(clusters, minlength=len(sizes)))
+        given = rows.codes[:], rows.counts, clusters, rows.offsets, rows.weights, state, least
+        if not run_interruptibly(climb, *given, operations=operations):
             break
         trace.append(density_of_profile(counts.T, rows.offsets, rows.weights))
     profile = np.ascontiguousarray(counts.T)
     nowhere = np.empty(0, dtype=np.intp)
     centroids, loss = utility.centroids(profile), utility.loss(profile)
     return Start(clusters, profile, centroids, nowhere, loss, start.n_iter, start.start_on), trace
-
-
-def _climb_once(rows: Rows, clusters: NDArray[np.int32], counts: NDArray[np.int64]) -> int:
-    profile = counts.T
-    joined, pairs = (sums.astype(np.float64) for sums in joined_pairs(profile, rows.offsets, rows.weights))
-    sizes = profile[:, : rows.offsets[1]].sum(axis=1)
-    labelled = np.ascontiguousarray(labelled_members(profile, rows.offsets).T)
-    n_rows = np.bincount(clusters, minlength=len(sizes))
-    least = LEAST_GAIN * int(sizes.sum())
-    state = Climb(counts, labelled, joined, pairs, sizes, n_rows)
-    given = rows.codes[:], rows.counts, clusters, rows.offsets, rows.weights, state, least
-    return run_interruptibly(climb, *given, operations=2 * len(rows) * len(rows.weights) * len(sizes))

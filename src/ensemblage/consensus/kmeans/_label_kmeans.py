@@ -20,7 +20,7 @@ from ensemblage.kernels._label_kmeans import ShortTable, assign_many_rows, assig
 from ensemblage.kernels._table_rows import check_look_ups, whole_lanes
 from ensemblage.kernels._vectors import LANES
 from ensemblage.labels import threads
-from ensemblage.labels.blocks import LabelRows, read_slices
+from ensemblage.labels.blocks import LabelRows
 from ensemblage.labels.counts import count_labels
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.labels.links import Units
@@ -387,7 +387,8 @@ def _draw(
     ends, last = np.cumsum(totals), int(np.flatnonzero(totals)[-1])
     chosen = np.minimum(np.searchsorted(ends, shares * ends[-1], side="right"), last)
     inside = [row_blocks(len(codes), SUM_ROWS)[block] for block in chosen]
-    drawn, distances = [], read_slices(nearest, inside)
+    drawn, on_workers = [], hasattr(nearest, "read")  # then they come together
+    distances = nearest.read(inside) if on_workers else [nearest[part] for part in inside]
     for part, block, share, near in zip(inside, chosen, shares, distances, strict=True):
         potential = near * counts[part]
         place = int(np.searchsorted(np.cumsum(potential), share * ends[-1] - (ends[block] - totals[block]), "right"))

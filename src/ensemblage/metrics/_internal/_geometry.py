@@ -62,7 +62,8 @@ class SortedDistances:
             below = int(ends[last] - counts[last])
             low, high = edges[last], edges[last + 1]
             if counts[last] <= MOST_KEPT:
-                return sum_below + self._sum_inside(low, high, count - below)
+                inside = np.concatenate([d[(d >= low) & (d < high)] for d in self._blocks()])
+                return sum_below + float(np.sort(inside)[: count - below].sum())
             if len(edges) == 2:  # neighbouring floats: these distances are equal
                 return sum_below + (count - below) * float(low)
 
@@ -74,10 +75,6 @@ class SortedDistances:
             counts += np.bincount(bins[inside], minlength=len(counts))
             sums += np.bincount(bins[inside], weights=distances[inside], minlength=len(counts))
         return counts, sums
-
-    def _sum_inside(self, low: float, high: float, count: int) -> float:
-        found = np.concatenate([d[(d >= low) & (d < high)] for d in self._blocks()])
-        return float(np.sort(found)[:count].sum())
 
 
 class PairSums(NamedTuple):

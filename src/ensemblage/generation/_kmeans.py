@@ -99,7 +99,7 @@ def member_sums(X: Any, labels: NDArray[np.int32], n_clusters: int) -> tuple[NDA
             sums += (members @ X[block]).toarray()
             sizes += np.bincount(of_block, minlength=n_clusters)
         elif are_few(64 * X.size):
-            sums += np.column_stack([np.bincount(of_block, column, n_clusters) for column in X.T])
+            sums += np.column_stack([np.bincount(of_block, column, n_clusters) for column in X[block].T])
             sizes += np.bincount(of_block, minlength=n_clusters)
         else:
             add_members(X[block], of_block, sums, sizes)

@@ -10,8 +10,8 @@ from click.testing import CliRunner
 from pages import find
 
 from ensemblage.cli import main
-from ensemblage.cli._run import Thinning, _of_equal_depth
 from ensemblage.io import read_table
+from ensemblage.pipeline._describe import Thinning, _of_equal_depth, split_counts
 
 SECTION = "The clusters and what describes them"
 
@@ -78,7 +78,7 @@ def test_the_clusters_are_those_of_the_logarithms_of_the_first_part(counts):
 def test_dispersion_and_depth_count(counts):
     table, roles = read_table(counts), {"id_column": "name", "truth_column": None, "drop_columns": ()}
     seconds = [
-        how.split(table, roles, 0)[1].second
+        split_counts(table, how, 0, **roles)[1].second
         for how in (Thinning(None, False), Thinning(2.0, False), Thinning(None, True))
     ]
     assert (seconds[0] != seconds[1]).any()
@@ -101,7 +101,7 @@ def test_a_table_without_counts_is_refused(tmp_path):
     (tmp_path / "t.csv").write_text("name,type\na,x\nb,y\nc,x\n", encoding="utf-8")
     roles = {"id_column": "name", "truth_column": "type", "drop_columns": ()}
     with pytest.raises(ValueError, match=r"needs columns of counts\. t\.csv has none besides ids and classes"):
-        Thinning(None, False).split(read_table(tmp_path / "t.csv"), roles, 0)
+        split_counts(read_table(tmp_path / "t.csv"), Thinning(), 0, **roles)
 
 
 def test_counts_of_a_table_with_row_names_have_none(counts):
@@ -109,7 +109,7 @@ def test_counts_of_a_table_with_row_names_have_none(counts):
     frame.to_csv(counts, index_label="")
     table, roles = read_table(counts), {"id_column": None, "truth_column": None, "drop_columns": ()}
     assert table.index is not None
-    thinned, seconds = Thinning(None, False).split(table, roles, 0)
+    thinned, seconds = split_counts(table, Thinning(), 0, **roles)
     assert (thinned.index, seconds.counts.index) == (table.index, None)
     assert seconds.counts.names == list(frame.columns)
 
@@ -119,7 +119,7 @@ def test_roles_and_notes_of_what_is_thinned(counts, by_depth):
     """Roles that were given to counts are not those of their parts."""
     table = read_table(counts, roles={"g0": "number", "name": "id"})
     roles = {"id_column": "name", "truth_column": None, "drop_columns": ()}
-    thinned, seconds = Thinning(None, by_depth).split(table, roles, 0)
+    thinned, seconds = split_counts(table, Thinning(None, by_depth), 0, **roles)
     assert thinned.given_roles == {"name": "id"}
     assert seconds.counts.found_roles["g0"] == table.found_roles["g0"]
     assert (seconds.counts.given_roles, seconds.counts.index, seconds.second.dtype) == ({}, None, np.float64)

@@ -66,6 +66,20 @@ class Place(NamedTuple):
             new.unlink(missing_ok=True)
             raise
 
+    @contextmanager
+    def new_folder(self) -> Iterator[Path]:
+        """A folder beside the place, which it takes when the block ends without an error and has freed the place."""
+        new = self.path.with_name(f".{self.path.name}.{secrets.token_hex(4)}")
+        new.mkdir(0o777 if self.mode is None else 0o700)
+        try:
+            yield new
+            if self.mode is not None:
+                os.chmod(new, self.mode)
+            os.replace(new, self.path)
+        except BaseException:
+            shutil.rmtree(new, ignore_errors=True)
+            raise
+
     def take(self, new: Path) -> None:
         """Move a finished file here."""
         if self.mode is not None:
@@ -89,19 +103,16 @@ def new_folder(path: str | PathLike[str]) -> Iterator[Path]:
         )
     if not target.absolute().parent.is_dir():
         raise ValueError(f"The folder of the output must exist. {target.parent} does not. Make that folder first.")
-    new = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
-    new.mkdir()
     try:
-        yield new
-        os.replace(new, target)
-    except BaseException as error:
-        shutil.rmtree(new, ignore_errors=True)
-        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise ValueError(
-                f"The disk of the output must have room for it. Got {error.strerror} in {target.parent}, and nothing "
-                "was kept. Name a folder on a larger disk."
-            ) from None
-        raise
+        with Place(target, None).new_folder() as new:
+            yield new
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        raise ValueError(
+            f"The disk of the output must have room for it. Got {error.strerror} in {target.parent}, and nothing "
+            "was kept. Name a folder on a larger disk."
+        ) from None
 
 
 @contextmanager

@@ -45,12 +45,12 @@ from ensemblage.pipeline._consensus_clustering import model_of
 from ensemblage.pipeline._describe import (
     COLUMNS,
     METHODS_COMPARED,
-    MOST_COLUMNS,
     PAGE,
     STABILITY,
     Wanted,
     describe,
     modes_of,
+    n_left_out,
     summary_of,
 )
 from ensemblage.pipeline._run import CANDIDATES, CHOICE, MEMBERS, Found, Progress, Watch, run_on_labels
@@ -173,8 +173,8 @@ class ToldRun(Watch):
         if name == STABILITY:
             return progress_bar("resamples", total)
         if name == COLUMNS:
-            some = f"{MOST_COLUMNS} of {total:,} columns" if total > MOST_COLUMNS else None
-            return progress_bar("without a column", min(MOST_COLUMNS, total), some)
+            some = f"{n} of {total:,} columns" if (n := n_left_out(total)) < total else None
+            return progress_bar("without a column", n, some)
         return nullcontext()
 
     def tell(self, text: str) -> None:

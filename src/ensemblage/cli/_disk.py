@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import secrets
 import shutil
 import time
 import warnings
@@ -31,7 +29,7 @@ from ensemblage.cli._answer import (
 )
 from ensemblage.cli._errors import INTERRUPTED, Interrupted
 from ensemblage.cli._folder import MODEL, NOTHING_UNASKED, check_free
-from ensemblage.cli._labels import LABEL_COLUMNS, write_labels
+from ensemblage.cli._labels import write_labels
 from ensemblage.cli._methods import Consensus
 from ensemblage.cli._options import option_name, shell_text
 from ensemblage.cli._progress import progress_bar, tell, tell_notes
@@ -41,7 +39,7 @@ from ensemblage.labels.out_of_core import OPENERS
 from ensemblage.labels.threads import row_blocks
 from ensemblage.metrics import verdicts
 from ensemblage.metrics._certainty import VERDICTS
-from ensemblage.pipeline._blocks import OfAll
+from ensemblage.pipeline._blocks import OfAll, write_part
 from ensemblage.tables.formats import format_of
 
 PART_ROWS = 1_000_000
@@ -146,25 +144,13 @@ def _holds_parts(folder: Path) -> bool:
 
 def _write_parts(folder: Path, overwrite: bool, consensus: Any) -> None:
     """A folder of Parquet parts with the columns of labels.csv but the id, in the order of the objects."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    folder, mode = Place.of(folder)
-    new = folder.with_name(f".{folder.name}.{secrets.token_hex(4)}")
-    new.mkdir(0o777 if mode is None else 0o700)
-    try:
+    place = Place.of(folder)
+    with place.new_folder() as new:
         for i, block in enumerate(row_blocks(len(consensus.labels_), PART_ROWS)):
-            confidence = consensus.confidence_[block]
-            columns = [consensus.labels_[block], confidence, verdicts(confidence), consensus.runner_up_[block]]
-            table = pa.table(dict(zip(LABEL_COLUMNS[1:], [*columns, 1 - confidence], strict=True)))
-            pq.write_table(table, new / f"part-{i:05}.parquet")
-        if mode is not None:
-            os.chmod(new, mode)
-            shutil.rmtree(folder) if overwrite and _holds_parts(folder) else folder.rmdir()
-        os.replace(new, folder)
-    except BaseException:
-        shutil.rmtree(new, ignore_errors=True)
-        raise
+            path = new / f"part-{i:05}.parquet"
+            write_part(path, consensus.labels_[block], consensus.confidence_[block], consensus.runner_up_[block])
+        if place.mode is not None:
+            shutil.rmtree(place.path) if overwrite and _holds_parts(place.path) else place.path.rmdir()
 
 
 TAKEN = ("data", "output", "k", "memory", "seed", "n_jobs", "standardize", "allow_one")

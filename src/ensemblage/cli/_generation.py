@@ -26,11 +26,11 @@ from ensemblage.cli._source import Source
 from ensemblage.generation._candidates import pairs_of
 from ensemblage.generation._clusterers import fewer_clusters_text
 from ensemblage.generation._dense_rows import size_of_sample
-from ensemblage.generation._diverse import MOST_FULL, numbers_near
+from ensemblage.generation._diverse import MOST_FULL
 from ensemblage.generation._kmeans import N_STEPS
 from ensemblage.generation._mixed import N_ALGORITHMS
 from ensemblage.io._features import Features
-from ensemblage.pipeline._decisions import COPIES, default_method
+from ensemblage.pipeline._decisions import COPIES, default_method, diverse_generator
 from ensemblage.pipeline._run import Data
 from ensemblage.report._figure_data import may_try_umap
 from ensemblage.report._layout import plural
@@ -118,7 +118,7 @@ class Generation:
     @property
     def method(self) -> str:
         """What combines its partitions where no method is named."""
-        return default_method(self.diverse() if self.generator == DIVERSE else None)
+        return default_method(diverse_generator(self.quality) if self.generator == DIVERSE else None)
 
     def may_take(self, method: str) -> bool:
         """Whether a method is what may combine its partitions where none is named; the data decide."""
@@ -167,11 +167,6 @@ class Generation:
             estimator = AgglomerativeClustering(metric="precomputed", linkage="average")
         common = {"random_state": self.seed, "n_jobs": self.n_jobs, "fit_on": self.fit_on}
         return make(self.partitions, estimator=estimator, **common)
-
-    def diverse(self, n_jobs: int | None = None) -> DiversePartitions:
-        """The generator of different algorithms."""
-        both, jobs = self.quality == "best", self.n_jobs if n_jobs is None else n_jobs
-        return DiversePartitions(numbers_near(self.k), standardized_too=both, random_state=self.seed, n_jobs=jobs)
 
     def notes(self, n_rows: int) -> tuple[str, ...]:
         """What is to say of k-means on a sample of so many rows."""
@@ -223,7 +218,7 @@ class Generation:
         if self.generator == GREEDY:
             return GreedyPartitions(self.k, random_state=self.seed, n_jobs=self.n_jobs)
         if self.generator == DIVERSE:
-            return self.diverse()
+            return diverse_generator(self.quality, self.k).set_params(random_state=self.seed, n_jobs=self.n_jobs)
         if self.generator == MIXED:
             return MixedPartitions(self.k or "sqrt", random_state=self.seed, n_jobs=self.n_jobs)
         return GeniePartitions(self.partitions) if self.generator == GENIE else self.independent()

@@ -19,11 +19,11 @@ from ensemblage.cli._source import CellSource, Source
 from ensemblage.io import Table
 from ensemblage.labels.threads import row_blocks
 from ensemblage.metrics import verdicts
+from ensemblage.pipeline._blocks import LABEL_COLUMNS
 from ensemblage.pipeline._to_anndata import check_key, columns_of, has_columns, notes_of, write_copy
 from ensemblage.stability import MergedClusters
 from ensemblage.tables.formats import CELLS, EXCEL, FORMATS, TEXT, first_suffixes, format_of, table_format
 
-LABEL_COLUMNS = ("id", "cluster", "confidence", "verdict", "runner_up", "runner_up_share")
 MERGED_COLUMN = "merged_cluster"
 """With --merge-unsupported: the cluster, or the first of those that it was merged with."""
 
@@ -46,7 +46,7 @@ def write_labels(path: Path, ids: Sequence[Any], consensus: Any, merged: MergedC
             more = [] if firsts is None else [firsts[block].tolist()]
             yield from zip(ids[block], clusters, *certainty_cells(consensus, block, numbers), *more, strict=True)
 
-    write_csv(path, [*LABEL_COLUMNS, *[MERGED_COLUMN] * (merged is not None)], lines())
+    write_csv(path, ["id", *LABEL_COLUMNS, *[MERGED_COLUMN] * (merged is not None)], lines())
 
 
 def certainty_cells(consensus: Any, block: slice, numbers: NDArray[Any]) -> tuple[list[Any], ...]:
@@ -159,7 +159,7 @@ def _label_columns(path: Path, n: int, rows: Any, taken: set[str]) -> dict[str, 
     """By name a cell for each of n rows of the table; None where a row was left out, or nothing is known."""
     with open(path, newline="", encoding="utf-8") as file:
         read = csv.DictReader(file)
-        lines, columns = list(read), [*LABEL_COLUMNS[1:], MERGED_COLUMN]
+        lines, columns = list(read), [*LABEL_COLUMNS, MERGED_COLUMN]
     columns = [name for name in columns if name in (read.fieldnames or ())]
     places = np.arange(n) if rows is None else rows
     found: dict[str, list[Any]] = {}

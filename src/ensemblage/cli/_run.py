@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
@@ -42,22 +42,13 @@ from ensemblage.cli._progress import tell, tell_notes
 from ensemblage.cli._seconds import WRITE, Seconds
 from ensemblage.cli._source import FEATURE_OPTIONS, CellSource, Source, errors_with_ids
 from ensemblage.consensus._saved import save_model
-from ensemblage.io import Preprocessor, Table
-from ensemblage.io._alerts import NAMES
+from ensemblage.io import Preprocessor
 from ensemblage.io._features import Features
-from ensemblage.io._roles import name_columns
 from ensemblage.pipeline._consensus_clustering import ConsensusClustering, model_of
-from ensemblage.pipeline._decisions import Wishes, can_be_repeated, plan_of
-from ensemblage.pipeline._default_plan import check_n_clusters, with_consensus
-from ensemblage.pipeline._describe import MOST_COLUMNS, Thinned, Wanted, places_of_columns
-from ensemblage.pipeline._run import (
-    Members,
-    Store,
-    run,
-    set_weights,
-)
-from ensemblage.profiles import thin_counts
-from ensemblage.tables.column import Column
+from ensemblage.pipeline._decisions import Wishes, can_be_repeated, may_be_learned, plan_of
+from ensemblage.pipeline._default_plan import check_n_clusters, check_plan, with_consensus
+from ensemblage.pipeline._describe import Thinned, Thinning, Wanted, n_left_out, places_of_columns, split_counts
+from ensemblage.pipeline._run import Members, Store, run
 
 CHOSEN = "km"
 """What combines the partitions where the number of clusters is looked for."""
@@ -119,7 +110,7 @@ class RunRequest:
         """All settings of the command, refused where they contradict each other."""
         k, k_range = settings.pop("k"), settings.pop("k_range")
         allow_one, n_resamples = settings.pop("allow_one"), settings.pop("stability")
-        merges, thinning = settings.pop("merge_unsupported"), Thinning.of(settings)
+        merges, thinning = settings.pop("merge_unsupported"), _thinning_of(settings)
         options = CommonOptions.of(settings)
         most = _largest_k(k, k_range)
         method, has_parameters = settings["method"], bool(settings["chosen"])
@@ -158,18 +149,10 @@ class RunRequest:
         if self.options.pair_files:
             self.options.check_pairs(replace(self.consensus, k=2).estimator())
 
-    @property
-    def selection(self) -> str:
-        """How partitions get their weights, if the data allow it: learned ones are for the default alone."""
-        generation = self.generation
-        is_default = generation.generator == DIVERSE and generation.is_chosen and not self.consensus.chosen
-        is_default = is_default and self.method in (None, generation.method)
-        return generation.selection if is_default else BY_CONSENSUS
-
     def wishes(self) -> Wishes:
         """What the plan is told of it."""
         has_parameters = bool(self.consensus.chosen)
-        return Wishes(
+        asked = Wishes(
             self.k,
             self.generation.wish(),
             self.method or (CHOSEN if has_parameters else None),
@@ -180,8 +163,9 @@ class RunRequest:
             is_default=self.method is None if has_parameters else None,
             is_anndata=isinstance(self.source, CellSource),
             member_weight=self.generation.member_weight,
-            selection=self.selection,
+            selection=self.generation.selection,
         )
+        return asked if may_be_learned(asked) else asked._replace(selection=BY_CONSENSUS)
 
     def identity(self) -> dict[str, Any]:
         """What the results depend on beside the file and the consensus."""
@@ -193,13 +177,16 @@ class RunRequest:
         asked |= {"allow_one": True} if self.allow_one else {}
         asked |= {} if self.n_resamples is None else {"stability": self.n_resamples}
         asked |= {"merge_unsupported": True} if self.merges else {}
-        asked |= {} if self.thinning is None else self.thinning.identity()
+        if self.thinning is not None:
+            asked["thin_counts"] = True
+            asked |= {} if self.thinning.dispersion is None else {"dispersion": self.thinning.dispersion}
+            asked |= {"divide_by_depth": True} if self.thinning.by_depth else {}
         asked |= self.options.identity()
         if self.generation.generator == DIVERSE:  # k is not only the consensus's
             found = "found" if self.may_choose_k else "different"
             near = asked.get("k_range", found) if self.k is None else self.k
             asked["diverse_k"] = f"{near} or 1" if self.allow_one else near
-        asked |= {"selection": LEARNED} if self.selection == LEARNED else {}
+        asked |= {"selection": LEARNED} if self.wishes().selection == LEARNED else {}
         return {**self.generation.identity(), **asked}
 
     def settings_used(self, generation: Generation, consensus: Consensus) -> dict[str, Any]:
@@ -216,6 +203,25 @@ def _largest_k(k: int | None, k_range: tuple[int, int] | None) -> int | None:
             f"-k and --k-range must not be given together. Got {k} and {k_range[0]}:{k_range[1]}. Leave one out."
         )
     return k if k_range is None else k_range[1]
+
+
+def _thinning_of(settings: dict[str, Any]) -> Thinning | None:
+    """Take how counts are split out of the settings of a command; None if none is."""
+    is_asked, dispersion = settings.pop("thin_counts"), settings.pop("dispersion")
+    by_depth = settings.pop("divide_by_depth")
+    given = {"--dispersion": dispersion is not None, "--divide-by-depth": by_depth}
+    if not is_asked and (beside := [name for name, value in given.items() if value]):
+        raise ValueError(f"{beside[0]} must go with --thin-counts. Got it alone. Add --thin-counts.")
+    if not is_asked:
+        return None
+    if not settings["honest_markers"]:
+        raise ValueError(
+            "--thin-counts must go with --honest-markers, which tests the second parts. Got it alone. Add "
+            "--honest-markers."
+        )
+    if settings["without_columns"]:
+        raise ValueError("--thin-counts must go without --without-columns. Got both. Leave one out.")
+    return Thinning(dispersion, by_depth)
 
 
 # -- what is done with a table -----------------------------------------------------------------------------------------
@@ -244,8 +250,8 @@ def _analysed(request: RunRequest, folder: Folder, content: bytes, seconds: Seco
     tell_notes(name, features.notes)
     decisions = _decide(request, features)
     plan, generation, features = decisions.plan, decisions.generation, decisions.features
-    n_left_out = min(MOST_COLUMNS, len(places_of_columns(features))) if request.options.without_columns else 0
-    tell(plan_text(plan, generation, n_left_out))
+    n_columns = len(places_of_columns(features)) if request.options.without_columns else 0
+    tell(plan_text(plan, generation, n_left_out(n_columns)))
     by_distance = generation.generator == GOWER
     store = FolderStore(folder, None if by_distance else decisions.preprocessor, generation.seed, seconds)
     data = generation.data(features, decisions.pairs)
@@ -279,8 +285,9 @@ def _read_features(request: RunRequest, content: bytes) -> tuple[Features, Thinn
     source = request.source
     if request.thinning is None:
         return source.features(content), None
-    table, thinned = request.thinning.split(source.features_table(content), source.roles(), request.generation.seed)
-    return source.features_of(table), thinned
+    table, seed = source.features_table(content), request.generation.seed
+    first, thinned = split_counts(table, request.thinning, seed, **source.roles())
+    return source.features_of(first), thinned
 
 
 def _decide(request: RunRequest, features: Features) -> Decisions:
@@ -299,13 +306,9 @@ def _decide(request: RunRequest, features: Features) -> Decisions:
     features = generation.tell_features(features, name)
     preprocessor.notes_ = (*map(str, (alert.text for alert in features.alerts)), *features.notes)
     consensus = replace(request.consensus, method=plan.combiner.value)
-    if features.members and features.n_columns:
-        set_weights(consensus.estimator(), [1, 2])  # refuses what takes no weights
-    if plan.n_clusters.value is None:
-        consensus = replace(consensus, looks_for_k=False)
-        consensus.check()
     if consensus.chosen:
         plan = with_consensus(plan, make_consensus(consensus.method, **consensus.chosen))
+    check_plan(plan, is_weighted=bool(features.members and features.n_columns))
     return Decisions(features, preprocessor, pairs, plan, generation, consensus)
 
 
@@ -348,109 +351,3 @@ class FolderStore(Store):
                 # Not compressed: it is written again, with the consensus.
                 self._folder.put(MODEL, partial(save_model, model, is_compressed=False))
             self._folder.put(ENSEMBLE, members.ensemble.save)
-
-
-PART = "part of "
-"""What the columns of the first part are called begins so: those of new objects, as counted, are none of them."""
-COUNTED = ("number", "constant")
-"""Roles of columns that may be counts."""
-
-
-@dataclass(frozen=True)
-class Thinning:
-    """How counts are split."""
-
-    dispersion: float | None
-    """None: by moments."""
-    by_depth: bool
-    """Whether the parts are divided by the sums of their objects."""
-
-    @classmethod
-    def of(cls, settings: dict[str, Any]) -> Thinning | None:
-        """Take it out of the settings of a command; None if nothing is split."""
-        is_asked, dispersion = settings.pop("thin_counts"), settings.pop("dispersion")
-        by_depth = settings.pop("divide_by_depth")
-        given = {"--dispersion": dispersion is not None, "--divide-by-depth": by_depth}
-        if not is_asked and (beside := [name for name, value in given.items() if value]):
-            raise ValueError(f"{beside[0]} must go with --thin-counts. Got it alone. Add --thin-counts.")
-        if not is_asked:
-            return None
-        if not settings["honest_markers"]:
-            raise ValueError(
-                "--thin-counts must go with --honest-markers, which tests the second parts. Got it alone. Add "
-                "--honest-markers."
-            )
-        if settings["without_columns"]:
-            raise ValueError("--thin-counts must go without --without-columns. Got both. Leave one out.")
-        return cls(dispersion, by_depth)
-
-    def identity(self) -> dict[str, Any]:
-        """What the results depend on."""
-        dispersion: dict[str, Any] = {} if self.dispersion is None else {"dispersion": self.dispersion}
-        return {"thin_counts": True, **dispersion, **({"divide_by_depth": True} if self.by_depth else {})}
-
-    def split(self, table: Table, roles: Mapping[str, Any], seed: int) -> tuple[Table, Thinned]:
-        """The table with logarithms of the first parts in the place of counts, and the counts with the second parts.
-
-        ``roles`` say which columns are ids, known classes and left out; all others are counts.
-        """
-        columns = name_columns(table, **roles, guess_id=True).rest
-        values = _check_counts(table, columns)
-        first, second = thin_counts(values, dispersion=self.dispersion, random_state=seed)
-        if self.by_depth:
-            first, second = _of_equal_depth(first), _of_equal_depth(second)
-        made = dict(zip([c.name for c in columns], np.log1p(first).T, strict=True))
-        note = (
-            "each count was split into two independent parts: clusters are made of the logarithms of the first, "
-            "markers are tested on the second"
-        )
-        if self.by_depth:
-            note += ", both divided by the sums of their objects"
-        thinned = replace(
-            table,
-            columns=[_part(c.name, made[c.name]) if c.name in made else c for c in table.columns],
-            notes=(*table.notes, note),
-            given_roles={name: role for name, role in table.given_roles.items() if name not in made},
-        )
-        counts = replace(table, columns=columns, index=None, given_roles={})
-        counts.found_roles = {c.name: table.found_roles[c.name] for c in columns}
-        return thinned, Thinned(counts, np.asarray(second, dtype=np.float64))
-
-
-def _check_counts(table: Table, columns: Sequence[Column]) -> NDArray[np.float64]:
-    """(n, m) the columns as counts, refused if one is none."""
-    if not columns:
-        raise ValueError(f"--thin-counts needs columns of counts. {table.source} has none besides ids and classes.")
-    return np.column_stack([_counts(table, column) for column in columns])
-
-
-def _counts(table: Table, column: Column) -> NDArray[np.float64]:
-    """(n,) a column as counts, refused if it has none."""
-    role, values = table.found_roles[column.name].name, column.numbers
-    if values is None or role not in COUNTED:
-        got = "text" if values is None else f"the role {role}"
-    elif np.isnan(values).any():
-        got = f"no value in {table.where(int(np.isnan(values).argmax()))}"
-    elif (wrong := (values < 0) | (values != np.floor(values)) | np.isinf(values)).any():
-        got = f"{values[wrong][0]:g} in {table.where(int(wrong.argmax()))}"
-    else:
-        return values
-    of_table = f"Add --drop-column {column.name!r}"
-    advice = "Name a matrix of counts with --use" if table.index == NAMES else of_table
-    raise ValueError(
-        f"--thin-counts must have columns of counts, whole numbers ≥ 0. {column.name!r} of {table.source} has {got}. "
-        f"{advice}, or leave --thin-counts out."
-    )
-
-
-def _of_equal_depth(counts: NDArray[Any]) -> NDArray[np.float64]:
-    """(n, m) counts as if all objects had the mean of their sums; an object without a count stays so."""
-    depths = counts.sum(axis=1, dtype=np.float64)
-    scales = np.where(depths > 0, depths, 1) / max(depths.mean(), 1)
-    return np.asarray(counts / scales[:, None])
-
-
-def _part(name: str, values: NDArray[np.float64]) -> Column:
-    import pyarrow as pa
-
-    return Column(f"{PART}{name}", pa.array(values))

@@ -32,8 +32,8 @@ from ensemblage.profiles._record import Profile, VariableRow, sentence_of
 
 logger = logging.getLogger(__name__)
 
-COLUMNS = ("cluster", "confidence", "verdict", "runner_up", "runner_up_share")
-"""Of a part, as of labels.csv; before them the id, if there is one."""
+LABEL_COLUMNS = ("cluster", "confidence", "verdict", "runner_up", "runner_up_share")
+"""What labels.csv and Parquet parts have of each object; before them the id, if there is one."""
 PLACE = np.uint16
 """Holds the place of an object among those that are clustered."""
 MOST_COMPARED, MOST_CELLS = 2**18, 2**22
@@ -262,17 +262,28 @@ def _labels_of(nearest: NDArray[Any], start: int, of_kept: NDArray[np.int32]) ->
 
 
 def _write_part(nearest: NDArray[Any], start: int, of_kept: OfKept, folder: str, ids: Any) -> int:
+    labels, confidence, runner_up = of_kept.at(nearest)
+    path = Path(folder) / f"part-{start:012}.parquet"
+    unfinished = path.with_suffix(".unfinished")
+    write_part(unfinished, labels, confidence, runner_up, None if ids is None else ids.slice(start, len(labels)))
+    unfinished.replace(path)
+    return len(labels)
+
+
+def write_part(
+    path: Path,
+    labels: NDArray[np.int32],
+    confidence: NDArray[np.float64],
+    runner_up: NDArray[np.int32],
+    ids: Any = None,
+) -> None:
+    """A Parquet file with `LABEL_COLUMNS` of some objects, (n,) each; ``ids`` are a pyarrow array."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    labels, confidence, runner_up = of_kept.at(nearest)
-    columns = [labels, confidence, verdicts(confidence), runner_up, 1 - confidence]
-    named = {} if ids is None else {"id": ids.slice(start, len(labels))}
-    path = Path(folder) / f"part-{start:012}.parquet"
-    unfinished = path.with_suffix(".unfinished")
-    pq.write_table(pa.table({**named, **dict(zip(COLUMNS, columns, strict=True))}), unfinished)
-    unfinished.replace(path)
-    return len(labels)
+    columns = labels, confidence, verdicts(confidence), runner_up, 1 - confidence
+    named = {} if ids is None else {"id": ids}
+    pq.write_table(pa.table({**named, **dict(zip(LABEL_COLUMNS, columns, strict=True))}), path)
 
 
 # -- the table that describes the clusters ----------------------------------------------------------------------------

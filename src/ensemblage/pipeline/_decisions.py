@@ -61,7 +61,8 @@ class Wishes(NamedTuple):
     n_resamples: int | None = 0
     """None: the plan decides."""
     is_default: bool | None = None
-    """Whether ``consensus`` counts as the default one, so that `choose_k` is asked; None: if it is the same method."""
+    """Whether ``consensus``, which has parameters then, counts as the default one, so that `choose_k` is asked; None:
+    if it is the same method."""
     is_anndata: bool = False
     is_weighted: bool = False
     """Whether rows stand for several objects."""
@@ -366,10 +367,15 @@ def _stability(features: Any, preprocessor: Any, generator: Any, asked: Wishes) 
 # -- what the decisions ask --------------------------------------------------------------------------------------------
 
 
-def default_generator(quality: str, features: Any, k: int | None = None) -> Any:
+def default_generator(quality: str, features: Any) -> Any:
     """What makes the ensemble of features where nothing else is asked for."""
     if quality == "fast" or not can_be_diverse(features):
         return RandomKPartitions()
+    return diverse_generator(quality)
+
+
+def diverse_generator(quality: str, k: int | None = None) -> DiversePartitions:
+    """Different algorithms with numbers of clusters near k, None: different ones; those of the default."""
     return DiversePartitions(numbers_near(k), standardized_too=quality == "best")
 
 
@@ -379,16 +385,21 @@ def learned_generator(features: Any, preprocessor: Any) -> ScaledPartitions:
 
 
 def is_choice_learned(features: Any, preprocessor: Any, quality: str, asked: Wishes) -> bool:
-    """Whether partitions get learned weights: it was asked for, and the default generates and combines them."""
-    if asked.selection != LEARNED or asked.generator is not None or quality == "fast" or asked.n_clusters == 1:
+    """Whether partitions get learned weights: `may_be_learned`, and the features are such that they can."""
+    if not may_be_learned(asked) or quality == "fast" or asked.n_clusters == 1:
         return False
-    is_default = is_method(asked.consensus, "eac-average") if asked.is_default is None else asked.is_default
     fits = have_neighbours(features) and len(features) >= LEAST_OBJECTS and not getattr(preprocessor, "members_", [])
     fits = fits and largest_asked(asked) <= MOST_OF_SAMPLE
-    if not (is_default and fits):
+    if not fits:
         return False
     # Of as many objects that only some are drawn, half differ; they need not be in memory.
     return bool(size_of_sample(len(features))) or n_distinct_rows(features, LEAST_DISTINCT) >= LEAST_DISTINCT
+
+
+def may_be_learned(asked: Wishes) -> bool:
+    """Whether learned weights were asked for, and the default generates and combines the partitions."""
+    is_default = asked.generator is None and asked.quality != "fast" and asked.is_default is None
+    return asked.selection == LEARNED and is_default and is_method(asked.consensus, "eac-average")
 
 
 def has_many_clusters(features: Any, asked: Wishes) -> bool:

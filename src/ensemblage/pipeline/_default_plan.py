@@ -37,6 +37,7 @@ from ensemblage.pipeline._decisions import (
     plan_of,
     takes_distances,
 )
+from ensemblage.pipeline._run import set_weights
 
 QUALITIES = ("fast", "default", "best")
 PARAMETERS: Constraints = {
@@ -240,8 +241,13 @@ def with_consensus(plan: Plan, consensus: Any) -> Plan:
     return replace(plan, combiner=combiner, consensus=consensus)
 
 
-def check_plan(plan: Plan) -> None:
-    """Refuse a consensus that has no use for the number of clusters, or cannot find it where none is given."""
+def check_plan(plan: Plan, is_weighted: bool = False) -> None:
+    """Refuse a consensus that has no use for the number of clusters, or cannot find it where none is given.
+
+    ``is_weighted``: also one that takes no weights, for categories weigh otherwise than the other partitions.
+    """
+    if is_weighted:
+        set_weights(clone(plan.consensus), [1, 2])
     if plan.n_clusters.value is not None and isinstance(plan.consensus, OwnConsensus):
         parameter_for_k(plan.consensus.estimator)
     if isinstance(plan.consensus, BaseConsensus):

@@ -2,11 +2,12 @@
 
 `describe` takes the steps in the order in which the page needs them; `summary_of` makes the page's dict of the results.
 For the stability, the analysis is made again: on resamples of the objects, and without each column in turn.
+`split_counts` comes before an analysis whose clusters are described by counts that it has not seen.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -25,7 +26,9 @@ from ensemblage.generation import RandomKPartitions, ScaledPartitions
 from ensemblage.generation._candidates import Made
 from ensemblage.generation._dense_rows import size_of_sample
 from ensemblage.io import Table
+from ensemblage.io._alerts import NAMES
 from ensemblage.io._features import Features, Members
+from ensemblage.io._roles import name_columns
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.metrics._agreement import agreement_with
 from ensemblage.pipeline._decisions import MOST_RESAMPLED
@@ -40,11 +43,12 @@ from ensemblage.pipeline._run import (
     generator_of,
     members_of,
 )
-from ensemblage.profiles import Profile, profile
+from ensemblage.profiles import Profile, profile, thin_counts
 from ensemblage.profiles._effects import separations
 from ensemblage.report import summarize
 from ensemblage.report._build import rankings_of
 from ensemblage.stability import ClusterStability, MergedClusters, cluster_stability, merge_unsupported
+from ensemblage.tables.column import Column
 
 MOST_COMPARED, MOST_OVERLAPS = 5 * 10**7, 10**7
 """Label rows × squared partitions, and cells of all contingency tables, up to which the modes of partitions are looked
@@ -53,9 +57,22 @@ MOST_PARTITIONS = 20
 """Of k-means, made again."""
 MOST_COLUMNS = 20
 """That are left out in turn."""
+PART = "part of "
+"""What the columns of the first part are called begins so: those of new objects, as counted, are none of them."""
+COUNTED = ("number", "constant")
+"""Roles of columns that may be counts."""
 RANKING, SPLITS, METHODS_COMPARED, PROFILE, PAGE = "ranking", "splits", "methods", "profile", "report"
 STABILITY, COLUMNS = "stability", "columns"
 """The steps as a `Watch` is told of them."""
+
+
+class Thinning(NamedTuple):
+    """How counts are split."""
+
+    dispersion: float | None = None
+    """None: by moments."""
+    by_depth: bool = False
+    """Whether the parts are divided by the sums of their objects."""
 
 
 class Thinned(NamedTuple):
@@ -269,7 +286,7 @@ def indices_without_columns(
         compared = profile._compared
         shares = dict(zip((v.name for v in compared.variables), np.nan_to_num(separations(compared)), strict=True))
         order.sort(key=lambda name: -shares.get(name, 0.0))
-    names, truth = order[:MOST_COLUMNS], np.asarray(labels, dtype=np.int64)
+    names, truth = order[: n_left_out(len(order))], np.asarray(labels, dtype=np.int64)
     with watch.step(COLUMNS, len(places)) as progress:
         for i, name in enumerate(names):
             try:
@@ -282,9 +299,83 @@ def indices_without_columns(
     return found
 
 
+def n_left_out(n_columns: int) -> int:
+    """How many of so many columns are left out in turn."""
+    return min(MOST_COLUMNS, n_columns)
+
+
 def places_of_columns(features: Features) -> dict[str, list[int]]:
     """By the name of a column of the table the features that it became."""
     place = {name: j for j, name in enumerate(features.names)}
     columns = [] if features.encoding is None else features.encoding.columns
     found = {c.name: [place[name] for name in c.names() if name in place] for c in columns if c.kind != "member"}
     return {name: of for name, of in found.items() if of}
+
+
+# -- counts that are split before the analysis -------------------------------------------------------------------------
+
+
+def split_counts(
+    table: Table,
+    thinning: Thinning,
+    seed: int,
+    *,
+    id_column: str | None,
+    truth_column: str | None,
+    drop_columns: Sequence[str],
+) -> tuple[Table, Thinned]:
+    """The table with logarithms of the first parts in the place of counts, and the counts with the second parts.
+
+    All columns are counts but ids, known classes and those that are left out.
+    """
+    import pyarrow as pa
+
+    columns = name_columns(table, id_column, truth_column, drop_columns, guess_id=True).rest
+    if not columns:
+        rule = f" needs columns of counts. {table.source} has none besides ids and classes."
+        raise ValueError(Message(Option("thin_counts"), rule))
+    values = np.column_stack([_counts(table, column) for column in columns])
+    first, second = thin_counts(values, dispersion=thinning.dispersion, random_state=seed)
+    note = (
+        "each count was split into two independent parts: clusters are made of the logarithms of the first, "
+        "markers are tested on the second"
+    )
+    if thinning.by_depth:
+        first, second = _of_equal_depth(first), _of_equal_depth(second)
+        note += ", both divided by the sums of their objects"
+    logarithms = zip([c.name for c in columns], np.log1p(first).T, strict=True)
+    made = {name: Column(f"{PART}{name}", pa.array(values)) for name, values in logarithms}
+    of_first = replace(
+        table,
+        columns=[made.get(c.name, c) for c in table.columns],
+        notes=(*table.notes, note),
+        given_roles={name: role for name, role in table.given_roles.items() if name not in made},
+    )
+    counts = replace(table, columns=columns, index=None, given_roles={})
+    counts.found_roles = {c.name: table.found_roles[c.name] for c in columns}
+    return of_first, Thinned(counts, np.asarray(second, dtype=np.float64))
+
+
+def _counts(table: Table, column: Column) -> NDArray[np.float64]:
+    """(n,) a column as counts, refused if it has none."""
+    role, values = table.found_roles[column.name].name, column.numbers
+    if values is None or role not in COUNTED:
+        got = "text" if values is None else f"the role {role}"
+    elif np.isnan(values).any():
+        got = f"no value in {table.where(int(np.isnan(values).argmax()))}"
+    elif (wrong := (values < 0) | (values != np.floor(values)) | np.isinf(values)).any():
+        got = f"{values[wrong][0]:g} in {table.where(int(wrong.argmax()))}"
+    else:
+        return values
+    option = Option("thin_counts")
+    rule = f" must have columns of counts, whole numbers ≥ 0. {column.name!r} of {table.source} has {got}. "
+    of_table = "Add ", Option("drop_columns"), f" {column.name!r}"
+    advice = ("Name a matrix of counts with ", Option("use")) if table.index == NAMES else of_table
+    raise ValueError(Message(option, rule, *advice, ", or leave ", option, " out."))
+
+
+def _of_equal_depth(counts: NDArray[Any]) -> NDArray[np.float64]:
+    """(n, m) counts as if all objects had the mean of their sums; an object without a count stays so."""
+    depths = counts.sum(axis=1, dtype=np.float64)
+    scales = np.where(depths > 0, depths, 1) / max(depths.mean(), 1)
+    return np.asarray(counts / scales[:, None])

@@ -356,7 +356,8 @@ def test_a_cluster_that_dies_leaves_nothing(during, tmp_path):
         client = distributed.Client(process.stdout.readline().strip())
         features = FeatureBlocks.from_dask([part(i) for i in range(PARTS)], client=client)
         model = ConsensusClustering(3, random_state=1)
-        name, method = ("_reduce", type(features)._reduce) if during == "fit" else ("_each", type(features)._each)
+        source, name = type(features._matrix), "reduce" if during == "fit" else "each"
+        method = getattr(source, name)
 
         def dying(self, *arguments):
             os.killpg(process.pid, signal.SIGKILL)
@@ -365,7 +366,7 @@ def test_a_cluster_that_dies_leaves_nothing(during, tmp_path):
         if during == "write_clusters":
             model.fit(features)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(type(features), name, dying)
+            patch.setattr(source, name, dying)
             with pytest.raises(LostWorkersError, match=r"one was lost or ran out of memory\. Fit again|must stay open"):
                 model.fit(features) if during == "fit" else features.write_clusters(model, tmp_path / "out")
         client.close()

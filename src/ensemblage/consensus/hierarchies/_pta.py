@@ -53,7 +53,7 @@ def pta(W: EliteGraph, T: int, linkage: str, n_jobs: int | None = None) -> Hiera
 
 
 class Elites(NamedTuple):
-    """How many elite neighbours rows have, and what it takes to find them."""
+    """How many elite neighbours rows have, and what it takes to find them: `elite_graph` does."""
 
     compared: tuple[Any, ...]
     """What kernels compare: columns of codes, codes of missing entries, weights and their sum."""
@@ -97,6 +97,14 @@ def find_elites(
     none = np.zeros(m + 1, dtype=np.int64), np.empty(0, dtype=np.int32), np.empty(0)
     parallel_map(partial(fill_neighbours, found, *none), blocks, n_jobs)
     return found
+
+
+def elite_graph(found: Elites, counts: NDArray[np.int64], n_jobs: int | None = None) -> EliteGraph:
+    """W of m label rows that have (m,) ``counts`` objects."""
+    indptr = np.concatenate([[0], np.cumsum(found.degrees)])
+    neighbours, links = np.empty(indptr[-1], dtype=np.int32), np.empty(indptr[-1])
+    parallel_map(partial(fill_neighbours, found, indptr, neighbours, links), found.blocks, n_jobs)
+    return EliteGraph(indptr, neighbours.view(np.uint32), links, counts.astype(np.float64))
 
 
 def fill_neighbours(
@@ -210,16 +218,13 @@ class TrajectoryConsensus(BaseConsensus):
     n_steps_: int
 
     def _elite_graph(self, rows: Rows) -> EliteGraph:
-        """W, the graph of elite neighbours; an error where it or what follows takes too much memory."""
+        """The graph of elite neighbours; an error where it or what follows takes too much memory."""
         m = len(rows)
         self.n_neighbors_ = default_number(m) if self.n_neighbors is None else int(self.n_neighbors)
         self.n_steps_ = self._count_steps(m)
         found = find_elites(rows.codes[:], rows.n_clusters, rows.weights, self.n_neighbors_, self.n_jobs)
         self._check_bytes(rows, int(self.n_clusters or 0), int(found.degrees.sum()))
-        indptr = np.concatenate([[0], np.cumsum(found.degrees)])
-        neighbours, links = np.empty(indptr[-1], dtype=np.int32), np.empty(indptr[-1])
-        parallel_map(partial(fill_neighbours, found, indptr, neighbours, links), found.blocks, self.n_jobs)
-        return EliteGraph(indptr, neighbours.view(np.uint32), links, rows.counts.astype(np.float64))
+        return elite_graph(found, rows.counts, self.n_jobs)
 
     def _count_steps(self, m: int) -> int:
         """Of each walk."""

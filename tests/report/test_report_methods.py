@@ -240,6 +240,7 @@ def test_nothing_is_fitted_again_unasked_and_the_page_says_how_often(monkeypatch
         fits.clear()
 
 
+@pytest.mark.filterwarnings("ignore:features as labels")  # its clusters are numbered alike
 def test_very_many_clusters_are_drawn_in_part():
     n = 1_200
     labels = np.column_stack([np.arange(n), np.arange(n) // 2, np.arange(n) // 3])

@@ -6,14 +6,13 @@ from inspect import signature
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 from limits import limit
+from shell import call as shell
 from sklearn.base import clone
 from sklearn.datasets import load_wine, make_blobs
 
 from ensemblage import ConsensusClustering, default_plan, load, read_table
 from ensemblage.base.options import DEFAULT_SELECTION
-from ensemblage.cli import main
 from ensemblage.generation import ScaledPartitions
 from ensemblage.generation._candidates import Made
 from ensemblage.pipeline._describe import Repeat
@@ -25,10 +24,6 @@ WINE = load_wine(as_frame=True).data[["alcohol", "flavanoids", "color_intensity"
 GAPS = WINE.mask(np.random.default_rng(0).random(WINE.shape) < 0.05)
 BLOBS = pd.DataFrame(make_blobs(90, centers=[(0, 0), (0, 30), (30, 0)], random_state=0)[0], columns=["x", "y"])
 KINDS = BLOBS.assign(kind=np.where(BLOBS["x"] > 15, "a", "b"))
-
-
-def shell(*args):
-    return CliRunner().invoke(main, list(map(str, args)))
 
 
 def learned(folder, table, *options, name="out"):

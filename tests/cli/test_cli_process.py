@@ -20,6 +20,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from places import FILES, WINE
+from shell import call, contents, fail, succeed
 
 from ensemblage import Ensemble
 from ensemblage.base import atomic as _lock
@@ -33,28 +34,8 @@ WRITTEN = ["ensemble.npz", "labels.csv", "model.npz", "report.html", "summary.js
 posix = pytest.mark.skipif(os.name != "posix", reason="signals and closed streams as POSIX has them")
 
 
-def call(*args):
-    return CliRunner().invoke(main, [str(arg) for arg in args], catch_exceptions=False)
-
-
-def succeed(*args):
-    result = call(*args)
-    assert result.exit_code == 0, result.stderr
-    return result
-
-
-def fail(*args):
-    result = call(*args)
-    assert result.exit_code == 2, result.stderr
-    return result.stderr.splitlines()[-1]
-
-
 def names(folder):
     return sorted(path.name for path in folder.iterdir())
-
-
-def contents(folder):
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
 @pytest.fixture

@@ -5,12 +5,11 @@ import json
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from shell import call, fail, succeed
 from sklearn.datasets import make_blobs
 from strategies import neighbour_graph
 
 from ensemblage import Ensemble, choose_resolution, load
-from ensemblage.cli import main
 
 COMMON = ["--algorithm", "louvain", "--resamples", "4", "--resolutions", "0.5,1,2"]
 FILES = ["ensemble.npz", "labels.csv", "model.npz", "report.html", "summary.json", "sweep.csv"]
@@ -32,19 +31,15 @@ def table(X, tmp_path_factory):
 
 
 def shell(*args):
-    return CliRunner().invoke(main, ["sweep", *map(str, args)])
+    return call("sweep", *args)
 
 
 def done(*args):
-    result = shell(*args, *COMMON)
-    assert result.exit_code == 0, result.stderr
-    return result
+    return succeed("sweep", *args, *COMMON)
 
 
 def refused(*args):
-    result = shell(*args)
-    assert result.exit_code == 2, result.output
-    return next(line for line in result.stderr.splitlines() if line.startswith("error: "))
+    return fail("sweep", *args)
 
 
 def test_a_table_of_features(X, table, tmp_path):
@@ -214,6 +209,4 @@ def test_what_is_refused(table, tmp_path, options, message):
 
 def test_the_folder_is_none_of_a_run(table, tmp_path):
     done(table, "-o", tmp_path)
-    result = CliRunner().invoke(main, ["report", str(tmp_path)])
-    assert result.exit_code == 2
-    assert "It is one of sweep" in result.stderr
+    assert "It is one of sweep" in fail("report", tmp_path)

@@ -8,9 +8,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 from limits import limit
 from scipy import sparse
+from shell import fail as refused
+from shell import succeed as done
 
 import ensemblage
 from ensemblage import (
@@ -23,7 +24,6 @@ from ensemblage import (
     load,
     to_anndata,
 )
-from ensemblage.cli import main
 from ensemblage.io._anndata import matrix_of, table_of
 from ensemblage.tables import h5ad
 
@@ -57,23 +57,6 @@ def stored(tmp_path_factory):
     path = tmp_path_factory.mktemp("cells") / "cells.h5ad"
     cells().write_h5ad(path)
     return path
-
-
-def shell(*args):
-    return CliRunner().invoke(main, list(map(str, args)))
-
-
-def done(*args):
-    result = shell(*args)
-    assert result.exit_code == 0, result.stderr
-    return result
-
-
-def refused(*args):
-    result = shell(*args)
-    assert result.exit_code == 2, result.output
-    (line,) = [line for line in result.stderr.splitlines() if line.startswith("error: ")]
-    return line
 
 
 # Labels

@@ -8,16 +8,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner
+from shell import call as shell
 
 from ensemblage import ConsensusClustering, Preprocessor, read_table
-from ensemblage.cli import main
 
 nan = np.nan
-
-
-def shell(*arguments):
-    return CliRunner().invoke(main, [str(argument) for argument in arguments])
 
 
 def written(tmp_path, text, name="t.csv", encoding="utf-8"):

@@ -12,11 +12,10 @@ import tracemalloc
 import numpy as np
 import pyarrow
 import pytest
-from click.testing import CliRunner
 from limits import limit
+from shell import call as shell
 
 from ensemblage import Ensemble
-from ensemblage.cli import main
 from ensemblage.io import read_table
 from ensemblage.io._features import features_of, members_of
 
@@ -365,10 +364,6 @@ def test_frames_keep_codes_as_text():
 
 
 # -- the shell ---------------------------------------------------------------------------------------------------------
-
-
-def shell(*args):
-    return CliRunner().invoke(main, [str(arg) for arg in args])
 
 
 def test_roles_in_the_shell(tmp_path):

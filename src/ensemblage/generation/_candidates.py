@@ -25,7 +25,7 @@ from ensemblage.kernels._points import BLOCK, iterate
 from ensemblage.labels.threads import once
 
 Labels = NDArray[np.int32]
-OPERATIONS = 16
+OPERATIONS = 128
 """Of NumPy for a feature of an object and a centre, in all steps of k-means."""
 STEPS, TOLERANCE = 60, 1e-3
 """Of a mixture."""

@@ -23,7 +23,7 @@ from ensemblage.kernels._mixtures import (
 
 Matrix = NDArray[np.float64]
 FULL, LATENT = 0, 1
-OPERATIONS = 128
+OPERATIONS = 256
 """Of NumPy for a number and a component."""
 
 

@@ -143,7 +143,30 @@ def names_at(names: list[str] | None, places: Sequence[int]) -> list[str] | None
     return None if names is None else [names[j] for j in places]
 
 
-class StoredFeatures(FeatureSource):
+class ReadFeatures(FeatureSource):
+    """Features that are read: rows as they lie, and what is made of a block of them."""
+
+    _rows: StoredRows | RemoteRows
+    _making: Making
+
+    def __getitem__(self, key: Any) -> NDArray[Any]:
+        if isinstance(key, tuple):
+            rows, j = key
+            return np.asarray(self._rows[rows, j if self._making.places is None else self._making.places[j]])
+        return self._making(self._rows[np.asarray(key)])
+
+    def columns(self, places: Sequence[int]) -> ReadFeatures:
+        return self._made(self._making.columns(places), len(places), names_at(self.names, places))
+
+    def transformed(self, function: Callable[[NDArray[Any]], NDArray[Any]], n_features: int) -> ReadFeatures:
+        return self._made(replace(self._making, function=function), n_features, None)
+
+    @abstractmethod
+    def _made(self, making: Making, m: int, names: list[str] | None) -> ReadFeatures:
+        """The same rows, of which something else is made: m features."""
+
+
+class StoredFeatures(ReadFeatures):
     """Features in a file.
 
     Parameters
@@ -154,6 +177,8 @@ class StoredFeatures(FeatureSource):
     names, by_column : see `FeatureSource`
     making : what is made of its rows: m features
     """
+
+    _rows: StoredRows
 
     def __init__(
         self,
@@ -169,18 +194,6 @@ class StoredFeatures(FeatureSource):
         self.names, self.by_column = names, by_column
         self.shape = len(rows), rows.shape[1] if m is None else m
         self._rows_at_once = check_memory(memory, len(rows), max(self.shape[1], rows.shape[1]))
-
-    def __getitem__(self, key: Any) -> NDArray[Any]:
-        if isinstance(key, tuple):
-            rows, j = key
-            return np.asarray(self._rows[rows, j if self._making.places is None else self._making.places[j]])
-        return self._making(self._rows[np.asarray(key)])
-
-    def columns(self, places: Sequence[int]) -> StoredFeatures:
-        return self._made(self._making.columns(places), len(places), names_at(self.names, places))
-
-    def transformed(self, function: Callable[[NDArray[Any]], NDArray[Any]], n_features: int) -> StoredFeatures:
-        return self._made(replace(self._making, function=function), n_features, None)
 
     def _made(self, making: Making, m: int, names: list[str] | None) -> StoredFeatures:
         return StoredFeatures(self._rows, self._memory, self._scratch, names, self.by_column, making, m)
@@ -266,8 +279,10 @@ def npy_features(path: Path, memory: int, scratch: str | PathLike[str] | None) -
     return StoredFeatures(rows, memory, scratch, by_column=True)
 
 
-class RemoteFeatures(FeatureSource):
+class RemoteFeatures(ReadFeatures):
     """Features on workers, in blocks of `MOST_ROWS` rows."""
+
+    _rows: RemoteRows
 
     def __init__(
         self,
@@ -293,17 +308,10 @@ class RemoteFeatures(FeatureSource):
 
     def __getitem__(self, key: Any) -> NDArray[Any]:
         _ = self._blocks
-        if isinstance(key, tuple):
-            rows, j = key
-            return np.asarray(self._rows[rows, j if self._making.places is None else self._making.places[j]])
-        return self._making(self._rows[np.asarray(key)])
+        return super().__getitem__(key)
 
-    def columns(self, places: Sequence[int]) -> RemoteFeatures:
-        making, names = self._making.columns(places), names_at(self.names, places)
-        return RemoteFeatures(self._rows, names, self.by_column, making, len(places))
-
-    def transformed(self, function: Callable[[NDArray[Any]], NDArray[Any]], n_features: int) -> RemoteFeatures:
-        return RemoteFeatures(self._rows, None, self.by_column, replace(self._making, function=function), n_features)
+    def _made(self, making: Making, m: int, names: list[str] | None) -> RemoteFeatures:
+        return RemoteFeatures(self._rows, names, self.by_column, making, m)
 
     def fold(self, function: Callable[..., S], state: S, *arguments: Any, beside: FeatureSource | None = None) -> S:
         future: Any = state

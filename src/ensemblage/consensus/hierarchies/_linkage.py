@@ -330,7 +330,7 @@ def average_linkage(C: RowSimilarity, room: int = MAX_BYTES) -> Merges:
     offsets = np.concatenate([[0], np.cumsum(np.diff(offsets)[order])])
     compared = Compared(offsets, weights, joins, flat, starts[order], complete)
     # Labels by their own weights stay in rounds, whose sums are in another order.
-    if not (len(flat) or C.has_local) and are_few(int(m * m * offsets[-1]) // 2):
+    if not (len(flat) or C.has_local) and are_few(2 * int(m * m * offsets[-1]) // 3):
         return _sort_merges(*chain_of_few(codes, C.counts, compared))
     if complete and (C.countable or C.has_local):
         of_labels = (np.empty(0), float(p)) if C.countable else (joins, float(weights.sum()))

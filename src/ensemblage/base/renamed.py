@@ -1,0 +1,60 @@
+"""Names of before 1.0: each works for one release, with a `FutureWarning` that says the new one."""
+
+from __future__ import annotations
+
+import importlib
+import warnings
+from collections.abc import Callable, Mapping
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+NAMES: Mapping[str, Mapping[str, str]] = {}
+"""By module: the former name, and where the object is now. A private module is that of a record that is returned."""
+
+
+def former_names(module: str, found: Callable[[str], Any] | None = None) -> Callable[[str], Any]:
+    """The ``__getattr__`` of a module that had other names: what ``found`` has, else a former name, with a warning."""
+    moved = NAMES[module]
+
+    def get(name: str) -> Any:
+        if name in moved:
+            place, new = moved[name].rsplit(".", 1)
+            is_public = "._" not in place
+            now = f"Use {place}.{new}." if is_public else "It is a record that is returned; nothing needs its class."
+            _warn(f"{module}.{name} is a name of before 1.0 and goes with the next release. {now}", 3)
+            return getattr(importlib.import_module(place), new)
+        if found is not None:
+            return found(name)
+        raise AttributeError(f"module {module!r} has no attribute {name!r}")
+
+    return get
+
+
+def renamed_parameters(**new_names: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Let a function take parameters by their former names, ``old="new"``, with a warning."""
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        @wraps(function)
+        def call(*args: P.args, **kwargs: P.kwargs) -> R:
+            given: dict[str, Any] = kwargs
+            for old in new_names.keys() & given.keys():
+                new, owner = new_names[old], function.__qualname__.removesuffix(".__init__")
+                if new in given:
+                    raise TypeError(
+                        f"{owner} must get {new} once. Got {new} and its former name {old}. Leave {old} out."
+                    )
+                _warn(f"{old} of {owner} is a name of before 1.0 and goes with the next release. Use {new}.", 3)
+                given[new] = given.pop(old)
+            return function(*args, **kwargs)
+
+        return call
+
+    return decorate
+
+
+def _warn(text: str, depth: int) -> None:
+    """A FutureWarning at the caller of the caller."""
+    warnings.warn(text, FutureWarning, stacklevel=depth)

@@ -11,7 +11,12 @@ from typing import Any, ParamSpec, TypeVar
 P = ParamSpec("P")
 R = TypeVar("R")
 
-NAMES: Mapping[str, Mapping[str, str]] = {}
+NAMES: Mapping[str, Mapping[str, str]] = {
+    "ensemblage.metrics": {
+        "Certainty": "ensemblage.metrics._confidence.Confidence",
+        "certainty": "ensemblage.metrics.confidence",
+    },
+}
 """By module: the former name, and where the object is now. A private module is that of a record that is returned."""
 
 
@@ -53,6 +58,14 @@ def renamed_parameters(**new_names: str) -> Callable[[Callable[P, R]], Callable[
         return call
 
     return decorate
+
+
+def renamed_value(value: Any, subject: str, **new_names: str) -> Any:
+    """The new name of a value that has a former one, ``old="new"``, with a warning; else the value."""
+    if not (isinstance(value, str) and value in new_names):
+        return value
+    _warn(f"{subject} {value!r} is a name of before 1.0 and goes with the next release. Use {new_names[value]!r}.", 4)
+    return new_names[value]
 
 
 def _warn(text: str, depth: int) -> None:

@@ -23,8 +23,8 @@ from ensemblage.consensus.kmeans._bisecting import BisectingKMeansConsensus
 from ensemblage.consensus.kmeans._k_modes import KModesConsensus
 from ensemblage.consensus.kmeans._kcc import KMeansConsensus
 from ensemblage.consensus.kmeans._sec import SpectralEnsembleClustering
-from ensemblage.consensus.latent._lca import LatentClassConsensus
-from ensemblage.consensus.latent._salso import SalsoConsensus
+from ensemblage.consensus.posterior._lca import LatentClassConsensus
+from ensemblage.consensus.posterior._salso import SalsoConsensus
 from ensemblage.consensus.voting._ada_cvote import CumulativeVoting
 from ensemblage.consensus.voting._bvote import BipartiteVoting
 from ensemblage.consensus.voting._gv3 import ComembershipMedian

@@ -610,5 +610,5 @@ def make_consensus(
             "Leave published out, and give its parameters."
         )
     # Every start of the papers' k-means runs on all rows: it is no setting of one table.
-    whole = {"start_on": None} if "start_on" in signature(make).parameters else {}
+    whole = {"init_size": None} if "init_size" in signature(make).parameters else {}
     return make(n_clusters, **{**method.parameters, **whole, **PUBLISHED[name], **parameters})

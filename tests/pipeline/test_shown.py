@@ -103,8 +103,8 @@ def test_every_picture(model, consensus, kind):
 
 
 def test_a_picture_by_its_former_name(consensus):
-    with pytest.warns(FutureWarning, match="kind 'confidence' is a name of before 1.0 .* Use 'confidence'"):
-        assert isinstance(consensus.plot(LABELS, "confidence"), Axes)
+    with pytest.warns(FutureWarning, match="kind 'certainty' is a name of before 1.0 .* Use 'confidence'"):
+        assert isinstance(consensus.plot(LABELS, "certainty"), Axes)
 
 
 def test_pictures_refused(consensus):

@@ -88,7 +88,7 @@ def plan_of(features: Any, preprocessor: Any, asked: Wishes) -> Plan:
         members=_members(features, preprocessor, generator, n_clusters.value, asked),
         combiner=combiner,
         samples=_samples(features, generator, n_clusters.value, is_learned),
-        confidence=_votes(features, preprocessor, consensus, n_clusters.value, is_learned, asked),
+        certainty=_votes(features, preprocessor, consensus, n_clusters.value, is_learned, asked),
         stability=_stability(features, preprocessor, generator, asked),
         k_range=asked.k_range,
         allow_one=asked.allow_one,

@@ -63,7 +63,7 @@ def model(model: Any, X: Any = None, kind: str | None = None, *, ax: Axes | None
 
     check_fitted(model)
     of_features = hasattr(model, "ensemble_")
-    kind = renamed_value(kind, "kind", confidence="confidence")
+    kind = renamed_value(kind, "kind", certainty="confidence")
     chosen = kind or ("clusters" if of_features and X is not None else "confidence")
     check_choice(chosen, "kind of plot", KINDS)
     if chosen == "confidence":

@@ -332,7 +332,7 @@ def _samples(features: Any, generator: Any, n_clusters: Any, is_learned: bool) -
 
 
 def _votes(
-    features: Any, preprocessor: Any, consensus: Any, n_clusters: Any, is_learned: bool, asked: Wishes
+    features: Any, preprocessor: Any, consensus: Any, n_clusters: Any, is_learned: bool, asked: PlanRequest
 ) -> Decision[str]:
     """How the members vote on each object."""
     words = f"An object is core from {CORE:g} of the votes for its cluster, border from {BORDER:g}."

@@ -208,7 +208,9 @@ class Data:
 # -- the steps ---------------------------------------------------------------------------------------------------------
 
 
-def run(plan: Plan, data: Data, settings: Settings, watch: Watch | None = None, store: Store | None = None) -> Found:
+def run(
+    plan: Plan, data: Data, settings: Settings, watch: Watch | None = None, store: Store | None = None
+) -> RunResult:
     """Execute a plan: clusters, and the confidence that another draw of the objects would give them."""
     watch = watch or Watch()
     found = cluster(plan, data, settings, watch, store)

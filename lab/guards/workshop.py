@@ -66,7 +66,7 @@ NEAREST: dict[str, list[str]] = {
     "choices/_choice_records": ["choose_k", "resolution", "parameters_count"],
     "choices/_monti_choice": ["monti", "parameters_count"],
     "consensus/_registry": ["parameters"],
-    "consensus/evidence": ["evidence_records", "report_methods"],
+    "consensus/diagnostics": ["diagnostics", "report_methods"],
     "ranking/": ["golden", "ranking"],
     "ranking/_agreement": ["golden", "ranking"],
     "ranking/_compare": ["compare", "wrong_arguments"],

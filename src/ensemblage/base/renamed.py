@@ -12,7 +12,26 @@ P = ParamSpec("P")
 R = TypeVar("R")
 T = TypeVar("T")
 
-NAMES: Mapping[str, Mapping[str, str]] = {}
+NAMES: Mapping[str, Mapping[str, str]] = {
+    "ensemblage.consensus.evidence": {
+        "Evidence": "ensemblage.consensus.diagnostics.Diagnostics",
+        "evidence_from_dict": "ensemblage.consensus.diagnostics.diagnostics_from_dict",
+        **{
+            kind: f"ensemblage.consensus.diagnostics.{kind}"
+            for kind in (
+                "Candidates",
+                "Cut",
+                "Dendrogram",
+                "Lifetimes",
+                "Memberships",
+                "PairCounts",
+                "Splits",
+                "Trace",
+            )
+        },
+    },
+    "ensemblage.plotting": {"evidence": "ensemblage.plotting.diagnostics"},
+}
 """By module: the former name, and where the object is now. A private module is that of a record that is returned."""
 
 
@@ -32,6 +51,25 @@ def former_names(module: str, found: Callable[[str], Any] | None = None) -> Call
         raise AttributeError(f"module {module!r} has no attribute {name!r}")
 
     return get
+
+
+class FormerName:
+    """An attribute of a class under its former name: what the new one has, with a warning."""
+
+    def __init__(self, new: str) -> None:
+        self.new = new
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, model: Any, owner: type) -> Any:
+        if model is None:
+            return self
+        _warn(
+            f"{self.name} of {owner.__name__} is a name of before 1.0 and goes with the next release. Use {self.new}.",
+            3,
+        )
+        return getattr(model, self.new)
 
 
 def renamed_parameters(**new_names: str) -> Callable[[Callable[P, R]], Callable[P, R]]:

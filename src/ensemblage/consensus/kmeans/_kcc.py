@@ -13,7 +13,7 @@ from ensemblage.base.validation import Constraints, Flag, Number, Whole, Words, 
 from ensemblage.consensus import _incremental
 from ensemblage.consensus._base import InductiveConsensus
 from ensemblage.consensus._capabilities import Capabilities
-from ensemblage.consensus.evidence import Candidates, Evidence, Trace
+from ensemblage.consensus.diagnostics import Candidates, Diagnostics, Trace
 from ensemblage.consensus.kmeans._density_climb import climb_density
 from ensemblage.consensus.kmeans._km import UTILITIES, CategoryUtility, LocalUtility
 from ensemblage.consensus.kmeans._label_kmeans import (
@@ -285,8 +285,8 @@ class KMeansConsensus(InductiveConsensus):
             return able
         return replace(able, must_link=False, cannot_link=False, in_memory="moves single rows, for refine='density'")
 
-    def _evidence(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Evidence, ...]:
-        found: list[Evidence] = []
+    def _diagnostics(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Diagnostics, ...]:
+        found: list[Diagnostics] = []
         if self.n_clusters is None:
             numbers, agreement = (
                 np.array([*part], dtype=np.float64) for part in zip(*self.agreement_.items(), strict=True)

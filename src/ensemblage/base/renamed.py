@@ -30,6 +30,10 @@ NAMES: Mapping[str, Mapping[str, str]] = {
             )
         },
     },
+    "ensemblage.metrics": {
+        "Certainty": "ensemblage.metrics._confidence.Confidence",
+        "certainty": "ensemblage.metrics.confidence",
+    },
     "ensemblage.plotting": {"evidence": "ensemblage.plotting.diagnostics"},
 }
 """By module: the former name, and where the object is now. A private module is that of a record that is returned."""
@@ -94,6 +98,14 @@ def renamed_parameters(**new_names: str) -> Callable[[Callable[P, R]], Callable[
         return call
 
     return decorate
+
+
+def renamed_value(value: Any, subject: str, **new_names: str) -> Any:
+    """The new name of a value that has a former one, ``old="new"``, with a warning; else the value."""
+    if not (isinstance(value, str) and value in new_names):
+        return value
+    _warn(f"{subject} {value!r} is a name of before 1.0 and goes with the next release. Use {new_names[value]!r}.", 4)
+    return new_names[value]
 
 
 def renamed_fields(**new_names: str) -> Callable[[type[T]], type[T]]:

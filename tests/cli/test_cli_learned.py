@@ -257,7 +257,7 @@ def test_what_follows_a_run(tmp_path):
         (["--generator", "random-k"], "--generator random-k"),
         (["--quality", "fast"], "--quality fast"),
         (["--partitions", "9"], "--partitions 9"),
-        (["--fit-on", "all"], "--fit-on all"),
+        (["--sample-size", "all"], "--sample-size all"),
         (["--method", "ecc"], "--method ecc"),
         (["--set", "n_init=2"], "--set"),
     ],

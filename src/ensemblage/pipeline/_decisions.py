@@ -324,10 +324,11 @@ def _samples(features: Any, generator: Any, n_clusters: Any, is_learned: bool) -
         reasons.append(f"The criteria look at {N_SAMPLE:,} objects, and at more only where algorithms are asked.")
     if features.shape[1] and isinstance(generator, BasePartitions):
         check_parameters(generator)
-    fit_on = generator.sample_size(n) if features.shape[1] and isinstance(generator, RandomKPartitions) else None
-    if fit_on is not None:
-        samples["each k-means"] = fit_on
-        reasons.append(f"Each k-means is fitted on {fit_on:,} objects and makes {N_STEPS} steps on all.")
+    is_sampled = features.shape[1] and isinstance(generator, RandomKPartitions)
+    sample_size = generator._sample_size_of(n) if is_sampled else None
+    if sample_size is not None:
+        samples["each k-means"] = sample_size
+        reasons.append(f"Each k-means is fitted on {sample_size:,} objects and makes {N_STEPS} steps on all.")
     return Decision(samples, " ".join(reasons) or f"Every step looks at all {n:,} objects.")
 
 

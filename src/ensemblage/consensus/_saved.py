@@ -31,7 +31,7 @@ FORMAT = 1
 KIND = "ensemblage model"
 PARTS = {
     "ensemblage": (
-        ("choices._chooser", "Chosen"),
+        ("choices._chooser", "LearnedSelection"),
         ("choices._choice_records", "KChoice"),
         ("choices._choice_records", "KRow"),
         ("choices._plan", "Decision"),
@@ -206,6 +206,7 @@ def _records_in(modules: frozenset[str]) -> dict[str, type]:
 
 def class_named(name: str) -> Any:
     """A class of the registry, of the table or in the file of a registered method; ValueError if there is none."""
+    name = FORMER_CLASSES.get(name, name)
     if name in (known := models()):
         return known[name]
     if name not in MODULE_OF and name not in records_of_consensus():

@@ -150,6 +150,8 @@ MODULE_OF: Mapping[str, str] = MappingProxyType(
 )
 OTHERS = ("CommunityConsensus", "ConsensusClustering", "GreedyKMeansConsensus")
 """Models that are no method of the registry."""
+FORMER_CLASSES: Mapping[str, str] = MappingProxyType({"Chosen": "LearnedSelection"})
+"""Classes by the names that files of before 1.0 have, and the names of today."""
 OF_SAMPLES = {"fit_on": "sample_size", "fit_on_": "sample_size_"}
 FORMER_FIELDS: Mapping[str, Mapping[str, str]] = {
     "KMeansConsensus": {"start_on": "init_size", "start_on_": "init_size_"},

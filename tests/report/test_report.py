@@ -545,7 +545,7 @@ def test_words():
     for n, words in ((0, "0 partitions"), (1, "1 partition"), (2000, "2,000 partitions")):
         found["data"]["n_partitions"] = n
         (sentence,) = find(report.render(found), "The partitions").sentences
-        assert sentence == f"The answer was combined from {words} of the same objects (partitions)."
+        assert sentence == f"The answer was combined from {words} of the same objects."
     assert [listing(words) for words in ([], ["a"], ["a", "b"], ["a", "b", "c"])] == ["", "a", "a and b", "a, b and c"]
 
 

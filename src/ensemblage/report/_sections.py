@@ -141,8 +141,8 @@ def trust_section(summary: Summary) -> Section:
 
 def partitions_section(summary: Summary) -> Section:
     """What was combined, how far it agrees, and intermediate results of the method."""
-    n = plural(summary["data"]["n_partitions"], "clustering")
-    sentence = f"The answer was combined from {n} of the same objects (partitions)."
+    n = plural(summary["data"]["n_partitions"], "partition")
+    sentence = f"The answer was combined from {n} of the same objects."
     agreement = Section("Do the partitions agree?", pictures=[_matrix(summary), _agreement(summary)])
     shown = [weights_section(summary), modes_section(summary), agreement, ranking_section(summary)]
     parts = [*(part for part in shown if part is not None), *diagnostics_sections(summary, how_many=False)]

@@ -102,7 +102,7 @@ class Generation:
         return cls(*asked, selection or DEFAULT_SELECTION)
 
     def wish(self) -> Any:
-        """The generator as `Wishes` has it: None where the data and the quality decide."""
+        """The generator as `PlanRequest` has it: None where the data and the quality decide."""
         is_own = self.is_chosen and self.partitions == N_PARTITIONS and self.sample_size == "auto"
         if is_own and (self.generator == DIVERSE or self.quality == "fast"):
             return None

@@ -69,7 +69,7 @@ from .profiles import profile as profile
 from .ranking import AverageAgreement as AverageAgreement
 from .ranking import Discotec as Discotec
 from .ranking import InternalIndex as InternalIndex
-from .ranking import SelectMembers as SelectMembers
+from .ranking import SelectPartitions as SelectPartitions
 from .report._cite import cite as cite
 
 __all__: list[str]

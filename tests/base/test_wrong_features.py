@@ -12,7 +12,7 @@ from ensemblage import (
     KMeansConsensus,
     Preprocessor,
     RandomKPartitions,
-    SelectMembers,
+    SelectPartitions,
     USpecPartitions,
     choose_k,
     to_anndata,
@@ -82,7 +82,7 @@ def test_the_first_wrong_number_of_a_sparse_matrix():
     ("model", "data", "asked", "new"),
     [
         (KMeansConsensus(2), [[0, 0, 1], [1, 1, 0]], "predict", [[0, 1]]),
-        (SelectMembers(n_members=2), [[0, 0, 1], [1, 1, 0]], "transform", [[0, 1]]),
+        (SelectPartitions(n_partitions=2), [[0, 0, 1], [1, 1, 0]], "transform", [[0, 1]]),
         (RandomKPartitions(3), X, "transform", X[:, :1]),
     ],
     ids=["labels", "members", "features"],

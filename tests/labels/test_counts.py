@@ -18,7 +18,7 @@ from ensemblage import (
     CountedEnsemble,
     Ensemble,
     KMeansConsensus,
-    SelectMembers,
+    SelectPartitions,
 )
 from ensemblage.metrics import density
 from ensemblage.ranking import AverageAgreement
@@ -181,7 +181,7 @@ def test_what_counts_every_row_once_refuses_it():
         with pytest.raises(ValueError, match="must have no counts here"):
             take()
     with pytest.raises(ValueError, match="must have no counts here"):
-        SelectMembers(AverageAgreement(), 1).fit(E)
+        SelectPartitions(AverageAgreement(), 1).fit(E)
     with pytest.raises(ValueError, match="sample_weight must be None for a CountedEnsemble"):
         KMeansConsensus(2).fit(E, sample_weight=[1, 2])
 

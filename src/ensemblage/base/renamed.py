@@ -35,6 +35,8 @@ NAMES: Mapping[str, Mapping[str, str]] = {
         "certainty": "ensemblage.metrics.confidence",
     },
     "ensemblage.profiles": {"HonestMarkers": "ensemblage.profiles._selective.SelectiveMarkers"},
+    "ensemblage.ranking": {"SelectMembers": "ensemblage.ranking.SelectPartitions"},
+    "ensemblage.stability": {"member_stability": "ensemblage.stability.partition_stability"},
     "ensemblage.plotting": {"evidence": "ensemblage.plotting.diagnostics"},
 }
 """By module: the former name, and where the object is now. A private module is that of a record that is returned."""

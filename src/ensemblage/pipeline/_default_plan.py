@@ -121,7 +121,7 @@ def default_plan(
     Returns
     -------
     Plan
-        ``roles``, ``scales``, ``n_clusters``, ``members``, ``combiner``, ``samples``, ``certainty``, ``stability``:
+        ``roles``, ``scales``, ``n_clusters``, ``partitions``, ``combiner``, ``samples``, ``votes``, ``stability``:
         each with its ``value`` and its ``reason``. It prints itself.
 
     Raises
@@ -142,7 +142,7 @@ def default_plan(
     >>> plan = default_plan(load_iris().data, 3)
     >>> plan.combiner.value, plan.scales.value
     ('eac-average', 'kept')
-    >>> default_plan(load_iris().data, 3, selection="consensus").members.reason
+    >>> default_plan(load_iris().data, 3, selection="consensus").partitions.reason
     'Mixtures, spectral clustering and Genie, each with 2, 3 and 4 clusters: 150 objects are at most 20,000.'
     """
     given = {

@@ -1,10 +1,11 @@
 """Rankers: label matrix to an order of its partitions."""
 
+from ensemblage.base.renamed import former_names
 from ensemblage.ranking._agreement import AverageAgreement, AverageDistance
 from ensemblage.ranking._compare import RANKERS, Comparison, compare, make_ranker
 from ensemblage.ranking._discotec import Discotec
 from ensemblage.ranking._internal import InternalIndex
-from ensemblage.ranking._select import SelectMembers
+from ensemblage.ranking._select import SelectPartitions
 
 __all__ = [
     "RANKERS",
@@ -13,7 +14,9 @@ __all__ = [
     "Comparison",
     "Discotec",
     "InternalIndex",
-    "SelectMembers",
+    "SelectPartitions",
     "compare",
     "make_ranker",
 ]
+
+__getattr__ = former_names(__name__)

@@ -258,7 +258,7 @@ def summarize(
         "methods": method_summary(method_comparison, labels),
         "without_columns": left_out_summary(without_columns),
         "truth": None if compared is None else compared.scores,
-        "members": _members(ensemble, given, agreements, None if compared is None else compared.partitions),
+        "members": _members(ensemble, given, agreements, None if compared is None else compared.members),
         "rankings": [ranking_summary(r, ensemble.shape[1]) for r in _as_list(ranking)],
         "evidence": [record.to_dict() for record in map(drawable_record, records) if record is not None],
         "objects_shown": True,

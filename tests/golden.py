@@ -130,6 +130,10 @@ def made(name, n_clusters=None, **parameters):
     return model.set_params(random_state=0) if "random_state" in model.get_params() else model
 
 
+FORMER = {"diagnostics": "evidence"}
+"""Names of methods as files of before 1.0 have them."""
+
+
 def fitted(model, X, new=None, **given):
     """What is learned of X; with ``new`` rows, what every other public method of the model says, too."""
     found = tried(model.fit, X, **given)
@@ -139,8 +143,9 @@ def fitted(model, X, new=None, **given):
     if new is None:
         return found
     calls = {"assign": (new,), "predict": (new,), "predict_proba": (new,), "score": (new,), "association_shares": (X,),
-             "evidence": (X,), "to_frame": (X,), "labels_at": (2,)}  # fmt: skip
-    found |= {name: tried(getattr(model, name), *args) for name, args in calls.items() if hasattr(model, name)}
+             "diagnostics": (X,), "to_frame": (X,), "labels_at": (2,)}  # fmt: skip
+    said = {name: tried(getattr(model, name), *args) for name, args in calls.items() if hasattr(model, name)}
+    found |= {FORMER.get(name, name): value for name, value in said.items()}
     if hasattr(model, "predict"):
         found["score of classes"] = tried(model.score, new, np.arange(len(new)) % 3)
     if hasattr(model, "align"):  # it renumbers the clusters of the model itself
@@ -333,7 +338,7 @@ OPTIONS = {  # of the estimator of the method: grids of parameters; each is trie
         {"utility": ["lp"], "exponent": [3.0, 8.0]},
         {"utility": ["entropy"], "smoothing": [1e-16, 0.5]},
         {"init": ["k-means++", "random", GIVEN], "n_init": [1, 4], "max_iter": [1, 100], "tol": [0.0, 0.2]},
-        {"start_on": ["auto", 40, None]},
+        {"init_size": ["auto", 40, None]},
         {"cluster_weights": [None, "eci", 0.2]},
     ],
     "h-km": [

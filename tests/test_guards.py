@@ -45,7 +45,7 @@ from ensemblage import (
 )
 from ensemblage.answer import choose_k, choose_k_monti
 from ensemblage.base.validation import parameter_constraints
-from ensemblage.consensus.evidence import PairCounts
+from ensemblage.consensus.diagnostics import PairCounts
 from ensemblage.generation import make_pool
 from ensemblage.io import _features
 from ensemblage.io._features import features_of
@@ -614,7 +614,7 @@ HUGE = [[10**400, 1]] * 12
         (lambda: choose_k_monti(HUGE), r"X of choose_k_monti must be numbers up to"),
         (lambda: plotting.cluster_colors([[1], [1, 2]]), r"clusters of cluster_colors must be numbers .* Got \[\[1\],"),
         (
-            lambda: plotting.evidence(PairCounts([[1], [1, 2]], {}, None, 2)),
+            lambda: plotting.diagnostics(PairCounts([[1], [1, 2]], {}, None, 2)),
             r"counts of .* must be numbers of shape \(p \+ 1,\)",
         ),
         (

@@ -11,7 +11,7 @@ import time
 import numpy as np
 
 from ensemblage import Ensemble, SalsoConsensus
-from ensemblage.consensus.latent import _salso
+from ensemblage.consensus.posterior import _salso
 
 
 def planted(n: int, p: int, k: int, noise: float) -> Ensemble:

@@ -276,7 +276,7 @@ def test_prediction_saving_and_copies(name, tmp_path):
     assert_array_equal(again.assign(soft).labels, model.assign(soft).labels)
     twice = method(name, 3).fit(soft[np.repeat(np.arange(60), 2)])
     assert_allclose(twice.confidence_.shape, 120)
-    assert isinstance(model.evidence(soft), tuple)
+    assert isinstance(model.diagnostics(soft), tuple)
     clone(model)
     with pytest.raises(ValueError, match=r"must be a SoftEnsemble of partitions of \[.*\] clusters. Got"):
         model.assign(SoftEnsemble(given[:3]) if name == "hbgf" else np.zeros((3, 5)))

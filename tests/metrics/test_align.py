@@ -12,7 +12,7 @@ from strategies import planted_labels, usual
 
 import ensemblage
 from ensemblage import METHODS, ConsensusClustering, GreedyKMeansConsensus, align_labels, make_consensus
-from ensemblage.consensus.evidence import Dendrogram, Memberships
+from ensemblage.consensus.diagnostics import Dendrogram, Memberships
 from ensemblage.metrics import compare_labels
 
 X = load_iris().data
@@ -86,7 +86,7 @@ def assert_renumbered(model, before, order, labels):
         assert_allclose(model.predict_proba(labels), before.predict_proba(labels)[:, inverse])
     if hasattr(model, "membership_"):
         assert_array_equal(model.membership_[:, : len(order)], before.membership_[:, : len(order)][:, inverse])
-    for one, two in zip(model.evidence(labels), before.evidence(labels), strict=True):
+    for one, two in zip(model.diagnostics(labels), before.diagnostics(labels), strict=True):
         assert type(one) is type(two)
         if isinstance(one, Dendrogram):
             assert_array_equal(one.clusters, number[two.clusters])

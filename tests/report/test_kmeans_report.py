@@ -8,7 +8,7 @@ from pages import find
 from strategies import planted_labels, random_labels
 
 from ensemblage import BisectingKMeansConsensus, KMeansConsensus, plotting, report
-from ensemblage.consensus.evidence import Splits
+from ensemblage.consensus.diagnostics import Splits
 from ensemblage.metrics import kmeans_loss
 
 
@@ -20,7 +20,7 @@ def labels():
 def test_tree_in_the_report(labels, tmp_path):
     model = BisectingKMeansConsensus(6, random_state=0).fit(labels)
     summary = json.loads(json.dumps(report.summarize(labels, model)))
-    (splits,) = model.evidence(labels)
+    (splits,) = model.diagnostics(labels)
     losses = splits.losses
     assert losses == pytest.approx([kmeans_loss(labels, model.labels_at(k)) for k in range(1, 7)])
     section = find(report.render(summary), "How the clusters were made")
@@ -57,7 +57,7 @@ def splits(losses):
 
 
 def test_curve_of_the_losses():
-    ax = plotting.evidence(splits([10.0, 4.0, 1.0, 0.0]))
+    ax = plotting.diagnostics(splits([10.0, 4.0, 1.0, 0.0]))
     (line,) = ax.lines
     np.testing.assert_allclose(line.get_xydata(), [[1, 100], [2, 40], [3, 10], [4, 0]])
-    assert plotting.evidence(splits([0.0, 0.0])).lines[0].get_ydata().tolist() == [0.0, 0.0]
+    assert plotting.diagnostics(splits([0.0, 0.0])).lines[0].get_ydata().tolist() == [0.0, 0.0]

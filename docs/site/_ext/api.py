@@ -18,7 +18,7 @@ PACKAGES = {
     "ensemblage": "The names that most scripts need",
     "ensemblage.answer": "The answer for a table, the number of clusters, the resolution",
     "ensemblage.consensus": "Consensus methods, saved models",
-    "ensemblage.consensus.evidence": "What a fitted consensus tells of its way",
+    "ensemblage.consensus.diagnostics": "Intermediate results of a fitted consensus",
     "ensemblage.generation": "Base clusterings made from features",
     "ensemblage.ranking": "Rankings of clusterings without known classes",
     "ensemblage.metrics": "Agreement, certainty, distances, internal indices",

@@ -10,11 +10,32 @@ from typing import Any, ParamSpec, TypeVar
 
 P = ParamSpec("P")
 R = TypeVar("R")
+T = TypeVar("T")
 
 _PLOTTING = "ensemblage.plotting._"
 NAMES: Mapping[str, Mapping[str, str]] = {
+    "ensemblage.consensus.evidence": {
+        "Evidence": "ensemblage.consensus.diagnostics.Diagnostics",
+        "evidence_from_dict": "ensemblage.consensus.diagnostics.diagnostics_from_dict",
+        **{
+            kind: f"ensemblage.consensus.diagnostics.{kind}"
+            for kind in (
+                "Candidates",
+                "Cut",
+                "Dendrogram",
+                "Lifetimes",
+                "Memberships",
+                "PairCounts",
+                "Splits",
+                "Trace",
+            )
+        },
+    },
+    "ensemblage.metrics": {
+        "Certainty": "ensemblage.metrics._confidence.Confidence",
+        "certainty": "ensemblage.metrics.confidence",
+    },
     "ensemblage.plotting": {
-        "PALETTE": f"{_PLOTTING}axes.PALETTE",
         "association_histogram": f"{_PLOTTING}matrices.association_histogram",
         "cluster_jaccards": f"{_PLOTTING}k_curves.cluster_jaccards",
         "consensus_cdfs": f"{_PLOTTING}k_curves.consensus_cdfs",
@@ -22,9 +43,11 @@ NAMES: Mapping[str, Mapping[str, str]] = {
         "delta_areas": f"{_PLOTTING}k_curves.delta_areas",
         "entropy_scatter": f"{_PLOTTING}scatter.entropy_scatter",
         "estimated_clusters": f"{_PLOTTING}k_curves.estimated_clusters",
+        "evidence": "ensemblage.plotting.diagnostics",
         "evidence_by_number": f"{_PLOTTING}k_curves.evidence_by_number",
         "last_merges": f"{_PLOTTING}dendrograms.last_merges",
         "lifetimes": f"{_PLOTTING}k_curves.lifetimes",
+        "PALETTE": f"{_PLOTTING}axes.PALETTE",
         "prediction_strengths": f"{_PLOTTING}k_curves.prediction_strengths",
         "split_losses": f"{_PLOTTING}k_curves.split_losses",
         "stability_by_resolution": f"{_PLOTTING}k_curves.stability_by_resolution",
@@ -37,7 +60,7 @@ NAMES: Mapping[str, Mapping[str, str]] = {
 """By module: the former name, and where the object is now. What a private module has is a record that is returned, or
 has another way in `INSTEAD`."""
 
-_RECORDS = "plotting.evidence(record), of the records that evidence() of a fitted consensus returns"
+_RECORDS = "plotting.diagnostics(record), of the records that diagnostics() of a fitted consensus returns"
 INSTEAD: Mapping[str, Mapping[str, str]] = {
     "ensemblage.plotting": {
         "PALETTE": "plotting.cluster_colors",
@@ -85,15 +108,36 @@ def former_names(module: str, found: Callable[[str], Any] | None = None) -> Call
     return get
 
 
+class FormerName:
+    """An attribute of a class under its former name: what the new one has, with a warning."""
+
+    def __init__(self, new: str) -> None:
+        self.new = new
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, model: Any, owner: type) -> Any:
+        if model is None:
+            return self
+        _warn(
+            f"{self.name} of {owner.__name__} is a name of before 1.0 and goes with the next release. Use {self.new}.",
+            3,
+        )
+        return getattr(model, self.new)
+
+
 def renamed_parameters(**new_names: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Let a function take parameters by their former names, ``old="new"``, with a warning."""
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        is_own = function.__name__ in ("__init__", "set_params")  # of an object, which says whose they are
+
         @wraps(function)
         def call(*args: P.args, **kwargs: P.kwargs) -> R:
             given: dict[str, Any] = kwargs
             for old in new_names.keys() & given.keys():
-                new, owner = new_names[old], function.__qualname__.removesuffix(".__init__")
+                new, owner = new_names[old], type(args[0]).__name__ if is_own else function.__qualname__
                 if new in given:
                     raise TypeError(
                         f"{owner} must get {new} once. Got {new} and its former name {old}. Leave {old} out."
@@ -105,6 +149,53 @@ def renamed_parameters(**new_names: str) -> Callable[[Callable[P, R]], Callable[
         return call
 
     return decorate
+
+
+def renamed_value(value: Any, subject: str, **new_names: str) -> Any:
+    """The new name of a value that has a former one, ``old="new"``, with a warning; else the value."""
+    if not (isinstance(value, str) and value in new_names):
+        return value
+    _warn(f"{subject} {value!r} is a name of before 1.0 and goes with the next release. Use {new_names[value]!r}.", 4)
+    return new_names[value]
+
+
+def renamed_fields(**new_names: str) -> Callable[[type[T]], type[T]]:
+    """Let an estimator take, set and show parameters by their former names, ``old="new"``, with a warning.
+
+    ``old_`` is the former name of an attribute ``new_``.
+    """
+
+    def decorate(cls: type[T]) -> type[T]:
+        for name in ("__init__", "set_params"):
+            setattr(cls, name, renamed_parameters(**new_names)(getattr(cls, name)))
+        cls._former_parameters = {**getattr(cls, "_former_parameters", {}), **new_names}  # type: ignore[attr-defined]
+        for old, new in new_names.items():
+            setattr(cls, old, FormerField(old, new))
+            setattr(cls, f"{old}_", FormerField(f"{old}_", f"{new}_"))
+        return cls
+
+    return decorate
+
+
+class FormerField:
+    """A parameter or attribute of an estimator by its former name."""
+
+    def __init__(self, old: str, new: str) -> None:
+        self.old, self.new = old, new
+
+    def __get__(self, model: Any, owner: type) -> Any:
+        if model is None:
+            raise AttributeError(f"type object {owner.__name__!r} has no attribute {self.old!r}")
+        value = getattr(model, self.new)
+        _warn(
+            f"{self.old} of {owner.__name__} is a name of before 1.0 and goes with the next release. Use {self.new}.", 3
+        )
+        return value
+
+    def __set__(self, model: Any, value: Any) -> None:
+        owner = type(model).__name__
+        _warn(f"{self.old} of {owner} is a name of before 1.0 and goes with the next release. Use {self.new}.", 3)
+        setattr(model, self.new, value)
 
 
 def _warn(text: str, depth: int) -> None:

@@ -57,7 +57,7 @@ def _lines(summary: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
         yield "chosen", chosen["sentence"]
     yield from _stability(summary.get("stability"))
     yield from _choice(summary.get("choice"), len(summary["clusters"]))
-    yield from _evidence(summary.get("evidence", ()))
+    yield from _diagnostics(summary.get("evidence", ()))
     if found := summary.get("modes"):
         yield "stories", found["sentence"]
     if found := summary.get("methods"):
@@ -135,13 +135,13 @@ def _choice(choice: Mapping[str, Any] | None, n_clusters: int) -> Iterable[tuple
         yield "instead", f"-k with its lifetime: {others}" if others else "no other number of clusters"
 
 
-def _evidence(records: Sequence[dict[str, Any]]) -> Iterable[tuple[str, str]]:
+def _diagnostics(records: Sequence[dict[str, Any]]) -> Iterable[tuple[str, str]]:
     """Intermediate results of the method, by the kind of their records."""
-    from ensemblage.consensus.evidence import evidence_from_dict
-    from ensemblage.report._evidence import evidence_sentences
+    from ensemblage.consensus.diagnostics import diagnostics_from_dict
+    from ensemblage.report._diagnostics import diagnostics_sentences
 
     for record in records:
-        for sentence in evidence_sentences(evidence_from_dict(record)):
+        for sentence in diagnostics_sentences(diagnostics_from_dict(record)):
             yield "evidence", sentence
 
 

@@ -72,7 +72,7 @@ def open_ensemble(path: Path, memory: str | None, scratch: Path | None, settings
 
 def combine_stored(path: Path, output: Path, overwrite: bool, *, scratch: Path | None, **settings: Any) -> None:
     """Do what ``ensemblage combine`` does with labels on disk."""
-    from ensemblage.report._evidence import evidence_sentences
+    from ensemblage.report._diagnostics import diagnostics_sentences
 
     wanted = Consensus.of(settings.pop("k"), settings)
     wanted.check()
@@ -95,12 +95,12 @@ def combine_stored(path: Path, output: Path, overwrite: bool, *, scratch: Path |
     labels = consensus.labels_
     counts = [np.bincount(labels[rows] + 1, minlength=consensus.n_clusters_ + 1) for rows in row_blocks(len(labels))]
     sizes = np.sum(counts, axis=0)[1:].tolist()
-    of_number = consensus.evidence(ensemble, []) if hasattr(consensus, "agreement_") else ()
+    of_number = consensus.diagnostics(ensemble, []) if hasattr(consensus, "agreement_") else ()
     show_lines(
         [
             ("ensemble", repr(ensemble)),
             ("consensus", clusters_text(sizes, wanted.k)),
-            *[("evidence", sentence) for record in of_number for sentence in evidence_sentences(record)],
+            *[("evidence", sentence) for record in of_number for sentence in diagnostics_sentences(record)],
             ("certainty", _certainty(consensus)),
             ("seconds", f"{time.perf_counter() - start:.1f}"),
             ("written", str(output)),

@@ -13,6 +13,7 @@ from sklearn.utils.validation import validate_data
 from ensemblage.base.features import columns_checked
 from ensemblage.base.frames import in_order
 from ensemblage.base.memory import Need, check_fits
+from ensemblage.base.renamed import FormerName
 from ensemblage.base.sklearn import BaseEstimator, ClusterMixin
 from ensemblage.base.validation import (
     Constraints,
@@ -29,7 +30,7 @@ from ensemblage.base.validation import (
 from ensemblage.consensus._capabilities import Capabilities
 from ensemblage.consensus._method import wrong_k
 from ensemblage.consensus._model import BY_ASSOCIATION, BY_RULE, Assignment, Model, score_of
-from ensemblage.consensus.evidence import Evidence
+from ensemblage.consensus.diagnostics import Diagnostics
 from ensemblage.kernels._contingency import tally_clusters
 from ensemblage.labels.blocks import LabelRows, in_memory, on_workers
 from ensemblage.labels.coding import (
@@ -154,8 +155,8 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
         back), and Davidson & Ravi, "Agglomerative hierarchical clustering with constraints", PKDD 2005.
 
         Weights cost 24 bytes per object while they are summed over distinct rows, 8 afterwards, whatever their sum; and
-        a copy of the codes where some label has no weight. A hierarchy of the objects and `evidence` count every object
-        of X once.
+        a copy of the codes where some label has no weight. A hierarchy of the objects and `diagnostics` count every
+        object of X once.
         """
         # What was given, as distinct rows
         rows, links = self._rows_of(X, sample_weight, must_link, cannot_link)
@@ -325,8 +326,8 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
         """(n,) cluster of each row of codes, which need not have been fitted; -1 if the method cannot tell."""
         return np.full(len(codes), -1, dtype=np.int32)
 
-    def evidence(self, X: Any, objects: Any = None) -> tuple[Evidence, ...]:
-        """Intermediate results of the method, as records of a few kinds, which `report` and `plotting.evidence` draw.
+    def diagnostics(self, X: Any, objects: Any = None) -> tuple[Diagnostics, ...]:
+        """Intermediate results of the method, as records of a few kinds; `plotting.diagnostics` and the page draw them.
 
         Parameters
         ----------
@@ -337,7 +338,7 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
 
         Returns
         -------
-        tuple of Evidence
+        tuple of Diagnostics
             Empty if the method keeps no intermediate results.
 
         Raises
@@ -349,14 +350,16 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
         --------
         >>> from ensemblage import EvidenceAccumulation
         >>> labels = [[0, 0], [0, 0], [1, 1], [1, 0]]
-        >>> [type(record).__name__ for record in EvidenceAccumulation().fit(labels).evidence(labels)]
+        >>> [type(record).__name__ for record in EvidenceAccumulation().fit(labels).diagnostics(labels)]
         ['Dendrogram', 'Lifetimes', 'PairCounts']
         """
         check_fitted(self)
         chosen = np.arange(len(self.labels_)) if objects is None else np.asarray(objects)
-        return self._evidence(as_any_ensemble(X), chosen)
+        return self._diagnostics(as_any_ensemble(X), chosen)
 
-    def _evidence(self, ensemble: Any, objects: NDArray[np.intp]) -> tuple[Evidence, ...]:
+    evidence = FormerName("diagnostics")
+
+    def _diagnostics(self, ensemble: Any, objects: NDArray[np.intp]) -> tuple[Diagnostics, ...]:
         return ()
 
     def association_shares(self, X: Any, objects: Any = None) -> NDArray[np.float64]:

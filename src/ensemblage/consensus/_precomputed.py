@@ -42,7 +42,7 @@ class SimilarityConsensus(BaseConsensus):
         self
             ``labels_``, ``n_clusters_`` and what the class has of a fit; ``cohesion_`` is the mean similarity with the
             other members of the cluster, ``confidence_`` own / (own + other) of it and of the largest mean similarity
-            with another cluster. Nothing that needs label rows: `predict`, ``association_shares``, ``evidence``.
+            with another cluster. Nothing that needs label rows: `predict`, ``association_shares``, ``diagnostics``.
 
         Raises
         ------

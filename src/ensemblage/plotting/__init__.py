@@ -2,20 +2,22 @@
 
 `model` draws a fitted model; `scatter`, `consensus_matrix`, `dendrogram`, `confidence_by_cluster` and `cluster_sizes`
 take one instead of its numbers. A record that a function returns, such as that of `choose_k`, draws itself by its
-``plot``, and `evidence` draws those of a fitted consensus. A new figure shows itself, as SVG, where a notebook's cell
-ends with its ax. It has the style of the sheet ``ensemblage.plotting.ensemblage``, which ``plt.style.use`` knows by
-this name; an ax that is given keeps the style of its owner.
+``plot``, and `diagnostics` draws those of a fitted consensus. A new figure shows itself, as SVG, where a notebook's
+cell ends with its ax. It has the style of the sheet ``ensemblage.plotting.ensemblage``, which ``plt.style.use`` knows
+by this name; an ax that is given keeps the style of its owner.
 
 Every function draws on ``ax``, or on a new ``matplotlib.figure.Figure`` when there is none, and never touches
 pyplot's global state. A cluster has the same colour in every figure (`cluster_colors`).
 """
+
+from typing import TYPE_CHECKING
 
 from ensemblage.base.renamed import former_names
 
 from ._axes import cluster_colors
 from ._clusters import cluster_sizes, confidence_by_cluster
 from ._dendrograms import clustree, dendrogram
-from ._evidence import evidence
+from ._diagnostics import diagnostics
 from ._matrices import agreement, consensus_matrix
 from ._models import model
 from ._partitions import partition_strips, ranking_scores
@@ -30,7 +32,7 @@ __all__ = [
     "confidence_by_cluster",
     "consensus_matrix",
     "dendrogram",
-    "evidence",
+    "diagnostics",
     "item_consensus_bars",
     "membership",
     "model",
@@ -40,4 +42,5 @@ __all__ = [
     "scatter",
 ]
 
-__getattr__ = former_names(__name__)
+if not TYPE_CHECKING:
+    __getattr__ = former_names(__name__)

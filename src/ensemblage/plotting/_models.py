@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.base.validation import check_choice, check_fitted, format_value
-from ensemblage.consensus.evidence import Dendrogram
+from ensemblage.consensus.diagnostics import Dendrogram
 from ensemblage.labels.ensemble import Ensemble, as_ensemble
 from ensemblage.metrics import coassociation, membership_entropy
 
@@ -59,7 +59,7 @@ def model(model: Any, X: Any = None, kind: str | None = None, *, ax: Axes | None
     >>> plotting.model(fitted, kind="dendrogram").get_ylabel()
     '1 − similarity'
     """
-    from . import cluster_sizes, confidence_by_cluster, consensus_matrix, evidence, scatter
+    from . import cluster_sizes, confidence_by_cluster, consensus_matrix, diagnostics, scatter
     from ._scatter import entropy_scatter
 
     check_fitted(model)
@@ -77,13 +77,14 @@ def model(model: Any, X: Any = None, kind: str | None = None, *, ax: Axes | None
     ensemble = model.ensemble_ if of_features else labels_of(model, X)
     if chosen == "coassociation":
         return consensus_matrix(ensemble, model, ax=ax)
-    found = [r for r in consensus_of(model).evidence(ensemble, sample_rows(model.labels_)) if isinstance(r, Dendrogram)]
+    records = consensus_of(model).diagnostics(ensemble, sample_rows(model.labels_))
+    found = [record for record in records if isinstance(record, Dendrogram)]
     if not found or len(found[0].merges) < 1:
         raise ValueError(
             f"A dendrogram must be of a method that makes a hierarchy. Got {type(consensus_of(model)).__name__}, "
             f"which makes none. Use kind='coassociation'."
         )
-    return evidence(found[0], ax=ax)
+    return diagnostics(found[0], ax=ax)
 
 
 class Fitted(Protocol):

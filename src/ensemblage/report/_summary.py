@@ -20,14 +20,14 @@ from ensemblage.base.validation import check_weights, check_whole
 from ensemblage.choices._chooser import FAMILY_TEXT, candidate_named
 from ensemblage.consensus._base import BaseConsensus
 from ensemblage.consensus._model import Model
-from ensemblage.consensus.evidence import Evidence, Memberships
+from ensemblage.consensus.diagnostics import Diagnostics, Memberships
 from ensemblage.labels.ensemble import Ensemble, as_any_ensemble
 from ensemblage.metrics import cluster_density, membership_entropy
 from ensemblage.metrics._agreement import agreement_matrix, agreement_with, weighted_mean
 from ensemblage.plotting._clusters import confidence_quantiles
 from ensemblage.report._answer import headline
 from ensemblage.report._decided import chosen_summary, left_out_summary, plan_summary
-from ensemblage.report._evidence import drawable_record
+from ensemblage.report._diagnostics import drawable_record
 from ensemblage.report._figure_data import (
     Features,
     MatrixObjects,
@@ -172,7 +172,7 @@ def summarize(
     dict
         ``alerts`` (what of the data probably makes a wrong answer), ``data``, ``consensus``, ``clusters`` (one entry
         each), ``members`` (one per partition), ``agreement``, ``rankings``, ``truth``, ``evidence`` (records that
-        `evidence_from_dict` reads), ``objects`` (by columns: of more than 20,000 those of the figures and the
+        `diagnostics_from_dict` reads), ``objects`` (by columns: of more than 20,000 those of the figures and the
         undecided), ``least_certain``, ``profile``, ``modes``, ``methods``, ``without_columns``, ``chosen``, ``plan``,
         ``columns``, ``references``, ``settings``, ``seconds``, ``versions``, ``figures`` (what the figures draw), and
         ``headline``. Numbers that do not exist are None.
@@ -283,13 +283,13 @@ def summarize(
 
 def _records(
     ensemble: Ensemble, method: Any, shown: MatrixObjects, points: NDArray[Any]
-) -> tuple[list[Evidence], list[float | None] | None]:
+) -> tuple[list[Diagnostics], list[float | None] | None]:
     """The method's evidence, soft memberships of the objects that figures draw among it; and the entropy of those of
     the points, if the method has votes.
     """
     if not isinstance(method, BaseConsensus):
         return [], None
-    records, entropy = list(method.evidence(ensemble, np.concatenate([shown.objects, points]))), None
+    records, entropy = list(method.diagnostics(ensemble, np.concatenate([shown.objects, points]))), None
     for j, record in enumerate(records):
         if isinstance(record, Memberships):
             s = len(shown.objects)

@@ -17,7 +17,7 @@ from strategies import label_matrices, planted_labels, random_labels, twins
 from worked import E_MISSING, E, partition
 
 from ensemblage import PTA, PTGP, make_consensus
-from ensemblage.consensus.evidence import Dendrogram, Lifetimes
+from ensemblage.consensus.diagnostics import Dendrogram, Lifetimes
 from ensemblage.kernels._graphs import walk
 
 ORDER = [0, 1, 2, 3, 4, 6, 5]
@@ -242,7 +242,7 @@ def test_same_bits_for_any_threads_and_slices(monkeypatch, n_jobs):
 
 def test_evidence():
     model = PTA(n_neighbors=2, n_steps=3).fit(E)
-    dendrogram, lifetimes = model.evidence(E)
+    dendrogram, lifetimes = model.diagnostics(E)
     assert isinstance(dendrogram, Dendrogram)
     assert isinstance(lifetimes, Lifetimes)
     assert lifetimes.chosen == model.n_clusters_

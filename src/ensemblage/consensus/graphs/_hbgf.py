@@ -25,7 +25,7 @@ from ensemblage.base.random import task_seeds
 from ensemblage.base.validation import Constraints, Flag, Words, format_value
 from ensemblage.consensus._base import BaseConsensus
 from ensemblage.consensus._capabilities import Capabilities
-from ensemblage.consensus.evidence import Cut, Evidence
+from ensemblage.consensus.diagnostics import Cut, Diagnostics
 from ensemblage.consensus.graphs._partition_graph import (
     CUTS_OBJECTS,
     GRAPH_CONSTRAINTS,
@@ -452,7 +452,7 @@ class HBGF(BaseConsensus):
             parts = metis(bipartite_graph(H), sizes, k, seed, self.recursive, self.imbalance, 1, "HBGF")[: len(rows)]
         return clusters_of_parts(parts, k)
 
-    def _evidence(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Evidence, ...]:
+    def _diagnostics(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Diagnostics, ...]:
         if self.partitioner != "transfer":
             return ()
         return (Cut("normalized association", self.normalized_association_, float(self.n_clusters_)),)

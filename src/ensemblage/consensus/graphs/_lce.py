@@ -19,7 +19,7 @@ from ensemblage.base.random import task_seeds
 from ensemblage.base.validation import Bytes, Constraints, Number, Words
 from ensemblage.consensus._base import BaseConsensus
 from ensemblage.consensus._capabilities import Capabilities
-from ensemblage.consensus.evidence import Cut, Evidence
+from ensemblage.consensus.diagnostics import Cut, Diagnostics
 from ensemblage.consensus.graphs._hbgf import TransferCut, transfer_cut
 from ensemblage.consensus.graphs._partition_graph import GRAPH_CONSTRAINTS, check_enough_labels, clusters_of_parts
 from ensemblage.consensus.hierarchies._label_similarity import (
@@ -185,5 +185,5 @@ class LCE(BaseConsensus):
         advice = "Use HBGF or KMeansConsensus, which need no such matrix, or raise max_bytes."
         return Need(OVERHEAD + MATRICES["cts"] * 8 * d * d, f"the similarities of {d:,} clusters", advice)
 
-    def _evidence(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Evidence, ...]:
+    def _diagnostics(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Diagnostics, ...]:
         return (Cut("normalized association", self.normalized_association_, float(self.n_clusters_)),)

@@ -16,7 +16,7 @@ from ensemblage.base.validation import Bytes, Constraints, Flag, Function, Seed,
 from ensemblage.consensus._base import numbers_by_size
 from ensemblage.consensus._capabilities import COMPARES_ROWS, Capabilities
 from ensemblage.consensus._precomputed import SimilarityConsensus, number_given
-from ensemblage.consensus.evidence import Candidates, Evidence
+from ensemblage.consensus.diagnostics import Candidates, Diagnostics
 from ensemblage.consensus.graphs._partition_graph import LEAST, NoConvergence, cut_bytes, fallback_bytes, normalized_cut
 from ensemblage.kernels._graphs import count_strong, fill_strong
 from ensemblage.labels.ensemble import Ensemble
@@ -280,7 +280,7 @@ class NegMM(SimilarityConsensus):
         )
         return Need(n_bytes + more, f"the co-associations of {m:,} label rows", advice)
 
-    def _evidence(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Evidence, ...]:
+    def _diagnostics(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Diagnostics, ...]:
         thresholds = np.array([candidate.threshold for candidate in self.candidates_])
         indices = np.array([candidate.mm_index for candidate in self.candidates_])
         scores = np.where(np.isfinite(indices), indices, np.nan)

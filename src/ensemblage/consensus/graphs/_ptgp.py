@@ -17,7 +17,7 @@ from ensemblage.base.memory import MAX_BYTES
 from ensemblage.base.random import task_seeds
 from ensemblage.base.validation import Constraints
 from ensemblage.consensus._capabilities import COMPARES_ROWS, Capabilities
-from ensemblage.consensus.evidence import Cut, Evidence
+from ensemblage.consensus.diagnostics import Cut, Diagnostics
 from ensemblage.consensus.graphs._hbgf import (
     LEAST,
     TransferCut,
@@ -212,7 +212,7 @@ class PTGP(TrajectoryConsensus):
         self.eigenvalues_, self.normalized_association_ = found.values, found.association
         return clusters_of_parts(found.parts, k)
 
-    def _evidence(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Evidence, ...]:
+    def _diagnostics(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Diagnostics, ...]:
         return (Cut("normalized association", self.normalized_association_, float(self.n_clusters_)),)
 
     def _bytes_of_pairs(self, m: int, d: int, n_threads: int) -> int:

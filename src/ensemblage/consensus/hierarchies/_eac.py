@@ -22,13 +22,13 @@ from ensemblage.consensus._lifetime import (
     twin_heights,
 )
 from ensemblage.consensus._precomputed import THRESHOLD_CONSTRAINTS, SimilarityConsensus, threshold_of
-from ensemblage.consensus.evidence import Evidence, PairCounts
+from ensemblage.consensus.diagnostics import Diagnostics, PairCounts
 from ensemblage.consensus.hierarchies._label_similarity import MATRICES, LabelSimilarity, cts, ecpcs
 from ensemblage.consensus.hierarchies._linkage import (
     LINKAGES,
     PairMatrices,
     by_content,
-    hierarchy_evidence,
+    hierarchy_diagnostics,
     merges_of_matrix,
     pair_matrices,
     row_similarity,
@@ -349,8 +349,8 @@ class EvidenceAccumulation(SimilarityConsensus):
                 f"co-association. Got {self.association_threshold!r}. Give a number."
             )
 
-    def _evidence(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Evidence, ...]:
-        found = hierarchy_evidence(self)
+    def _diagnostics(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Diagnostics, ...]:
+        found = hierarchy_diagnostics(self)
         threshold = None if self.association_threshold is None else self.association_threshold_
         plain = self.similarity == "coassociation" and self.cluster_weights is None and np.ptp(self._weights) == 0
         if plain and len(self.labels_) > 1:

@@ -24,8 +24,8 @@ from ensemblage.base.validation import MOST_TASKS, Bytes, Constraints, Whole, Wo
 from ensemblage.consensus._base import BaseConsensus
 from ensemblage.consensus._capabilities import COMPARES_ROWS, Capabilities
 from ensemblage.consensus._lifetime import PER_OBJECT, PER_ROW, Hierarchy, hierarchy_of_rows, linkage_matrix
-from ensemblage.consensus.evidence import Evidence
-from ensemblage.consensus.hierarchies._linkage import LINKAGES, by_content, hierarchy_evidence, merges_of_matrix
+from ensemblage.consensus.diagnostics import Diagnostics
+from ensemblage.consensus.hierarchies._linkage import LINKAGES, by_content, hierarchy_diagnostics, merges_of_matrix
 from ensemblage.kernels._graphs import walk
 from ensemblage.kernels._linkage import Condensed
 from ensemblage.kernels._neighbours import find_elite, find_thresholds
@@ -367,8 +367,8 @@ class PTA(TrajectoryConsensus):
         clusters[order] = found.cut(k)
         return clusters
 
-    def _evidence(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Evidence, ...]:
-        return tuple(hierarchy_evidence(self))
+    def _diagnostics(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Diagnostics, ...]:
+        return tuple(hierarchy_diagnostics(self))
 
     def _bytes_of_pairs(self, m: int, d: int, n_threads: int) -> int:
         return 8 * m * m + 24 * WIDTH * m * n_threads

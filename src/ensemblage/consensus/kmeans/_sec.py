@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ensemblage.base.validation import Constraints
 from ensemblage.consensus._base import InductiveConsensus
 from ensemblage.consensus._capabilities import Capabilities
-from ensemblage.consensus.evidence import Cut, Evidence
+from ensemblage.consensus.diagnostics import Cut, Diagnostics
 from ensemblage.consensus.kmeans._label_kmeans import (
     KMEANS_CONSTRAINTS,
     Centroids,
@@ -211,5 +211,5 @@ class SpectralEnsembleClustering(InductiveConsensus):
     def _predict_codes(self, codes: LabelRows) -> NDArray[np.int32]:
         return predicted_clusters(self, codes)
 
-    def _evidence(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Evidence, ...]:
+    def _diagnostics(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Diagnostics, ...]:
         return (Cut("normalized association", float(self.normalized_association_), float(self.n_clusters_)),)

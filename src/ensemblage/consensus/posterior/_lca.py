@@ -17,7 +17,7 @@ from ensemblage.base.random import task_seeds
 from ensemblage.base.validation import Constraints, Number, Seed, Values, Whole
 from ensemblage.consensus._base import InductiveConsensus, renumber_parts
 from ensemblage.consensus._capabilities import Capabilities
-from ensemblage.consensus.evidence import Candidates, Evidence
+from ensemblage.consensus.diagnostics import Candidates, Diagnostics
 from ensemblage.consensus.kmeans._k_modes import ModeUtility
 from ensemblage.consensus.kmeans._label_kmeans import (
     LEAST_STARTS,
@@ -393,7 +393,7 @@ class LatentClassConsensus(InductiveConsensus):
         order = np.argsort(self._number)
         return np.concatenate([softmax(part[:, order], axis=1) for part in scores])
 
-    def _evidence(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Evidence, ...]:
+    def _diagnostics(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Diagnostics, ...]:
         if self.n_clusters is not None:
             return ()
         numbers, scores = np.array([*self.bic_], dtype=np.float64), np.array([*self.bic_.values()])

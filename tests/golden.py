@@ -584,7 +584,7 @@ DISTANCES = tuple(name.removeprefix("distance-") for name in ranking.RANKERS if 
 METRICS = {  # public function of labels: grids of its options; True are weights of as many partitions as there are
     "agreement_weights": {"beta": [2.0, 5.0]},
     "association_counts": {},
-    "certainty": {"weights": [None, True]},
+    "confidence": {"weights": [None, True]},
     "chain_agreement": {"loss": LOSSES, "n_pairs": [40], "random_state": [0]},
     "chips": {"level": [0.5, 0.95], "n_init": [8], "weights": [None, True], "random_state": [0]},
     "cluster_consensus": {},
@@ -616,7 +616,7 @@ METRICS = {  # public function of labels: grids of its options; True are weights
     ],
 }  # fmt: skip
 WITH_CLUSTERING = {
-    "certainty", "chain_agreement", "cluster_consensus", "cluster_density", "credible_ball", "density", "ensemble_ari",
+    "confidence", "chain_agreement", "cluster_consensus", "cluster_density", "credible_ball", "density", "ensemble_ari",
     "ensemble_nmi", "expected_loss", "item_consensus", "kmeans_loss", "mm_index",
 }  # fmt: skip
 OTHERWISE = {

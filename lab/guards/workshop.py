@@ -79,7 +79,7 @@ NEAREST: dict[str, list[str]] = {
     "metrics/_agreement": ["golden", "ranking", "metrics", "selection_rules"],
     "metrics/_internal": ["internal_indices"],
     "metrics/_align": ["align"],
-    "metrics/_certainty": ["golden", "lce", "predict", "soft", "certainty"],
+    "metrics/_confidence": ["golden", "lce", "predict", "soft", "confidence"],
     "metrics/_wat": ["golden", "threshold", "negmm"],
     "metrics/_monti": ["golden", "monti"],
     "metrics/_cluster_weights": ["lwgp"],

@@ -3,7 +3,7 @@
 from ensemblage.choices._choice_records import KChoice, ResolutionChoice
 from ensemblage.choices._choose_k import choose_k
 from ensemblage.choices._choose_resolution import choose_resolution
-from ensemblage.choices._chooser import Chosen
+from ensemblage.choices._chooser import LearnedSelection
 from ensemblage.choices._draws_summary import DrawsSummary, summarize_draws
 from ensemblage.choices._method_comparison import MethodComparison, compare_methods
 from ensemblage.choices._monti_choice import MontiChoice, choose_k_monti
@@ -14,10 +14,10 @@ from ensemblage.pipeline._default_plan import default_plan
 from ensemblage.pipeline._to_anndata import to_anndata
 
 __all__ = [
-    "Chosen",
     "ConsensusClustering",
     "DrawsSummary",
     "KChoice",
+    "LearnedSelection",
     "MethodComparison",
     "MontiChoice",
     "Plan",

@@ -2,17 +2,23 @@
 
 import importlib
 
+import numpy as np
 import pytest
-from shell import call
+from shell import call, contents
 from sklearn.base import clone
 from sklearn.datasets import load_iris
 from strategies import random_labels
 
 from ensemblage import KMeansConsensus, make_consensus
 from ensemblage.base.renamed import INSTEAD, NAMES
+from ensemblage.generation import ProjectionPartitions, RandomKPartitions, SubspacePartitions
 
 LABELS, X = random_labels(40, 4, 3, 0.1, seed=5), load_iris().data
 ESTIMATORS = [(KMeansConsensus(3, random_state=0), LABELS, "start_on", "init_size", 5)]
+ESTIMATORS += [
+    (make(2, random_state=0), X, "fit_on", "sample_size", 100)
+    for make in (RandomKPartitions, SubspacePartitions, ProjectionPartitions)
+]
 
 
 @pytest.mark.parametrize(("estimator", "data", "old", "new", "value"), ESTIMATORS)
@@ -35,7 +41,7 @@ def test_a_parameter_of_an_estimator(estimator, data, old, new, value):
     assert old not in today.get_params()
 
 
-@pytest.mark.parametrize(("estimator", "data", "old", "new", "value"), ESTIMATORS[:1])
+@pytest.mark.parametrize(("estimator", "data", "old", "new", "value"), ESTIMATORS)
 def test_an_attribute_of_an_estimator(estimator, data, old, new, value):
     fitted = clone(estimator).set_params(**{new: value}).fit(data)
     with pytest.warns(FutureWarning, match=rf"^{old}_ of .* Use {new}_\.$"):
@@ -50,6 +56,29 @@ def test_a_parameter_in_the_registry_and_in_the_shell(tmp_path):
     result = call("combine", tmp_path / "labels.csv", "-k", 2, "--set", "start_on=9", "-o", tmp_path / "out")
     assert result.exit_code == 0, result.stderr
     assert result.stderr.count("warning: start_on of KMeansConsensus is a name of before 1.0") == 1
+
+
+@pytest.mark.parametrize("typed", [["--fit-on", "100"], ["--fit-on=100"]])
+def test_an_option_of_the_shell(typed, tmp_path):
+    """It does the same, no help has it, and the command that a page shows has the name of today."""
+    np.savetxt(tmp_path / "iris.csv", X, delimiter=",", header="a,b,c,d", comments="")
+    folders = [tmp_path / "former", tmp_path / "today"]
+    common = ["run", tmp_path / "iris.csv", "-k", 3, "--partitions", 3]
+    old, new = (
+        call(*common, *args, "-o", folder)
+        for args, folder in zip((typed, ["--sample-size", 100]), folders, strict=True)
+    )
+    assert (old.exit_code, new.exit_code) == (0, 0), old.stderr
+    said = "warning: --fit-on is a name of before 1.0 and goes with the next release. Use --sample-size."
+    assert said in old.stderr.splitlines()
+    assert "warning: " not in new.stderr
+    was, now = map(contents, folders)
+    assert was["labels.csv"] == now["labels.csv"]
+    assert b"ensemblage run" in was["summary.json"]
+    assert b"--sample-size 100" in was["summary.json"]
+    assert b"--fit-on" not in was["summary.json"]
+    assert "--fit-on" not in call("run", "--help").stdout
+    assert "No such option: --fit-on" in call("rank", tmp_path / "iris.csv", "--fit-on", 3).stderr
 
 
 # ---- names that moved ----

@@ -21,7 +21,7 @@ PACKAGES = {
     "ensemblage.consensus.diagnostics": "Intermediate results of a fitted consensus",
     "ensemblage.generation": "Base clusterings made from features",
     "ensemblage.ranking": "Rankings of clusterings without known classes",
-    "ensemblage.metrics": "Agreement, certainty, distances, internal indices",
+    "ensemblage.metrics": "Agreement, confidence, distances, internal indices",
     "ensemblage.stability": "Stability of clusters and of their number",
     "ensemblage.profiles": "What describes a cluster",
     "ensemblage.plotting": "Figures",

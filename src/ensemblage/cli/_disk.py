@@ -21,8 +21,8 @@ from ensemblage.cli._answer import (
     MOST_DESCRIBED,
     alert_lines,
     alerts_refused,
-    certainty_text,
     clusters_text,
+    confidence_text,
     drivers_text,
     show_lines,
     spelled_alerts,
@@ -38,7 +38,7 @@ from ensemblage.labels.files import READERS
 from ensemblage.labels.out_of_core import OPENERS
 from ensemblage.labels.threads import row_blocks
 from ensemblage.metrics import verdicts
-from ensemblage.metrics._certainty import VERDICTS
+from ensemblage.metrics._confidence import VERDICTS
 from ensemblage.pipeline._blocks import OfAll, write_part
 from ensemblage.tables.formats import format_of
 
@@ -101,20 +101,20 @@ def combine_stored(path: Path, output: Path, overwrite: bool, *, scratch: Path |
             ("ensemble", repr(ensemble)),
             ("consensus", clusters_text(sizes, wanted.k)),
             *[("evidence", sentence) for record in of_number for sentence in diagnostics_sentences(record)],
-            ("certainty", _certainty(consensus)),
+            ("confidence", _confidence(consensus)),
             ("seconds", f"{time.perf_counter() - start:.1f}"),
             ("written", str(output)),
         ]
     )
 
 
-def _certainty(consensus: Any) -> str:
+def _confidence(consensus: Any) -> str:
     counts = dict.fromkeys(VERDICTS, 0)
     for block in row_blocks(len(consensus.confidence_)):
         words = verdicts(consensus.confidence_[block])
         for word in VERDICTS:
             counts[word] += int((words == word).sum())
-    return certainty_text([counts])
+    return confidence_text([counts])
 
 
 def _check_output(output: Path, overwrite: bool) -> None:

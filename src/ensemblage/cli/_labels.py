@@ -35,7 +35,7 @@ def numbers_of(consensus: Any) -> NDArray[np.int64]:
 
 
 def write_labels(path: Path, ids: Sequence[Any], consensus: Any, merged: MergedClusters | None = None) -> None:
-    """One line per object: id, cluster (−1: none), and `certainty_cells`; with merged clusters, that of each, too."""
+    """One line per object: id, cluster (−1: none), and `confidence_cells`; with merged clusters, that of each, too."""
 
     numbers = numbers_of(consensus)
     firsts = None if merged is None else np.append([group[0] for group in merged.groups], -1)[merged.labels]
@@ -44,12 +44,12 @@ def write_labels(path: Path, ids: Sequence[Any], consensus: Any, merged: MergedC
         for block in row_blocks(len(consensus.labels_)):
             clusters = numbers[consensus.labels_[block]].tolist()
             more = [] if firsts is None else [firsts[block].tolist()]
-            yield from zip(ids[block], clusters, *certainty_cells(consensus, block, numbers), *more, strict=True)
+            yield from zip(ids[block], clusters, *confidence_cells(consensus, block, numbers), *more, strict=True)
 
     write_csv(path, ["id", *LABEL_COLUMNS, *[MERGED_COLUMN] * (merged is not None)], lines())
 
 
-def certainty_cells(consensus: Any, block: slice, numbers: NDArray[Any]) -> tuple[list[Any], ...]:
+def confidence_cells(consensus: Any, block: slice, numbers: NDArray[Any]) -> tuple[list[Any], ...]:
     """Of some objects: confidence, its word, the next best cluster and its share, 1 − confidence; empty: none.
 
     ``numbers`` are those of the clusters, and -1 of none.
@@ -72,7 +72,7 @@ NUMBERS: dict[str, Callable[[str], int | float]] = {
     "runner_up_share": float,
     MERGED_COLUMN: int,
 }
-Found = Mapping[str, Sequence[Any]]
+LabelColumns = Mapping[str, Sequence[Any]]
 
 
 def is_annotated_copy(output: Path) -> bool:
@@ -171,7 +171,7 @@ def _label_columns(path: Path, n: int, rows: Any, taken: set[str]) -> dict[str, 
     return found
 
 
-def _text_content(table: Table, found: Found, content: bytes, source: Source) -> bytes:
+def _text_content(table: Table, found: LabelColumns, content: bytes, source: Source) -> bytes:
     """UTF-8 with the table's delimiter and decimal mark; with a mark of its encoding where a spreadsheet needs it."""
     comma = any(column.decimal == "," for column in table.columns)
 
@@ -188,7 +188,7 @@ def _text_content(table: Table, found: Found, content: bytes, source: Source) ->
     return file.getvalue().encode("utf-8-sig" if table.delimiter == ";" else "utf-8")
 
 
-def _typed_content(table: Table, found: Found, content: bytes, source: Source) -> bytes:
+def _typed_content(table: Table, found: LabelColumns, content: bytes, source: Source) -> bytes:
     import pyarrow as pa
 
     types = {name: pa.int32() if kind is int else pa.float64() for name, kind in NUMBERS.items()}
@@ -211,7 +211,7 @@ def _typed_content(table: Table, found: Found, content: bytes, source: Source) -
     return file.getvalue()
 
 
-def _workbook_content(table: Table, found: Found, content: bytes, source: Source) -> bytes:
+def _workbook_content(table: Table, found: LabelColumns, content: bytes, source: Source) -> bytes:
     """The workbook as it is, with the columns at the right of the sheet that was read."""
     book = _openpyxl().load_workbook(io.BytesIO(content))
     with_cells = (sheet for sheet in book.worksheets if sheet.max_row > 1 or sheet.cell(1, 1).value is not None)

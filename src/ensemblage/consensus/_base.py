@@ -42,7 +42,13 @@ from ensemblage.labels.links import Links, shared_labels
 from ensemblage.labels.rows import Rows, linked_rows
 from ensemblage.labels.soft import SoftCoding
 from ensemblage.metrics._agreement import weights_by_agreement
-from ensemblage.metrics._certainty import Association, Certainty, association_with, certainty_of_new, certainty_of_rows
+from ensemblage.metrics._confidence import (
+    Association,
+    Confidence,
+    association_with,
+    confidence_of_new,
+    confidence_of_rows,
+)
 
 logger = logging.getLogger(__name__)
 WITHOUT_ROWS = "KMeansConsensus or CumulativeVoting, which do not"
@@ -54,7 +60,7 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
 
     A method implements ``_fit(rows) -> clusters`` on the distinct rows, and says in ``_capabilities`` what it takes.
     Everything else is in `fit`, from top to bottom: validation, distinct rows, the method, numbering by decreasing size
-    (ties: the cluster with the smallest label row first), certainty, expansion to the objects.
+    (ties: the cluster with the smallest label row first), confidence, expansion to the objects.
 
     A partition of weight 0 is left out before anything else, as by `Ensemble.select`: a method never sees it, neither
     in ``fit`` nor in ``predict``, and an object that only such partitions label is one that no partition labels.
@@ -169,16 +175,16 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
         self.n_clusters_, self._cluster_numbers = len(self._number), None
         clusters = np.append(self._number, -1).astype(np.int32)[clusters]
 
-        # Certainty, and all of it for the objects: at most 24 bytes each are added here
+        # Confidence, and all of it for the objects: at most 24 bytes each are added here
         self._association = self._association_of(rows, clusters, self.n_clusters_)
         self.labels_ = rows.of_objects(clusters, -1)
         if 2 * len(rows.counts) > len(rows.inverse):  # the same of rows and of objects would be held at once
             del clusters
-            found = certainty_of_rows(rows.objects, self.labels_, self._association, self.n_jobs)
+            found = confidence_of_rows(rows.objects, self.labels_, self._association, self.n_jobs)
         else:
-            found = certainty_of_rows(rows.codes, clusters, self._association, self.n_jobs)
+            found = confidence_of_rows(rows.codes, clusters, self._association, self.n_jobs)
             of_rows = (found.confidence, np.nan), (found.runner_up, -1), (found.cohesion, np.nan)
-            found = Certainty(*(rows.of_objects(values, none) for values, none in of_rows))
+            found = Confidence(*(rows.of_objects(values, none) for values, none in of_rows))
         self.confidence_, self.runner_up_, self.cohesion_ = found.confidence, found.runner_up, found.cohesion
 
         # Objects without weight, which the method has not seen
@@ -375,7 +381,7 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_objects, n_clusters)
-            The associations of `metrics.certainty` with every cluster, divided by their sum; rows sum to 1, equal ones
+            The associations of `metrics.confidence` with every cluster, divided by their sum; rows sum to 1, equal ones
             where all are 0, NaN for an object that no partition labels.
 
         Raises
@@ -453,7 +459,7 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
             outside = np.full(len(codes), -1)
             shares = np.concatenate(codes.map(association.memberships, reads=[outside], n_jobs=self.n_jobs))
             labels = np.where(np.isnan(shares[:, 0]), -1, shares.argmax(axis=1)).astype(np.int32)
-        parts = codes.map(certainty_of_new, association, reads=[labels], n_jobs=self.n_jobs)
+        parts = codes.map(confidence_of_new, association, reads=[labels], n_jobs=self.n_jobs)
         confidence, runner_up = (np.concatenate(part) for part in zip(*parts, strict=True))
         return Assignment(labels, confidence, runner_up, by)
 

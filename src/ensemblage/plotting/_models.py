@@ -7,6 +7,7 @@ from typing import Any, Protocol, TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemblage.base.renamed import renamed_value
 from ensemblage.base.validation import check_choice, check_fitted, format_value
 from ensemblage.consensus.diagnostics import Dendrogram
 from ensemblage.labels.ensemble import Ensemble, as_ensemble
@@ -16,7 +17,7 @@ from ._axes import Axes, in_style
 
 MOST_ROWS = 600
 """Objects of a co-association matrix that is drawn."""
-KINDS = ("clusters", "certainty", "sizes", "coassociation", "dendrogram", "entropy")
+KINDS = ("clusters", "confidence", "sizes", "coassociation", "dendrogram", "entropy")
 
 
 @in_style
@@ -29,12 +30,12 @@ def model(model: Any, X: Any = None, kind: str | None = None, *, ax: Axes | None
         A consensus of a label matrix, or `ConsensusClustering`.
     X : array-like, data frame or Ensemble, optional
         What it was fitted to: features, or the label matrix.
-    kind : {"clusters", "certainty", "sizes", "coassociation", "dendrogram", "entropy"}, optional
-        "clusters": the objects on the first two principal components of X, which must be features. "certainty": the
+    kind : {"clusters", "confidence", "sizes", "coassociation", "dendrogram", "entropy"}, optional
+        "clusters": the objects on the first two principal components of X, which must be features. "confidence": the
         confidence by cluster. "sizes": of the clusters. "coassociation": how often the partitions join two objects, of
         at most 600 of them. "dendrogram": the hierarchy of a method that has one. These two need the label matrix,
         which a model of features has itself. "entropy": as "clusters", coloured by the entropy of the soft memberships
-        that a voting method has. Default: "clusters" of features, else "certainty".
+        that a voting method has. Default: "clusters" of features, else "confidence".
     ax : matplotlib Axes, optional
         Where to draw; by default a new figure.
 
@@ -64,9 +65,10 @@ def model(model: Any, X: Any = None, kind: str | None = None, *, ax: Axes | None
 
     check_fitted(model)
     of_features = hasattr(model, "ensemble_")
-    chosen = kind or ("clusters" if of_features and X is not None else "certainty")
+    kind = renamed_value(kind, "kind", certainty="confidence")
+    chosen = kind or ("clusters" if of_features and X is not None else "confidence")
     check_choice(chosen, "kind of plot", KINDS)
-    if chosen == "certainty":
+    if chosen == "confidence":
         return confidence_by_cluster(model, ax=ax)
     if chosen == "sizes":
         return cluster_sizes(model, ax=ax)

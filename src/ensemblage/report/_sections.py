@@ -127,7 +127,7 @@ def trust_section(summary: Summary) -> Section:
     ]
     parts += [methods_section(summary), truth_section(summary)]
     terms = [term for key, term in TRUST_TERMS.items() if summary.get(key)]
-    sentence = "The certainty of an object says how far the clusterings agree on its place, not that they are right."
+    sentence = "The confidence of an object says how far the clusterings agree on its place, not that they are right."
     shared, alike = summary["consensus"].get("shared", {}), []
     if shared.get("name"):
         alike.append(f"seem, by their names ({printable(shared['name'], 40)}), to be of one algorithm")

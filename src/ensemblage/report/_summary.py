@@ -43,7 +43,7 @@ from ensemblage.report._n_clusters import (
     merged_summary,
     points_by_number,
 )
-from ensemblage.report._object_table import ObjectCertainty, between_cluster_share, object_table
+from ensemblage.report._object_table import ObjectConfidence, between_cluster_share, object_table
 from ensemblage.report._other_answers import (
     HIERARCHY,
     K_MEANS,
@@ -117,7 +117,7 @@ def summarize(
         The label matrix.
     model : fitted estimator
         Its ``labels_`` and ``confidence_``, its name and its parameters are shown. Of one without ``confidence_``, such
-        as a clusterer of scikit-learn, the certainty is that of `metrics.certainty`.
+        as a clusterer of scikit-learn, the confidence is that of `metrics.confidence`.
     features : array-like, data frame or sparse matrix of shape (n_objects, n_features), optional
         Numbers to draw the objects by, usually those that were clustered. More than two are drawn on their first two
         principal components; a value that is not finite is drawn at the median of its column.
@@ -139,7 +139,7 @@ def summarize(
         What repeats the analysis, in a shell or in Python.
     k_choice : KChoice or MontiChoice, optional
         What `choose_k` or `choose_k_monti` returned for the same objects: its answer, curves and table are shown.
-    chosen : Chosen, optional
+    chosen : LearnedSelection, optional
         ``chosen_`` of a `ConsensusClustering` with learned weights of the partitions. Default: that of the model, if it
         has one.
     cluster_stability : ClusterStability, optional
@@ -215,7 +215,7 @@ def summarize(
     names = list(_check_length(range(n) if ids is None else ids, n, "ids"))
     # One seed, so that every figure draws the same objects.
     seed = seed_of(random_state)
-    placed = ObjectCertainty.of(ensemble, model, labels, weights)
+    placed = ObjectConfidence.of(ensemble, model, labels, weights)
     coordinates = None if features is None else Features.of(_check_length(features, n, "features"))
     agreements = agreement_with(ensemble, labels, "ari")
     drawn = _members_drawn(agreements)
@@ -370,7 +370,7 @@ def _data(ensemble: Ensemble, features: Features | None) -> dict[str, Any]:
 
 
 def _consensus(
-    ensemble: Ensemble, consensus: Any, placed: ObjectCertainty, weights: NDArray[np.float64]
+    ensemble: Ensemble, consensus: Any, placed: ObjectConfidence, weights: NDArray[np.float64]
 ) -> dict[str, Any]:
     labels = placed.labels
     parameters = consensus.get_params(deep=False) if isinstance(consensus, BaseEstimator) else {}
@@ -393,7 +393,7 @@ def _mean(values: NDArray[np.float64]) -> float | None:
 
 
 def _shared_traits(ensemble: Ensemble) -> dict[str, Any]:
-    """What all partitions have alike, by their numbers of clusters and by their names: certainty cannot see it."""
+    """What all partitions have alike, by their numbers of clusters and by their names: confidence cannot see it."""
     k, stems = set(ensemble.n_clusters.tolist()), set[str]()
     for called in map(str, ensemble.names):  # of a candidate its family, of others the first word
         candidate = candidate_named(called)
@@ -404,7 +404,7 @@ def _shared_traits(ensemble: Ensemble) -> dict[str, Any]:
     return {"k": k.pop() if len(k) == 1 else None, "name": None if says_nothing else name}
 
 
-def _clusters(ensemble: Ensemble, placed: ObjectCertainty, weights: NDArray[np.float64]) -> list[dict[str, Any]]:
+def _clusters(ensemble: Ensemble, placed: ObjectConfidence, weights: NDArray[np.float64]) -> list[dict[str, Any]]:
     labels, words = placed.labels, placed.verdict_counts()
     sizes = np.bincount(labels[labels >= 0])
     nearest: list[dict[str, Any] | None] = [None] * len(sizes)

@@ -15,10 +15,10 @@ from ensemblage import Ensemble, SalsoConsensus, make_consensus
 from ensemblage.base.random import task_seeds
 from ensemblage.consensus import Dune, WasabiModes
 from ensemblage.metrics import (
-    certainty,
     chain_agreement,
     chips,
     coassociation,
+    confidence,
     credible_ball,
     element_consistency,
     element_similarity,
@@ -315,7 +315,7 @@ def test_wrong_credible_balls():
 def test_posterior_similarity_and_the_probability_to_be_with_the_own_cluster():
     similarity = coassociation(F, weights=FW)
     assert_allclose(similarity[4, :5], [0.058824, 0.058824, 0.235294, 0.529412, 1], atol=5e-7)
-    found = certainty(F, columns("112233444")[:, 0]).cohesion
+    found = confidence(F, columns("112233444")[:, 0]).cohesion
     expected = [0.833333, 0.833333, 0.75, 0.75, 0.916667, 0.916667, 0.541667, 0.75, 0.708333]
     assert_allclose(found, expected, atol=5e-7)
     model = SalsoConsensus(weights=FW, random_state=0).fit(F)

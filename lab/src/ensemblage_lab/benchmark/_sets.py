@@ -15,7 +15,7 @@ from scipy.spatial import cKDTree
 from ensemblage.base.options import Message, Option
 from ensemblage.io import Preprocessor, Table, read_table
 from ensemblage.io._features import features_of
-from ensemblage_lab.benchmark._generated import GENERATED, Made
+from ensemblage_lab.benchmark._generated import GENERATED, GeneratedData
 from ensemblage_lab.benchmark._kinds import kind_of
 
 CLASSES = ("label", "class")
@@ -105,7 +105,7 @@ class GeneratedSet(BenchmarkSet):
     """A set of ``GENERATED``: it is made when it is asked for, and has no file."""
 
     @cached_property
-    def _made(self) -> Made:
+    def _made(self) -> GeneratedData:
         return GENERATED[self.name]()
 
     @cached_property

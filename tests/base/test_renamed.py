@@ -1,16 +1,14 @@
-"""Names of before 1.0: each is found, does the same, and warns of what to use."""
-
-import importlib
+"""Former names of parameters: they do the same, with a warning that says the new one."""
 
 import numpy as np
 import pytest
+from anndata import AnnData, read_h5ad
 from shell import call, contents
 from sklearn.base import clone
 from sklearn.datasets import load_iris
 from strategies import random_labels
 
-from ensemblage import KMeansConsensus, make_consensus
-from ensemblage.base.renamed import INSTEAD, NAMES
+from ensemblage import KMeansConsensus, choose_resolution, make_consensus, to_anndata
 from ensemblage.generation import ProjectionPartitions, RandomKPartitions, SubspacePartitions
 
 LABELS, X = random_labels(40, 4, 3, 0.1, seed=5), load_iris().data
@@ -81,37 +79,19 @@ def test_an_option_of_the_shell(typed, tmp_path):
     assert "No such option: --fit-on" in call("rank", tmp_path / "iris.csv", "--fit-on", 3).stderr
 
 
-# ---- names that moved ----
-
-
-MOVED = [(module, name) for module, names in NAMES.items() for name in names]
-
-
-@pytest.mark.parametrize(("module", "name"), MOVED)
-def test_a_former_name_is_found_and_warns(module, name):
-    place, new = NAMES[module][name].rsplit(".", 1)
-    with pytest.warns(FutureWarning, match=rf"^{module}\.{name} is a name of before 1\.0 and goes .*\.$") as caught:
-        found = getattr(importlib.import_module(module), name)
-    assert found is getattr(importlib.import_module(place), new)
-    assert caught[0].filename == __file__
-
-
-def test_a_former_name_is_no_name_of_today():
-    assert [
-        f"{module}.{name}" for module, name in MOVED if name in vars(importlib.import_module(module)).get("__all__", ())
-    ] == []
-
-
-def test_what_became_private_says_what_to_use():
-    for module, names in INSTEAD.items():
-        assert names.keys() <= NAMES[module].keys()
-        for name, use in names.items():
-            with pytest.warns(FutureWarning) as caught:
-                getattr(importlib.import_module(module), name)
-            assert f"Use {use}." in str(caught[0].message)
-
-
-def test_other_names_are_missing():
-    for module in NAMES:
-        with pytest.raises(AttributeError, match="has no attribute 'no_such_name'"):
-            importlib.import_module(module).no_such_name  # noqa: B018
+def test_the_parameters_of_anndata_and_their_options(tmp_path):
+    adata = AnnData(X.copy(), obsm={"other": X[:, :2].copy()})
+    model = KMeansConsensus(2, random_state=0).fit(random_labels(len(X), 4, 3, 0.0, seed=5))
+    with pytest.warns(FutureWarning, match=r"^key of to_anndata is a name of before 1\.0 .* Use key_added\.$"):
+        assert to_anndata(model, adata, key="mine") is None
+    assert "mine_confidence" in adata.obs
+    options = {"algorithm": "louvain", "n_resamples": 2, "random_state": 0}
+    with pytest.warns(FutureWarning, match=r"^use of choose_resolution is a name of before 1\.0 .* Use use_rep\.$"):
+        former = choose_resolution(adata, [0.5, 1], use="other", **options)
+    assert repr(former) == repr(choose_resolution(adata, [0.5, 1], use_rep="other", **options))
+    adata.write_h5ad(tmp_path / "cells.h5ad")
+    common = ["run", tmp_path / "cells.h5ad", "-k", 3, "--use", "other", "--key", "found"]
+    result = call(*common, "-o", tmp_path / "out.h5ad")
+    assert result.exit_code == 0, result.stderr
+    assert result.stderr.count("is a name of before 1.0") == 2
+    assert "found_verdict" in read_h5ad(tmp_path / "out.h5ad").obs

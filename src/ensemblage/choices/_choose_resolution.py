@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from ensemblage.base.random import task_seeds
+from ensemblage.base.renamed import renamed_parameters
 from ensemblage.base.text import backend_of, some
 from ensemblage.base.validation import (
     FRACTION,
@@ -61,12 +62,13 @@ CONNECTIVITIES = "connectivities"
 """Where scanpy has the graph of the cells."""
 
 
+@renamed_parameters(use="use_rep")
 def choose_resolution(
     X: Any,
     resolutions: Sequence[float] | None = None,
     *,
     affinity: Literal["nearest_neighbors", "precomputed"] = "nearest_neighbors",
-    use: str | None = None,
+    use_rep: str | None = None,
     n_neighbors: int = 15,
     standardize: bool | Literal["auto"] = "auto",
     algorithm: Literal["leiden", "louvain"] = "leiden",
@@ -93,7 +95,7 @@ def choose_resolution(
         Numbers > 0. Default: 14 from 0.05 to 3, for modularity.
     affinity : {"nearest_neighbors", "precomputed"}, default "nearest_neighbors"
         Whether X is features, of whose nearest neighbours the graph is made, or the graph itself.
-    use : str, optional
+    use_rep : str, optional
         Of AnnData: a graph in ``.obsp``, a matrix in ``.obsm``, or "X". Default: ``.obsp["connectivities"]`` if there
         is one, else ``.obsm["X_pca"]``, else ``.X``.
     n_neighbors : int, default 15
@@ -183,7 +185,7 @@ def choose_resolution(
     make_consensus(consensus, 2)
     if algorithm == "leiden":
         import_leiden()
-    source, notes = graphs_of(X, affinity, use, n_neighbors, standardize)
+    source, notes = graphs_of(X, affinity, use_rep, n_neighbors, standardize)
     draw, start, combine = (int(seed) for seed in task_seeds(random_state, 3))
     detect = partial(communities, objective=objective, algorithm=algorithm)
     total = n_resamples + len(ascending)
@@ -250,7 +252,7 @@ class PartsOfGraph(NamedTuple):
 
 
 def graphs_of(
-    X: Any, affinity: str, use: str | None, n_neighbors: int, standardize: bool | Literal["auto"] = "auto"
+    X: Any, affinity: str, use_rep: str | None, n_neighbors: int, standardize: bool | Literal["auto"] = "auto"
 ) -> tuple[Graphs, list[str]]:
     """The graph of what is given, and what it is, for people."""
     subject = "The graph of choose_resolution"
@@ -258,21 +260,21 @@ def graphs_of(
     if is_file or hasattr(X, "obsm"):
         adata = open_anndata(X)
         keys = list(getattr(adata, "obsp", {}))
-        key = CONNECTIVITIES if use is None and CONNECTIVITIES in keys else use
+        key = CONNECTIVITIES if use_rep is None and CONNECTIVITIES in keys else use_rep
         if key in keys:
             note = f"clustered is the graph .obsp[{key!r}]"
             return _check_n_objects(PartsOfGraph(as_graph(csr_array(adata.obsp[key]), subject).matrix)), [note]
-        if use is not None and use != "X" and use not in adata.obsm:
+        if use_rep is not None and use_rep != "X" and use_rep not in adata.obsm:
             raise ValueError(
-                f"use must name a graph in .obsp, a matrix in .obsm, or be X. Got {use!r}. There are "
+                f"use_rep must name a graph in .obsp, a matrix in .obsm, or be X. Got {use_rep!r}. There are "
                 f"{some([*keys, *adata.obsm])}."
             )
-        matrix = matrix_of(adata, use)
+        matrix = matrix_of(adata, use_rep)
         return _neighbours(matrix.values, n_neighbors), [
             f"{matrix.note}: the graph of {n_neighbors} neighbours of each"
         ]
-    if use is not None:
-        raise ValueError(f"use is for AnnData. Got {format_value(use)} for {type(X).__name__}. Leave it out.")
+    if use_rep is not None:
+        raise ValueError(f"use_rep is for AnnData. Got {format_value(use_rep)} for {type(X).__name__}. Leave it out.")
     if affinity == "precomputed":
         graph = as_graph(X, subject)
         return _check_n_objects(PartsOfGraph(graph.matrix)), [

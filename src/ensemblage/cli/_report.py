@@ -160,7 +160,7 @@ def _rows(table: Table, members: Members) -> NDArray[np.intp]:
 
 
 FIGURES = "figures"
-NOT_REPEATED = frozenset({"output", "overwrite", "open_page", "figures", "n_jobs", "annotate", "scratch", "key"})
+NOT_REPEATED = frozenset({"output", "overwrite", "open_page", "figures", "n_jobs", "annotate", "scratch", "key_added"})
 """Parameters that change nothing of what is found."""
 
 

@@ -251,12 +251,12 @@ columns_option = click.option(
     help="For a .h5ad file: the columns of .obs with clusterings, by name or pattern; repeatable. [default: leiden_*]",
 )
 use_option = click.option(
-    "--use",
+    "--use-rep",
     metavar="NAME",
     help="For a .h5ad file: the matrix to cluster, a name in .obsm, or X. [default: X_pca, else X]",
 )
 key_option = click.option(
-    "--key",
+    "--key-added",
     metavar="NAME",
     help="For a .h5ad file: the column of .obs for the clusters. The names of the other new columns begin with it. "
     "[default: consensus]",
@@ -317,7 +317,7 @@ GROUPS = {
     "Estimate": ("--loss", "--a", "--level", "--starts", "--pairs"),
     "Base clusterings": ("--generator", "--partitions", "--sample-size", "--member-weight"),
     "Constraints and earlier runs": ("--must-link", "--cannot-link", "--align"),
-    "Columns": ("--id-column", "--drop-column", "--role", "--columns", "--use", "--key", "--transpose"),
+    "Columns": ("--id-column", "--drop-column", "--role", "--columns", "--use-rep", "--key-added", "--transpose"),
     "Values": ("--missing", "--noise", "--strict", "--impute", "--standardize", "--categories", "--dates"),
     "File format": ("--encoding", "--header", "--delimiter", "--decimal", "--sheet", "--skip-rows"),
     "Markers": ("--honest-markers", "--thin-counts", "--dispersion", "--divide-by-depth"),

@@ -370,7 +370,7 @@ def _counts(table: Table, column: Column) -> NDArray[np.float64]:
     option = Option("thin_counts")
     rule = f" must have columns of counts, whole numbers ≥ 0. {column.name!r} of {table.source} has {got}. "
     of_table = "Add ", Option("drop_columns"), f" {column.name!r}"
-    advice = ("Name a matrix of counts with ", Option("use")) if table.index == NAMES else of_table
+    advice = ("Name a matrix of counts with ", Option("use_rep")) if table.index == NAMES else of_table
     raise ValueError(Message(option, rule, *advice, ", or leave ", option, " out."))
 
 

@@ -35,6 +35,7 @@ NAMES: Mapping[str, Mapping[str, str]] = {
         "Certainty": "ensemblage.metrics._confidence.Confidence",
         "certainty": "ensemblage.metrics.confidence",
     },
+    "ensemblage.profiles": {"HonestMarkers": "ensemblage.profiles._selective.SelectiveMarkers"},
     "ensemblage.plotting": {
         "association_histogram": f"{_PLOTTING}matrices.association_histogram",
         "cluster_jaccards": f"{_PLOTTING}k_curves.cluster_jaccards",

@@ -113,7 +113,7 @@ def look(data: Path, **settings: Any) -> None:
     "supports no split between them. Clusters of other shapes, such as rings, are merged, too: compare both.",
 )
 @click.option(
-    "--honest-markers",
+    "--selective-markers",
     is_flag=True,
     help="Test on the page and in profile.csv which variables differ between clusters, with p-values that hold "
     "although the clusters were made from them: by the dip of each variable in a cluster and the nearest other one, "
@@ -122,7 +122,7 @@ def look(data: Path, **settings: Any) -> None:
 @click.option(
     "--thin-counts",
     is_flag=True,
-    help="With --honest-markers, if all columns are counts: split each count at random into two independent parts. "
+    help="With --selective-markers, if all columns are counts: split each count at random into two independent parts. "
     "The logarithms of the first make the clusters, and the second tests the markers.",
 )
 @click.option(

@@ -293,7 +293,7 @@ def rank(ensemble: Path, **settings: Any) -> None:
     "--features", type=INPUT, metavar="FILE", help="Table of the objects of an ensemble, to describe each cluster."
 )
 @click.option(
-    "--honest-markers",
+    "--selective-markers",
     is_flag=True,
     help="With --features: test which variables differ between clusters, with p-values that hold although the clusters "
     "were made from them, by the dip of each variable in a cluster and the nearest other one.",

@@ -320,7 +320,7 @@ GROUPS = {
     "Columns": ("--id-column", "--drop-column", "--role", "--columns", "--use-rep", "--key-added", "--transpose"),
     "Values": ("--missing", "--noise", "--strict", "--impute", "--standardize", "--categories", "--dates"),
     "File format": ("--encoding", "--header", "--delimiter", "--decimal", "--sheet", "--skip-rows"),
-    "Markers": ("--honest-markers", "--thin-counts", "--dispersion", "--divide-by-depth"),
+    "Markers": ("--selective-markers", "--thin-counts", "--dispersion", "--divide-by-depth"),
     "Page": ("--without-columns", "--figures", "--no-objects", "--open"),
     "Computation": ("--seed", "--jobs", "--memory", "--scratch"),
     "Other": ("--help",),

@@ -59,7 +59,7 @@ def test_an_attribute_of_an_estimator(estimator, data, old, new, value):
 @pytest.mark.parametrize(
     ("estimator", "old", "new"),
     [
-        (Preprocessor(partition_weight=2.0), "member_weight", "partition_weight"),
+        (Preprocessor(partition_weight=2.0), "partition_weight", "partition_weight"),
         (SelectPartitions(n_partitions=2), "n_members", "n_partitions"),
     ],
 )
@@ -75,14 +75,14 @@ def test_attributes_that_named_members():
     for owner, old, new in (
         (compare(labels), "members", "partitions"),
         (plan, "members", "partitions"),
-        (plan, "certainty", "votes"),
-        (preprocessor, "members_", "partitions_"),
+        (plan, "confidence", "votes"),
+        (preprocessor, "partitions_", "partitions_"),
     ):
         with pytest.warns(FutureWarning, match=rf"^{old} of .* Use {new}\.$"):
             assert str(getattr(owner, old)) == str(getattr(owner, new))
     with pytest.warns(FutureWarning, match=r"^members of Ensemble.select .* Use partitions\.$"):
         assert labels.select(members=[1, 0]).names == labels.select([1, 0]).names
-    assert {"members", "certainty"} < plan.to_dict().keys()
+    assert {"members", "confidence"} < plan.to_dict().keys()
 
 
 @pytest.mark.filterwarnings("default")

@@ -117,6 +117,7 @@ FORMER_OPTIONS: Mapping[str, str] = {
     "--honest-markers": "--selective-markers",
     "--key": "--key-added",
     "--member-weight": "--partition-weight",
+    "--partition-weight": "--partition-weight",
     "--use": "--use-rep",
 }
 """Options of before 1.0, and what they are called now: these work for one release, and no help shows them."""

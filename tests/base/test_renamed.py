@@ -75,14 +75,14 @@ def test_attributes_that_named_members():
     for owner, old, new in (
         (compare(labels), "members", "partitions"),
         (plan, "members", "partitions"),
-        (plan, "confidence", "votes"),
+        (plan, "certainty", "votes"),
         (preprocessor, "partitions_", "partitions_"),
     ):
         with pytest.warns(FutureWarning, match=rf"^{old} of .* Use {new}\.$"):
             assert str(getattr(owner, old)) == str(getattr(owner, new))
     with pytest.warns(FutureWarning, match=r"^members of Ensemble.select .* Use partitions\.$"):
         assert labels.select(members=[1, 0]).names == labels.select([1, 0]).names
-    assert {"members", "confidence"} < plan.to_dict().keys()
+    assert {"members", "certainty"} < plan.to_dict().keys()
 
 
 @pytest.mark.filterwarnings("default")

@@ -155,8 +155,6 @@ FORMER_CLASSES: Mapping[str, str] = MappingProxyType({"Chosen": "LearnedSelectio
 OF_SAMPLES = {"fit_on": "sample_size", "fit_on_": "sample_size_"}
 FORMER_FIELDS: Mapping[str, Mapping[str, str]] = {
     "KMeansConsensus": {"start_on": "init_size", "start_on_": "init_size_"},
-    "Plan": {"confidence": "votes", "members": "partitions"},
-    "Preprocessor": {"member_weight": "partition_weight", "members_": "partitions_"},
     "Plan": {"certainty": "votes", "members": "partitions"},
     "Preprocessor": {"member_weight": "partition_weight", "members_": "partitions_"},
     "ProjectionPartitions": OF_SAMPLES,

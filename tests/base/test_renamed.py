@@ -13,13 +13,12 @@ from ensemblage import (
     KMeansConsensus,
     Preprocessor,
     choose_resolution,
-    compare,
     default_plan,
     make_consensus,
     to_anndata,
 )
 from ensemblage.generation import ProjectionPartitions, RandomKPartitions, SubspacePartitions
-from ensemblage.ranking import SelectPartitions
+from ensemblage.ranking import SelectPartitions, compare
 
 LABELS, X = random_labels(40, 4, 3, 0.1, seed=5), load_iris().data
 ESTIMATORS = [(KMeansConsensus(3, random_state=0), LABELS, "start_on", "init_size", 5)]
@@ -59,7 +58,7 @@ def test_an_attribute_of_an_estimator(estimator, data, old, new, value):
 @pytest.mark.parametrize(
     ("estimator", "old", "new"),
     [
-        (Preprocessor(partition_weight=2.0), "partition_weight", "partition_weight"),
+        (Preprocessor(partition_weight=2.0), "member_weight", "partition_weight"),
         (SelectPartitions(n_partitions=2), "n_members", "n_partitions"),
     ],
 )
@@ -76,7 +75,7 @@ def test_attributes_that_named_members():
         (compare(labels), "members", "partitions"),
         (plan, "members", "partitions"),
         (plan, "certainty", "votes"),
-        (preprocessor, "partitions_", "partitions_"),
+        (preprocessor, "members_", "partitions_"),
     ):
         with pytest.warns(FutureWarning, match=rf"^{old} of .* Use {new}\.$"):
             assert str(getattr(owner, old)) == str(getattr(owner, new))

@@ -11,20 +11,19 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
 from strategies import planted_labels
 
-from ensemblage import (
-    ConsensusClustering,
-    GreedyKMeansConsensus,
+from ensemblage import ConsensusClustering
+from ensemblage.choices._monti_choice import choose_k_monti
+from ensemblage.consensus import GreedyKMeansConsensus, NegMM
+from ensemblage.generation import (
     GreedyPartitions,
     MixedPartitions,
-    NegMM,
     ProjectionPartitions,
     RandomKPartitions,
     ResampledPartitions,
     SubspacePartitions,
     USpecPartitions,
+    write_partitions,
 )
-from ensemblage.answer import choose_k_monti
-from ensemblage.generation import write_partitions
 
 X = make_blobs(60, n_features=3, random_state=0)[0]
 LABELS = planted_labels(n=50, p=6, k=3, seed=0)[0]
@@ -127,7 +126,7 @@ def test_choose_k(n_references):
     assert choice.table == choose_k_monti(X, [2, 3, 4], **options).table
     with pytest.raises(ZeroDivisionError):
         choose_k_monti(X, [2, 3], progress=lambda done, total: 1 // 0, **options)
-    with pytest.raises(TypeError, match=r"^progress of choose_k_monti must be a function"):
+    with pytest.raises(TypeError, match=r"^progress of choose_k must be a function"):
         choose_k_monti(X, [2, 3], progress="bar", **options)
 
 

@@ -9,8 +9,10 @@ from sklearn.mixture import GaussianMixture
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
-from ensemblage import ConsensusClustering, RandomKPartitions, default_plan, load, report
+from ensemblage import ConsensusClustering, load, report
+from ensemblage.generation import RandomKPartitions
 from ensemblage.metrics import certainty
+from ensemblage.pipeline._default_plan import default_plan
 
 CLASSES = np.repeat([0, 1, 2], [40, 30, 20])
 X = np.random.default_rng(0).normal(size=(90, 2)) + np.array([[0, 0], [9, 0], [0, 9]])[CLASSES]

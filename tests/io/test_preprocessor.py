@@ -17,17 +17,13 @@ from sklearn.cluster import AgglomerativeClustering
 from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import StandardScaler
 
-from ensemblage import (
-    ConsensusClustering,
-    Ensemble,
-    KMeansConsensus,
-    Preprocessor,
-    RandomKPartitions,
-    default_plan,
-    read_table,
-)
+from ensemblage import ConsensusClustering, Ensemble, read_table
 from ensemblage.cli import main
+from ensemblage.consensus import KMeansConsensus
+from ensemblage.generation import RandomKPartitions
 from ensemblage.io._scaling import AlikeScaler, CategoryEncoder, Ends
+from ensemblage.pipeline._default_plan import default_plan
+from ensemblage.preprocessing import Preprocessor
 from ensemblage.tables.column import date_parts, parse_dates
 
 N = 60

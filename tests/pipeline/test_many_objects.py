@@ -11,7 +11,7 @@ from sklearn.datasets import make_blobs, make_moons
 from sklearn.metrics import adjusted_rand_score
 from sklearn.neighbors import NearestNeighbors
 
-from ensemblage import ConsensusClustering, default_plan, load
+from ensemblage import ConsensusClustering, load
 from ensemblage.base.random import sample_rows
 from ensemblage.choices._chooser import learned_weights
 from ensemblage.cli import main
@@ -19,6 +19,7 @@ from ensemblage.generation import ScaledPartitions, _view_partitions
 from ensemblage.generation._dense_rows import LEAST_OF_CELL, are_dense, dense_rows, drawn_rows, size_of_sample
 from ensemblage.metrics import certainty
 from ensemblage.pipeline import _run
+from ensemblage.pipeline._default_plan import default_plan
 from ensemblage.pipeline._run import second_seed
 
 BLOBS, Y = make_blobs(1_200, 2, centers=[(0, 0), (0, 9), (9, 0)], random_state=0)

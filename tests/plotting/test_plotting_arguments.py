@@ -9,7 +9,8 @@ import test_plotting_evidence
 import test_plotting_voting
 from matplotlib.figure import Figure
 
-from ensemblage import KMeansConsensus, plotting
+from ensemblage import plotting
+from ensemblage.consensus import KMeansConsensus
 from ensemblage.consensus.evidence import Trace
 from ensemblage.plotting import _clusters
 

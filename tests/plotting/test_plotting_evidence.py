@@ -8,7 +8,8 @@ import pytest
 from matplotlib.figure import Figure
 from strategies import planted_labels, twins
 
-from ensemblage import EvidenceAccumulation, plotting
+from ensemblage import plotting
+from ensemblage.consensus import EvidenceAccumulation
 from ensemblage.metrics import association_counts, consensus_cdf, delta_area, item_consensus
 
 LABELS = twins(planted_labels(n=80, p=20, k=3, noise=0.2, missing=0.1, seed=2)[0], 120)

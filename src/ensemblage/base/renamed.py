@@ -11,8 +11,108 @@ from typing import Any, ParamSpec, TypeVar
 P = ParamSpec("P")
 R = TypeVar("R")
 
-NAMES: Mapping[str, Mapping[str, str]] = {}
+NAMES: Mapping[str, Mapping[str, str]] = {
+    "ensemblage": {
+        "AverageAgreement": "ensemblage.ranking.AverageAgreement",
+        "BipartiteVoting": "ensemblage.consensus.BipartiteVoting",
+        "BisectingKMeansConsensus": "ensemblage.consensus.BisectingKMeansConsensus",
+        "CSPA": "ensemblage.consensus.CSPA",
+        "ComembershipMedian": "ensemblage.consensus.ComembershipMedian",
+        "CommunityConsensus": "ensemblage.consensus.CommunityConsensus",
+        "ConsensusModes": "ensemblage.consensus.ConsensusModes",
+        "CumulativeVoting": "ensemblage.consensus.CumulativeVoting",
+        "Discotec": "ensemblage.ranking.Discotec",
+        "DiversePartitions": "ensemblage.generation.DiversePartitions",
+        "EuclideanMedian": "ensemblage.consensus.EuclideanMedian",
+        "EvidenceAccumulation": "ensemblage.consensus.EvidenceAccumulation",
+        "FeatureBlocks": "ensemblage.preprocessing.FeatureBlocks",
+        "Genie": "ensemblage.generation.Genie",
+        "GeniePartitions": "ensemblage.generation.GeniePartitions",
+        "GreedyKMeansConsensus": "ensemblage.consensus.GreedyKMeansConsensus",
+        "GreedyPartitions": "ensemblage.generation.GreedyPartitions",
+        "HBGF": "ensemblage.consensus.HBGF",
+        "HGPA": "ensemblage.consensus.HGPA",
+        "InternalIndex": "ensemblage.ranking.InternalIndex",
+        "KMeansConsensus": "ensemblage.consensus.KMeansConsensus",
+        "KModesConsensus": "ensemblage.consensus.KModesConsensus",
+        "LCE": "ensemblage.consensus.LCE",
+        "LatentClassConsensus": "ensemblage.consensus.LatentClassConsensus",
+        "LeidenPartitions": "ensemblage.generation.LeidenPartitions",
+        "MCLA": "ensemblage.consensus.MCLA",
+        "MajorityVoting": "ensemblage.consensus.MajorityVoting",
+        "MixedPartitions": "ensemblage.generation.MixedPartitions",
+        "NegMM": "ensemblage.consensus.NegMM",
+        "PTA": "ensemblage.consensus.PTA",
+        "PTGP": "ensemblage.consensus.PTGP",
+        "PosteriorDraws": "ensemblage.posterior.PosteriorDraws",
+        "Preprocessor": "ensemblage.preprocessing.Preprocessor",
+        "ProjectionPartitions": "ensemblage.generation.ProjectionPartitions",
+        "RandomKPartitions": "ensemblage.generation.RandomKPartitions",
+        "ResampledPartitions": "ensemblage.generation.ResampledPartitions",
+        "SalsoConsensus": "ensemblage.consensus.SalsoConsensus",
+        "SelectMembers": "ensemblage.ranking.SelectMembers",
+        "SpectralEnsembleClustering": "ensemblage.consensus.SpectralEnsembleClustering",
+        "SubspacePartitions": "ensemblage.generation.SubspacePartitions",
+        "USpec": "ensemblage.generation.USpec",
+        "USpecPartitions": "ensemblage.generation.USpecPartitions",
+        "align_labels": "ensemblage.metrics.align_labels",
+        "answer": "ensemblage.answer",
+        "choose_resolution": "ensemblage.n_clusters.choose_resolution",
+        "default_plan": "ensemblage.pipeline._default_plan.default_plan",
+        "profiles": "ensemblage.profiles",
+        "read_draws": "ensemblage.posterior.read_draws",
+        "summarize_draws": "ensemblage.posterior.summarize_draws",
+    },
+    "ensemblage.answer": {
+        "Chosen": "ensemblage.choices._chooser.Chosen",
+        "ConsensusClustering": "ensemblage.ConsensusClustering",
+        "DrawsSummary": "ensemblage.choices._draws_summary.DrawsSummary",
+        "KChoice": "ensemblage.choices._choice_records.KChoice",
+        "MethodComparison": "ensemblage.consensus._method_comparison.MethodComparison",
+        "MontiChoice": "ensemblage.choices._monti_choice.MontiChoice",
+        "Plan": "ensemblage.choices._plan.Plan",
+        "ResolutionChoice": "ensemblage.choices._choice_records.ResolutionChoice",
+        "choose_k": "ensemblage.choose_k",
+        "choose_k_monti": "ensemblage.choices._monti_choice.choose_k_monti",
+        "choose_resolution": "ensemblage.n_clusters.choose_resolution",
+        "compare_methods": "ensemblage.consensus.compare_methods",
+        "default_plan": "ensemblage.pipeline._default_plan.default_plan",
+        "load": "ensemblage.load",
+        "summarize_draws": "ensemblage.posterior.summarize_draws",
+        "to_anndata": "ensemblage.to_anndata",
+    },
+    "ensemblage.io": {
+        "Column": "ensemblage.tables.column.Column",
+        "ColumnUse": "ensemblage.io._encoding.ColumnUse",
+        "PosteriorDraws": "ensemblage.posterior.PosteriorDraws",
+        "Preprocessor": "ensemblage.preprocessing.Preprocessor",
+        "Table": "ensemblage.io._table.Table",
+        "read_draws": "ensemblage.posterior.read_draws",
+        "read_table": "ensemblage.read_table",
+    },
+    "ensemblage.metrics": {
+        "chain_agreement": "ensemblage.posterior.chain_agreement",
+        "chips": "ensemblage.posterior.chips",
+        "compare_labels": "ensemblage.compare",
+        "credible_ball": "ensemblage.posterior.credible_ball",
+        "expected_loss": "ensemblage.posterior.expected_loss",
+    },
+    "ensemblage.profiles": {
+        "HonestMarkers": "ensemblage.profiles._honest.HonestMarkers",
+        "Profile": "ensemblage.profiles._record.Profile",
+        "profile": "ensemblage.profile",
+        "thin_counts": "ensemblage.preprocessing.thin_counts",
+    },
+    "ensemblage.ranking": {
+        "compare": "ensemblage.ranking.compare_rankers",
+    },
+}
 """By module: the former name, and where the object is now. A private module is that of a record that is returned."""
+INSTEAD: Mapping[str, str] = {
+    "choose_k_monti": 'Use choose_k with method="monti".',
+    "default_plan": "Use ConsensusClustering(...).plan(X).",
+}
+"""What to use for a function that has become an option or a method."""
 
 
 def former_names(module: str, found: Callable[[str], Any] | None = None) -> Callable[[str], Any]:
@@ -20,10 +120,12 @@ def former_names(module: str, found: Callable[[str], Any] | None = None) -> Call
     moved = NAMES[module]
 
     def get(name: str) -> Any:
+        if moved.get(name) == f"{module}.{name}":  # a module, whose names warn
+            return importlib.import_module(moved[name])
         if name in moved:
             place, new = moved[name].rsplit(".", 1)
-            is_public = "._" not in place
-            now = f"Use {place}.{new}." if is_public else "It is a record that is returned; nothing needs its class."
+            record = "It is a record that is returned; nothing needs its class."
+            now = INSTEAD.get(name, record if "._" in place else f"Use {place}.{new}.")
             _warn(f"{module}.{name} is a name of before 1.0 and goes with the next release. {now}", 3)
             return getattr(importlib.import_module(place), new)
         if found is not None:

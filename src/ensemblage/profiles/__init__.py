@@ -1,7 +1,6 @@
 """What describes the clusters, from the original values: effects, typical objects, rules, tests."""
 
-from ensemblage.profiles._honest import HonestMarkers, thin_counts
-from ensemblage.profiles._profile import profile
-from ensemblage.profiles._record import Profile
+from ensemblage.base.renamed import former_names
 
-__all__ = ["HonestMarkers", "Profile", "profile", "thin_counts"]
+__getattr__ = former_names(__name__)
+__all__: list[str] = []

@@ -1,11 +1,13 @@
 """Rankers: label matrix to an order of its partitions."""
 
+from ensemblage.base.renamed import former_names
 from ensemblage.ranking._agreement import AverageAgreement, AverageDistance
-from ensemblage.ranking._compare import RANKERS, Comparison, compare, make_ranker
+from ensemblage.ranking._compare import RANKERS, Comparison, compare_rankers, make_ranker
 from ensemblage.ranking._discotec import Discotec
 from ensemblage.ranking._internal import InternalIndex
 from ensemblage.ranking._select import SelectMembers
 
+__getattr__ = former_names(__name__)
 __all__ = [
     "RANKERS",
     "AverageAgreement",
@@ -14,6 +16,6 @@ __all__ = [
     "Discotec",
     "InternalIndex",
     "SelectMembers",
-    "compare",
+    "compare_rankers",
     "make_ranker",
 ]

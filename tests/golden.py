@@ -333,7 +333,7 @@ OPTIONS = {  # of the estimator of the method: grids of parameters; each is trie
         {"utility": ["lp"], "exponent": [3.0, 8.0]},
         {"utility": ["entropy"], "smoothing": [1e-16, 0.5]},
         {"init": ["k-means++", "random", GIVEN], "n_init": [1, 4], "max_iter": [1, 100], "tol": [0.0, 0.2]},
-        {"start_on": ["auto", 40, None]},
+        {"init_size": ["auto", 40, None]},
         {"cluster_weights": [None, "eci", 0.2]},
     ],
     "h-km": [

@@ -12,7 +12,7 @@ import numpy as np
 
 from ensemblage import Ensemble
 from ensemblage.consensus import SalsoConsensus
-from ensemblage.consensus.latent import _salso
+from ensemblage.consensus.posterior import _salso
 
 
 def planted(n: int, p: int, k: int, noise: float) -> Ensemble:

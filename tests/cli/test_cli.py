@@ -594,8 +594,8 @@ def test_another_set_keeps_the_ensemble(finished, tmp_path, no_generation):
     ("given", "message"),
     [
         (
-            ["n_starts=3"],
-            r"--set must name a parameter of km: cluster_weights, .*weights\. Got 'n_starts'\. Did you mean 'start_on'",
+            ["init_sizes=3"],
+            r"--set must name a parameter of km: cluster_weights, .*\. Got 'init_sizes'\. Did you mean 'init_size'",
         ),
         (["n_clusters=3"], r"--set must name a parameter without an option of its own\. Got n_clusters\. Use -k\."),
         (["random_state=3"], r"Use --seed\."),

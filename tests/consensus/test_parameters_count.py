@@ -72,7 +72,7 @@ TABLE = [
     (KM, {"n_init": 1}, "init", "k-means++", "random", NOISE),
     (KM, {"n_init": 1}, "init", "random", GIVEN, NOISE),
     (KM, {"n_clusters": 5}, "n_init", 1, 10, NOISE),
-    (KM, {}, "start_on", "auto", 60, NOISE),
+    (KM, {}, "init_size", "auto", 60, NOISE),
     (KM, {}, "max_iter", 1, 100, NOISE),
     (KM, {}, "tol", 0, 0.2, NOISE),
     (KM, {"init": GIVEN}, "max_iter", 1, 100, NOISE),

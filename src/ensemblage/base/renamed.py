@@ -10,6 +10,7 @@ from typing import Any, ParamSpec, TypeVar
 
 P = ParamSpec("P")
 R = TypeVar("R")
+T = TypeVar("T")
 
 NAMES: Mapping[str, Mapping[str, str]] = {
     "ensemblage": {
@@ -139,11 +140,13 @@ def renamed_parameters(**new_names: str) -> Callable[[Callable[P, R]], Callable[
     """Let a function take parameters by their former names, ``old="new"``, with a warning."""
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        is_own = function.__name__ in ("__init__", "set_params")  # of an object, which says whose they are
+
         @wraps(function)
         def call(*args: P.args, **kwargs: P.kwargs) -> R:
             given: dict[str, Any] = kwargs
             for old in new_names.keys() & given.keys():
-                new, owner = new_names[old], function.__qualname__.removesuffix(".__init__")
+                new, owner = new_names[old], type(args[0]).__name__ if is_own else function.__qualname__
                 if new in given:
                     raise TypeError(
                         f"{owner} must get {new} once. Got {new} and its former name {old}. Leave {old} out."
@@ -155,6 +158,45 @@ def renamed_parameters(**new_names: str) -> Callable[[Callable[P, R]], Callable[
         return call
 
     return decorate
+
+
+def renamed_fields(**new_names: str) -> Callable[[type[T]], type[T]]:
+    """Let an estimator take, set and show parameters by their former names, ``old="new"``, with a warning.
+
+    ``old_`` is the former name of an attribute ``new_``.
+    """
+
+    def decorate(cls: type[T]) -> type[T]:
+        for name in ("__init__", "set_params"):
+            setattr(cls, name, renamed_parameters(**new_names)(getattr(cls, name)))
+        cls._former_parameters = {**getattr(cls, "_former_parameters", {}), **new_names}  # type: ignore[attr-defined]
+        for old, new in new_names.items():
+            setattr(cls, old, FormerField(old, new))
+            setattr(cls, f"{old}_", FormerField(f"{old}_", f"{new}_"))
+        return cls
+
+    return decorate
+
+
+class FormerField:
+    """A parameter or attribute of an estimator by its former name."""
+
+    def __init__(self, old: str, new: str) -> None:
+        self.old, self.new = old, new
+
+    def __get__(self, model: Any, owner: type) -> Any:
+        if model is None:
+            raise AttributeError(f"type object {owner.__name__!r} has no attribute {self.old!r}")
+        value = getattr(model, self.new)
+        _warn(
+            f"{self.old} of {owner.__name__} is a name of before 1.0 and goes with the next release. Use {self.new}.", 3
+        )
+        return value
+
+    def __set__(self, model: Any, value: Any) -> None:
+        owner = type(model).__name__
+        _warn(f"{self.old} of {owner} is a name of before 1.0 and goes with the next release. Use {self.new}.", 3)
+        setattr(model, self.new, value)
 
 
 def _warn(text: str, depth: int) -> None:

@@ -26,7 +26,7 @@ from ensemblage.base.validation import (
 )
 from ensemblage.choices._choice_records import DOUBTFUL, LEAST_JACCARD, Plateau, ResolutionChoice, ResolutionRow
 from ensemblage.consensus._registry import make_consensus
-from ensemblage.consensus.latent._modes import ConsensusModes
+from ensemblage.consensus.posterior._modes import ConsensusModes
 from ensemblage.generation._clusterers import run_all
 from ensemblage.generation._communities import (
     ALGORITHMS,

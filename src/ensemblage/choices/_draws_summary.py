@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ensemblage.base.memory import MAX_BYTES
 from ensemblage.base.validation import format_value
-from ensemblage.consensus.latent._salso import SalsoConsensus
+from ensemblage.consensus.posterior._salso import SalsoConsensus
 from ensemblage.io._draws import PosteriorDraws
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.metrics import ChainAgreement, CredibleBall, item_consensus

@@ -98,6 +98,8 @@ def check_names(method: str, estimator: Any, chosen: Mapping[str, Any]) -> None:
             raise ValueError(
                 f"--set must name a parameter without an option of its own. Got {name}. Use {OPTIONS[name]}."
             )
+        if name in getattr(estimator, "_former_parameters", {}):
+            continue  # which its estimator warns of
         settable = estimator.get_params().keys() - OPTIONS.keys() - ONLY_IN_PYTHON
         if name not in settable:
             known, advice = ", ".join(sorted(settable)), suggestion(name, settable)

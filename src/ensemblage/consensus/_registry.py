@@ -23,8 +23,8 @@ from ensemblage.consensus.kmeans._bisecting import BisectingKMeansConsensus
 from ensemblage.consensus.kmeans._k_modes import KModesConsensus
 from ensemblage.consensus.kmeans._kcc import KMeansConsensus
 from ensemblage.consensus.kmeans._sec import SpectralEnsembleClustering
-from ensemblage.consensus.latent._lca import LatentClassConsensus
-from ensemblage.consensus.latent._salso import SalsoConsensus
+from ensemblage.consensus.posterior._lca import LatentClassConsensus
+from ensemblage.consensus.posterior._salso import SalsoConsensus
 from ensemblage.consensus.voting._ada_cvote import CumulativeVoting
 from ensemblage.consensus.voting._bvote import BipartiteVoting
 from ensemblage.consensus.voting._gv3 import ComembershipMedian
@@ -610,5 +610,5 @@ def make_consensus(
             "Leave published out, and give its parameters."
         )
     # Every start of the papers' k-means runs on all rows: it is no setting of one table.
-    whole = {"start_on": None} if "start_on" in signature(make).parameters else {}
+    whole = {"init_size": None} if "init_size" in signature(make).parameters else {}
     return make(n_clusters, **{**method.parameters, **whole, **PUBLISHED[name], **parameters})

@@ -150,6 +150,11 @@ MODULE_OF: Mapping[str, str] = MappingProxyType(
 )
 OTHERS = ("CommunityConsensus", "ConsensusClustering", "GreedyKMeansConsensus")
 """Models that are no method of the registry."""
+FORMER_FIELDS: Mapping[str, Mapping[str, str]] = {
+    "KMeansConsensus": {"start_on": "init_size", "start_on_": "init_size_"},
+    "Start": {"start_on": "init_size"},
+}
+"""By class: parameters and attributes by the names that files of before 1.0 have, and the names of today."""
 LEFT_OUT = {"progress": None, "root_": None, "dummy_leaf_": None}
 """Attributes that are not kept where no file can hold them: who is told of progress; the tree that `Birch` grows."""
 SPARSE: Mapping[str, Any] = MappingProxyType({"csr_array": sparse.csr_array, "csr_matrix": sparse.csr_matrix})
@@ -349,7 +354,8 @@ class Reader:
             check_coded(state["codes"], categories, state["names"])
             coded = CodedColumns(MemoryRows(np.ascontiguousarray(state["codes"])), categories, state["names"])
             return Ensemble._of(coded, state["missing"])
-        cls = class_named(name)
+        cls, renamed = class_named(name), FORMER_FIELDS.get(name, {})
+        state = {renamed.get(key, key): value for key, value in state.items()}
         self.of_sklearn |= cls.__module__.startswith("sklearn.")
         if issubclass(cls, tuple):
             return cls(**state)

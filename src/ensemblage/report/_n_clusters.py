@@ -39,8 +39,7 @@ def k_choice_summary(choice: Any, labels: NDArray[Any]) -> dict[str, Any]:
     """What the page shows of a choice of the number of clusters: ``number`` of `choose_k`, ``stability`` of Monti's."""
     if not isinstance(choice, KChoice | MontiChoice | None):
         raise TypeError(
-            "k_choice of report must be what choose_k returned. "
-            f"Got {short_repr(choice)}. Give that, or leave it out."
+            f"k_choice of report must be what choose_k returned. Got {short_repr(choice)}. Give that, or leave it out."
         )
     if not isinstance(choice, KChoice):
         return {"number": None, "stability": monti_summary(choice, labels)}

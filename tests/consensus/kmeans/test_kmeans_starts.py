@@ -56,31 +56,31 @@ def test_a_sample_has_every_row_as_often_as_it_has_objects():
 def test_up_to_the_limit_nothing_is_sampled(monkeypatch):
     labels = random_labels(n=600, p=6, k=5, seed=0)
     n_rows = len(np.unique(labels, axis=0))
-    on_all = KMeansConsensus(4, random_state=0, start_on=None).fit(labels)
-    for start_on in ("auto", n_rows):
-        model = KMeansConsensus(4, random_state=0, start_on=start_on).fit(labels)
-        assert model.start_on_ is None
+    on_all = KMeansConsensus(4, random_state=0, init_size=None).fit(labels)
+    for init_size in ("auto", n_rows):
+        model = KMeansConsensus(4, random_state=0, init_size=init_size).fit(labels)
+        assert model.init_size_ is None
         np.testing.assert_array_equal(model.labels_, on_all.labels_)
     limit(monkeypatch, "label rows that k-means starts on", n_rows - 1)
     limit(monkeypatch, "label rows of a cluster that k-means starts on", 1)
-    assert KMeansConsensus(4, random_state=0).fit(labels).start_on_ < n_rows
+    assert KMeansConsensus(4, random_state=0).fit(labels).init_size_ < n_rows
     given = KMeansConsensus(4, random_state=0, init=np.arange(600) % 4).fit(labels)
-    assert given.start_on_ is None
+    assert given.init_size_ is None
 
 
 @pytest.mark.parametrize("utility", ["category", "entropy", "cosine", "lp"])
 def test_the_best_start_is_finished_on_all_rows(utility):
     labels, _ = planted_labels(n=1_500, p=10, k=5, noise=0.4, missing=0.1, seed=1)
-    on_all = KMeansConsensus(5, utility=utility, random_state=0, start_on=None).fit(labels)
-    model = KMeansConsensus(5, utility=utility, random_state=0, start_on=400).fit(labels)
-    assert 200 < model.start_on_ <= 400
+    on_all = KMeansConsensus(5, utility=utility, random_state=0, init_size=None).fit(labels)
+    model = KMeansConsensus(5, utility=utility, random_state=0, init_size=400).fit(labels)
+    assert 200 < model.init_size_ <= 400
     assert model.objective_ <= 1.01 * on_all.objective_
     np.testing.assert_array_equal(model.predict(labels), model.labels_)
     # A minimum on all rows: it does not get better from there.
     again = KMeansConsensus(5, utility=utility, init=model.labels_).fit(labels)
     assert again.objective_ == pytest.approx(model.objective_)
     for n_jobs in (1, 3):
-        other = KMeansConsensus(5, utility=utility, random_state=0, start_on=400, n_jobs=n_jobs).fit(labels)
+        other = KMeansConsensus(5, utility=utility, random_state=0, init_size=400, n_jobs=n_jobs).fit(labels)
         np.testing.assert_array_equal(other.labels_, model.labels_)
         assert other.objective_ == model.objective_
 
@@ -88,26 +88,26 @@ def test_the_best_start_is_finished_on_all_rows(utility):
 def test_weights_of_objects_are_copies_of_them_in_a_sample_too():
     labels = random_labels(n=300, p=5, k=4, seed=0)
     counts = np.random.default_rng(0).integers(1, 5, size=300)
-    options = {"n_clusters": 4, "random_state": 0, "start_on": 90}
+    options = {"n_clusters": 4, "random_state": 0, "init_size": 90}
     weighted = KMeansConsensus(**options).fit(labels, sample_weight=counts)
     copied = KMeansConsensus(**options).fit(np.repeat(labels, counts, axis=0))
-    assert weighted.start_on_ == copied.start_on_
+    assert weighted.init_size_ == copied.init_size_
     np.testing.assert_array_equal(np.repeat(weighted.labels_, counts), copied.labels_)
 
 
 def test_too_small_a_sample():
     labels = random_labels(n=300, p=5, k=4, seed=0)
-    with pytest.raises(ValueError, match="start_on of KMeansConsensus must be ≥ the 4 clusters"):
-        KMeansConsensus(4, start_on=3).fit(labels)
-    model = KMeansConsensus(5, start_on=5, random_state=0).fit(labels)
+    with pytest.raises(ValueError, match="init_size of KMeansConsensus must be ≥ the 4 clusters"):
+        KMeansConsensus(4, init_size=3).fit(labels)
+    model = KMeansConsensus(5, init_size=5, random_state=0).fit(labels)
     assert model.n_clusters_ == 5
 
 
 @pytest.mark.parametrize("name", ["km", "qmi", "ecc", "kcc"])
 def test_published_starts_run_on_all_rows(name):
-    assert make_consensus(name, 3, published=True).start_on is None
-    assert make_consensus(name, 3).start_on == "auto"
-    assert "start_on" not in METHODS[name].published  # results that are stored are known by these
+    assert make_consensus(name, 3, published=True).init_size is None
+    assert make_consensus(name, 3).init_size == "auto"
+    assert "init_size" not in METHODS[name].published  # results that are stored are known by these
 
 
 # ---- The number of starts ----

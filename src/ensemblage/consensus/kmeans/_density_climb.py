@@ -47,4 +47,4 @@ def climb_density(rows: Rows, utility: Utility, start: Start, max_passes: int) -
     profile = np.ascontiguousarray(counts.T)
     nowhere = np.empty(0, dtype=np.intp)
     centroids, loss = utility.centroids(profile), utility.loss(profile)
-    return Start(clusters, profile, centroids, nowhere, loss, start.n_iter, start.start_on), trace
+    return Start(clusters, profile, centroids, nowhere, loss, start.n_iter, start.init_size), trace

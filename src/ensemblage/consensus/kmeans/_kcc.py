@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemblage.base.renamed import renamed_fields
 from ensemblage.base.validation import Constraints, Flag, Number, Whole, Words, weight_unit
 from ensemblage.consensus import _incremental
 from ensemblage.consensus._base import InductiveConsensus
@@ -51,6 +52,7 @@ SMOOTHING = float(np.finfo(np.float64).eps)
 """The authors' for "entropy"."""
 
 
+@renamed_fields(start_on="init_size")
 @dataclass(eq=False, repr=False)
 class KMeansConsensus(InductiveConsensus):
     """Use it for any number of objects, k given or unknown: k-means on the binary matrix H, in linear time.
@@ -92,7 +94,7 @@ class KMeansConsensus(InductiveConsensus):
         on it.
     random_state : int, RandomState, Generator or None
         Seed of the starts.
-    start_on : int, "auto" or None, default "auto"
+    init_size : int, "auto" or None, default "auto"
         Distinct label rows that the starts run on, a sample; the best start is then finished on all rows. None is all
         of them. "auto" is 131,072, or 200 for each cluster if that is more.
     cluster_weights : {"eci"}, float or list of array-like, optional
@@ -123,7 +125,7 @@ class KMeansConsensus(InductiveConsensus):
         Weighted sum over the partitions of their utility, ≥ 0. Greatest is best.
     density_trace_ : list of float
         With ``refine="density"``: the density before and after each pass over the rows. It never falls.
-    start_on_ : int or None
+    init_size_ : int or None
         Distinct rows that the starts ran on; None: all.
     agreement_ : dict of int to float
         The mean adjusted Rand index of each number of clusters that was tried. Only without ``n_clusters``.
@@ -172,7 +174,7 @@ class KMeansConsensus(InductiveConsensus):
         **UTILITY_CONSTRAINTS,
         "cluster_weights": CLUSTER_WEIGHTS,
         "n_clusters": [Whole(1), None],
-        "start_on": [Whole(1), Words(["auto"]), None],
+        "init_size": [Whole(1), Words(["auto"]), None],
     }
 
     n_clusters: int | None = None
@@ -189,7 +191,7 @@ class KMeansConsensus(InductiveConsensus):
     weights: Any = None
     n_jobs: int | None = None
     random_state: Any = None
-    start_on: int | Literal["auto"] | None = "auto"
+    init_size: int | Literal["auto"] | None = "auto"
     cluster_weights: Any = None
 
     cluster_weights_: list[NDArray[np.float64]] = field(init=False)
@@ -197,7 +199,7 @@ class KMeansConsensus(InductiveConsensus):
     n_iter_: int = field(init=False)
     utility_: float = field(init=False)
     density_trace_: list[float] = field(init=False)
-    start_on_: int | None = field(init=False)
+    init_size_: int | None = field(init=False)
     agreement_: dict[int, float] = field(init=False)
 
     add_partitions = _incremental.add_partitions
@@ -227,8 +229,8 @@ class KMeansConsensus(InductiveConsensus):
             best = self._most_agreeing(rows, utility)
         else:
             k = self._check_n_clusters(rows)
-            best = best_start(self, rows, utility, k, self._sample_size(k))
-        self.start_on_ = best.start_on
+            best = best_start(self, rows, utility, k, self._rows_of_starts(k))
+        self.init_size_ = best.init_size
         if self.refine:
             best, self.density_trace_ = climb_density(rows, utility, best, self.max_iter)
         self._utility, self._centroids = utility, Centroids.of(best, rows.codes, rows.units)
@@ -248,7 +250,7 @@ class KMeansConsensus(InductiveConsensus):
         while asked:
             for k in asked:
                 try:
-                    start = best_start(self, rows, utility, k, self._sample_size(k))
+                    start = best_start(self, rows, utility, k, self._rows_of_starts(k))
                 except ImpossiblePairs:
                     if k == max(asked) and not agreement:
                         raise
@@ -264,9 +266,9 @@ class KMeansConsensus(InductiveConsensus):
         self.agreement_ = {k: agreement[k] for k in sorted(agreement)}
         return starts[best]
 
-    def _sample_size(self, k: int) -> int | None:
+    def _rows_of_starts(self, k: int) -> int | None:
         """Distinct rows that the starts of k clusters run on, where there are more."""
-        return max(ROWS_OF_STARTS, ROWS_OF_CLUSTER * k) if self.start_on == "auto" else self.start_on
+        return max(ROWS_OF_STARTS, ROWS_OF_CLUSTER * k) if self.init_size == "auto" else self.init_size
 
     def _predict_codes(self, codes: LabelRows) -> NDArray[np.int32]:
         return predicted_clusters(self, codes)

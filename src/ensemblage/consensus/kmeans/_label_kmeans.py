@@ -118,7 +118,7 @@ class Start(NamedTuple):
     """Rows that are in a cluster because it was empty otherwise; all others are at their nearest centroid."""
     loss: float
     n_iter: int
-    start_on: int | None = None
+    init_size: int | None = None
     """Rows of the sample that the starts ran on; None: all."""
 
 
@@ -179,10 +179,10 @@ def kmeans(
     return Start(np.asarray(clusters), state.profile, centroids, relocated, loss, n_iter)
 
 
-def best_start(model: Any, rows: Rows, utility: Utility, k: int, sample_size: int | None = None) -> Start:
+def best_start(model: Any, rows: Rows, utility: Utility, k: int, init_size: int | None = None) -> Start:
     """The start of least loss, the first one on ties, of those that a model's parameters ask for.
 
-    A clustering given as ``init`` makes one start. Where there are more than ``sample_size`` rows, the starts run on a
+    A clustering given as ``init`` makes one start. Where there are more than ``init_size`` rows, the starts run on a
     sample of so many, and the best one goes on with all rows.
     """
     steps = model.max_iter, model.tol, model.n_jobs
@@ -190,16 +190,16 @@ def best_start(model: Any, rows: Rows, utility: Utility, k: int, sample_size: in
     if not isinstance(model.init, str):
         return run(rows.codes, rows.counts, utility, k, profile_of_init(model, rows, k), *steps)
     n_init, codes, counts = number_of_starts(model.n_init, rows, k, LEAST_STARTS), rows.codes, rows.counts
-    if sample_size is None or len(rows) <= sample_size or rows.units is not None:
+    if init_size is None or len(rows) <= init_size or rows.units is not None:
         seeds = task_seeds(model.random_state, n_init)
     else:
-        if sample_size < k:
+        if init_size < k:
             raise ValueError(
-                f"start_on of {type(model).__name__} must be ≥ the {k} clusters. Got {sample_size}. "
+                f"init_size of {type(model).__name__} must be ≥ the {k} clusters. Got {init_size}. "
                 "Give more rows, or 'auto'."
             )
         seeds = task_seeds(model.random_state, n_init + 1)
-        chosen, share = sample_counts(rows.counts, sample_size, np.random.RandomState(seeds[-1]))
+        chosen, share = sample_counts(rows.counts, init_size, np.random.RandomState(seeds[-1]))
         seeds = seeds[:-1]
         if len(chosen) >= k:  # fewer where a few rows are most of the objects
             codes, counts = rows.codes.take(chosen), share
@@ -209,7 +209,7 @@ def best_start(model: Any, rows: Rows, utility: Utility, k: int, sample_size: in
     best = min(starts, key=lambda start: start.loss)
     if codes is rows.codes:
         return best
-    return run(rows.codes, rows.counts, utility, k, best.profile, *steps)._replace(start_on=len(codes))
+    return run(rows.codes, rows.counts, utility, k, best.profile, *steps)._replace(init_size=len(codes))
 
 
 def number_of_starts(n_init: Any, rows: Rows, k: int, least: int) -> int:

@@ -25,7 +25,7 @@ from ensemblage.base.validation import (
     check_weights,
     takes_labels,
 )
-from ensemblage.consensus.latent._salso import SalsoConsensus
+from ensemblage.consensus.posterior._salso import SalsoConsensus
 from ensemblage.labels.ensemble import Ensemble, as_ensemble
 from ensemblage.labels.threads import parallel_map
 from ensemblage.metrics._posterior import draw_losses

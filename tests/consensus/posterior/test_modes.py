@@ -10,7 +10,7 @@ from limits import limit
 from sklearn.metrics import adjusted_rand_score
 
 from ensemblage.consensus import ConsensusModes
-from ensemblage.consensus.latent._modes import Division, Mode, Partitions
+from ensemblage.consensus.posterior._modes import Division, Mode, Partitions
 
 PARTITIONS = """
     000011112222 111122220000 000111112222 222200001110 000011122222 010101010101 101010101011 010101010111

@@ -1,1 +1,0 @@
-"""Models of how partitions arise: mixtures of latent classes, several modes."""

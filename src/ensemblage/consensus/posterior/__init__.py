@@ -1,0 +1,1 @@
+"""Models of how partitions arise: mixtures of latent classes, several modes, posterior draws."""

@@ -16,17 +16,17 @@ ROOT = Path(ensemblage.__file__).parents[2]
 
 PACKAGES = {
     "ensemblage": "The names that most scripts need",
-    "ensemblage.answer": "The answer for a table, the number of clusters, the resolution",
     "ensemblage.consensus": "Consensus methods, saved models",
     "ensemblage.consensus.evidence": "What a fitted consensus tells of its way",
     "ensemblage.generation": "Base clusterings made from features",
+    "ensemblage.n_clusters": "The number of clusters, the resolution",
     "ensemblage.ranking": "Rankings of clusterings without known classes",
     "ensemblage.metrics": "Agreement, certainty, distances, internal indices",
+    "ensemblage.posterior": "Draws from a posterior of partitions",
     "ensemblage.stability": "Stability of clusters and of their number",
-    "ensemblage.profiles": "What describes a cluster",
+    "ensemblage.preprocessing": "Tables and features, in memory and on disk",
     "ensemblage.plotting": "Figures",
     "ensemblage.report": "The page",
-    "ensemblage.io": "Tables from files and frames, single cells",
     "ensemblage.datasets": "Data sets",
 }
 """Public packages in the order of the reference; `tests/rules/test_reference.py` says what is missing."""

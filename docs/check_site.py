@@ -19,7 +19,7 @@ TELEPHONE, LAPTOP, ROW = 390, 1280, 90
 QUESTIONS = {
     "missing values": ("howto/tables", "faq"),
     "number of clusters": ("howto/choose_k", "theory/number"),
-    "confidence probability": ("theory/certainty", "faq"),
+    "confidence probability": ("theory/confidence", "faq"),
     "install": ("start",),
     "cite": ("howto/cite",),
     "categories": ("howto/tables", "tutorials/customers", "faq"),
@@ -66,7 +66,7 @@ OTHERS = {
 STRANGERS = {
     "what is consensus clustering": ("index", "start", "need", "theory/index", "faq"),
     "compare two clusterings": ("howto/python", "howto/commands", "api/made/ensemblage.compare"),
-    "outliers": ("howto/splits", "from_sklearn", "theory/certainty", "howto/tables"),
+    "outliers": ("howto/splits", "from_sklearn", "theory/confidence", "howto/tables"),
     "decimal comma": ("howto/tables",),
     "how long does it take": ("howto/speed", "evidence/benchmarks", "faq"),
     "bayesian mcmc samples": ("tutorials/posterior",),
@@ -84,7 +84,7 @@ STRANGERS = {
     "pandas dataframe": ("howto/python", "howto/tables", "start"),
     "sql database": ("tutorials/duckdb",),
     "call from R": ("howto/reticulate", "from_r"),
-    "uncertain objects": ("theory/certainty", "gallery/objects", "faq"),
+    "uncertain objects": ("theory/confidence", "gallery/objects", "faq"),
     "merge clusters": ("howto/splits",),
     "combine several algorithms": ("tutorials/labels", "which", "faq", "start", "howto/python"),
     "gap statistic elbow": ("howto/choose_k", "theory/number"),
@@ -94,7 +94,7 @@ STRANGERS = {
 """Questions of November 2026, written before headings, first paragraphs, index and scorer.js were changed for them."""
 HELD = {
     "install on windows": ("start",),
-    "what does undecided mean": ("theory/certainty", "glossary", "howto/page"),
+    "what does undecided mean": ("theory/confidence", "glossary", "howto/page"),
     "group similar patients": ("tutorials/patients",),
     "network communities": ("theory/communities", "howto/python"),
     "labels with missing objects": ("tutorials/labels",),

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
-MADE = {"BENCHMARKS.md", "CERTAINTY.md", "DEFAULT.md", "LEADERBOARD.md", "RELIABILITY.md", "API.md", "voting.md"}
+MADE = {"BENCHMARKS.md", "CONFIDENCE.md", "DEFAULT.md", "LEADERBOARD.md", "RELIABILITY.md", "API.md", "voting.md"}
 """Documents written by scripts or by hand from runs; they are one group of their own."""
 LONG = 25
 BE = r"(?:am|is|are|was|were|be|been|being)"

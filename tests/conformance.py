@@ -36,8 +36,8 @@ from strategies import few_starts, number_for, planted_labels, twins, usual
 
 from ensemblage import METHODS, Ensemble, SoftEnsemble, generation, make_consensus, report
 from ensemblage.cli import main as ensemblage
-from ensemblage.consensus.evidence import Evidence
-from ensemblage.metrics import INTERNAL_INDICES, certainty, coassociation, density
+from ensemblage.consensus.diagnostics import Diagnostics
+from ensemblage.metrics import INTERNAL_INDICES, coassociation, confidence, density
 from ensemblage.ranking import RANKERS, make_ranker
 
 NEEDS = {name: method.package for name, method in METHODS.items() if method.package}
@@ -157,7 +157,7 @@ def weights_count(name: str, setting: Setting) -> str | None:
         z = model.labels_
         assert_array_equal(cohesion_by_pairs(given, z, its_weights).round(9), model.cohesion_.round(9))
     assert_array_equal(cohesion_by_pairs(again, weighted.labels_, None).round(9), weighted.cohesion_.round(9))
-    assert_array_equal(certainty(again, weighted.labels_).confidence.round(9), weighted.confidence_.round(9))
+    assert_array_equal(confidence(again, weighted.labels_).confidence.round(9), weighted.confidence_.round(9))
     return None
 
 
@@ -504,7 +504,7 @@ def report_and_json(name: str, setting: Setting) -> str | None:
     summary = json.loads(numbers.read_text(encoding="utf-8"))
     assert [c["size"] for c in summary["clusters"]] == np.bincount(model.labels_[model.labels_ >= 0]).tolist()
     assert report.render(summary) == page.read_text(encoding="utf-8")
-    assert all(isinstance(record, Evidence) for record in model.evidence(labels))
+    assert all(isinstance(record, Diagnostics) for record in model.diagnostics(labels))
     return None
 
 

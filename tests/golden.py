@@ -130,6 +130,10 @@ def made(name, n_clusters=None, **parameters):
     return model.set_params(random_state=0) if "random_state" in model.get_params() else model
 
 
+FORMER = {"diagnostics": "evidence"}
+"""Names of methods as files of before 1.0 have them."""
+
+
 def fitted(model, X, new=None, **given):
     """What is learned of X; with ``new`` rows, what every other public method of the model says, too."""
     found = tried(model.fit, X, **given)
@@ -139,8 +143,9 @@ def fitted(model, X, new=None, **given):
     if new is None:
         return found
     calls = {"assign": (new,), "predict": (new,), "predict_proba": (new,), "score": (new,), "association_shares": (X,),
-             "evidence": (X,), "to_frame": (X,), "labels_at": (2,)}  # fmt: skip
-    found |= {name: tried(getattr(model, name), *args) for name, args in calls.items() if hasattr(model, name)}
+             "diagnostics": (X,), "to_frame": (X,), "labels_at": (2,)}  # fmt: skip
+    said = {name: tried(getattr(model, name), *args) for name, args in calls.items() if hasattr(model, name)}
+    found |= {FORMER.get(name, name): value for name, value in said.items()}
     if hasattr(model, "predict"):
         found["score of classes"] = tried(model.score, new, np.arange(len(new)) % 3)
     if hasattr(model, "align"):  # it renumbers the clusters of the model itself
@@ -579,7 +584,7 @@ DISTANCES = tuple(name.removeprefix("distance-") for name in ranking.RANKERS if 
 METRICS = {  # public function of labels: grids of its options; True are weights of as many partitions as there are
     "agreement_weights": {"beta": [2.0, 5.0]},
     "association_counts": {},
-    "certainty": {"weights": [None, True]},
+    "confidence": {"weights": [None, True]},
     "chain_agreement": {"loss": LOSSES, "n_pairs": [40], "random_state": [0]},
     "chips": {"level": [0.5, 0.95], "n_init": [8], "weights": [None, True], "random_state": [0]},
     "cluster_consensus": {},
@@ -611,7 +616,7 @@ METRICS = {  # public function of labels: grids of its options; True are weights
     ],
 }  # fmt: skip
 WITH_CLUSTERING = {
-    "certainty", "chain_agreement", "cluster_consensus", "cluster_density", "credible_ball", "density", "ensemble_ari",
+    "confidence", "chain_agreement", "cluster_consensus", "cluster_density", "credible_ball", "density", "ensemble_ari",
     "ensemble_nmi", "expected_loss", "item_consensus", "kmeans_loss", "mm_index",
 }  # fmt: skip
 OTHERWISE = {

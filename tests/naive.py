@@ -131,7 +131,7 @@ def against_another(labels, clustering, i, a, weights=None):
     return speaks_for / decided if decided > 0 else 0.5, -with_both / with_own if with_own > 0 else 0.0
 
 
-def certainty(labels, clustering, weights=None):
+def confidence(labels, clustering, weights=None):
     """(confidence, runner-up): least share of the decided triples that speak for the own cluster, over the others.
 
     One alone in its cluster: own / (own + other) of its associations. Of equal others that with which most triples of

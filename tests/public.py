@@ -4,6 +4,7 @@ import importlib
 import inspect
 
 import ensemblage
+from ensemblage.base.renamed import FormerName
 
 MODULES = [ensemblage, *(part for name in ensemblage.__all__ if inspect.ismodule(part := getattr(ensemblage, name)))]
 PACKAGES = [module.__name__ for module in MODULES]
@@ -25,6 +26,8 @@ def public_objects():
             function = (
                 getattr(member, "fget", None) or getattr(member, "func", None) or getattr(member, "__func__", member)
             )
+            if isinstance(member, FormerName):
+                continue
             if not name.startswith("_") and getattr(function, "__module__", "").startswith("ensemblage."):
                 yield f"{path}.{name}", member, value
 

@@ -4,8 +4,8 @@
     python lab/benchmarks/bench_choose_k.py designs --draws 60
     python lab/benchmarks/bench_choose_k.py sets --suite DIR --data DIR
 
-Each appends one line per data set to lab/records/certainty/choose_k.jsonl and goes on where it was stopped; `python
-lab/scripts/make_certainty.py` makes the tables. A data set is clustered by one thread.
+Each appends one line per data set to lab/records/confidence/choose_k.jsonl and goes on where it was stopped; `python
+lab/scripts/make_confidence.py` makes the tables. A data set is clustered by one thread.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from ensemblage.base.random import task_seeds
 from ensemblage.stability._reference import UnimodalComponents
 from ensemblage.stability._structure import ClusterStatistics, Stops, compare_with_cloud
 
-RECORD = Path(__file__).parents[1] / "records" / "certainty" / "choose_k.jsonl"
+RECORD = Path(__file__).parents[1] / "records" / "confidence" / "choose_k.jsonl"
 N_REFERENCES = 99
 MOST_K = 10
 

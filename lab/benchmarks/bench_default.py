@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from bench_certainty import measured
+from bench_confidence import measured
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 from sklearn.cluster import KMeans

@@ -11,7 +11,7 @@
     python lab/benchmarks/bench_splits.py speed                  time of merging
     python lab/benchmarks/bench_splits.py sets --data DIR --cells FILE        gene expression and blood cells
 
-Each appends one line per data set to lab/records/certainty/splits.jsonl and goes on where it was stopped; `python
+Each appends one line per data set to lab/records/confidence/splits.jsonl and goes on where it was stopped; `python
 lab/scripts/make_splits.py` makes the tables. One thread.
 """
 
@@ -43,7 +43,7 @@ from ensemblage.preprocessing import Preprocessor, thin_counts
 from ensemblage.profiles._effects import benjamini_hochberg
 from ensemblage.stability import merge_unsupported
 
-RECORD = Path(__file__).parents[1] / "records" / "certainty" / "splits.jsonl"
+RECORD = Path(__file__).parents[1] / "records" / "confidence" / "splits.jsonl"
 NUMBERS = (2, 3, 4, 6)
 """Numbers of clusters that single clouds are cut into."""
 FACTORS, DISPERSIONS = (1.5, 2, 3), {"moments": None, "true": 0.5, "Poisson": 0.0}
@@ -282,7 +282,7 @@ def markers_work(draws: int) -> Iterator[Work]:
 SETTINGS = ("1 feature", "of 2", "of 5")
 """A limited feature alone; with one of a third of its deviation; with four like it."""
 DRAWS, SEED = 50, 2000
-"""Clouds of each kind and size with limits, and the first seed; docs/certainty/limits.md used others before."""
+"""Clouds of each kind and size with limits, and the first seed; docs/confidence/limits.md used others before."""
 
 
 def limits_work() -> Iterator[Work]:

@@ -2,8 +2,8 @@
 
     python lab/benchmarks/bench_stability.py [seeds]
 
-Some three minutes for the default of 2 seeds. Writes lab/records/certainty/clusters.json, of which `python
-lab/scripts/make_certainty.py` makes the tables of docs/CERTAINTY.md.
+Some three minutes for the default of 2 seeds. Writes lab/records/confidence/clusters.json, of which `python
+lab/scripts/make_confidence.py` makes the tables of docs/CONFIDENCE.md.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from sklearn.metrics.cluster import contingency_matrix
 
 from ensemblage.stability import cluster_stability, prediction_strength
 
-RECORD = Path(__file__).parents[1] / "records" / "certainty" / "clusters.json"
+RECORD = Path(__file__).parents[1] / "records" / "confidence" / "clusters.json"
 N_MEMBERS = 50
 N_RESAMPLES = 30
 N_SPLITS = 10

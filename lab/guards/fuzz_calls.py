@@ -229,7 +229,7 @@ def case_of_labels(draw: Random, folder: Path) -> str:
         if hasattr(model, "predict") and sample_weight is None and guise != "disk" and not moved:
             assert np.array_equal(model.predict(given), model.labels_), "predict"
         if draw.random() < 0.05:
-            model.evidence(given)
+            model.diagnostics(given)
 
     return outcome(told, lambda: model.set_params(**chosen).fit(given, sample_weight=sample_weight, **links), check)
 

@@ -176,7 +176,7 @@ def words() -> list[str]:
         f"`confidence_` {auc.mean(axis=0)[0]:.3f}, of the mean co-association {auc.mean(axis=0)[1]:.3f}."
     )
     return [
-        "## First default: words of certainty",
+        "## First default: words of confidence",
         "",
         about,
         "",
@@ -427,7 +427,7 @@ def worst_tables() -> list[str]:
 
 
 def what_it_says() -> list[str]:
-    """Words of certainty, area under the curve and rating, by kind of set, with k given."""
+    """Words of confidence, area under the curve and rating, by kind of set, with k given."""
     rows = [row for row in records(RUNS[SHIPS]) if row["task"] == "k given" and row["seed"] == 0 and "words" in row]
     lines = []
     for kind in KINDS:

@@ -5,7 +5,7 @@ a record in lab/records/sizes has not:
 
 --suite DIR                                candidates.jsonl: the reductions
 --suite DIR --built                        built.jsonl: what the library does
---suite DIR --second                       second.jsonl: the certainty with a second sample
+--suite DIR --second                       second.jsonl: the confidence with a second sample
 --suite DIR --data DIR --data DIR --begin  begin.jsonl: from where on
 """
 
@@ -28,9 +28,8 @@ from sklearn.metrics import adjusted_rand_score, roc_auc_score
 from sklearn.metrics.cluster import contingency_matrix
 from sklearn.neighbors import NearestNeighbors
 
-from ensemblage import ConsensusClustering
+from ensemblage import ConsensusClustering, metrics
 from ensemblage.generation import _dense_rows, _diverse
-from ensemblage.metrics import certainty
 from ensemblage.preprocessing import Preprocessor
 from ensemblage_lab.benchmark._generated import FORMULAS
 
@@ -191,7 +190,7 @@ def measure_second(suite: Path, file: Path) -> None:
             continue
         of = drawn(suite, name, n, draw)
         model = ConsensusClustering(int(of.labels.max()) + 1, random_state=draw, n_jobs=1).fit(of.X)
-        one = certainty(model.ensemble_, model.labels_, weights=model.consensus_.weights).confidence
+        one = metrics.confidence(model.ensemble_, model.labels_, weights=model.consensus_.weights).confidence
         table = contingency_matrix(of.labels, model.labels_)
         is_right = table.argmax(axis=0)[model.labels_] == of.labels  # in the class that is most of its cluster
         record: dict[str, Any] = {"set": name, "n": n, "draw": draw, "right": round(float(is_right.mean()), 4)}

@@ -1,4 +1,4 @@
-"""Write docs/SPLITS.md from lab/records/certainty/splits.jsonl: python lab/scripts/make_splits.py
+"""Write docs/SPLITS.md from lab/records/confidence/splits.jsonl: python lab/scripts/make_splits.py
 
 A section whose records are not there is left out.
 """
@@ -18,24 +18,24 @@ from scipy.stats import kstest
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(Path(__file__).parent))
 
-from make_certainty import interval_of, share, table  # noqa: E402  a neighbour
+from make_confidence import interval_of, share, table  # noqa: E402  a neighbour
 
-RECORD = ROOT / "lab" / "records" / "certainty" / "splits.jsonl"
+RECORD = ROOT / "lab" / "records" / "confidence" / "splits.jsonl"
 PAGE = ROOT / "docs" / "SPLITS.md"
 Runs = list[dict[str, Any]]
 
 HEAD = """# Splits and markers
 
 This page measures `stability.merge_unsupported` and honest markers. `python lab/scripts/make_splits.py` writes it from
-[the records](../lab/records/certainty/splits.jsonl) of `python lab/benchmarks/bench_splits.py`.
+[the records](../lab/records/confidence/splits.jsonl) of `python lab/benchmarks/bench_splits.py`.
 Every number was measured with the seeds of that script, on one thread.
 
 """
 NULL = """## Cuts of single clouds
 
-The {n} clouds of [certainty](CERTAINTY.md) have 100 to 500 objects in 2 to 50 features. They are cut into 2, 3, 4 and 6
-clusters. A test at α = .05 is wrong if more than one cluster is left. The intervals of the shares are those of Clopper
-and Pearson, at 95 %. The four cuts of a cloud are not independent.
+The {n} clouds of [confidence](CONFIDENCE.md) have 100 to 500 objects in 2 to 50 features. They are cut into 2, 3, 4 and
+6 clusters. A test at α = .05 is wrong if more than one cluster is left. The intervals of the shares are those of
+Clopper and Pearson, at 95 %. The four cuts of a cloud are not independent.
 
 """
 DEFAULT = """
@@ -102,7 +102,7 @@ given to thinning. The rank-sum test is of clusters of all counts, and its p-val
 """
 LIMITS = """## Values at a limit
 
-Many objects share a value where what is measured has a floor or a ceiling. docs/certainty/limits.md has the rule for
+Many objects share a value where what is measured has a floor or a ceiling. docs/confidence/limits.md has the rule for
 such values, which was written before the search. Each kind has {draws} single clouds of 50, 100, 200 and 1,000
 objects. The tables have all sizes together. *20 % replaced*: what lies below a limit got a value further down.
 

@@ -30,7 +30,7 @@ from sklearn.metrics import adjusted_rand_score, silhouette_score
 from sklearn.mixture import GaussianMixture
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
-from bench_certainty import measured
+from bench_confidence import measured
 
 from ensemblage import ConsensusClustering, read_table
 from ensemblage.generation import Genie
@@ -182,7 +182,7 @@ def ours(**options: Any) -> Answer:
 
 
 def what_it_says(model: ConsensusClustering, one: Scored) -> dict[str, Any]:
-    """The choice of a fitted model, and how often the objects with each word of certainty are right."""
+    """The choice of a fitted model, and how often the objects with each word of confidence are right."""
     of = measured(model, one.references[0])
     found: dict[str, Any] = {"words": of["words"]}
     if "auc" in of:

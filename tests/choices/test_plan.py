@@ -177,7 +177,7 @@ def test_samples():
     assert "fitted on 500 objects and makes 3 steps on all" in fit_on.reason
 
 
-def test_certainty():
+def test_confidence():
     assert decided("certainty", X).value == "equal votes"
     assert decided("certainty", X, 1) == ("none", "With one cluster each object is in it.")
     given = decided("certainty", X, consensus=EvidenceAccumulation(3, weights=[1.0] * 6 + [2.0] * 6))

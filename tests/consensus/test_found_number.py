@@ -164,6 +164,6 @@ def test_members_that_disagree_are_told(tmp_path):
         comments="",
     )
     shown = succeed("combine", tmp_path / "any.csv", "-o", tmp_path / "out").stdout
-    assert "certainty   0 core (0%)" in shown
+    assert "confidence  0 core (0%)" in shown
     assert "These partitions tell five stories" in shown
     assert "The clusterings disagree on this" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")

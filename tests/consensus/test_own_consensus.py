@@ -11,7 +11,7 @@ from sklearn.preprocessing import OneHotEncoder
 
 from ensemblage import ConsensusClustering, load, report
 from ensemblage.generation import RandomKPartitions
-from ensemblage.metrics import certainty
+from ensemblage.metrics import confidence
 from ensemblage.pipeline._default_plan import default_plan
 
 CLASSES = np.repeat([0, 1, 2], [40, 30, 20])
@@ -67,7 +67,7 @@ def test_an_estimator_of_labels_is_a_consensus(name):
     counts = np.bincount(model.labels_)
     assert (np.diff(counts) <= 0).all()
     assert model.n_clusters_ == len(counts)
-    found = certainty(model.ensemble_, model.labels_)
+    found = confidence(model.ensemble_, model.labels_)
     np.testing.assert_array_equal(model.confidence_, found.confidence)
     np.testing.assert_array_equal(model.runner_up_, found.runner_up)
     np.testing.assert_array_equal(model.cohesion_, found.cohesion)
@@ -155,4 +155,4 @@ def test_a_report_takes_one_that_was_fitted_to_labels():
     own.labels_ = np.unique(own.labels_, return_inverse=True)[1]
     summary = report.summarize(labels, own)
     assert summary["consensus"]["method"] == "AgglomerativeClustering"
-    assert summary["consensus"]["mean_confidence"] == pytest.approx(certainty(labels, own.labels_).confidence.mean())
+    assert summary["consensus"]["mean_confidence"] == pytest.approx(confidence(labels, own.labels_).confidence.mean())

@@ -53,7 +53,7 @@ def test_the_longest_lifetime_where_no_number_is_given():
     assert EvidenceAccumulation().fit_similarity(np.ones((1, 1))).labels_.tolist() == [0]
 
 
-def test_certainty_object_by_object():
+def test_confidence_object_by_object():
     model = EvidenceAccumulation(3).fit_similarity(S)
     for i, own in enumerate(model.labels_):
         means = []

@@ -79,7 +79,7 @@ def small_blocks(monkeypatch):
 
 
 def assert_same(features, model, expected, folder):
-    """Clusters, certainty and what was learned are those of the array."""
+    """Clusters, confidence and what was learned are those of the array."""
     assert_array_equal(features.clusters(model), expected.labels_)
     features.write_clusters(model, folder)
     found = pq.read_table(folder / "clusters")

@@ -103,7 +103,7 @@ def told(model):
 
 
 def assert_same(features, model, expected):
-    """Roles, features, clusters and certainty are those of the table."""
+    """Roles, features, clusters and confidence are those of the table."""
     assert model.preprocessor_.columns_ == expected.preprocessor_.columns_
     assert told(model) == told(expected)
     assert_array_equal(model.preprocessor_.get_feature_names_out(), expected.preprocessor_.get_feature_names_out())
@@ -155,7 +155,7 @@ def test_every_option(case, folder):
     assert_same(*fitted_both(folder, **OPTIONS[case]))
 
 
-def test_certainty_and_ids_are_written(both, frame, tmp_path):
+def test_confidence_and_ids_are_written(both, frame, tmp_path):
     features, model, expected = both
     features.write_clusters(model, tmp_path / "out")
     found = pq.read_table(tmp_path / "out" / "clusters")

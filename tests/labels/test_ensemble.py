@@ -298,7 +298,7 @@ def test_an_ensemble_of_an_ensemble():
     assert second.codes is first.codes
     assert (second.missing, second.names, first.names) == (5, ["a", "b"], ["partition_0", "partition_1"])
     with mock.patch.object(Ensemble, "__init__", side_effect=AssertionError("made another one")):
-        assert metrics.certainty(first, [0, 1]).confidence.tolist() == [1, 1]
+        assert metrics.confidence(first, [0, 1]).confidence.tolist() == [1, 1]
 
 
 # ---- Data frames ----

@@ -19,7 +19,7 @@ from strategies import few_starts, planted_labels, random_labels, usual
 import ensemblage
 from ensemblage import METHODS, SoftEnsemble, make_consensus
 from ensemblage.consensus import CumulativeVoting, EuclideanMedian
-from ensemblage.metrics import agreement_weights, certainty, coassociation, density
+from ensemblage.metrics import agreement_weights, coassociation, confidence, density
 
 SOFT = ["acv", "majority", "gv3", "hbgf", "soft-euclidean", "hard-euclidean", "bv"]
 """The last two take their steps from the others."""
@@ -136,7 +136,7 @@ def test_metrics_of_zeros_and_ones_are_those_of_labels():
     soft, clusters = SoftEnsemble(one_hot(labels)), np.append(planted_labels(n=39, p=1, k=3, seed=0)[1], 3)
     weights = np.arange(1.0, 7)
     assert_allclose(density(soft, clusters, weights=weights), density(labels, clusters, weights=weights))
-    found, expected = certainty(soft, clusters, weights=weights), certainty(labels, clusters, weights=weights)
+    found, expected = confidence(soft, clusters, weights=weights), confidence(labels, clusters, weights=weights)
     assert_allclose(found.confidence, expected.confidence)
     assert_allclose(found.cohesion, expected.cohesion)
     assert_array_equal(found.runner_up, expected.runner_up)
@@ -170,14 +170,14 @@ def test_coassociation_and_density_follow_the_definition(missing):
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.3])
-def test_certainty_follows_the_definition(missing):
+def test_confidence_follows_the_definition(missing):
     given, weights = soft_blocks(missing=missing, seed=4), np.array([1.0, 2, 3, 4, 5])
     clusters = planted_labels(n=60, p=1, k=3, seed=1)[1]
     clusters[clusters == 2] = np.where(np.arange((clusters == 2).sum()) == 0, 3, 2)
     joined, labelled = joined_and_labelled(given)
     off = ~np.eye(60, dtype=bool)
     u = weights * labelled[off].sum(axis=0) / joined[off].sum(axis=0)
-    found = certainty(SoftEnsemble(given), clusters, weights=weights)
+    found = confidence(SoftEnsemble(given), clusters, weights=weights)
     for i in range(60):
         if clusters[i] == 3:
             assert found.cohesion[i] == 0
@@ -277,7 +277,7 @@ def test_prediction_saving_and_copies(name, tmp_path):
     assert_array_equal(again.assign(soft).labels, model.assign(soft).labels)
     twice = method(name, 3).fit(soft[np.repeat(np.arange(60), 2)])
     assert_allclose(twice.confidence_.shape, 120)
-    assert isinstance(model.evidence(soft), tuple)
+    assert isinstance(model.diagnostics(soft), tuple)
     clone(model)
     with pytest.raises(ValueError, match=r"must be a SoftEnsemble of partitions of \[.*\] clusters. Got"):
         model.assign(SoftEnsemble(given[:3]) if name == "hbgf" else np.zeros((3, 5)))

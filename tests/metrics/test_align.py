@@ -11,10 +11,10 @@ from sklearn.metrics import adjusted_rand_score
 from strategies import planted_labels, usual
 
 import ensemblage
-from ensemblage import METHODS, ConsensusClustering, compare, make_consensus
+from ensemblage import METHODS, ConsensusClustering, make_consensus
 from ensemblage.consensus import GreedyKMeansConsensus
-from ensemblage.consensus.evidence import Dendrogram, Memberships
-from ensemblage.metrics import align_labels
+from ensemblage.consensus.diagnostics import Dendrogram, Memberships
+from ensemblage.metrics import align_labels, compare
 
 X = load_iris().data
 NUMBERS = st.integers(-1, 4)
@@ -87,7 +87,7 @@ def assert_renumbered(model, before, order, labels):
         assert_allclose(model.predict_proba(labels), before.predict_proba(labels)[:, inverse])
     if hasattr(model, "membership_"):
         assert_array_equal(model.membership_[:, : len(order)], before.membership_[:, : len(order)][:, inverse])
-    for one, two in zip(model.evidence(labels), before.evidence(labels), strict=True):
+    for one, two in zip(model.diagnostics(labels), before.diagnostics(labels), strict=True):
         assert type(one) is type(two)
         if isinstance(one, Dendrogram):
             assert_array_equal(one.clusters, number[two.clusters])

@@ -15,9 +15,9 @@ from ensemblage import Ensemble
 from ensemblage.consensus import KMeansConsensus
 from ensemblage.metrics import (
     association_counts,
-    certainty,
     cluster_density,
     coassociation,
+    confidence,
     density,
     ensemble_ari,
     ensemble_baselines,
@@ -43,7 +43,7 @@ def test_worked_numbers_of_li_and_candel():
     assert kmeans_loss(LI, LI_CLUSTERS) == pytest.approx(7 / 3)
     assert density(LI, [0, 0, 0, 1, 2, 3, 3]) == pytest.approx(0.642857, abs=5e-7)
     assert kmeans_loss(LI, [0, 0, 0, 1, 2, 3, 3]) == pytest.approx(4 / 3)
-    assert certainty(LI, LI_CLUSTERS).cohesion.mean() == pytest.approx(6 / 7)
+    assert confidence(LI, LI_CLUSTERS).cohesion.mean() == pytest.approx(6 / 7)
 
 
 def test_weights_of_sec_are_row_sums_of_the_coassociation():
@@ -92,7 +92,7 @@ def test_naive_twins_on_small_ensembles(fast, slow, case):
 
 @given(case=labels_and_clustering(missing=False))
 def test_mean_cohesion_is_the_density(case):
-    assert certainty(*case).cohesion.mean() == pytest.approx(density(*case))
+    assert confidence(*case).cohesion.mean() == pytest.approx(density(*case))
 
 
 @given(case=labels_and_clustering(missing=False))

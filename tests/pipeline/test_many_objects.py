@@ -17,7 +17,7 @@ from ensemblage.choices._chooser import learned_weights
 from ensemblage.cli import main
 from ensemblage.generation import ScaledPartitions, _view_partitions
 from ensemblage.generation._dense_rows import LEAST_OF_CELL, are_dense, dense_rows, drawn_rows, size_of_sample
-from ensemblage.metrics import certainty
+from ensemblage.metrics import confidence
 from ensemblage.pipeline import _run
 from ensemblage.pipeline._default_plan import default_plan
 from ensemblage.pipeline._run import second_seed
@@ -184,18 +184,18 @@ def test_new_objects_and_a_saved_model(small, tmp_path):
 OVERLAPPING, _ = make_blobs(1_200, 2, centers=[(0, 0), (0, 4), (4, 0)], random_state=0)
 
 
-def test_the_certainty_is_that_of_the_partitions_of_two_samples(small):
+def test_the_confidence_is_that_of_the_partitions_of_two_samples(small):
     model = ConsensusClustering(**THREE).fit(OVERLAPPING)
     again = (
         clone(model.generator_).set_params(random_state=second_seed(0)).fit(model.preprocessor_.transform(OVERLAPPING))
     )
     labels = np.column_stack([np.asarray(model.ensemble_), again.transform(model.preprocessor_.transform(OVERLAPPING))])
     weights = [*model.consensus_.weights, *learned_weights(again, model.chosen_)]
-    expected = certainty(labels, model.labels_, weights=weights)
+    expected = confidence(labels, model.labels_, weights=weights)
     np.testing.assert_allclose(model.confidence_, expected.confidence, rtol=1e-12)
     np.testing.assert_array_equal(model.runner_up_, expected.runner_up)
     np.testing.assert_allclose(model.cohesion_, expected.cohesion, rtol=1e-12)
-    of_one = certainty(model.ensemble_, model.labels_, weights=model.consensus_.weights)
+    of_one = confidence(model.ensemble_, model.labels_, weights=model.consensus_.weights)
     assert (abs(of_one.confidence - model.confidence_) > 0.01).any()
 
 
@@ -242,7 +242,7 @@ def test_no_second_sample_of_few_objects_or_one_cluster(small):
 
 
 @pytest.mark.slow
-def test_the_shell_has_the_certainty_of_both(small, tmp_path):
+def test_the_shell_has_the_confidence_of_both(small, tmp_path):
     pd.DataFrame(OVERLAPPING, columns=["x", "y"]).to_csv(tmp_path / "x.csv", index=False)
     arguments = ["run", str(tmp_path / "x.csv"), "-k", "3", "--seed", "0", "-o", str(tmp_path / "out")]
     result = CliRunner().invoke(main, arguments)

@@ -78,7 +78,7 @@ def test_numbers_of_an_earlier_run(consensus):
     assert set(found["runner_up"]) <= {4, 5, 6}
 
 
-@pytest.mark.parametrize("kind", [None, "clusters", "certainty", "sizes", "coassociation", "dendrogram"])
+@pytest.mark.parametrize("kind", [None, "clusters", "confidence", "sizes", "coassociation", "dendrogram"])
 def test_every_picture(model, consensus, kind):
     assert isinstance(model.plot(FRAME, kind), Axes)
     own = Figure().subplots()
@@ -91,6 +91,11 @@ def test_every_picture(model, consensus, kind):
     else:
         assert isinstance(consensus.plot(LABELS, kind), Axes)
         assert isinstance(model.plot(kind=kind), Axes)
+
+
+def test_a_picture_by_its_former_name(consensus):
+    with pytest.warns(FutureWarning, match="kind 'certainty' is a name of before 1.0 .* Use 'confidence'"):
+        assert isinstance(consensus.plot(LABELS, "certainty"), Axes)
 
 
 def test_pictures_refused(consensus):

@@ -5,21 +5,21 @@ import inspect
 import numpy as np
 import pytest
 import test_plotting
-import test_plotting_evidence
+import test_plotting_diagnostics
 import test_plotting_voting
 from matplotlib.figure import Figure
 
 from ensemblage import plotting
 from ensemblage.consensus import KMeansConsensus
-from ensemblage.consensus.evidence import Trace
+from ensemblage.consensus.diagnostics import Trace
 from ensemblage.plotting import _clusters
 
 FIGURES = {
     **test_plotting.FIGURES,
-    **test_plotting_evidence.FIGURES,
+    **test_plotting_diagnostics.FIGURES,
     **test_plotting_voting.FIGURES,
     "confidence_boxes": lambda ax: _clusters.confidence_boxes(_clusters.confidence_quantiles([0.5], [0]), ax=ax),
-    "evidence": lambda ax: plotting.evidence(Trace("density", np.array([0.5, 0.6])), ax=ax),
+    "diagnostics": lambda ax: plotting.diagnostics(Trace("density", np.array([0.5, 0.6])), ax=ax),
     "model": lambda ax: plotting.model(KMeansConsensus(2, random_state=0).fit([[0, 0], [0, 0], [1, 1]]), ax=ax),
     "partition_strips": lambda ax: plotting.partition_strips([[0, 1], [1, 1]], ax=ax),
     "split_losses": lambda ax: plotting.split_losses([8.0, 2.0], ax=ax),

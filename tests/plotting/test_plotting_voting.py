@@ -58,7 +58,7 @@ def test_dendrogram_shades_the_lifetime_of_the_choice():
     assert not whole.patches
 
 
-def test_memberships_are_ordered_by_cluster_and_certainty():
+def test_memberships_are_ordered_by_cluster_and_confidence():
     shares = np.array([[0.2, 0.8], [0.6, 0.4], [0.9, 0.1], [0.4, 0.6]])
     (image,) = plotting.membership(shares, [1, 0, 0, 1]).images
     assert_array_equal(np.asarray(image.get_array()), shares[[2, 1, 0, 3]])

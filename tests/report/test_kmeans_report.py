@@ -20,7 +20,7 @@ def labels():
 def test_tree_in_the_report(labels, tmp_path):
     model = BisectingKMeansConsensus(6, random_state=0).fit(labels)
     summary = json.loads(json.dumps(report.summarize(labels, model)))
-    (splits,) = model.evidence(labels)
+    (splits,) = model.diagnostics(labels)
     losses = splits.losses
     assert losses == pytest.approx([kmeans_loss(labels, model.labels_at(k)) for k in range(1, 7)])
     section = find(report.render(summary), "How the clusters were made")

@@ -49,7 +49,7 @@ def test_nothing_can_be_judged():
 @pytest.mark.usefixtures("no_figures")
 def test_other_methods_have_no_such_section(labels):
     model = HBGF(3, random_state=0).fit(labels)
-    assert model.evidence(labels) == ()
+    assert model.diagnostics(labels) == ()
     assert find(report.render(report.summarize(labels, model)), "How the clusters were made") is None
 
 

@@ -558,7 +558,7 @@ def test_clusters_have_the_numbers_of_an_earlier_clustering():
     assert [c["size"] for c in after["clusters"]] == [c["size"] for c in before["clusters"]]
     assert [c["sentence"].split(" (")[0] for c in after["profile"]["clusters"]] == ["Cluster 4", "Cluster 9"]
     page = report.render(after)
-    assert "Clusters 4 and 9 are the hardest" in page or "The mean certainty is highest in cluster" in page
+    assert "Clusters 4 and 9 are the hardest" in page or "The mean confidence is highest in cluster" in page
     assert "cluster 0" not in page
 
 

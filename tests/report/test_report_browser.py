@@ -127,10 +127,10 @@ def test_sort_by_every_column_and_pages(opened, analysis):
     click(opened, "Next")
     click(opened, "Next")
     assert opened.run(IDS) == [analysis[3][i] for i in order[200:]]
-    click(opened, "Certainty")
+    click(opened, "Confidence")
     order = np.lexsort((np.arange(N), -confidence))
     assert opened.run(IDS) == [analysis[3][i] for i in order[:100]]
-    click(opened, "Certainty")
+    click(opened, "Confidence")
     assert opened.run(IDS) == analysis[3][:100]
     for column in ("Object", "Cluster", "Verdict", "Next best"):
         click(opened, column)

@@ -116,7 +116,7 @@ def test_one_cluster_without_clear_clusters(unclear):
         (0.001, "ambiguous", "This is only partly certain: all objects are core; 5 clusters are rated about as high"),
     ],
 )
-def test_certainty_goes_by_the_next_number(changed, other, evidence, said):
+def test_confidence_goes_by_the_next_number(changed, other, evidence, said):
     chosen = changed["chosen"]
     chosen["predicted"] = dict.fromkeys(chosen["predicted"], 0.0) | {"3": 0.9, "5": 0.9 - other}
     assert evidence_of(chosen) == evidence

@@ -195,7 +195,7 @@ def number_of(evidence, best=3):
         (0.8, 0.2, 0, ("unstable", "doubtful", "unstable"), "clear", "This is uncertain"),
     ],
 )
-def test_certainty_in_words(core, border, undecided, again, evidence, said):
+def test_confidence_in_words(core, border, undecided, again, evidence, said):
     """Never on the agreement of the clusterings alone, and never against the test for structure and the criteria."""
     summary = summary_of()
     summary["number"] = None if evidence is None else number_of(evidence)
@@ -269,7 +269,7 @@ def test_no_sentence_is_false_in_the_dark():
 
 
 def test_no_cluster_is_next_best_where_none_is():
-    """Where the certainty is written as 1.00, and half of a cluster is not above that."""
+    """Where the confidence is written as 1.00, and half of a cluster is not above that."""
     labels = planted_labels(n=N, p=10, k=3, noise=0, seed=1)[0]
     labels[:3, 0] = (labels[:3, 0] + 1) % 3
     summary = report.summarize(labels, KMeansConsensus(3, random_state=0).fit(labels))
@@ -301,7 +301,7 @@ def test_where_the_number_of_clusters_comes_from_is_said():
     )
 
 
-def test_a_single_cluster_is_no_certainty():
+def test_a_single_cluster_is_no_confidence():
     labels = np.zeros((30, 4), dtype=int)
     labels[0, 0] = 1
     summary = report.summarize(labels, KMeansConsensus(1, random_state=0).fit(labels))
@@ -316,7 +316,7 @@ def test_every_word_of_the_field_is_explained_once():
     page = report.render(summary_of())
     terms = re.findall(r"<dt>([^<]*)</dt><dd>", page[page.index("<main>") :])
     assert len(terms) == len(set(terms))
-    assert {"Partition", "Consensus", "Co-association", "Certainty (confidence)"} <= set(terms)
+    assert {"Partition", "Consensus", "Co-association", "Confidence"} <= set(terms)
     before = page[page.index("<main>") : page.index('id="partitions"')]
     seen = re.sub(r"<details.*?</details>|<svg.*?</svg>", "", before, flags=re.DOTALL)
     assert not re.findall("consensus|co-association|KMeansConsensus", seen)

@@ -94,8 +94,8 @@ def test_boxes_are_at_their_places():
     by_date = panel_svg(panel | {"quantiles": [[0, 100, 200, 300, 400], [None] * 5], "kind": "date"})
     assert any(re.fullmatch(r"19[67]\d-\d\d-\d\d", text or "") for text in texts(by_date))
     rows = [{"name": 0, "values": [0.5, 0.75]}, {"name": 1, "quantiles": [0.1, 0.2, 0.3, 0.4, 0.5], "mean": 0.3}]
-    svg = boxes_svg(rows, 0, 1, [(0.5, "half")], "certainty")
-    assert {"half", "certainty", "0", "1"} <= set(texts(svg))
+    svg = boxes_svg(rows, 0, 1, [(0.5, "half")], "confidence")
+    assert {"half", "confidence", "0", "1"} <= set(texts(svg))
     assert svg.count("<circle") == 2
 
 

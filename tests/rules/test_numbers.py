@@ -57,40 +57,40 @@ BEST = "best member, which nobody knows beforehand"
 MEMBERS = ("km", "acv", "negmm-wat-kmeans", "hbgf", "eac-average", "bv", "majority")
 
 
-def certainty():
-    auc = [short(cells("CERTAINTY.md", kind)[1]) for kind in ("random-k", "diverse")]
-    yield "theory/certainty.md", f"is {auc[0]} to {auc[1]} (.5 would"
-    runs, sets = (re.search(rf"(\d+) {what}", text_of("CERTAINTY.md"))[1] for what in ("runs", "sets of the suite"))
-    yield "theory/certainty.md", f"over {runs} runs on {sets} public sets"
+def confidence():
+    auc = [short(cells("CONFIDENCE.md", kind)[1]) for kind in ("random-k", "diverse")]
+    yield "theory/confidence.md", f"is {auc[0]} to {auc[1]} (.5 would"
+    runs, sets = (re.search(rf"(\d+) {what}", text_of("CONFIDENCE.md"))[1] for what in ("runs", "sets of the suite"))
+    yield "theory/confidence.md", f"over {runs} runs on {sets} public sets"
     right = {}
     for word in ("core", "border", "undecided"):
-        objects, share = cells("DEFAULT.md", word, after="## First default: words of certainty")
+        objects, share = cells("DEFAULT.md", word, after="## First default: words of confidence")
         right[word] = per_cent(share)
-        yield "theory/certainty.md", f"| {word} | {objects} | {per_cent(share)} |"
+        yield "theory/confidence.md", f"| {word} | {objects} | {per_cent(share)} |"
     said = f"{right['core']} of the core, {right['border']} of the border and {right['undecided']} of the undecided"
     yield "howto/page.md", said
 
 
 def number_of_clusters():
-    clouds, _, share, _ = cells("CERTAINTY.md", "all", after="**Clouds without clusters**")
+    clouds, _, share, _ = cells("CONFIDENCE.md", "all", after="**Clouds without clusters**")
     yield "howto/choose_k.md", f"On {int(clouds):,} clouds without clusters it found structure in {share}"
     yield "theory/number.md", f"On {int(clouds):,} clouds without clusters structure was found in {share}"
-    near = cells("CERTAINTY.md", "4", "all", after="**Gaussians**")
-    two = cells("CERTAINTY.md", "4", "2", after="**Gaussians**")
+    near = cells("CONFIDENCE.md", "4", "all", after="**Gaussians**")
+    two = cells("CONFIDENCE.md", "4", "2", after="**Gaussians**")
     found = f"structure is found in {per_cent(near[1])} of the cases (two clusters alone in {per_cent(two[1])})"
     yield "theory/number.md", f"{found}. The right number is the first suggestion in {per_cent(near[2])}"
     assert float(two[1]) == 0.25
     yield "faq.md", "two normal clouds 4 deviations apart are called structure in a quarter of the cases"
-    sets, right, _ = cells("CERTAINTY.md", "all", after="**Public sets**")
+    sets, right, _ = cells("CONFIDENCE.md", "all", after="**Public sets**")
     yield (
         "theory/number.md",
         f"On {sets} public sets the first suggestion equalled the number of classes on {per_cent(right)}",
     )
     yield "howto/choose_k.md", f"On {sets} public sets the number of classes was the one chosen"
     for word in ("clear", "likely", "ambiguous"):
-        n_sets, chosen, named = cells("CERTAINTY.md", word, after="**Public sets**")
+        n_sets, chosen, named = cells("CONFIDENCE.md", word, after="**Public sets**")
         yield "howto/choose_k.md", f"| {n_sets} | {per_cent(chosen)} | {per_cent(named)} |"
-    nowhere, *_ = cells("CERTAINTY.md", "none", after="**Public sets**")
+    nowhere, *_ = cells("CONFIDENCE.md", "none", after="**Public sets**")
     yield "howto/choose_k.md", f"| none | no structure was found | {nowhere} |"
 
 
@@ -145,7 +145,7 @@ def checked():
     said = f"has {ours[GIVEN]} and the best single algorithm {best[GIVEN]}"
     yield PAPER, f"On the {n_sets} sets used during development the default {said}"
     yield PAPER, f"with the number unknown {ours[UNKNOWN]} and {best[UNKNOWN]}"
-    words = [cells("DEFAULT.md", kind, after="## Do certainty and rating hold?")[1:4] for kind in KINDS[:2]]
+    words = [cells("DEFAULT.md", kind, after="## Do confidence and rating hold?")[1:4] for kind in KINDS[:2]]
     drawn, of_tables = ([per_cent(cell.split()[0]).removesuffix(" %") for cell in row] for row in words)
     objects = "of the objects that the default calls core, border and undecided"
     yield page, f"**{', '.join(drawn)} %** {objects}"
@@ -337,7 +337,7 @@ def whole(texts):
 
 
 QUOTES = (
-    *(certainty, number_of_clusters, sealed, checked, verdict, communities, members, times, ten_million, leaderboard),
+    *(confidence, number_of_clusters, sealed, checked, verdict, communities, members, times, ten_million, leaderboard),
     *(patients, reliability),
 )
 
@@ -351,7 +351,7 @@ def test_quotes(quotes):
 # ---- Pages that scripts write ----
 
 
-@pytest.mark.parametrize("name", ["certainty", "default", "splits", "benchmarks", "sizes", "reliability"])
+@pytest.mark.parametrize("name", ["confidence", "default", "splits", "benchmarks", "sizes", "reliability"])
 def test_a_page_is_what_its_records_give(name):
     """Of RELIABILITY.md but for the mutants there are: every edit of the sources changes how many."""
     pytest.importorskip("ensemblage_lab", reason="the laboratory is not installed")

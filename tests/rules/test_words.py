@@ -31,7 +31,7 @@ INSTEAD = {
     r"\bspeaks? (for|against) (its|a|another|that|the)\b": "support",
     r"\bcame back\b|\bcomes? back in\b": "reproduced in resamples",
     r"\bfour letters to write\b|\bthen say it\b": "the question may give the number",
-    r"\bsays? how (sure|certain) it is\b|\bhow sure (is|it|they|that|each|every|the)\b": "certainty; confidence",
+    r"\bsays? how (sure|certain) it is\b|\bhow sure (is|it|they|that|each|every|the)\b": "confidence",
     r"\btorn (between|apart)\b|\b(is|are) torn\b|\btear apart\b": "two clusters have equal support; split",
     r"\bas good as none\b": "practically none",
     r"\bthe rule of the house\b": "the rule",

@@ -17,11 +17,11 @@ ROOT = Path(ensemblage.__file__).parents[2]
 PACKAGES = {
     "ensemblage": "The names that most scripts need",
     "ensemblage.consensus": "Consensus methods, saved models",
-    "ensemblage.consensus.evidence": "What a fitted consensus tells of its way",
+    "ensemblage.consensus.diagnostics": "Intermediate results of a fitted consensus",
     "ensemblage.generation": "Base clusterings made from features",
     "ensemblage.n_clusters": "The number of clusters, the resolution",
     "ensemblage.ranking": "Rankings of clusterings without known classes",
-    "ensemblage.metrics": "Agreement, certainty, distances, internal indices",
+    "ensemblage.metrics": "Agreement, confidence, distances, internal indices",
     "ensemblage.posterior": "Draws from a posterior of partitions",
     "ensemblage.stability": "Stability of clusters and of their number",
     "ensemblage.preprocessing": "Tables and features, in memory and on disk",

@@ -17,7 +17,7 @@ DOCS = Path(__file__).parents[2]
 BLOB = "https://github.com/ensemblage/ensemblage/blob/main/"
 PAGES = {
     "BENCHMARKS.md": "evidence/benchmarks",
-    "CERTAINTY.md": "evidence/certainty",
+    "CONFIDENCE.md": "evidence/confidence",
     "DEFAULT.md": "evidence/default",
     "LEADERBOARD.md": "evidence/leaderboard",
     "RELIABILITY.md": "evidence/reliability",

@@ -38,7 +38,7 @@ MORE = {
     "tutorials/labels": "own labels, combine clusterings",
     "tutorials/posterior": "Bayesian, MCMC, posterior samples, label switching",
     "gallery/objects": "consensus matrix, heat map, heatmap",
-    "theory/certainty": "uncertain objects",
+    "theory/confidence": "uncertain objects",
     "theory/communities": "graph, network",
     "theory/ranking": "silhouette",
 }

@@ -82,6 +82,18 @@ NAMES: Mapping[str, Mapping[str, str]] = {
         "summarize_draws": "ensemblage.posterior.summarize_draws",
         "to_anndata": "ensemblage.to_anndata",
     },
+    "ensemblage.consensus.evidence": {
+        "Candidates": "ensemblage.consensus.diagnostics.Candidates",
+        "Cut": "ensemblage.consensus.diagnostics.Cut",
+        "Dendrogram": "ensemblage.consensus.diagnostics.Dendrogram",
+        "Evidence": "ensemblage.consensus.diagnostics.Diagnostics",
+        "Lifetimes": "ensemblage.consensus.diagnostics.Lifetimes",
+        "Memberships": "ensemblage.consensus.diagnostics.Memberships",
+        "PairCounts": "ensemblage.consensus.diagnostics.PairCounts",
+        "Splits": "ensemblage.consensus.diagnostics.Splits",
+        "Trace": "ensemblage.consensus.diagnostics.Trace",
+        "evidence_from_dict": "ensemblage.consensus.diagnostics.diagnostics_from_dict",
+    },
     "ensemblage.io": {
         "Column": "ensemblage.tables.column.Column",
         "ColumnUse": "ensemblage.io._encoding.ColumnUse",
@@ -92,11 +104,16 @@ NAMES: Mapping[str, Mapping[str, str]] = {
         "read_table": "ensemblage.read_table",
     },
     "ensemblage.metrics": {
+        "Certainty": "ensemblage.metrics._confidence.Confidence",
+        "certainty": "ensemblage.metrics.confidence",
         "chain_agreement": "ensemblage.posterior.chain_agreement",
         "chips": "ensemblage.posterior.chips",
         "compare_labels": "ensemblage.compare",
         "credible_ball": "ensemblage.posterior.credible_ball",
         "expected_loss": "ensemblage.posterior.expected_loss",
+    },
+    "ensemblage.plotting": {
+        "evidence": "ensemblage.plotting.diagnostics",
     },
     "ensemblage.profiles": {
         "HonestMarkers": "ensemblage.profiles._honest.HonestMarkers",
@@ -136,6 +153,25 @@ def former_names(module: str, found: Callable[[str], Any] | None = None) -> Call
     return get
 
 
+class FormerName:
+    """An attribute of a class under its former name: what the new one has, with a warning."""
+
+    def __init__(self, new: str) -> None:
+        self.new = new
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, model: Any, owner: type) -> Any:
+        if model is None:
+            return self
+        _warn(
+            f"{self.name} of {owner.__name__} is a name of before 1.0 and goes with the next release. Use {self.new}.",
+            3,
+        )
+        return getattr(model, self.new)
+
+
 def renamed_parameters(**new_names: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Let a function take parameters by their former names, ``old="new"``, with a warning."""
 
@@ -158,6 +194,14 @@ def renamed_parameters(**new_names: str) -> Callable[[Callable[P, R]], Callable[
         return call
 
     return decorate
+
+
+def renamed_value(value: Any, subject: str, **new_names: str) -> Any:
+    """The new name of a value that has a former one, ``old="new"``, with a warning; else the value."""
+    if not (isinstance(value, str) and value in new_names):
+        return value
+    _warn(f"{subject} {value!r} is a name of before 1.0 and goes with the next release. Use {new_names[value]!r}.", 4)
+    return new_names[value]
 
 
 def renamed_fields(**new_names: str) -> Callable[[type[T]], type[T]]:

@@ -71,7 +71,7 @@ def numbers_beside(k: int, ks: Sequence[int]) -> list[int]:
 def _consensus(pool: Pool, members: np.ndarray, k: int, ks: Sequence[int]) -> Labels | None:
     """Average linkage of the co-association of the members with about k clusters; None where it has one cluster.
 
-    The clusters are those of `EvidenceAccumulation`, but for ties, without their certainty.
+    The clusters are those of `EvidenceAccumulation`, but for ties, without their confidence.
     """
     asked = np.array([c.n_clusters for c in pool.candidates])
     chosen = pool.labels[members & np.isin(asked, numbers_beside(k, ks))]

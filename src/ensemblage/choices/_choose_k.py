@@ -209,7 +209,7 @@ def choose_k(
     **Criteria**: prediction strength (the largest k with a strength above .8, its standard error added); the longest
     lifetime in cumulative voting; the gap statistic with those clouds (the smallest k that is not worse than the next
     two by more than an error); 1 + the components that live longer than those of the clouds; k-means' silhouette. A
-    number that three of them name is ``best``. How often they were right, by how many agree: docs/CERTAINTY.md.
+    number that three of them name is ``best``. How often they were right, by how many agree: docs/CONFIDENCE.md.
 
     Of fewer votes the number with most is ``best``; of equally many, the one named by the criterion that is first in
     the list.

@@ -82,7 +82,7 @@ def choose_resolution(
 
     Parts of the objects are drawn, and each is clustered at every resolution. Successive resolutions at which the
     clusters of all objects are about the same are a plateau; its clusterings are combined, and every object gets a
-    certainty.
+    confidence.
 
     Parameters
     ----------

@@ -10,7 +10,7 @@ import click
 
 from ensemblage.cli._folder import FILES, PROFILE, check_summary_unchanged
 from ensemblage.cli._options import shell_text
-from ensemblage.metrics._certainty import VERDICTS
+from ensemblage.metrics._confidence import VERDICTS
 from ensemblage.report._layout import percent, plural
 from ensemblage.tables.formats import CELLS, format_of
 
@@ -57,7 +57,7 @@ def _lines(summary: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
         yield "chosen", chosen["sentence"]
     yield from _stability(summary.get("stability"))
     yield from _choice(summary.get("choice"), len(summary["clusters"]))
-    yield from _evidence(summary.get("evidence", ()))
+    yield from _diagnostics(summary.get("evidence", ()))
     if found := summary.get("modes"):
         yield "stories", found["sentence"]
     if found := summary.get("methods"):
@@ -65,7 +65,7 @@ def _lines(summary: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
     if summary.get("found_again"):
         yield "reproduced", summary["found_again"]["sentence"]
     if "mean_cohesion" in consensus:  # not in a folder of an older version
-        yield "certainty", certainty_text([cluster["verdicts"] for cluster in summary["clusters"]])
+        yield "confidence", confidence_text([cluster["verdicts"] for cluster in summary["clusters"]])
     cohesion = _number_text(consensus.get("mean_cohesion", consensus["mean_confidence"]))
     between = _number_text(consensus["between"])
     yield "together", f"in {cohesion} of the partitions within clusters, in {between} between them"
@@ -135,13 +135,13 @@ def _choice(choice: Mapping[str, Any] | None, n_clusters: int) -> Iterable[tuple
         yield "instead", f"-k with its lifetime: {others}" if others else "no other number of clusters"
 
 
-def _evidence(records: Sequence[dict[str, Any]]) -> Iterable[tuple[str, str]]:
+def _diagnostics(records: Sequence[dict[str, Any]]) -> Iterable[tuple[str, str]]:
     """Intermediate results of the method, by the kind of their records."""
-    from ensemblage.consensus.evidence import evidence_from_dict
-    from ensemblage.report._evidence import evidence_sentences
+    from ensemblage.consensus.diagnostics import diagnostics_from_dict
+    from ensemblage.report._diagnostics import diagnostics_sentences
 
     for record in records:
-        for sentence in evidence_sentences(evidence_from_dict(record)):
+        for sentence in diagnostics_sentences(diagnostics_from_dict(record)):
             yield "evidence", sentence
 
 
@@ -154,7 +154,7 @@ def clusters_text(sizes: Sequence[int], asked: int | None) -> str:
     return f"{found}: the others of the {asked} asked for hold none" if asked and len(sizes) < asked else found
 
 
-def certainty_text(of_clusters: Sequence[Mapping[str, int]]) -> str:
+def confidence_text(of_clusters: Sequence[Mapping[str, int]]) -> str:
     """How many objects are sure of their place, in words."""
     total = sum(sum(words.values()) for words in of_clusters)
     counts = {word: sum(words[word] for words in of_clusters) for word in VERDICTS}

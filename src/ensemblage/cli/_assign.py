@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage import ConsensusClustering, Ensemble, load
-from ensemblage.cli._answer import certainty_text, show_lines
+from ensemblage.cli._answer import confidence_text, show_lines
 from ensemblage.cli._folder import ENSEMBLE, MODEL, check_finished_files, check_free, check_suffix
 from ensemblage.cli._labels import write_labels
 from ensemblage.cli._options import option_name
@@ -25,7 +25,7 @@ from ensemblage.io._read import read_table
 from ensemblage.io._roles import assign_roles
 from ensemblage.io._table import Table
 from ensemblage.labels.files import code_columns
-from ensemblage.metrics._certainty import VERDICTS
+from ensemblage.metrics._confidence import VERDICTS
 from ensemblage.report._layout import plural
 from ensemblage.tables.bytes import base_name
 from ensemblage.tables.formats import CELLS, format_of, is_label_file, table_format
@@ -184,7 +184,7 @@ def _lines(found: Assignment, numbers: NDArray[np.int64], output: Path) -> Seque
             "assigned",
             f"{', '.join(f'{size:,}' for size in sizes)} to the {plural(n_clusters, 'cluster')}{given}{none}",
         ),
-        ("certainty", certainty_text([{word: int((words == word).sum()) for word in VERDICTS}])),
+        ("confidence", confidence_text([{word: int((words == word).sum()) for word in VERDICTS}])),
         ("decided", rule if found.by == BY_RULE else association),
         ("written", str(output)),
     ]

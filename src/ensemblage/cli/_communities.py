@@ -15,7 +15,7 @@ from ensemblage import Ensemble, make_consensus
 from ensemblage._version import __version__
 from ensemblage.base.text import write_csv
 from ensemblage.choices._choice_records import ResolutionChoice, ResolutionRow
-from ensemblage.cli._answer import certainty_text, clusters_text, show_lines, show_table
+from ensemblage.cli._answer import clusters_text, confidence_text, show_lines, show_table
 from ensemblage.cli._errors import INTERRUPTED, Interrupted
 from ensemblage.cli._folder import (
     ENSEMBLE,
@@ -40,7 +40,7 @@ from ensemblage.generation import LeidenPartitions
 from ensemblage.generation._graphs import Graph, as_graph
 from ensemblage.io._anndata import classes_of
 from ensemblage.metrics import verdicts
-from ensemblage.metrics._certainty import VERDICTS
+from ensemblage.metrics._confidence import VERDICTS
 from ensemblage.n_clusters import choose_resolution
 from ensemblage.pipeline._to_anndata import columns_of, notes_of, write_copy
 from ensemblage.report._layout import plural
@@ -107,7 +107,7 @@ def _lines(graph: Graph, ensemble: Ensemble, consensus: CommunityConsensus) -> I
     partitions = plural(ensemble.shape[1], "partition")
     yield "ensemble", f"{partitions}, {ensemble.n_clusters.mean():.1f} clusters on average"
     yield "consensus", clusters_text(np.bincount(consensus.labels_[consensus.labels_ >= 0]).tolist(), None)
-    yield "certainty", certainty_text([{word: int((words == word).sum()) for word in VERDICTS}])
+    yield "confidence", confidence_text([{word: int((words == word).sum()) for word in VERDICTS}])
     if consensus.method == "ecg":
         yield "CSI", f"{consensus.csi_:.3f}: 1 if the partitions agree on every edge, 0 if each edge is tossed up"
     if consensus.method == "lf" and not consensus.converged_:

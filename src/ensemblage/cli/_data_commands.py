@@ -152,16 +152,16 @@ def run(data: Path, output: Path, annotate: bool, **settings: Any) -> None:
 
     DATA is a CSV or TSV file (plain, .gz or .zst), a Parquet, Arrow or JSON lines file, a workbook (.xlsx, .ods) or
     a .h5ad file of AnnData with one row per object. Columns of numbers and of categories are the features; stderr
-    reports briefly, and the page in full, how each was used. The folder gets labels.csv (clusters and certainty),
+    reports briefly, and the page in full, how each was used. The folder gets labels.csv (clusters and confidence),
     ensemble.npz (the clusterings), model.npz (for "assign"; it contains the features of the objects), summary.json
     (all numbers) and report.html (the page). With -o FILE.h5ad a copy of a .h5ad file is written instead, with
-    clusters and certainty in .obs.
+    clusters and confidence in .obs.
 
     DATA may be -: text from standard input.
 
     Features that do not fit into memory stay on disk: a .npy file of numbers, or a folder of Parquet parts, whose
     columns are used as those of a table. Give the limit with --memory. The folder, which must be new, gets Parquet
-    parts with clusters and certainty, profile.parquet, model.npz and summary.json.
+    parts with clusters and confidence, profile.parquet, model.npz and summary.json.
 
     Repeat the command to continue after a stop. Only one command at a time may use a folder. Ids are written
     unchanged: import labels.csv into a spreadsheet as text if they begin with =, +, - or @.
@@ -337,9 +337,9 @@ def sweep(**settings: Any) -> None:
 
     DATA is a .h5ad file (its graph of neighbours, or else its principal components), a table of features, or with
     --graph a graph. Random parts of the objects are clustered at every resolution. Resolutions with reproducible
-    clusters form a plateau, whose clusterings are combined. The folder gets labels.csv (clusters and certainty),
+    clusters form a plateau, whose clusterings are combined. The folder gets labels.csv (clusters and confidence),
     sweep.csv (a row per resolution), report.html (the page), ensemble.npz, model.npz and summary.json. With -o
-    FILE.h5ad a copy of a .h5ad file is written instead, with clusters and certainty in .obs.
+    FILE.h5ad a copy of a .h5ad file is written instead, with clusters and confidence in .obs.
     """
     from ensemblage.cli._communities import sweep_resolutions
 

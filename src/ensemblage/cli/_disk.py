@@ -21,8 +21,8 @@ from ensemblage.cli._answer import (
     MOST_DESCRIBED,
     alert_lines,
     alerts_refused,
-    certainty_text,
     clusters_text,
+    confidence_text,
     drivers_text,
     show_lines,
     spelled_alerts,
@@ -39,7 +39,7 @@ from ensemblage.labels.files import READERS
 from ensemblage.labels.out_of_core import OPENERS
 from ensemblage.labels.threads import row_blocks
 from ensemblage.metrics import verdicts
-from ensemblage.metrics._certainty import VERDICTS
+from ensemblage.metrics._confidence import VERDICTS
 from ensemblage.pipeline._blocks import OfAll, write_part
 from ensemblage.preprocessing import FeatureBlocks
 from ensemblage.tables.formats import format_of
@@ -74,7 +74,7 @@ def open_ensemble(path: Path, memory: str | None, scratch: Path | None, settings
 
 def combine_stored(path: Path, output: Path, overwrite: bool, *, scratch: Path | None, **settings: Any) -> None:
     """Do what ``ensemblage combine`` does with labels on disk."""
-    from ensemblage.report._evidence import evidence_sentences
+    from ensemblage.report._diagnostics import diagnostics_sentences
 
     wanted = Consensus.of(settings.pop("k"), settings)
     wanted.check()
@@ -97,26 +97,26 @@ def combine_stored(path: Path, output: Path, overwrite: bool, *, scratch: Path |
     labels = consensus.labels_
     counts = [np.bincount(labels[rows] + 1, minlength=consensus.n_clusters_ + 1) for rows in row_blocks(len(labels))]
     sizes = np.sum(counts, axis=0)[1:].tolist()
-    of_number = consensus.evidence(ensemble, []) if hasattr(consensus, "agreement_") else ()
+    of_number = consensus.diagnostics(ensemble, []) if hasattr(consensus, "agreement_") else ()
     show_lines(
         [
             ("ensemble", repr(ensemble)),
             ("consensus", clusters_text(sizes, wanted.k)),
-            *[("evidence", sentence) for record in of_number for sentence in evidence_sentences(record)],
-            ("certainty", _certainty(consensus)),
+            *[("evidence", sentence) for record in of_number for sentence in diagnostics_sentences(record)],
+            ("confidence", _confidence(consensus)),
             ("seconds", f"{time.perf_counter() - start:.1f}"),
             ("written", str(output)),
         ]
     )
 
 
-def _certainty(consensus: Any) -> str:
+def _confidence(consensus: Any) -> str:
     counts = dict.fromkeys(VERDICTS, 0)
     for block in row_blocks(len(consensus.confidence_)):
         words = verdicts(consensus.confidence_[block])
         for word in VERDICTS:
             counts[word] += int((words == word).sum())
-    return certainty_text([counts])
+    return confidence_text([counts])
 
 
 def _check_output(output: Path, overwrite: bool) -> None:

@@ -64,7 +64,7 @@ def combine(ensemble: Path, scratch: Path | None, **settings: Any) -> None:
 
     ENSEMBLE is a table with one row per object and one column of labels per clustering (- reads text from standard
     input), a .npz file of ensemblage, or a .h5ad file of AnnData. The folder gets what "run" writes; with -o FILE.h5ad
-    a copy of a .h5ad file is written instead, with clusters and certainty in .obs.
+    a copy of a .h5ad file is written instead, with clusters and confidence in .obs.
 
     Labels that do not fit into memory stay on disk: a .npy file of whole numbers, or a folder of Parquet parts.
     Then -o names a .npy or .csv file for the clusters, or a folder for Parquet parts; nothing else is written.

@@ -35,7 +35,7 @@ def numbers_of(consensus: Any) -> NDArray[np.int64]:
 
 
 def write_labels(path: Path, ids: Sequence[Any], consensus: Any, merged: MergedClusters | None = None) -> None:
-    """One line per object: id, cluster (−1: none), and `certainty_cells`; with merged clusters, that of each, too."""
+    """One line per object: id, cluster (−1: none), and `confidence_cells`; with merged clusters, that of each, too."""
 
     numbers = numbers_of(consensus)
     firsts = None if merged is None else np.append([group[0] for group in merged.groups], -1)[merged.labels]
@@ -44,12 +44,12 @@ def write_labels(path: Path, ids: Sequence[Any], consensus: Any, merged: MergedC
         for block in row_blocks(len(consensus.labels_)):
             clusters = numbers[consensus.labels_[block]].tolist()
             more = [] if firsts is None else [firsts[block].tolist()]
-            yield from zip(ids[block], clusters, *certainty_cells(consensus, block, numbers), *more, strict=True)
+            yield from zip(ids[block], clusters, *confidence_cells(consensus, block, numbers), *more, strict=True)
 
     write_csv(path, ["id", *LABEL_COLUMNS, *[MERGED_COLUMN] * (merged is not None)], lines())
 
 
-def certainty_cells(consensus: Any, block: slice, numbers: NDArray[Any]) -> tuple[list[Any], ...]:
+def confidence_cells(consensus: Any, block: slice, numbers: NDArray[Any]) -> tuple[list[Any], ...]:
     """Of some objects: confidence, its word, the next best cluster and its share, 1 − confidence; empty: none.
 
     ``numbers`` are those of the clusters, and -1 of none.

@@ -31,7 +31,7 @@ from ensemblage.io._features import Members
 from ensemblage.io._read import read_table
 from ensemblage.io._roles import assign_roles
 from ensemblage.io._table import Table
-from ensemblage.metrics._certainty import certainty_of
+from ensemblage.metrics._confidence import confidence_of
 from ensemblage.pipeline._describe import drop_columns
 from ensemblage.profiles._profile import profile
 from ensemblage.profiles._record import Profile, VariableRow
@@ -113,7 +113,7 @@ def _summarize_labels(source: Source, labels: Path, features: Path | None, hones
     members = source.members(source.read())
     tell_notes(source.path.name, members.notes)
     clusters = _clusters(labels, members)
-    found = certainty_of(members.ensemble, clusters, np.ones(members.ensemble.shape[1]))
+    found = confidence_of(members.ensemble, clusters, np.ones(members.ensemble.shape[1]))
     given = LabelModel(clusters, found.confidence, found.runner_up, found.cohesion)
     profile = None if features is None else profile_of_table(features, members, source, given, honest)
     if profile is not None and profile.honest is not None:

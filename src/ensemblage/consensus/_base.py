@@ -13,6 +13,7 @@ from sklearn.utils.validation import validate_data
 from ensemblage.base.features import columns_checked
 from ensemblage.base.frames import in_order
 from ensemblage.base.memory import Need, check_fits
+from ensemblage.base.renamed import FormerName
 from ensemblage.base.sklearn import BaseEstimator, ClusterMixin
 from ensemblage.base.validation import (
     Constraints,
@@ -29,7 +30,7 @@ from ensemblage.base.validation import (
 from ensemblage.consensus._capabilities import Capabilities
 from ensemblage.consensus._method import wrong_k
 from ensemblage.consensus._model import BY_ASSOCIATION, BY_RULE, Assignment, Model, score_of
-from ensemblage.consensus.evidence import Evidence
+from ensemblage.consensus.diagnostics import Diagnostics
 from ensemblage.kernels._contingency import tally_clusters
 from ensemblage.labels.blocks import LabelRows, in_memory, on_workers
 from ensemblage.labels.coding import (
@@ -41,7 +42,13 @@ from ensemblage.labels.links import Links, shared_labels
 from ensemblage.labels.rows import Rows, linked_rows
 from ensemblage.labels.soft import SoftCoding
 from ensemblage.metrics._agreement import weights_by_agreement
-from ensemblage.metrics._certainty import Association, Certainty, association_with, certainty_of_new, certainty_of_rows
+from ensemblage.metrics._confidence import (
+    Association,
+    Confidence,
+    association_with,
+    confidence_of_new,
+    confidence_of_rows,
+)
 
 logger = logging.getLogger(__name__)
 WITHOUT_ROWS = "KMeansConsensus or CumulativeVoting, which do not"
@@ -53,7 +60,7 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
 
     A method implements ``_fit(rows) -> clusters`` on the distinct rows, and says in ``_capabilities`` what it takes.
     Everything else is in `fit`, from top to bottom: validation, distinct rows, the method, numbering by decreasing size
-    (ties: the cluster with the smallest label row first), certainty, expansion to the objects.
+    (ties: the cluster with the smallest label row first), confidence, expansion to the objects.
 
     A partition of weight 0 is left out before anything else, as by `Ensemble.select`: a method never sees it, neither
     in ``fit`` nor in ``predict``, and an object that only such partitions label is one that no partition labels.
@@ -154,8 +161,8 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
         back), and Davidson & Ravi, "Agglomerative hierarchical clustering with constraints", PKDD 2005.
 
         Weights cost 24 bytes per object while they are summed over distinct rows, 8 afterwards, whatever their sum; and
-        a copy of the codes where some label has no weight. A hierarchy of the objects and `evidence` count every object
-        of X once.
+        a copy of the codes where some label has no weight. A hierarchy of the objects and `diagnostics` count every
+        object of X once.
         """
         # What was given, as distinct rows
         rows, links = self._rows_of(X, sample_weight, must_link, cannot_link)
@@ -168,16 +175,16 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
         self.n_clusters_, self._cluster_numbers = len(self._number), None
         clusters = np.append(self._number, -1).astype(np.int32)[clusters]
 
-        # Certainty, and all of it for the objects: at most 24 bytes each are added here
+        # Confidence, and all of it for the objects: at most 24 bytes each are added here
         self._association = self._association_of(rows, clusters, self.n_clusters_)
         self.labels_ = rows.of_objects(clusters, -1)
         if 2 * len(rows.counts) > len(rows.inverse):  # the same of rows and of objects would be held at once
             del clusters
-            found = certainty_of_rows(rows.objects, self.labels_, self._association, self.n_jobs)
+            found = confidence_of_rows(rows.objects, self.labels_, self._association, self.n_jobs)
         else:
-            found = certainty_of_rows(rows.codes, clusters, self._association, self.n_jobs)
+            found = confidence_of_rows(rows.codes, clusters, self._association, self.n_jobs)
             of_rows = (found.confidence, np.nan), (found.runner_up, -1), (found.cohesion, np.nan)
-            found = Certainty(*(rows.of_objects(values, none) for values, none in of_rows))
+            found = Confidence(*(rows.of_objects(values, none) for values, none in of_rows))
         self.confidence_, self.runner_up_, self.cohesion_ = found.confidence, found.runner_up, found.cohesion
 
         # Objects without weight, which the method has not seen
@@ -325,8 +332,8 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
         """(n,) cluster of each row of codes, which need not have been fitted; -1 if the method cannot tell."""
         return np.full(len(codes), -1, dtype=np.int32)
 
-    def evidence(self, X: Any, objects: Any = None) -> tuple[Evidence, ...]:
-        """Intermediate results of the method, as records of a few kinds, which `report` and `plotting.evidence` draw.
+    def diagnostics(self, X: Any, objects: Any = None) -> tuple[Diagnostics, ...]:
+        """Intermediate results of the method, as records of a few kinds; `plotting.diagnostics` and the page draw them.
 
         Parameters
         ----------
@@ -337,7 +344,7 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
 
         Returns
         -------
-        tuple of Evidence
+        tuple of Diagnostics
             Empty if the method keeps no intermediate results.
 
         Raises
@@ -349,14 +356,16 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
         --------
         >>> from ensemblage.consensus import EvidenceAccumulation
         >>> labels = [[0, 0], [0, 0], [1, 1], [1, 0]]
-        >>> [type(record).__name__ for record in EvidenceAccumulation().fit(labels).evidence(labels)]
+        >>> [type(record).__name__ for record in EvidenceAccumulation().fit(labels).diagnostics(labels)]
         ['Dendrogram', 'Lifetimes', 'PairCounts']
         """
         check_fitted(self)
         chosen = np.arange(len(self.labels_)) if objects is None else np.asarray(objects)
-        return self._evidence(as_any_ensemble(X), chosen)
+        return self._diagnostics(as_any_ensemble(X), chosen)
 
-    def _evidence(self, ensemble: Any, objects: NDArray[np.intp]) -> tuple[Evidence, ...]:
+    evidence = FormerName("diagnostics")
+
+    def _diagnostics(self, ensemble: Any, objects: NDArray[np.intp]) -> tuple[Diagnostics, ...]:
         return ()
 
     def association_shares(self, X: Any, objects: Any = None) -> NDArray[np.float64]:
@@ -372,7 +381,7 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_objects, n_clusters)
-            The associations of `metrics.certainty` with every cluster, divided by their sum; rows sum to 1, equal ones
+            The associations of `metrics.confidence` with every cluster, divided by their sum; rows sum to 1, equal ones
             where all are 0, NaN for an object that no partition labels.
 
         Raises
@@ -450,7 +459,7 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
             outside = np.full(len(codes), -1)
             shares = np.concatenate(codes.map(association.memberships, reads=[outside], n_jobs=self.n_jobs))
             labels = np.where(np.isnan(shares[:, 0]), -1, shares.argmax(axis=1)).astype(np.int32)
-        parts = codes.map(certainty_of_new, association, reads=[labels], n_jobs=self.n_jobs)
+        parts = codes.map(confidence_of_new, association, reads=[labels], n_jobs=self.n_jobs)
         confidence, runner_up = (np.concatenate(part) for part in zip(*parts, strict=True))
         return Assignment(labels, confidence, runner_up, by)
 

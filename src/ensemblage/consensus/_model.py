@@ -18,7 +18,7 @@ from ensemblage.consensus._saved import save_model
 from ensemblage.io._anndata import as_table
 from ensemblage.metrics import ensemble_ari, verdicts
 from ensemblage.metrics._align import align_numbers
-from ensemblage.metrics._certainty import Certainty
+from ensemblage.metrics._confidence import Confidence
 
 BY_RULE, BY_ASSOCIATION = "predict", "association"
 
@@ -30,7 +30,7 @@ class Assignment:
     labels: NDArray[np.int32]
     """(n,) cluster of each object; -1 where no partition labels it."""
     confidence: NDArray[np.float64]
-    """(n,) for / (for + against), as in `metrics.certainty`, of one more object beside those that were fitted; NaN in
+    """(n,) for / (for + against), as in `metrics.confidence`, of one more object beside those that were fitted; NaN in
     no cluster."""
     runner_up: NDArray[np.int32]
     """(n,) the other cluster with the most support of the partitions, -1 if there is none."""
@@ -111,7 +111,7 @@ class Model:
         return self
 
     def to_frame(self, X: Any = None, *, ids: Sequence[Any] | None = None) -> Any:
-        """The clusters of the objects and their certainty, with the columns of the shell's labels.csv.
+        """The clusters of the objects and their confidence, with the columns of the shell's labels.csv.
 
         Parameters
         ----------
@@ -188,8 +188,8 @@ class Model:
         ----------
         X : array-like, data frame or Ensemble, optional
             What was fitted: the features, or the label matrix.
-        kind : {"clusters", "certainty", "sizes", "coassociation", "dendrogram"}, optional
-            Default: "clusters" of features, else "certainty".
+        kind : {"clusters", "confidence", "sizes", "coassociation", "dendrogram"}, optional
+            Default: "clusters" of features, else "confidence".
         ax : matplotlib Axes, optional
             Where to draw; by default a new figure.
 
@@ -230,15 +230,15 @@ class Model:
             made.save(path)
         return made
 
-    def _keep(self, n_clusters: int, labels: NDArray[np.int32], certainty: Certainty) -> None:
+    def _keep(self, n_clusters: int, labels: NDArray[np.int32], found: Confidence) -> None:
         """What ``fit`` found of each object; the clusters go by their own numbers."""
         self.n_clusters_, self._cluster_numbers, self.labels_ = n_clusters, None, labels
-        self._take_certainty(certainty)
+        self._take_confidence(found)
 
-    def _take_certainty(self, certainty: Certainty) -> None:
+    def _take_confidence(self, found: Confidence) -> None:
         """Confidence, runner-up and cohesion of each object."""
-        self.confidence_, self.runner_up_ = certainty.confidence, certainty.runner_up
-        self.cohesion_ = certainty.cohesion
+        self.confidence_, self.runner_up_ = found.confidence, found.runner_up
+        self.cohesion_ = found.cohesion
 
     def _take(self, found: Model) -> None:
         """What another model found of each object."""

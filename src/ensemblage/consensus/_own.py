@@ -23,8 +23,8 @@ class OwnConsensus(BaseConsensus):
     """What `ConsensusClustering` makes of a ``consensus`` that is none of the library's.
 
     The estimator is fitted to the (n, p) label matrix: a row for each object, in their order, whole numbers from 0 in
-    each column, and -1 where a partition has no label. Its clusters are numbered by size, and the certainty is that of
-    `metrics.certainty`.
+    each column, and -1 where a partition has no label. Its clusters are numbered by size, and the confidence is that of
+    `metrics.confidence`.
     """
 
     _capabilities: ClassVar[Capabilities] = Capabilities(

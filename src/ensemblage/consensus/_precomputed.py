@@ -15,7 +15,7 @@ from ensemblage.base.validation import Constraints
 from ensemblage.consensus._base import BaseConsensus, numbers_by_size
 from ensemblage.labels.blocks import MemoryRows
 from ensemblage.labels.rows import Rows
-from ensemblage.metrics._certainty import Certainty
+from ensemblage.metrics._confidence import Confidence
 from ensemblage.metrics._wat import association_threshold, threshold_constraints
 
 ASYMMETRY = 1e-8
@@ -42,7 +42,7 @@ class SimilarityConsensus(BaseConsensus):
         self
             ``labels_``, ``n_clusters_`` and what the class has of a fit; ``cohesion_`` is the mean similarity with the
             other members of the cluster, ``confidence_`` own / (own + other) of it and of the largest mean similarity
-            with another cluster. Nothing that needs label rows: `predict`, ``association_shares``, ``evidence``.
+            with another cluster. Nothing that needs label rows: `predict`, ``association_shares``, ``diagnostics``.
 
         Raises
         ------
@@ -76,7 +76,7 @@ class SimilarityConsensus(BaseConsensus):
         clusters = self._fit_similarity(S, rows)
         number = numbers_by_size(clusters, rows.counts)
         labels = number[clusters].astype(np.int32)
-        self._keep(len(number), labels, certainty_by_similarity(S, labels))
+        self._keep(len(number), labels, confidence_by_similarity(S, labels))
         return self
 
     def _fit_similarity(self, S: Any, rows: Rows) -> NDArray[Any]:
@@ -140,7 +140,7 @@ def number_given(threshold: Any, name: str) -> float:
     return float(threshold)
 
 
-def certainty_by_similarity(S: Any, labels: NDArray[np.int32]) -> Certainty:
+def confidence_by_similarity(S: Any, labels: NDArray[np.int32]) -> Confidence:
     """Cohesion is the mean similarity with the other members, 0 if alone; confidence own / (own + other)."""
     n, sizes = len(labels), np.bincount(labels)
     k, everyone = len(sizes), np.arange(n)
@@ -153,14 +153,14 @@ def certainty_by_similarity(S: Any, labels: NDArray[np.int32]) -> Certainty:
     means = sums / np.maximum(others, 1)
     cohesion = means[everyone, labels].copy()
     if k == 1:
-        return Certainty(np.ones(n), np.full(n, -1, dtype=np.int32), cohesion)
+        return Confidence(np.ones(n), np.full(n, -1, dtype=np.int32), cohesion)
     own = np.where(sizes[labels] == 1, itself, cohesion)
     means[everyone, labels] = -1
     runner_up = means.argmax(axis=1).astype(np.int32)
     other = means[everyone, runner_up]
     total = own + other
     confidence = np.where(total > 0, own / np.where(total > 0, total, 1), 0.5)
-    return Certainty(confidence, runner_up, cohesion)
+    return Confidence(confidence, runner_up, cohesion)
 
 
 THRESHOLD_CONSTRAINTS: Constraints = {"association_threshold": [*threshold_constraints(), None]}

@@ -29,7 +29,7 @@ class SoftEnsemble(Ensemble):
 
     What takes it are the methods that can count by memberships: `CumulativeVoting`, `BipartiteVoting`,
     `MajorityVoting`, `EuclideanMedian`, `ComembershipMedian` and `HBGF`, and `metrics.coassociation`,
-    `metrics.density` and `metrics.certainty`. All else takes ``soft.to_labels()``.
+    `metrics.density` and `metrics.confidence`. All else takes ``soft.to_labels()``.
 
     Parameters
     ----------

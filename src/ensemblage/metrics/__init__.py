@@ -3,10 +3,10 @@
 from ensemblage.base.renamed import former_names
 from ensemblage.metrics._agreement import agreement_weights, ensemble_ari, ensemble_baselines, ensemble_nmi
 from ensemblage.metrics._align import LabelComparison, align_labels, compare
-from ensemblage.metrics._certainty import Certainty, certainty, membership_entropy, verdicts
 from ensemblage.metrics._chain_agreement import ChainAgreement, split_rhat
 from ensemblage.metrics._cluster_weights import cluster_weights
 from ensemblage.metrics._coassociation import association_counts, coassociation
+from ensemblage.metrics._confidence import Confidence, confidence, membership_entropy, verdicts
 from ensemblage.metrics._density import cluster_density, density, kmeans_loss
 from ensemblage.metrics._internal import INTERNAL_INDICES, internal_index
 from ensemblage.metrics._monti import cluster_consensus, consensus_cdf, delta_area, item_consensus, pac
@@ -19,23 +19,22 @@ from ensemblage.metrics._partition_distance import (
 from ensemblage.metrics._posterior import CredibleBall, PartialPartition
 from ensemblage.metrics._wat import mm_index, weak_association_threshold
 
-__getattr__ = former_names(__name__)
 __all__ = [
     "INTERNAL_INDICES",
-    "Certainty",
     "ChainAgreement",
+    "Confidence",
     "CredibleBall",
     "LabelComparison",
     "PartialPartition",
     "agreement_weights",
     "align_labels",
     "association_counts",
-    "certainty",
     "cluster_consensus",
     "cluster_density",
     "cluster_weights",
     "coassociation",
     "compare",
+    "confidence",
     "consensus_cdf",
     "delta_area",
     "density",
@@ -56,3 +55,5 @@ __all__ = [
     "verdicts",
     "weak_association_threshold",
 ]
+
+__getattr__ = former_names(__name__)

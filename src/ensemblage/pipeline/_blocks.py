@@ -200,7 +200,7 @@ class OfKept(NamedTuple):
         if self.codes is None or self.second is None:
             return labels, self.confidence[first], self.runner_up[first]
         rows, others = MemoryRows(self.codes[first]), places[:, 1].astype(np.intp)
-        found = self.second.certainty(rows, others, labels, n_jobs=1)
+        found = self.second.confidence(rows, others, labels, n_jobs=1)
         return labels, found.confidence, found.runner_up
 
 

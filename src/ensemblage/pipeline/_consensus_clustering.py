@@ -131,7 +131,7 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
         Clusters numbered by decreasing size.
     confidence_, runner_up_, cohesion_ : ndarray of shape (n_samples,)
         Confidence of each object, the next best cluster and the mean co-association with its own cluster: see
-        `metrics.certainty`.
+        `metrics.confidence`.
     n_clusters_ : int
     choice_ : KChoice or None
         What `choose_k` found, and how clear it is; None if it was not asked.
@@ -153,9 +153,9 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
     or ``fit_predict(labels)``, as a pipeline has. ``labels`` has a row for each object, in their order, and a column of
     whole numbers from 0 for each partition, -1 for none. The estimator is cloned. ``n_clusters``, if given, becomes its
     ``n_clusters`` or ``n_components``, or that of its only step with ``n_clusters``. Its clusters are numbered by size;
-    -1 is no cluster. The certainty is that of `metrics.certainty`, and new objects get the cluster that the partitions
-    join them with most often. ``consensus_.estimator_`` is the fitted clone. Weights and pairs of objects are refused.
-    `save` keeps estimators of scikit-learn, and refuses others by name.
+    -1 is no cluster. The confidence is that of `metrics.confidence`. New objects get the cluster with
+    which the partitions join them most often. ``consensus_.estimator_`` is the fitted clone. Weights and pairs of
+    objects are refused. `save` keeps estimators of scikit-learn, and refuses others by name.
 
     Candidate partitions are compared on at most 1,500 objects, which are the same for each seed and each order of the
     rows. On these the partitions of all objects are rated, too, and get their weights.

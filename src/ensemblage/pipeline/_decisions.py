@@ -33,7 +33,7 @@ from ensemblage.generation._kmeans import N_STEPS
 from ensemblage.io._encoding import ColumnUse
 from ensemblage.io._preprocessor import Preprocessor
 from ensemblage.io._scaling import ALIKE, AUTO, AlikeScaler, in_digits
-from ensemblage.metrics._certainty import BORDER, CORE
+from ensemblage.metrics._confidence import BORDER, CORE
 
 LEAST_OBJECTS, LEAST_ASKED, LEAST_DISTINCT = 20, 6, 4
 """For learned weights and resamples; for `choose_k` to be asked, and how many of them must differ."""
@@ -88,7 +88,7 @@ def plan_of(features: Any, preprocessor: Any, asked: Wishes) -> Plan:
         members=_members(features, preprocessor, generator, n_clusters.value, asked),
         combiner=combiner,
         samples=_samples(features, generator, n_clusters.value, is_learned),
-        certainty=_certainty(features, preprocessor, consensus, n_clusters.value, is_learned, asked),
+        certainty=_votes(features, preprocessor, consensus, n_clusters.value, is_learned, asked),
         stability=_stability(features, preprocessor, generator, asked),
         k_range=asked.k_range,
         allow_one=asked.allow_one,
@@ -331,7 +331,7 @@ def _samples(features: Any, generator: Any, n_clusters: Any, is_learned: bool) -
     return Decision(samples, " ".join(reasons) or f"Every step looks at all {n:,} objects.")
 
 
-def _certainty(
+def _votes(
     features: Any, preprocessor: Any, consensus: Any, n_clusters: Any, is_learned: bool, asked: Wishes
 ) -> Decision[str]:
     """How the members vote on each object."""

@@ -1,11 +1,11 @@
-"""An analysis from its plan to clusters with a certainty: candidates, choose, make, combine, certify.
+"""An analysis from its plan to clusters with a confidence: candidates, choose, make, combine, certify.
 
 `run` takes the steps; each is a function below it, in the same order. Where the features lie is the affair of `Data`,
 or of `StoredData` in `_blocks`. `Watch` is told what is done, and `Store` keeps the partitions of a run that stops.
 
 Above 10,000 objects the default clusters some that are drawn, and every object gets what the nearest of these has. What
 an object would get by another draw no partition of the first one knows. So the partitions are made again of another
-sample, a `SecondSample`. They change no cluster; `metrics.certainty` counts them beside the others.
+sample, a `SecondSample`. They change no cluster; `metrics.confidence` counts them beside the others.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from ensemblage.labels.blocks import LabelRows, MemoryRows
 from ensemblage.labels.coding import MISSING
 from ensemblage.labels.disk import side_by_side
 from ensemblage.labels.ensemble import Ensemble
-from ensemblage.metrics._certainty import Association, Certainty, certainty_of_new, certainty_of_rows
+from ensemblage.metrics._confidence import Association, Confidence, confidence_of_new, confidence_of_rows
 
 MOST_NAMED = 5
 """Columns that an error names."""
@@ -133,7 +133,7 @@ class Found:
     consensus: Any
     """Fitted."""
     second: SecondSample | None
-    """Which the certainty of the consensus knows; None where all objects were clustered or are one cluster."""
+    """Which the confidence of the consensus knows; None where all objects were clustered or are one cluster."""
 
 
 @dataclass(eq=False)
@@ -187,12 +187,12 @@ class Data:
     def second(
         self, consensus: Any, members: Members, chosen: Chosen, n_jobs: int | None, progress: Progress | None
     ) -> SecondSample:
-        """Give the consensus, (n,) clusters, the certainty of a second sample, too."""
+        """Give the consensus, (n,) clusters, the confidence of a second sample, too."""
         again = second_generator(members.generator, n_jobs, progress)
         again._fit_kept(self.second_sample(again))
         places = self.places(consensus, members.ensemble, again)
         second = second_of_counts(consensus, again, chosen, places.counts)
-        consensus._take_certainty(second.certainty(places.rows, places.nearest, consensus.labels_, consensus.n_jobs))
+        consensus._take_confidence(second.confidence(places.rows, places.nearest, consensus.labels_, consensus.n_jobs))
         return second
 
     def second_sample(self, again: Any) -> Matrix:
@@ -209,7 +209,7 @@ class Data:
 
 
 def run(plan: Plan, data: Data, settings: Settings, watch: Watch | None = None, store: Store | None = None) -> Found:
-    """Execute a plan: clusters, and the certainty that another draw of the objects would give them."""
+    """Execute a plan: clusters, and the confidence that another draw of the objects would give them."""
     watch = watch or Watch()
     found = cluster(plan, data, settings, watch, store)
     members = Members(found.ensemble, found.generator)
@@ -293,7 +293,7 @@ def combine(consensus: Any, data: Data, ensemble: Ensemble, settings: Settings, 
 def certify(
     data: Data, consensus: Any, members: Members, chosen: Chosen | None, settings: Settings, watch: Watch
 ) -> SecondSample | None:
-    """Give the consensus the certainty of two samples where the partitions are of one."""
+    """Give the consensus the confidence of two samples where the partitions are of one."""
     if chosen is None or not has_second_sample(consensus, members.generator):
         return None
     with watch.step(SECOND) as progress:
@@ -436,16 +436,16 @@ class SecondSample(NamedTuple):
         """(n, p + q) codes of objects in the partitions of both, from those of the first and the nearest kept ones."""
         return side_by_side(rows, MemoryRows(self.codes[nearest]))
 
-    def certainty(
+    def confidence(
         self, rows: LabelRows, nearest: NDArray[np.intp], clusters: NDArray[np.int32], n_jobs: int | None
-    ) -> Certainty:
+    ) -> Confidence:
         """Of objects in their clusters, (n,), from their codes in the first sample and the nearest kept ones."""
-        return certainty_of_rows(self.beside(rows, nearest), clusters, self.association, n_jobs)
+        return confidence_of_rows(self.beside(rows, nearest), clusters, self.association, n_jobs)
 
     def assign(self, found: Assignment, rows: LabelRows, features: Matrix) -> Assignment:
-        """The assignment of new objects with the certainty that both samples give it."""
+        """The assignment of new objects with the confidence that both samples give it."""
         codes = self.beside(rows, nearest_rows(self.kept, features))[:]
-        confidence, runner_up = certainty_of_new(codes, found.labels, self.association)
+        confidence, runner_up = confidence_of_new(codes, found.labels, self.association)
         return replace(found, confidence=confidence, runner_up=runner_up)
 
     def reorder(self, places: NDArray[np.int64]) -> SecondSample:

@@ -17,7 +17,7 @@ from ensemblage.base.atomic import Place
 from ensemblage.base.options import Message, Option
 from ensemblage.base.validation import check_fitted, check_flag, format_value
 from ensemblage.metrics import verdicts
-from ensemblage.metrics._certainty import VERDICTS
+from ensemblage.metrics._confidence import VERDICTS
 from ensemblage.tables.h5ad import File, library, open_anndata
 
 KEY = "consensus"
@@ -27,10 +27,10 @@ WRITTEN_BY = "ensemblage"
 
 
 def to_anndata(model: Any, adata: Any, key: str = KEY, *, copy: bool = False, overwrite: bool = False) -> Any:
-    """Use it after a fit on cells: write clusters and certainty into an AnnData object.
+    """Use it after a fit on cells: write clusters and confidence into an AnnData object.
 
     ``.obs[key]`` has the clusters as categories "0", "1", ..., NaN for none, as scanpy's clusterings are;
-    ``.obs[key + "_confidence"]`` and ``.obs[key + "_verdict"]`` have the certainty of each ("core", "border" or
+    ``.obs[key + "_confidence"]`` and ``.obs[key + "_verdict"]`` have the confidence of each ("core", "border" or
     "undecided"), and ``.obs[key + "_runner_up"]`` the next best cluster. ``.uns[key]["params"]`` has the method and its
     parameters.
 

@@ -9,10 +9,14 @@ Every function draws on ``ax``, or on a new ``matplotlib.figure.Figure`` when th
 pyplot's global state. A cluster has the same colour in every figure (`cluster_colors`).
 """
 
+from typing import TYPE_CHECKING
+
+from ensemblage.base.renamed import former_names
+
 from ._axes import PALETTE, cluster_colors
 from ._clusters import cluster_sizes, confidence_by_cluster
 from ._dendrograms import clustree, dendrogram, last_merges, voting_dendrogram
-from ._evidence import evidence
+from ._diagnostics import diagnostics
 from ._k_curves import (
     cluster_jaccards,
     consensus_cdfs,
@@ -46,9 +50,9 @@ __all__ = [
     "criteria_by_number",
     "delta_areas",
     "dendrogram",
+    "diagnostics",
     "entropy_scatter",
     "estimated_clusters",
-    "evidence",
     "evidence_by_number",
     "item_consensus_bars",
     "last_merges",
@@ -67,3 +71,6 @@ __all__ = [
     "thresholded_matrices",
     "voting_dendrogram",
 ]
+
+if not TYPE_CHECKING:
+    __getattr__ = former_names(__name__)

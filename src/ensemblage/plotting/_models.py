@@ -7,8 +7,9 @@ from typing import Any, Protocol, TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemblage.base.renamed import renamed_value
 from ensemblage.base.validation import check_choice, check_fitted, format_value
-from ensemblage.consensus.evidence import Dendrogram
+from ensemblage.consensus.diagnostics import Dendrogram
 from ensemblage.labels.ensemble import Ensemble, as_ensemble
 from ensemblage.metrics import coassociation
 
@@ -16,7 +17,7 @@ from ._axes import Axes, in_style
 
 MOST_ROWS = 600
 """Objects of a co-association matrix that is drawn."""
-KINDS = ("clusters", "certainty", "sizes", "coassociation", "dendrogram")
+KINDS = ("clusters", "confidence", "sizes", "coassociation", "dendrogram")
 
 
 @in_style
@@ -29,11 +30,11 @@ def model(model: Any, X: Any = None, kind: str | None = None, *, ax: Axes | None
         A consensus of a label matrix, or `ConsensusClustering`.
     X : array-like, data frame or Ensemble, optional
         What it was fitted to: features, or the label matrix.
-    kind : {"clusters", "certainty", "sizes", "coassociation", "dendrogram"}, optional
-        "clusters": the objects on the first two principal components of X, which must be features. "certainty": the
+    kind : {"clusters", "confidence", "sizes", "coassociation", "dendrogram"}, optional
+        "clusters": the objects on the first two principal components of X, which must be features. "confidence": the
         confidence by cluster. "sizes": of the clusters. "coassociation": how often the partitions join two objects, of
         at most 600 of them. "dendrogram": the hierarchy of a method that has one. The last two need the label matrix,
-        which a model of features has itself. Default: "clusters" of features, else "certainty".
+        which a model of features has itself. Default: "clusters" of features, else "confidence".
     ax : matplotlib Axes, optional
         Where to draw; by default a new figure.
 
@@ -58,13 +59,14 @@ def model(model: Any, X: Any = None, kind: str | None = None, *, ax: Axes | None
     >>> plotting.model(fitted, kind="dendrogram").get_ylabel()
     '1 − similarity'
     """
-    from . import cluster_sizes, confidence_by_cluster, consensus_matrix, evidence, scatter
+    from . import cluster_sizes, confidence_by_cluster, consensus_matrix, diagnostics, scatter
 
     check_fitted(model)
     of_features = hasattr(model, "ensemble_")
-    chosen = kind or ("clusters" if of_features and X is not None else "certainty")
+    kind = renamed_value(kind, "kind", certainty="confidence")
+    chosen = kind or ("clusters" if of_features and X is not None else "confidence")
     check_choice(chosen, "kind of plot", KINDS)
-    if chosen == "certainty":
+    if chosen == "confidence":
         return confidence_by_cluster(model, ax=ax)
     if chosen == "sizes":
         return cluster_sizes(model, ax=ax)
@@ -73,13 +75,14 @@ def model(model: Any, X: Any = None, kind: str | None = None, *, ax: Axes | None
     ensemble = model.ensemble_ if of_features else labels_of(model, X)
     if chosen == "coassociation":
         return consensus_matrix(ensemble, model, ax=ax)
-    found = [r for r in consensus_of(model).evidence(ensemble, sample_rows(model.labels_)) if isinstance(r, Dendrogram)]
+    records = consensus_of(model).diagnostics(ensemble, sample_rows(model.labels_))
+    found = [record for record in records if isinstance(record, Dendrogram)]
     if not found or len(found[0].merges) < 1:
         raise ValueError(
             f"A dendrogram must be of a method that makes a hierarchy. Got {type(consensus_of(model)).__name__}, "
             f"which makes none. Use kind='coassociation'."
         )
-    return evidence(found[0], ax=ax)
+    return diagnostics(found[0], ax=ax)
 
 
 class Fitted(Protocol):

@@ -177,7 +177,7 @@ def membership(
     names: Sequence[object] | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Heat map of soft memberships: a row per object, ordered by cluster and then by certainty.
+    """Heat map of soft memberships: a row per object, ordered by cluster and then by confidence.
 
     O(r k + 600 k) time and memory for r rows.
 

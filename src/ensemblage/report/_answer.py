@@ -1,4 +1,4 @@
-"""The answer in two sentences, its certainty in words; and the clusters with their sizes and certainty."""
+"""The answer in two sentences, its confidence in words; and the clusters with their sizes and confidence."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -7,7 +7,7 @@ from typing import Any
 
 from ensemblage.base.text import listing
 from ensemblage.consensus.kmeans._kcc import NUMBER
-from ensemblage.metrics._certainty import BORDER, CORE, VERDICTS
+from ensemblage.metrics._confidence import BORDER, CORE, VERDICTS
 from ensemblage.plotting import PALETTE
 from ensemblage.plotting._clusters import confidence_boxes
 from ensemblage.report._decided import (
@@ -65,7 +65,7 @@ _VOTES = {3: "three of five", 4: "four of five", 5: "all five"}
 
 TERMS = (
     (
-        "Certainty (confidence)",
+        "Confidence",
         (
             "Of an object: how far the clusterings that separate its cluster from another one place it in its own. 1: "
             "no clustering supports another cluster. ½: two clusters have equal support. Clusterings that split "
@@ -178,7 +178,7 @@ def answer_section(summary: Summary) -> Section:
     """What was found, and how certain it is; details folded away."""
     doubt, chosen = structure_doubt(summary), summary.get("chosen")
     sentences = [doubt] if doubt else []
-    sentences.append(" ".join([_result_sentence(summary), *_certainty_sentences(summary)]))
+    sentences.append(" ".join([_result_sentence(summary), *_verdict_sentences(summary)]))
     sentences += [chosen["sentence"]] if chosen else []
     if merged := summary.get("merged"):
         which = " The page describes the clusters before that." if merging_clause(summary) else ""
@@ -235,7 +235,7 @@ def _range_of_sizes(sizes: Sequence[int]) -> str:
     return f"{min(sizes):,} to {max(sizes):,}"
 
 
-def _certainty_sentences(summary: Summary) -> Iterator[str]:
+def _verdict_sentences(summary: Summary) -> Iterator[str]:
     """How certain the answer is, in a word, and the reasons."""
     words = verdict_totals(summary)
     if words is None or not any(words.values()):
@@ -344,7 +344,7 @@ def _confidence_sentences(summary: Summary) -> Iterator[str]:
     (most, highest), (least, lowest) = (max(sure), min(sure)) if sure else ((0.0, 0), (0.0, 0))
     if number(most, 2) != number(least, 2):
         yield (
-            f"The mean certainty is highest in cluster {highest} ({number(most, 2)}) and lowest in cluster {lowest} "
+            f"The mean confidence is highest in cluster {highest} ({number(most, 2)}) and lowest in cluster {lowest} "
             f"({number(least, 2)})."
         )
 
@@ -354,7 +354,7 @@ def is_finer(summary: Summary) -> bool:
 
 
 def clusters_section(summary: Summary) -> Section:
-    """What describes each cluster, if that is known; size and certainty of each."""
+    """What describes each cluster, if that is known; size and confidence of each."""
     clusters, n = summary["clusters"], summary["data"]["n_objects"]
     largest, smallest = clusters[0], clusters[-1]
     sentence = f"Cluster {largest['cluster']} holds {largest['size']:,} of {n:,} objects ({percent(largest['share'])})"
@@ -362,7 +362,7 @@ def clusters_section(summary: Summary) -> Section:
         sentence += f", cluster {smallest['cluster']} holds {smallest['size']:,} ({percent(smallest['share'])})"
     alone = sum(cluster["size"] == 1 for cluster in clusters)
     sentence = f"{sentence}." + (f" Clusters of a single object: {alone:,}." if alone else "")
-    sizes = Section("Sizes and certainty", [sentence], tables=[_clusters(summary)])
+    sizes = Section("Sizes and confidence", [sentence], tables=[_clusters(summary)])
     described = profile_section(summary)
     if described is None:
         return replace(sizes, title="The clusters", name="clusters")
@@ -395,15 +395,14 @@ def confidence_picture(summary: Summary) -> Picture:
         for q in quantiles
     ]
     lines = [(CORE, "core"), (BORDER, "border")] if has_verdicts else []
-    svg = boxes_svg(rows, 0.0, 1.0, lines, "certainty" if has_verdicts else "confidence")
+    svg = boxes_svg(rows, 0.0, 1.0, lines, "confidence")
     files = {"confidence": partial(_confidence_figure, quantiles, has_verdicts)}
-    return Picture("Certainty of each cluster", svg, sentences, name="confidence", figures=files)
+    return Picture("Confidence of each cluster", svg, sentences, name="confidence", figures=files)
 
 
 def _confidence_figure(quantiles: Sequence[dict[str, Any]], has_verdicts: bool) -> Any:
     ax = confidence_boxes(quantiles)
     if has_verdicts:
-        ax.set_ylabel("certainty")
         for least, word in ((CORE, "core"), (BORDER, "border")):
             if least <= ax.get_ylim()[1]:
                 ax.axhline(least, color="0.75", lw=0.8, zorder=0)
@@ -415,7 +414,7 @@ def _confidence_figure(quantiles: Sequence[dict[str, Any]], has_verdicts: bool) 
 
 def _clusters(summary: Summary) -> Table:
     words = () if verdict_totals(summary) is None else tuple(word.capitalize() for word in VERDICTS)
-    columns = ["Cluster", "Objects", "Share", *words, "Mean certainty", "90% of objects", "Closest cluster"]
+    columns = ["Cluster", "Objects", "Share", *words, "Mean confidence", "90% of objects", "Closest cluster"]
     clusters = summary["clusters"]
     notes = [f"The first {_MOST_TABLED:,} of {len(clusters):,}."] if len(clusters) > _MOST_TABLED else []
     if any(c["nearest"] for c in clusters):

@@ -24,7 +24,7 @@ from ensemblage.labels.ensemble import as_any_ensemble
 from ensemblage.profiles._profile import profile
 from ensemblage.ranking import AverageAgreement, Discotec
 from ensemblage.report._answer import facts, headline
-from ensemblage.report._evidence import upgrade_first_schema
+from ensemblage.report._diagnostics import upgrade_first_schema
 from ensemblage.report._layout import FORMATS, figure_bytes, pictures_of, render_page
 from ensemblage.report._object_table import data_of_objects, remove_objects
 from ensemblage.report._profile import MOST_CELLS

@@ -24,7 +24,7 @@ GREEN_TO_BLUE = ("#ffffd9", "#edf8b1", "#c7e9b4", "#7fcdbb", "#41b6c4", "#1d91c0
 """Colours from 0 to 1 (ColorBrewer)."""
 _SHADES = 64
 _OPACITIES = 8
-"""Steps of certainty among points."""
+"""Steps of confidence among points."""
 FULL = 10_000
 """Of the width and the height of a figure: places of points are whole parts of it."""
 POINTS_WIDTH, POINTS_HEIGHT = 376.0, 326.0

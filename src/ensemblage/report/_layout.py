@@ -172,9 +172,9 @@ def weight_text(weight: float) -> str:
     return "<0.001" if 0 < weight < 0.0005 else number(weight)
 
 
-def is_full(certainty: float | None) -> bool:
-    """Whether a certainty is written as 1.00: no other cluster is worth naming."""
-    return number(certainty, 2) == "1.00"
+def is_full(confidence: float | None) -> bool:
+    """Whether a confidence is written as 1.00: no other cluster is worth naming."""
+    return number(confidence, 2) == "1.00"
 
 
 def plural(n: int, noun: str) -> str:

@@ -18,7 +18,7 @@ from ensemblage.base.random import task_seeds
 from ensemblage.base.text import some
 from ensemblage.choices._choice_records import KChoice
 from ensemblage.choices._monti_choice import MontiChoice
-from ensemblage.consensus.evidence import Evidence, Lifetimes
+from ensemblage.consensus.diagnostics import Diagnostics, Lifetimes
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.metrics import align_labels, consensus_cdf, item_consensus
 from ensemblage.report._drawn import boxes_svg
@@ -322,7 +322,7 @@ _LEAST_TO_HALVE, _MOST_OBJECTS = 8, 10_000
 
 
 def choice_of_k(
-    records: Sequence[Evidence], ensemble: Ensemble, consensus: Any, n_refits: int, random_state: Any
+    records: Sequence[Diagnostics], ensemble: Ensemble, consensus: Any, n_refits: int, random_state: Any
 ) -> dict[str, Any] | None:
     """The numbers of clusters that live longest in the consensus's hierarchy, and those that half an ensemble gives.
 

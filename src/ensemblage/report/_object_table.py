@@ -1,6 +1,6 @@
 """The single objects on the page: a table of all of them, or of a sample, and a picture; or none of that.
 
-The certainty of each comes from label counts, as do the shares of the partitions that join objects of two clusters.
+The confidence of each comes from label counts, as do the shares of the partitions that join objects of two clusters.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ensemblage import plotting
 from ensemblage.labels.counts import count_labels
 from ensemblage.labels.ensemble import Ensemble
-from ensemblage.metrics._certainty import VERDICTS, certainty_of, verdicts
+from ensemblage.metrics._confidence import VERDICTS, confidence_of, verdicts
 from ensemblage.metrics._density import labelled_members
 from ensemblage.plotting._axes import UNLABELLED_COLOR, printable
 from ensemblage.report._charts import places_of_points, points_svg
@@ -48,7 +48,7 @@ FEW = 5
 
 
 def object_table(
-    names: Sequence[Any], placed: ObjectCertainty, drawn: NDArray[Any]
+    names: Sequence[Any], placed: ObjectConfidence, drawn: NDArray[Any]
 ) -> tuple[dict[str, Any], list[int]]:
     """What the table of the objects has, column by column; and in which of its rows each of ``drawn`` is.
 
@@ -213,17 +213,17 @@ def _points(summary: Summary, sections: Sequence[Section]) -> dict[str, Any] | N
 def _least_certain(summary: Summary) -> Table:
     rows: list[list[Cell]] = []
     for o in summary["least_certain"]:
-        other, certainty = o.get("runner_up", o.get("rival")), o["confidence"]
-        following: Cell = "–" if other is None or is_full(certainty) else cluster_cell(other)
-        of_object = [printable(o["id"], 40), cluster_cell(o["cluster"]), number(certainty, 2), o.get("verdict", "–")]
+        other, confidence = o.get("runner_up", o.get("rival")), o["confidence"]
+        following: Cell = "–" if other is None or is_full(confidence) else cluster_cell(other)
+        of_object = [printable(o["id"], 40), cluster_cell(o["cluster"]), number(confidence, 2), o.get("verdict", "–")]
         rows.append([*of_object, following])
     n, shown = summary["data"]["n_objects"], len(rows)
     title = "The objects" if shown == n else f"The {plural(shown, 'least certain object')}"
     note = (
-        "Next best is the other cluster with the most support. At a certainty of ½ the object lies "
+        "Next best is the other cluster with the most support. At a confidence of ½ the object lies "
         "between the two; below, the clusterings would rather put it there."
     )
-    columns = ["Object", "Cluster", "Certainty", "Verdict", "Next best"]
+    columns = ["Object", "Cluster", "Confidence", "Verdict", "Next best"]
     return Table(title, columns, rows, note, shown=_AT_ONCE, text=(0, 1, 3, 4), name="objects")
 
 
@@ -246,7 +246,7 @@ def between_cluster_share(ensemble: Ensemble, labels: NDArray[Any], weights: NDA
     return float((weights * joined).sum() / total) if total > 0 else None
 
 
-class ObjectCertainty(NamedTuple):
+class ObjectConfidence(NamedTuple):
     """Where the objects are, and how sure."""
 
     labels: NDArray[np.int64]
@@ -257,12 +257,12 @@ class ObjectCertainty(NamedTuple):
     @classmethod
     def of(
         cls, ensemble: Ensemble, consensus: Any, labels: NDArray[Any], weights: NDArray[np.float64]
-    ) -> ObjectCertainty:
+    ) -> ObjectConfidence:
         """As the consensus knows it; what it does not know is counted."""
         names = ("confidence_", "runner_up_", "cohesion_")
         if all(hasattr(consensus, name) for name in names):
             return cls(labels, *(getattr(consensus, name) for name in names))
-        found = certainty_of(ensemble, labels, weights)
+        found = confidence_of(ensemble, labels, weights)
         confidence = getattr(consensus, "confidence_", found.confidence)
         return cls(labels, np.asarray(confidence, dtype=np.float64), found.runner_up, found.cohesion)
 

@@ -226,7 +226,7 @@ def _ids_text(summary: Summary) -> str:
         return f"Of the {plural(len(summary['least_certain']), 'least certain object')}."
     shown = len(objects["ids"])
     of = f"all {n:,} objects" if shown == n else f"{shown:,} of the {n:,} objects"
-    return f"Of {of}, each with its cluster, certainty, verdict and next best cluster."
+    return f"Of {of}, each with its cluster, confidence, verdict and next best cluster."
 
 
 def _values_text(summary: Summary) -> str:

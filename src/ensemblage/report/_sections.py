@@ -30,7 +30,7 @@ from ensemblage.report._decided import (
     two_ratings,
     weights_section,
 )
-from ensemblage.report._evidence import evidence_sections
+from ensemblage.report._diagnostics import diagnostics_sections
 from ensemblage.report._figure_data import nan_array, symmetric_matrix
 from ensemblage.report._layout import (
     CopyText,
@@ -116,14 +116,18 @@ def alerts_section(summary: Summary) -> Section | None:
 
 def trust_section(summary: Summary) -> Section:
     """Whether the answer can be trusted: how many clusters, reproduced or not, against classes that are known."""
-    how_many = [k_choice_section(summary), rated_numbers_section(summary), *evidence_sections(summary, how_many=True)]
+    how_many = [
+        k_choice_section(summary),
+        rated_numbers_section(summary),
+        *diagnostics_sections(summary, how_many=True),
+    ]
     parts = [
         *(*how_many, other_numbers_section(summary), cluster_stability_section(summary)),
         *(merged_section(summary), stability_section(summary)),
     ]
     parts += [methods_section(summary), truth_section(summary)]
     terms = [term for key, term in TRUST_TERMS.items() if summary.get(key)]
-    sentence = "The certainty of an object says how far the clusterings agree on its place, not that they are right."
+    sentence = "The confidence of an object says how far the clusterings agree on its place, not that they are right."
     shared, alike = summary["consensus"].get("shared", {}), []
     if shared.get("name"):
         alike.append(f"seem, by their names ({printable(shared['name'], 40)}), to be of one algorithm")
@@ -141,7 +145,7 @@ def partitions_section(summary: Summary) -> Section:
     sentence = f"The answer was combined from {n} of the same objects (partitions)."
     agreement = Section("Do the partitions agree?", pictures=[_matrix(summary), _agreement(summary)])
     shown = [weights_section(summary), modes_section(summary), agreement, ranking_section(summary)]
-    parts = [*(part for part in shown if part is not None), *evidence_sections(summary, how_many=False)]
+    parts = [*(part for part in shown if part is not None), *diagnostics_sections(summary, how_many=False)]
     return Section("The partitions", [sentence], parts=parts, terms=PARTITION_TERMS, name="partitions")
 
 

@@ -20,14 +20,14 @@ from ensemblage.base.validation import check_weights, check_whole
 from ensemblage.choices._chooser import FAMILY_TEXT, candidate_named
 from ensemblage.consensus._base import BaseConsensus
 from ensemblage.consensus._model import Model
-from ensemblage.consensus.evidence import Evidence, Memberships
+from ensemblage.consensus.diagnostics import Diagnostics, Memberships
 from ensemblage.labels.ensemble import Ensemble, as_any_ensemble
 from ensemblage.metrics import cluster_density, membership_entropy
 from ensemblage.metrics._agreement import agreement_matrix, agreement_with, weighted_mean
 from ensemblage.plotting._clusters import confidence_quantiles
 from ensemblage.report._answer import headline
 from ensemblage.report._decided import chosen_summary, left_out_summary, plan_summary
-from ensemblage.report._evidence import drawable_record
+from ensemblage.report._diagnostics import drawable_record
 from ensemblage.report._figure_data import (
     Features,
     MatrixObjects,
@@ -43,7 +43,7 @@ from ensemblage.report._n_clusters import (
     merged_summary,
     points_by_number,
 )
-from ensemblage.report._object_table import ObjectCertainty, between_cluster_share, object_table
+from ensemblage.report._object_table import ObjectConfidence, between_cluster_share, object_table
 from ensemblage.report._other_answers import (
     HIERARCHY,
     K_MEANS,
@@ -117,7 +117,7 @@ def summarize(
         The label matrix.
     model : fitted estimator
         Its ``labels_`` and ``confidence_``, its name and its parameters are shown. Of one without ``confidence_``, such
-        as a clusterer of scikit-learn, the certainty is that of `metrics.certainty`.
+        as a clusterer of scikit-learn, the confidence is that of `metrics.confidence`.
     features : array-like, data frame or sparse matrix of shape (n_objects, n_features), optional
         Numbers to draw the objects by, usually those that were clustered. More than two are drawn on their first two
         principal components; a value that is not finite is drawn at the median of its column.
@@ -172,7 +172,7 @@ def summarize(
     dict
         ``alerts`` (what of the data probably makes a wrong answer), ``data``, ``consensus``, ``clusters`` (one entry
         each), ``members`` (one per partition), ``agreement``, ``rankings``, ``truth``, ``evidence`` (records that
-        `evidence_from_dict` reads), ``objects`` (by columns: of more than 20,000 those of the figures and the
+        `diagnostics_from_dict` reads), ``objects`` (by columns: of more than 20,000 those of the figures and the
         undecided), ``least_certain``, ``profile``, ``modes``, ``methods``, ``without_columns``, ``chosen``, ``plan``,
         ``columns``, ``references``, ``settings``, ``seconds``, ``versions``, ``figures`` (what the figures draw), and
         ``headline``. Numbers that do not exist are None.
@@ -216,7 +216,7 @@ def summarize(
     names = list(_check_length(range(n) if ids is None else ids, n, "ids"))
     # One seed, so that every figure draws the same objects.
     seed = seed_of(random_state)
-    placed = ObjectCertainty.of(ensemble, model, labels, weights)
+    placed = ObjectConfidence.of(ensemble, model, labels, weights)
     coordinates = None if features is None else Features.of(_check_length(features, n, "features"))
     agreements = agreement_with(ensemble, labels, "ari")
     drawn = _members_drawn(agreements)
@@ -284,13 +284,13 @@ def summarize(
 
 def _records(
     ensemble: Ensemble, method: Any, shown: MatrixObjects, points: NDArray[Any]
-) -> tuple[list[Evidence], list[float | None] | None]:
+) -> tuple[list[Diagnostics], list[float | None] | None]:
     """The method's evidence, soft memberships of the objects that figures draw among it; and the entropy of those of
     the points, if the method has votes.
     """
     if not isinstance(method, BaseConsensus):
         return [], None
-    records, entropy = list(method.evidence(ensemble, np.concatenate([shown.objects, points]))), None
+    records, entropy = list(method.diagnostics(ensemble, np.concatenate([shown.objects, points]))), None
     for j, record in enumerate(records):
         if isinstance(record, Memberships):
             s = len(shown.objects)
@@ -371,7 +371,7 @@ def _data(ensemble: Ensemble, features: Features | None) -> dict[str, Any]:
 
 
 def _consensus(
-    ensemble: Ensemble, consensus: Any, placed: ObjectCertainty, weights: NDArray[np.float64]
+    ensemble: Ensemble, consensus: Any, placed: ObjectConfidence, weights: NDArray[np.float64]
 ) -> dict[str, Any]:
     labels = placed.labels
     parameters = consensus.get_params(deep=False) if isinstance(consensus, BaseEstimator) else {}
@@ -394,7 +394,7 @@ def _mean(values: NDArray[np.float64]) -> float | None:
 
 
 def _shared_traits(ensemble: Ensemble) -> dict[str, Any]:
-    """What all partitions have alike, by their numbers of clusters and by their names: certainty cannot see it."""
+    """What all partitions have alike, by their numbers of clusters and by their names: confidence cannot see it."""
     k, stems = set(ensemble.n_clusters.tolist()), set[str]()
     for called in map(str, ensemble.names):  # of a candidate its family, of others the first word
         candidate = candidate_named(called)
@@ -405,7 +405,7 @@ def _shared_traits(ensemble: Ensemble) -> dict[str, Any]:
     return {"k": k.pop() if len(k) == 1 else None, "name": None if says_nothing else name}
 
 
-def _clusters(ensemble: Ensemble, placed: ObjectCertainty, weights: NDArray[np.float64]) -> list[dict[str, Any]]:
+def _clusters(ensemble: Ensemble, placed: ObjectConfidence, weights: NDArray[np.float64]) -> list[dict[str, Any]]:
     labels, words = placed.labels, placed.verdict_counts()
     sizes = np.bincount(labels[labels >= 0])
     nearest: list[dict[str, Any] | None] = [None] * len(sizes)

@@ -9,7 +9,7 @@ from ensemblage import plotting
 from ensemblage.choices._choice_records import Plateau, ResolutionChoice
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.metrics import ensemble_ari, verdicts
-from ensemblage.metrics._certainty import VERDICTS
+from ensemblage.metrics._confidence import VERDICTS
 from ensemblage.plotting._axes import printable
 from ensemblage.plotting._clusters import confidence_boxes, confidence_quantiles
 from ensemblage.report._answer import TERMS
@@ -139,7 +139,7 @@ def _boxes(plateau: Plateau) -> list[dict[str, Any]]:
 
 def sweep_page(summary: Summary) -> str:
     """The page, as HTML."""
-    sections = [_answer(summary), *_certainty(summary), _provenance(summary)]
+    sections = [_answer(summary), *_confidence(summary), _provenance(summary)]
     return render_page(summary["title"], _headline(summary), _facts(summary), sections)
 
 
@@ -256,7 +256,7 @@ def _trees(summary: Summary) -> Iterator[Picture]:
         yield picture(f"By {printable(variable['name'], 40)}", ax, "variable", told)
 
 
-def _certainty(summary: Summary) -> list[Section]:
+def _confidence(summary: Summary) -> list[Section]:
     clusters = summary["clusters"]
     if not clusters:
         return []
@@ -270,18 +270,18 @@ def _certainty(summary: Summary) -> list[Section]:
         ]
         for c in clusters
     ]
-    columns = ["Cluster", "Objects", "Mean certainty", "Core", "Border", "Undecided", "Next best"]
+    columns = ["Cluster", "Objects", "Mean confidence", "Core", "Border", "Undecided", "Next best"]
     ax = confidence_boxes(summary["boxes"])
     p = summary["plateaus"][summary["best"]]
     sentences = [
         (
             f"{plural(summary['n_members'], 'clustering')} of the plateau are combined: of parts of the objects, and "
-            f"{len(p['resolutions'])} of all. Each object has a cluster, a certainty and a next best cluster."
+            f"{len(p['resolutions'])} of all. Each object has a cluster, a confidence and a next best cluster."
         )
     ]
     drawn = picture("Confidence of the objects", ax, "confidence", "Boxes: half of the objects; lines: nine of ten.")
     table = Table("Clusters", columns, rows, text=(0, 6), wide=True)
-    return [Section("Certainty of each object", sentences, [drawn], [table], name="certainty")]
+    return [Section("Confidence of each object", sentences, [drawn], [table], name="confidence")]
 
 
 def _provenance(summary: Summary) -> Section:

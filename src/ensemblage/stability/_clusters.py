@@ -225,7 +225,7 @@ def cluster_stability(
     objects belong to it is open. The bounds are conventions. Stability is necessary and not sufficient: two halves of
     an elongated cloud are reproduced, too; and of two clusters that are merged in a resample, the larger looks stable.
     On Gaussian designs, bootstrap and subsamples called 97 % or more of the planted clusters stable, 15 to 30 % of the
-    parts of one (docs/CERTAINTY.md). "jitter" with its default ``tuning`` is too little noise to tell.
+    parts of one (docs/CONFIDENCE.md). "jitter" with its default ``tuning`` is too little noise to tell.
 
     The objects in no cluster (-1, noise of DBSCAN) are compared with those of the resample, and with no cluster.
 

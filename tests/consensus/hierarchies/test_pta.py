@@ -18,7 +18,7 @@ from worked import E_MISSING, E, partition
 
 from ensemblage import make_consensus
 from ensemblage.consensus import PTA, PTGP
-from ensemblage.consensus.evidence import Dendrogram, Lifetimes
+from ensemblage.consensus.diagnostics import Dendrogram, Lifetimes
 from ensemblage.kernels._graphs import walk
 
 ORDER = [0, 1, 2, 3, 4, 6, 5]
@@ -243,7 +243,7 @@ def test_same_bits_for_any_threads_and_slices(monkeypatch, n_jobs):
 
 def test_evidence():
     model = PTA(n_neighbors=2, n_steps=3).fit(E)
-    dendrogram, lifetimes = model.evidence(E)
+    dendrogram, lifetimes = model.diagnostics(E)
     assert isinstance(dendrogram, Dendrogram)
     assert isinstance(lifetimes, Lifetimes)
     assert lifetimes.chosen == model.n_clusters_

@@ -12,7 +12,7 @@ from sklearn.metrics import adjusted_rand_score
 from strategies import label_matrices, planted_labels, random_labels
 
 from ensemblage.consensus import KModesConsensus, LatentClassConsensus, MajorityVoting
-from ensemblage.consensus.evidence import Candidates
+from ensemblage.consensus.diagnostics import Candidates
 
 E = np.array(
     [
@@ -82,10 +82,10 @@ def test_bic_finds_two_classes():
     assert list(model.bic_) == [1, 2, 3, 4]
     assert_allclose(list(model.bic_.values()), [102.080494, 96.665522, 106.562700, 122.143499], atol=5e-6)
     assert model.n_clusters_ == 2
-    (record,) = model.evidence(E)
+    (record,) = model.diagnostics(E)
     assert isinstance(record, Candidates)
     assert_array_equal(record.values, [1, 2, 3, 4])
-    assert LatentClassConsensus(2, random_state=0).fit(E).evidence(E) == ()
+    assert LatentClassConsensus(2, random_state=0).fit(E).diagnostics(E) == ()
 
 
 def test_bic_stops_where_it_only_rises():

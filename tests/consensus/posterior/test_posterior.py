@@ -14,7 +14,7 @@ from strategies import random_labels
 from ensemblage import Ensemble, make_consensus
 from ensemblage.base.random import task_seeds
 from ensemblage.consensus import Dune, SalsoConsensus, WasabiModes
-from ensemblage.metrics import certainty, coassociation, element_consistency, element_similarity, partition_distance
+from ensemblage.metrics import coassociation, confidence, element_consistency, element_similarity, partition_distance
 from ensemblage.posterior import chain_agreement, chips, credible_ball, expected_loss
 
 
@@ -306,7 +306,7 @@ def test_wrong_credible_balls():
 def test_posterior_similarity_and_the_probability_to_be_with_the_own_cluster():
     similarity = coassociation(F, weights=FW)
     assert_allclose(similarity[4, :5], [0.058824, 0.058824, 0.235294, 0.529412, 1], atol=5e-7)
-    found = certainty(F, columns("112233444")[:, 0]).cohesion
+    found = confidence(F, columns("112233444")[:, 0]).cohesion
     expected = [0.833333, 0.833333, 0.75, 0.75, 0.916667, 0.916667, 0.541667, 0.75, 0.708333]
     assert_allclose(found, expected, atol=5e-7)
     model = SalsoConsensus(weights=FW, random_state=0).fit(F)

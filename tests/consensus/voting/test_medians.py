@@ -195,7 +195,7 @@ def test_memberships_of_objects():
         assert_allclose(M[known].sum(axis=1), 1)
         if name != "hard-euclidean":
             assert_array_equal(M[known].argmax(axis=1), model.labels_[known])
-        (record,) = model.evidence(labels, np.arange(10))
+        (record,) = model.diagnostics(labels, np.arange(10))
         assert record.membership.shape == (10, 3)
 
 

@@ -34,7 +34,7 @@ from ensemblage.generation._graphs import Graph, as_graph
 from ensemblage.kernels._graphs import count_joined_ends, peel
 from ensemblage.labels.rows import Rows, object_rows
 from ensemblage.labels.threads import parallel_map, row_blocks
-from ensemblage.metrics._certainty import LinkAssociation
+from ensemblage.metrics._confidence import LinkAssociation
 
 logger = logging.getLogger(__name__)
 
@@ -281,7 +281,7 @@ class CommunityConsensus(BaseConsensus):
         Clusters numbered by decreasing size; -1 for an object that no partition labels.
     confidence_ : ndarray of shape (n_objects,)
         Confidence: for / (for + against), over the partitions that join the object with members of its own cluster or
-        of another one but not of both; see `metrics.certainty`. 1: no partition supports another cluster. ½: two
+        of another one but not of both; see `metrics.confidence`. 1: no partition supports another cluster. ½: two
         clusters have equal support. 1 for all objects if there is one cluster. Not a probability of being correct.
     runner_up_ : ndarray of shape (n_objects,), int32
         The other cluster with the most support; -1 if there is none.
@@ -316,11 +316,11 @@ class CommunityConsensus(BaseConsensus):
     Notes
     -----
     O(m p) time and O(m) memory for m edges, nothing n × n; and the runs of the detector, and with k communities at most
-    O(n p k) time for the certainty of the objects. Weights of the given graph do not count here, only in making
+    O(n p k) time for the confidence of the objects. Weights of the given graph do not count here, only in making
     partitions: that is so in all three papers' code. A directed graph is made undirected, loops are left out.
 
     Two objects with equal labels may come into different clusters, as no edge joins them. ``confidence_`` is that of
-    every consensus, `metrics.certainty`, from the labels alone; ``support_`` is by the edges.
+    every consensus, `metrics.confidence`, from the labels alone; ``support_`` is by the edges.
 
     Comparisons, and differences from the papers, are in the documentation: Theory, "Communities of a graph".
 

@@ -186,7 +186,7 @@ class CSPA(SimilarityConsensus):
         Clusters numbered by decreasing size; -1 for an object that no partition labels.
     confidence_ : ndarray of shape (n_objects,)
         Confidence: for / (for + against), over the partitions that join the object with members of its own cluster or
-        of another one but not of both; see `metrics.certainty`. 1: no partition supports another cluster. ½: two
+        of another one but not of both; see `metrics.confidence`. 1: no partition supports another cluster. ½: two
         clusters have equal support. 1 for all objects if there is one cluster. Not a probability of being correct.
     runner_up_ : ndarray of shape (n_objects,), int32
         The other cluster with the most support; -1 if there is none.

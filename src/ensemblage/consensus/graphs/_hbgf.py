@@ -25,7 +25,7 @@ from ensemblage.base.random import task_seeds
 from ensemblage.base.validation import Constraints, Flag, Words, format_value
 from ensemblage.consensus._base import BaseConsensus
 from ensemblage.consensus._capabilities import Capabilities
-from ensemblage.consensus.evidence import Cut, Evidence
+from ensemblage.consensus.diagnostics import Cut, Diagnostics
 from ensemblage.consensus.graphs._partition_graph import (
     CUTS_OBJECTS,
     GRAPH_CONSTRAINTS,
@@ -326,7 +326,7 @@ class HBGF(BaseConsensus):
         Clusters numbered by decreasing size; -1 for an object that no partition labels.
     confidence_ : ndarray of shape (n_objects,)
         Confidence: for / (for + against), over the partitions that join the object with members of its own cluster or
-        of another one but not of both; see `metrics.certainty`. 1: no partition supports another cluster. ½: two
+        of another one but not of both; see `metrics.confidence`. 1: no partition supports another cluster. ½: two
         clusters have equal support. 1 for all objects if there is one cluster. Not a probability of being correct.
     runner_up_ : ndarray of shape (n_objects,), int32
         The other cluster with the most support; -1 if there is none.
@@ -452,7 +452,7 @@ class HBGF(BaseConsensus):
             parts = metis(bipartite_graph(H), sizes, k, seed, self.recursive, self.imbalance, 1, "HBGF")[: len(rows)]
         return clusters_of_parts(parts, k)
 
-    def _evidence(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Evidence, ...]:
+    def _diagnostics(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Diagnostics, ...]:
         if self.partitioner != "transfer":
             return ()
         return (Cut("normalized association", self.normalized_association_, float(self.n_clusters_)),)

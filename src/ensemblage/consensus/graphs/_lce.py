@@ -19,7 +19,7 @@ from ensemblage.base.random import task_seeds
 from ensemblage.base.validation import Bytes, Constraints, Number, Words
 from ensemblage.consensus._base import BaseConsensus
 from ensemblage.consensus._capabilities import Capabilities
-from ensemblage.consensus.evidence import Cut, Evidence
+from ensemblage.consensus.diagnostics import Cut, Diagnostics
 from ensemblage.consensus.graphs._hbgf import TransferCut, transfer_cut
 from ensemblage.consensus.graphs._partition_graph import GRAPH_CONSTRAINTS, check_enough_labels, clusters_of_parts
 from ensemblage.consensus.hierarchies._label_similarity import (
@@ -105,7 +105,7 @@ class LCE(BaseConsensus):
         Clusters numbered by decreasing size; -1 for an object that no partition labels.
     confidence_ : ndarray of shape (n_objects,)
         Confidence: for / (for + against), over the partitions that join the object with members of its own cluster or
-        of another one but not of both; see `metrics.certainty`. 1: no partition supports another cluster. ½: two
+        of another one but not of both; see `metrics.confidence`. 1: no partition supports another cluster. ½: two
         clusters have equal support. 1 for all objects if there is one cluster. Not a probability of being correct.
     runner_up_ : ndarray of shape (n_objects,), int32
         The other cluster with the most support; -1 if there is none.
@@ -185,5 +185,5 @@ class LCE(BaseConsensus):
         advice = "Use HBGF or KMeansConsensus, which need no such matrix, or raise max_bytes."
         return Need(OVERHEAD + MATRICES["cts"] * 8 * d * d, f"the similarities of {d:,} clusters", advice)
 
-    def _evidence(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Evidence, ...]:
+    def _diagnostics(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Diagnostics, ...]:
         return (Cut("normalized association", self.normalized_association_, float(self.n_clusters_)),)

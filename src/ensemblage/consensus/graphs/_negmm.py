@@ -16,7 +16,7 @@ from ensemblage.base.validation import Bytes, Constraints, Flag, Function, Seed,
 from ensemblage.consensus._base import numbers_by_size
 from ensemblage.consensus._capabilities import COMPARES_ROWS, Capabilities
 from ensemblage.consensus._precomputed import SimilarityConsensus, number_given
-from ensemblage.consensus.evidence import Candidates, Evidence
+from ensemblage.consensus.diagnostics import Candidates, Diagnostics
 from ensemblage.consensus.graphs._partition_graph import LEAST, NoConvergence, cut_bytes, fallback_bytes, normalized_cut
 from ensemblage.kernels._graphs import count_strong, fill_strong
 from ensemblage.labels.ensemble import Ensemble
@@ -131,7 +131,7 @@ class NegMM(SimilarityConsensus):
         Clusters numbered by decreasing size; -1 for an object that no partition labels.
     confidence_ : ndarray of shape (n_objects,)
         Confidence: for / (for + against), over the partitions that join the object with members of its own cluster or
-        of another one but not of both; see `metrics.certainty`. 1: no partition supports another cluster. ½: two
+        of another one but not of both; see `metrics.confidence`. 1: no partition supports another cluster. ½: two
         clusters have equal support. 1 for all objects if there is one cluster. Not a probability of being correct.
     runner_up_ : ndarray of shape (n_objects,), int32
         The other cluster with the most support; -1 if there is none.
@@ -280,7 +280,7 @@ class NegMM(SimilarityConsensus):
         )
         return Need(n_bytes + more, f"the co-associations of {m:,} label rows", advice)
 
-    def _evidence(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Evidence, ...]:
+    def _diagnostics(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Diagnostics, ...]:
         thresholds = np.array([candidate.threshold for candidate in self.candidates_])
         indices = np.array([candidate.mm_index for candidate in self.candidates_])
         scores = np.where(np.isfinite(indices), indices, np.nan)

@@ -17,7 +17,7 @@ from ensemblage.base.memory import MAX_BYTES
 from ensemblage.base.random import task_seeds
 from ensemblage.base.validation import Constraints
 from ensemblage.consensus._capabilities import COMPARES_ROWS, Capabilities
-from ensemblage.consensus.evidence import Cut, Evidence
+from ensemblage.consensus.diagnostics import Cut, Diagnostics
 from ensemblage.consensus.graphs._hbgf import (
     LEAST,
     TransferCut,
@@ -132,7 +132,7 @@ class PTGP(TrajectoryConsensus):
         Clusters numbered by decreasing size; -1 for an object that no partition labels.
     confidence_ : ndarray of shape (n_objects,)
         Confidence: for / (for + against), over the partitions that join the object with members of its own cluster or
-        of another one but not of both; see `metrics.certainty`. 1: no partition supports another cluster. ½: two
+        of another one but not of both; see `metrics.confidence`. 1: no partition supports another cluster. ½: two
         clusters have equal support. 1 for all objects if there is one cluster. Not a probability of being correct.
     runner_up_ : ndarray of shape (n_objects,), int32
         The other cluster with the most support; -1 if there is none.
@@ -212,7 +212,7 @@ class PTGP(TrajectoryConsensus):
         self.eigenvalues_, self.normalized_association_ = found.values, found.association
         return clusters_of_parts(found.parts, k)
 
-    def _evidence(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Evidence, ...]:
+    def _diagnostics(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Diagnostics, ...]:
         return (Cut("normalized association", self.normalized_association_, float(self.n_clusters_)),)
 
     def _bytes_of_pairs(self, m: int, d: int, n_threads: int) -> int:

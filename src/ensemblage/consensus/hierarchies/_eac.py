@@ -22,13 +22,13 @@ from ensemblage.consensus._lifetime import (
     twin_heights,
 )
 from ensemblage.consensus._precomputed import THRESHOLD_CONSTRAINTS, SimilarityConsensus, threshold_of
-from ensemblage.consensus.evidence import Evidence, PairCounts
+from ensemblage.consensus.diagnostics import Diagnostics, PairCounts
 from ensemblage.consensus.hierarchies._label_similarity import MATRICES, LabelSimilarity, cts, ecpcs
 from ensemblage.consensus.hierarchies._linkage import (
     LINKAGES,
     PairMatrices,
     by_content,
-    hierarchy_evidence,
+    hierarchy_diagnostics,
     merges_of_matrix,
     pair_matrices,
     row_similarity,
@@ -140,7 +140,7 @@ class EvidenceAccumulation(SimilarityConsensus):
         Clusters numbered by decreasing size; -1 for an object that no partition labels.
     confidence_ : ndarray of shape (n_objects,)
         Confidence: for / (for + against), over the partitions that join the object with members of its own cluster or
-        of another one but not of both; see `metrics.certainty`. 1: no partition supports another cluster. ½: two
+        of another one but not of both; see `metrics.confidence`. 1: no partition supports another cluster. ½: two
         clusters have equal support. 1 for all objects if there is one cluster. Not a probability of being correct.
     runner_up_ : ndarray of shape (n_objects,), int32
         The other cluster with the most support; -1 if there is none.
@@ -349,8 +349,8 @@ class EvidenceAccumulation(SimilarityConsensus):
                 f"co-association. Got {self.association_threshold!r}. Give a number."
             )
 
-    def _evidence(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Evidence, ...]:
-        found = hierarchy_evidence(self)
+    def _diagnostics(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Diagnostics, ...]:
+        found = hierarchy_diagnostics(self)
         threshold = None if self.association_threshold is None else self.association_threshold_
         plain = self.similarity == "coassociation" and self.cluster_weights is None and np.ptp(self._weights) == 0
         if plain and len(self.labels_) > 1:

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from ensemblage.base.memory import MAX_BYTES
 from ensemblage.consensus._lifetime import Merges, cut
-from ensemblage.consensus.evidence import Dendrogram, Evidence, Lifetimes
+from ensemblage.consensus.diagnostics import Dendrogram, Diagnostics, Lifetimes
 from ensemblage.consensus.hierarchies._few_rows import chain_of_few
 from ensemblage.consensus.hierarchies._label_similarity import LabelSimilarity
 from ensemblage.counting._bitmaps import MOST_BYTES, bytes_of_maps, maps_of
@@ -587,9 +587,9 @@ LINKAGES = {
 }
 
 
-def hierarchy_evidence(model: Any) -> list[Evidence]:
+def hierarchy_diagnostics(model: Any) -> list[Diagnostics]:
     """What a fitted method says of its hierarchy of the objects, cut where lifetimes are longest or as was asked."""
-    found: list[Evidence] = []
+    found: list[Diagnostics] = []
     if len(model.linkage_matrix_):
         sizes, clusters = np.ones(len(model.labels_)), model.labels_.astype(np.int64)
         found.append(Dendrogram(model.linkage_matrix_, sizes, clusters, "object", model.linkage, "1 − similarity"))

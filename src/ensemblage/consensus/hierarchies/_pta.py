@@ -24,8 +24,8 @@ from ensemblage.base.validation import MOST_TASKS, Bytes, Constraints, Whole, Wo
 from ensemblage.consensus._base import BaseConsensus
 from ensemblage.consensus._capabilities import COMPARES_ROWS, Capabilities
 from ensemblage.consensus._lifetime import PER_OBJECT, PER_ROW, Hierarchy, hierarchy_of_rows, linkage_matrix
-from ensemblage.consensus.evidence import Evidence
-from ensemblage.consensus.hierarchies._linkage import LINKAGES, by_content, hierarchy_evidence, merges_of_matrix
+from ensemblage.consensus.diagnostics import Diagnostics
+from ensemblage.consensus.hierarchies._linkage import LINKAGES, by_content, hierarchy_diagnostics, merges_of_matrix
 from ensemblage.kernels._graphs import walk
 from ensemblage.kernels._linkage import Condensed
 from ensemblage.kernels._neighbours import find_elite, find_thresholds
@@ -280,7 +280,7 @@ class PTA(TrajectoryConsensus):
         Clusters numbered by decreasing size; -1 for an object that no partition labels.
     confidence_ : ndarray of shape (n_objects,)
         Confidence: for / (for + against), over the partitions that join the object with members of its own cluster or
-        of another one but not of both; see `metrics.certainty`. 1: no partition supports another cluster. ½: two
+        of another one but not of both; see `metrics.confidence`. 1: no partition supports another cluster. ½: two
         clusters have equal support. 1 for all objects if there is one cluster. Not a probability of being correct.
     runner_up_ : ndarray of shape (n_objects,), int32
         The other cluster with the most support; -1 if there is none.
@@ -367,8 +367,8 @@ class PTA(TrajectoryConsensus):
         clusters[order] = found.cut(k)
         return clusters
 
-    def _evidence(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Evidence, ...]:
-        return tuple(hierarchy_evidence(self))
+    def _diagnostics(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Diagnostics, ...]:
+        return tuple(hierarchy_diagnostics(self))
 
     def _bytes_of_pairs(self, m: int, d: int, n_threads: int) -> int:
         return 8 * m * m + 24 * WIDTH * m * n_threads

@@ -16,7 +16,7 @@ from ensemblage.base.random import task_seeds
 from ensemblage.base.validation import Constraints, Whole, Words, check_fitted, check_whole, weight_unit
 from ensemblage.consensus._base import InductiveConsensus
 from ensemblage.consensus._capabilities import Capabilities
-from ensemblage.consensus.evidence import Evidence, Splits
+from ensemblage.consensus.diagnostics import Diagnostics, Splits
 from ensemblage.consensus.kmeans._km import CategoryUtility, cluster_densities
 from ensemblage.consensus.kmeans._label_kmeans import (
     KMEANS_CONSTRAINTS,
@@ -205,7 +205,7 @@ class BisectingKMeansConsensus(InductiveConsensus):
         Clusters numbered by decreasing size; -1 for an object that no partition labels.
     confidence_ : ndarray of shape (n_objects,)
         Confidence: for / (for + against), over the partitions that join the object with members of its own cluster or
-        of another one but not of both; see `metrics.certainty`. 1: no partition supports another cluster. ½: two
+        of another one but not of both; see `metrics.confidence`. 1: no partition supports another cluster. ½: two
         clusters have equal support. 1 for all objects if there is one cluster. Not a probability of being correct.
     runner_up_ : ndarray of shape (n_objects,), int32
         The other cluster with the most support; -1 if there is none.
@@ -309,7 +309,7 @@ class BisectingKMeansConsensus(InductiveConsensus):
         self.objective_ = float(sum(part.loss for part in leaves.values())) * unit
         return clusters
 
-    def _evidence(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Evidence, ...]:
+    def _diagnostics(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Diagnostics, ...]:
         if not self.splits_:
             return ()
         _, size, loss, loss_after, gain = np.array(self.splits_, dtype=np.float64).T

@@ -81,7 +81,7 @@ class GreedyKMeansConsensus(Model, GreedyParameters, ClusterMixin, BaseEstimator
         Clusters numbered by decreasing size.
     confidence_, runner_up_, cohesion_ : ndarray of shape (n_samples,)
         Confidence of each object, its next best cluster and the mean co-association with its own cluster:
-        see `metrics.certainty`.
+        see `metrics.confidence`.
     n_clusters_ : int
     objective_ : float
         Loss of the consensus on the binary matrix of the partitions.

@@ -13,7 +13,7 @@ from ensemblage.base.validation import Constraints, Flag, Number, Whole, Words, 
 from ensemblage.consensus import _incremental
 from ensemblage.consensus._base import InductiveConsensus
 from ensemblage.consensus._capabilities import Capabilities
-from ensemblage.consensus.evidence import Candidates, Evidence, Trace
+from ensemblage.consensus.diagnostics import Candidates, Diagnostics, Trace
 from ensemblage.consensus.kmeans._density_climb import climb_density
 from ensemblage.consensus.kmeans._km import UTILITIES, CategoryUtility, LocalUtility
 from ensemblage.consensus.kmeans._label_kmeans import (
@@ -108,7 +108,7 @@ class KMeansConsensus(InductiveConsensus):
         Clusters numbered by decreasing size; -1 for an object that no partition labels.
     confidence_ : ndarray of shape (n_objects,)
         Confidence: for / (for + against), over the partitions that join the object with members of its own cluster or
-        of another one but not of both; see `metrics.certainty`. 1: no partition supports another cluster. ½: two
+        of another one but not of both; see `metrics.confidence`. 1: no partition supports another cluster. ½: two
         clusters have equal support. 1 for all objects if there is one cluster. Not a probability of being correct.
     runner_up_ : ndarray of shape (n_objects,), int32
         The other cluster with the most support; -1 if there is none.
@@ -285,8 +285,8 @@ class KMeansConsensus(InductiveConsensus):
             return able
         return replace(able, must_link=False, cannot_link=False, in_memory="moves single rows, for refine='density'")
 
-    def _evidence(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Evidence, ...]:
-        found: list[Evidence] = []
+    def _diagnostics(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Diagnostics, ...]:
+        found: list[Diagnostics] = []
         if self.n_clusters is None:
             numbers, agreement = (
                 np.array([*part], dtype=np.float64) for part in zip(*self.agreement_.items(), strict=True)

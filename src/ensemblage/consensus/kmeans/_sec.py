@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ensemblage.base.validation import Constraints
 from ensemblage.consensus._base import InductiveConsensus
 from ensemblage.consensus._capabilities import Capabilities
-from ensemblage.consensus.evidence import Cut, Evidence
+from ensemblage.consensus.diagnostics import Cut, Diagnostics
 from ensemblage.consensus.kmeans._label_kmeans import (
     KMEANS_CONSTRAINTS,
     Centroids,
@@ -135,7 +135,7 @@ class SpectralEnsembleClustering(InductiveConsensus):
         Clusters numbered by decreasing size; -1 for an object that no partition labels.
     confidence_ : ndarray of shape (n_objects,)
         Confidence: for / (for + against), over the partitions that join the object with members of its own cluster or
-        of another one but not of both; see `metrics.certainty`. 1: no partition supports another cluster. ½: two
+        of another one but not of both; see `metrics.confidence`. 1: no partition supports another cluster. ½: two
         clusters have equal support. 1 for all objects if there is one cluster. Not a probability of being correct.
     runner_up_ : ndarray of shape (n_objects,), int32
         The other cluster with the most support; -1 if there is none.
@@ -211,5 +211,5 @@ class SpectralEnsembleClustering(InductiveConsensus):
     def _predict_codes(self, codes: LabelRows) -> NDArray[np.int32]:
         return predicted_clusters(self, codes)
 
-    def _evidence(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Evidence, ...]:
+    def _diagnostics(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Diagnostics, ...]:
         return (Cut("normalized association", float(self.normalized_association_), float(self.n_clusters_)),)

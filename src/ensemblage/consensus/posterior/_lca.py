@@ -17,7 +17,7 @@ from ensemblage.base.random import task_seeds
 from ensemblage.base.validation import Constraints, Number, Seed, Values, Whole
 from ensemblage.consensus._base import InductiveConsensus, renumber_parts
 from ensemblage.consensus._capabilities import Capabilities
-from ensemblage.consensus.evidence import Candidates, Evidence
+from ensemblage.consensus.diagnostics import Candidates, Diagnostics
 from ensemblage.consensus.kmeans._k_modes import ModeUtility
 from ensemblage.consensus.kmeans._label_kmeans import (
     LEAST_STARTS,
@@ -231,7 +231,7 @@ class LatentClassConsensus(InductiveConsensus):
         Clusters numbered by decreasing size; -1 for an object that no partition labels.
     confidence_ : ndarray of shape (n_objects,)
         Confidence: for / (for + against), over the partitions that join the object with members of its own cluster or
-        of another one but not of both; see `metrics.certainty`. 1: no partition supports another cluster. ½: two
+        of another one but not of both; see `metrics.confidence`. 1: no partition supports another cluster. ½: two
         clusters have equal support. 1 for all objects if there is one cluster. Not a probability of being correct.
     runner_up_ : ndarray of shape (n_objects,), int32
         The other cluster with the most support; -1 if there is none.
@@ -393,7 +393,7 @@ class LatentClassConsensus(InductiveConsensus):
         order = np.argsort(self._number)
         return np.concatenate([softmax(part[:, order], axis=1) for part in scores])
 
-    def _evidence(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Evidence, ...]:
+    def _diagnostics(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Diagnostics, ...]:
         if self.n_clusters is not None:
             return ()
         numbers, scores = np.array([*self.bic_], dtype=np.float64), np.array([*self.bic_.values()])

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ensemblage.base.validation import Constraints, Flag, Words
 from ensemblage.consensus import _incremental
 from ensemblage.consensus._capabilities import Capabilities
-from ensemblage.consensus.evidence import Evidence
+from ensemblage.consensus.diagnostics import Diagnostics
 from ensemblage.consensus.voting._aggregation import (
     AggregatedPartition,
     PartitionOrder,
@@ -25,7 +25,7 @@ from ensemblage.consensus.voting._aggregation import (
     relabelling_losses,
     sum_labels,
 )
-from ensemblage.consensus.voting._js_alink import LINKAGES, evidence_of_merges, extract_clusters
+from ensemblage.consensus.voting._js_alink import LINKAGES, diagnostics_of_merges, extract_clusters
 from ensemblage.kernels._votes import add_votes
 from ensemblage.labels.counts import shared_masses
 from ensemblage.labels.ensemble import Ensemble
@@ -154,7 +154,7 @@ class CumulativeVoting(SoftConsensus):
         decreasing size; -1 for an object that no partition labels.
     confidence_ : ndarray of shape (n_objects,)
         Confidence: for / (for + against), over the partitions that join the object with members of its own cluster or
-        of another one but not of both; see `metrics.certainty`. 1: no partition supports another cluster. ½: two
+        of another one but not of both; see `metrics.confidence`. 1: no partition supports another cluster. ½: two
         clusters have equal support. 1 for all objects if there is one cluster. Not a probability of being correct.
     runner_up_ : ndarray of shape (n_objects,), int32
         The other cluster with the most support; -1 if there is none.
@@ -286,8 +286,8 @@ class CumulativeVoting(SoftConsensus):
         same_labels = all(map(np.array_equal, order.labels, self._label_orders))
         return earlier if same_order and same_rows and same_labels and (earlier.weights == 1).all() else None
 
-    def _evidence(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Evidence, ...]:
-        return (*evidence_of_merges(self), *super()._evidence(ensemble, objects))
+    def _diagnostics(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Diagnostics, ...]:
+        return (*diagnostics_of_merges(self), *super()._diagnostics(ensemble, objects))
 
     @property
     def aggregate_(self) -> NDArray[np.float64]:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ensemblage.base.validation import check_fitted
 from ensemblage.consensus._base import BaseConsensus, InductiveConsensus
-from ensemblage.consensus.evidence import Evidence, Memberships
+from ensemblage.consensus.diagnostics import Diagnostics, Memberships
 from ensemblage.consensus.voting._colour_refinement import content_of
 from ensemblage.kernels._contingency import tally_clusters
 from ensemblage.kernels._table_rows import check_look_ups, whole_lanes
@@ -294,7 +294,7 @@ class SoftConsensus(InductiveConsensus):
         codes.map(place, writes=[column], n_jobs=self.n_jobs)
         return column
 
-    def _evidence(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Evidence, ...]:
+    def _diagnostics(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Diagnostics, ...]:
         membership, sizes = self.predict_proba(ensemble[objects]), np.ones(len(objects))
         return (Memberships(membership, self.labels_[objects].astype(np.int64), sizes),)
 

@@ -15,7 +15,7 @@ from scipy.sparse import csr_array
 from ensemblage.base.validation import MOST_TASKS, Constraints, Number, Whole, check_fitted
 from ensemblage.consensus._base import BaseConsensus, renumber_parts
 from ensemblage.consensus._capabilities import Capabilities
-from ensemblage.consensus.evidence import Evidence, Memberships
+from ensemblage.consensus.diagnostics import Diagnostics, Memberships
 from ensemblage.consensus.voting._aggregation import number_wanted, order_by_entropy
 from ensemblage.labels.blocks import MembershipRows
 from ensemblage.labels.counts import is_missing, rows_of_column, shared_masses
@@ -184,7 +184,7 @@ class ComembershipMedian(BaseConsensus):
         Clusters numbered by decreasing size; -1 for an object that no partition labels.
     confidence_ : ndarray of shape (n_objects,)
         Confidence: for / (for + against), over the partitions that join the object with members of its own cluster or
-        of another one but not of both; see `metrics.certainty`. 1: no partition supports another cluster. ½: two
+        of another one but not of both; see `metrics.confidence`. 1: no partition supports another cluster. ½: two
         clusters have equal support. 1 for all objects if there is one cluster. Not a probability of being correct.
     runner_up_ : ndarray of shape (n_objects,), int32
         The other cluster with the most support; -1 if there is none.
@@ -292,5 +292,5 @@ class ComembershipMedian(BaseConsensus):
         M = np.vstack([self._M, np.full(self._M.shape[1], np.nan)])
         return np.asarray(M[np.minimum(self._inverse, len(self._M))])
 
-    def _evidence(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Evidence, ...]:
+    def _diagnostics(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Diagnostics, ...]:
         return (Memberships(self.membership_[objects], self.labels_[objects].astype(np.int64), np.ones(len(objects))),)

@@ -10,7 +10,7 @@ from scipy.cluster.hierarchy import linkage
 from scipy.spatial.distance import squareform
 
 from ensemblage.consensus._lifetime import cut, lifetimes, longest_lifetime, merges_of_scipy
-from ensemblage.consensus.evidence import Dendrogram, Evidence, Lifetimes
+from ensemblage.consensus.diagnostics import Dendrogram, Diagnostics, Lifetimes
 from ensemblage.consensus.voting._aggregation import ROWS_AT_ONCE, AggregatedPartition, entropy, scale_of
 from ensemblage.kernels._votes import sum_entropies
 from ensemblage.labels.rows import Rows
@@ -144,9 +144,9 @@ def extract_clusters(
     return Extraction(of_columns, information, matrix, lives, groups)
 
 
-def evidence_of_merges(voting: Any) -> tuple[Evidence, ...]:
+def diagnostics_of_merges(voting: Any) -> tuple[Diagnostics, ...]:
     """Of a fitted `CumulativeVoting` or `BipartiteVoting`: the lifetimes, and the hierarchy of the columns."""
-    found: list[Evidence] = []
+    found: list[Diagnostics] = []
     if voting.lifetimes_:
         found.append(Lifetimes(voting.lifetimes_, voting.n_clusters))
     if len(voting.linkage_matrix_):

@@ -22,7 +22,7 @@
     return rows;
   };
 
-  /* The next best cluster of a row; none is worth naming where the certainty is written as 1.00. */
+  /* The next best cluster of a row; none is worth naming where the confidence is written as 1.00. */
   const sureOf = (objects, row) => (objects.confidence[row] === null ? "–" : objects.confidence[row].toFixed(2));
   const nextOf = (objects, row) => (sureOf(objects, row) === "1.00" ? null : objects.next[row]);
 
@@ -140,7 +140,7 @@
     const isBorder = (c) => state.verdict === DOUBTFUL && state.cluster === c;
 
     /* The table. */
-    const heads = [["ids", "Object"], ["cluster", "Cluster"], ["confidence", "Certainty"], ["verdict", "Verdict"], ["next", "Next best"]].map(([column, title]) =>
+    const heads = [["ids", "Object"], ["cluster", "Cluster"], ["confidence", "Confidence"], ["verdict", "Verdict"], ["next", "Next best"]].map(([column, title]) =>
       [column, element("th", { scope: "col", className: column === "confidence" ? "number" : "" }, element("button", { type: "button", onclick: () => {
         const again = state.column === column;
         change({ column: again && state.descending ? "" : column, descending: again && !state.descending });
@@ -226,7 +226,7 @@
       const best = nextOf(objects, row), next = best === null ? "" : `, next best ${best}`;
       const other = points.by_number[state.number];
       const apart = !other ? "" : other[i] < 0 ? "; not looked at with other numbers" : `; of ${state.number}: ${other[i]}`;
-      tip.textContent = `${objects.ids[row]}: cluster ${named(objects.cluster[row])}, certainty ${sure(row)} ${verdictOf(objects, row) && `(${verdictOf(objects, row)})`}${next}${apart}`;
+      tip.textContent = `${objects.ids[row]}: cluster ${named(objects.cluster[row])}, confidence ${sure(row)} ${verdictOf(objects, row) && `(${verdictOf(objects, row)})`}${next}${apart}`;
       tip.setAttribute("role", quiet ? "none" : "status");
     };
     const draw = () => {

@@ -1,11 +1,11 @@
-"""What the certainty of objects is worth: does it tell those that are right from those that are wrong?
+"""What the confidence of objects is worth: does it tell those that are right from those that are wrong?
 
-    python lab/benchmarks/bench_certainty.py --suite DIR
+    python lab/benchmarks/bench_confidence.py --suite DIR
 
 Sets of a suite with at most 1,500 objects; two kinds of ensembles, two seeds, four methods at the true number of
 clusters. An object is right if its cluster is the one that is matched with its class. Writes one line per run to
-lab/records/certainty/objects.jsonl and goes on where it was stopped; `python
-lab/scripts/make_certainty.py` makes the tables.
+lab/records/confidence/objects.jsonl and goes on where it was stopped; `python
+lab/scripts/make_confidence.py` makes the tables.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from ensemblage.generation import RandomKPartitions
 from ensemblage.metrics import verdicts
 from ensemblage_lab.benchmark._sets import find_sets
 
-RECORD = Path(__file__).parents[1] / "records" / "certainty" / "objects.jsonl"
+RECORD = Path(__file__).parents[1] / "records" / "confidence" / "objects.jsonl"
 MOST_OBJECTS = 1_500
 METHODS = ("km", "negmm-wat-kmeans", "hbgf", "acv")
 SEEDS = (0, 1)

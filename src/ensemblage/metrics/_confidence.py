@@ -1,4 +1,4 @@
-"""Certainty of each object, from label counts: no n × n matrix.
+"""Confidence of each object, from label counts: no n × n matrix.
 
 Where clusters are many, only label counts above 0 are held (`LinkAssociation`).
 """
@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array, vstack
 
 from ensemblage.base.validation import check_numbers, check_weights
-from ensemblage.kernels._certainty import ROUNDING, associations_of_rows, least_sure_by_links, least_sure_cluster
+from ensemblage.kernels._confidence import ROUNDING, associations_of_rows, least_sure_by_links, least_sure_cluster
 from ensemblage.labels.blocks import LabelRows, MembershipRows
 from ensemblage.labels.counts import by_partition, count_labels, own_shares, product
 from ensemblage.labels.ensemble import Ensemble, as_any_ensemble
@@ -23,15 +23,15 @@ from ensemblage.metrics._density import ratio
 
 CORE, BORDER = 0.9, 0.75
 """Least confidence of a core object (nine partitions support its cluster for each one against it) and of a border
-object (three); docs/certainty/definition.md has the rule by which they were chosen."""
+object (three); docs/confidence/definition.md has the rule by which they were chosen."""
 VERDICTS = ("core", "border", "undecided")
 _AT_ONCE = 2**12
 """So many associations of soft rows with clusters are held, in several tables."""
 
 
 @dataclass(frozen=True)
-class Certainty:
-    """Confidence, next best cluster and cohesion of each object; `certainty` returns it.
+class Confidence:
+    """Confidence, next best cluster and cohesion of each object; `confidence` returns it.
 
     Attributes
     ----------
@@ -85,8 +85,8 @@ def verdicts(confidence: ArrayLike) -> NDArray[Any]:
     return np.asarray(words)
 
 
-def certainty(labels: ArrayLike | Any, clustering: ArrayLike | Any, *, weights: ArrayLike | None = None) -> Certainty:
-    """Use it for the certainty of any clustering: confidence, next best cluster and cohesion of each object.
+def confidence(labels: ArrayLike | Any, clustering: ArrayLike | Any, *, weights: ArrayLike | None = None) -> Confidence:
+    """Use it to judge the place of each object in any partition: confidence, next best cluster and cohesion.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def certainty(labels: ArrayLike | Any, clustering: ArrayLike | Any, *, weights: 
 
     Returns
     -------
-    Certainty
+    Confidence
         The clusters of ``runner_up`` are numbered in sorted order of the labels of ``clustering``.
 
     Raises
@@ -138,9 +138,9 @@ def certainty(labels: ArrayLike | Any, clustering: ArrayLike | Any, *, weights: 
 
     Examples
     --------
-    >>> from ensemblage.metrics import certainty
+    >>> from ensemblage.metrics import confidence
     >>> labels = [[0, 0, 0], [0, 0, 0], [0, 0, 1], [1, 0, 1], [1, 1, 2], [1, 1, 2]]
-    >>> found = certainty(labels, [0, 0, 0, 1, 1, 1])
+    >>> found = confidence(labels, [0, 0, 0, 1, 1, 1])
     >>> found.confidence.round(2)
     array([1. , 1. , 0.7, 0.4, 1. , 1. ])
     >>> found.verdict.tolist()
@@ -148,14 +148,14 @@ def certainty(labels: ArrayLike | Any, clustering: ArrayLike | Any, *, weights: 
     """
     ensemble = as_any_ensemble(labels)
     clusters, _ = code_clustering(clustering, len(ensemble))
-    return certainty_of(ensemble, clusters, check_weights(weights, ensemble.shape[1], "certainty"))
+    return confidence_of(ensemble, clusters, check_weights(weights, ensemble.shape[1], "confidence"))
 
 
-def certainty_of(ensemble: Ensemble, clusters: NDArray[Any], weights: NDArray[np.float64]) -> Certainty:
-    """`certainty` of clusters that are numbers already, -1 for none."""
+def confidence_of(ensemble: Ensemble, clusters: NDArray[Any], weights: NDArray[np.float64]) -> Confidence:
+    """`confidence` of clusters that are numbers already, -1 for none."""
     counts, k = np.ones(len(ensemble), dtype=np.int64), int(clusters.max(initial=0)) + 1
     association = Association.of(ensemble.rows, counts, clusters, k, ensemble.offsets, weights)
-    return certainty_of_rows(ensemble.rows, clusters, association)
+    return confidence_of_rows(ensemble.rows, clusters, association)
 
 
 class Association(NamedTuple):
@@ -407,24 +407,24 @@ def lift_of(
     return np.where(joined > 0, w * (labelled * (labelled - 1)) / np.where(joined > 0, joined, 1), 0.0)
 
 
-def certainty_of_rows(
+def confidence_of_rows(
     codes: LabelRows, clusters: NDArray[Any], association: Association, n_jobs: int | None = None
-) -> Certainty:
-    """Certainty of each row, (m, p), is in its cluster, (m,), negative for none; cohesion is Σ w (α − 1) /
+) -> Confidence:
+    """Confidence of each row, (m, p), in its cluster, (m,), negative for none; cohesion is Σ w (α − 1) /
     Σ w (n_C − 1) over the partitions that label the row, 0 alone in a cluster."""
     of_rows = [codes.state(np.float64, 0), codes.state(np.int32, 0), codes.state(np.float64, 0)]
     association = association_with(codes, association)
-    codes.map(_certainty_of_block, association, reads=[clusters], writes=of_rows, n_jobs=n_jobs)
-    return Certainty(*map(np.asarray, of_rows))
+    codes.map(_confidence_of_block, association, reads=[clusters], writes=of_rows, n_jobs=n_jobs)
+    return Confidence(*map(np.asarray, of_rows))
 
 
-def _certainty_of_block(
+def _confidence_of_block(
     codes: Any, clusters: Any, confidence: Any, runner_up: Any, cohesion: Any, association: Association
 ) -> None:
     confidence[:], runner_up[:], cohesion[:] = association.assign_rows(codes, clusters, True)
 
 
-def certainty_of_new(
+def confidence_of_new(
     codes: NDArray[Any], clusters: NDArray[Any], association: Association
 ) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
     """(m,) confidence and runner-up of some rows, (m, p), that are none of those counted, in clusters given to them."""

@@ -1,4 +1,4 @@
-"""How sure the place of each object is: `metrics.certainty`, and ``membership`` of every method."""
+"""How sure the place of each object is: `metrics.confidence`, and ``membership`` of every method."""
 
 import naive
 import numpy as np
@@ -10,10 +10,10 @@ from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 from strategies import few_starts, labels_and_clustering, planted_labels, random_labels, twins, usual
 
-from ensemblage import METHODS, ConsensusClustering, Ensemble
+from ensemblage import METHODS, ConsensusClustering, Ensemble, metrics
 from ensemblage.consensus import CumulativeVoting, EvidenceAccumulation, KMeansConsensus
-from ensemblage.metrics import certainty, verdicts
-from ensemblage.metrics._certainty import Association, LinkAssociation, SoftAssociation, certainty_of_rows
+from ensemblage.metrics import verdicts
+from ensemblage.metrics._confidence import Association, LinkAssociation, SoftAssociation, confidence_of_rows
 
 WORKED = {
     "complete": (
@@ -36,7 +36,7 @@ WORKED = {
 
 
 def coded(labels, clustering, weights=None):
-    """What certainty is counted from, with every object a row of its own."""
+    """What confidence is counted from, with every object a row of its own."""
     ensemble, clusters = Ensemble(labels), np.asarray(clustering)
     w = np.ones(ensemble.shape[1]) if weights is None else np.asarray(weights, dtype=float)
     counts, k = np.ones(len(ensemble), dtype=np.int64), int(clusters.max()) + 1
@@ -52,7 +52,7 @@ def test_worked_example(case):
     assert_allclose(shares[placed], own, atol=5e-7)
     shares[placed] = 0
     assert_allclose(shares.max(axis=1), other, atol=5e-7)
-    result = certainty(labels, clustering)
+    result = metrics.confidence(labels, clustering)
     assert_allclose(result.confidence, confidence, atol=5e-7)
     if cohesion is not None:
         assert_allclose(result.cohesion, cohesion, atol=5e-7)
@@ -71,10 +71,10 @@ TIED = np.array([0, 0, 0, 0, 1, 1, 1, -1, -1, -1, -1, -1, 2, 2, 2, 2, 3, 3, 3])
 )
 def test_naive_twin(case):
     labels, clustering = case
-    found = certainty(labels, np.where(clustering < 0, -1, clustering))
+    found = metrics.confidence(labels, np.where(clustering < 0, -1, clustering))
     clusters = np.full(len(labels), -1)
     clusters[clustering >= 0] = np.unique(clustering[clustering >= 0], return_inverse=True)[1]
-    confidence, runner_up = naive.certainty(labels, clusters)
+    confidence, runner_up = naive.confidence(labels, clusters)
     assert_allclose(found.confidence, confidence, atol=1e-9)
     assert_allclose(found.cohesion, naive.cohesion(labels, clustering), atol=1e-12)
     for i in np.flatnonzero(found.runner_up != runner_up):  # equal but for rounding
@@ -117,8 +117,8 @@ def test_weights_on_distinct_rows(missing):
     clusters = np.random.default_rng(0).integers(-1, 4, size=len(codes))
     weights = np.array([0.5, 2, 0, 1, 1.5])
     association = Association.of(codes, counts, clusters, 4, ensemble.offsets, weights)
-    found = certainty_of_rows(codes, clusters, association)
-    confidence, runner_up = naive.certainty(labels, clusters[inverse], weights)
+    found = confidence_of_rows(codes, clusters, association)
+    confidence, runner_up = naive.confidence(labels, clusters[inverse], weights)
     labelled = (labels[:, weights > 0] >= 0).any(axis=1)  # else nothing is known, ½
     assert_allclose(found.confidence[inverse][labelled], confidence[labelled])
     assert_array_equal(found.runner_up[inverse][labelled], runner_up[labelled])
@@ -129,7 +129,7 @@ def test_perfect_clusters_are_certain_however_fine_the_members():
     truth = np.repeat([0, 1, 2], [40, 30, 20])
     random = np.random.default_rng(0)
     fine = np.column_stack([10 * truth + random.integers(0, 9, 90) for _ in range(6)]).astype(str)
-    found = certainty(fine, truth)
+    found = metrics.confidence(fine, truth)
     assert_array_equal(found.confidence, 1.0)
     assert found.cohesion.max() < 0.3
 
@@ -142,10 +142,10 @@ def test_a_partition_that_refines_or_coarsens_lowers_no_confidence(case):
     rng = np.random.default_rng(len(labels))
     finer = np.where(clusters < 0, 99, 10 * clusters + rng.integers(3, size=len(labels)))
     coarser = np.append(rng.integers(2, size=clusters.max() + 1), 9)[clusters]
-    before = certainty(labels, clusters)
+    before = metrics.confidence(labels, clusters)
     shared = before.confidence < 1
     for more in (finer, coarser):
-        after = certainty(np.column_stack([labels, more]), clusters)
+        after = metrics.confidence(np.column_stack([labels, more]), clusters)
         several = np.append(np.bincount(clusters[clusters >= 0]), 0)[clusters] > 1
         kept = several & ~np.isnan(before.confidence)
         assert (after.confidence[kept] >= before.confidence[kept] - 1e-12).all()  # rounding
@@ -156,17 +156,18 @@ def test_a_structure_that_all_partitions_refine_or_coarsen_is_core():
     truth = np.repeat([0, 1, 2, 3], [40, 30, 20, 10])
     finer = 10 * truth[:, None] + np.random.default_rng(0).integers(0, 3, (100, 4))
     coarser = np.column_stack([np.minimum(truth, 2), np.maximum(truth, 1), truth // 2])
-    found = certainty(np.column_stack([truth, finer, coarser]), truth)
+    found = metrics.confidence(np.column_stack([truth, finer, coarser]), truth)
     assert_array_equal(found.confidence, 1.0)
     assert set(found.verdict) == {"core"}
-    assert_array_equal(certainty(np.minimum(truth, 2)[:, None], truth).confidence[truth >= 2], 0.5)  # none separates
+    none_separates = metrics.confidence(np.minimum(truth, 2)[:, None], truth)
+    assert_array_equal(none_separates.confidence[truth >= 2], 0.5)
 
 
 def test_an_object_between_two_clusters_is_undecided():
     truth = np.repeat([0, 1, 2], 30)
     labels = np.column_stack([truth] * 8 + [np.minimum(truth, 1)] * 4 + [2 * truth + (np.arange(90) % 2)] * 4)
     labels[0, ::2] = labels[45, ::2]
-    found = certainty(labels, truth)
+    found = metrics.confidence(labels, truth)
     assert found.verdict[0] == "undecided"
     assert found.runner_up[0] == 1
     assert (found.verdict[1:] == "core").all()
@@ -184,28 +185,28 @@ def test_splitting_labels_inside_the_clusters_changes_next_to_nothing():
     labels, truth = planted_labels(n=300, p=12, k=3, noise=0.15, seed=0)
     split = labels.copy()
     split[:, ::2] = 2 * labels[:, ::2] + np.random.default_rng(0).integers(0, 2, (300, 6))
-    before, after = certainty(labels, truth), certainty(split, truth)
+    before, after = metrics.confidence(labels, truth), metrics.confidence(split, truth)
     assert np.abs(before.confidence - after.confidence).mean() < 0.05
     assert before.cohesion.mean() - after.cohesion.mean() > 0.15
 
 
 def test_random_labels_are_a_toss_up():
     labels = random_labels(300, 50, 10)
-    found = certainty(labels, random_labels(300, 1, 3, seed=1)[:, 0])
+    found = metrics.confidence(labels, random_labels(300, 1, 3, seed=1)[:, 0])
     assert 0.45 < found.confidence.mean() < 0.52
 
 
 def test_singletons_one_cluster_and_nothing_known():
-    alone = certainty([[0, 0], [0, 0], [1, 1]], [0, 0, 1])
+    alone = metrics.confidence([[0, 0], [0, 0], [1, 1]], [0, 0, 1])
     assert_array_equal(alone.confidence, 1.0)
     assert_array_equal(alone.cohesion, [1, 1, 0])
-    joined_everywhere = certainty([[0, 0], [0, 0], [0, 0]], [0, 0, 1])
+    joined_everywhere = metrics.confidence([[0, 0], [0, 0], [0, 0]], [0, 0, 1])
     assert joined_everywhere.confidence[2] == 0.0
-    apart = certainty([[0, 0], [1, 1], [2, 2]], [0, 1, 2])
+    apart = metrics.confidence([[0, 0], [1, 1], [2, 2]], [0, 1, 2])
     assert_array_equal(apart.confidence, 1.0)
-    never_joined = certainty([[0, 1], [1, 0], [2, 2], [3, 3]], [0, 0, 1, 1])
+    never_joined = metrics.confidence([[0, 1], [1, 0], [2, 2], [3, 3]], [0, 0, 1, 1])
     assert_array_equal(never_joined.confidence, 0.5)
-    one = certainty([[0, 0], [0, 1], [1, 1]], [0, 0, 0])
+    one = metrics.confidence([[0, 0], [0, 1], [1, 1]], [0, 0, 0])
     assert_array_equal(one.confidence, 1.0)
     assert_array_equal(one.runner_up, -1)
 
@@ -213,11 +214,11 @@ def test_singletons_one_cluster_and_nothing_known():
 def test_alone_in_a_cluster():
     """By the partitions that label the object, a partition weighs the more the fewer pairs it joins; none: nothing."""
     labels, clustering = np.array([[0, 0, 0], [0, 0, 0], [1, -1, 0]]), np.array([0, 0, 1])
-    assert_allclose(certainty(labels, clustering).confidence[2], 0.75 / (0.75 + 0.25))
+    assert_allclose(metrics.confidence(labels, clustering).confidence[2], 0.75 / (0.75 + 0.25))
     labels = np.array([[0, 0, 0], [0, 1, 1], [1, 2, 1]])
-    found = certainty(labels, clustering).confidence
-    assert_allclose(found, naive.certainty(labels, clustering)[0])
-    assert_allclose(found, certainty(labels[:, [0, 2]], clustering).confidence)
+    found = metrics.confidence(labels, clustering).confidence
+    assert_allclose(found, naive.confidence(labels, clustering)[0])
+    assert_allclose(found, metrics.confidence(labels[:, [0, 2]], clustering).confidence)
 
 
 def test_who_is_joined_with_nobody_belongs_to_all_clusters_alike():
@@ -226,20 +227,20 @@ def test_who_is_joined_with_nobody_belongs_to_all_clusters_alike():
 
 
 def test_no_cluster_and_no_label():
-    found = certainty([[0, 0], [0, 0], [1, 1], [1, 1], [-1, -1], [0, 1]], [0, 0, 1, 1, 1, -1])
+    found = metrics.confidence([[0, 0], [0, 0], [1, 1], [1, 1], [-1, -1], [0, 1]], [0, 0, 1, 1, 1, -1])
     assert_array_equal(np.isnan(found.confidence), [0, 0, 0, 0, 1, 1])
     assert_array_equal(found.runner_up[4:], -1)
     assert found.verdict.tolist() == ["core"] * 4 + ["", ""]
-    left_out = certainty([[0, 0], [0, 0], [1, 1], [1, 1], [0, 0]], [0, 0, 1, 1, -1])
+    left_out = metrics.confidence([[0, 0], [0, 0], [1, 1], [1, 1], [0, 0]], [0, 0, 1, 1, -1])
     assert_array_equal(left_out.confidence[:4], 1.0)
 
 
 def test_weights_count():
     labels, clusters = [[0, 0], [0, 1], [0, 0], [1, 1]], [0, 0, 0, 1]
-    plain, first = certainty(labels, clusters), certainty(labels, clusters, weights=[1, 0])
-    assert_array_equal(first.confidence, certainty(np.array(labels)[:, :1], clusters).confidence)
+    plain, first = metrics.confidence(labels, clusters), metrics.confidence(labels, clusters, weights=[1, 0])
+    assert_array_equal(first.confidence, metrics.confidence(np.array(labels)[:, :1], clusters).confidence)
     assert plain.confidence[1] < first.confidence[1] == 1
-    assert_array_equal(certainty(labels, clusters, weights=[3, 3]).confidence, plain.confidence)
+    assert_array_equal(metrics.confidence(labels, clusters, weights=[3, 3]).confidence, plain.confidence)
 
 
 def test_words_of_confidence():
@@ -251,7 +252,7 @@ def test_words_of_confidence():
 
 def test_the_same_for_any_number_of_threads(small_blocks):
     rows, clusters, association = coded(random_labels(300, 4, 5, 0.3), random_labels(300, 1, 7, 0.1, seed=1)[:, 0])
-    one, four = (certainty_of_rows(rows, clusters, association, n_jobs) for n_jobs in (1, 4))
+    one, four = (confidence_of_rows(rows, clusters, association, n_jobs) for n_jobs in (1, 4))
     for attribute in ("confidence", "runner_up", "cohesion"):
         assert_array_equal(getattr(one, attribute), getattr(four, attribute))
 
@@ -273,7 +274,7 @@ def test_every_method_has_memberships(name, missing):
     )
     assert_array_equal(model.association_shares(Ensemble(labels), slice(10, 20)), found[10:20])
     assert_array_equal(model.association_shares(labels, [3, 60]), found[[3, 60]])
-    confidence, runner_up = naive.certainty(labels, model.labels_)
+    confidence, runner_up = naive.confidence(labels, model.labels_)
     assert_allclose(model.confidence_, confidence, atol=1e-9)
     rows = np.flatnonzero(known)
     assert_allclose(shares[rows, model.runner_up_[rows]], shares[rows, runner_up[rows]], atol=1e-9)

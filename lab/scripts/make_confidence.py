@@ -1,4 +1,4 @@
-"""Write docs/CERTAINTY.md from the records in lab/records/certainty: python lab/scripts/make_certainty.py
+"""Write docs/CONFIDENCE.md from the records in lab/records/confidence: python lab/scripts/make_confidence.py
 
 A section is a function of its record in SECTIONS; one whose record is not there is left out.
 """
@@ -15,13 +15,13 @@ import numpy as np
 from scipy.stats import beta
 
 ROOT = Path(__file__).parents[2]
-RECORDS = ROOT / "lab" / "records" / "certainty"
-PAGE = ROOT / "docs" / "CERTAINTY.md"
+RECORDS = ROOT / "lab" / "records" / "confidence"
+PAGE = ROOT / "docs" / "CONFIDENCE.md"
 
-HEAD = """# Certainty
+HEAD = """# Confidence
 
 This page measures how reliable the verdicts on objects, on clusters and on the number of clusters are.
-`python lab/scripts/make_certainty.py` writes it from [the records](../lab/records/certainty) of
+`python lab/scripts/make_confidence.py` writes it from [the records](../lab/records/confidence) of
 the sessions below. Every number was measured.
 
 """
@@ -64,8 +64,8 @@ clusters. "Named" is the largest supported number.
 """
 
 
-OBJECTS = """Does the certainty of an object predict whether it is in the right cluster? `python
-lab/benchmarks/bench_certainty.py --suite DIR` uses the {sets} sets of the suite with at most 1,500 objects. There are
+OBJECTS = """Does the confidence of an object predict whether it is in the right cluster? `python
+lab/benchmarks/bench_confidence.py --suite DIR` uses the {sets} sets of the suite with at most 1,500 objects. There are
 two ensembles: 50 k-means with random numbers of clusters, and 13 diverse members at the true number. With {seeds}
 seeds and the methods km, negmm-wat-kmeans, hbgf and acv at the true number, these are {runs} runs. An object is
 right if its cluster is matched with its class.
@@ -82,7 +82,7 @@ The next table has the share of right objects for each verdict. All runs have th
 """
 OBJECTS_READ = """
 
-docs/certainty/definition.md says how the definition was chosen among three, by which rule, and where it misses the
+docs/confidence/definition.md says how the definition was chosen among three, by which rule, and where it misses the
 rule.
 
 Core means that the partitions agree. It is not a probability. Most errors are whole clusters that all partitions
@@ -198,7 +198,7 @@ def lines_of(name: str) -> list[dict[str, Any]]:
 
 
 def objects(runs: list[dict[str, Any]]) -> str:
-    """What the certainty of an object says."""
+    """What the confidence of an object says."""
     both = [run for run in runs if "auc" in run]
     rows = []
     for kind in ENSEMBLES:

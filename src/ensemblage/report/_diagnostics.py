@@ -1,4 +1,4 @@
-"""What the page says of a record of evidence, by its kind: sentences, figures and tables."""
+"""What the page says of a record of diagnostics, by its kind: sentences, figures and tables."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -9,17 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage import plotting
-from ensemblage.consensus.evidence import (
+from ensemblage.consensus.diagnostics import (
     Candidates,
     Cut,
     Dendrogram,
-    Evidence,
+    Diagnostics,
     Lifetimes,
     Memberships,
     PairCounts,
     Splits,
     Trace,
-    evidence_from_dict,
+    diagnostics_from_dict,
 )
 from ensemblage.consensus.hierarchies._linkage import LINKAGES
 from ensemblage.plotting._axes import printable
@@ -37,15 +37,15 @@ MOST_SPLITS = 200
 _MOST_BARS = 15
 
 
-def evidence_sections(summary: Summary, how_many: bool) -> list[Section]:
+def diagnostics_sections(summary: Summary, how_many: bool) -> list[Section]:
     """The sections on intermediate results of the method: parts of one section are joined.
 
     Either those on the number of clusters, or the others.
     """
     sections: dict[str, Section] = {}
-    records = map(evidence_from_dict, summary["evidence"])
+    records = map(diagnostics_from_dict, summary["evidence"])
     for record in (record for record in records if isinstance(record, Lifetimes) == how_many):
-        part = evidence_part(record, summary)
+        part = diagnostics_part(record, summary)
         known = sections.get(part.title, Section(part.title))
         sections[part.title] = Section(
             part.title,
@@ -56,7 +56,7 @@ def evidence_sections(summary: Summary, how_many: bool) -> list[Section]:
     return [section for section in sections.values() if section.sentences or section.pictures]
 
 
-def drawable_record(record: Evidence) -> Evidence | None:
+def drawable_record(record: Diagnostics) -> Diagnostics | None:
     """The record as far as the page draws it; None if it is too large for a picture."""
     if not isinstance(record, Dendrogram):
         return record
@@ -69,18 +69,18 @@ def drawable_record(record: Evidence) -> Evidence | None:
 
 
 @singledispatch
-def evidence_part(record: Evidence, summary: Summary) -> Section:
+def diagnostics_part(record: Diagnostics, summary: Summary) -> Section:
     """What the page says of a record, and in which section."""
     raise TypeError(type(record).__name__)
 
 
 @singledispatch
-def evidence_sentences(record: Evidence) -> list[str]:
+def diagnostics_sentences(record: Diagnostics) -> list[str]:
     """What a record says, in sentences that need no figure."""
     return []
 
 
-@evidence_part.register
+@diagnostics_part.register
 def _(record: Lifetimes, summary: Summary) -> Section:
     choice = summary["choice"]
     k = record.chosen
@@ -98,7 +98,7 @@ def _(record: Lifetimes, summary: Summary) -> Section:
     longest_lived = sorted(record.lifetimes, key=lambda q: -record.lifetimes[q])[:_MOST_BARS]
     lives = {q: record.lifetimes[q] for q in longest_lived}
     svg = bars_svg(lives, "number of clusters", "lifetime", k)
-    draw = partial(plotting.evidence, record)
+    draw = partial(plotting.diagnostics, record)
     pictures = [hand_drawn("How long each number lives", svg, "lifetimes", draw, sentence)]
     if choice["halves"]:
         refits = plural(len(choice["halves"]), "refit")
@@ -119,7 +119,7 @@ def _(record: Lifetimes, summary: Summary) -> Section:
     )
 
 
-@evidence_part.register
+@diagnostics_part.register
 def _(record: Dendrogram, summary: Summary) -> Section:
     band = "The grey band is the lifetime of the number of clusters drawn."
     if record.leaves == "object":
@@ -135,22 +135,22 @@ def _(record: Dendrogram, summary: Summary) -> Section:
             f"{record.distance} of their objects: low where the votes give them the same objects."
         )
         title, name = "Which clusters are the same", "merges"
-    draw = partial(plotting.evidence, record)
+    draw = partial(plotting.diagnostics, record)
     if record.leaves == "object" and len(record.sizes):
         svg = hierarchy_svg(record.merges, record.sizes, record.clusters, "1 − similarity")
         return Section("The evidence", [], [hand_drawn(title, svg, name, draw, sentence, band)])
     return Section("The evidence", [], [picture(title, draw(), name, sentence, band)])
 
 
-@evidence_part.register
+@diagnostics_part.register
 def _(record: PairCounts, summary: Summary) -> Section:
     named = {"kmeans": "two means", "gmm": "two Gaussians"}
     record = replace(record, parted_at={named.get(name, name): at for name, at in record.parted_at.items()})
     pictures = []
     if len(record.counts):
         lines = "The bars are the other pairs; lines part weak associations from strong ones."
-        ax, title = plotting.evidence(record), "How strong the associations are"
-        pictures.append(picture(title, ax, "associations", *evidence_sentences(record), lines))
+        ax, title = plotting.diagnostics(record), "How strong the associations are"
+        pictures.append(picture(title, ax, "associations", *diagnostics_sentences(record), lines))
     if record.threshold is not None:
         matrix = summary["figures"]["matrix"]
         shares = symmetric_matrix(matrix["percent"]) / 100
@@ -160,7 +160,7 @@ def _(record: PairCounts, summary: Summary) -> Section:
     return Section("The evidence", [], pictures)
 
 
-@evidence_sentences.register
+@diagnostics_sentences.register
 def _(record: PairCounts) -> list[str]:
     taken = [] if record.threshold is None else [f"Those up to {number(record.threshold)} were taken away."]
     if not len(record.counts):
@@ -171,18 +171,18 @@ def _(record: PairCounts) -> list[str]:
     return [sentence, *taken]
 
 
-@evidence_part.register
+@diagnostics_part.register
 def _(record: Candidates, summary: Summary) -> Section:
     pictures = []
     known = np.isfinite(record.scores)
     if len(record.values) > 1 and known.any():
         ticks = "Ticks at the upper edge: a cluster that is too small to be judged or falls apart."
-        ax, said = plotting.evidence(record), [] if known.all() else [ticks]
+        ax, said = plotting.diagnostics(record), [] if known.all() else [ticks]
         pictures.append(picture("The values that were tried", ax, "candidates", *said))
-    return Section("How the clusters were made", evidence_sentences(record), pictures)
+    return Section("How the clusters were made", diagnostics_sentences(record), pictures)
 
 
-@evidence_sentences.register
+@diagnostics_sentences.register
 def _(record: Candidates) -> list[str]:
     known = np.isfinite(record.scores)
     n, what = len(record.values), record.parameter
@@ -200,7 +200,7 @@ def _(record: Candidates) -> list[str]:
     return [f"{tried} The best was {found}{then}; the less, the better."]
 
 
-@evidence_part.register
+@diagnostics_part.register
 def _(record: Splits, summary: Summary) -> Section:
     rows = [
         [str(t + 2), str(int(size)), number(loss), number(after), number(gain, 4)]
@@ -214,20 +214,20 @@ def _(record: Splits, summary: Summary) -> Section:
         "Each split takes away a part of the disagreement with the partitions (the k-means loss). Where the curve "
         "bends, further splits explain less."
     )
-    title, ax = "What each split took away", plotting.evidence(record)
+    title, ax = "What each split took away", plotting.diagnostics(record)
     table = Table("The splits", columns, rows, note, shown=10, text=())
-    curve = picture(title, ax, "split_losses", sentence, *evidence_sentences(record))
+    curve = picture(title, ax, "split_losses", sentence, *diagnostics_sentences(record))
     return Section("How the clusters were made", [], [curve], [table])
 
 
-@evidence_sentences.register
+@diagnostics_sentences.register
 def _(record: Splits) -> list[str]:
     losses = record.losses
     left = percent(losses[-1] / losses[0] if losses[0] > 0 else 0.0)
     return [f"{plural(len(losses), 'cluster')} leave {left} of the k-means loss."]
 
 
-@evidence_sentences.register
+@diagnostics_sentences.register
 def _(record: Trace) -> list[str]:
     first, last, n = record.values[0], record.values[-1], len(record.values) - 1
     if not n:
@@ -236,7 +236,7 @@ def _(record: Trace) -> list[str]:
     return [f"Single moves raised the {record.quantity} from {number(first, 5)} to {number(last, 5)} in {rounds}."]
 
 
-@evidence_part.register
+@diagnostics_part.register
 def _(record: Memberships, summary: Summary) -> Section:
     sentence = (
         "Each row is an object; the stronger the colour of a cell, the larger the share of votes for that cluster. "
@@ -249,10 +249,10 @@ def _(record: Memberships, summary: Summary) -> Section:
     points = summary["figures"]["points"]
     if points and points.get("entropy"):
         pictures.append(_entropies(points))
-    return Section("How soft are the clusters?", evidence_sentences(record), pictures)
+    return Section("How soft are the clusters?", diagnostics_sentences(record), pictures)
 
 
-@evidence_sentences.register
+@diagnostics_sentences.register
 def _(record: Memberships) -> list[str]:
     voted = ~np.isnan(record.membership).any(axis=1)
     if not voted.any():
@@ -274,12 +274,12 @@ def _entropies(points: Mapping[str, Any]) -> Picture:
     return picture("Where the votes are undecided", ax, "entropy", meant, found)
 
 
-@evidence_part.register
+@diagnostics_part.register
 def _(record: Trace | Cut, summary: Summary) -> Section:
-    return Section("How the clusters were made", evidence_sentences(record))
+    return Section("How the clusters were made", diagnostics_sentences(record))
 
 
-@evidence_sentences.register
+@diagnostics_sentences.register
 def _(record: Cut) -> list[str]:
     return [f"The {record.criterion} of the clusters is {number(record.value)}, of at most {number(record.bound)}."]
 
@@ -288,7 +288,7 @@ def upgrade_first_schema(summary: Summary) -> dict[str, Any]:
     """A summary of schema 1, which had the evidence as numbers of figures, with its records; entropies of the votes
     stand with the points.
     """
-    figures, found = summary["figures"], list[Evidence]()
+    figures, found = summary["figures"], list[Diagnostics]()
     choice, votes, hierarchy = summary.get("choice"), figures.get("voting"), figures.get("evidence")
     if choice:
         asked = None if choice["found"] else choice.get("asked") or len(summary["clusters"])

@@ -1,4 +1,4 @@
-"""The figure of a record of evidence, by its kind."""
+"""The figure of a record of diagnostics, by its kind."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ensemblage.base.validation import format_value
-from ensemblage.consensus import evidence as records
+from ensemblage.consensus import diagnostics as records
 
 from ._axes import PALETTE, UNLABELLED_COLOR, Axes, axes_or_new, curve, in_style, remove_frame, whole_ticks
 from ._dendrograms import dendrogram, last_merges, voting_dendrogram
@@ -18,14 +18,14 @@ from ._scatter import membership
 
 
 @in_style
-def evidence(record: records.Evidence, *, ax: Axes | None = None) -> Axes:
+def diagnostics(record: records.Diagnostics, *, ax: Axes | None = None) -> Axes:
     """Draw the intermediate results of a consensus.
 
     Parameters
     ----------
-    record : Evidence
-        One of those that ``consensus.evidence(labels)`` returns. Of a hierarchy of more than 40 leaves the last merges
-        are drawn.
+    record : Diagnostics
+        One of those that ``consensus.diagnostics(labels)`` returns. Of a hierarchy of more than 40 leaves the last
+        merges are drawn.
     ax : matplotlib Axes, optional
         Where to draw; by default a new figure.
 
@@ -44,8 +44,8 @@ def evidence(record: records.Evidence, *, ax: Axes | None = None) -> Axes:
     >>> from ensemblage import plotting
     >>> from ensemblage.consensus import EvidenceAccumulation
     >>> labels = [[0, 0], [0, 0], [1, 1], [1, 0]]
-    >>> dendrogram, lifetimes, pairs = EvidenceAccumulation().fit(labels).evidence(labels)
-    >>> plotting.evidence(dendrogram).get_ylabel()
+    >>> dendrogram, lifetimes, pairs = EvidenceAccumulation().fit(labels).diagnostics(labels)
+    >>> plotting.diagnostics(dendrogram).get_ylabel()
     '1 − similarity'
     """
     return _draw(record, ax)
@@ -54,8 +54,8 @@ def evidence(record: records.Evidence, *, ax: Axes | None = None) -> Axes:
 @singledispatch
 def _draw(record: Any, ax: Axes | None) -> Axes:
     raise TypeError(
-        f"A record of evidence must come from a fitted consensus. Got {format_value(record)}. "
-        "Give one of consensus.evidence(labels)."
+        f"A record of diagnostics must come from a fitted consensus. Got {format_value(record)}. "
+        "Give one of consensus.diagnostics(labels)."
     )
 
 

@@ -1,4 +1,4 @@
-"""Records of evidence: to JSON and back, a figure each, and a new method that is explained by them alone."""
+"""Records of diagnostics: to JSON and back, a figure each, and a new method that is explained by them alone."""
 
 import json
 
@@ -12,17 +12,17 @@ from ensemblage import METHODS, plotting, report
 from ensemblage.cli import main
 from ensemblage.consensus import Capabilities, EvidenceAccumulation, Method
 from ensemblage.consensus._base import BaseConsensus
-from ensemblage.consensus.evidence import (
+from ensemblage.consensus.diagnostics import (
     Candidates,
     Cut,
     Dendrogram,
-    Evidence,
+    Diagnostics,
     Lifetimes,
     Memberships,
     PairCounts,
     Splits,
     Trace,
-    evidence_from_dict,
+    diagnostics_from_dict,
 )
 
 RECORDS = [
@@ -47,14 +47,14 @@ kinds = pytest.mark.parametrize("record", RECORDS, ids=lambda record: type(recor
 
 
 def test_every_kind_is_here_and_they_are_eight_at_most():
-    assert {type(record) for record in RECORDS} == set(Evidence.__subclasses__())
-    assert len(Evidence.__subclasses__()) <= 8
+    assert {type(record) for record in RECORDS} == set(Diagnostics.__subclasses__())
+    assert len(Diagnostics.__subclasses__()) <= 8
 
 
 @kinds
 def test_json_and_back(record):
     text = json.dumps(record.to_dict(), allow_nan=False)
-    back = evidence_from_dict(json.loads(text))
+    back = diagnostics_from_dict(json.loads(text))
     assert type(back) is type(record)
     assert json.dumps(back.to_dict()) == text
     for name, value in vars(record).items():
@@ -66,7 +66,7 @@ def test_json_and_back(record):
 @pytest.mark.usefixtures("no_figures")
 @kinds
 def test_a_figure_and_words(record):
-    assert plotting.evidence(record).has_data()
+    assert plotting.diagnostics(record).has_data()
     labels = np.array([[0, 0], [0, 0], [1, 1], [1, 0]])
     summary = report.summarize(labels, EvidenceAccumulation(2).fit(labels))
     with_it, without = (
@@ -80,10 +80,10 @@ def test_a_figure_and_words(record):
 
 
 def test_what_is_no_record():
-    with pytest.raises(TypeError, match=r"A record of evidence must come from a fitted consensus\. Got 3\."):
-        plotting.evidence(3)
+    with pytest.raises(TypeError, match=r"A record of diagnostics must come from a fitted consensus\. Got 3\."):
+        plotting.diagnostics(3)
     with pytest.raises(ValueError, match=r"one of the kinds Dendrogram, .*\. Got 'Toy'\."):
-        evidence_from_dict({"kind": "Toy"})
+        diagnostics_from_dict({"kind": "Toy"})
 
 
 def test_losses_after_splits():
@@ -93,7 +93,7 @@ def test_losses_after_splits():
 def test_memberships_are_those_of_the_objects_asked_for():
     labels = planted_labels(n=50, p=6, k=3, noise=0.3, seed=1)[0]
     model = METHODS["acv"].estimator(3).fit(labels)
-    (votes,) = [record for record in model.evidence(labels, [7, 3]) if isinstance(record, Memberships)]
+    (votes,) = [record for record in model.diagnostics(labels, [7, 3]) if isinstance(record, Memberships)]
     np.testing.assert_array_equal(votes.membership, model.membership_[[7, 3]])
     assert votes.clusters.tolist() == model.labels_[[7, 3]].tolist()
 
@@ -111,7 +111,7 @@ class Parity(BaseConsensus):
     def _fit(self, rows):
         return np.unique(np.asarray(rows.codes[:])[:, 0] % 2, return_inverse=True)[1]
 
-    def _evidence(self, ensemble, objects):
+    def _diagnostics(self, ensemble, objects):
         return (Candidates("toy parameter", np.array([1.0, 2.0]), "toy score", np.array([0.5, 0.25])),)
 
 
@@ -132,8 +132,8 @@ def test_a_new_method_of_known_kinds_is_explained_everywhere(tmp_path, monkeypat
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert "The values that were tried" in page
     assert "toy score" in page
-    (shown,) = Parity().fit(labels).evidence(labels)
-    assert plotting.evidence(shown).get_xlabel() == "toy parameter"
+    (shown,) = Parity().fit(labels).diagnostics(labels)
+    assert plotting.diagnostics(shown).get_xlabel() == "toy parameter"
     assert report.summarize(labels, Parity().fit(labels))["evidence"] == [record]
 
 

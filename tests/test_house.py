@@ -90,7 +90,11 @@ def test_a_fit_is_read_in_few_places(walked, what, place, mean, most):
 def modules_of(rooms):
     """All modules of rooms, but for what their packages show."""
     paths = [path.relative_to(ROOT).with_suffix("") for room in rooms for path in (ROOT / room).rglob("*.py")]
-    return {".".join(("ensemblage", *path.parts)) for path in paths if path.name not in ("__init__", "evidence")}
+    return {
+        ".".join(("ensemblage", *path.parts))
+        for path in paths
+        if path.name not in ("__init__", "diagnostics", "evidence")
+    }
 
 
 def imported_of(modules, paths):

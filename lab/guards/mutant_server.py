@@ -63,7 +63,7 @@ class Plugin:
         return True
 
 
-class Chosen:
+class TestSelection:
     """Only the tests of these names, in their order; each is told when it begins."""
 
     def __init__(self, names: list[str] | None, tell: Callable[[str], None]) -> None:
@@ -307,7 +307,7 @@ def serve_fresh(output: int) -> None:
 
     def answer(asked: dict[str, Any]) -> dict[str, Any]:
         def run(tell: Callable[[str], None]) -> bool:
-            code = pytest.main(["-x", *OPTIONS, *asked["files"]], [Chosen(asked["tests"], tell)])
+            code = pytest.main(["-x", *OPTIONS, *asked["files"]], [TestSelection(asked["tests"], tell)])
             return code in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
 
         if asked["number"] is None:

@@ -26,7 +26,7 @@ from sklearn.ensemble import HistGradientBoostingRegressor
 
 import ensemblage.choices
 from ensemblage.choices._candidates import FAMILIES, all_candidates, describe, feature_names
-from ensemblage.choices._chooser import ARRAYS, Trees, shipped_trees
+from ensemblage.choices._chooser import ARRAYS, Trees, trained_trees
 from ensemblage.datasets import make_world
 from ensemblage.datasets._worlds import KINDS
 from ensemblage.generation._views import VIEWS
@@ -190,7 +190,7 @@ def train(folder: Path) -> None:
 def score(folder: Path) -> None:
     """Means over the worlds of each kind, and over kinds: of the answer, of the best candidate, of single families."""
     of = gathered(folder, is_held_out=True)
-    shipped = shipped_trees()
+    shipped = trained_trees()
     predicted = np.concatenate([shipped.trees.predict(X) for X in np.array_split(of["X"], 50)])
     rules = {"chooser": predicted, "best candidate": of["y"]}
     for family in FAMILIES:
@@ -205,7 +205,7 @@ def clear_worlds(of: dict[str, np.ndarray], predicted: np.ndarray) -> dict[str, 
     found: dict[str, list[bool]] = {kind: [] for kind in KINDS}
     for seed in np.unique(of["seed"]):
         rating = predicted[of["seed"] == seed].max()
-        found[list(KINDS)[seed % len(KINDS)]].append(bool(rating > shipped_trees().clear))
+        found[list(KINDS)[seed % len(KINDS)]].append(bool(rating > trained_trees().clear))
     return found
 
 

@@ -26,7 +26,7 @@ from ensemblage.base.atomic import only_user
 from ensemblage.consensus import METHODS, make_consensus
 from ensemblage.datasets import Dataset
 from ensemblage_lab import _store
-from ensemblage_lab._store import Key, Made, Origin, Result, Store
+from ensemblage_lab._store import Key, LabelMatrix, Origin, Result, Store
 from ensemblage_lab.reproduce import PAPERS, Request, _page, _protocol, _reproduce, load_paper, reproduce, status
 from ensemblage_lab.reproduce._cells import DIFFERS, UNKNOWN, WITHIN, Cell, Estimate, estimate
 from ensemblage_lab.reproduce._experiment import Run
@@ -288,7 +288,7 @@ def test_store_gives_back_what_it_was_given(tmp_path):
     key, labels = Key("e", "d", "m", 0), np.array([[0, -1], [3, 2]], dtype=np.int32)
     origin = Origin("print", "protocol")
     store.put(key, origin, Result({"a": np.float64(0.1), "b": np.arange(2)}, None, 1.5))
-    store.put_ensemble(key, origin, Made(labels, {"winner": np.int64(3)}), 0.1)
+    store.put_ensemble(key, origin, LabelMatrix(labels, {"winner": np.int64(3)}), 0.1)
     assert store.results("e") == {(key, origin): Result({"a": 0.1, "b": [0, 1]}, None, 1.5)}
     made = store.ensemble(key, origin)
     np.testing.assert_array_equal(made.labels, labels)

@@ -1,53 +1,78 @@
-"""Names of before 1.0: each gives what it gave, with a warning that says the new one."""
+"""Former names of parameters: they do the same, with a warning that says the new one."""
 
-import importlib
-import warnings
-
+import numpy as np
 import pytest
+from shell import call, contents
+from sklearn.base import clone
+from sklearn.datasets import load_iris
+from strategies import random_labels
 
-from ensemblage.base.renamed import INSTEAD, NAMES, former_names, renamed_parameters
+from ensemblage import KMeansConsensus, make_consensus
+from ensemblage.generation import ProjectionPartitions, RandomKPartitions, SubspacePartitions
 
-FORMER = [(module, name, new) for module, names in NAMES.items() for name, new in names.items()]
-MODULES = [(module, name) for module, name, new in FORMER if new == f"{module}.{name}"]
-
-
-@pytest.mark.parametrize(("module", "name", "new"), [row for row in FORMER if row[:2] not in MODULES])
-def test_a_former_name_is_what_it_was_and_warns(module, name, new):
-    place, now = new.rsplit(".", 1)
-    with pytest.warns(FutureWarning, match=rf"^{module}\.{name} is a name of before 1\.0") as warned:
-        found = getattr(importlib.import_module(module), name)
-    assert found is getattr(importlib.import_module(place), now)
-    text = str(warned[0].message)
-    assert INSTEAD.get(name, "a record that is returned" if "._" in place else f"Use {new}.") in text
-
-
-@pytest.mark.parametrize(("module", "name"), MODULES)
-def test_a_former_module_is_there_and_its_names_warn(module, name):
-    found = getattr(importlib.import_module(module), name)
-    assert found is importlib.import_module(f"{module}.{name}")
-    assert found.__name__ in NAMES
+LABELS, X = random_labels(40, 4, 3, 0.1, seed=5), load_iris().data
+ESTIMATORS = [(KMeansConsensus(3, random_state=0), LABELS, "start_on", "init_size", 5)]
+ESTIMATORS += [
+    (make(2, random_state=0), X, "fit_on", "sample_size", 100)
+    for make in (RandomKPartitions, SubspacePartitions, ProjectionPartitions)
+]
 
 
-def test_a_former_name_is_not_listed_and_a_wrong_name_is_an_attribute_error():
-    for module, name, new in FORMER:
-        assert name not in getattr(importlib.import_module(module), "__all__", ()), new
-        with pytest.raises(AttributeError):
-            _ = importlib.import_module(module).no_such_name
-    with pytest.raises(AttributeError, match=r"module 'ensemblage\.answer' has no attribute 'x'"):
-        former_names("ensemblage.answer")("x")
+@pytest.mark.parametrize(("estimator", "data", "old", "new", "value"), ESTIMATORS)
+def test_a_parameter_of_an_estimator(estimator, data, old, new, value):
+    name, given = type(estimator).__name__, estimator.get_params()
+    today = clone(estimator).set_params(**{new: value}).fit(data)
+    said = rf"^{old} of {name} is a name of before 1\.0 and goes with the next release\. Use {new}\.$"
+    with pytest.warns(FutureWarning, match=said):
+        made = type(estimator)(**{key: one for key, one in given.items() if key != new}, **{old: value})
+    with pytest.warns(FutureWarning, match=said):
+        changed = clone(estimator).set_params(**{old: value})
+    assert repr(made) == repr(changed) == repr(clone(today))
+    with pytest.warns(FutureWarning, match=said):
+        assert getattr(today, old) == value
+    with pytest.warns(FutureWarning, match=said):
+        setattr(made, old, given[new])
+    assert made.get_params() == given
+    with pytest.raises(TypeError, match=f"{name} must get {new} once. Got {new} and its former name {old}"):
+        clone(estimator).set_params(**{old: value, new: value})
+    assert old not in today.get_params()
 
 
-@renamed_parameters(fit_on="sample_size")
-def fit(X, *, sample_size=3):
-    return X, sample_size
+@pytest.mark.parametrize(("estimator", "data", "old", "new", "value"), ESTIMATORS)
+def test_an_attribute_of_an_estimator(estimator, data, old, new, value):
+    fitted = clone(estimator).set_params(**{new: value}).fit(data)
+    with pytest.warns(FutureWarning, match=rf"^{old}_ of .* Use {new}_\.$"):
+        assert getattr(fitted, f"{old}_") == getattr(fitted, f"{new}_")
 
 
-def test_a_former_parameter_is_taken_with_a_warning():
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert fit(1, sample_size=5) == (1, 5)
-    with pytest.warns(FutureWarning, match=r"^fit_on of fit is a name of before 1\.0 .* Use sample_size\.") as warned:
-        assert fit(1, fit_on=5) == (1, 5)
-    assert warned[0].filename == __file__
-    with pytest.raises(TypeError, match=r"^fit must get sample_size once\."):
-        fit(1, fit_on=5, sample_size=5)
+@pytest.mark.filterwarnings("default")
+def test_a_parameter_in_the_registry_and_in_the_shell(tmp_path):
+    with pytest.warns(FutureWarning, match=r"Use init_size\.$"):
+        assert make_consensus("km", 3, start_on=9).init_size == 9
+    (tmp_path / "labels.csv").write_text("a,b\n" + "0,0\n1,1\n" * 5)
+    result = call("combine", tmp_path / "labels.csv", "-k", 2, "--set", "start_on=9", "-o", tmp_path / "out")
+    assert result.exit_code == 0, result.stderr
+    assert result.stderr.count("warning: start_on of KMeansConsensus is a name of before 1.0") == 1
+
+
+@pytest.mark.parametrize("typed", [["--fit-on", "100"], ["--fit-on=100"]])
+def test_an_option_of_the_shell(typed, tmp_path):
+    """It does the same, no help has it, and the command that a page shows has the name of today."""
+    np.savetxt(tmp_path / "iris.csv", X, delimiter=",", header="a,b,c,d", comments="")
+    folders = [tmp_path / "former", tmp_path / "today"]
+    common = ["run", tmp_path / "iris.csv", "-k", 3, "--partitions", 3]
+    old, new = (
+        call(*common, *args, "-o", folder)
+        for args, folder in zip((typed, ["--sample-size", 100]), folders, strict=True)
+    )
+    assert (old.exit_code, new.exit_code) == (0, 0), old.stderr
+    said = "warning: --fit-on is a name of before 1.0 and goes with the next release. Use --sample-size."
+    assert said in old.stderr.splitlines()
+    assert "warning: " not in new.stderr
+    was, now = map(contents, folders)
+    assert was["labels.csv"] == now["labels.csv"]
+    assert b"ensemblage run" in was["summary.json"]
+    assert b"--sample-size 100" in was["summary.json"]
+    assert b"--fit-on" not in was["summary.json"]
+    assert "--fit-on" not in call("run", "--help").stdout
+    assert "No such option: --fit-on" in call("rank", tmp_path / "iris.csv", "--fit-on", 3).stderr

@@ -18,7 +18,7 @@ from ensemblage import ConsensusClustering, load
 from ensemblage.base.random import settled_rows
 from ensemblage.choices import _chooser
 from ensemblage.choices._candidates import all_candidates, describe, feature_names
-from ensemblage.choices._chooser import choose_candidate, learned_weights, shipped_trees
+from ensemblage.choices._chooser import choose_candidate, learned_weights, trained_trees
 from ensemblage.datasets import make_world
 from ensemblage.generation import ScaledPartitions
 from ensemblage.generation._candidates import numbers_of_clusters
@@ -55,7 +55,7 @@ def test_trees_are_those_of_scikit_learn():
 
 
 def test_shipped_trees_fit_the_features():
-    trees, version, clear = shipped_trees()
+    trees, version, clear = trained_trees()
     assert version.startswith("2, ")
     assert 0.1 < clear < 0.6
     assert 0 <= trees.feature.max() < len(feature_names())
@@ -63,12 +63,12 @@ def test_shipped_trees_fit_the_features():
 
 
 def test_arrays_of_other_features_are_refused(monkeypatch):
-    shipped_trees.cache_clear()
+    trained_trees.cache_clear()
     monkeypatch.setattr(_chooser, "feature_names", lambda: ["other"])
     with pytest.raises(RuntimeError, match="learned from other features"):
-        shipped_trees()
+        trained_trees()
     monkeypatch.undo()
-    shipped_trees.cache_clear()
+    trained_trees.cache_clear()
 
 
 @pytest.mark.slow
@@ -132,7 +132,7 @@ def test_the_record_of_the_choice():
     chosen = model.chosen_
     assert sum(chosen.weights.values()) == pytest.approx(1)
     assert chosen.margin >= 0
-    assert chosen.version == shipped_trees().version
+    assert chosen.version == trained_trees().version
     assert chosen.predicted[chosen.n_clusters] == max(chosen.predicted.values())
     assert chosen.sentence.endswith(".")
     assert chosen.runner_up in chosen.sentence
@@ -183,7 +183,7 @@ def test_what_is_answered_is_what_was_rated(monkeypatch):
         labels[i] = np.unique(partitions[pool.candidates[i]], return_inverse=True)[1]
     assert (labels != pool.labels).any()
     X = describe(pool._replace(labels=labels), X[compared]).X
-    rated = dict(zip(pool.candidates, np.round(shipped_trees().trees.predict(X), 6), strict=True))
+    rated = dict(zip(pool.candidates, np.round(trained_trees().trees.predict(X), 6), strict=True))
     best = max(rated[pool.candidates[i]] for i in at)
     expected = {tuple(pool.candidates[i]): np.exp((rated[pool.candidates[i]] - best) / 0.04) for i in at}
     total = sum(w for w in expected.values() if w >= 1e-3)

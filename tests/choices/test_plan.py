@@ -172,9 +172,9 @@ def test_samples():
     assert found.value == {"the number of clusters": 1_000}
     assert "1,000 objects" in found.reason
     assert decided("samples", many, 3).value == {}
-    fit_on = decided("samples", many, 3, generator=RandomKPartitions(5, fit_on=500))
-    assert fit_on.value == {"each k-means": 500}
-    assert "fitted on 500 objects and makes 3 steps on all" in fit_on.reason
+    sample_size = decided("samples", many, 3, generator=RandomKPartitions(5, sample_size=500))
+    assert sample_size.value == {"each k-means": 500}
+    assert "fitted on 500 objects and makes 3 steps on all" in sample_size.reason
 
 
 def test_confidence():

@@ -14,7 +14,7 @@ from sklearn.datasets import load_wine, make_blobs
 from ensemblage import ConsensusClustering, load, read_table
 from ensemblage.base.options import DEFAULT_SELECTION
 from ensemblage.generation import ScaledPartitions
-from ensemblage.generation._candidates import Made
+from ensemblage.generation._candidates import PoolCache
 from ensemblage.pipeline._default_plan import default_plan
 from ensemblage.pipeline._describe import Repeat
 from ensemblage.pipeline._run import Number, members_of
@@ -207,7 +207,7 @@ def test_resamples_keep_algorithms_weights_and_number(tmp_path):
     model, _, summary = learned(tmp_path, WINE, "--stability", 3)
     chosen = model.chosen_
     assert summary["plan"]["stability"]["value"] == summary["found_again"]["n"] == 3
-    plan, number = model.plan_, Number(None, None, chosen, Made())
+    plan, number = model.plan_, Number(None, None, chosen, PoolCache())
     generator = ScaledPartitions(**members_of(chosen), n_jobs=1, random_state=0)
     again = Repeat(generator, clone(model.consensus_).set_params(weights=None), plan, number)
     np.testing.assert_array_equal(again.fit_predict(model.preprocessor_.transform(WINE)), model.labels_)
@@ -257,7 +257,7 @@ def test_what_follows_a_run(tmp_path):
         (["--generator", "random-k"], "--generator random-k"),
         (["--quality", "fast"], "--quality fast"),
         (["--partitions", "9"], "--partitions 9"),
-        (["--fit-on", "all"], "--fit-on all"),
+        (["--sample-size", "all"], "--sample-size all"),
         (["--method", "ecc"], "--method ecc"),
         (["--set", "n_init=2"], "--set"),
     ],

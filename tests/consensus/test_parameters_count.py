@@ -329,9 +329,9 @@ def test_two_values_give_two_results(monkeypatch, known, cls, common, name, a, b
 @pytest.mark.parametrize("cls", [RandomKPartitions, SubspacePartitions, ProjectionPartitions])
 def test_fit_on_of_a_generator_counts(cls):
     make = partial(cls, 3, k_min=6, k_max=6, random_state=0)
-    on_all, on_some = (make(fit_on=size).fit_transform(FEATURES) for size in (None, 12))
+    on_all, on_some = (make(sample_size=size).fit_transform(FEATURES) for size in (None, 12))
     assert (on_all != on_some).any()
-    np.testing.assert_array_equal(on_all, make(fit_on="auto").fit_transform(FEATURES))
+    np.testing.assert_array_equal(on_all, make(sample_size="auto").fit_transform(FEATURES))
 
 
 IN_TABLE = sorted({case[0] for case in TABLE}, key=lambda cls: cls.__name__)

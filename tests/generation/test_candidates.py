@@ -51,7 +51,7 @@ from ensemblage.generation._candidates import (
     FULL,
     LATENT,
     WIDE,
-    Made,
+    PoolCache,
     Space,
     _order_of_threads,
     candidate_pool,
@@ -347,7 +347,7 @@ def test_a_sample_of_many_has_the_same_partitions(d, monkeypatch):
 
 
 def test_the_choice_leaves_candidates_of_all_objects_alone():
-    made, of_some = Made(), Made()
+    made, of_some = PoolCache(), PoolCache()
     choose_candidate(BLOBS, 3, made=made)
     assert len(made.pool.labels[0]) == len(BLOBS)
     choose_candidate(np.repeat(BLOBS, 8, axis=0) + np.arange(1600)[:, None] / 1e6, 3, made=of_some)

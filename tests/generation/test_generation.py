@@ -228,11 +228,12 @@ def check_weighted_centres(generator, X, weights):
             assert estimator.cluster_centers_[cluster] == pytest.approx(expected, abs=1e-9)
 
 
-@pytest.mark.parametrize("fit_on", ["auto", 20])
-def test_rows_count_as_often_as_their_weight(fit_on):
+@pytest.mark.parametrize("sample_size", ["auto", 20])
+def test_rows_count_as_often_as_their_weight(sample_size):
     rng = np.random.default_rng(0)
     X, weights = rng.normal(size=(90, 2)), rng.integers(1, 50, size=90)
-    generator = RandomKPartitions(4, k_max=5, estimator=KMeans(n_init=1, tol=0), fit_on=fit_on, random_state=0)
+    kmeans = KMeans(n_init=1, tol=0)
+    generator = RandomKPartitions(4, k_max=5, estimator=kmeans, sample_size=sample_size, random_state=0)
     check_weighted_centres(generator, X, weights)
 
 

@@ -32,27 +32,27 @@ def low_limits(monkeypatch):
 
 def sampled(X, k, size):
     """k-means into k clusters that begins on a sample."""
-    (model,) = RandomKPartitions(1, k_min=k, k_max=k, fit_on=size, random_state=3).fit(X).estimators_
+    (model,) = RandomKPartitions(1, k_min=k, k_max=k, sample_size=size, random_state=3).fit(X).estimators_
     assert type(model).__name__ == "SampledKMeans"
     return model
 
 
 def test_auto_is_20_000_rows_of_100_000():
-    at_most = {k: RandomKPartitions(k_max=k).sample_size for k in (100, 101)}
+    at_most = {k: RandomKPartitions(k_max=k)._sample_size_of for k in (100, 101)}
     assert at_most[100](99_999) is None
     assert at_most[100](100_000) == 20_000
     assert at_most[101](100_000) is None
     assert at_most[101](101_000) == 20_200
-    assert RandomKPartitions().sample_size(100_000) == 20_000
-    assert RandomKPartitions(estimator=KMeans(n_init=1)).sample_size(100_000) is None
+    assert RandomKPartitions()._sample_size_of(100_000) == 20_000
+    assert RandomKPartitions(estimator=KMeans(n_init=1))._sample_size_of(100_000) is None
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_none_and_few_rows_are_scikit_learns(kind, blobs):
-    (estimator,) = kind(1, random_state=0, fit_on=None).fit(blobs).estimators_
+    (estimator,) = kind(1, random_state=0, sample_size=None).fit(blobs).estimators_
     assert type(estimator if kind is not ProjectionPartitions else estimator[-1]) is KMeans
-    made = [kind(2, random_state=0, fit_on=size).fit(blobs) for size in (None, "auto", len(blobs))]
-    assert [generator.fit_on_ for generator in made] == [None] * 3
+    made = [kind(2, random_state=0, sample_size=size).fit(blobs) for size in (None, "auto", len(blobs))]
+    assert [generator.sample_size_ for generator in made] == [None] * 3
     assert_array_equal(made[0].transform(blobs), made[1].transform(blobs))
     assert_array_equal(made[0].transform(blobs), made[2].transform(blobs))
 
@@ -64,11 +64,11 @@ def test_auto_above_the_limit(kind, dtype, blobs):
     X = blobs.astype(dtype)
     generator = kind(5, random_state=0, n_jobs=2)
     labels = generator.fit_transform(X)
-    assert generator.fit_on_ == 300
+    assert generator.sample_size_ == 300
     assert [name.partition("_")[0] for name in generator.get_feature_names_out()] == ["kmeans"] * 5
     assert_array_equal(generator.transform(X), labels)
     assert_array_equal(kind(5, random_state=0, n_jobs=1).fit_transform(X), labels)
-    assert_array_equal(kind(5, random_state=0, fit_on=300).fit_transform(X), labels)
+    assert_array_equal(kind(5, random_state=0, sample_size=300).fit_transform(X), labels)
 
 
 def by_hand(X, k, size, seed):
@@ -121,11 +121,11 @@ def test_a_cluster_without_rows_is_found_on_all():
 @pytest.mark.parametrize(
     ("generator", "message"),
     [
-        (RandomKPartitions(3, fit_on=4, k_max=9), "fit_on of RandomKPartitions must be ≥ the number of clusters.* 9"),
-        (RandomKPartitions(3, fit_on=90, estimator=MiniBatchKMeans()), "that is not scikit-learn's KMeans"),
-        (RandomKPartitions(3, fit_on=90, metric="cosine"), "that is not scikit-learn's KMeans"),
-        (RandomKPartitions(3, fit_on="all"), "fit_on of RandomKPartitions must be a whole number ≥ 1, or 'auto'"),
-        (SubspacePartitions(3, fit_on=0), "fit_on of SubspacePartitions must be a whole number ≥ 1"),
+        (RandomKPartitions(3, sample_size=4, k_max=9), "sample_size of Random.* must be ≥ the number of clusters.* 9"),
+        (RandomKPartitions(3, sample_size=90, estimator=MiniBatchKMeans()), "that is not scikit-learn's KMeans"),
+        (RandomKPartitions(3, sample_size=90, metric="cosine"), "that is not scikit-learn's KMeans"),
+        (RandomKPartitions(3, sample_size="all"), "sample_size of RandomKPartitions must be a whole number ≥ 1"),
+        (SubspacePartitions(3, sample_size=0), "sample_size of SubspacePartitions must be a whole number ≥ 1"),
     ],
 )
 def test_bad_values_get_one_sentence(generator, message, blobs):
@@ -137,7 +137,7 @@ def test_bad_values_get_one_sentence(generator, message, blobs):
 def test_another_clusterer_is_left_alone_by_auto(blobs):
     generator = RandomKPartitions(2, estimator=KMeans(n_init=1), random_state=0).fit(blobs)
     assert [type(estimator) for estimator in generator.estimators_] == [KMeans, KMeans]
-    named = RandomKPartitions(2, estimator=KMeans(n_init=2), random_state=0, fit_on=200).fit(blobs)
+    named = RandomKPartitions(2, estimator=KMeans(n_init=2), random_state=0, sample_size=200).fit(blobs)
     assert [type(estimator).__name__ for estimator in named.estimators_] == ["SampledKMeans"] * 2
     assert named.estimators_[0].n_init == 2
 
@@ -150,11 +150,11 @@ def test_the_shell_says_it(suffix, blobs, tmp_path):
     told = "points.csv: each k-means was fitted on 300 of the 3,000 rows, then 3 steps on all"
     common = ["generate", str(table), "--partitions", "2", "-o", str(made), "--overwrite"]
     assert told in CliRunner().invoke(main, common).stderr
-    assert told.replace("300", "400") in CliRunner().invoke(main, [*common, "--fit-on", "400"]).stderr
-    assert "each k-means" not in CliRunner().invoke(main, [*common, "--fit-on", "all"]).stderr
-    refused = CliRunner().invoke(main, [*common, "--fit-on", "400", "--generator", "mixed"])
+    assert told.replace("300", "400") in CliRunner().invoke(main, [*common, "--sample-size", "400"]).stderr
+    assert "each k-means" not in CliRunner().invoke(main, [*common, "--sample-size", "all"]).stderr
+    refused = CliRunner().invoke(main, [*common, "--sample-size", "400", "--generator", "mixed"])
     assert refused.exit_code == 2
-    assert "fit" in refused.stderr
+    assert "--sample-size must be" in refused.stderr
 
 
 @pytest.mark.usefixtures("low_limits")
@@ -170,12 +170,12 @@ def test_the_page_says_it(blobs, tmp_path):
 
 
 def test_bad_option():
-    refused = CliRunner().invoke(main, ["generate", "x.csv", "-o", "x.npz", "--fit-on", "some"])
+    refused = CliRunner().invoke(main, ["generate", "x.csv", "-o", "x.npz", "--sample-size", "some"])
     assert refused.exit_code == 2
-    assert "--fit-on must be a number of rows, auto, or all" in refused.stderr
+    assert "--sample-size must be a number of rows, auto, or all" in refused.stderr
 
 
 def test_the_papers_sets_are_clustered_whole():
     text = files("ensemblage.datasets").joinpath("printed.csv").read_text(encoding="utf-8")
     most = max(int(row["n_objects"]) for row in csv.DictReader(text.splitlines()) if row["n_objects"])
-    assert RandomKPartitions(k_min=2, k_max=2).sample_size(most) is None
+    assert RandomKPartitions(k_min=2, k_max=2)._sample_size_of(most) is None

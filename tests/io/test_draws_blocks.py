@@ -256,9 +256,9 @@ def test_what_is_not_known_before_is_refused_while_it_is_read(large, tmp_path):
     path, labels = large
     (tmp_path / "draws.csv.gz").write_bytes(gzip.compress(path.read_bytes(), 1))
     for source in (tmp_path / "draws.csv.gz", labels, [labels[:5_000], labels[5_000:]], Ensemble(labels)):
-        wishes = {} if isinstance(source, Ensemble) else {"draws_axis": "rows"}
+        options = {} if isinstance(source, Ensemble) else {"draws_axis": "rows"}
         with pytest.raises(ValueError, match=r"must fit into max_bytes = 80,000,000 bytes\. Got"):
-            read_draws(source, max_bytes="80MB", **wishes)
+            read_draws(source, max_bytes="80MB", **options)
     assert (
         read_draws(tmp_path / "draws.csv.gz", draws_axis="rows", thin=10, max_bytes="80MB").ensemble.shape[1] == 1_000
     )

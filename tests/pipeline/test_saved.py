@@ -119,7 +119,7 @@ GENERATORS = [
     generation.RandomKPartitions(4),
     generation.RandomKPartitions(4, metric="cosine"),
     generation.RandomKPartitions(4, estimator=KMeans(n_init=1)),
-    generation.RandomKPartitions(4, fit_on=40),
+    generation.RandomKPartitions(4, sample_size=40),
     generation.SubspacePartitions(4),
     generation.ProjectionPartitions(4),
     generation.ResampledPartitions(4),

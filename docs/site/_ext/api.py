@@ -45,7 +45,8 @@ def public_names(package: str) -> list[str]:
 def home(package: str, name: str) -> str:
     """The address under which a name is documented: the shortest."""
     value = getattr(importlib.import_module(package), name)
-    return f"ensemblage.{name}" if getattr(ensemblage, name, None) is value else f"{package}.{name}"
+    is_at_the_top = name in ensemblage.__all__ and getattr(ensemblage, name) is value
+    return f"ensemblage.{name}" if is_at_the_top else f"{package}.{name}"
 
 
 def documented() -> Iterator[tuple[str, str, Any]]:

@@ -14,7 +14,7 @@ from typing import Generic, TypeVar
 
 from ensemblage.base.atomic import make_folder, only_user
 from ensemblage.labels.threads import StopFlag, Stopped, check_stopped, one_native_thread, unless
-from ensemblage_lab._store import Key, Made, Origin, Result, Store
+from ensemblage_lab._store import Key, LabelMatrix, Origin, Result, Store
 from ensemblage_lab._worker import Limits, OutOfTimeError, Worker
 
 SECONDS_BETWEEN_LINES = 10.0
@@ -125,7 +125,7 @@ class Runner(ABC, Generic[U]):
         check_stopped()
         self.store.put(key, origin, result)
 
-    def label_matrix(self, key: Key, origin: Origin, make: Callable[[], tuple[Made, float]]) -> Made:
+    def label_matrix(self, key: Key, origin: Origin, make: Callable[[], tuple[LabelMatrix, float]]) -> LabelMatrix:
         """The label matrix that an earlier run made, or a new one, which is kept with the seconds that it took."""
         found = self.store.ensemble(key, origin)
         if found is None:

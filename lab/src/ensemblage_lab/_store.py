@@ -56,7 +56,7 @@ class Result(NamedTuple):
     seconds: float
 
 
-class Made(NamedTuple):
+class LabelMatrix(NamedTuple):
     """A label matrix and what was noted while it was made (JSON)."""
 
     labels: NDArray[Any]
@@ -135,7 +135,7 @@ class Store:
             for row, found in zip(rows, numbers, strict=True)
         }
 
-    def put_ensemble(self, key: Key, origin: Origin, made: Made, seconds: float) -> None:
+    def put_ensemble(self, key: Key, origin: Origin, made: LabelMatrix, seconds: float) -> None:
         """Keep a label matrix."""
         labels = np.ascontiguousarray(made.labels)
         packed = zlib.compress(labels.tobytes(), level=1)
@@ -145,7 +145,7 @@ class Store:
         with self._lock, self._one_voice(), self._file:
             self._file.execute("insert or replace into ensembles values (?,?,?,?,?,?,?,?,?,?,?)", row)
 
-    def ensemble(self, key: Key, origin: Origin) -> Made | None:
+    def ensemble(self, key: Key, origin: Origin) -> LabelMatrix | None:
         """The label matrix of an experiment, a data set and a seed, if it was made before."""
         query = (
             "select labels, dtype, n_partitions, facts from ensembles "
@@ -158,7 +158,7 @@ class Store:
             return None
         try:
             labels = np.frombuffer(zlib.decompress(row[0]), dtype=np.dtype(row[1])).reshape(-1, row[2])
-            return Made(labels, json.loads(row[3]))
+            return LabelMatrix(labels, json.loads(row[3]))
         except (zlib.error, TypeError, ValueError):  # it is damaged: made again, it takes the same place
             return None
 

@@ -9,7 +9,7 @@ from ensemblage.datasets import make_partitions
 from ensemblage_lab.reproduce.papers import (
     Case,
     Experiment,
-    Made,
+    LabelMatrix,
     Paper,
     PaperMethod,
     boxes,
@@ -25,7 +25,7 @@ CASES = (Case("easy", None, {"rho": 0.9}), Case("hard", None, {"rho": 0.3}), Cas
 def make(case, dataset, seed):
     note("make", case.name, seed)
     labels, truth = make_partitions(60, 3, 8, case.settings["rho"], random_state=seed)
-    return Made(labels, {"truth": truth})
+    return LabelMatrix(labels, {"truth": truth})
 
 
 def measure(run, method):

@@ -65,7 +65,7 @@ NAMES: Mapping[str, Mapping[str, str]] = {
         "summarize_draws": "ensemblage.posterior.summarize_draws",
     },
     "ensemblage.answer": {
-        "Chosen": "ensemblage.choices._chooser.Chosen",
+        "Chosen": "ensemblage.choices._chooser.LearnedSelection",
         "ConsensusClustering": "ensemblage.ConsensusClustering",
         "DrawsSummary": "ensemblage.choices._draws_summary.DrawsSummary",
         "KChoice": "ensemblage.choices._choice_records.KChoice",

@@ -26,7 +26,7 @@ from ensemblage.choices._candidates import (
     numbers_beside,
 )
 from ensemblage.choices._choose_k import EVERY, numbers_around
-from ensemblage.generation._candidates import Labels, Made, Origin, Pool, larger_numbers, numbers_of_clusters
+from ensemblage.generation._candidates import Labels, Origin, Pool, PoolCache, larger_numbers, numbers_of_clusters
 from ensemblage.generation._views import Matrix
 
 ARRAYS = "chooser.npz"
@@ -71,7 +71,7 @@ class Trees(NamedTuple):
             at = np.where(is_inner, child, at)
 
 
-class Shipped(NamedTuple):
+class TrainedTrees(NamedTuple):
     """What training made."""
 
     trees: Trees
@@ -81,7 +81,7 @@ class Shipped(NamedTuple):
 
 
 @cache
-def shipped_trees() -> Shipped:
+def trained_trees() -> TrainedTrees:
     """What is shipped.
 
     Raises
@@ -94,11 +94,11 @@ def shipped_trees() -> Shipped:
         trees = Trees(**arrays, base=float(archive["base"]))
         if archive["names"].tolist() != feature_names():
             raise RuntimeError("The chooser learned from other features than these. Train it again.")
-        return Shipped(trees, str(archive["version"]), float(archive["clear"]))
+        return TrainedTrees(trees, str(archive["version"]), float(archive["clear"]))
 
 
 @dataclass(frozen=True, repr=False)
-class Chosen:
+class LearnedSelection:
     """The candidate partitions with the largest weights: ``chosen_`` of `ConsensusClustering`.
 
     Attributes
@@ -138,7 +138,7 @@ class Chosen:
 
     def __repr__(self) -> str:
         verdict = "clear" if self.is_clear else "not clear"
-        return f"<Chosen: {self.n_clusters} clusters, rating {self.rating:.2f} ({verdict}). {self.sentence}>"
+        return f"<LearnedSelection: {self.n_clusters} clusters, rating {self.rating:.2f} ({verdict}). {self.sentence}>"
 
     @property
     def sentence(self) -> str:
@@ -194,8 +194,8 @@ def choose_candidate(
     units: Matrix | None = None,
     n_jobs: int | None = None,
     progress: Callable[[int, int], None] | None = None,
-    made: Made | None = None,
-) -> Chosen:
+    made: PoolCache | None = None,
+) -> LearnedSelection:
     """The candidate partition of features, (n, m), with the highest predicted index; all, or those of n_clusters.
 
     ``ks`` are the numbers of clusters to choose from, ``units``, (m,), is as of `candidate_pool`. Without ``ks`` the
@@ -228,7 +228,9 @@ def choose_candidate(
     return _chosen(rated, best, allowed, listed)
 
 
-def weigh_again(chosen: Chosen, made: Made, partitions: Mapping[Origin, Labels], n_jobs: int | None) -> Chosen:
+def weigh_again(
+    chosen: LearnedSelection, made: PoolCache, partitions: Mapping[Origin, Labels], n_jobs: int | None
+) -> LearnedSelection:
     """The same choice with weights for the partitions of all objects, (n,) each, that were made after it.
 
     Where candidates were compared on some of the objects, those partitions are others. Their ratings on the compared
@@ -241,7 +243,7 @@ def weigh_again(chosen: Chosen, made: Made, partitions: Mapping[Origin, Labels],
     return replace(chosen, weights=_weights(again)) if again else chosen
 
 
-def learned_weights(generator: Any, chosen: Chosen) -> list[float]:
+def learned_weights(generator: Any, chosen: LearnedSelection) -> list[float]:
     """(p,) of the partitions of a fitted `ScaledPartitions`; one that it left out weighs next to nothing."""
     return [chosen.weights.get(candidate, NO_WEIGHT) for candidate in generator._candidates]
 
@@ -307,7 +309,7 @@ class Rated(NamedTuple):
 
 def _ratings(X: NDArray[np.float32]) -> NDArray[np.float64]:
     """(p,) what the trees predict for the features of candidates, rounded."""
-    return np.asarray(np.round(shipped_trees().trees.predict(X), 6))
+    return np.asarray(np.round(trained_trees().trees.predict(X), 6))
 
 
 def _weights(ratings: Mapping[tuple[str, str, int], float]) -> dict[tuple[str, str, int], float]:
@@ -319,21 +321,21 @@ def _weights(ratings: Mapping[tuple[str, str, int], float]) -> dict[tuple[str, s
     return {of: float(w / total) for of, w, keeps in zip(ratings, weights, is_heavy, strict=True) if keeps}
 
 
-def _chosen(rated: Rated, best: int, allowed: set[int] | None, listed: Sequence[int]) -> Chosen:
+def _chosen(rated: Rated, best: int, allowed: set[int] | None, listed: Sequence[int]) -> LearnedSelection:
     candidates, numbers, predicted, *_ = rated
     k, places = int(numbers[best]), rated.of_numbers(allowed)
     others = places[places != best]
     second = int(others[predicted[others].argmax()]) if len(others) else best
     near = rated.near(k, listed)
-    return Chosen(
+    return LearnedSelection(
         k,
         candidates[best].view,
         candidates[best].family,
         candidate_text(candidates[second]._replace(n_clusters=int(numbers[second]))),
         float(predicted[best] - predicted[second]),
         float(predicted[best]),
-        bool(predicted[best] > shipped_trees().clear),
+        bool(predicted[best] > trained_trees().clear),
         _weights({tuple(candidates[i]): float(predicted[i]) for i in near}),
-        shipped_trees().version,
+        trained_trees().version,
         {int(q): float(predicted[places[numbers[places] == q]].max()) for q in np.unique(numbers[places])},
     )

@@ -53,7 +53,7 @@ from ensemblage.pipeline._describe import (
     n_left_out,
     summary_of,
 )
-from ensemblage.pipeline._run import CANDIDATES, CHOICE, MEMBERS, Found, Progress, Watch, run_on_labels
+from ensemblage.pipeline._run import CANDIDATES, CHOICE, MEMBERS, Progress, RunResult, Watch, run_on_labels
 from ensemblage.report._object_table import remove_objects
 from ensemblage.stability import MergedClusters
 
@@ -126,7 +126,7 @@ class AnalysisRequest:
 class Analysed:
     """What was found, and what is still wanted."""
 
-    found: Found
+    found: RunResult
     objects: Features | Members
     """What the partitions were made of."""
     pairs: Mapping[str, NDArray[np.int64]]

@@ -172,13 +172,13 @@ def run(data: Path, output: Path, annotate: bool, **settings: Any) -> None:
         run_stored(data, output, **settings)
         return
     from ensemblage.cli._answer import show_analysis
-    from ensemblage.cli._report import PageWishes
+    from ensemblage.cli._report import PageOptions
     from ensemblage.cli._run import run_analysis
 
-    wishes = PageWishes.of(settings).of_output(output, settings["no_objects"])
+    options = PageOptions.of(settings).of_output(output, settings["no_objects"])
     summary = run_analysis(data, output, annotate=annotate, **settings)
     show_analysis(summary, output)
-    wishes.save_and_show(summary, output)
+    options.save_and_show(summary, output)
 
 
 @click.command()

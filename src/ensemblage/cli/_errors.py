@@ -19,7 +19,7 @@ from typing import Any, NoReturn
 import click
 
 from ensemblage.base.options import NoteWarning, suggestion
-from ensemblage.cli._options import shell_text
+from ensemblage.cli._options import FORMER_OPTIONS, shell_text
 from ensemblage.cli._seconds import beginning
 
 DEFECT, FAILED = 1, 2
@@ -42,8 +42,10 @@ class OneSentenceGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        ctx.meta[ARGUMENTS] = args[1:]
-        return super().resolve_command(ctx, args)
+        name, command, typed = super().resolve_command(ctx, args)
+        typed = _by_names_of_today(command, typed)
+        ctx.meta[ARGUMENTS] = list(typed)  # the parser empties its own
+        return name, command, typed
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -89,6 +91,21 @@ class OneSentenceGroup(click.Group):
             _fail_for(error)
         _flush()
         sys.exit(result if isinstance(result, int) else 0)
+
+
+def _by_names_of_today(command: click.Command | None, typed: list[str]) -> list[str]:
+    """What was typed, where an option of a command that has a former name has that of today; a line says so."""
+    known = {option for parameter in getattr(command, "params", ()) for option in parameter.opts}
+    found = []
+    for i, word in enumerate(typed):
+        name, equals, value = word.partition("=")
+        if "--" in typed[:i] or FORMER_OPTIONS.get(name) not in known:
+            found.append(word)
+        else:
+            new = FORMER_OPTIONS[name]
+            say(f"warning: {name} is a name of before 1.0 and goes with the next release. Use {new}.")
+            found.append(f"{new}{equals}{value}")
+    return found
 
 
 def _usage_text(error: click.UsageError) -> str:

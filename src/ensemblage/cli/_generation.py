@@ -67,7 +67,7 @@ class Generation:
     n_jobs: int | None
     member_weight: float = 1.0
     """Of a category that is a member, in columns of features."""
-    fit_on: int | str | None = "auto"
+    sample_size: int | str | None = "auto"
     """Rows that each k-means is fitted on first."""
     quality: str = "default"
     """As of `ConsensusClustering`, where no generator was named."""
@@ -83,7 +83,7 @@ class Generation:
         Without a generator it is "diverse" where a quality may be asked for, unless "fast" is asked for, or what only
         k-means has.
         """
-        weight, fit_on = settings.pop("member_weight"), settings.pop("fit_on")
+        weight, sample_size = settings.pop("member_weight"), settings.pop("sample_size")
         generator, partitions = settings.pop("generator"), settings.pop("partitions")
         quality, selection = settings.pop("quality", "fast"), settings.pop("selection", BY_CONSENSUS)
         if generator is not None and quality == "best":
@@ -91,19 +91,19 @@ class Generation:
                 f"--quality best must go without --generator: it chooses one itself. Got --generator {generator}. "
                 f"Leave one out."
             )
-        other = _option_of_others(generator, quality, partitions, fit_on)
+        other = _option_of_others(generator, quality, partitions, sample_size)
         if selection == LEARNED and other is not None:
             raise learned_beside(other)
         is_chosen = generator is None
         if is_chosen:
-            of_kmeans = quality == "fast" or partitions is not None or fit_on != "auto"
+            of_kmeans = quality == "fast" or partitions is not None or sample_size != "auto"
             generator = RANDOM_K if of_kmeans else DIVERSE
-        asked = generator, partitions or N_PARTITIONS, k, seed, n_jobs, weight, fit_on, quality, is_chosen
+        asked = generator, partitions or N_PARTITIONS, k, seed, n_jobs, weight, sample_size, quality, is_chosen
         return cls(*asked, selection or DEFAULT_SELECTION)
 
     def wish(self) -> Any:
-        """The generator as `Wishes` has it: None where the data and the quality decide."""
-        is_own = self.is_chosen and self.partitions == N_PARTITIONS and self.fit_on == "auto"
+        """The generator as `PlanRequest` has it: None where the data and the quality decide."""
+        is_own = self.is_chosen and self.partitions == N_PARTITIONS and self.sample_size == "auto"
         if is_own and (self.generator == DIVERSE or self.quality == "fast"):
             return None
         unthreaded = replace(self, n_jobs=None)
@@ -131,10 +131,10 @@ class Generation:
                 "-k must be given for the generator greedy, which adds clusters up to that number. Got none. Add "
                 "-k, or choose another --generator."
             )
-        if isinstance(self.fit_on, int) and self.generator not in SAMPLED:
+        if isinstance(self.sample_size, int) and self.generator not in SAMPLED:
             raise ValueError(
-                f"--fit-on must be auto or all for a generator other than {', '.join(SAMPLED)}. "
-                f"Got {self.fit_on} for {self.generator}. Leave it out."
+                f"--sample-size must be auto or all for a generator other than {', '.join(SAMPLED)}. "
+                f"Got {self.sample_size} for {self.generator}. Leave it out."
             )
 
     def identity(self) -> dict[str, Any]:
@@ -147,8 +147,8 @@ class Generation:
         if self.generator in (DIVERSE, SCALED):
             return {**chosen, "generator": self.generator, "quality": self.quality, "seed": self.seed}
         chosen |= {} if self.generator == RANDOM_K else {"generator": self.generator}
-        if self.fit_on != "auto":
-            chosen["fit_on"] = "all" if self.fit_on is None else str(self.fit_on)
+        if self.sample_size != "auto":
+            chosen["fit_on"] = "all" if self.sample_size is None else str(self.sample_size)
         return {**chosen, "partitions": self.partitions, "seed": self.seed}
 
     def independent(self, estimator: Any = None) -> Any:
@@ -165,16 +165,16 @@ class Generation:
             from sklearn.cluster import AgglomerativeClustering
 
             estimator = AgglomerativeClustering(metric="precomputed", linkage="average")
-        common = {"random_state": self.seed, "n_jobs": self.n_jobs, "fit_on": self.fit_on}
+        common = {"random_state": self.seed, "n_jobs": self.n_jobs, "sample_size": self.sample_size}
         return make(self.partitions, estimator=estimator, **common)
 
     def notes(self, n_rows: int) -> tuple[str, ...]:
         """What is to say of k-means on a sample of so many rows."""
-        size = self.independent().sample_size(n_rows) if self.generator in SAMPLED else None
+        size = self.independent()._sample_size_of(n_rows) if self.generator in SAMPLED else None
         if size is None:
             return ()
         sample = f"{size:,} of the {n_rows:,} rows, then {N_STEPS} steps on all"
-        return (f"each k-means was fitted on {sample} (--fit-on all fits it on all)",)
+        return (f"each k-means was fitted on {sample} (--sample-size all fits it on all)",)
 
     def tell_features(self, features: Features, name: str) -> Features:
         """The features, with a note of what the base clusterings do with that many; it is said, too."""
@@ -232,13 +232,13 @@ class Generation:
         return N_ALGORITHMS if self.generator == MIXED else self.partitions
 
 
-def _option_of_others(generator: str | None, quality: str, partitions: int | None, fit_on: Any) -> Option | None:
+def _option_of_others(generator: str | None, quality: str, partitions: int | None, sample_size: Any) -> Option | None:
     """The first option that asks for other partitions than those that may get learned weights."""
     asked = {
         "generator": generator,
         "quality": "fast" if quality == "fast" else None,
         "partitions": partitions,
-        "fit_on": {"auto": None, None: "all"}.get(fit_on, fit_on),
+        "sample_size": {"auto": None, None: "all"}.get(sample_size, sample_size),
     }
     return next((Option(name, value) for name, value in asked.items() if value is not None), None)
 

@@ -70,10 +70,10 @@ def combine(ensemble: Path, scratch: Path | None, **settings: Any) -> None:
     Then -o names a .npy or .csv file for the clusters, or a folder for Parquet parts; nothing else is written.
     """
     from ensemblage.cli._disk import combine_stored, is_on_disk
-    from ensemblage.cli._report import PageWishes
+    from ensemblage.cli._report import PageOptions
 
     if is_on_disk(ensemble, settings["memory"], scratch):
-        PageWishes.of(settings).refuse(settings.pop("no_objects"))
+        PageOptions.of(settings).refuse(settings.pop("no_objects"))
         if settings.pop("align") is not None:
             raise ValueError("--align is for labels that fit into memory, with ids. Leave it out, or give a .csv file.")
         combine_stored(ensemble, scratch=scratch, **settings)
@@ -81,10 +81,10 @@ def combine(ensemble: Path, scratch: Path | None, **settings: Any) -> None:
     from ensemblage.cli._analysis import combine_analysis
     from ensemblage.cli._answer import show_analysis
 
-    wishes = PageWishes.of(settings).of_output(settings["output"], settings["no_objects"])
+    options = PageOptions.of(settings).of_output(settings["output"], settings["no_objects"])
     summary = combine_analysis(ensemble, **settings)
     show_analysis(summary, settings["output"])
-    wishes.save_and_show(summary, settings["output"])
+    options.save_and_show(summary, settings["output"])
 
 
 @click.command(cls=GroupedCommand)

@@ -72,7 +72,7 @@ NUMBERS: dict[str, Callable[[str], int | float]] = {
     "runner_up_share": float,
     MERGED_COLUMN: int,
 }
-Found = Mapping[str, Sequence[Any]]
+LabelColumns = Mapping[str, Sequence[Any]]
 
 
 def is_annotated_copy(output: Path) -> bool:
@@ -171,7 +171,7 @@ def _label_columns(path: Path, n: int, rows: Any, taken: set[str]) -> dict[str, 
     return found
 
 
-def _text_content(table: Table, found: Found, content: bytes, source: Source) -> bytes:
+def _text_content(table: Table, found: LabelColumns, content: bytes, source: Source) -> bytes:
     """UTF-8 with the table's delimiter and decimal mark; with a mark of its encoding where a spreadsheet needs it."""
     comma = any(column.decimal == "," for column in table.columns)
 
@@ -188,7 +188,7 @@ def _text_content(table: Table, found: Found, content: bytes, source: Source) ->
     return file.getvalue().encode("utf-8-sig" if table.delimiter == ";" else "utf-8")
 
 
-def _typed_content(table: Table, found: Found, content: bytes, source: Source) -> bytes:
+def _typed_content(table: Table, found: LabelColumns, content: bytes, source: Source) -> bytes:
     import pyarrow as pa
 
     types = {name: pa.int32() if kind is int else pa.float64() for name, kind in NUMBERS.items()}
@@ -211,7 +211,7 @@ def _typed_content(table: Table, found: Found, content: bytes, source: Source) -
     return file.getvalue()
 
 
-def _workbook_content(table: Table, found: Found, content: bytes, source: Source) -> bytes:
+def _workbook_content(table: Table, found: LabelColumns, content: bytes, source: Source) -> bytes:
     """The workbook as it is, with the columns at the right of the sheet that was read."""
     book = _openpyxl().load_workbook(io.BytesIO(content))
     with_cells = (sheet for sheet in book.worksheets if sheet.max_row > 1 or sheet.cell(1, 1).value is not None)

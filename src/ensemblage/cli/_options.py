@@ -112,6 +112,8 @@ NAMES: Mapping[str, str] = {
     "max_bytes": "memory",
 }
 """Options that are called otherwise than their parameters."""
+FORMER_OPTIONS: Mapping[str, str] = {"--fit-on": "--sample-size"}
+"""Options of before 1.0, and what they are called now: these work for one release, and no help shows them."""
 COMMANDS: Mapping[str, str] = {
     "METHODS": "ensemblage methods",
     "ConsensusClustering": "ensemblage run",
@@ -166,7 +168,7 @@ def parse_jobs(ctx: click.Context, param: click.Parameter, value: str) -> int:
     return jobs
 
 
-def parse_fit_on(ctx: click.Context, param: click.Parameter, value: str) -> int | str | None:
+def parse_sample_size(ctx: click.Context, param: click.Parameter, value: str) -> int | str | None:
     if value in ("auto", "all"):
         return None if value == "all" else value
     rows = parse_whole(value)

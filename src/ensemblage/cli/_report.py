@@ -59,7 +59,7 @@ def make_report(
     **settings: Any,
 ) -> None:
     """Do what ``ensemblage report`` does."""
-    wishes, objects, overwrite = PageWishes.of(settings), not settings.pop("no_objects"), settings.pop("overwrite")
+    options, objects, overwrite = PageOptions.of(settings), not settings.pop("no_objects"), settings.pop("overwrite")
     if source.is_dir():
         asked = (("--labels", labels), ("--features", features), ("--honest-markers", honest_markers or None))
         for name, given in asked:
@@ -67,9 +67,9 @@ def make_report(
                 raise ValueError(
                     f"{name} must go with the file of an ensemble. Got the folder {source}. Leave the option out."
                 )
-        page = _report_folder(source, output, objects, wishes)
+        page = _report_folder(source, output, objects, options)
         click.echo(page)
-        wishes.show(page)
+        options.show(page)
         return
     if labels is None or output is None:
         raise ValueError(
@@ -83,23 +83,23 @@ def make_report(
     _check_page(output, overwrite)
     summary = _summarize_labels(Source.of(source, settings, "missing"), labels, features, honest_markers)
     summary = summary if objects else remove_objects(summary)
-    wishes.save(summary, output.parent)
+    options.save(summary, output.parent)
     click.echo(report.build(summary, path=output))
-    wishes.show(output)
+    options.show(output)
 
 
-def _report_folder(path: Path, output: Path | None, objects: bool, wishes: PageWishes) -> Path:
+def _report_folder(path: Path, output: Path | None, objects: bool, options: PageOptions) -> Path:
     def drawn(summary: Mapping[str, Any], page: Path, beside: Path) -> Path:
         shown = summary if objects else remove_objects(summary)
-        wishes.save(shown, beside)
+        options.save(shown, beside)
         return report.build(shown, path=page)
 
     if output is not None:
-        _check_page(output, wishes.overwrite)
+        _check_page(output, options.overwrite)
         summary = read_finished_summary(path)
         with check_summary_unchanged(path):
             return drawn(summary, output, output.parent)
-    with open_finished_folder(path, wishes.overwrite) as folder, check_summary_unchanged(path):
+    with open_finished_folder(path, options.overwrite) as folder, check_summary_unchanged(path):
         folder.put(REPORT, lambda page: drawn(folder.summary, page, path))
     return path / REPORT
 
@@ -166,7 +166,7 @@ NOT_REPEATED = frozenset({"output", "overwrite", "open_page", "figures", "n_jobs
 
 
 @dataclass(frozen=True)
-class PageWishes:
+class PageOptions:
     """What to do when a page is done."""
 
     figures: Sequence[str]
@@ -175,11 +175,11 @@ class PageWishes:
     overwrite: bool
 
     @classmethod
-    def of(cls, settings: dict[str, Any]) -> PageWishes:
+    def of(cls, settings: dict[str, Any]) -> PageOptions:
         """Take them out of the settings of a command."""
         return cls(settings.pop("figures"), settings.pop("open_page"), settings["overwrite"])
 
-    def of_output(self, output: Path, no_objects: bool) -> PageWishes:
+    def of_output(self, output: Path, no_objects: bool) -> PageOptions:
         """The same, refused where the output is a file of cells."""
         if format_of(output) is CELLS:
             self.refuse(no_objects, f"-o {output.name} writes none", "name a folder with -o")
@@ -188,7 +188,7 @@ class PageWishes:
     def refuse(
         self, no_objects: bool, why: str = "Labels on disk get none", advice: str = "combine them in memory"
     ) -> None:
-        """Where no page is made, there is nothing to wish for."""
+        """Where no page is made, no option of it can be given."""
         given = {"--figures": self.figures, "--open": self.opens, "--no-objects": no_objects}
         if wished := [name for name, value in given.items() if value]:
             raise ValueError(f"{wished[0]} must go with a page. {why}. Leave it out, or {advice}.")

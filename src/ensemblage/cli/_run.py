@@ -45,7 +45,7 @@ from ensemblage.consensus._saved import save_model
 from ensemblage.io._features import Features
 from ensemblage.io._preprocessor import Preprocessor
 from ensemblage.pipeline._consensus_clustering import ConsensusClustering, model_of
-from ensemblage.pipeline._decisions import Wishes, can_be_repeated, may_be_learned, plan_of
+from ensemblage.pipeline._decisions import PlanRequest, can_be_repeated, may_be_learned, plan_of
 from ensemblage.pipeline._default_plan import check_n_clusters, check_plan, with_consensus
 from ensemblage.pipeline._describe import Thinned, Thinning, Wanted, n_left_out, places_of_columns, split_counts
 from ensemblage.pipeline._run import Members, Store, run
@@ -149,10 +149,10 @@ class RunRequest:
         if self.options.pair_files:
             self.options.check_pairs(replace(self.consensus, k=2).estimator())
 
-    def wishes(self) -> Wishes:
+    def plan_request(self) -> PlanRequest:
         """What the plan is told of it."""
         has_parameters = bool(self.consensus.chosen)
-        asked = Wishes(
+        asked = PlanRequest(
             self.k,
             self.generation.wish(),
             self.method or (CHOSEN if has_parameters else None),
@@ -186,7 +186,7 @@ class RunRequest:
             found = "found" if self.may_choose_k else "different"
             near = asked.get("k_range", found) if self.k is None else self.k
             asked["diverse_k"] = f"{near} or 1" if self.allow_one else near
-        asked |= {"selection": LEARNED} if self.wishes().selection == LEARNED else {}
+        asked |= {"selection": LEARNED} if self.plan_request().selection == LEARNED else {}
         return {**self.generation.identity(), **asked}
 
     def settings_used(self, generation: Generation, consensus: Consensus) -> dict[str, Any]:
@@ -295,7 +295,7 @@ def _decide(request: RunRequest, features: Features) -> Decisions:
     name = request.source.path.name
     preprocessor = Preprocessor._of(features, request.source.given_roles, request.source.missing_codes)
     check_n_clusters(request.most, features.X, "-k", name)
-    plan = plan_of(features.X, preprocessor, request.wishes())
+    plan = plan_of(features.X, preprocessor, request.plan_request())
     generation = request.generation.of_plan(plan)
     generation.check_features(features, request.k_range is not None, name)
     check_align(request.options.old, features.ids)

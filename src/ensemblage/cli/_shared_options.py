@@ -20,10 +20,10 @@ from ensemblage.cli._options import (
     parse_codes,
     parse_delimiter,
     parse_figures,
-    parse_fit_on,
     parse_jobs,
     parse_missing,
     parse_roles,
+    parse_sample_size,
     parse_set,
 )
 
@@ -158,8 +158,8 @@ generation_options = options(
         "millions of objects. [default: run: by --selection and --quality; generate: random-k]",
     ),
     click.option(
-        "--fit-on",
-        callback=parse_fit_on,
+        "--sample-size",
+        callback=parse_sample_size,
         metavar="N|auto|all",
         default="auto",
         show_default=True,
@@ -315,7 +315,7 @@ GROUPS = {
     ),
     "Draws": ("--draws-axis", "--burn-in", "--thin", "--chain-column", "--variable"),
     "Estimate": ("--loss", "--a", "--level", "--starts", "--pairs"),
-    "Base clusterings": ("--generator", "--partitions", "--fit-on", "--member-weight"),
+    "Base clusterings": ("--generator", "--partitions", "--sample-size", "--member-weight"),
     "Constraints and earlier runs": ("--must-link", "--cannot-link", "--align"),
     "Columns": ("--id-column", "--drop-column", "--role", "--columns", "--use", "--key", "--transpose"),
     "Values": ("--missing", "--noise", "--strict", "--impute", "--standardize", "--categories", "--dates"),

@@ -31,7 +31,7 @@ FORMAT = 1
 KIND = "ensemblage model"
 PARTS = {
     "ensemblage": (
-        ("choices._chooser", "Chosen"),
+        ("choices._chooser", "LearnedSelection"),
         ("choices._choice_records", "KChoice"),
         ("choices._choice_records", "KRow"),
         ("choices._plan", "Decision"),
@@ -150,9 +150,17 @@ MODULE_OF: Mapping[str, str] = MappingProxyType(
 )
 OTHERS = ("CommunityConsensus", "ConsensusClustering", "GreedyKMeansConsensus")
 """Models that are no method of the registry."""
+FORMER_CLASSES: Mapping[str, str] = MappingProxyType({"Chosen": "LearnedSelection"})
+"""Classes by the names that files of before 1.0 have, and the names of today."""
+OF_SAMPLES = {"fit_on": "sample_size", "fit_on_": "sample_size_"}
 FORMER_FIELDS: Mapping[str, Mapping[str, str]] = {
     "KMeansConsensus": {"start_on": "init_size", "start_on_": "init_size_"},
+    "ProjectionPartitions": OF_SAMPLES,
+    "RandomKPartitions": OF_SAMPLES,
+    "SampledKMeans": OF_SAMPLES,
     "Start": {"start_on": "init_size"},
+    "SubspacePartitions": OF_SAMPLES,
+    "USpecPartitions": OF_SAMPLES,
 }
 """By class: parameters and attributes by the names that files of before 1.0 have, and the names of today."""
 LEFT_OUT = {"progress": None, "root_": None, "dummy_leaf_": None}
@@ -200,6 +208,7 @@ def _records_in(modules: frozenset[str]) -> dict[str, type]:
 
 def class_named(name: str) -> Any:
     """A class of the registry, of the table or in the file of a registered method; ValueError if there is none."""
+    name = FORMER_CLASSES.get(name, name)
     if name in (known := models()):
         return known[name]
     if name not in MODULE_OF and name not in records_of_consensus():

@@ -217,8 +217,8 @@ class BasePartitions(LabelTransformer):
             The features.
         sample_weight : array-like of int, shape (n_samples,)
             How many objects each row stands for, ≥ 0. Base clusterers whose ``fit`` takes sample_weight count them, as
-            that of k-means does; a k-means then takes all rows, whatever ``fit_on`` says. The others cluster each row
-            once, with one warning that names them.
+            that of k-means does; a k-means then takes all rows, whatever ``sample_size`` says. The others cluster each
+            row once, with one warning that names them.
 
         Returns
         -------

@@ -277,7 +277,7 @@ class Pool(NamedTuple):
 
 
 @dataclass
-class Made:
+class PoolCache:
     """What choosing a candidate leaves to the generator that follows; no fitted estimator keeps it."""
 
     rows: NDArray[np.intp] | None = None

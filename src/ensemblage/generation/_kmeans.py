@@ -39,7 +39,7 @@ def auto_sample(n_rows: int, n_clusters: int) -> int | None:
 
 
 class SampledKMeans(KMeans):  # type: ignore[misc]
-    """scikit-learn's k-means on ``fit_on`` random rows, then ``N_STEPS`` of Lloyd's steps on all rows.
+    """scikit-learn's k-means on ``sample_size`` random rows, then ``N_STEPS`` of Lloyd's steps on all rows.
 
     ``labels_`` are those of ``predict``. Where a cluster has no row after the steps, which many equal rows and few far
     ones do, k-means runs on all rows. O(n m k) time for the steps; beside the sample it copies nothing of X.
@@ -49,7 +49,7 @@ class SampledKMeans(KMeans):  # type: ignore[misc]
         self,
         n_clusters: int = 8,
         *,
-        fit_on: int = ROWS_OF_SAMPLE,
+        sample_size: int = ROWS_OF_SAMPLE,
         init: Any = "k-means++",
         n_init: Any = 1,
         max_iter: int = 300,
@@ -70,13 +70,13 @@ class SampledKMeans(KMeans):  # type: ignore[misc]
             copy_x=copy_x,
             algorithm=algorithm,
         )
-        self.fit_on = fit_on
+        self.sample_size = sample_size
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], order="C")
-        if X.shape[0] <= self.fit_on or sample_weight is not None:
+        if X.shape[0] <= self.sample_size or sample_weight is not None:
             return super().fit(X, sample_weight=sample_weight)  # type: ignore[no-any-return]
-        drawn = check_random_state(self.random_state).choice(X.shape[0], self.fit_on, replace=False)
+        drawn = check_random_state(self.random_state).choice(X.shape[0], self.sample_size, replace=False)
         centers: NDArray[Any] = super().fit(X[np.sort(drawn)]).cluster_centers_
         for _ in range(N_STEPS):
             sums, sizes = member_sums(X, self.predict(X), self.n_clusters)

@@ -11,12 +11,14 @@ import numpy as np
 from sklearn.cluster import KMeans
 
 from ensemblage.base.random import random_source, task_seeds
+from ensemblage.base.renamed import renamed_fields
 from ensemblage.base.validation import MOST_TASKS, Constraints, Whole, Words
 from ensemblage.generation._base import BasePartitions, Partition, Recipe, make_recipe
 from ensemblage.generation._clusterers import CLUSTERER, k_parameter
 from ensemblage.generation._kmeans import SampledKMeans, SphericalKMeans, auto_sample, unit_rows
 
 
+@renamed_fields(fit_on="sample_size")
 @dataclass(eq=False, repr=False)
 class RandomKPartitions(BasePartitions):
     """Use it for many cheap members: k-means, or any clusterer, each with a random number of clusters.
@@ -50,7 +52,7 @@ class RandomKPartitions(BasePartitions):
     metric : {"euclidean", "cosine"}, default="euclidean"
         Of the default clusterer. "cosine" is spherical k-means [3]_: rows and centres have length one and an object
         goes to the centre with the largest dot product.
-    fit_on : int, "auto" or None, default="auto"
+    sample_size : int, "auto" or None, default="auto"
         Rows that each k-means is fitted on, a sample of its own; from its centres, 3 steps on all rows follow. Only for
         scikit-learn's ``KMeans``. None is all rows, scikit-learn's k-means and nothing else. "auto" is 20,000 rows, or
         200 for each cluster of ``k_max`` if that is more, where X has five times as many or more and ``estimator`` is
@@ -60,7 +62,7 @@ class RandomKPartitions(BasePartitions):
     ----------
     estimators_ : list of clusterers
         The fitted base clusterers, one per column.
-    fit_on_ : int or None
+    sample_size_ : int or None
         Rows that each k-means was fitted on before the steps on all rows; None: all rows, from the start.
     n_clusters_ : ndarray of shape (n_partitions,)
         Number of clusters each was asked for.
@@ -77,9 +79,9 @@ class RandomKPartitions(BasePartitions):
     Each base clustering runs in one thread, BLAS and OpenMP included: scikit-learn's k-means gives other bits for other
     numbers of threads.
 
-    With ``fit_on``, a k-means of 10⁶ rows takes a tenth of the time or less, and its inertia was .02 % below to .7 %
-    above that of a fit on all rows (Gaussian mixtures and noise in 20 dimensions, k from 20 to 100). A cluster of few
-    rows that lies far from all others may be missed by the sample.
+    With ``sample_size``, a k-means of 10⁶ rows takes a tenth of the time or less, and its inertia was .02 % below to
+    .7 % above that of a fit on all rows (Gaussian mixtures and noise in 20 dimensions, k from 20 to 100). A cluster of
+    few rows that lies far from all others may be missed by the sample.
 
     Sinorina's k-means stops early: ``estimator=KMeans(n_init=1, max_iter=4)``, with ``k_min="sqrt"`` in setup 1.
 
@@ -109,7 +111,7 @@ class RandomKPartitions(BasePartitions):
         "k_cap": [Whole(1)],
         "estimator": [CLUSTERER, None],
         "metric": [Words(["euclidean", "cosine"])],
-        "fit_on": [Whole(1), Words(["auto"]), None],
+        "sample_size": [Whole(1), Words(["auto"]), None],
     }
 
     n_partitions: int = 50
@@ -123,9 +125,9 @@ class RandomKPartitions(BasePartitions):
     random_state: Any = None
     progress: Callable[[int, int], None] | None = None
     metric: Literal["euclidean", "cosine"] = "euclidean"
-    fit_on: int | Literal["auto"] | None = "auto"
+    sample_size: int | Literal["auto"] | None = "auto"
 
-    fit_on_: int | None = field(init=False)
+    sample_size_: int | None = field(init=False)
 
     def _clusterers(self) -> list[Any]:
         if self.estimator is not None:
@@ -146,47 +148,36 @@ class RandomKPartitions(BasePartitions):
         ks = source.randint(k_min, k_max + 1, size=self.n_partitions, dtype=np.int64).tolist()
         seeds = task_seeds(source, self.n_partitions).tolist()
         recipes = [make_recipe(i, clusterer, k, seed) for i, (k, seed) in enumerate(zip(ks, seeds, strict=True))]
-        size = self.sample_size(n_rows)
+        size = self._sample_size_of(n_rows)
         if size is None:
             return recipes
-        sampled = [SampledKMeans(**recipe.estimator.get_params(), fit_on=size) for recipe in recipes]
+        sampled = [SampledKMeans(**recipe.estimator.get_params(), sample_size=size) for recipe in recipes]
         return [recipe._replace(estimator=estimator) for recipe, estimator in zip(recipes, sampled, strict=True)]
 
     def _keep(self, X: Any, partitions: Sequence[Partition]) -> None:
         super()._keep(X, partitions)
-        self.fit_on_ = self.sample_size(X.shape[0])
+        self.sample_size_ = self._sample_size_of(X.shape[0])
 
-    def sample_size(self, n_samples: int) -> int | None:
-        """Number of the rows that each k-means of so many is fitted on, as ``fit_on`` says.
-
-        Parameters
-        ----------
-        n_samples : int
-            Rows of the features.
-
-        Returns
-        -------
-        int or None
-            None: all.
-        """
+    def _sample_size_of(self, n_samples: int) -> int | None:
+        """Number of the rows that each k-means of so many is fitted on, as ``sample_size`` says; None: all."""
         (clusterer,) = self._clusterers()
-        if self.fit_on == "auto":
+        if self.sample_size == "auto":
             is_default = self.estimator is None and type(clusterer) is KMeans
             return auto_sample(n_samples, self._k_range(n_samples)[1]) if is_default else None
-        if self.fit_on is None:
+        if self.sample_size is None:
             return None
         name, most = type(self).__name__, self._k_range(n_samples)[1]
         if type(clusterer) is not KMeans:
             raise ValueError(
-                f"fit_on of {name} must be 'auto' or None for a clusterer that is not scikit-learn's KMeans. "
-                f"Got {self.fit_on} and {clusterer!r}. Leave it out."
+                f"sample_size of {name} must be 'auto' or None for a clusterer that is not scikit-learn's KMeans. "
+                f"Got {self.sample_size} and {clusterer!r}. Leave it out."
             )
-        if self.fit_on < most:
+        if self.sample_size < most:
             raise ValueError(
-                f"fit_on of {name} must be ≥ the number of clusters, which is up to {most}. Got {self.fit_on}. "
-                "Give more rows, or a lower k_max."
+                f"sample_size of {name} must be ≥ the number of clusters, which is up to {most}. Got "
+                f"{self.sample_size}. Give more rows, or a lower k_max."
             )
-        return int(self.fit_on) if self.fit_on < n_samples else None
+        return int(self.sample_size) if self.sample_size < n_samples else None
 
     def _check_clusterer(self, clusterer: Any) -> None:
         name = type(self).__name__

@@ -15,6 +15,7 @@ from sklearn.utils import check_random_state
 
 from ensemblage.base.indexing import is_integer
 from ensemblage.base.random import task_seeds
+from ensemblage.base.renamed import renamed_fields
 from ensemblage.base.validation import FRACTION, MOST_TASKS, Constraints, Flag, Whole
 from ensemblage.generation._base import BasePartitions, Recipe, Sample, make_recipe
 from ensemblage.generation._clusterers import CLUSTERER, k_parameter
@@ -163,6 +164,7 @@ def _part(fraction: float, n: int) -> int:
     return max(1, round(fraction * n))
 
 
+@renamed_fields(fit_on="sample_size")
 @dataclass(eq=False, repr=False)
 class SubspacePartitions(RandomKPartitions):
     """Use it for many features, some of them noise: k-means, or any clusterer, each on random features.
@@ -193,7 +195,7 @@ class SubspacePartitions(RandomKPartitions):
     progress : callable or None, default=None
         Called as ``progress(done, total)`` after every base clustering, by the thread that called ``fit``. An error
         that it raises ends the work. No result depends on it.
-    fit_on : int, "auto" or None, default="auto"
+    sample_size : int, "auto" or None, default="auto"
         Rows that each k-means is fitted on, a sample of its own; from its centres, 3 steps on all rows follow. Only for
         scikit-learn's ``KMeans``. None is all rows, scikit-learn's k-means and nothing else. "auto" is 20,000 rows, or
         200 for each cluster of ``k_max`` if that is more, where X has five times as many or more and ``estimator`` is
@@ -207,7 +209,7 @@ class SubspacePartitions(RandomKPartitions):
         The fitted base clusterers, one per column.
     estimators_features_ : list of ndarray
         The features each was fitted on, sorted.
-    fit_on_ : int or None
+    sample_size_ : int or None
         Rows that each k-means was fitted on before the steps on all rows; None: all rows, from the start.
     n_clusters_ : ndarray of shape (n_partitions,)
         Number of clusters each was asked for.
@@ -221,9 +223,9 @@ class SubspacePartitions(RandomKPartitions):
     Time: that of the base clusterings over ``n_jobs`` threads. Memory: the (n, p) labels of 4 bytes, a copy of the
     drawn part of X per thread, and what the clusterers themselves keep.
 
-    With ``fit_on``, a k-means of 10⁶ rows takes a tenth of the time or less, and its inertia was .02 % below to .7 %
-    above that of a fit on all rows (Gaussian mixtures and noise in 20 dimensions, k from 20 to 100). A cluster of few
-    rows that lies far from all others may be missed by the sample.
+    With ``sample_size``, a k-means of 10⁶ rows takes a tenth of the time or less, and its inertia was .02 % below to
+    .7 % above that of a fit on all rows (Gaussian mixtures and noise in 20 dimensions, k from 20 to 100). A cluster of
+    few rows that lies far from all others may be missed by the sample.
 
     References
     ----------
@@ -258,6 +260,7 @@ class SubspacePartitions(RandomKPartitions):
         return Sample(np.arange(n_rows), np.sort(columns))
 
 
+@renamed_fields(fit_on="sample_size")
 @dataclass(eq=False, repr=False)
 class ProjectionPartitions(RandomKPartitions):
     """Use it for many features: k-means, or any clusterer, each on a random projection.
@@ -288,7 +291,7 @@ class ProjectionPartitions(RandomKPartitions):
     progress : callable or None, default=None
         Called as ``progress(done, total)`` after every base clustering, by the thread that called ``fit``. An error
         that it raises ends the work. No result depends on it.
-    fit_on : int, "auto" or None, default="auto"
+    sample_size : int, "auto" or None, default="auto"
         Rows that each k-means is fitted on, a sample of its own; from its centres, 3 steps on all rows follow. Only for
         scikit-learn's ``KMeans``. None is all rows, scikit-learn's k-means and nothing else. "auto" is 20,000 rows, or
         200 for each cluster of ``k_max`` if that is more, where X has five times as many or more and ``estimator`` is
@@ -300,7 +303,7 @@ class ProjectionPartitions(RandomKPartitions):
     ----------
     estimators_ : list of pipelines
         A `GaussianRandomProjection` and the fitted base clusterer, one per column.
-    fit_on_ : int or None
+    sample_size_ : int or None
         Rows that each k-means was fitted on before the steps on all rows; None: all rows, from the start.
     n_clusters_ : ndarray of shape (n_partitions,)
         Number of clusters each was asked for.
@@ -314,9 +317,9 @@ class ProjectionPartitions(RandomKPartitions):
     Time: O(n m n_components) per partition, and that of the base clusterings over ``n_jobs`` threads. Memory: the
     (n, p) labels of 4 bytes, a projection of X per thread, and what the clusterers themselves keep.
 
-    With ``fit_on``, a k-means of 10⁶ rows takes a tenth of the time or less, and its inertia was .02 % below to .7 %
-    above that of a fit on all rows (Gaussian mixtures and noise in 20 dimensions, k from 20 to 100). A cluster of few
-    rows that lies far from all others may be missed by the sample.
+    With ``sample_size``, a k-means of 10⁶ rows takes a tenth of the time or less, and its inertia was .02 % below to
+    .7 % above that of a fit on all rows (Gaussian mixtures and noise in 20 dimensions, k from 20 to 100). A cluster of
+    few rows that lies far from all others may be missed by the sample.
 
     ``transform`` with a clusterer that cannot predict takes the nearest training row in the features, not in the
     projection.

@@ -409,7 +409,7 @@ class USpecPartitions(RandomKPartitions):
     n_representatives: int = 1000
     n_neighbors: int = 5
     metric: Literal["euclidean", "cosine"] = field(default="euclidean", init=False)
-    fit_on: int | Literal["auto"] | None = field(default=None, init=False)
+    sample_size: int | Literal["auto"] | None = field(default=None, init=False)
 
     def _clusterers(self) -> list[Any]:
         settings = {"n_representatives": self.n_representatives, "n_neighbors": self.n_neighbors}

@@ -26,8 +26,8 @@ from ensemblage.generation._base import LabelTransformer, label_matrix
 from ensemblage.generation._candidates import (
     FAMILIES,
     Labels,
-    Made,
     Pool,
+    PoolCache,
     candidate_pool,
     numbers_of_clusters,
     pairs_of,
@@ -154,7 +154,7 @@ class ScaledPartitions(LabelTransformer):
     def _generate(self, X: Any) -> Labels:
         check_parameters(self)
         everything, seed = self._validate(X, reset=True), seed_of(self.random_state)
-        made = vars(self).pop("_made", Made())
+        made = vars(self).pop("_made", PoolCache())
         if made.rows is None:
             _, kept = dense_rows(everything, self.sample_size or len(everything), seed, self.n_jobs)
         else:
@@ -162,7 +162,7 @@ class ScaledPartitions(LabelTransformer):
         self._cluster_sample(kept, len(kept) < len(everything), made.pool)
         return self._labels_of_nearest(everything) if self._is_of_sample else self._labels
 
-    def _take_made(self, made: Made | None) -> None:
+    def _take_made(self, made: PoolCache | None) -> None:
         """Do not make again in the next ``fit`` what was made of the same features, with the same units."""
         if made is not None:
             self._made = made

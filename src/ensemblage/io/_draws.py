@@ -23,7 +23,7 @@ from ensemblage.io._draws_blocks import (
     Block,
     Chain,
     DrawBlocks,
-    Kept,
+    DrawSelection,
     LabelBlocks,
     NotNumbers,
     Room,
@@ -148,35 +148,35 @@ def read_draws(
     check_value(burn_in, "burn_in of read_draws", [Whole(0)])
     check_value(thin, "thin of read_draws", [Whole(1)])
     room = Room(check_bytes(max_bytes, "max_bytes of read_draws"))
-    kept = Kept(burn_in, thin, check_missing(missing), room)
-    wishes = TableWishes(draws_axis, chain_column, id_column, has_header, delimiter, kept)
+    kept = DrawSelection(burn_in, thin, check_missing(missing), room)
+    options = DrawsOptions(draws_axis, chain_column, id_column, has_header, delimiter, kept)
     if isinstance(source, list | tuple) and source and all(isinstance(one, str | PathLike) for one in source):
-        given = _together([_given_draws(one, wishes, variable) for one in source])
+        given = _together([_given_draws(one, options, variable) for one in source])
     else:
-        given = _given_draws(source, wishes, variable)
+        given = _given_draws(source, options, variable)
     return _one_ensemble(given)
 
 
-def _given_draws(source: Any, wishes: TableWishes, variable: str | None) -> GivenDraws:
+def _given_draws(source: Any, options: DrawsOptions, variable: str | None) -> GivenDraws:
     """All draws of one source."""
     name = type(source).__name__
     if isinstance(source, str | PathLike):
         file = check_path(source, "source of read_draws")
         name = file.name
         if file.suffix.lower() in NETCDF:
-            wishes.refuse(name)
-            return draws_of_netcdf(file, variable, wishes.kept)
+            options.refuse(name)
+            return draws_of_netcdf(file, variable, options.kept)
         source = Ensemble.load(file) if is_label_file(file) else file
     elif is_xarray(source) and not isinstance(source, Ensemble):
-        wishes.refuse(name)
-        return draws_of_xarray(source, variable, wishes.kept)
+        options.refuse(name)
+        return draws_of_xarray(source, variable, options.kept)
     if variable is not None:
         got = f"Got {name}, which has no variables. Leave it out."
         raise ValueError(Message(Option("variable"), f" is for ArviZ, xarray and NetCDF. {got}"))
     if isinstance(source, Ensemble):
-        wishes.refuse(name)
-        return _draws_of_ensemble(source, wishes.kept)
-    return draws_of_file(source, wishes) if isinstance(source, Path) else draws_of_array(source, wishes)
+        options.refuse(name)
+        return _draws_of_ensemble(source, options.kept)
+    return draws_of_file(source, options) if isinstance(source, Path) else draws_of_array(source, options)
 
 
 def _together(files: Sequence[GivenDraws]) -> GivenDraws:
@@ -192,7 +192,7 @@ def _together(files: Sequence[GivenDraws]) -> GivenDraws:
     return first._replace(chains=[chain for one in files for chain in one.chains], notes=tuple(notes))
 
 
-def _draws_of_ensemble(ensemble: Ensemble, kept: Kept) -> GivenDraws:
+def _draws_of_ensemble(ensemble: Ensemble, kept: DrawSelection) -> GivenDraws:
     """The partitions, by their codes."""
     n_draws = ensemble.shape[1]
     numbers = np.arange(n_draws)[kept.burn_in :: kept.thin]
@@ -244,7 +244,7 @@ class GivenDraws(NamedTuple):
 
 
 @dataclass(frozen=True)
-class TableWishes:
+class DrawsOptions:
     """What was said about a table."""
 
     draws_axis: str | None
@@ -252,7 +252,7 @@ class TableWishes:
     id_column: str | None
     has_header: bool | None
     delimiter: str | None
-    kept: Kept
+    kept: DrawSelection
 
     def refuse(self, name: str) -> None:
         """Refuse options about axes for a source that names its axes."""
@@ -293,13 +293,13 @@ class TableWishes:
                 raise ValueError(Message(Option(option), f" is for tables. Got {name}. Leave it out."))
 
 
-def draws_of_file(file: Path, wishes: TableWishes) -> GivenDraws:
+def draws_of_file(file: Path, options: DrawsOptions) -> GivenDraws:
     """The draws of a text table, of one with types, or of an array of NumPy."""
     if file.suffix.lower() == ".npy":
-        return draws_of_array(_load_array(file), wishes, file.name)
-    table = blocks_of_file(file, wishes.delimiter, wishes.has_header)
-    given = _draws_of_table(table, wishes, file.name)
-    no_names = wishes.draws_axis == "rows" and not table.has_names
+        return draws_of_array(_load_array(file), options, file.name)
+    table = blocks_of_file(file, options.delimiter, options.has_header)
+    given = _draws_of_table(table, options, file.name)
+    no_names = options.draws_axis == "rows" and not table.has_names
     return given._replace(ids=None if no_names else given.ids, notes=(*given.notes, *table.notes))
 
 
@@ -314,25 +314,25 @@ def _load_array(file: Path) -> NDArray[Any]:
     return np.asarray(array)
 
 
-def _draws_of_table(table: TableBlocks, wishes: TableWishes, source: str) -> GivenDraws:
+def _draws_of_table(table: TableBlocks, options: DrawsOptions, source: str) -> GivenDraws:
     """The draws of a table, block by block."""
-    names, kept = table.names, wishes.kept
+    names, kept = table.names, options.kept
     n_columns = len(names) - (table.index is not None)
-    axis = wishes.axis(source, None if table.n_rows is None else (table.n_rows, n_columns))
+    axis = options.axis(source, None if table.n_rows is None else (table.n_rows, n_columns))
     place = {name: j for j, name in enumerate(names)}
     for option in ("chain_column", "id_column"):
-        column = getattr(wishes, option)
+        column = getattr(options, option)
         if column is not None and column not in place:
             got = f"Got {column!r}. Its columns are {some(names)}."
             raise ValueError(Message(Option(option), f" must name a column of {source}. {got}"))
-    return (_draws_in_columns if axis == "columns" else _draws_in_rows)(table, place, wishes, kept, source)
+    return (_draws_in_columns if axis == "columns" else _draws_in_rows)(table, place, options, kept, source)
 
 
 def _draws_in_columns(
-    table: TableBlocks, place: Mapping[str, int], wishes: TableWishes, kept: Kept, source: str
+    table: TableBlocks, place: Mapping[str, int], options: DrawsOptions, kept: DrawSelection, source: str
 ) -> GivenDraws:
     """A row for each object."""
-    id_column = wishes.id_column or table.index
+    id_column = options.id_column or table.index
     draws = [j for j, name in enumerate(table.names) if name not in (id_column, table.index)]
     columns = draws[kept.burn_in :: kept.thin]
     ids: list[str] = []
@@ -340,7 +340,7 @@ def _draws_in_columns(
     if columns and table.n_rows is not None:
         kept.room.expect(table.n_rows * len(columns), source)
     for block in table.blocks if columns else ():
-        labels.add(_numbers(block, table.names, columns, wishes, source))
+        labels.add(_numbers(block, table.names, columns, options, source))
         if id_column is not None:
             ids += map(_id_text, block.values(place[id_column]))
     numbers = np.arange(1, len(draws) + 1)[kept.burn_in :: kept.thin]
@@ -349,24 +349,26 @@ def _draws_in_columns(
 
 
 def _draws_in_rows(
-    table: TableBlocks, place: Mapping[str, int], wishes: TableWishes, kept: Kept, source: str
+    table: TableBlocks, place: Mapping[str, int], options: DrawsOptions, kept: DrawSelection, source: str
 ) -> GivenDraws:
     """A row for each draw."""
-    chain = wishes.chain_column or (CHAIN_COLUMN if CHAIN_COLUMN in place else None)
+    chain = options.chain_column or (CHAIN_COLUMN if CHAIN_COLUMN in place else None)
     unused = [name for name in COUNTERS if name in place]
     columns = [j for j, name in enumerate(table.names) if name not in (chain, table.index, *unused)]
     draws = DrawBlocks(_label_blocks(table, columns, len(columns), kept, source))
     if chain is None and table.n_rows is not None:
         kept.room.expect(len(range(kept.burn_in, table.n_rows, kept.thin)) * len(columns), source)
     for block in table.blocks:
-        values = _numbers(block, table.names, columns, wishes, source)
+        values = _numbers(block, table.names, columns, options, source)
         draws.add(values, None if chain is None else _chains(block.values(place[chain]), chain, source))
     notes = [f"no labels: {', '.join(unused)}"] if unused else []
     notes += [] if chain is None else [f"chains by {chain}"]
     return GivenDraws(draws.chains(), [table.names[j] for j in columns], kept.missing, tuple(notes))
 
 
-def _label_blocks(table: TableBlocks, columns: Sequence[int], n_labels: int, kept: Kept, source: str) -> LabelBlocks:
+def _label_blocks(
+    table: TableBlocks, columns: Sequence[int], n_labels: int, kept: DrawSelection, source: str
+) -> LabelBlocks:
     if not n_labels:
         raise ValueError(f"{source} must have columns of labels. It has none. Save the draws again.")
     return LabelBlocks(kept, source, lambda j: f"column {table.names[columns[j]]!r} of {source}")
@@ -387,7 +389,7 @@ def _id_text(value: Any) -> str:
 
 
 def _numbers(
-    block: Block, names: Sequence[str], columns: Sequence[int], wishes: TableWishes, source: str
+    block: Block, names: Sequence[str], columns: Sequence[int], options: DrawsOptions, source: str
 ) -> NDArray[Any]:
     """(rows, columns) the cells of some columns, NaN for none."""
     try:
@@ -398,7 +400,7 @@ def _numbers(
         raise ValueError(
             f"Labels must be whole numbers. Got {kind} in column {name!r} of {source}. Number the clusters."
         )
-    option = "id_column" if wishes.draws_axis == "columns" else "chain_column"
+    option = "id_column" if options.draws_axis == "columns" else "chain_column"
     raise ValueError(
         Message(
             f"Labels of {source} must be whole numbers. Got the column {name!r} of text. ",
@@ -407,14 +409,14 @@ def _numbers(
     )
 
 
-def draws_of_array(source: Any, wishes: TableWishes, name: str = "") -> GivenDraws:
+def draws_of_array(source: Any, options: DrawsOptions, name: str = "") -> GivenDraws:
     """The draws of a matrix or a data frame; of a list of them, and of three axes, each entry is a chain."""
     name = name or type(source).__name__
     frame = as_frame(source)
     if frame is not None:
-        return _draws_of_table(blocks_of_table(*arrow_table(frame)), wishes, name)
+        return _draws_of_table(blocks_of_table(*arrow_table(frame)), options, name)
     if isinstance(source, list | tuple) and len(source) and all(np.ndim(one) == 2 for one in source):
-        given = [draws_of_array(one, wishes, f"chain {c}") for c, one in enumerate(source, start=1)]
+        given = [draws_of_array(one, options, f"chain {c}") for c, one in enumerate(source, start=1)]
         return given[0]._replace(chains=[chain for one in given for chain in one.chains])
     array = np.asarray(source)
     if array.ndim not in (2, 3) or not array.size:
@@ -422,10 +424,10 @@ def draws_of_array(source: Any, wishes: TableWishes, name: str = "") -> GivenDra
             f"Draws must be a matrix, or an array of chains, draws and objects. Got the shape {array.shape} of {name}. "
             "Give one row or one column per draw."
         )
-    wishes.refuse_columns(name)
-    if wishes.axis(name, array.shape) == "columns":
+    options.refuse_columns(name)
+    if options.axis(name, array.shape) == "columns":
         array = np.moveaxis(array, -1, -2)
-    return GivenDraws(chains_of_array(array, wishes.kept, name, format_value(name)), None, wishes.kept.missing)
+    return GivenDraws(chains_of_array(array, options.kept, name, format_value(name)), None, options.kept.missing)
 
 
 CHAIN, DRAW, SAMPLE, POSTERIOR = "chain", "draw", "sample", "posterior"
@@ -448,7 +450,7 @@ def _posterior_of(source: Any) -> Any:
     return group if _is_dataset(group) else None
 
 
-def draws_of_xarray(source: Any, variable: str | None, kept: Kept) -> GivenDraws:
+def draws_of_xarray(source: Any, variable: str | None, kept: DrawSelection) -> GivenDraws:
     """The draws of InferenceData, of a tree, a data set or a variable."""
     group, name = _posterior_of(source), type(source).__name__
     if group is None and not _is_dataset(source):
@@ -459,7 +461,7 @@ def draws_of_xarray(source: Any, variable: str | None, kept: Kept) -> GivenDraws
     return _draws_of_variable(_labels_among(source if group is None else group, variable, name), kept)
 
 
-def draws_of_netcdf(file: Path, variable: str | None, kept: Kept) -> GivenDraws:
+def draws_of_netcdf(file: Path, variable: str | None, kept: DrawSelection) -> GivenDraws:
     """The draws of a NetCDF file, in its group "posterior" or outside of groups."""
     try:
         import xarray
@@ -511,7 +513,7 @@ def _object_dims(labels: Any) -> list[str]:
     return [str(dim) for dim in labels.dims if dim not in (CHAIN, DRAW, SAMPLE)]
 
 
-def _draws_of_variable(labels: Any, kept: Kept) -> GivenDraws:
+def _draws_of_variable(labels: Any, kept: DrawSelection) -> GivenDraws:
     objects, name = _object_dims(labels), str(labels.name)
     is_stacked = SAMPLE in labels.dims
     if len(objects) != 1 or not (is_stacked or DRAW in labels.dims):

@@ -318,7 +318,7 @@ def bytes_to_read(n_labels: int, width: int) -> int:
     return IN_BLOCK * min(n_labels, BLOCK_LABELS) + COPIES * width * n_labels
 
 
-class Kept(NamedTuple):
+class DrawSelection(NamedTuple):
     """What is kept of a source."""
 
     burn_in: int
@@ -331,7 +331,7 @@ class Kept(NamedTuple):
 class LabelBlocks:
     """A matrix of labels that grows by blocks of rows."""
 
-    def __init__(self, kept: Kept, source: str, subject_of: Callable[[int], str]) -> None:
+    def __init__(self, kept: DrawSelection, source: str, subject_of: Callable[[int], str]) -> None:
         """subject_of : says in messages what a column is."""
         self.kept, self.source, self.subject_of = kept, source, subject_of
         self._blocks: list[NDArray[Any]] = []
@@ -390,7 +390,7 @@ class DrawBlocks:
         ]
 
 
-def chains_of_array(array: NDArray[Any], kept: Kept, source: str, subject: str) -> list[Chain]:
+def chains_of_array(array: NDArray[Any], kept: DrawSelection, source: str, subject: str) -> list[Chain]:
     """The chains of an array of draws and objects, or of chains, draws and objects."""
     chains = []
     for chain in array if array.ndim == 3 else array[None]:

@@ -304,7 +304,7 @@ def with_decimal_mark(table: Table, delimiter: str, wanted: str | None, may_have
     return replace(table, columns=columns, notes=(*table.notes, *_mark_notes(columns, mark, doubt)))
 
 
-def _mark_notes(columns: Sequence[Column], mark: str, doubt: Evidence | None) -> list[str]:
+def _mark_notes(columns: Sequence[Column], mark: str, doubt: DecimalMark | None) -> list[str]:
     """How numbers were read that are not written as a program would."""
     if doubt is not None:
         thousands = "." if mark == "," else ","
@@ -332,7 +332,7 @@ def _example(column: Column) -> str | None:
     return f"{column.numerals[row]} is {values[row]:.15g}"
 
 
-class Evidence(NamedTuple):
+class DecimalMark(NamedTuple):
     """The first cell of a table whose decimal mark is sure, or in doubt (1,234), and where it stands."""
 
     cell: str
@@ -342,7 +342,7 @@ class Evidence(NamedTuple):
 
 def decimal_mark(
     columns: Sequence[Column], delimiter: str, wanted: str | None, may_have_commas: bool = True
-) -> tuple[str, Evidence | None]:
+) -> tuple[str, DecimalMark | None]:
     """The decimal mark of a table by all its numbers, and the cell in doubt if there is no other.
 
     Raises
@@ -381,7 +381,7 @@ def _has_fraction(values: NDArray[np.float64]) -> bool:
     return any(bool((some % 1 > 0).any()) for some in (values[:FIRST], values))
 
 
-def _doubtful_point(columns: Sequence[Column], delimiter: str) -> Evidence | None:
+def _doubtful_point(columns: Sequence[Column], delimiter: str) -> DecimalMark | None:
     """The first cell such as 1.234, if every number with a point is such, which may be thousands of all of them.
 
     Numbers that were read at once are read again only between semicolons, and if each of them may be such.
@@ -415,16 +415,16 @@ class ConflictingMarks(Exception):
     """Numbers with a decimal comma, and numbers with a decimal point."""
 
 
-def _first(columns: Sequence[Column], forms: Sequence[str], mark: str) -> tuple[Evidence | None, Evidence | None]:
+def _first(columns: Sequence[Column], forms: Sequence[str], mark: str) -> tuple[DecimalMark | None, DecimalMark | None]:
     """The first cells with this decimal mark for sure, and in doubt."""
     doubt = None
     for column in columns:
         for n_rows in (SAMPLE_ROWS, len(column.numerals)):
             sure, unsure = _rows_with(column.numerals[:n_rows], forms, mark)
             if doubt is None and unsure >= 0:
-                doubt = Evidence(column.text[unsure].as_py(), column.name, unsure)
+                doubt = DecimalMark(column.text[unsure].as_py(), column.name, unsure)
             if sure >= 0:
-                return Evidence(column.text[sure].as_py(), column.name, sure), doubt
+                return DecimalMark(column.text[sure].as_py(), column.name, sure), doubt
     return None, doubt
 
 

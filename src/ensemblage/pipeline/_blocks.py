@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ensemblage.base.atomic import new_folder
 from ensemblage.base.random import sample_rows
 from ensemblage.choices._plan import Plan
-from ensemblage.generation._candidates import Made
+from ensemblage.generation._candidates import PoolCache
 from ensemblage.generation._clusterers import nearest_rows
 from ensemblage.generation._dense_rows import MOST_OF_SAMPLE, MOST_WHOLE, dense_rows
 from ensemblage.io._feature_blocks import FeatureBlocks
@@ -51,7 +51,7 @@ class StoredData(Data):
     nearest: FeatureSource
     """(n, 2) which of those each object is nearest to."""
 
-    def sample(self, size: int | None, seed: int, n_jobs: int | None, made: Made) -> NDArray[np.float64]:
+    def sample(self, size: int | None, seed: int, n_jobs: int | None, made: PoolCache) -> NDArray[np.float64]:
         self.n_jobs, self.kept = n_jobs, []
         for of in (seed, second_seed(seed)):
             _, kept = dense_rows(self.features, cast(int, size), of, n_jobs)

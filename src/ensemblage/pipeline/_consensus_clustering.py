@@ -27,7 +27,7 @@ from ensemblage.base.validation import (
     format_value,
 )
 from ensemblage.choices._choice_records import KChoice
-from ensemblage.choices._chooser import Chosen
+from ensemblage.choices._chooser import LearnedSelection
 from ensemblage.choices._plan import Plan
 from ensemblage.consensus._model import BY_RULE, Assignment, Model, score_of
 from ensemblage.generation import RandomKPartitions
@@ -46,9 +46,9 @@ from ensemblage.labels.coding import (
 )
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.pipeline._blocks import OfAll, StoredData, check_learned
-from ensemblage.pipeline._decisions import Wishes, largest_asked, plan_of, takes_distances
+from ensemblage.pipeline._decisions import PlanRequest, largest_asked, plan_of, takes_distances
 from ensemblage.pipeline._default_plan import PARAMETERS, check_n_clusters, check_plan, check_preparation, prepare
-from ensemblage.pipeline._run import Data, Found, SecondSample, Settings, Watch, check_votes, run
+from ensemblage.pipeline._run import Data, RunResult, SecondSample, Settings, Watch, check_votes, run
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -135,7 +135,7 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
     n_clusters_ : int
     choice_ : KChoice or None
         What `choose_k` found, and how clear it is; None if it was not asked.
-    chosen_ : Chosen or None
+    chosen_ : LearnedSelection or None
         Which candidate partition is rated highest, the runner-up, the rating of each number of clusters and the weight
         of each partition; None without learned weights.
     plan_ : Plan
@@ -201,7 +201,7 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
     progress: Any = None
 
     choice_: KChoice | None = field(init=False)
-    chosen_: Chosen | None = field(init=False)
+    chosen_: LearnedSelection | None = field(init=False)
     plan_: Plan = field(init=False)
     ensemble_: Ensemble = field(init=False)
     preprocessor_: Any = field(init=False)
@@ -264,7 +264,7 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
             check_votes(self.generator, members)
         if sample_weight is not None:
             sample_weight = check_sample_weight(sample_weight, features.shape[0])
-        plan = plan_of(features, preprocessor, self._wishes(prepared.is_anndata, sample_weight is not None))
+        plan = plan_of(features, preprocessor, self._request(prepared.is_anndata, sample_weight is not None))
         check_plan(plan)
         links = {"must_link": must_link, "cannot_link": cannot_link}
         data = Data(
@@ -341,9 +341,9 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
         preprocessor = self._own_preprocessor()
         features = preprocessor._fit_blocks(X)
         self._take_preprocessor(preprocessor)
-        wishes = self._wishes(False, False)
-        plan = plan_of(features, preprocessor, wishes)
-        check_learned(plan, largest_asked(wishes))
+        request = self._request(False, False)
+        plan = plan_of(features, preprocessor, request)
+        check_learned(plan, largest_asked(request))
         data = StoredData(features)
         self._take_found(run(plan, data, Settings(seed_of(self.random_state), self.n_jobs), Watch(self.progress)))
         X._nearest = data.kept, data.nearest
@@ -373,12 +373,12 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
 
-    def _wishes(self, is_anndata: bool, is_weighted: bool) -> Wishes:
+    def _request(self, is_anndata: bool, is_weighted: bool) -> PlanRequest:
         """What the parameters ask for."""
         asked = self.n_clusters, self.generator, self.consensus, self.quality, self.allow_one
-        return Wishes(*asked, is_anndata=is_anndata, is_weighted=is_weighted, selection=self.selection)
+        return PlanRequest(*asked, is_anndata=is_anndata, is_weighted=is_weighted, selection=self.selection)
 
-    def _take_found(self, found: Found) -> None:
+    def _take_found(self, found: RunResult) -> None:
         """Take what a run has found."""
         if found.plan is not None:
             self.plan_ = found.plan
@@ -523,7 +523,9 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
         return self.preprocessor_.members(X) if getattr(self.preprocessor_, "members_", []) else {}
 
 
-def model_of(preprocessor: Preprocessor, generator: Any, seed: int, found: Found | None = None) -> ConsensusClustering:
+def model_of(
+    preprocessor: Preprocessor, generator: Any, seed: int, found: RunResult | None = None
+) -> ConsensusClustering:
     """The model that a run leaves, which makes the same when it is fitted again; before its clusters are found, too.
 
     Where the weights of the partitions are learned, it learns them again.

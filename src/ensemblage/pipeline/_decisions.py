@@ -47,7 +47,7 @@ COPIES = "more than half of the objects are copies of others"
 """Why k-means alone makes the partitions: of copies neighbours, trees and mixtures say nothing."""
 
 
-class Wishes(NamedTuple):
+class PlanRequest(NamedTuple):
     """What was asked for; what was not is decided by the data."""
 
     n_clusters: int | None = None
@@ -71,7 +71,7 @@ class Wishes(NamedTuple):
     selection: str = DEFAULT_SELECTION
 
 
-def plan_of(features: Any, preprocessor: Any, asked: Wishes) -> Plan:
+def plan_of(features: Any, preprocessor: Any, asked: PlanRequest) -> Plan:
     """The plan for features, (n, m) as a fitted preprocessor has made them."""
     quality = "fast" if asked.is_weighted else asked.quality
     is_learned = is_choice_learned(features, preprocessor, quality, asked)
@@ -126,7 +126,7 @@ def _why_left(use: ColumnUse | None) -> str:
     return use.role if use.use == "left out" else use.use.removeprefix("left out: ")
 
 
-def _scales(preprocessor: Any, asked: Wishes) -> Decision[str]:
+def _scales(preprocessor: Any, asked: PlanRequest) -> Decision[str]:
     """Whether features keep their scales, and which columns decided."""
     if not isinstance(preprocessor, Preprocessor):
         return Decision("of its own", f"{estimator_text(preprocessor)} was given and scales them.")
@@ -180,7 +180,7 @@ def units_of(preprocessor: Any) -> NDArray[np.float64] | None:
 
 
 def _n_clusters(
-    features: Any, generator: Any, is_learned: bool, asked: Wishes
+    features: Any, generator: Any, is_learned: bool, asked: PlanRequest
 ) -> Decision[int | tuple[int, ...] | None]:
     """The number of clusters, those to choose from, or None: the combiner finds it."""
     own = getattr(asked.consensus, "n_clusters", None)
@@ -212,7 +212,7 @@ def _n_clusters(
     return Decision(ks, f"None was given: five criteria vote on these numbers.{once}{more}{_or_one(asked)}")
 
 
-def _or_one(asked: Wishes) -> str:
+def _or_one(asked: PlanRequest) -> str:
     return " Without structure it is 1." if asked.allow_one else ""
 
 
@@ -230,7 +230,7 @@ def why_not_chosen(features: Any, generator: Any) -> str | None:
     return None if n_distinct >= LEAST_DISTINCT else f"Of all objects only {n_distinct} differ."
 
 
-def _members(features: Any, preprocessor: Any, generator: Any, n_clusters: Any, asked: Wishes) -> Decision[str]:
+def _members(features: Any, preprocessor: Any, generator: Any, n_clusters: Any, asked: PlanRequest) -> Decision[str]:
     """What makes the partitions, and why."""
     named = getattr(preprocessor, "members_", [])
     beside = f" {len(named):,} categories are members, too." if len(named) > 1 else ""
@@ -267,7 +267,7 @@ def _numbers_text(generator: DiversePartitions, n_clusters: Any, n: int) -> str:
     return f"{listing(numbers)} clusters"
 
 
-def _why_kmeans(features: Any, asked: Wishes) -> str:
+def _why_kmeans(features: Any, asked: PlanRequest) -> str:
     """Why several algorithms do not cluster the features."""
     if asked.is_weighted:
         return "sample_weight was given, and mixtures, spectral clustering and trees cannot count objects"
@@ -282,7 +282,7 @@ def _why_kmeans(features: Any, asked: Wishes) -> str:
     return f"{len(features):,} objects are more than {_diverse.MOST_DIVERSE:,}, and no weights are learned"
 
 
-def _combiner(generator: Any, n_clusters: Any, asked: Wishes) -> tuple[Any, Decision[str]]:
+def _combiner(generator: Any, n_clusters: Any, asked: PlanRequest) -> tuple[Any, Decision[str]]:
     """What combines the partitions, unfitted, and why."""
     usual, given = default_method(generator), asked.consensus
     if given is not None and not isinstance(given, str):
@@ -324,15 +324,16 @@ def _samples(features: Any, generator: Any, n_clusters: Any, is_learned: bool) -
         reasons.append(f"The criteria look at {N_SAMPLE:,} objects, and at more only where algorithms are asked.")
     if features.shape[1] and isinstance(generator, BasePartitions):
         check_parameters(generator)
-    fit_on = generator.sample_size(n) if features.shape[1] and isinstance(generator, RandomKPartitions) else None
-    if fit_on is not None:
-        samples["each k-means"] = fit_on
-        reasons.append(f"Each k-means is fitted on {fit_on:,} objects and makes {N_STEPS} steps on all.")
+    is_sampled = features.shape[1] and isinstance(generator, RandomKPartitions)
+    sample_size = generator._sample_size_of(n) if is_sampled else None
+    if sample_size is not None:
+        samples["each k-means"] = sample_size
+        reasons.append(f"Each k-means is fitted on {sample_size:,} objects and makes {N_STEPS} steps on all.")
     return Decision(samples, " ".join(reasons) or f"Every step looks at all {n:,} objects.")
 
 
 def _votes(
-    features: Any, preprocessor: Any, consensus: Any, n_clusters: Any, is_learned: bool, asked: Wishes
+    features: Any, preprocessor: Any, consensus: Any, n_clusters: Any, is_learned: bool, asked: PlanRequest
 ) -> Decision[str]:
     """How the members vote on each object."""
     words = f"An object is core from {CORE:g} of the votes for its cluster, border from {BORDER:g}."
@@ -349,7 +350,7 @@ def _votes(
     return Decision("equal votes", f"Each member that separates clusters has one vote. {words}")
 
 
-def _stability(features: Any, preprocessor: Any, generator: Any, asked: Wishes) -> Decision[int]:
+def _stability(features: Any, preprocessor: Any, generator: Any, asked: PlanRequest) -> Decision[int]:
     """How many resamples are clustered again."""
     n, chosen = features.shape[0], asked.n_resamples
     if chosen is not None:
@@ -384,7 +385,7 @@ def learned_generator(features: Any, preprocessor: Any) -> ScaledPartitions:
     return ScaledPartitions(units=units_of(preprocessor), sample_size=size_of_sample(len(features)))
 
 
-def is_choice_learned(features: Any, preprocessor: Any, quality: str, asked: Wishes) -> bool:
+def is_choice_learned(features: Any, preprocessor: Any, quality: str, asked: PlanRequest) -> bool:
     """Whether partitions get learned weights: `may_be_learned`, and the features are such that they can."""
     if not may_be_learned(asked) or quality == "fast" or asked.n_clusters == 1:
         return False
@@ -396,18 +397,18 @@ def is_choice_learned(features: Any, preprocessor: Any, quality: str, asked: Wis
     return bool(size_of_sample(len(features))) or n_distinct_rows(features, LEAST_DISTINCT) >= LEAST_DISTINCT
 
 
-def may_be_learned(asked: Wishes) -> bool:
+def may_be_learned(asked: PlanRequest) -> bool:
     """Whether learned weights were asked for, and the default generates and combines the partitions."""
     is_default = asked.generator is None and asked.quality != "fast" and asked.is_default is None
     return asked.selection == LEARNED and is_default and is_method(asked.consensus, "eac-average")
 
 
-def has_many_clusters(features: Any, asked: Wishes) -> bool:
+def has_many_clusters(features: Any, asked: PlanRequest) -> bool:
     """Whether more clusters are asked for than the objects that are drawn of many can show."""
     return size_of_sample(features.shape[0]) is not None and largest_asked(asked) > MOST_OF_SAMPLE
 
 
-def largest_asked(asked: Wishes) -> int:
+def largest_asked(asked: PlanRequest) -> int:
     """The largest requested number of clusters; 0 without a request."""
     return max(asked.n_clusters or 0, *(asked.k_range or ()), 0)
 

@@ -32,7 +32,7 @@ from ensemblage.io._scaling import AUTO, scaling_of
 from ensemblage.labels.coding import check_sample_weight
 from ensemblage.labels.counted import CountedEnsemble
 from ensemblage.pipeline._decisions import (
-    Wishes,
+    PlanRequest,
     estimator_text,
     plan_of,
     takes_distances,
@@ -102,8 +102,8 @@ def default_plan(
         check_sample_weight(sample_weight, prepared.features.shape[0])
     asked = n_clusters, generator, consensus, quality, allow_one, numbers, n_resamples
     is_weighted = sample_weight is not None
-    wishes = Wishes(*asked, is_anndata=prepared.is_anndata, is_weighted=is_weighted, selection=selection)
-    plan = plan_of(prepared.features, prepared.preprocessor, wishes)
+    request = PlanRequest(*asked, is_anndata=prepared.is_anndata, is_weighted=is_weighted, selection=selection)
+    plan = plan_of(prepared.features, prepared.preprocessor, request)
     check_plan(plan)
     return plan
 

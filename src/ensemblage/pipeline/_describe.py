@@ -23,7 +23,7 @@ from ensemblage.consensus import METHODS, ConsensusModes
 from ensemblage.consensus._method_comparison import MethodComparison, compare_methods
 from ensemblage.counting._contingency import table_cells
 from ensemblage.generation import RandomKPartitions, ScaledPartitions
-from ensemblage.generation._candidates import Made
+from ensemblage.generation._candidates import PoolCache
 from ensemblage.generation._dense_rows import size_of_sample
 from ensemblage.io._alerts import NAMES
 from ensemblage.io._features import Features, Members
@@ -34,8 +34,8 @@ from ensemblage.metrics._agreement import agreement_with
 from ensemblage.pipeline._decisions import MOST_RESAMPLED
 from ensemblage.pipeline._run import (
     Data,
-    Found,
     Number,
+    RunResult,
     Settings,
     Watch,
     cluster,
@@ -118,7 +118,7 @@ class Description(NamedTuple):
 
 
 def describe(
-    found: Found,
+    found: RunResult,
     objects: Features | Members,
     wanted: Wanted,
     settings: Settings,
@@ -200,7 +200,7 @@ def drop_columns(table: Table, names: Collection[str | None]) -> Table:
 
 
 def summary_of(
-    found: Found, objects: Features | Members, said: Description, modes: ConsensusModes | None = None, **page: Any
+    found: RunResult, objects: Features | Members, said: Description, modes: ConsensusModes | None = None, **page: Any
 ) -> Mapping[str, Any]:
     """The analysis as the page and summary.json have it; ``page`` is what else `report.summarize` takes."""
     X = objects.X if isinstance(objects, Features) and objects.X.shape[1] else None
@@ -242,9 +242,9 @@ class Repeat(BaseEstimator):
         return np.asarray(cluster(plan, Data(X), Settings(seed=0, n_jobs=1), number=self.number).consensus.labels_)
 
 
-def repeat_of(found: Found, plan: Plan, settings: Settings) -> Repeat:
+def repeat_of(found: RunResult, plan: Plan, settings: Settings) -> Repeat:
     """What makes an analysis again on a thread, with the same algorithms, weights and number of clusters."""
-    number, settings = found.number._replace(choice=None, made=Made()), settings._replace(n_jobs=1)
+    number, settings = found.number._replace(choice=None, made=PoolCache()), settings._replace(n_jobs=1)
     generator = generator_of(plan, number._replace(chosen=None), settings)
     if number.chosen is not None:
         sample_size, seed = size_of_sample(plan.n_objects), settings.seed

@@ -24,12 +24,12 @@ from ensemblage.base.random import task_seeds
 from ensemblage.base.text import some
 from ensemblage.choices._choice_records import KChoice
 from ensemblage.choices._choose_k import FEW, choose_k, too_few_rows
-from ensemblage.choices._chooser import Chosen, choose_candidate, learned_weights, weigh_again
+from ensemblage.choices._chooser import LearnedSelection, choose_candidate, learned_weights, weigh_again
 from ensemblage.choices._plan import Plan
 from ensemblage.consensus._model import Assignment
 from ensemblage.generation import DiversePartitions, ScaledPartitions
 from ensemblage.generation._base import ensemble_of
-from ensemblage.generation._candidates import Made
+from ensemblage.generation._candidates import PoolCache
 from ensemblage.generation._clusterers import nearest_rows
 from ensemblage.generation._dense_rows import dense_rows
 from ensemblage.generation._diverse import numbers_near
@@ -114,14 +114,14 @@ class Number(NamedTuple):
     k: int | None
     """None: the consensus finds it."""
     choice: KChoice | None
-    chosen: Chosen | None
+    chosen: LearnedSelection | None
     """Which gives the partitions their weights, too."""
-    made: Made
+    made: PoolCache
     """What the generator need not make again."""
 
 
 @dataclass(frozen=True)
-class Found:
+class RunResult:
     """What a run finds."""
 
     plan: Plan | None
@@ -155,7 +155,7 @@ class Data:
     links: Mapping[str, Any] = field(default_factory=dict)
     """``must_link`` and ``cannot_link`` as `fit` takes them."""
 
-    def sample(self, size: int | None, seed: int, n_jobs: int | None, made: Made) -> Any:
+    def sample(self, size: int | None, seed: int, n_jobs: int | None, made: PoolCache) -> Any:
         """(r, m) the features of the objects that are clustered: all, or some of more than ``size``."""
         if size is None:
             return self.features
@@ -170,7 +170,7 @@ class Data:
             return Members(generated(None, None, self.members, noise=noise), None)
         return Members(generated(generator, made_of, self.members, self.sample_weight, noise), generator)
 
-    def weights(self, members: Members, chosen: Chosen | None) -> list[float] | None:
+    def weights(self, members: Members, chosen: LearnedSelection | None) -> list[float] | None:
         """(p,) of the partitions; None if they are alike."""
         if chosen is not None:
             return learned_weights(members.generator, chosen)
@@ -185,7 +185,7 @@ class Data:
         return consensus.fit(ensemble, **weight, **self.links)
 
     def second(
-        self, consensus: Any, members: Members, chosen: Chosen, n_jobs: int | None, progress: Progress | None
+        self, consensus: Any, members: Members, chosen: LearnedSelection, n_jobs: int | None, progress: Progress | None
     ) -> SecondSample:
         """Give the consensus, (n,) clusters, the confidence of a second sample, too."""
         again = second_generator(members.generator, n_jobs, progress)
@@ -208,7 +208,9 @@ class Data:
 # -- the steps ---------------------------------------------------------------------------------------------------------
 
 
-def run(plan: Plan, data: Data, settings: Settings, watch: Watch | None = None, store: Store | None = None) -> Found:
+def run(
+    plan: Plan, data: Data, settings: Settings, watch: Watch | None = None, store: Store | None = None
+) -> RunResult:
     """Execute a plan: clusters, and the confidence that another draw of the objects would give them."""
     watch = watch or Watch()
     found = cluster(plan, data, settings, watch, store)
@@ -223,7 +225,7 @@ def cluster(
     watch: Watch | None = None,
     store: Store | None = None,
     number: Number | None = None,
-) -> Found:
+) -> RunResult:
     """The steps up to the clusters; a ``number`` that is known is not looked for."""
     watch, store = watch or Watch(), store or Store()
     if number is None and takes_number(plan.generator):
@@ -235,19 +237,19 @@ def cluster(
         number = number._replace(chosen=weighed(number.chosen, number.made, members.generator, settings.n_jobs))
     consensus = set_weights(consensus_of(plan, number.k, settings), data.weights(members, number.chosen))
     combine(consensus, data, members.ensemble, settings, watch)
-    return Found(plan, number, *members, consensus, None)
+    return RunResult(plan, number, *members, consensus, None)
 
 
 def run_on_labels(
     consensus: Any, ensemble: Ensemble, links: Mapping[str, Any], settings: Settings, watch: Watch
-) -> Found:
+) -> RunResult:
     """The same of partitions that are there."""
     data = Data(np.empty((len(ensemble), 0)), links=links)
     combine(consensus, data, ensemble, settings, watch)
-    return Found(None, Number(None, None, None, Made()), ensemble, None, consensus, None)
+    return RunResult(None, Number(None, None, None, PoolCache()), ensemble, None, consensus, None)
 
 
-def candidates(plan: Plan, data: Data, settings: Settings, watch: Watch, made: Made) -> Chosen:
+def candidates(plan: Plan, data: Data, settings: Settings, watch: Watch, made: PoolCache) -> LearnedSelection:
     """Candidate partitions, rated; ``made`` gets what the generator need not make again."""
     generator, n_jobs = plan.generator, settings.n_jobs
     with watch.step(CANDIDATES) as progress:
@@ -258,7 +260,7 @@ def candidates(plan: Plan, data: Data, settings: Settings, watch: Watch, made: M
 
 def choose(plan: Plan, data: Data, settings: Settings, watch: Watch) -> Number:
     """The number of clusters: given, named by most criteria of `choose_k`, or that of the candidate rated highest."""
-    choice, made = None, Made()
+    choice, made = None, PoolCache()
     if plan.chooses_k:
         with watch.step(CHOICE) as progress:
             how: dict[str, Any] = {"n_jobs": settings.n_jobs, "random_state": settings.seed, "progress": progress}
@@ -291,7 +293,7 @@ def combine(consensus: Any, data: Data, ensemble: Ensemble, settings: Settings, 
 
 
 def certify(
-    data: Data, consensus: Any, members: Members, chosen: Chosen | None, settings: Settings, watch: Watch
+    data: Data, consensus: Any, members: Members, chosen: LearnedSelection | None, settings: Settings, watch: Watch
 ) -> SecondSample | None:
     """Give the consensus the confidence of two samples where the partitions are of one."""
     if chosen is None or not has_second_sample(consensus, members.generator):
@@ -308,7 +310,7 @@ def takes_number(generator: Any) -> bool:
     return isinstance(generator, DiversePartitions | ScaledPartitions)
 
 
-def number_of_clusters(plan: Plan, choice: KChoice | None, chosen: Chosen | None = None) -> int | None:
+def number_of_clusters(plan: Plan, choice: KChoice | None, chosen: LearnedSelection | None = None) -> int | None:
     """The number that was given or chosen, refused where few objects do not show it; None: the combiner finds it."""
     if chosen is not None:
         may_be_one = plan.allow_one and plan.k is None
@@ -338,7 +340,7 @@ def generator_of(plan: Plan, number: Number | None, settings: Settings) -> Any:
     return generator
 
 
-def members_of(chosen: Chosen) -> dict[str, Any]:
+def members_of(chosen: LearnedSelection) -> dict[str, Any]:
     """What `ScaledPartitions` is told of the partitions that have weights: numbers, scales and algorithms."""
     pairs = dict.fromkeys(f"{view} {family}" for view, family, _ in chosen.weights)
     return {"n_clusters": sorted({k for _, _, k in chosen.weights}), "algorithms": list(pairs)}
@@ -404,7 +406,7 @@ def append_members(ensemble: Ensemble | None, members: Mapping[str, NDArray[np.i
     return Ensemble._made(np.column_stack(columns), names=[*([] if ensemble is None else ensemble.names), *members])
 
 
-def weighed(chosen: Chosen, made: Made, generator: Any, n_jobs: int | None) -> Chosen:
+def weighed(chosen: LearnedSelection, made: PoolCache, generator: Any, n_jobs: int | None) -> LearnedSelection:
     """The choice with the weights of the partitions that a `ScaledPartitions` has made after it."""
     return weigh_again(chosen, made, dict(zip(generator._candidates, generator._labels.T, strict=True)), n_jobs)
 
@@ -488,7 +490,7 @@ def count_places(
     return counts.reshape(n_clusters, n_kept)
 
 
-def second_of_counts(consensus: Any, again: Any, chosen: Chosen, table: NDArray[np.int64]) -> SecondSample:
+def second_of_counts(consensus: Any, again: Any, chosen: LearnedSelection, table: NDArray[np.int64]) -> SecondSample:
     """The sample that a generator was fitted to, beside a consensus of the first; ``table`` as of `count_places`."""
     labels = Ensemble._made(again._labels)
     codes = labels.rows[:]

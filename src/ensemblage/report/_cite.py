@@ -9,7 +9,7 @@ from typing import Any
 
 from ensemblage.base.references import Reference, references
 from ensemblage.base.validation import check_choice
-from ensemblage.choices._chooser import Chosen
+from ensemblage.choices._chooser import LearnedSelection
 from ensemblage.consensus._method import METHODS, names_of
 from ensemblage.ranking import RANKERS
 from ensemblage.report._decided import chosen_summary, names_of_weights
@@ -34,7 +34,7 @@ OF_CLASSES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "Dune": ("roux2024",),
         "Genie": ("gagolewski2016",),
         "GeniePartitions": ("gagolewski2016",),
-        "Chosen": ("friedman2001",),
+        "LearnedSelection": ("friedman2001",),
         "ScaledPartitions": ("damle2019", "fraley2007", "gagolewski2016", "ward1963"),
         "GreedyPartitions": ("li2018",),
         "GreedyKMeansConsensus": ("li2018",),
@@ -166,7 +166,7 @@ def _keys_of_name(name: str) -> tuple[str | Reference, ...]:
 def _keys_of(model: Any) -> Iterable[str | Reference]:
     """Of an estimator, and of what it is made of."""
     kind = type(model).__name__
-    if isinstance(model, Chosen):
+    if isinstance(model, LearnedSelection):
         families = names_of_weights(chosen_summary(model) or {}, "family")
         yield from (OF_FAMILIES[name] for name in families if name in OF_FAMILIES)
     if kind in OF_CLASSES:

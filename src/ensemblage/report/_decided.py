@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from ensemblage.base.text import listing
-from ensemblage.choices._chooser import CLEAR, CLOSE, FAMILY_TEXT, VIEW_TEXT, Chosen
+from ensemblage.choices._chooser import CLEAR, CLOSE, FAMILY_TEXT, VIEW_TEXT, LearnedSelection
 from ensemblage.choices._plan import Plan, value_text
 from ensemblage.plotting import PALETTE
 from ensemblage.plotting._axes import printable
@@ -67,7 +67,7 @@ _OWN = "the features as they are scaled"
 
 def chosen_summary(chosen: Any) -> dict[str, Any] | None:
     """What the summary holds of a learned choice."""
-    if not isinstance(chosen, Chosen | None):
+    if not isinstance(chosen, LearnedSelection | None):
         raise TypeError(
             f"chosen of report must be chosen_ of a ConsensusClustering. Got {short_repr(chosen)}. "
             "Give that, or leave it out."

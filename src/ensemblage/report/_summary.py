@@ -139,7 +139,7 @@ def summarize(
         What repeats the analysis, in a shell or in Python.
     k_choice : KChoice or MontiChoice, optional
         What `choose_k` returned for the same objects: its answer, curves and table are shown.
-    chosen : Chosen, optional
+    chosen : LearnedSelection, optional
         ``chosen_`` of a `ConsensusClustering` with learned weights of the partitions. Default: that of the model, if it
         has one.
     cluster_stability : ClusterStability, optional

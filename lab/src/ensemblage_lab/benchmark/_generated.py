@@ -25,7 +25,7 @@ N_WORLDS = 2
 Points = NDArray[np.float64]
 
 
-class Made(NamedTuple):
+class GeneratedData(NamedTuple):
     """Objects and their true clusters."""
 
     X: Any
@@ -34,54 +34,54 @@ class Made(NamedTuple):
     """(n,) from 0, −1 for objects of no cluster."""
 
 
-def moons(n: int, rng: np.random.Generator) -> Made:
+def moons(n: int, rng: np.random.Generator) -> GeneratedData:
     """Two interlocking half circles."""
     from sklearn.datasets import make_moons
 
     X, labels = make_moons(n, noise=0.1, random_state=int(rng.integers(2**31)))
-    return Made(X, labels)
+    return GeneratedData(X, labels)
 
 
-def rings(n: int, rng: np.random.Generator) -> Made:
+def rings(n: int, rng: np.random.Generator) -> GeneratedData:
     """A blob and two rings around it."""
     labels = rng.integers(3, size=n)
     radius = np.array([0.0, 2.0, 4.0])[labels] + rng.normal(scale=0.25, size=n)
     angle = rng.uniform(0, 2 * np.pi, n)
     X = radius[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
     X[labels == 0] = rng.normal(scale=0.4, size=((labels == 0).sum(), 2))
-    return Made(X, labels)
+    return GeneratedData(X, labels)
 
 
-def spirals(n: int, rng: np.random.Generator) -> Made:
+def spirals(n: int, rng: np.random.Generator) -> GeneratedData:
     """Three arms."""
     labels = rng.integers(3, size=n)
     turn = np.sqrt(rng.uniform(0.05, 1, n)) * 1.5 * np.pi
     angle = turn + labels * 2 * np.pi / 3
     X = turn[:, None] * np.column_stack([np.cos(angle), np.sin(angle)]) + rng.normal(scale=0.25, size=(n, 2))
-    return Made(X, labels)
+    return GeneratedData(X, labels)
 
 
-def long(n: int, rng: np.random.Generator) -> Made:
+def long(n: int, rng: np.random.Generator) -> GeneratedData:
     """Three parallel clouds, each twelve times as long as wide."""
     labels = rng.integers(3, size=n)
-    return Made(rng.normal(size=(n, 2)) * [6.0, 0.5] + np.outer(labels, [0.0, 2.4]), labels)
+    return GeneratedData(rng.normal(size=(n, 2)) * [6.0, 0.5] + np.outer(labels, [0.0, 2.4]), labels)
 
 
-def unequal(n: int, rng: np.random.Generator) -> Made:
+def unequal(n: int, rng: np.random.Generator) -> GeneratedData:
     """Five clouds in five dimensions, with 40, 30, 20, 9 and 1 % of the objects."""
     centres = np.random.default_rng(5).normal(size=(5, 5)) * 2.2
     labels = rng.choice(5, size=n, p=[0.4, 0.3, 0.2, 0.09, 0.01])
-    return Made(centres[labels] + rng.normal(size=(n, 5)), labels)
+    return GeneratedData(centres[labels] + rng.normal(size=(n, 5)), labels)
 
 
-def widths(n: int, rng: np.random.Generator) -> Made:
+def widths(n: int, rng: np.random.Generator) -> GeneratedData:
     """Eight clouds in ten dimensions whose standard deviations are from 0.5 to 2."""
     centres = np.random.default_rng(8).normal(size=(8, 10)) * 1.6
     labels = rng.integers(8, size=n)
-    return Made(centres[labels] + rng.normal(size=(n, 10)) * np.linspace(0.5, 2, 8)[labels][:, None], labels)
+    return GeneratedData(centres[labels] + rng.normal(size=(n, 10)) * np.linspace(0.5, 2, 8)[labels][:, None], labels)
 
 
-FORMULAS: Mapping[str, Callable[[int, np.random.Generator], Made]] = {
+FORMULAS: Mapping[str, Callable[[int, np.random.Generator], GeneratedData]] = {
     "moons": moons,
     "rings": rings,
     "spirals": spirals,
@@ -91,16 +91,16 @@ FORMULAS: Mapping[str, Callable[[int, np.random.Generator], Made]] = {
 }
 
 
-def _of_formula(place: int, name: str) -> Made:
+def _of_formula(place: int, name: str) -> GeneratedData:
     return FORMULAS[name](N_OBJECTS, np.random.default_rng([place, N_OBJECTS]))
 
 
-def _of_world(kind: str, seed: int) -> Made:
+def _of_world(kind: str, seed: int) -> GeneratedData:
     world = make_world(kind, n_samples=N_WIDE if kind == "wide" else N_OBJECTS, random_state=seed)
-    return Made(world.X, world.labels)
+    return GeneratedData(world.X, world.labels)
 
 
-GENERATED: Mapping[str, Callable[[], Made]] = {
+GENERATED: Mapping[str, Callable[[], GeneratedData]] = {
     **{f"formulas/{name}": partial(_of_formula, place, name) for place, name in enumerate(FORMULAS)},
     **{
         f"worlds/{kind}-{number + 1}": partial(_of_world, kind, FIRST_SEED + N_WORLDS * place + number)

@@ -20,7 +20,7 @@ from ensemblage.base.options import Message, Option
 from ensemblage.base.validation import check_whole
 from ensemblage_lab._methods import import_method
 from ensemblage_lab._runner import ProgressLines, Runner, open_store
-from ensemblage_lab._store import Key, Made, Origin, Result, Store
+from ensemblage_lab._store import Key, LabelMatrix, Origin, Result, Store
 from ensemblage_lab._worker import NOT_FINISHED, Done, Limits, Worker
 from ensemblage_lab.benchmark._board import Board, Row
 from ensemblage_lab.benchmark._entries import (
@@ -444,13 +444,13 @@ class _Run(Runner[tuple[Unit, list[Entry]]]):
         if unit.pool == "published":
             return np.column_stack(list(unit.set.published.values())), None
 
-        def make() -> tuple[Made, float]:
+        def make() -> tuple[LabelMatrix, float]:
             worker.limits = _of_pools(self.request.limits)
             done = worker.do(make_pool, unit.pool, X, unit.seed)
             worker.limits = self.request.limits
             if done.value is None:
                 raise _NoPoolError(done)
-            return Made(done.value.astype(np.int32), {"seconds": done.seconds}), done.seconds
+            return LabelMatrix(done.value.astype(np.int32), {"seconds": done.seconds}), done.seconds
 
         try:
             return np.asarray(self.label_matrix(unit.pool_key, unit.origin, make).labels, dtype=np.int64), None

@@ -17,7 +17,7 @@ from ensemblage.base.options import Message, Option
 from ensemblage.io._features import features_of
 from ensemblage.io._table import Table
 from ensemblage.preprocessing import Preprocessor
-from ensemblage_lab.benchmark._generated import GENERATED, Made
+from ensemblage_lab.benchmark._generated import GENERATED, GeneratedData
 from ensemblage_lab.benchmark._kinds import kind_of
 
 CLASSES = ("label", "class")
@@ -107,7 +107,7 @@ class GeneratedSet(BenchmarkSet):
     """A set of ``GENERATED``: it is made when it is asked for, and has no file."""
 
     @cached_property
-    def _made(self) -> Made:
+    def _made(self) -> GeneratedData:
         return GENERATED[self.name]()
 
     @cached_property

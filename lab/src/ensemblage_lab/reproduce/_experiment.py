@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ensemblage.datasets import Dataset
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage_lab._methods import PaperMethod, fit_consensus
-from ensemblage_lab._store import Made
+from ensemblage_lab._store import LabelMatrix
 
 Numbers = Mapping[str, Any]
 
@@ -67,7 +67,7 @@ class Experiment:
     cases: tuple[Case, ...]
     methods: tuple[str, ...]
     runs: int
-    make: Callable[[Case, Dataset | None, int], Made]
+    make: Callable[[Case, Dataset | None, int], LabelMatrix]
     """A label matrix of a case, from a seed."""
     measure: Callable[[Run, str], Numbers]
     """The numbers of one method on one ensemble."""

@@ -19,7 +19,7 @@ from ensemblage.labels.ensemble import Ensemble
 from ensemblage.labels.threads import thread_count
 from ensemblage_lab._methods import MissingMethodError
 from ensemblage_lab._runner import ProgressLines, Runner
-from ensemblage_lab._store import Key, Made, Origin, Result, Store
+from ensemblage_lab._store import Key, LabelMatrix, Origin, Result, Store
 from ensemblage_lab._worker import Worker
 from ensemblage_lab.reproduce._experiment import Case, Experiment, Run
 from ensemblage_lab.reproduce._protocol import protocol_of, protocol_of_ensemble
@@ -236,12 +236,12 @@ class Execution(Runner[Unit]):
         with self.lock:
             self.progress.finished(cell, seconds, bool(error))
 
-    def _made(self, unit: Unit, dataset: Dataset | None) -> Made:
+    def _made(self, unit: Unit, dataset: Dataset | None) -> LabelMatrix:
         """The ensemble that an earlier run made, or a new one."""
         place = Key(unit.experiment.ensembles or unit.experiment.name, unit.case.name, "", unit.seed)
         origin = Origin(unit.data, protocol_of_ensemble(unit.experiment, unit.case))
 
-        def make() -> tuple[Made, float]:
+        def make() -> tuple[LabelMatrix, float]:
             start = time.perf_counter()
             return unit.experiment.make(unit.case, dataset, unit.seed), time.perf_counter() - start
 

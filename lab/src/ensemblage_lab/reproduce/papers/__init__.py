@@ -12,7 +12,7 @@ A folder is a package with a `Paper` named PAPER, whose parts are
 
 from ensemblage_lab._figures import Panel, bars, boxes, lines
 from ensemblage_lab._methods import PaperMethod, fit_consensus, make_generator, make_ranker
-from ensemblage_lab._store import Made
+from ensemblage_lab._store import LabelMatrix
 from ensemblage_lab.reproduce._cells import Cell, Estimate, estimate, ordered
 from ensemblage_lab.reproduce._experiment import Case, Experiment, Numbers, Run
 from ensemblage_lab.reproduce._paper import Paper, Verdict, holds, untested
@@ -24,7 +24,7 @@ __all__ = [
     "Cell",
     "Estimate",
     "Experiment",
-    "Made",
+    "LabelMatrix",
     "NotRunError",
     "Numbers",
     "Panel",

@@ -13,7 +13,7 @@ from ensemblage.metrics import ensemble_nmi
 from ensemblage_lab.reproduce.papers import (
     Case,
     Experiment,
-    Made,
+    LabelMatrix,
     Numbers,
     PaperMethod,
     Run,
@@ -77,13 +77,13 @@ SIZE_CASES = tuple(
 )
 
 
-def make(case: Case, dataset: Dataset | None, seed: int) -> Made:
+def make(case: Case, dataset: Dataset | None, seed: int) -> LabelMatrix:
     """Sec. 4.3: k-means with k_i uniform in a range above k; spherical for text. No standardisation is mentioned."""
     data = data_of(case, dataset, seed)
     k_min, k_max, size = (case.settings[name] for name in ("k_min", "k_max", "size"))
     metric = "cosine" if data.name == "yahoo" else "euclidean"
     generator = make_generator("RandomKPartitions", size, seed=seed, k_min=k_min, k_max=k_max, metric=metric)
-    return Made(generator.fit_transform(data.X), _truth(data))
+    return LabelMatrix(generator.fit_transform(data.X), _truth(data))
 
 
 def _truth(data: Dataset) -> Numbers:
@@ -107,7 +107,7 @@ def _base_case(name: str) -> Case:
     return Case(name, None if name in GENERATED else name, {"name": name})
 
 
-def make_base(case: Case, dataset: Dataset | None, seed: int) -> Made:
+def make_base(case: Case, dataset: Dataset | None, seed: int) -> LabelMatrix:
     """Table 1: one k-means with the true number of clusters."""
     data = data_of(case, dataset, seed)
     metric = "cosine" if data.name == "yahoo" else "euclidean"
@@ -115,7 +115,7 @@ def make_base(case: Case, dataset: Dataset | None, seed: int) -> Made:
     # Random objects as first centres: k-means++ gives clearly more on Landsat and E. coli than is printed.
     base = KMeans(n_init=1, init="random") if metric == "euclidean" else None
     generator = make_generator("RandomKPartitions", 1, seed=seed, k_min=k, k_max=k, metric=metric, estimator=base)
-    return Made(generator.fit_transform(data.X), _truth(data))
+    return LabelMatrix(generator.fit_transform(data.X), _truth(data))
 
 
 def measure_base(run: Run, method: str) -> Numbers:

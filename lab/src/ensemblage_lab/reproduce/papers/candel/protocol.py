@@ -11,7 +11,7 @@ from ensemblage.metrics import density, ensemble_baselines, ensemble_nmi
 from ensemblage_lab.reproduce.papers import (
     Case,
     Experiment,
-    Made,
+    LabelMatrix,
     Numbers,
     PaperMethod,
     Run,
@@ -47,7 +47,7 @@ TOO_LARGE_FOR_HIERARCHIES = 6_435
 """Sec. 6.2: not on sets larger than Landsat."""
 
 
-def make(standardise: bool, case: Case, dataset: Dataset | None, seed: int) -> Made:
+def make(standardise: bool, case: Case, dataset: Dataset | None, seed: int) -> LabelMatrix:
     """Sec. 5.3: 20 k-means, each with k uniform in [k0, min(√n, 100)]."""
     assert dataset is not None
     X = StandardScaler().fit_transform(dataset.X) if standardise else dataset.X
@@ -56,7 +56,7 @@ def make(standardise: bool, case: Case, dataset: Dataset | None, seed: int) -> M
     k_min = min(dataset.n_classes or 2, k_max)
     base = KMeans(n_init=1 if standardise else 10)
     generator = make_generator("RandomKPartitions", N_PARTITIONS, seed=seed, k_min=k_min, k_max=k_max, estimator=base)
-    return Made(generator.fit_transform(X), {"k_min": k_min, "k_max": k_max})
+    return LabelMatrix(generator.fit_transform(X), {"k_min": k_min, "k_max": k_max})
 
 
 def measure(run: Run, method: str) -> Numbers:

@@ -10,7 +10,7 @@ from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
 from ensemblage.datasets import Dataset
 from ensemblage.datasets._load import printed_table
-from ensemblage_lab.reproduce.papers import Case, Experiment, Made, Numbers, PaperMethod, Run, make_generator
+from ensemblage_lab.reproduce.papers import Case, Experiment, LabelMatrix, Numbers, PaperMethod, Run, make_generator
 
 GREEDY, RPS, STANDARDISED = "li/greedy partitions", "li/random k", "li/greedy partitions, z-scores"
 RUNS, N_SETS = 20, 36
@@ -25,19 +25,21 @@ def _cases() -> tuple[Case, ...]:
     return tuple(Case(line.name, line.name, {"position": i}) for i, line in enumerate(lines, 1))
 
 
-def make_greedy(standardise: bool, case: Case, dataset: Dataset | None, seed: int) -> Made:
+def make_greedy(standardise: bool, case: Case, dataset: Dataset | None, seed: int) -> LabelMatrix:
     """Algorithm 1: 59 (K - 1) partitions, K the number of classes."""
     assert dataset is not None
     generator = make_generator("GreedyPartitions", dataset.n_classes, seed=seed, standardize=standardise)
-    return Made(generator.fit_transform(dataset.X), {"winner": generator.winner_})
+    return LabelMatrix(generator.fit_transform(dataset.X), {"winner": generator.winner_})
 
 
-def make_random(case: Case, dataset: Dataset | None, seed: int) -> Made:
+def make_random(case: Case, dataset: Dataset | None, seed: int) -> LabelMatrix:
     """Sec. 5.2: as many k-means partitions, each with k uniform in [2, K]."""
     assert dataset is not None
     K = dataset.n_classes or 2
     size = min(59, len(dataset.X)) * (K - 1)
-    return Made(make_generator("RandomKPartitions", size, seed=seed, k_min=2, k_max=K).fit_transform(dataset.X), {})
+    return LabelMatrix(
+        make_generator("RandomKPartitions", size, seed=seed, k_min=2, k_max=K).fit_transform(dataset.X), {}
+    )
 
 
 def start_of(run: Run, method: str) -> Any:

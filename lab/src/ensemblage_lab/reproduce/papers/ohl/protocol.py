@@ -22,7 +22,7 @@ from ensemblage.ranking._base import KnownPairs
 from ensemblage_lab.reproduce.papers import (
     Case,
     Experiment,
-    Made,
+    LabelMatrix,
     Numbers,
     Run,
     make_generator,
@@ -80,21 +80,21 @@ def features_of(dataset: Dataset) -> NDArray[np.float64]:
     return scaled
 
 
-def make_members(case: Case, dataset: Dataset | None, seed: int) -> Made:
+def make_members(case: Case, dataset: Dataset | None, seed: int) -> LabelMatrix:
     """Sec. 4.3: the pool of the case, noise of DBSCAN as one cluster, members with a single cluster dropped."""
     assert dataset is not None
     k = dataset.n_classes if case.settings["fixed"] else None
     pool = make_pool(features_of(dataset), "all", n_clusters=k, standardize=False, n_jobs=1, random_state=seed)
-    return Made(np.asarray(pool.ensemble), {"names": pool.ensemble.names, "dropped": len(pool.dropped)})
+    return LabelMatrix(np.asarray(pool.ensemble), {"names": pool.ensemble.names, "dropped": len(pool.dropped)})
 
 
-def make_ten_starts(case: Case, dataset: Dataset | None, seed: int) -> Made:
+def make_ten_starts(case: Case, dataset: Dataset | None, seed: int) -> LabelMatrix:
     """Fifty k-means of the true k, each the best of ten starts."""
     assert dataset is not None
     k, base = dataset.n_classes, KMeans(n_init=10)
     generator = make_generator("RandomKPartitions", 50, seed=seed, k_min=k, k_max=k, estimator=base)
     labels = generator.fit_transform(features_of(dataset))
-    return Made(labels, {"names": [f"kmeans_k{k}_{run}" for run in range(50)], "dropped": 0})
+    return LabelMatrix(labels, {"names": [f"kmeans_k{k}_{run}" for run in range(50)], "dropped": 0})
 
 
 def pool_of(name: str) -> str:
@@ -157,17 +157,17 @@ def _violations(run: Run, known: NDArray[np.int64]) -> NDArray[np.float64]:
     return KnownPairs.of(len(labels), known_labels=labels).violations(run.ensemble)
 
 
-def make_uniform(case: Case, dataset: Dataset | None, seed: int) -> Made:
+def make_uniform(case: Case, dataset: Dataset | None, seed: int) -> LabelMatrix:
     """Sec. 4.2, first scenario: n = 200, K = 10, T members, conservation uniform in [0.1, ρ_max]."""
     T, rho = case.settings["T"], case.settings["rho"]
     labels, truth = make_partitions(200, 10, T, rho, random_state=seed)
-    return Made(labels, {"truth": truth})
+    return LabelMatrix(labels, {"truth": truth})
 
 
-def make_hubs(case: Case, dataset: Dataset | None, seed: int, draw: str = "paper") -> Made:
+def make_hubs(case: Case, dataset: Dataset | None, seed: int, draw: str = "paper") -> LabelMatrix:
     """Sec. 4.2, second scenario: 50 members around a bad hub (a share α) and a good one."""
     labels, truth = make_hub_partitions(case.settings["alpha"], draw=draw, random_state=seed)
-    return Made(labels, {"truth": truth})
+    return LabelMatrix(labels, {"truth": truth})
 
 
 def measure_synthetic(run: Run, index: str) -> Numbers:
@@ -199,7 +199,12 @@ QUICK_SETS = ("Atom", "Hepta", "Tetra", "TwoDiamonds", "Glass", "Ionosphere", "I
 
 
 def _pools(
-    name: str, cases: tuple[Case, ...], make: Callable[..., Made], runs: int, quick_runs: int, takes: str = "ranker"
+    name: str,
+    cases: tuple[Case, ...],
+    make: Callable[..., LabelMatrix],
+    runs: int,
+    quick_runs: int,
+    takes: str = "ranker",
 ) -> Experiment:
     return Experiment(
         *(name, cases, INDICES, runs, make, measure_pools, QUICK_SETS, quick_runs),

@@ -20,7 +20,7 @@ from ensemblage.metrics._agreement import agreement_with
 from ensemblage_lab.reproduce.papers import (
     Case,
     Experiment,
-    Made,
+    LabelMatrix,
     Numbers,
     PaperMethod,
     Run,
@@ -48,7 +48,7 @@ GLASS, PLAIN_GLASS = Case("Glass", "Glass", {"with_id": True}), Case("Glass with
 N_BINS = 50
 
 
-def make(setup: str, case: Case, dataset: Dataset | None, seed: int) -> Made:
+def make(setup: str, case: Case, dataset: Dataset | None, seed: int) -> LabelMatrix:
     """Sec. 5.1: raw features; k-means with 4 iterations and one start, or ten algorithms."""
     assert dataset is not None
     X = features_of(setup, case, dataset)
@@ -64,7 +64,7 @@ def make(setup: str, case: Case, dataset: Dataset | None, seed: int) -> Made:
     with warnings.catch_warnings():
         # Four iterations are meant to be too few.
         warnings.simplefilter("ignore")
-        return Made(generator.fit_transform(X), {})
+        return LabelMatrix(generator.fit_transform(X), {})
 
 
 def features_of(setup: str, case: Case, dataset: Dataset) -> NDArray[np.float64]:
@@ -156,18 +156,18 @@ HISTOGRAM_CASES = (Case("Jain, K = √N", "Jain", {"told": "b = 100, K = √N"})
 QUICK = ("Iris", "Wine", "Jain")
 
 
-def _make_timed(case: Case, dataset: Dataset | None, seed: int) -> Made:
+def _make_timed(case: Case, dataset: Dataset | None, seed: int) -> LabelMatrix:
     return make(case.settings["setup"], case, dataset, seed)
 
 
-def _make_fig2(case: Case, dataset: Dataset | None, seed: int) -> Made:
+def _make_fig2(case: Case, dataset: Dataset | None, seed: int) -> LabelMatrix:
     """Fig. 2: b = 100 with K = √N, which is none of the four setups."""
     assert dataset is not None
     base = KMeans(n_init=1, max_iter=4)
     generator = make_generator("RandomKPartitions", 100, seed=seed, k_min="sqrt", k_max="sqrt", estimator=base)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return Made(generator.fit_transform(dataset.X), {})
+        return LabelMatrix(generator.fit_transform(dataset.X), {})
 
 
 def _experiment(setup: str, runs: int, quick_runs: int, names: Sequence[str] = ()) -> Experiment:

@@ -7,7 +7,8 @@ from sklearn.base import clone
 from sklearn.datasets import load_iris
 from strategies import random_labels
 
-from ensemblage import KMeansConsensus, make_consensus
+from ensemblage import make_consensus
+from ensemblage.consensus import KMeansConsensus
 from ensemblage.generation import ProjectionPartitions, RandomKPartitions, SubspacePartitions
 
 LABELS, X = random_labels(40, 4, 3, 0.1, seed=5), load_iris().data

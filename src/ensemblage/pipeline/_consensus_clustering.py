@@ -322,8 +322,8 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
         prepared = prepare(X, self.generator, self.standardize, self.impute, self.preprocessor)
         if sample_weight is not None:
             check_sample_weight(sample_weight, prepared.features.shape[0])
-        wishes = self._wishes(prepared.is_anndata, sample_weight is not None)
-        plan = plan_of(prepared.features, prepared.preprocessor, wishes)
+        request = self._request(prepared.is_anndata, sample_weight is not None)
+        plan = plan_of(prepared.features, prepared.preprocessor, request)
         check_plan(plan)
         return plan
 

@@ -243,10 +243,11 @@ def numbers_of_clusters():
 
 def choices():
     """Resolutions, methods side by side, the plan, summaries of draws, support of splits."""
+    from inside import default_plan
+
     from ensemblage import ConsensusClustering
     from ensemblage.consensus import compare_methods
     from ensemblage.n_clusters import choose_resolution
-    from ensemblage.pipeline._default_plan import default_plan
     from ensemblage.posterior import read_draws, summarize_draws
     from ensemblage.stability import member_stability, merge_unsupported, split_support
 

@@ -12,6 +12,7 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 from conformance import CHECKS, Setting, assert_sound
+from inside import default_plan
 from places import ROOT
 from shell import fail, succeed
 from test_parameters_count import assert_counts
@@ -19,7 +20,6 @@ from test_parameters_count import assert_counts
 from ensemblage import METHODS, ConsensusClustering, SoftEnsemble, cite, load, make_consensus
 from ensemblage.base.references import Reference
 from ensemblage.consensus import Method, compare_methods
-from ensemblage.pipeline._default_plan import default_plan
 
 PAGE = (ROOT / "docs/site/howto/add_method.md").read_text(encoding="utf-8")
 FILES = dict(re.findall(r"^```\{code-block\} python\n:caption: (\S+)\n\n(.*?)^```$", PAGE, flags=re.M | re.S))

@@ -142,7 +142,7 @@ def draw_losses(suite: Path | None, data: Path | None) -> None:
 
     from ensemblage import ConsensusClustering
     from ensemblage.generation import Genie
-    from ensemblage_lab._figures import clusterings
+    from ensemblage_lab._figures import partition_panels
     from ensemblage_lab.benchmark._entries import BASELINES
     from ensemblage_lab.benchmark._sets import find_sets
 
@@ -158,7 +158,7 @@ def draw_losses(suite: Path | None, data: Path | None) -> None:
             (title if title not in row["ari"] else f"{title}: {row['ari'][title]:.2f}", np.asarray(found))
             for title, found in labels.items()
         ]
-        clusterings(one.whole, panels).savefig(FOLDER / name_of(row), dpi=110, metadata={"Software": None})
+        partition_panels(one.whole, panels).savefig(FOLDER / name_of(row), dpi=110, metadata={"Software": None})
 
 
 def words() -> list[str]:

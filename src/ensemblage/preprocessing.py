@@ -3,6 +3,6 @@
 from ensemblage.io._feature_blocks import FeatureBlocks
 from ensemblage.io._preprocessor import Preprocessor
 from ensemblage.io._read import read_table
-from ensemblage.profiles._honest import thin_counts
+from ensemblage.profiles._selective import thin_counts
 
 __all__ = ["FeatureBlocks", "Preprocessor", "read_table", "thin_counts"]

@@ -2,14 +2,16 @@
 
 import numpy as np
 import pytest
+from anndata import AnnData, read_h5ad
 from shell import call, contents
 from sklearn.base import clone
 from sklearn.datasets import load_iris
 from strategies import random_labels
 
-from ensemblage import make_consensus
+from ensemblage import make_consensus, to_anndata
 from ensemblage.consensus import KMeansConsensus
 from ensemblage.generation import ProjectionPartitions, RandomKPartitions, SubspacePartitions
+from ensemblage.n_clusters import choose_resolution
 
 LABELS, X = random_labels(40, 4, 3, 0.1, seed=5), load_iris().data
 ESTIMATORS = [(KMeansConsensus(3, random_state=0), LABELS, "start_on", "init_size", 5)]
@@ -77,3 +79,21 @@ def test_an_option_of_the_shell(typed, tmp_path):
     assert b"--fit-on" not in was["summary.json"]
     assert "--fit-on" not in call("run", "--help").stdout
     assert "No such option: --fit-on" in call("rank", tmp_path / "iris.csv", "--fit-on", 3).stderr
+
+
+def test_the_parameters_of_anndata_and_their_options(tmp_path):
+    adata = AnnData(X.copy(), obsm={"other": X[:, :2].copy()})
+    model = KMeansConsensus(2, random_state=0).fit(random_labels(len(X), 4, 3, 0.0, seed=5))
+    with pytest.warns(FutureWarning, match=r"^key of to_anndata is a name of before 1\.0 .* Use key_added\.$"):
+        assert to_anndata(model, adata, key="mine") is None
+    assert "mine_confidence" in adata.obs
+    options = {"algorithm": "louvain", "n_resamples": 2, "random_state": 0}
+    with pytest.warns(FutureWarning, match=r"^use of choose_resolution is a name of before 1\.0 .* Use use_rep\.$"):
+        former = choose_resolution(adata, [0.5, 1], use="other", **options)
+    assert repr(former) == repr(choose_resolution(adata, [0.5, 1], use_rep="other", **options))
+    adata.write_h5ad(tmp_path / "cells.h5ad")
+    common = ["run", tmp_path / "cells.h5ad", "-k", 3, "--use", "other", "--key", "found"]
+    result = call(*common, "-o", tmp_path / "out.h5ad")
+    assert result.exit_code == 0, result.stderr
+    assert result.stderr.count("is a name of before 1.0") == 2
+    assert "found_verdict" in read_h5ad(tmp_path / "out.h5ad").obs

@@ -7,6 +7,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
+from inside import default_plan
 from limits import limit
 from places import FILES, ROOT
 from representatives import first_of
@@ -23,7 +24,6 @@ from ensemblage.datasets import make_world
 from ensemblage.generation import ScaledPartitions
 from ensemblage.generation._candidates import numbers_of_clusters
 from ensemblage.pipeline._decisions import units_of
-from ensemblage.pipeline._default_plan import default_plan
 from ensemblage.preprocessing import Preprocessor
 
 KINDS = ("clouds", "shapes", "numbers", "categories", "mixed", "wide", "single")

@@ -319,7 +319,7 @@ def test_of_anndata_the_graph_or_the_components(tmp_path):
     adata = anndata.AnnData(np.zeros((150, 2)), obsm={"X_pca": X, "other": X[:, :2]})
     of_features = choose_resolution(X, SOME, **LOUVAIN)
     assert values_of(choose_resolution(adata, SOME, **LOUVAIN)) == values_of(of_features)
-    other = choose_resolution(adata, SOME, use="other", **LOUVAIN)
+    other = choose_resolution(adata, SOME, use_rep="other", **LOUVAIN)
     assert "obsm['other'], 2 columns" in other.notes[0]
     adata.obsp["connectivities"] = neighbour_graph(nearest_neighbours(X, 10))
     adata.write_h5ad(tmp_path / "cells.h5ad")
@@ -328,9 +328,9 @@ def test_of_anndata_the_graph_or_the_components(tmp_path):
         found = choose_resolution(source, SOME, **LOUVAIN)
         assert values_of(found) == values_of(of_graph)
         assert found.notes == ["clustered is the graph .obsp['connectivities']"]
-        assert values_of(choose_resolution(source, SOME, use="X_pca", **LOUVAIN)) == values_of(of_features)
+        assert values_of(choose_resolution(source, SOME, use_rep="X_pca", **LOUVAIN)) == values_of(of_features)
     with pytest.raises(ValueError, match=r"Got 'X_umap'\. There are connectivities, X_pca, other"):
-        choose_resolution(adata, use="X_umap", algorithm="louvain")
+        choose_resolution(adata, use_rep="X_umap", algorithm="louvain")
 
 
 def test_a_choice_stands_beside_the_cells():
@@ -359,7 +359,7 @@ def test_a_choice_stands_beside_the_cells():
         ({"n_resamples": 1}, "n_resamples of choose_resolution must be"),
         ({"n_neighbors": 150}, "must be < the 150 objects"),
         ({"n_neighbors": 0}, "n_neighbors of choose_resolution must be a whole number ≥ 1. Got 0"),
-        ({"use": "X_pca"}, "use is for AnnData"),
+        ({"use_rep": "X_pca"}, "use_rep is for AnnData"),
         ({"consensus": "nobody"}, "nobody"),
         ({"affinity": "rbf"}, "affinity of choose_resolution must be"),
     ],

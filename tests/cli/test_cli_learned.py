@@ -1,11 +1,11 @@
 """Learned weights of partitions in the shell: what `ConsensusClustering` does, in a folder."""
 
 import json
-from inspect import signature
 
 import numpy as np
 import pandas as pd
 import pytest
+from inside import default_plan
 from limits import limit
 from shell import call as shell
 from sklearn.base import clone
@@ -15,7 +15,6 @@ from ensemblage import ConsensusClustering, load, read_table
 from ensemblage.base.options import DEFAULT_SELECTION
 from ensemblage.generation import ScaledPartitions
 from ensemblage.generation._candidates import PoolCache
-from ensemblage.pipeline._default_plan import default_plan
 from ensemblage.pipeline._describe import Repeat
 from ensemblage.pipeline._run import Number, members_of
 from ensemblage.profiles import _effects
@@ -86,7 +85,6 @@ def stopped_run(folder):
 
 
 def test_one_constant_is_the_default_everywhere(tmp_path):
-    assert ConsensusClustering().selection == signature(default_plan).parameters["selection"].default
     assert ConsensusClustering().selection == DEFAULT_SELECTION
     assert f'selection : {{"learned", "consensus"}}, default "{DEFAULT_SELECTION}"' in ConsensusClustering.__doc__
     assert f"[default: {DEFAULT_SELECTION}]" in " ".join(shell("run", "--help").stdout.split())

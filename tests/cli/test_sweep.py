@@ -152,7 +152,7 @@ def test_cells(X, tmp_path):
     choice = choose_resolution(adata, [0.5, 1, 2], **options)
     done(tmp_path / "cells.h5ad", "-o", tmp_path / "out", "--color", "depth")
     assert (tmp_path / "out" / "labels.csv").read_text(encoding="utf-8").splitlines()[1].startswith("c0,")
-    result = done(tmp_path / "cells.h5ad", "-o", tmp_path / "out.h5ad", "--key", "found")
+    result = done(tmp_path / "cells.h5ad", "-o", tmp_path / "out.h5ad", "--key-added", "found")
     assert f"written     {tmp_path / 'out.h5ad'}" in result.stdout
     made = anndata.read_h5ad(tmp_path / "out.h5ad")
     assert made.obs["found"].astype(int).tolist() == choice.consensus.labels_.tolist()
@@ -160,7 +160,7 @@ def test_cells(X, tmp_path):
     assert np.array_equal(made.obsm["X_pca"], X)
     assert "overwritten unasked" in refused(tmp_path / "cells.h5ad", "-o", tmp_path / "out.h5ad")
     assert "There are depth" in refused(tmp_path / "cells.h5ad", "-o", tmp_path / "new", "--color", "kind")
-    assert "There are X_pca" in refused(tmp_path / "cells.h5ad", "-o", tmp_path / "new", "--use", "X_umap")
+    assert "There are X_pca" in refused(tmp_path / "cells.h5ad", "-o", tmp_path / "new", "--use-rep", "X_umap")
 
 
 def test_known_classes_are_compared_with_and_never_clustered(X, table, tmp_path):
@@ -198,7 +198,7 @@ def test_one_cluster_everywhere(tmp_path):
         (["--neighbors", "150"], "must be < the 150 objects"),
         (["--method", "nobody"], "nobody"),
         (["--color", "size"], "--color must name a column of numbers"),
-        (["--use", "X_pca"], "--use is for a .h5ad file"),
+        (["--use-rep", "X_pca"], "--use-rep is for a .h5ad file"),
     ],
 )
 def test_what_is_refused(table, tmp_path, options, message):

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from inside import default_plan
 from sklearn.base import BaseEstimator, clone
 from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans
 from sklearn.metrics import adjusted_rand_score
@@ -12,7 +13,6 @@ from sklearn.preprocessing import OneHotEncoder
 from ensemblage import ConsensusClustering, load, report
 from ensemblage.generation import RandomKPartitions
 from ensemblage.metrics import confidence
-from ensemblage.pipeline._default_plan import default_plan
 
 CLASSES = np.repeat([0, 1, 2], [40, 30, 20])
 X = np.random.default_rng(0).normal(size=(90, 2)) + np.array([[0, 0], [9, 0], [0, 9]])[CLASSES]

@@ -1,4 +1,4 @@
-"""AnnData: clusterings in ``.obs`` as an ensemble, what is clustered, and what was found beside."""
+"""AnnData: partitions in ``.obs`` as an ensemble, what is clustered, and what was found beside."""
 
 import json
 import shutil
@@ -139,7 +139,7 @@ def test_wrong_arguments():
         Ensemble.from_anndata(cells(), [3])
     with pytest.raises(TypeError, match="adata must be an AnnData object or the path"):
         Ensemble.from_anndata(np.zeros((3, 3)))
-    with pytest.raises(TypeError, match="use must be the name of a matrix"):
+    with pytest.raises(TypeError, match="use_rep must be the name of a matrix"):
         matrix_of(cells(), 3)
 
 
@@ -170,7 +170,7 @@ def test_frames_and_sparse_matrices():
 def test_matrices_that_cannot_be_clustered(monkeypatch):
     adata = cells()
     with pytest.raises(
-        ValueError, match=r"use must name a matrix in \.obsm of adata.* Got 'X_umap'.* there is X_pca, other"
+        ValueError, match=r"use_rep must name a matrix in \.obsm of adata.* Got 'X_umap'.* there is X_pca, other"
     ):
         matrix_of(adata, "X_umap")
     limit(monkeypatch, "entries of a matrix of AnnData", 200)
@@ -233,7 +233,7 @@ def test_nothing_is_overwritten_unasked_but_what_an_earlier_call_wrote():
     model = KMeansConsensus(3, random_state=0).fit(Ensemble.from_anndata(adata))
     with pytest.raises(
         ValueError,
-        match=r"one that ensemblage wrote\. Got 'cell_type' in \.obs\. Choose another key, or overwrite=True",
+        match=r"one that ensemblage wrote\. Got 'cell_type' in \.obs\. Choose another key_added, or overwrite=True",
     ):
         to_anndata(model, adata, "cell_type")
     with pytest.raises(ValueError, match=r"Got 'neighbors' in \.uns"):
@@ -250,7 +250,7 @@ def test_models_that_do_not_fit():
     model = KMeansConsensus(2, random_state=0).fit([[0], [1], [1]])
     with pytest.raises(ValueError, match=r"must have the 3 objects that were fitted\. Got 60"):
         to_anndata(model, adata)
-    with pytest.raises(ValueError, match="key must be a name without a slash"):
+    with pytest.raises(ValueError, match="key_added must be a name without a slash"):
         to_anndata(model, cells(3), "a/b")
     with pytest.raises(TypeError, match="must be an AnnData object"):
         to_anndata(model, "cells.h5ad")
@@ -365,7 +365,7 @@ def test_a_folder_as_of_any_table(stored, tmp_path):
 @pytest.mark.parametrize("use", [None, "X_pca", "other", "X"])
 def test_run_clusters_what_is_asked_for(stored, tmp_path, use):
     out = tmp_path / "out"
-    asked = [] if use is None else ["--use", use]
+    asked = [] if use is None else ["--use-rep", use]
     common = ["-k", 3, "--quality", "fast", "--partitions", 5, "--stability", 0, "-o", out]
     result = done("run", stored, *asked, *common, "--truth-column", "cell_type", "--annotate")
     name = ".X" if use == "X" else f".obsm['{use or 'X_pca'}']"
@@ -402,14 +402,14 @@ def test_clusters_of_components_are_described_by_genes(tmp_path, monkeypatch):
     told, variables = described("out")
     assert {"MS4A1", "NKG7", "CD3D"} <= variables <= set(adata.var_names)
     assert all(f"Higher {gene}" in told for gene in ("MS4A1", "NKG7", "CD3D"))
-    assert described("genes", "--use", "X")[1] <= set(adata.var_names)
-    assert described("other", "--use", "other")[1] <= set(adata.var_names)
+    assert described("genes", "--use-rep", "X")[1] <= set(adata.var_names)
+    assert described("other", "--use-rep", "other")[1] <= set(adata.var_names)
     limit(monkeypatch, "values of an AnnData that are described", 7 * N - 1)
     assert described("large")[1] <= {"X_pca_1", "X_pca_2", "X_pca_3"}
 
 
 def test_run_into_a_file_with_a_key_of_its_own(stored, tmp_path):
-    done("run", stored, "-k", 3, "--key", "mine", "-o", tmp_path / "out.h5ad")
+    done("run", stored, "-k", 3, "--key-added", "mine", "-o", tmp_path / "out.h5ad")
     made = anndata.read_h5ad(tmp_path / "out.h5ad")
     check_kept(cells(), made, [name.replace("consensus", "mine") for name in KEYS])
     assert made.uns["mine"]["params"]["n_clusters"] == 3
@@ -455,7 +455,7 @@ def test_a_file_that_was_made_again_and_one_in_the_way(stored, tmp_path):
     assert len(anndata.read_h5ad(out).obs["consensus"].cat.categories) == 2
     done("combine", out, "-k", 3, "-o", tmp_path / "again.h5ad")  # what an earlier command wrote may be replaced
     assert len(anndata.read_h5ad(tmp_path / "again.h5ad").obs["consensus"].cat.categories) == 3
-    assert "--key" in refused("combine", stored, "--key", "cell_type", "-k", 3, "-o", tmp_path / "new.h5ad")
+    assert "--key-added" in refused("combine", stored, "--key-added", "cell_type", "-k", 3, "-o", tmp_path / "new.h5ad")
     assert not (tmp_path / "new.h5ad").exists()
 
 
@@ -485,9 +485,9 @@ def test_what_cannot_be_read_is_said_in_a_sentence(stored, tmp_path):
     assert "must be a .h5ad file that AnnData wrote" in refused("combine", tmp_path / "no.h5ad", "-o", out)
     assert "does not exist" in refused("run", tmp_path / "none.h5ad", "-o", out)
     assert "Got 'leyden_*'" in refused("combine", stored, "--columns", "leyden_*", "-o", out)
-    assert "In .obsm there is" in refused("run", stored, "--use", "X_umap", "-o", out)
+    assert "In .obsm there is" in refused("run", stored, "--use-rep", "X_umap", "-o", out)
     assert "--columns is for a .h5ad file" in refused("combine", tmp_path / "labels.csv", "--columns", "a", "-o", "x")
-    assert "--use is for a .h5ad file" in refused("run", tmp_path / "labels.csv", "--use", "a", "-o", "x")
+    assert "--use-rep is for a .h5ad file" in refused("run", tmp_path / "labels.csv", "--use-rep", "a", "-o", "x")
     assert "unless the input is a .h5ad file" in refused("combine", tmp_path / "labels.csv", "-o", out)
     assert "--drop-column is for tables" in refused("run", stored, "--drop-column", "a", "-o", out)
     assert "--annotate must go with a folder" in refused("run", stored, "--annotate", "-o", out)

@@ -9,6 +9,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from click.testing import CliRunner
+from inside import default_plan
 from limits import limit
 from naive import gower_distances as naive_gower
 from representatives import first_of
@@ -22,7 +23,6 @@ from ensemblage.cli import main
 from ensemblage.consensus import KMeansConsensus
 from ensemblage.generation import RandomKPartitions
 from ensemblage.io._scaling import AlikeScaler, CategoryEncoder, Ends
-from ensemblage.pipeline._default_plan import default_plan
 from ensemblage.preprocessing import Preprocessor
 from ensemblage.tables.column import date_parts, parse_dates
 

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
+from inside import default_plan
 from limits import limit
 from scipy import sparse
 from sklearn.base import clone
@@ -19,7 +20,6 @@ from ensemblage.generation import ScaledPartitions, _view_partitions
 from ensemblage.generation._dense_rows import LEAST_OF_CELL, are_dense, dense_rows, drawn_rows, size_of_sample
 from ensemblage.metrics import confidence
 from ensemblage.pipeline import _run
-from ensemblage.pipeline._default_plan import default_plan
 from ensemblage.pipeline._run import second_seed
 
 BLOBS, Y = make_blobs(1_200, 2, centers=[(0, 0), (0, 9), (9, 0)], random_state=0)

@@ -116,7 +116,7 @@ NAMES: Mapping[str, Mapping[str, str]] = {
         "evidence": "ensemblage.plotting.diagnostics",
     },
     "ensemblage.profiles": {
-        "HonestMarkers": "ensemblage.profiles._honest.HonestMarkers",
+        "HonestMarkers": "ensemblage.profiles._selective.SelectiveMarkers",
         "Profile": "ensemblage.profiles._record.Profile",
         "profile": "ensemblage.profile",
         "thin_counts": "ensemblage.preprocessing.thin_counts",

@@ -154,7 +154,7 @@ def sweep_resolutions(
             raise ValueError(
                 f"A sweep must find clusters to write into {output}. {choice.sentence} Try higher --resolutions."
             )
-        write_copy(data, output, columns_of(choice.consensus, source.key), source.key, notes_of(choice))
+        write_copy(data, output, columns_of(choice.consensus, source.key_added), source.key_added, notes_of(choice))
         _show({"sweep": {"sentence": choice.sentence, "table": [row._asdict() for row in choice.table]}}, [output])
         return
     content = read_bytes(data) if source is None else source.read()
@@ -222,7 +222,7 @@ def _read_objects(source: Source, color: str | None) -> SweepInput:
                 )
             shown = color, adata.obs[color].to_numpy(dtype=np.float64)
         truth = None if source.truth_column is None else as_labels(classes_of(adata, source.truth_column))
-        return SweepInput(source.path, ids, shown, {"use": source.use}, truth=truth)
+        return SweepInput(source.path, ids, shown, {"use_rep": source.use_rep}, truth=truth)
     content = source.read()
     features, shown = source.features(content), None
     if color is not None:

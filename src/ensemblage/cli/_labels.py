@@ -95,7 +95,7 @@ def check_copy(source: Source, output: Path, overwrite: bool) -> None:
         )
     check_free(output, overwrite)
     adata = source.opened
-    check_key(source.key, adata.obs.columns, adata.uns, overwrite)
+    check_key(source.key_added, adata.obs.columns, adata.uns, overwrite)
 
 
 def check_annotated(source: Source, output: Path) -> None:
@@ -107,7 +107,7 @@ def check_annotated(source: Source, output: Path) -> None:
         )
     if isinstance(source, CellSource):
         adata = source.opened
-        check_key(source.key, adata.obs.columns, adata.uns, False)
+        check_key(source.key_added, adata.obs.columns, adata.uns, False)
         return
     form, transposed = table_format(source.path), source.reading.get("transpose")
     if not form.annotates or transposed:
@@ -146,12 +146,12 @@ def write_cells(source: Source, folder: Path, path: Path, overwrite: bool) -> Pa
         raise TypeError("Cells must be those of a .h5ad file.")
     model, n = load(folder / MODEL), source.opened.n_obs
     rows = source.features(b"").rows if len(model.labels_) < n else None
-    columns = columns_of(model, source.key, rows, n)
+    columns = columns_of(model, source.key_added, rows, n)
     if path.exists() and not overwrite:
         if has_columns(path, columns):  # made by an earlier command
             return path
         raise ValueError(f"{NOTHING_UNASKED} {path} exists. Move it away, or add --overwrite.")
-    write_copy(source.path, path, columns, source.key, notes_of(model))
+    write_copy(source.path, path, columns, source.key_added, notes_of(model))
     return path
 
 

@@ -39,7 +39,7 @@ READING = ("encoding", "has_header", "transpose", "delimiter", "decimal", "sheet
 """Settings of commands that say how a table is read."""
 FEATURE_OPTIONS = ("impute", "standardize", "categories", "dates")
 """Settings of commands that say how features are made."""
-OF_CELLS = {"columns": "--columns", "use": "--use", "key": "--key"}
+OF_CELLS = {"columns": "--columns", "use_rep": "--use-rep", "key_added": "--key-added"}
 """Settings that say what of a .h5ad file is read, and how what is written into one is called."""
 MOST_DESCRIBED = 50_000_000
 """Entries of a matrix by whose variables clusters are described: some seconds, and 400 MB."""
@@ -167,8 +167,8 @@ class Source:
         if members.ensemble.shape[1] < 2:
             beside = f" besides the id {members.id_column!r}" if members.id_column else ""
             raise ValueError(
-                f"{self.path.name} must have two columns of labels or more, one per clustering. Got one{beside}: "
-                f"{members.ensemble.names[0]!r}. Add other clusterings of the same objects."
+                f"{self.path.name} must have two columns of labels or more, one per partition. Got one{beside}: "
+                f"{members.ensemble.names[0]!r}. Add other partitions of the same objects."
             )
         return members
 
@@ -222,10 +222,10 @@ class CellSource(Source):
     """A .h5ad file of AnnData: its hash stands for its content, and parts of it are read when they are needed."""
 
     columns: Sequence[str] = (LEIDEN,)
-    """Of the clusterings in ``.obs``."""
-    use: str | None = None
+    """Of the partitions in ``.obs``."""
+    use_rep: str | None = None
     """What is clustered; None: principal components if there are any."""
-    key: str = KEY
+    key_added: str = KEY
     """Of what is written."""
 
     @classmethod
@@ -235,7 +235,7 @@ class CellSource(Source):
             value = settings.pop(name, None)
             if value not in (None, (), [], {}, False, USUAL.get(name)):
                 raise ValueError(
-                    f"{option_name(name)} is for tables. Got {path.name}. Leave it out: --columns and --use say "
+                    f"{option_name(name)} is for tables. Got {path.name}. Leave it out: --columns and --use-rep say "
                     f"what is read."
                 )
         options = {name: settings.pop(name) for name in own if name in settings}
@@ -255,23 +255,23 @@ class CellSource(Source):
         return open_file(self.path)
 
     def identity(self, content: bytes) -> dict[str, Any]:
-        read = {"use": self.use} if "impute" in self.options else {"columns": list(self.columns)}
+        read = {"use": self.use_rep} if "impute" in self.options else {"columns": list(self.columns)}
         options = {name: value for name, value in self.options.items() if name != "noise" or USUAL[name] != value}
         return {"input": content.hex(), "truth-column": self.truth_column, **read, **options}
 
     def table(self, content: bytes) -> Table:
-        return table_of(self.opened, self.use)
+        return table_of(self.opened, self.use_rep)
 
     def described_by(self) -> Table | None:
         """The variables of ``.X``, where a matrix of ``.obsm`` was made of them and they are not too many."""
         adata = self.opened
-        is_other = self.use != X and (self.use or PCA) in adata.obsm
+        is_other = self.use_rep != X and (self.use_rep or PCA) in adata.obsm
         if not is_other or adata.n_obs * len(adata.var_names) > MOST_DESCRIBED or adata.X is None:
             return None
         return table_of(adata, X)
 
     def features_table(self, content: bytes) -> Table:
-        return table_of(self.opened, self.use, self.truth_column)
+        return table_of(self.opened, self.use_rep, self.truth_column)
 
     def members(self, content: bytes) -> Members:
         adata = self.opened

@@ -34,26 +34,27 @@ class Matrix(NamedTuple):
     """What it is, for people."""
 
 
-def matrix_of(adata: Any, use: str | None = None) -> Matrix:
-    """The matrix ``.obsm[use]``, or ``.X`` for "X". None: ``.obsm["X_pca"]`` if there is one, else ``.X``."""
+def matrix_of(adata: Any, use_rep: str | None = None) -> Matrix:
+    """The matrix ``.obsm[use_rep]``, or ``.X`` for "X". None: ``.obsm["X_pca"]`` if there is one, else ``.X``."""
     keys, source = list(adata.obsm), name_of(adata)
-    if use is not None and not isinstance(use, str):
+    if use_rep is not None and not isinstance(use_rep, str):
         raise TypeError(
-            f"use must be the name of a matrix in .obsm, X, or None. Got {format_value(use)}. Leave it out for X_pca."
+            f"use_rep must be the name of a matrix in .obsm, X, or None. Got {format_value(use_rep)}. "
+            "Leave it out for X_pca."
         )
-    chosen = use if use is not None else PCA if PCA in keys else X
+    chosen = use_rep if use_rep is not None else PCA if PCA in keys else X
     if chosen != X and chosen not in keys:
         rule = f" must name a matrix in .obsm of {source}, or be X. Got {chosen!r}. In .obsm there is {some(keys)}."
-        raise ValueError(Message(Option("use"), rule))
+        raise ValueError(Message(Option("use_rep"), rule))
     found = adata.X if chosen == X else adata.obsm[chosen]
     if found is None:
         got = f"{source} must have a matrix to cluster. It has neither .X nor .obsm['{PCA}']. Name another with "
-        raise ValueError(Message(got, Option("use"), "."))
+        raise ValueError(Message(got, Option("use_rep"), "."))
     names = list(map(str, adata.var_names)) if chosen == X else [str(name) for name in getattr(found, "columns", [])]
     values = _dense(found, chosen, source)
     names = names or [f"{chosen}_{j}" for j in range(1, values.shape[1] + 1)]
     place = ".X" if chosen == X else f".obsm[{chosen!r}]"
-    why = f", for there is no .obsm[{PCA!r}]" if use is None and chosen == X else ""
+    why = f", for there is no .obsm[{PCA!r}]" if use_rep is None and chosen == X else ""
     return Matrix(values, names, f"clustered is {place}, {values.shape[1]:,} columns{why}")
 
 
@@ -70,7 +71,7 @@ def _dense(found: Any, chosen: str, source: str) -> NDArray[np.float64]:
         numbers = np.asarray(values, dtype=np.float64).reshape(n, m)
     except (TypeError, ValueError):
         got = f"{chosen} of {source} must hold numbers. It holds text. Name another with "
-        raise ValueError(Message(got, Option("use"), ".")) from None
+        raise ValueError(Message(got, Option("use_rep"), ".")) from None
     return np.ascontiguousarray(numbers)
 
 
@@ -79,11 +80,11 @@ def as_table(X: Any) -> Any:
     return table_of(X) if all(hasattr(X, name) for name in ("obs", "obsm", "n_obs")) else X
 
 
-def table_of(adata: Any, use: str | None = None, truth_column: str | None = None) -> Table:
+def table_of(adata: Any, use_rep: str | None = None, truth_column: str | None = None) -> Table:
     """The matrix as a table, its row names those of the objects; with known classes from ``.obs``."""
     import pyarrow as pa
 
-    matrix, source = matrix_of(adata, use), name_of(adata)
+    matrix, source = matrix_of(adata, use_rep), name_of(adata)
     ids = [str(name) for name in adata.obs.index]
     columns = [Column(NAMES, pa.array(ids))]
     for name, values in zip(matrix.names, matrix.values.T, strict=True):

@@ -1,5 +1,7 @@
 """Numbers about partitions: density, k-means loss, agreement, co-association."""
 
+from typing import TYPE_CHECKING
+
 from ensemblage.base.renamed import former_names
 from ensemblage.metrics._agreement import agreement_weights, ensemble_ari, ensemble_baselines, ensemble_nmi
 from ensemblage.metrics._align import LabelComparison, align_labels, compare
@@ -56,4 +58,5 @@ __all__ = [
     "weak_association_threshold",
 ]
 
-__getattr__ = former_names(__name__)
+if not TYPE_CHECKING:
+    __getattr__ = former_names(__name__)

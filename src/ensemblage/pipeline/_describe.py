@@ -44,9 +44,9 @@ from ensemblage.pipeline._run import (
     members_of,
 )
 from ensemblage.profiles._effects import separations
-from ensemblage.profiles._honest import thin_counts
 from ensemblage.profiles._profile import profile
 from ensemblage.profiles._record import Profile
+from ensemblage.profiles._selective import thin_counts
 from ensemblage.report import summarize
 from ensemblage.report._build import rankings_of
 from ensemblage.stability import ClusterStability, MergedClusters, cluster_stability, merge_unsupported
@@ -97,7 +97,7 @@ class Wanted(NamedTuple):
     """Whether all methods are compared."""
     without_columns: bool = False
     """Whether columns are left out in turn."""
-    honest: bool = False
+    selective: bool = False
     """Whether variables are tested with p-values that hold."""
     described_by: Callable[[], Table | None] = lambda: None
     """Reads what describes the clusters, ids first, where it is not what was clustered."""
@@ -141,8 +141,8 @@ def describe(
     if isinstance(objects, Features):
         with watch.step(PROFILE), parallel_config("threading", n_jobs=settings.n_jobs):
             profiled = profile_of(consensus, objects, wanted)
-        if profiled is not None and profiled.honest is not None:
-            watch.tell(profiled.honest.sentence)
+        if profiled is not None and profiled.selective is not None:
+            watch.tell(profiled.selective.sentence)
         if wanted.without_columns and repeat is not None:
             without = indices_without_columns(repeat, objects, profiled, consensus.labels_, watch)
     return Description(ranking, merged, stability, compared, profiled, without)
@@ -174,7 +174,7 @@ def compare(ensemble: Ensemble, n_clusters: int, settings: Settings, watch: Watc
 
 def profile_of(consensus: Any, features: Features, wanted: Wanted) -> Profile | None:
     """From the values as they stand in the table that was clustered, or those that it was made of."""
-    of_objects: dict[str, Any] = {"ids": features.ids, "features": features.X, "honest": wanted.honest}
+    of_objects: dict[str, Any] = {"ids": features.ids, "features": features.X, "selective": wanted.selective}
     if wanted.thinned is not None:
         counts, second = wanted.thinned
         return profile(consensus, counts, clustered=counts.names, thinned=second, **of_objects)
@@ -372,7 +372,7 @@ def _counts(table: Table, column: Column) -> NDArray[np.float64]:
     option = Option("thin_counts")
     rule = f" must have columns of counts, whole numbers ≥ 0. {column.name!r} of {table.source} has {got}. "
     of_table = "Add ", Option("drop_columns"), f" {column.name!r}"
-    advice = ("Name a matrix of counts with ", Option("use")) if table.index == NAMES else of_table
+    advice = ("Name a matrix of counts with ", Option("use_rep")) if table.index == NAMES else of_table
     raise ValueError(Message(option, rule, *advice, ", or leave ", option, " out."))
 
 

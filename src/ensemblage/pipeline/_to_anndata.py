@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from ensemblage._version import __version__
 from ensemblage.base.atomic import Place
 from ensemblage.base.options import Message, Option
+from ensemblage.base.renamed import renamed_parameters
 from ensemblage.base.validation import check_fitted, check_flag, format_value
 from ensemblage.metrics import verdicts
 from ensemblage.metrics._confidence import VERDICTS
@@ -26,13 +27,14 @@ WRITTEN_BY = "ensemblage"
 """Of ``.uns[key]``: the version that wrote it."""
 
 
-def to_anndata(model: Any, adata: Any, key: str = KEY, *, copy: bool = False, overwrite: bool = False) -> Any:
+@renamed_parameters(key="key_added")
+def to_anndata(model: Any, adata: Any, key_added: str = KEY, *, copy: bool = False, overwrite: bool = False) -> Any:
     """Use it after a fit on cells: write clusters and confidence into an AnnData object.
 
-    ``.obs[key]`` has the clusters as categories "0", "1", ..., NaN for none, as scanpy's clusterings are;
-    ``.obs[key + "_confidence"]`` and ``.obs[key + "_verdict"]`` have the confidence of each ("core", "border" or
-    "undecided"), and ``.obs[key + "_runner_up"]`` the next best cluster. ``.uns[key]["params"]`` has the method and its
-    parameters.
+    ``.obs[key_added]`` has the clusters as categories "0", "1", ..., NaN for none, as scanpy's partitions are;
+    ``.obs[key_added + "_confidence"]`` and ``.obs[key_added + "_verdict"]`` have the confidence of each ("core",
+    "border" or "undecided"), and ``.obs[key_added + "_runner_up"]`` the next best cluster.
+    ``.uns[key_added]["params"]`` has the method and its parameters.
 
     Parameters
     ----------
@@ -41,7 +43,7 @@ def to_anndata(model: Any, adata: Any, key: str = KEY, *, copy: bool = False, ov
         ``adata``, in the same order.
     adata : AnnData
         Where it is written, in place.
-    key : str, default "consensus"
+    key_added : str, default "consensus"
         Name of the column; those of the others begin with it.
     copy : bool, default False
         Leave ``adata`` as it is, and write into a copy.
@@ -91,13 +93,13 @@ def to_anndata(model: Any, adata: Any, key: str = KEY, *, copy: bool = False, ov
         )
     target = open_anndata(adata)
     replaces = check_flag(overwrite, "overwrite of to_anndata")
-    columns, noted = columns_of(model, key), notes_of(choice)
+    columns, noted = columns_of(model, key_added), notes_of(choice)
     check_length(model, target.n_obs)
-    check_key(key, target.obs.columns, target.uns, replaces)
+    check_key(key_added, target.obs.columns, target.uns, replaces)
     target = target.copy() if check_flag(copy, "copy of to_anndata") else target
     for name, values in columns.items():
         target.obs[name] = values
-    target.uns[key] = noted
+    target.uns[key_added] = noted
     return target if copy else None
 
 
@@ -176,7 +178,7 @@ def check_key(key: Any, columns: Any, uns: Mapping[str, Any], overwrite: bool) -
     """The names are free, or those of an earlier call."""
     if not isinstance(key, str) or not key or "/" in key:
         got = f" must be a name without a slash. Got {format_value(key)}. Give 'consensus', for example."
-        raise ValueError(Message(Option("key"), got))
+        raise ValueError(Message(Option("key_added"), got))
     taken = [column for ending in ENDINGS if (column := f"{key}{ending}") in columns]
     known = uns.get(key) if key in uns else None
     is_ours = isinstance(known, Mapping) and WRITTEN_BY in known
@@ -185,7 +187,7 @@ def check_key(key: Any, columns: Any, uns: Mapping[str, Any], overwrite: bool) -
         raise ValueError(
             Message(
                 f"The key must be new, or one that ensemblage wrote. Got {got}. Choose another ",
-                Option("key"),
+                Option("key_added"),
                 ", or ",
                 Option("overwrite", True),
                 ".",

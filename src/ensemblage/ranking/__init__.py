@@ -1,5 +1,7 @@
 """Rankers: label matrix to an order of its partitions."""
 
+from typing import TYPE_CHECKING
+
 from ensemblage.base.renamed import former_names
 from ensemblage.ranking._agreement import AverageAgreement, AverageDistance
 from ensemblage.ranking._compare import RANKERS, Comparison, compare_rankers, make_ranker
@@ -7,7 +9,6 @@ from ensemblage.ranking._discotec import Discotec
 from ensemblage.ranking._internal import InternalIndex
 from ensemblage.ranking._select import SelectMembers
 
-__getattr__ = former_names(__name__)
 __all__ = [
     "RANKERS",
     "AverageAgreement",
@@ -19,3 +20,6 @@ __all__ = [
     "compare_rankers",
     "make_ranker",
 ]
+
+if not TYPE_CHECKING:
+    __getattr__ = former_names(__name__)

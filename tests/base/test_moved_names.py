@@ -1,53 +1,39 @@
-"""Names of before 1.0: each gives what it gave, with a warning that says the new one."""
+"""Names of functions and classes of before 1.0: each is found, warns, and says what to use."""
 
 import importlib
-import warnings
 
 import pytest
 
-from ensemblage.base.renamed import INSTEAD, NAMES, former_names, renamed_parameters
+from ensemblage.base.renamed import INSTEAD, NAMES
 
-FORMER = [(module, name, new) for module, names in NAMES.items() for name, new in names.items()]
-MODULES = [(module, name) for module, name, new in FORMER if new == f"{module}.{name}"]
+MOVED = [(module, name) for module, names in NAMES.items() for name in names]
 
 
-@pytest.mark.parametrize(("module", "name", "new"), [row for row in FORMER if row[:2] not in MODULES])
-def test_a_former_name_is_what_it_was_and_warns(module, name, new):
-    place, now = new.rsplit(".", 1)
-    with pytest.warns(FutureWarning, match=rf"^{module}\.{name} is a name of before 1\.0") as warned:
+@pytest.mark.parametrize(("module", "name"), MOVED)
+def test_a_former_name_is_found_and_warns(module, name):
+    place, new = NAMES[module][name].rsplit(".", 1)
+    with pytest.warns(FutureWarning, match=rf"^{module}\.{name} is a name of before 1\.0 and goes .*\.$") as caught:
         found = getattr(importlib.import_module(module), name)
-    assert found is getattr(importlib.import_module(place), now)
-    text = str(warned[0].message)
-    assert INSTEAD.get(name, "a record that is returned" if "._" in place else f"Use {new}.") in text
+    assert found is getattr(importlib.import_module(place), new)
+    assert caught[0].filename == __file__
 
 
-@pytest.mark.parametrize(("module", "name"), MODULES)
-def test_a_former_module_is_there_and_its_names_warn(module, name):
-    found = getattr(importlib.import_module(module), name)
-    assert found is importlib.import_module(f"{module}.{name}")
-    assert found.__name__ in NAMES
+def test_a_former_name_is_no_name_of_today():
+    assert [
+        f"{module}.{name}" for module, name in MOVED if name in vars(importlib.import_module(module)).get("__all__", ())
+    ] == []
 
 
-def test_a_former_name_is_not_listed_and_a_wrong_name_is_an_attribute_error():
-    for module, name, new in FORMER:
-        assert name not in getattr(importlib.import_module(module), "__all__", ()), new
-        with pytest.raises(AttributeError):
-            _ = importlib.import_module(module).no_such_name
-    with pytest.raises(AttributeError, match=r"module 'ensemblage\.answer' has no attribute 'x'"):
-        former_names("ensemblage.answer")("x")
+def test_what_became_private_says_what_to_use():
+    for module, names in INSTEAD.items():
+        assert names.keys() <= NAMES[module].keys()
+        for name, use in names.items():
+            with pytest.warns(FutureWarning) as caught:
+                getattr(importlib.import_module(module), name)
+            assert f"Use {use}." in str(caught[0].message)
 
 
-@renamed_parameters(fit_on="sample_size")
-def fit(X, *, sample_size=3):
-    return X, sample_size
-
-
-def test_a_former_parameter_is_taken_with_a_warning():
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert fit(1, sample_size=5) == (1, 5)
-    with pytest.warns(FutureWarning, match=r"^fit_on of fit is a name of before 1\.0 .* Use sample_size\.") as warned:
-        assert fit(1, fit_on=5) == (1, 5)
-    assert warned[0].filename == __file__
-    with pytest.raises(TypeError, match=r"^fit must get sample_size once\."):
-        fit(1, fit_on=5, sample_size=5)
+def test_other_names_are_missing():
+    for module in NAMES:
+        with pytest.raises(AttributeError, match="has no attribute 'no_such_name'"):
+            importlib.import_module(module).no_such_name  # noqa: B018

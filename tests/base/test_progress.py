@@ -12,7 +12,6 @@ from sklearn.datasets import make_blobs
 from strategies import planted_labels
 
 from ensemblage import ConsensusClustering
-from ensemblage.choices._monti_choice import choose_k_monti
 from ensemblage.consensus import GreedyKMeansConsensus, NegMM
 from ensemblage.generation import (
     GreedyPartitions,
@@ -121,13 +120,13 @@ def test_a_parameter_like_others(name):
 def test_choose_k(n_references):
     calls = Calls()
     options = {"n_partitions": 4, "n_references": n_references, "random_state": 0}
-    choice = choose_k_monti(X, [2, 3, 4], progress=calls, **options)
+    choice = choose_k(X, [2, 3, 4], method="monti", progress=calls, **options)
     calls.check(12 * (1 + n_references))
-    assert choice.table == choose_k_monti(X, [2, 3, 4], **options).table
+    assert choice.table == choose_k(X, [2, 3, 4], **options).table
     with pytest.raises(ZeroDivisionError):
-        choose_k_monti(X, [2, 3], progress=lambda done, total: 1 // 0, **options)
+        choose_k_monti(X, [2, 3], method="monti", progress=lambda done, total: 1 // 0, **options)
     with pytest.raises(TypeError, match=r"^progress of choose_k must be a function"):
-        choose_k_monti(X, [2, 3], progress="bar", **options)
+        choose_k(X, [2, 3], method="monti", progress="bar", **options)
 
 
 def test_written_partitions(tmp_path):

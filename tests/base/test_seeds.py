@@ -19,7 +19,6 @@ from strategies import few_starts, planted_labels
 import ensemblage
 from ensemblage import ConsensusClustering, datasets, generation, metrics, posterior, preprocessing, report, stability
 from ensemblage.base.random import settled_rows
-from ensemblage.choices._monti_choice import choose_k_monti
 from ensemblage.consensus import GreedyKMeansConsensus, KMeansConsensus
 from ensemblage.generation import (
     MixedPartitions,
@@ -101,7 +100,9 @@ def test_generators_seed_their_base_clusterers(name):
 
 def test_others_that_hold_estimators(tmp_path):
     tables = [
-        choose_k_monti(X, range(2, 4), n_partitions=5, n_references=2, estimator=unseeded(), random_state=0).table
+        choose_k(
+            X, range(2, 4), method="monti", n_partitions=5, n_references=2, estimator=unseeded(), random_state=0
+        ).table
         for _ in range(2)
     ]
     assert tables[0] == tables[1]
@@ -126,7 +127,9 @@ DRAWING = {
 """Parameters with which an estimator draws something in little time."""
 FUNCTIONS = {
     "choose_k": lambda seed: ensemblage.choose_k(X, [2, 3], n_references=2, n_splits=2, random_state=seed),
-    "choose_k_monti": lambda seed: choose_k_monti(X, [2, 3], n_partitions=4, n_references=1, random_state=seed),
+    "choose_k_monti": lambda seed: choose_k(
+        X, [2, 3], method="monti", n_partitions=4, n_references=1, random_state=seed
+    ),
     "choose_resolution": lambda seed: ensemblage.n_clusters.choose_resolution(
         X, [0.5, 1.0], algorithm="louvain", n_resamples=2, random_state=seed
     ),

@@ -1,4 +1,4 @@
-"""What is decided before work begins: `default_plan`, and what is checked and prepared for it."""
+"""What is checked and prepared before a plan is made of it."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
 from strategies import planted_labels
 
-from ensemblage import ConsensusClustering
+from ensemblage import ConsensusClustering, choose_k
 from ensemblage.consensus import GreedyKMeansConsensus, NegMM
 from ensemblage.generation import (
     GreedyPartitions,
@@ -122,9 +122,9 @@ def test_choose_k(n_references):
     options = {"n_partitions": 4, "n_references": n_references, "random_state": 0}
     choice = choose_k(X, [2, 3, 4], method="monti", progress=calls, **options)
     calls.check(12 * (1 + n_references))
-    assert choice.table == choose_k(X, [2, 3, 4], **options).table
+    assert choice.table == choose_k(X, [2, 3, 4], method="monti", **options).table
     with pytest.raises(ZeroDivisionError):
-        choose_k_monti(X, [2, 3], method="monti", progress=lambda done, total: 1 // 0, **options)
+        choose_k(X, [2, 3], method="monti", progress=lambda done, total: 1 // 0, **options)
     with pytest.raises(TypeError, match=r"^progress of choose_k must be a function"):
         choose_k(X, [2, 3], method="monti", progress="bar", **options)
 

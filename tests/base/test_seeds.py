@@ -17,7 +17,17 @@ from sklearn.utils import get_tags
 from strategies import few_starts, planted_labels
 
 import ensemblage
-from ensemblage import ConsensusClustering, datasets, generation, metrics, posterior, preprocessing, report, stability
+from ensemblage import (
+    ConsensusClustering,
+    choose_k,
+    datasets,
+    generation,
+    metrics,
+    posterior,
+    preprocessing,
+    report,
+    stability,
+)
 from ensemblage.base.random import settled_rows
 from ensemblage.consensus import GreedyKMeansConsensus, KMeansConsensus
 from ensemblage.generation import (

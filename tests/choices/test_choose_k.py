@@ -16,9 +16,9 @@ from sklearn.metrics import adjusted_rand_score
 
 from ensemblage import ConsensusClustering, choose_k, report
 from ensemblage.choices import _choose_k
-from ensemblage.choices._choice_records import KChoice
 from ensemblage.choices._choose_k import (
     NUMBERS,
+    KChoice,
     agreement_by_number,
     best_of,
     most_agreed,

@@ -17,8 +17,7 @@ from sklearn.neighbors import kneighbors_graph
 
 from ensemblage import plotting
 from ensemblage.choices import _choose_resolution
-from ensemblage.choices._choice_records import ResolutionChoice
-from ensemblage.choices._choose_resolution import NeighbourGraphs, _plateaus, _resamples
+from ensemblage.choices._choose_resolution import NeighbourGraphs, ResolutionChoice, _plateaus, _resamples
 from ensemblage.generation import LeidenPartitions, _nearest
 from ensemblage.generation._nearest import memberships, nearest_neighbours, neighbour_graph
 from ensemblage.n_clusters import choose_resolution

@@ -8,17 +8,12 @@ from sklearn.base import clone
 from sklearn.datasets import load_iris
 from strategies import random_labels
 
-from ensemblage import (
-    Ensemble,
-    KMeansConsensus,
-    Preprocessor,
-    choose_resolution,
-    default_plan,
-    make_consensus,
-    to_anndata,
-)
+from ensemblage import ConsensusClustering, Ensemble, make_consensus, to_anndata
+from ensemblage.consensus import KMeansConsensus
 from ensemblage.generation import ProjectionPartitions, RandomKPartitions, SubspacePartitions
-from ensemblage.ranking import SelectPartitions, compare
+from ensemblage.n_clusters import choose_resolution
+from ensemblage.preprocessing import Preprocessor
+from ensemblage.ranking import SelectPartitions, compare_rankers
 
 LABELS, X = random_labels(40, 4, 3, 0.1, seed=5), load_iris().data
 ESTIMATORS = [(KMeansConsensus(3, random_state=0), LABELS, "start_on", "init_size", 5)]
@@ -58,7 +53,7 @@ def test_an_attribute_of_an_estimator(estimator, data, old, new, value):
 @pytest.mark.parametrize(
     ("estimator", "old", "new"),
     [
-        (Preprocessor(partition_weight=2.0), "member_weight", "partition_weight"),
+        (Preprocessor(category_weight=2.0), "member_weight", "category_weight"),
         (SelectPartitions(n_partitions=2), "n_members", "n_partitions"),
     ],
 )
@@ -70,9 +65,9 @@ def test_a_member_is_a_partition(estimator, old, new):
 
 def test_attributes_that_named_members():
     labels, preprocessor = Ensemble(LABELS), Preprocessor().fit(X)
-    plan = default_plan(X, 3, selection="consensus")
+    plan = ConsensusClustering(3, selection="consensus").plan(X)
     for owner, old, new in (
-        (compare(labels), "members", "partitions"),
+        (compare_rankers(labels), "members", "partitions"),
         (plan, "members", "partitions"),
         (plan, "certainty", "votes"),
         (preprocessor, "members_", "partitions_"),

@@ -9,6 +9,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from click.testing import CliRunner
+from inside import default_plan
 from limits import limit
 from naive import gower_distances as naive_gower
 from representatives import first_of
@@ -17,17 +18,12 @@ from sklearn.cluster import AgglomerativeClustering
 from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import StandardScaler
 
-from ensemblage import (
-    ConsensusClustering,
-    Ensemble,
-    KMeansConsensus,
-    Preprocessor,
-    RandomKPartitions,
-    default_plan,
-    read_table,
-)
+from ensemblage import ConsensusClustering, Ensemble, read_table
 from ensemblage.cli import main
+from ensemblage.consensus import KMeansConsensus
+from ensemblage.generation import RandomKPartitions
 from ensemblage.io._scaling import AlikeScaler, CategoryEncoder, Ends
+from ensemblage.preprocessing import Preprocessor
 from ensemblage.tables.column import date_parts, parse_dates
 
 N = 60
@@ -400,7 +396,7 @@ def test_members_and_their_weight():
     model = ConsensusClustering(
         2,
         generator=RandomKPartitions(10),
-        preprocessor=Preprocessor(categories="member", partition_weight=0.5),
+        preprocessor=Preprocessor(categories="member", category_weight=0.5),
         random_state=0,
     ).fit(frame)
     assert model.ensemble_.names[10:] == ["city", "member", "risk"]
@@ -664,7 +660,7 @@ def test_options_of_the_shell(tmp_path):
     model = ConsensusClustering(2, generator=RandomKPartitions(8, estimator=clusterer), random_state=0)
     assert model.fit(with_gaps(frame)).labels_.tolist() == labels
     frame.to_csv(path, index=False)
-    shell_labels(tmp_path, path, "-k", 2, "--categories", "member", "--partition-weight", 3, "--partitions", 10)
+    shell_labels(tmp_path, path, "-k", 2, "--categories", "member", "--category-weight", 3, "--partitions", 10)
     summary = json.loads((tmp_path / "out" / "summary.json").read_text(encoding="utf-8"))
     assert [member.get("weight", 1) for member in summary["members"]] == [1] * 10 + [15.0] * 3
     assert "categories as members" in summary["settings"]["notes"]
@@ -700,7 +696,7 @@ def test_methods_without_weights_refuse_members(tmp_path):
         ({"dates": 1}, "dates of Preprocessor"),
         ({"standardize": 2}, "standardize of Preprocessor must be True or False"),
         ({"category_scale": "x"}, "'column', 'famd'"),
-        ({"partition_weight": 0}, "a number > 0"),
+        ({"category_weight": 0}, "a number > 0"),
         ({"roles": [1]}, "a mapping of columns to roles"),
         ({"roles": {"x": "nonsense"}}, "roles must be one of"),
     ],

@@ -16,8 +16,9 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import load_wine
 
 import ensemblage
-from ensemblage import ConsensusClustering, KMeansConsensus, plotting, profile, read_table, report
+from ensemblage import ConsensusClustering, plotting, profile, read_table, report
 from ensemblage.cli import main
+from ensemblage.consensus import KMeansConsensus
 from ensemblage.plotting import _profiles
 
 WINE = load_wine(as_frame=True)
@@ -743,7 +744,7 @@ def test_clusters_that_are_one_column_again_are_told(kind, tmp_path):
             "0",
             "--categories",
             "member",
-            "--partition-weight",
+            "--category-weight",
             "50",
             "--quality",
             "fast",

@@ -8,7 +8,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from strategies import ON_FRACTIONS, planted_labels
 
-from ensemblage import AverageAgreement, Discotec, Ensemble, InternalIndex, KMeansConsensus, SelectPartitions
+from ensemblage import Ensemble
+from ensemblage.consensus import KMeansConsensus
+from ensemblage.ranking import AverageAgreement, Discotec, InternalIndex, SelectPartitions
 
 
 @parametrize_with_checks(

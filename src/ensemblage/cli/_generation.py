@@ -6,9 +6,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ensemblage import (
+from ensemblage import Ensemble
+from ensemblage.base.options import BY_CONSENSUS, DEFAULT_SELECTION, LEARNED, Option
+from ensemblage.choices._chooser import MOST_CHOSEN_ON, candidate_named, candidate_text
+from ensemblage.choices._plan import Plan, value_text
+from ensemblage.cli._options import option_text
+from ensemblage.cli._progress import tell_notes
+from ensemblage.cli._source import Source
+from ensemblage.generation import (
     DiversePartitions,
-    Ensemble,
     GeniePartitions,
     GreedyPartitions,
     MixedPartitions,
@@ -17,12 +23,6 @@ from ensemblage import (
     SubspacePartitions,
     USpecPartitions,
 )
-from ensemblage.base.options import BY_CONSENSUS, DEFAULT_SELECTION, LEARNED, Option
-from ensemblage.choices._chooser import MOST_CHOSEN_ON, candidate_named, candidate_text
-from ensemblage.choices._plan import Plan, value_text
-from ensemblage.cli._options import option_text
-from ensemblage.cli._progress import tell_notes
-from ensemblage.cli._source import Source
 from ensemblage.generation._candidates import pairs_of
 from ensemblage.generation._clusterers import fewer_clusters_text
 from ensemblage.generation._dense_rows import size_of_sample
@@ -65,7 +65,7 @@ class Generation:
     many of the members of "diverse" (None: different numbers)."""
     seed: int
     n_jobs: int | None
-    partition_weight: float = 1.0
+    category_weight: float = 1.0
     """Of a category that is a member, in columns of features."""
     sample_size: int | str | None = "auto"
     """Rows that each k-means is fitted on first."""
@@ -83,7 +83,7 @@ class Generation:
         Without a generator it is "diverse" where a quality may be asked for, unless "fast" is asked for, or what only
         k-means has.
         """
-        weight, sample_size = settings.pop("partition_weight"), settings.pop("sample_size")
+        weight, sample_size = settings.pop("category_weight"), settings.pop("sample_size")
         generator, partitions = settings.pop("generator"), settings.pop("partitions")
         quality, selection = settings.pop("quality", "fast"), settings.pop("selection", BY_CONSENSUS)
         if generator is not None and quality == "best":
@@ -139,7 +139,7 @@ class Generation:
 
     def identity(self) -> dict[str, Any]:
         """All that the ensemble depends on beside the data."""
-        chosen: dict[str, Any] = {} if self.partition_weight == 1 else {"member-weight": self.partition_weight}
+        chosen: dict[str, Any] = {} if self.category_weight == 1 else {"member-weight": self.category_weight}
         if self.generator == GREEDY:
             return {**chosen, "generator": GREEDY, "greedy_k": self.k, "seed": self.seed}
         if self.generator == MIXED:
@@ -195,7 +195,7 @@ class Generation:
     def data(self, features: Features, links: Mapping[str, Any] | None = None) -> Data:
         """What is clustered: features, or distances of all pairs."""
         distances = features.distances if self.generator == GOWER and features.X.shape[1] else None
-        of_members = features.members, features.n_columns, self.partition_weight
+        of_members = features.members, features.n_columns, self.category_weight
         return Data(features.X, *of_members, distances, links=links or {})
 
     def source(self, source: Source) -> Source:

@@ -42,8 +42,8 @@ from ensemblage.cli._progress import tell, tell_notes
 from ensemblage.cli._seconds import WRITE, Seconds
 from ensemblage.cli._source import FEATURE_OPTIONS, CellSource, Source, errors_with_ids
 from ensemblage.consensus._saved import save_model
-from ensemblage.io import Preprocessor
 from ensemblage.io._features import Features
+from ensemblage.io._preprocessor import Preprocessor
 from ensemblage.pipeline._consensus_clustering import ConsensusClustering, model_of
 from ensemblage.pipeline._decisions import PlanRequest, can_be_repeated, may_be_learned, plan_of
 from ensemblage.pipeline._default_plan import check_n_clusters, check_plan, with_consensus
@@ -162,7 +162,7 @@ class RunRequest:
             self.n_resamples,
             is_default=self.method is None if has_parameters else None,
             is_anndata=isinstance(self.source, CellSource),
-            partition_weight=self.generation.partition_weight,
+            category_weight=self.generation.category_weight,
             selection=self.generation.selection,
         )
         return asked if may_be_learned(asked) else asked._replace(selection=BY_CONSENSUS)

@@ -156,7 +156,7 @@ OF_SAMPLES = {"fit_on": "sample_size", "fit_on_": "sample_size_"}
 FORMER_FIELDS: Mapping[str, Mapping[str, str]] = {
     "KMeansConsensus": {"start_on": "init_size", "start_on_": "init_size_"},
     "Plan": {"certainty": "votes", "members": "partitions"},
-    "Preprocessor": {"member_weight": "partition_weight", "members_": "partitions_"},
+    "Preprocessor": {"member_weight": "category_weight", "members_": "partitions_"},
     "ProjectionPartitions": OF_SAMPLES,
     "RandomKPartitions": OF_SAMPLES,
     "SampledKMeans": OF_SAMPLES,
@@ -423,7 +423,7 @@ def load(path: str | PathLike[str]) -> Any:
     >>> import tempfile
     >>> from pathlib import Path
     >>> import ensemblage
-    >>> model = ensemblage.KMeansConsensus(2, random_state=0).fit([[0, 0], [0, 0], [1, 1], [1, 0]])
+    >>> model = ensemblage.consensus.KMeansConsensus(2, random_state=0).fit([[0, 0], [0, 0], [1, 1], [1, 0]])
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     model.save(Path(folder) / "model.npz")
     ...     ensemblage.load(Path(folder) / "model.npz").predict([[1, 1]])

@@ -41,7 +41,7 @@ from ensemblage.io._scaling import (
 from ensemblage.io._table import Table
 
 
-@renamed_fields(member_weight="partition_weight")
+@renamed_fields(member_weight="category_weight")
 @dataclass(eq=False, repr=False)
 class Preprocessor(TransformerMixin, BaseEstimator):
     """Use it to turn a table, a data frame or an array into numbers for clustering: scales, categories, missing values.
@@ -73,7 +73,7 @@ class Preprocessor(TransformerMixin, BaseEstimator):
     category_scale : {"column", "famd"}, default "column"
         How much a category of q levels weighs: as one standardised number, or as q − 1 of them, which is its total
         variance in the factor analysis of mixed data.
-    partition_weight : float, default 1.0
+    category_weight : float, default 1.0
         What a category that is a member of the ensemble weighs there, in columns of features: of ``p`` partitions made
         from ``m`` columns, as much as ``p / m`` of them.
     roles : mapping of column to {"id", "number", "category", "ordered", "feature", "drop"}, optional
@@ -111,7 +111,7 @@ class Preprocessor(TransformerMixin, BaseEstimator):
     Examples
     --------
     >>> import pandas as pd
-    >>> from ensemblage import Preprocessor
+    >>> from ensemblage.preprocessing import Preprocessor
     >>> frame = pd.DataFrame({"size": [1.5, 2.5, 3.5, 4.5], "colour": ["red", "red", "blue", "blue"]})
     >>> preprocessor = Preprocessor()
     >>> preprocessor.fit_transform(frame).round(2)
@@ -129,7 +129,7 @@ class Preprocessor(TransformerMixin, BaseEstimator):
         "categories": [Words(CATEGORIES)],
         "dates": [Words(DATES)],
         "category_scale": [Words(("column", "famd"))],
-        "partition_weight": [Number(above=0)],
+        "category_weight": [Number(above=0)],
         "roles": [Mapped("a mapping of columns to roles", "Give {'zip': 'category'}, for example."), None],
         "missing": [Codes(), None],
     }
@@ -140,7 +140,7 @@ class Preprocessor(TransformerMixin, BaseEstimator):
     categories: str = "encode"
     dates: str = "drop"
     category_scale: str = "column"
-    partition_weight: float = 1.0
+    category_weight: float = 1.0
     roles: Mapping[str, str] | None = None
     missing: Sequence[str | float] | None = None
 

@@ -30,8 +30,8 @@ from ensemblage.generation._candidates import larger_numbers, numbers_of_cluster
 from ensemblage.generation._dense_rows import KEPT, MOST_OF_SAMPLE, NTH, size_of_sample
 from ensemblage.generation._diverse import can_be_diverse, have_neighbours, numbers_near
 from ensemblage.generation._kmeans import N_STEPS
-from ensemblage.io import Preprocessor
 from ensemblage.io._encoding import ColumnUse
+from ensemblage.io._preprocessor import Preprocessor
 from ensemblage.io._scaling import ALIKE, AUTO, AlikeScaler, in_digits
 from ensemblage.metrics._confidence import BORDER, CORE
 
@@ -66,7 +66,7 @@ class PlanRequest(NamedTuple):
     is_anndata: bool = False
     is_weighted: bool = False
     """Whether rows stand for several objects."""
-    partition_weight: float | None = None
+    category_weight: float | None = None
     """Of a category that is a member, in columns of features; None: the preprocessor says it."""
     selection: str = DEFAULT_SELECTION
 
@@ -344,7 +344,7 @@ def _votes(
     if getattr(consensus, "weights", None) is not None:
         return Decision("weighted votes", f"The combiner was given with weights. {words}")
     if features.shape[1] and getattr(preprocessor, "partitions_", []):
-        weight = preprocessor.partition_weight if asked.partition_weight is None else asked.partition_weight
+        weight = preprocessor.category_weight if asked.category_weight is None else asked.category_weight
         of = f"{weight:g} of {preprocessor.n_columns_:,} columns"
         return Decision("weighted votes", f"A category weighs as much as {of} do in the partitions. {words}")
     return Decision("equal votes", f"Each member that separates clusters has one vote. {words}")

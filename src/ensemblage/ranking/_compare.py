@@ -63,7 +63,7 @@ def make_ranker(name: str) -> BaseRanker:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Rankings of the members of an ensemble; `compare` makes it."""
+    """Rankings of the members of an ensemble; `compare_rankers` makes it."""
 
     partition_columns: Mapping[str, Sequence[Any]]
     """One row per member, in the order of the ensemble."""
@@ -123,7 +123,7 @@ def _html_of(columns: Columns) -> str:
     return html_table([name.replace("_", " ") for name in columns], rows)
 
 
-def compare(
+def compare_rankers(
     labels: ArrayLike | Any,
     features: Any = None,
     truth: ArrayLike | None = None,
@@ -156,7 +156,7 @@ def compare(
     Returns
     -------
     Comparison
-        ``members``, a data frame with a row per member: "member", "n_clusters", for each ranker its name (the score)
+        ``partitions``, a data frame with a row for each: "member", "n_clusters", for each ranker its name (the score)
         and "… rank", and with the truth "ari". ``summary``, a data frame with a row per ranker: "ranker", "selected",
         and with the truth "kendall" (τ-b) and "pearson" with the ARI, scores to be minimised negated first, the
         selected member's "selected_ari", and for all three the regret: how much less it is than the best of the
@@ -181,7 +181,7 @@ def compare(
     >>> from ensemblage import ranking
     >>> from ensemblage.datasets import make_partitions
     >>> labels, truth = make_partitions(random_state=0)
-    >>> comparison = ranking.compare(labels, truth=truth, rankers=["discotec", "aari"])
+    >>> comparison = ranking.compare_rankers(labels, truth=truth, rankers=["discotec", "aari"])
     >>> print(comparison.to_markdown().split("\\n\\n")[0])
     | ranker | selected | kendall | kendall_regret | pearson | pearson_regret | selected_ari | selected_ari_regret |
     |---|---|---|---|---|---|---|---|

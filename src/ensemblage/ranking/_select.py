@@ -116,7 +116,8 @@ class SelectPartitions(TransformerMixin, BaseEstimator):
 
     Examples
     --------
-    >>> from ensemblage import AverageAgreement, KMeansConsensus, SelectPartitions
+    >>> from ensemblage.consensus import KMeansConsensus
+    >>> from ensemblage.ranking import AverageAgreement, SelectPartitions
     >>> from sklearn.pipeline import make_pipeline
     >>> labels = [[0, 0, 0], [0, 0, 1], [1, 1, 0], [1, 1, 1]]
     >>> SelectPartitions(AverageAgreement(), 2).fit(labels).selected_

@@ -1,5 +1,7 @@
 """Whether clusters are reproduced and apart: in resamples and members, splits between them, numbers of clusters."""
 
+from typing import TYPE_CHECKING
+
 from ensemblage.base.renamed import former_names
 from ensemblage.stability._clusters import cluster_stability, partition_stability
 from ensemblage.stability._records import ClusterStability, MergedClusters, PredictionStrength, SplitSupport
@@ -18,4 +20,5 @@ __all__ = [
     "split_support",
 ]
 
-__getattr__ = former_names(__name__)
+if not TYPE_CHECKING:
+    __getattr__ = former_names(__name__)

@@ -15,7 +15,8 @@ from scipy.cluster.hierarchy import linkage
 from scipy.spatial.distance import pdist
 
 from ensemblage import Ensemble, EvidenceAccumulation
-from ensemblage.metrics import association_counts, weak_association_threshold
+from ensemblage.metrics._coassociation import association_counts
+from ensemblage.metrics._wat import weak_association_threshold
 
 K = 10
 

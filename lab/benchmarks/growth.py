@@ -21,7 +21,7 @@ import numpy as np
 from common import clouds, planted, versions
 
 from ensemblage import ConsensusClustering, CumulativeVoting, Discotec, Ensemble, EvidenceAccumulation, KMeansConsensus
-from ensemblage.metrics import association_counts
+from ensemblage.metrics._coassociation import association_counts
 
 WORKS: dict[str, Any] = {
     "KMeansConsensus, one start": lambda e, k: KMeansConsensus(k, n_init=1, n_jobs=1, random_state=0).fit(e),

@@ -25,7 +25,7 @@ from ensemblage import (
     RandomKPartitions,
     choose_k,
 )
-from ensemblage.metrics import association_counts
+from ensemblage.metrics._coassociation import association_counts
 
 
 def ensemble(n: int, p: int, k: int, k_low: int, k_high: int) -> Ensemble:

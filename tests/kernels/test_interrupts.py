@@ -57,7 +57,8 @@ from ensemblage.labels.threads import (
     run_interruptibly,
     unless,
 )
-from ensemblage.metrics import association_counts, coassociation, mm_index
+from ensemblage.metrics import coassociation, mm_index
+from ensemblage.metrics._coassociation import association_counts
 
 # ---- Every kernel that reads the flag, at work that takes it minutes ----
 

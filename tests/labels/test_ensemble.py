@@ -11,6 +11,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from former import FORMER
 from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -21,6 +22,8 @@ from sklearn.base import clone
 from strategies import label_matrices, planted_labels, random_labels, twins, usual
 
 from ensemblage import METHODS, AverageAgreement, Discotec, Ensemble, KMeansConsensus, datasets, metrics
+
+pytestmark = FORMER
 
 
 def labels_of(ensemble):

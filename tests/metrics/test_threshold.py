@@ -13,7 +13,7 @@ from test_sample_weight import assert_equals_repeated, matrix, seeded, weights_o
 
 from ensemblage import Ensemble, EvidenceAccumulation, RandomKPartitions
 from ensemblage.kernels._pairs import add_weighted_pairs
-from ensemblage.metrics import _wat, weak_association_threshold
+from ensemblage.metrics import _wat
 from ensemblage.metrics._wat import (
     Histogram,
     _add_diagonal,
@@ -23,6 +23,7 @@ from ensemblage.metrics._wat import (
     mixture_split,
     start_of_mixture,
     two_means_split,
+    weak_association_threshold,
 )
 
 

@@ -5,6 +5,7 @@ import re
 from importlib.resources import files
 
 import pytest
+from former import FORMER
 from shell import fail, succeed
 from sklearn.datasets import load_iris
 from strategies import usual
@@ -23,6 +24,8 @@ from ensemblage.answer import compare_methods
 from ensemblage.consensus import Dune, WasabiModes
 from ensemblage.metrics import INTERNAL_INDICES
 from ensemblage.report._cite import OF_FUNCTIONS, names
+
+pytestmark = FORMER
 
 NAMES = names()
 REFERENCES = {paper.key: paper for name in NAMES for paper in cite(name).references}

@@ -32,6 +32,11 @@ NAMES: Mapping[str, Mapping[str, str]] = {
         },
     },
     "ensemblage.metrics": {
+        "association_counts": "ensemblage.metrics._coassociation.association_counts",
+        "cluster_consensus": "ensemblage.metrics._monti.cluster_consensus",
+        "ensemble_baselines": "ensemblage.metrics._agreement.ensemble_baselines",
+        "split_rhat": "ensemblage.metrics._chain_agreement.split_rhat",
+        "weak_association_threshold": "ensemblage.metrics._wat.weak_association_threshold",
         "Certainty": "ensemblage.metrics._confidence.Confidence",
         "certainty": "ensemblage.metrics.confidence",
     },
@@ -63,6 +68,13 @@ has another way in `INSTEAD`."""
 
 _RECORDS = "plotting.diagnostics(record), of the records that diagnostics() of a fitted consensus returns"
 INSTEAD: Mapping[str, Mapping[str, str]] = {
+    "ensemblage.metrics": {
+        "association_counts": "the PairCounts that diagnostics() of a fitted EvidenceAccumulation returns",
+        "cluster_consensus": "the diagonal of metrics.cluster_density",
+        "ensemble_baselines": "metrics.ensemble_nmi, metrics.ensemble_ari or metrics.density of each member",
+        "split_rhat": "chain_agreement, which has it of partitions",
+        "weak_association_threshold": "association_threshold='kmeans' of a method, which has association_threshold_",
+    },
     "ensemblage.plotting": {
         "PALETTE": "plotting.cluster_colors",
         "association_histogram": _RECORDS,

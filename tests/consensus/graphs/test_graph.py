@@ -23,7 +23,7 @@ from strategies import label_matrices, planted_labels, random_labels, twins
 
 from ensemblage import CSPA, HBGF, HGPA, MCLA, Ensemble, EvidenceAccumulation, NegMM
 from ensemblage.consensus.graphs._cspa import association_graph
-from ensemblage.metrics import weak_association_threshold
+from ensemblage.metrics._wat import weak_association_threshold
 
 pymetis = pytest.importorskip("pymetis")
 

@@ -13,9 +13,9 @@ from strategies import label_matrices, planted_labels, twins
 
 from ensemblage import CSPA, Ensemble, NegMM
 from ensemblage.consensus.graphs import _negmm
-from ensemblage.metrics import mm_index, weak_association_threshold
+from ensemblage.metrics import mm_index
 from ensemblage.metrics._coassociation import Associations
-from ensemblage.metrics._wat import mm_index_of, weights_of
+from ensemblage.metrics._wat import mm_index_of, weak_association_threshold, weights_of
 
 ONES = np.ones(10, dtype=int)
 

@@ -19,7 +19,9 @@ from scipy.spatial.distance import squareform
 from strategies import label_matrices, planted_labels, random_labels, twins
 
 from ensemblage import Ensemble, EvidenceAccumulation, report
-from ensemblage.metrics import association_counts, coassociation, weak_association_threshold
+from ensemblage.metrics import coassociation
+from ensemblage.metrics._coassociation import association_counts
+from ensemblage.metrics._wat import weak_association_threshold
 
 LINKAGES = ("single", "average", "complete")
 

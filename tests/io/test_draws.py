@@ -12,9 +12,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 from pages import sections_of
 from shell import fail, succeed
 
-from ensemblage import Ensemble, SalsoConsensus, load, metrics, read_draws, summarize_draws
-from ensemblage.metrics import chain_agreement, coassociation, credible_ball
+from ensemblage import Ensemble, load, metrics
+from ensemblage.consensus import SalsoConsensus
+from ensemblage.metrics import coassociation
 from ensemblage.plotting import partition_strips
+from ensemblage.posterior import chain_agreement, credible_ball, read_draws, summarize_draws
 
 pytestmark = FORMER
 

@@ -12,7 +12,8 @@ from limits import limit
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 from strategies import labels_and_clustering, planted_labels, random_labels, twins
 
-from ensemblage import Ensemble, KMeansConsensus, metrics
+from ensemblage import Ensemble, metrics
+from ensemblage.consensus import KMeansConsensus
 from ensemblage.metrics import (
     cluster_density,
     coassociation,

@@ -9,7 +9,8 @@ from former import FORMER
 from matplotlib.figure import Figure
 from strategies import planted_labels, twins
 
-from ensemblage import EvidenceAccumulation, plotting
+from ensemblage import plotting
+from ensemblage.consensus import EvidenceAccumulation
 from ensemblage.metrics import consensus_cdf, delta_area, item_consensus
 from ensemblage.metrics._coassociation import association_counts
 

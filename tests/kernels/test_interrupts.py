@@ -31,6 +31,15 @@ from ensemblage import (
     KMeansConsensus,
     kernels,
 )
+from ensemblage.base.threads import (
+    StopFlag,
+    Stopped,
+    check_stopped,
+    parallel_map,
+    rows_per_call,
+    run_interruptibly,
+    unless,
+)
 from ensemblage.kernels import _graphs
 from ensemblage.kernels._average_linkage import Clusters, Compared, Nearest, average_chain
 from ensemblage.kernels._bitmaps import BLOCK_BITS, WORDS, plane_count
@@ -47,15 +56,6 @@ from ensemblage.kernels._spanning_trees import (
     spanning_tree_of_counts,
     spanning_tree_of_points,
     spanning_tree_of_similarities,
-)
-from ensemblage.labels.threads import (
-    StopFlag,
-    Stopped,
-    check_stopped,
-    parallel_map,
-    rows_per_call,
-    run_interruptibly,
-    unless,
 )
 from ensemblage.metrics import association_counts, coassociation, mm_index
 

@@ -13,7 +13,7 @@ from threading import Lock
 from typing import Generic, TypeVar
 
 from ensemblage.base.atomic import make_folder, only_user
-from ensemblage.labels.threads import StopFlag, Stopped, check_stopped, one_native_thread, unless
+from ensemblage.base.threads import StopFlag, Stopped, check_stopped, one_native_thread, unless
 from ensemblage_lab._store import Key, LabelMatrix, Origin, Result, Store
 from ensemblage_lab._worker import Limits, OutOfTimeError, Worker
 

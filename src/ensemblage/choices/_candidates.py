@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemblage.base.threads import one_native_thread, parallel_map
 from ensemblage.choices._partition_features import NAMES, measure_partitions, partitions_at_once
 from ensemblage.consensus._base import numbers_by_size
 from ensemblage.consensus._lifetime import cut
@@ -25,7 +26,6 @@ from ensemblage.kernels._spanning_trees import mutual_reachability_tree, state_o
 from ensemblage.kernels._squares import nearest_of_rows
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.labels.rows import Rows
-from ensemblage.labels.threads import one_native_thread, parallel_map
 
 DEFAULT = ("full", "latent", "spectral10", "spectral5", "genie3")
 """Families in the view "own" whose consensus is the candidate "default": those of the first search, and latent classes

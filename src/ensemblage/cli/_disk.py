@@ -17,6 +17,7 @@ import numpy as np
 from ensemblage import ConsensusClustering, Ensemble, FeatureBlocks, Preprocessor
 from ensemblage.base.atomic import Place, atomic_write, new_folder
 from ensemblage.base.options import NoteWarning
+from ensemblage.base.threads import row_blocks
 from ensemblage.cli._answer import (
     MOST_DESCRIBED,
     alert_lines,
@@ -36,7 +37,6 @@ from ensemblage.cli._progress import progress_bar, tell, tell_notes
 from ensemblage.consensus._saved import save_model
 from ensemblage.labels.files import READERS
 from ensemblage.labels.out_of_core import OPENERS
-from ensemblage.labels.threads import row_blocks
 from ensemblage.metrics import verdicts
 from ensemblage.metrics._confidence import VERDICTS
 from ensemblage.pipeline._blocks import OfAll, write_part

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ensemblage.base.threads import run_interruptibly
 from ensemblage.kernels._dendrogram import cut_merges, number_merges
-from ensemblage.labels.threads import run_interruptibly
 
 PER_ROW = 160
 """Bytes that a hierarchy takes per distinct row besides the similarities and a copy of the codes."""

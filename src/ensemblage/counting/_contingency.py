@@ -5,11 +5,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemblage.base.threads import parallel_map
 from ensemblage.kernels._contingency import agreement_sums, contingency, contingency_of_pairs
 from ensemblage.kernels._jit import are_few
 from ensemblage.labels.blocks import LabelRows, MembershipRows
 from ensemblage.labels.counts import SoftTables, shared_masses
-from ensemblage.labels.threads import parallel_map
 
 
 class ContingencyTables(NamedTuple):

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from ensemblage.base.random import task_seeds
+from ensemblage.base.threads import parallel_map
 from ensemblage.base.validation import (
     Constraints,
     Flag,
@@ -29,7 +30,6 @@ from ensemblage.base.validation import (
 from ensemblage.generation._base import LabelTransformer
 from ensemblage.generation._clusterers import Labels
 from ensemblage.generation._greedy_stages import Space, Stage, grow_stage, settle, shift_progress
-from ensemblage.labels.threads import parallel_map
 
 logger = logging.getLogger(__name__)
 

@@ -18,9 +18,9 @@ from sklearn.preprocessing import normalize
 from sklearn.utils import check_array, check_random_state
 
 from ensemblage.base.sklearn import BaseEstimator, ClusterMixin
+from ensemblage.base.threads import SUM_ROWS, row_blocks
 from ensemblage.kernels._jit import are_few
 from ensemblage.kernels._points import add_members
-from ensemblage.labels.threads import SUM_ROWS, row_blocks
 
 N_STEPS = 3
 """Full steps. On mixtures and on noise, a third one took a tenth off the inertia above that of a full fit, a fifth one

@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from ensemblage.base.options import Message, Option
 from ensemblage.base.text import one_line, some
+from ensemblage.base.threads import SUM_ROWS, row_blocks
 from ensemblage.labels.dask import Blocks, LostWorkersError, RemoteRows, check_client, futures_of, gather
 from ensemblage.labels.disk import LIBRARIES, Scratch, StoredRows, write_array
-from ensemblage.labels.threads import SUM_ROWS, row_blocks
 from ensemblage.tables.archive import read_header
 
 S = TypeVar("S")

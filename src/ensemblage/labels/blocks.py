@@ -19,10 +19,10 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ensemblage.base import threads
+from ensemblage.base.threads import parallel_map, parts_of, row_blocks, thread_count
 from ensemblage.kernels._codes import group_rows, pack_rows, sort_ties
 from ensemblage.kernels._jit import are_few
-from ensemblage.labels import threads
-from ensemblage.labels.threads import parallel_map, parts_of, row_blocks, thread_count
 
 R = TypeVar("R")
 

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ensemblage.base.threads import SUM_ROWS, row_blocks
 from ensemblage.base.validation import format_value
 from ensemblage.labels.blocks import (
     DistinctRows,
@@ -27,7 +28,6 @@ from ensemblage.labels.blocks import (
     recode,
 )
 from ensemblage.labels.disk import BlockRows, small_in_memory
-from ensemblage.labels.threads import SUM_ROWS, row_blocks
 
 LOST = ("CancelledError", "FutureCancelledError", "KilledWorker", "FuturesCancelledError", "CommClosedError")
 """What Dask raises when workers are gone, or with them data that only they had."""

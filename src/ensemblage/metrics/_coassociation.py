@@ -10,18 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ensemblage.base import threads
 from ensemblage.base.indexing import check_slice, row_index
 from ensemblage.base.memory import MAX_BYTES, OVERHEAD, check_fits
-from ensemblage.base.validation import check_weights, format_value
-from ensemblage.counting._bitmaps import Bitmaps, add_over_pairs, bitmaps_pay
-from ensemblage.kernels._graphs import count_entries
-from ensemblage.kernels._jit import are_few
-from ensemblage.kernels._pairs import add_pairs, add_pairs_of_tile, associate, associate_levels
-from ensemblage.labels import threads
-from ensemblage.labels.blocks import MembershipRows, in_memory, map_rows
-from ensemblage.labels.ensemble import as_any_ensemble, as_ensemble
-from ensemblage.labels.rows import Distinct
-from ensemblage.labels.threads import (
+from ensemblage.base.threads import (
     one_native_thread,
     parallel_map,
     row_blocks,
@@ -29,6 +21,14 @@ from ensemblage.labels.threads import (
     run_interruptibly,
     thread_count,
 )
+from ensemblage.base.validation import check_weights, format_value
+from ensemblage.counting._bitmaps import Bitmaps, add_over_pairs, bitmaps_pay
+from ensemblage.kernels._graphs import count_entries
+from ensemblage.kernels._jit import are_few
+from ensemblage.kernels._pairs import add_pairs, add_pairs_of_tile, associate, associate_levels
+from ensemblage.labels.blocks import MembershipRows, in_memory, map_rows
+from ensemblage.labels.ensemble import as_any_ensemble, as_ensemble
+from ensemblage.labels.rows import Distinct
 from ensemblage.metrics._cluster_weights import check_cluster_weights, table_of_labels
 
 logger = logging.getLogger(__name__)

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ensemblage.base.random import task_seeds
+from ensemblage.base.threads import locked_property, parallel_map, rows_per_call
 from ensemblage.base.validation import Constraints, Seed, Whole, Words, check_fitted
 from ensemblage.counting._bitmaps import Bitmaps, add_over_pairs, bitmaps_pay
 from ensemblage.counting._contingency import sums_of_pairs
@@ -24,7 +25,6 @@ from ensemblage.kernels._pair_sums import CHUNK, sum_distances, sum_marked_pairs
 from ensemblage.labels.blocks import LabelRows, in_memory, map_rows
 from ensemblage.labels.counts import count_labels
 from ensemblage.labels.ensemble import Ensemble
-from ensemblage.labels.threads import once, parallel_map, rows_per_call
 from ensemblage.metrics._agreement import sums_of_clustering
 from ensemblage.ranking._base import BaseRanker, order_and_ranks
 
@@ -60,7 +60,7 @@ class ConsensusMatrix:
         """μ"""
         return self.joined / self.labelled
 
-    @once
+    @locked_property
     def thresholds(self) -> NDArray[np.int64]:
         """Q = [C_ij ≥ μ] (Eq. 4) as the least n_ij for m_ij = 0, ..., T, in whole numbers; out of reach for 0."""
         reached = [-(-m * self.joined // self.labelled) for m in range(self.n_partitions + 1)]

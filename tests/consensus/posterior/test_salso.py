@@ -10,6 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from strategies import random_labels
 
 from ensemblage import Ensemble, SalsoConsensus
+from ensemblage.base import threads
 from ensemblage.kernels._partition_loss import (
     ID,
     NID,
@@ -23,7 +24,6 @@ from ensemblage.kernels._partition_loss import (
     second_best,
     sum_tables,
 )
-from ensemblage.labels import threads
 from ensemblage.metrics import expected_loss
 
 SEARCHED = [("gvi", 0.5), ("binder", 1), ("omari", 1), ("nvi", 1), ("id", 1), ("nid", 1)]

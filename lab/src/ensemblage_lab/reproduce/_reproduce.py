@@ -15,8 +15,8 @@ from typing import Any
 from ensemblage._version import __version__
 from ensemblage.base.options import Message, Option
 from ensemblage.base.text import write_text
+from ensemblage.base.threads import thread_count
 from ensemblage.base.validation import check_whole, format_value
-from ensemblage.labels.threads import thread_count
 from ensemblage.plotting._axes import figure_style
 from ensemblage.report._layout import plural, to_svg
 from ensemblage_lab._methods import kind_of

@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ensemblage import datasets
+from ensemblage.base.threads import thread_count
 from ensemblage.datasets import Dataset
 from ensemblage.labels.ensemble import Ensemble
-from ensemblage.labels.threads import thread_count
 from ensemblage_lab._methods import MissingMethodError
 from ensemblage_lab._runner import ProgressLines, Runner
 from ensemblage_lab._store import Key, LabelMatrix, Origin, Result, Store

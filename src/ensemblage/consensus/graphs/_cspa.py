@@ -13,6 +13,7 @@ from scipy.sparse import csr_array, diags_array
 
 from ensemblage.base.memory import MAX_BYTES, OVERHEAD, Need
 from ensemblage.base.random import task_seeds
+from ensemblage.base.threads import parallel_map, row_blocks, rows_per_call, thread_count
 from ensemblage.base.validation import Bytes, Constraints, Flag, Whole, Words, check_bytes
 from ensemblage.consensus._capabilities import Capabilities
 from ensemblage.consensus._precomputed import THRESHOLD_CONSTRAINTS, SimilarityConsensus, threshold_of
@@ -29,7 +30,6 @@ from ensemblage.consensus.graphs._partition_graph import (
 from ensemblage.counting._bitmaps import MOST_BYTES, bytes_of_maps, maps_of
 from ensemblage.kernels._neighbours import find_neighbours, find_neighbours_by_bits
 from ensemblage.labels.rows import Rows
-from ensemblage.labels.threads import parallel_map, row_blocks, rows_per_call, thread_count
 
 MOST_COMPLETE = 1_000
 """Rows up to which "auto" takes every pair: the size up to which the authors run CSPA."""

@@ -22,6 +22,7 @@ from scipy.sparse.linalg import LinearOperator
 from sklearn.cluster import kmeans_plusplus
 
 from ensemblage.base.random import task_seeds
+from ensemblage.base.threads import one_native_thread
 from ensemblage.base.validation import Constraints, Flag, Words, format_value
 from ensemblage.consensus._base import BaseConsensus
 from ensemblage.consensus._capabilities import Capabilities
@@ -54,7 +55,6 @@ from ensemblage.labels.counts import (
 )
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.labels.rows import Rows
-from ensemblage.labels.threads import one_native_thread
 from ensemblage.metrics._cluster_weights import CLUSTER_WEIGHTS, local_weights
 
 SMALLEST = 1e-10

@@ -22,11 +22,11 @@ from scipy.sparse import coo_array, csr_array, diags_array
 from scipy.sparse import linalg as sparse_linalg
 
 from ensemblage.base.random import eigsh_start, task_seeds
+from ensemblage.base.threads import check_stopped, one_native_thread, row_blocks
 from ensemblage.base.validation import Constraints, Flag, Number, Seed, Whole, Words, check_bytes
 from ensemblage.consensus._base import renumber_parts
 from ensemblage.kernels._graphs import mark_diagonal, walk_in_place
 from ensemblage.labels.rows import Rows, object_rows
-from ensemblage.labels.threads import check_stopped, one_native_thread, row_blocks
 from ensemblage.metrics._coassociation import Associations
 
 OFFSET = 0.5

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import squareform
 
 from ensemblage.base.memory import MAX_BYTES, OVERHEAD, Need
+from ensemblage.base.threads import thread_count
 from ensemblage.base.validation import Bytes, Constraints, Flag, Seed, Words, check_bytes, format_value
 from ensemblage.consensus._capabilities import COMPARES_ROWS, Capabilities
 from ensemblage.consensus._lifetime import (
@@ -37,7 +38,6 @@ from ensemblage.consensus.hierarchies._unit_linkage import check_reached, hierar
 from ensemblage.kernels._linkage import Condensed
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.labels.rows import Rows, object_rows
-from ensemblage.labels.threads import thread_count
 from ensemblage.metrics._cluster_weights import CLUSTER_WEIGHTS, local_weights
 from ensemblage.metrics._coassociation import association_counts
 from ensemblage.metrics._wat import SPLITS, histogram_of

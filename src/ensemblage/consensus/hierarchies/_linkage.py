@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.base.memory import MAX_BYTES
+from ensemblage.base.threads import check_stopped, parallel_map, row_blocks, rows_per_call, run_interruptibly
 from ensemblage.consensus._lifetime import Merges, cut
 from ensemblage.consensus.diagnostics import Dendrogram, Diagnostics, Lifetimes
 from ensemblage.consensus.hierarchies._few_rows import chain_of_few
@@ -62,7 +63,6 @@ from ensemblage.kernels._vectors import LINE
 from ensemblage.labels.blocks import MemoryRows, order_of_rows, recode
 from ensemblage.labels.links import Units
 from ensemblage.labels.rows import Rows
-from ensemblage.labels.threads import check_stopped, parallel_map, row_blocks, rows_per_call, run_interruptibly
 
 ROUNDING = 1e-12
 """A similarity this little above a threshold counts as equal to it."""

@@ -337,7 +337,7 @@ _locks: dict[tuple[int, str], threading.RLock] = {}
 """By the id of the object, which need not be hashable, and the name of the property."""
 
 
-class once(Generic[T]):
+class locked_property(Generic[T]):
     """A property computed at its first use; threads that ask meanwhile wait for it.
 
     Python's own `cached_property` has no lock from 3.12 on, and before it has one that a forked child inherits locked,
@@ -353,7 +353,7 @@ class once(Generic[T]):
         self._name = name
 
     @overload
-    def __get__(self, instance: None, owner: type) -> once[T]: ...
+    def __get__(self, instance: None, owner: type) -> locked_property[T]: ...
     @overload
     def __get__(self, instance: object, owner: type) -> T: ...
     def __get__(self, instance: Any, owner: type) -> Any:

@@ -19,7 +19,7 @@ from numba import njit
 from numpy.lib.stride_tricks import as_strided
 from numpy.testing import assert_array_equal
 from scipy.sparse import linalg as sparse_linalg
-from strategies import planted_labels, twins
+from strategies import planted_labels, with_equal_rows
 
 from ensemblage import (
     CSPA,
@@ -264,7 +264,7 @@ def one_operation(monkeypatch):
 
 
 def labels_of(missing=0.0, n=60):
-    return twins(planted_labels(n=n, p=6, k=4, noise=0.4, missing=missing, seed=3)[0], n + n // 3)
+    return with_equal_rows(planted_labels(n=n, p=6, k=4, noise=0.4, missing=missing, seed=3)[0], n + n // 3)
 
 
 @pytest.mark.parametrize("linkage", ["single", "average", "complete"])

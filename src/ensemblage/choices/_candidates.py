@@ -20,7 +20,7 @@ from ensemblage.consensus.hierarchies._linkage import average_linkage, row_simil
 from ensemblage.generation._candidates import Labels, Origin, Pool, Space, candidate_pool, numbers_of_clusters
 from ensemblage.generation._diverse import MOST_FULL
 from ensemblage.generation._views import MOST_COMPONENTS, VIEWS, Matrix, principal_components
-from ensemblage.kernels._jit import are_few
+from ensemblage.kernels._jit import is_small_work
 from ensemblage.kernels._partition_features import longest_edges, pair_agreement
 from ensemblage.kernels._spanning_trees import mutual_reachability_tree, state_of_tree
 from ensemblage.kernels._squares import nearest_of_rows
@@ -234,7 +234,7 @@ def _nearest(Z: Matrix, k: int) -> tuple[NDArray[np.int64], Matrix]:
         D = np.round(_distances(Z[start : start + 500], Z), 10)
         D[np.arange(len(D)), np.arange(start, start + len(D))] = np.inf
         rows = slice(start, start + len(D))
-        if k <= n and are_few(64 * n * n):
+        if k <= n and is_small_work(64 * n * n):
             found[rows] = np.argsort(D, axis=1, kind="stable")[:, :k]
             lengths[rows] = np.take_along_axis(D, found[rows], axis=1)
         else:

@@ -21,7 +21,7 @@ from ensemblage.generation._kmeans import member_sums
 from ensemblage.generation._mixture import FULL, LATENT, fit_mixture
 from ensemblage.generation._views import MOST_COMPONENTS, Matrix, Scales, n_signals, principal_components
 from ensemblage.kernels._dendrogram import cut_merges
-from ensemblage.kernels._jit import are_few
+from ensemblage.kernels._jit import is_small_work
 from ensemblage.kernels._points import BLOCK, iterate
 
 Labels = NDArray[np.int32]
@@ -81,7 +81,7 @@ def centres_of(X: Matrix, labels: Labels) -> Matrix:
     return np.asarray(sums / sizes[:, None])
 
 
-def lloyd_of_few(columns: Matrix, centres: Matrix, max_iter: int) -> Labels:
+def small_lloyd(columns: Matrix, centres: Matrix, max_iter: int) -> Labels:
     """(n,) labels of k-means from some centres, (k, m), of the columns of features, (m, n): `iterate` in NumPy."""
     k, labels = len(centres), np.full(columns.shape[1], -1, dtype=np.int32)
     for _ in range(max_iter):
@@ -187,8 +187,8 @@ class Space:
     def kmeans(self, k: int) -> Labels:
         n, labels = len(self.X), self.ward(k)
         columns, centres = np.ascontiguousarray(self.X.T), centres_of(self.X, labels)
-        if are_few(OPERATIONS * k * self.X.size):
-            return lloyd_of_few(columns, centres, STEPS)
+        if is_small_work(OPERATIONS * k * self.X.size):
+            return small_lloyd(columns, centres, STEPS)
         work = np.empty(n), np.empty(k, dtype=np.int64), np.empty(k * BLOCK), np.empty(BLOCK, dtype=np.int32)
         iterate(self.X, columns, centres, labels, *work, STEPS)
         return labels

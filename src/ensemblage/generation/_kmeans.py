@@ -19,7 +19,7 @@ from sklearn.utils import check_array, check_random_state
 
 from ensemblage.base.sklearn import BaseEstimator, ClusterMixin
 from ensemblage.base.threads import SUM_ROWS, row_blocks
-from ensemblage.kernels._jit import are_few
+from ensemblage.kernels._jit import is_small_work
 from ensemblage.kernels._points import add_members
 
 N_STEPS = 3
@@ -98,7 +98,7 @@ def member_sums(X: Any, labels: NDArray[np.int32], n_clusters: int) -> tuple[NDA
             members = csr_array((np.ones(m), (of_block, np.arange(m))), shape=(n_clusters, m))
             sums += (members @ X[block]).toarray()
             sizes += np.bincount(of_block, minlength=n_clusters)
-        elif are_few(64 * X.size):
+        elif is_small_work(64 * X.size):
             sums += np.column_stack([np.bincount(of_block, column, n_clusters) for column in X[block].T])
             sizes += np.bincount(of_block, minlength=n_clusters)
         else:

@@ -202,7 +202,7 @@ def fit_encoding(
     fills_few = options.impute is None and _has_few_gaps(cells, used)
     mostly = mostly_gaps(cells, features)
     gaps = notes_of_gaps(mostly)
-    filled = _note_of_few(cells, used) if fills_few else _check_complete(cells, used, table, options.impute, gaps)
+    filled = _note_of_few_gaps(cells, used) if fills_few else _check_complete(cells, used, table, options.impute, gaps)
     notes += gaps
     without = "Gower's distances do without missing values; for pictures alone: "
     notes += [f"{without}{note}" for note in filled] if by_distance else filled
@@ -255,7 +255,7 @@ def _has_few_gaps(cells: Cells, columns: Sequence[Encoded]) -> bool:
     return bool(counts.any()) and bool((counts <= FEW_GAPS * len(cells)).all())
 
 
-def _note_of_few(cells: Cells, columns: Sequence[Encoded]) -> list[Message]:
+def _note_of_few_gaps(cells: Cells, columns: Sequence[Encoded]) -> list[Message]:
     """The note on few gaps that were filled by default."""
     counts = _missing_numbers(cells, columns)
     n_columns, n_rows = int((counts > 0).sum()), len(cells.rows_with_gaps(np.flatnonzero(counts)))

@@ -35,7 +35,7 @@ def inner_jit(function: Callable[P, R]) -> Callable[P, R]:
 FEW_OPERATIONS = 2**23
 
 
-def are_few(operations: int) -> bool:
+def is_small_work(operations: int) -> bool:
     """Whether NumPy does as many operations in less time than it takes to compile a kernel for them."""
     return operations <= FEW_OPERATIONS
 

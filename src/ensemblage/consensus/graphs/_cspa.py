@@ -23,7 +23,7 @@ from ensemblage.consensus.graphs._partition_graph import (
     clusters_of_parts,
     cut_bytes,
     cut_graph,
-    joins_twins,
+    joins_equal_rows,
     metis_bytes,
     vertices_of,
 )
@@ -274,7 +274,7 @@ class CSPA(SimilarityConsensus):
     def _restrict(self, able: Capabilities) -> Capabilities:
         if isinstance(self.association_threshold, str):
             able = replace(able, similarities=False, sparse_similarities=False)
-        return replace(able, sample_weight=joins_twins(self), must_link=self.distinct)
+        return replace(able, sample_weight=joins_equal_rows(self), must_link=self.distinct)
 
     def _make_rows(self, rows: Rows) -> Rows:
         return vertices_of(self, rows)

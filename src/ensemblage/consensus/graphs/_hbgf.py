@@ -34,7 +34,7 @@ from ensemblage.consensus.graphs._partition_graph import (
     Spectrum,
     check_enough_labels,
     clusters_of_parts,
-    joins_twins,
+    joins_equal_rows,
     leading_eigenvectors,
     metis,
     orthogonal_rows,
@@ -409,7 +409,7 @@ class HBGF(BaseConsensus):
 
     def _restrict(self, able: Capabilities) -> Capabilities:
         memberships = not any(self._against_memberships())
-        return replace(able, sample_weight=joins_twins(self), must_link=self.distinct, memberships=memberships)
+        return replace(able, sample_weight=joins_equal_rows(self), must_link=self.distinct, memberships=memberships)
 
     def _make_rows(self, rows: Rows) -> Rows:
         return vertices_of(self, rows)

@@ -19,8 +19,9 @@ from sklearn.base import clone
 from strategies import random_labels
 
 from ensemblage import Ensemble, make_consensus
+from ensemblage.base import threads
 from ensemblage.base.threads import locked_property
-from ensemblage.labels import disk, threads
+from ensemblage.labels import disk
 
 WHOLE_FITS = {
     "km": {"n_init": 3, "random_state": 0},

@@ -54,7 +54,7 @@ its own number of clusters on one of the ten.
 """
 POWER_READ = """
 
-*Known* is the same test of one feature with the true clusters, on 500 sets. No clustering and no direction has to be
+*Known* is the same test of one feature with the true clusters, on 500 sets. No partition and no direction has to be
 found there.
 
 At 2 standard deviations two equal Gaussians have one mode, and no test of modes splits them. At 3, 200 objects are too

@@ -19,8 +19,8 @@ PACKAGES = {
     "ensemblage.answer": "The answer for a table, the number of clusters, the resolution",
     "ensemblage.consensus": "Consensus methods, saved models",
     "ensemblage.consensus.diagnostics": "Intermediate results of a fitted consensus",
-    "ensemblage.generation": "Base clusterings made from features",
-    "ensemblage.ranking": "Rankings of clusterings without known classes",
+    "ensemblage.generation": "Base partitions made from features",
+    "ensemblage.ranking": "Rankings of partitions without known classes",
     "ensemblage.metrics": "Agreement, confidence, distances, internal indices",
     "ensemblage.stability": "Stability of clusters and of their number",
     "ensemblage.profiles": "What describes a cluster",
@@ -121,8 +121,7 @@ def constant(package: str, name: str, address: str) -> list[str]:
 CONSTANTS = {
     "METHODS": "The consensus methods by the names they have in the literature.",
     "RANKERS": "Makers of the rankers by name.",
-    "INTERNAL_INDICES": "The internal indices of a clustering by name, with paper and direction.",
-    "PALETTE": "The colours of clusters 0, 1, …; after the last they start again.",
+    "INTERNAL_INDICES": "The internal indices of a partition by name, with paper and direction.",
     "PAPERS": "The papers by name.",
     "SCHEMA": "Grows when a kind of record or a field is added; none is renamed or removed.",
 }

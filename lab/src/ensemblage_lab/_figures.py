@@ -1,4 +1,4 @@
-"""Pictures of results: what the papers draw, from our numbers; entries of a benchmark; clusterings of points."""
+"""Pictures of results: what the papers draw, from our numbers; entries of a benchmark; partitions of points."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.plotting import PALETTE
-from ensemblage.plotting._axes import UNLABELLED_COLOR, label_ticks, legend_above, new_axes, remove_frame
+from ensemblage.plotting._axes import PALETTE, UNLABELLED_COLOR, label_ticks, legend_above, new_axes, remove_frame
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -105,7 +104,7 @@ def draw_ranking(
     return remove_frame(ax, xlabel=xlabel, ylim=(-0.7, len(names) - 0.3))
 
 
-def clusterings(X: NDArray[np.float64], panels: Sequence[tuple[str, NDArray[np.int64]]]) -> Figure:
+def partition_panels(X: NDArray[np.float64], panels: Sequence[tuple[str, NDArray[np.int64]]]) -> Figure:
     """One panel per labeling of (n, m) features: two of them, or their first two principal components."""
     from matplotlib.figure import Figure
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array, check_random_state
 
+from ensemblage.base.above import figure
 from ensemblage.base.features import features_checked
 from ensemblage.base.memory import MAX_BYTES, OVERHEAD, check_fits
 from ensemblage.base.random import task_seeds
@@ -63,6 +64,24 @@ class MontiChoice:
     """One row per k, ascending."""
     ensembles: dict[int, Ensemble]
     """The resampled partitions of each k."""
+
+    def plot(self, kind: str = "pac", *, ax: Any = None) -> Any:
+        """Draw the consensus of the resamples by the number of clusters.
+
+        Parameters
+        ----------
+        kind : {"pac", "cdf", "delta_area"}, default "pac"
+            "pac": share of ambiguous pairs, and that of data without clusters. "cdf": the consensus distribution of
+            each number. "delta_area": the growth of the area under it.
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
+
+        Returns
+        -------
+        matplotlib Axes
+            Where it was drawn.
+        """
+        return figure(self, kind, ax=ax)
 
     def to_consensus_cluster_plus(
         self, *, linkage: str = "average", max_bytes: int | str = MAX_BYTES
@@ -153,7 +172,7 @@ def choose_k_monti(
     `choose_k` weighs more evidence and tests whether there are clusters at all.
 
     For every k, subsamples of the objects are clustered, and each pair of objects is together in some share of the
-    clusterings that saw both. Stable clusters make shares near 0 and 1.
+    partitions that saw both. Stable clusters make shares near 0 and 1.
 
     Parameters
     ----------
@@ -180,7 +199,7 @@ def choose_k_monti(
     random_state : int, RandomState, Generator or None
         Seed of everything random.
     progress : callable, optional
-        Called as ``progress(done, total)`` after every clustering, by the calling thread. An error that it raises ends
+        Called as ``progress(done, total)`` after every partition, by the calling thread. An error that it raises ends
         the work. No result depends on it.
 
     Returns
@@ -203,7 +222,7 @@ def choose_k_monti(
     without clusters: a large p-value everywhere means that one cluster is as good a description. Clusters of clusters
     make several k stable; ``best`` is then the finest of them: look at the table.
 
-    Time: (1 + n_references) · n_partitions clusterings per k, and O(m² p) per ensemble of m distinct label rows. Memory
+    Time: (1 + n_references) · n_partitions partitions per k, and O(m² p) per ensemble of m distinct label rows. Memory
     O(n p) per k.
 
     References

@@ -159,7 +159,7 @@ class ToldRun(Watch):
         given = self._generation
         if name == MEMBERS and given is not None and shape[1]:
             if given.generator == GREEDY:
-                tell(f"base clusterings: greedy k-means to {given.k} clusters ...")
+                tell(f"base partitions: greedy k-means to {given.k} clusters ...")
                 return nullcontext()
             return progress_bar(MEMBERS, given.n_steps(generator, shape), are_alike=given.generator in INDEPENDENT)
         if name == CHOICE:
@@ -192,7 +192,7 @@ def combine_analysis(path: Path, output: Path, overwrite: bool, **settings: Any)
 
 
 def _combined(request: AnalysisRequest, folder: Folder, content: bytes, seconds: Seconds) -> Analysed:
-    """The consensus of the clusterings of a file that was read as ``content``."""
+    """The consensus of the partitions of a file that was read as ``content``."""
     name = request.source.path.name
     with seconds.spent_on("read"):
         members = request.source.several_members(content)

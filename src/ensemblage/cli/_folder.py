@@ -29,7 +29,7 @@ SWEEP, PROFILE, PROBABILITIES, BALL = "sweep.csv", "profile.csv", "probabilities
 """What "sweep", ``--selective-markers`` and "summarize" write beside them."""
 ALL_FILES = (*FILES, SWEEP, PROFILE, PROBABILITIES, BALL)
 GENERATED = frozenset({MODEL, ENSEMBLE})
-"""Files that exist before the clusterings are combined: the model has no consensus yet."""
+"""Files that exist before the partitions are combined: the model has no consensus yet."""
 NEW = ".new-"
 NO_OBJECTS = "no_objects"
 AFTER_ENSEMBLE = frozenset(

@@ -40,7 +40,7 @@ from ensemblage.tables.formats import CELLS, format_of
 
 
 class LabelModel(NamedTuple):
-    """A clustering of unknown origin, as the report wants it."""
+    """A partition of unknown origin, as the report wants it."""
 
     labels_: NDArray[np.int64]
     confidence_: NDArray[np.float64]

@@ -52,7 +52,7 @@ def hierarchy_of_rows(
 ) -> Hierarchy:
     """The hierarchy that begins with every row by itself; ``counts``, (m,), are the objects of each row."""
     if of_duplicates is None:
-        # Where rows have several objects, k = number of rows is no clustering into singletons.
+        # Where rows have several objects, k = number of rows is no partition into singletons.
         lives = lifetimes(merges.heights, include_singletons=bool((counts > 1).any()))
     else:
         lives = lifetimes_with_duplicates(merges.heights, of_duplicates, counts)

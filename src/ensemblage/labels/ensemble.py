@@ -1,4 +1,4 @@
-"""Ensemble: several clusterings of the same objects, coded once."""
+"""Ensemble: several partitions of the same objects, coded once."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 
 class Ensemble:
-    """Use it to combine or rank clusterings that you have: partitions of the same n objects, as small integer codes.
+    """Use it to combine or rank partitions that you have: partitions of the same n objects, as small integer codes.
 
     Every function and estimator of ensemblage that takes a label matrix takes an ``Ensemble``, and makes one of
     whatever else it is given. Making it once saves that work, and keeps the distinct rows.
@@ -494,7 +494,7 @@ class Ensemble:
         missing: int | None = -1,
         noise: Literal["missing", "vote"] = "missing",
     ) -> Ensemble:
-        """Make an ensemble of clusterings in ``.obs`` of an AnnData object.
+        """Make an ensemble of partitions in ``.obs`` of an AnnData object.
 
         Labels are what they would be in a CSV file: categories that are whole numbers, as scanpy's, are these numbers.
 

@@ -1,4 +1,4 @@
-"""SoftEnsemble: an ensemble of soft clusterings, whose rows are memberships in the place of codes."""
+"""SoftEnsemble: an ensemble of soft partitions, whose rows are memberships in the place of codes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LEAST = 1e-100
 
 
 class SoftEnsemble(Ensemble):
-    """Use it to combine soft clusterings of the same n objects: memberships instead of labels.
+    """Use it to combine soft partitions of the same n objects: memberships instead of labels.
 
     What takes it are the methods that can count by memberships: `CumulativeVoting`, `BipartiteVoting`,
     `MajorityVoting`, `EuclideanMedian`, `ComembershipMedian` and `HBGF`, and `metrics.coassociation`,

@@ -16,8 +16,7 @@ from markupsafe import Markup
 from numpy.typing import NDArray
 
 from ensemblage.io import Preprocessor
-from ensemblage.plotting import PALETTE
-from ensemblage.plotting._axes import UNLABELLED_COLOR
+from ensemblage.plotting._axes import PALETTE, UNLABELLED_COLOR
 from ensemblage.report._layout import CopyText, Picture, Section, Table, plural, render_page, text_table
 from ensemblage_lab.benchmark._board import PLAIN, SETTINGS, TIE, bootstrap, name_of
 from ensemblage_lab.benchmark._entries import FORMER, OWN
@@ -239,7 +238,7 @@ def _picture(name: str, points: Mapping[str, Sequence[int]]) -> Markup:
 def _reading() -> Section:
     terms = [
         ("default, first default", 'ConsensusClustering(), and the same with selection="consensus".'),
-        ("a name alone", "The method gets the objects. All other methods get labels: a pool of clusterings."),
+        ("a name alone", "The method gets the objects. All other methods get labels: a pool of partitions."),
         ("on random-k", "A pool of 50 k-means with numbers of clusters drawn from 2 to √n."),
         ("on diverse", "A pool of five algorithms, each with up to eight numbers of clusters from 2 to 28."),
         ("won, tied, lost", f"Sets where the score is higher, alike up to {TIE}, or lower."),

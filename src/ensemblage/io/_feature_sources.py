@@ -350,7 +350,7 @@ def features_on_cluster(parts: Any, client: Any) -> RemoteFeatures:
     """Do what `FeatureBlocks.from_dask` does."""
     client = check_client(client, "from_dask")
     given = futures_of(parts, client, "features")
-    with _failures_told():
+    with _explained_failures():
         kinds = gather(client, [client.submit(kind_of, part, pure=False) for part in given])
     first = kinds[0]
     for i, kind in enumerate(kinds):
@@ -368,7 +368,7 @@ def features_on_cluster(parts: Any, client: Any) -> RemoteFeatures:
 
 
 @contextmanager
-def _failures_told() -> Iterator[None]:
+def _explained_failures() -> Iterator[None]:
     """Turn any error of a task of the user into one sentence."""
     try:
         yield

@@ -88,25 +88,25 @@ compiling = Compiling()
 
 
 @contextmanager
-def told_of_compiling(tell: Callable[[], None]) -> Iterator[None]:
-    """Call ``tell`` once, when a kernel is compiled here that the cache on the disk does not have.
+def on_first_compilation(call: Callable[[], None]) -> Iterator[None]:
+    """Call ``call`` once, when a kernel is compiled here that the cache on the disk does not have.
 
     How long that takes is counted by `compiling`.
     """
     from numba.core import event
 
-    class Told(event.Listener):
+    class Listener(event.Listener):
         def on_start(self, event: Any) -> None:
             compiling.begin()
-            if not told:
-                told.append(True)
-                tell()
+            if not begun:
+                begun.append(True)
+                call()
 
         def on_end(self, event: Any) -> None:
             compiling.end()
 
-    told: list[bool] = []
-    with event.install_listener("numba:compile", Told()):
+    begun: list[bool] = []
+    with event.install_listener("numba:compile", Listener()):
         yield
 
 

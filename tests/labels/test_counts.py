@@ -12,16 +12,10 @@ from numpy.testing import assert_array_equal
 from places import ROOT
 from strategies import few_starts, planted_labels, usual, with_equal_rows
 
-from ensemblage import (
-    ConsensusClustering,
-    ConsensusModes,
-    CountedEnsemble,
-    Ensemble,
-    KMeansConsensus,
-    SelectMembers,
-)
+from ensemblage import ConsensusClustering, CountedEnsemble, Ensemble
+from ensemblage.consensus import ConsensusModes, KMeansConsensus
 from ensemblage.metrics import density
-from ensemblage.ranking import AverageAgreement
+from ensemblage.ranking import AverageAgreement, SelectMembers
 
 NAMES = ["l1", "l2", 'a "quoted" one', "l4", "l5"]
 METHODS = ["km", "ecc", "h-km", "sec", "acv", "bv", "majority", "eac-average", "eac-single", "lwea", "lca", "k-modes"]

@@ -20,7 +20,8 @@ from strategies import (
     with_equal_rows,
 )
 
-from ensemblage import Discotec, Ensemble
+from ensemblage import Ensemble
+from ensemblage.ranking import Discotec
 
 pytestmark = pytest.mark.usefixtures("only_kernels")
 

@@ -62,7 +62,7 @@ def _compiled(function: Callable[P, R], **options: Any) -> Callable[P, R]:
 
 
 class Compiling:
-    """How long kernels have been compiled in this process, as far as `told_of_compiling` listened."""
+    """How long kernels have been compiled in this process, as far as `on_first_compilation` listened."""
 
     def __init__(self) -> None:
         self._seconds, self._depth, self._since = 0.0, 0, 0.0

@@ -55,7 +55,8 @@ class CountedEnsemble:
     Examples
     --------
     >>> import pyarrow as pa
-    >>> from ensemblage import Ensemble, KMeansConsensus
+    >>> from ensemblage import Ensemble
+    >>> from ensemblage.consensus import KMeansConsensus
     >>> groups = pa.table({"l1": [0, 0, 1], "l2": ["a", "b", "b"], "n": [60, 10, 30]})
     >>> E = Ensemble.from_counts(groups, "n")
     >>> E

@@ -70,7 +70,8 @@ class SoftEnsemble(Ensemble):
 
     Examples
     --------
-    >>> from ensemblage import CumulativeVoting, SoftEnsemble
+    >>> from ensemblage import SoftEnsemble
+    >>> from ensemblage.consensus import CumulativeVoting
     >>> first = [[0.9, 0.1], [0.8, 0.2], [0.1, 0.9], [0.0, 1.0]]
     >>> second = [[0.2, 0.8], [0.4, 0.6], [1.0, 0.0], [0.9, 0.1]]
     >>> E = SoftEnsemble([first, second])

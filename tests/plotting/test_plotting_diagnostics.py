@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from former import FORMER
 from matplotlib.figure import Figure
-from strategies import planted_labels, twins
+from strategies import planted_labels, with_equal_rows
 
 from ensemblage import plotting
 from ensemblage.consensus import EvidenceAccumulation
@@ -16,7 +16,7 @@ from ensemblage.metrics._coassociation import association_counts
 
 pytestmark = FORMER
 
-LABELS = twins(planted_labels(n=80, p=20, k=3, noise=0.2, missing=0.1, seed=2)[0], 120)
+LABELS = with_equal_rows(planted_labels(n=80, p=20, k=3, noise=0.2, missing=0.1, seed=2)[0], 120)
 
 
 @cache

@@ -50,21 +50,8 @@ from ensemblage.kernels._spanning_trees import (
     spanning_tree_of_points,
     spanning_tree_of_similarities,
 )
-<<<<<<< HEAD
-from ensemblage.labels.threads import (
-    StopFlag,
-    Stopped,
-    check_stopped,
-    parallel_map,
-    rows_per_call,
-    run_interruptibly,
-    unless,
-)
 from ensemblage.metrics import coassociation, mm_index
 from ensemblage.metrics._coassociation import association_counts
-=======
-from ensemblage.metrics import association_counts, coassociation, mm_index
->>>>>>> main
 from ensemblage.ranking import Discotec, InternalIndex
 
 # ---- Every kernel that reads the flag, at work that takes it minutes ----

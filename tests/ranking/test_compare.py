@@ -28,7 +28,7 @@ def partitions():
 
 def test_rows_of_the_members(partitions):
     labels, truth = partitions
-    members = ranking.compare_rankers(labels, truth=truth, rankers=["discotec", "anmi"]).members
+    members = ranking.compare_rankers(labels, truth=truth, rankers=["discotec", "anmi"]).partitions
     ranker = Discotec().fit(labels)
     assert list(members) == ["member", "n_clusters", "discotec", "discotec rank", "anmi", "anmi rank", "ari"]
     assert_array_equal(members["discotec"], ranker.scores_)
@@ -115,12 +115,12 @@ def test_rankers_by_name_instance_or_dict(partitions):
     labels, _ = partitions
     by_name = ranking.compare_rankers(labels, rankers=["discotec-tv", "aari"])
     assert_array_equal(
-        by_name.members["aari"],
-        ranking.compare_rankers(labels, rankers=[Discotec("tv"), AverageAgreement()]).members["aari"],
+        by_name.partitions["aari"],
+        ranking.compare_rankers(labels, rankers=[Discotec("tv"), AverageAgreement()]).partitions["aari"],
     )
     assert list(ranking.compare_rankers(labels, rankers=[Discotec("tv")]).rankers) == ["discotec-tv"]
     assert list(ranking.compare_rankers(labels, rankers="aari").rankers) == ["aari"]
-    assert list(ranking.compare_rankers(labels, rankers={"mine": Discotec("kl")}).members)[2] == "mine"
+    assert list(ranking.compare_rankers(labels, rankers={"mine": Discotec("kl")}).partitions)[2] == "mine"
 
 
 def test_given_rankers_stay_as_they_are(partitions):

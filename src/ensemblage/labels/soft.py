@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ensemblage.base.indexing import check_slice, row_index
+from ensemblage.base.threads import locked_property
 from ensemblage.base.validation import format_value
 from ensemblage.labels.blocks import MembershipRows
 from ensemblage.labels.coding import CodedColumns
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.labels.links import Links, common_memberships
 from ensemblage.labels.rows import Counted
-from ensemblage.labels.threads import once
 
 TOLERANCE = 1e-6
 """By how much a row may miss the sum 1; it is divided by its sum."""
@@ -121,7 +121,7 @@ class SoftEnsemble(Ensemble):
             found.append(block)
         return found
 
-    @once
+    @locked_property
     def n_missing(self) -> int:
         """Number of objects of which a partition says nothing, of all partitions."""
         return int((self.rows.H[:, self.offsets[1:] - 1] == 1).sum())

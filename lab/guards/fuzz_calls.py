@@ -23,7 +23,6 @@ from ensemblage import (
     LeidenPartitions,
     Preprocessor,
     RandomKPartitions,
-    SoftEnsemble,
     SubspacePartitions,
     make_consensus,
 )
@@ -322,11 +321,11 @@ def case_of_memberships(draw: Random) -> str:
     def check(model: Any) -> None:
         sound(model, n, k)
         kept(model.labels_, links)
-        ensemble = SoftEnsemble(members)
+        ensemble = Ensemble.from_memberships(members)
         density(ensemble, model.labels_)
         assert len(ensemble.to_labels()) == n, "to_labels"
 
-    return outcome(told, lambda: make_consensus(name, k).fit(SoftEnsemble(members), **links), check)
+    return outcome(told, lambda: make_consensus(name, k).fit(Ensemble.from_memberships(members), **links), check)
 
 
 def case_of_a_graph(draw: Random) -> str:

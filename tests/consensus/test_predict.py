@@ -21,7 +21,6 @@ from ensemblage import (
     Ensemble,
     EvidenceAccumulation,
     KMeansConsensus,
-    SoftEnsemble,
     SpectralEnsembleClustering,
     load,
     make_consensus,
@@ -164,7 +163,7 @@ def test_what_has_only_numbers_goes_by_position():
 
 def test_memberships_are_found_by_their_names():
     blocks = [[[0.9, 0.1], [0.8, 0.2], [0.1, 0.9]], [[0.2, 0.8], [0.3, 0.7], [1, 0]], [[1, 0], [1, 0], [0.5, 0.5]]]
-    soft = SoftEnsemble(blocks, names=["a", "b", "c"])
+    soft = Ensemble.from_memberships(blocks, names=["a", "b", "c"])
     model = CumulativeVoting(2).fit(soft)
     assert_array_equal(model.predict_proba(soft.select([2, 0, 1])), model.predict_proba(soft))
     with pytest.raises(ValueError, match="none named 'b'"):

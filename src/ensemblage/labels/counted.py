@@ -1,9 +1,9 @@
-"""CountedEnsemble: distinct label rows and how many objects have each, as a database groups them."""
+"""An ensemble of distinct label rows and how many objects have each, as a database groups them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,26 +11,16 @@ from numpy.typing import NDArray
 from ensemblage.base.frames import as_frame
 from ensemblage.base.text import some
 from ensemblage.base.validation import MOST_OBJECTS, format_value
-from ensemblage.labels.coding import (
-    as_matrix,
-    check_size,
-    code_labels,
-)
+from ensemblage.labels.coding import CodedColumns, as_matrix, check_size, code_labels
+from ensemblage.labels.ensemble import Ensemble
 from ensemblage.tables.arrow import arrow_array
-
-if TYPE_CHECKING:
-    from ensemblage.labels.ensemble import Ensemble
 
 RESULTS = ("cluster", "confidence")
 """Columns that `CountedEnsemble.clusters` adds to the labels."""
 
 
-class CountedEnsemble:
-    """Use it if many objects have the same labels: distinct label rows with counts; made by `Ensemble.from_counts`.
-
-    Every consensus method takes it as X. The result is bitwise identical to that for all objects. Attributes of the
-    objects, such as ``labels_``, have an entry per row here. `clusters` has these beside the labels, and `join_sql` and
-    `join_polars` say how a database or Polars gives them to the objects.
+class CountedEnsemble(Ensemble):
+    """What `Ensemble.from_counts` returns.
 
     Parameters
     ----------
@@ -40,60 +30,35 @@ class CountedEnsemble:
         Objects with each row: ``sample_weight`` of a fit.
     labels : pyarrow.Table of shape (n_rows, n_partitions)
         The rows as they were given.
-
-    Attributes
-    ----------
-    names : list of str
-    shape : tuple (n_rows, n_partitions)
-    n_objects : int
-
-    Notes
-    -----
-    Functions of `metrics`, rankers and reports count no row more than once: they refuse it. ``ensemble`` is what they
-    take, where each row shall count once.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> from ensemblage import Ensemble, KMeansConsensus
-    >>> groups = pa.table({"l1": [0, 0, 1], "l2": ["a", "b", "b"], "n": [60, 10, 30]})
-    >>> E = Ensemble.from_counts(groups, "n")
-    >>> E
-    CountedEnsemble(3 rows of 100 objects, 2 partitions)
-    >>> KMeansConsensus(2, random_state=0).fit(E).labels_
-    array([0, 1, 1], dtype=int32)
     """
 
     is_counted: ClassVar[bool] = True
 
     def __init__(self, ensemble: Ensemble, counts: NDArray[np.int64], labels: Any) -> None:
+        self._set(ensemble.coded, None, ensemble.missing)
         self.ensemble, self.counts, self.labels = ensemble, counts, labels
         counts.flags.writeable = False
-
-    @property
-    def names(self) -> list[str]:
-        """Names of the partitions."""
-        return self.ensemble.names
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """(n_rows, n_partitions)."""
-        return self.ensemble.shape
 
     @property
     def n_objects(self) -> int:
         """The sum of the counts."""
         return int(self.counts.sum())
 
-    def __len__(self) -> int:
-        return len(self.ensemble)
-
-    def __repr__(self) -> str:
-        m, p = self.shape
-        return (
-            f"{type(self).__name__}({m:,} row{'s' * (m > 1)} of {self.n_objects:,} object{'s' * (self.n_objects > 1)}, "
-            f"{p:,} partition{'s' * (p > 1)})"
+    @property
+    def _columns(self) -> CodedColumns:
+        """Refused: who takes the rows alone would count each of them once."""
+        raise ValueError(
+            f"Label rows must have no counts here. Got {self!r}. Give its attribute ensemble, or fit a consensus "
+            f"method to it."
         )
+
+    @property
+    def _kind_of_rows(self) -> str:
+        m, n = len(self), self.n_objects
+        return f"row{'s' * (m > 1)} of {n:,} object{'s' * (n > 1)}"
+
+    def _repr_html_(self) -> None:
+        """None: a notebook shows its line."""
 
     def clusters(self, model: Any) -> Any:
         """The cluster and the confidence of each row, beside its labels: what the objects are joined with.

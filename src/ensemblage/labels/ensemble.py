@@ -32,7 +32,6 @@ from ensemblage.labels.coding import (
     drop_unused_labels,
     one_hot,
 )
-from ensemblage.labels.counted import CountedEnsemble, counted_rows
 from ensemblage.labels.disk import side_by_side
 from ensemblage.labels.files import labels_of_anndata, load_labels, save_labels
 from ensemblage.labels.links import Links, common_labels
@@ -42,6 +41,9 @@ from ensemblage.labels.threads import once
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
+
+    from ensemblage.labels.counted import CountedEnsemble
+    from ensemblage.labels.soft import SoftEnsemble
 
 
 class Ensemble:
@@ -112,7 +114,9 @@ class Ensemble:
     """
 
     is_soft: ClassVar[bool] = False
-    """Whether its rows are memberships, as those of `SoftEnsemble`."""
+    """Whether its rows are memberships, as those of `from_memberships`."""
+    is_counted: ClassVar[bool] = False
+    """Whether its rows stand for several objects, as those of `from_counts`."""
     rows: LabelRows
     codes: Any
     """An array, or rows that are not in memory."""
@@ -227,7 +231,7 @@ class Ensemble:
 
     @property
     def coded(self) -> CodedColumns:
-        """The same as the functions that code labels give it; what has no labels refuses."""
+        """The same as the functions that code labels give it; what has no labels, or counts, refuses."""
         return self._columns
 
     @once
@@ -240,17 +244,23 @@ class Ensemble:
         of = {"codes": np.asarray(self.rows[:]), "categories": list(self.categories), "names": self.names}
         return "Ensemble", {**of, "missing": self.missing}
 
-    def _as_labels(self) -> Ensemble:
-        """Itself; of a `SoftEnsemble` the likeliest labels."""
+    def to_labels(self) -> Ensemble:
+        """The hard partitions: itself, or of memberships the cluster with the largest one of each object.
+
+        Returns
+        -------
+        Ensemble
+            With the names of the partitions. Labels of memberships are numbers of columns, the first one on ties; a
+            cluster that is no object's likeliest one has no label.
+        """
         return self
 
     def _check_beside(self, other: Any) -> None:
         """Refuse what is no ensemble of the same kind and of as many objects."""
         if not isinstance(other, Ensemble) or other.is_soft != self.is_soft or len(other) != len(self):
             raise ValueError(
-                f"Partitions that are joined must be of the same {len(self):,} objects, of class "
-                f"{'SoftEnsemble' if self.is_soft else 'Ensemble'}. Got {format_value(other)}. Convert them to one "
-                "class."
+                f"Partitions that are joined must be of the same {len(self):,} objects, an Ensemble of "
+                f"{'memberships' if self.is_soft else 'labels'}. Got {format_value(other)}. Convert them to one kind."
             )
 
     def _with_sample_weight(self, sample_weight: NDArray[np.int64] | None) -> Counted:
@@ -279,11 +289,16 @@ class Ensemble:
         clusters = f"{low}" if low == high else f"{low} to {high}"
         absent = 0 if self.is_soft else self.n_missing
         missing = f", {100 * absent / (n * p):.3g} % missing" if absent else ""
-        where = {"on disk": "Stored", "on a Dask cluster": "Dask"}.get(self.rows.where, "")
+        where = {"on disk": " on disk", "on a Dask cluster": " on Dask"}.get(self.rows.where, "")
         return (
-            f"{where}{type(self).__name__}({n:,} object{'s' * (n > 1)}, {p:,} partition{'s' * (p > 1)} of {clusters} "
-            f"cluster{'s' * (high > 1)}{missing})"
+            f"Ensemble({n:,} {self._kind_of_rows}{where}, {p:,} {'soft ' * self.is_soft}partition{'s' * (p > 1)} of "
+            f"{clusters} cluster{'s' * (high > 1)}{missing})"
         )
+
+    @property
+    def _kind_of_rows(self) -> str:
+        """What its rows are."""
+        return f"object{'s' * (len(self) > 1)}"
 
     def _repr_html_(self) -> str | None:
         return ensemble_html(self)
@@ -298,11 +313,12 @@ class Ensemble:
         """Labels of one object (an integer), or some objects in memory (a slice, mask or index array)."""
         if isinstance(rows, tuple) or rows is None:
             raise IndexError("An Ensemble is indexed by rows. Got an index of partitions too. Use select(partitions).")
+        columns = self._columns
         if isinstance(rows, slice):
             codes = self.rows[check_slice(rows, "rows")]
         else:
             codes = self.rows[row_index([rows] if is_integer(rows) else rows, len(self))]
-        some = CodedColumns(MemoryRows(codes), self.categories, self.names)
+        some = columns._replace(codes=MemoryRows(codes))
         if is_integer(rows):
             return decode(some, self.missing)[0]
         return Ensemble._of(drop_unused_labels(some), self.missing)
@@ -336,7 +352,8 @@ class Ensemble:
             With the names of both, where these differ; else partitions have numbers.
         """
         self._check_beside(other)
-        codes, categories = side_by_side(self.rows, other.rows), self.categories + other.categories
+        mine, theirs = self._columns, other._columns
+        codes, categories = side_by_side(mine.codes, theirs.codes), mine.categories + theirs.categories
         names = [*self._names, *other._names]
         coded = CodedColumns(codes, categories, names if len(set(names)) == len(names) else None)
         return self._of(coded, self.missing)
@@ -479,7 +496,7 @@ class Ensemble:
         ...     np.save(path, [[0, 5], [0, 5], [1, -1]])
         ...     E = Ensemble.open(path)
         >>> E
-        StoredEnsemble(3 objects, 2 partitions of 1 to 2 clusters, 16.7 % missing)
+        Ensemble(3 objects on disk, 2 partitions of 1 to 2 clusters, 16.7 % missing)
         >>> E[[0, 2]].n_clusters
         array([2, 1])
         """
@@ -555,8 +572,12 @@ class Ensemble:
 
         Returns
         -------
-        CountedEnsemble
-            Its rows are in no order that a query could change: results go by the labels.
+        Ensemble
+            Of the distinct rows, with `counts` and ``n_objects``. They are in no order that a query could change:
+            results go by the labels. Every consensus method takes it, and ``labels_`` and the like then have an entry
+            per row. Its ``clusters(model)`` has these beside the labels, and ``join_sql()`` and ``join_polars()`` say
+            how a database or Polars gives them to the objects. Functions of `metrics`, rankers and reports would count
+            each row once, and refuse it: its attribute ``ensemble`` is what they take, where they shall.
 
         Raises
         ------
@@ -575,11 +596,72 @@ class Ensemble:
         >>> labels = [[0, 0], [0, 0], [1, 1], [0, 0], [1, 0]]
         >>> E = Ensemble.from_counts(labels)
         >>> E, E.counts
-        (CountedEnsemble(3 rows of 5 objects, 2 partitions), array([3, 1, 1]))
+        (Ensemble(3 rows of 5 objects, 2 partitions of 2 clusters), array([3, 1, 1]))
         """
+        from ensemblage.labels.counted import CountedEnsemble, counted_rows
+
         check_noise(noise, check_missing(missing))
         labels, counted = counted_rows(rows, counts)
         return CountedEnsemble(Ensemble(labels, missing=missing, noise=noise), counted, labels)
+
+    @classmethod
+    def from_memberships(cls, memberships: Iterable[ArrayLike], *, names: Sequence[str] | None = None) -> SoftEnsemble:
+        """Make an ensemble of soft clusterings of the same n objects: memberships instead of labels.
+
+        What takes it are the methods that can count by memberships: `CumulativeVoting`, `BipartiteVoting`,
+        `MajorityVoting`, `EuclideanMedian`, `ComembershipMedian` and `HBGF`, and `metrics.coassociation`,
+        `metrics.density` and `metrics.confidence`. All else takes its ``to_labels()``.
+
+        Parameters
+        ----------
+        memberships : sequence of array-like of shape (n_objects, k_j)
+            A block for each partition, such as ``predict_proba`` of a Gaussian mixture or ``membership_`` of a
+            consensus: numbers ≥ 0 whose rows sum to 1; below 1e-100 they are taken as 0. A row of zeros or NaN is an
+            object of which the partition says nothing. A vector of labels is a hard partition.
+        names : sequence of str, optional
+            As in `Ensemble`.
+
+        Returns
+        -------
+        Ensemble
+            Its ``n_clusters`` are columns of each partition; a method leaves out those in which no object has any
+            membership. ``memberships`` are the blocks.
+
+        Raises
+        ------
+        ValueError
+            If there is no block, blocks differ in their number of rows, a row has a negative number or does not sum to
+            1, or a partition says nothing of all objects.
+
+        Notes
+        -----
+        Two objects are joined by a partition as far as their memberships agree, Σ_c u_c v_c. Zeros and ones are labels:
+        an ensemble of them gives what one of labels gives, up to rounding.
+
+        8 bytes per membership, Σ (k_j + 1) n in all, twice that while a method works on it. Sums go in fixed blocks of
+        objects, added in order: no result depends on ``n_jobs``.
+
+        References
+        ----------
+        K. Hornik, "A CLUE for CLUster Ensembles", Journal of Statistical Software 14(12), 2005: memberships of hard and
+        soft partitions, and their co-membership.
+
+        Examples
+        --------
+        >>> from ensemblage import make_consensus
+        >>> first = [[0.9, 0.1], [0.8, 0.2], [0.1, 0.9], [0.0, 1.0]]
+        >>> second = [[0.2, 0.8], [0.4, 0.6], [1.0, 0.0], [0.9, 0.1]]
+        >>> E = Ensemble.from_memberships([first, second])
+        >>> E
+        Ensemble(4 objects, 2 soft partitions of 2 clusters)
+        >>> make_consensus("acv", 2).fit(E).membership_.round(2)[0]
+        array([0.21, 0.79])
+        >>> E.to_labels().codes.tolist()
+        [[0, 1], [0, 1], [1, 0], [1, 0]]
+        """
+        from ensemblage.labels.soft import SoftEnsemble
+
+        return SoftEnsemble(memberships, names=names)
 
     @classmethod
     def from_dask(
@@ -638,7 +720,7 @@ def given_labels(X: Any, sample_weight: Any = None) -> tuple[Any, Any, Any]:
     if getattr(X, "is_counted", False):
         if sample_weight is not None:
             raise ValueError(
-                f"sample_weight must be None for a CountedEnsemble, whose rows have counts. Got "
+                f"sample_weight must be None for an Ensemble whose rows have counts. Got "
                 f"{format_value(sample_weight)}. Leave it out, or fit X.ensemble."
             )
         return X.ensemble, X.counts, X
@@ -648,8 +730,10 @@ def given_labels(X: Any, sample_weight: Any = None) -> tuple[Any, Any, Any]:
 
 
 def as_any_ensemble(labels: ArrayLike | Any, missing: int | None = -1) -> Ensemble:
-    """The ensemble itself, hard or soft, or one made of a label matrix in which ``missing`` means missing."""
-    return labels if isinstance(labels, Ensemble) else Ensemble(labels, missing=missing)
+    """The ensemble itself, hard or soft, or one made of a label matrix; one whose rows have counts is refused."""
+    ensemble = labels if isinstance(labels, Ensemble) else Ensemble(labels, missing=missing)
+    _ = ensemble._columns
+    return ensemble
 
 
 def as_ensemble(labels: ArrayLike | Any, missing: int | None = -1) -> Ensemble:

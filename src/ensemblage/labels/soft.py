@@ -1,4 +1,4 @@
-"""SoftEnsemble: an ensemble of soft clusterings, whose rows are memberships in the place of codes."""
+"""An ensemble of soft clusterings, whose rows are memberships in the place of codes."""
 
 from __future__ import annotations
 
@@ -25,20 +25,7 @@ LEAST = 1e-100
 
 
 class SoftEnsemble(Ensemble):
-    """Use it to combine soft clusterings of the same n objects: memberships instead of labels.
-
-    What takes it are the methods that can count by memberships: `CumulativeVoting`, `BipartiteVoting`,
-    `MajorityVoting`, `EuclideanMedian`, `ComembershipMedian` and `HBGF`, and `metrics.coassociation`,
-    `metrics.density` and `metrics.confidence`. All else takes ``soft.to_labels()``.
-
-    Parameters
-    ----------
-    memberships : sequence of array-like of shape (n_objects, k_j)
-        A block for each partition, such as ``predict_proba`` of a Gaussian mixture or ``membership_`` of a consensus:
-        numbers ≥ 0 whose rows sum to 1; below 1e-100 they are taken as 0. A row of zeros or NaN is an object of which
-        the partition says nothing. A vector of labels is a hard partition.
-    names : sequence of str, optional
-        One name per partition. Default: ``partition_0``, ``partition_1``, ...
+    """What `Ensemble.from_memberships` returns.
 
     Attributes
     ----------
@@ -48,38 +35,6 @@ class SoftEnsemble(Ensemble):
         As in `Ensemble`: the columns of each partition, and one for objects of which it says nothing.
     names : list of str
     shape : tuple (n_objects, n_partitions)
-
-    Raises
-    ------
-    ValueError
-        If there is no block, blocks differ in their number of rows, a row has a negative number or does not sum to 1,
-        or a partition says nothing of all objects.
-
-    Notes
-    -----
-    Two objects are joined by a partition as far as their memberships agree, Σ_c u_c v_c. Zeros and ones are labels: a
-    soft ensemble of them gives what an `Ensemble` gives, up to rounding.
-
-    8 bytes per membership, Σ (k_j + 1) n in all, twice that while a method works on it. Sums go in fixed blocks of
-    objects, added in order: no result depends on ``n_jobs``.
-
-    References
-    ----------
-    K. Hornik, "A CLUE for CLUster Ensembles", Journal of Statistical Software 14(12), 2005: memberships of hard and
-    soft partitions, and their co-membership.
-
-    Examples
-    --------
-    >>> from ensemblage import CumulativeVoting, SoftEnsemble
-    >>> first = [[0.9, 0.1], [0.8, 0.2], [0.1, 0.9], [0.0, 1.0]]
-    >>> second = [[0.2, 0.8], [0.4, 0.6], [1.0, 0.0], [0.9, 0.1]]
-    >>> E = SoftEnsemble([first, second])
-    >>> E
-    SoftEnsemble(4 objects, 2 partitions of 2 clusters)
-    >>> CumulativeVoting(2).fit(E).membership_.round(2)[0]
-    array([0.21, 0.79])
-    >>> E.to_labels().codes.tolist()
-    [[0, 1], [0, 1], [1, 0], [1, 0]]
     """
 
     is_soft: ClassVar[bool] = True
@@ -135,14 +90,7 @@ class SoftEnsemble(Ensemble):
         return self._of(columns_of(self.rows.take(index), self.names), None)
 
     def to_labels(self) -> Ensemble:
-        """The hard partitions: of each object the cluster with the largest membership, the first on ties.
-
-        Returns
-        -------
-        Ensemble
-            Labels are numbers of columns, with the names of the partitions; a cluster that is no object's likeliest one
-            has no label.
-        """
+        """The hard partitions: of each object the cluster with the largest membership, the first on ties."""
         codes = self.rows.likeliest()
         columns = [np.where(column == k, -1, column) for column, k in zip(codes.T, self.n_clusters, strict=True)]
         return Ensemble.from_partitions(columns, names=self.names)
@@ -150,9 +98,6 @@ class SoftEnsemble(Ensemble):
     def _as_saved(self) -> tuple[str, dict[str, Any]]:
         """Its name and its parts in the file of a model."""
         return "SoftEnsemble", {"rows": self.rows, "names": self.names}
-
-    def _as_labels(self) -> Ensemble:
-        return self.to_labels()
 
     def _with_sample_weight(self, sample_weight: NDArray[np.int64] | None) -> Counted:
         """The rows of memberships, without clusters of no mass, where each object counts as often as that says."""
@@ -192,8 +137,8 @@ class SoftCoding(NamedTuple):
                 return self.rows_of(X.rows)
             got = f"partitions of {X.n_clusters.tolist()} clusters"
         raise ValueError(
-            f"X of {owner}, which was fitted on memberships, must be a SoftEnsemble of partitions of "
-            f"{self.n_clusters.tolist()} clusters. Got {got}. Give memberships in the same clusters."
+            f"X of {owner}, which was fitted on memberships, must be an Ensemble.from_memberships of partitions "
+            f"of {self.n_clusters.tolist()} clusters. Got {got}. Give memberships in the same clusters."
         )
 
     def rows_of(self, rows: MembershipRows) -> MembershipRows:

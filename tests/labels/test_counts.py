@@ -198,7 +198,7 @@ def test_what_counts_every_row_once_refuses_it():
         lambda: read_draws(E),
         lambda: KMeansConsensus(2, random_state=0).fit(E).assign(E),
     ):
-        with pytest.raises(ValueError, match="must have no counts here.*Give its attribute ensemble"):
+        with pytest.raises(ValueError, match=r"must have no counts here.*Give its attribute ensemble"):
             take()
     with pytest.raises(ValueError, match="sample_weight must be None for an Ensemble whose rows have counts"):
         KMeansConsensus(2).fit(E, sample_weight=[1, 2])

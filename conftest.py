@@ -30,7 +30,7 @@ SLOW = {
     "test_report_methods.py",
     "test_threads.py",
 }
-"""Tests that start processes or clusters, or fit hundreds of clusterings: `-m "not slow"` leaves them out."""
+"""Tests that start processes or clusters, or fit hundreds of partitions: `-m "not slow"` leaves them out."""
 
 WITHOUT_FIGURES = {
     "test_anndata.py",

@@ -638,7 +638,7 @@ def measured(X):
 
 
 def of_clusterings():
-    """Every metric of one clustering, of two, or of something else."""
+    """Every metric of one partition, of two, or of something else."""
     a, b = HARD[:, 0], GAPS[:, 1]
     names = np.array(["ann", "bob", "cid"])[a]
     yield "align_labels", metrics.align_labels(a, b)

@@ -251,11 +251,11 @@ def persistences(X, n_neighbours, least):
     return sorted(found, reverse=True)
 
 
-# ---- DISCOTEC: distance of a clustering from the consensus matrix, over the whole n × n grid ----
+# ---- DISCOTEC: distance of a partition from the consensus matrix, over the whole n × n grid ----
 
 
 def together(z):
-    """(n, n) whether one clustering joins the objects, and whether it labels both."""
+    """(n, n) whether one partition joins the objects, and whether it labels both."""
     labelled = (z[:, None] >= 0) & (z >= 0)
     return (z[:, None] == z) & labelled, labelled
 
@@ -350,7 +350,7 @@ def binary_matrix(labels):
 
 
 def best_of_all(n, k, score):
-    """Largest score over all clusterings of n objects into exactly k clusters."""
+    """Largest score over all partitions of n objects into exactly k clusters."""
 
     def extend(z, used):
         if len(z) == n:
@@ -432,7 +432,7 @@ def first_members_of_pairs(merges):
 
 
 def keeps(z, must=(), cannot=()):
-    """Whether a clustering joins and separates the pairs that it should."""
+    """Whether a partition joins and separates the pairs that it should."""
     return all(z[i] == z[j] for i, j in must) and all(z[i] != z[j] for i, j in cannot)
 
 

@@ -23,7 +23,7 @@ def random_labels(n=60, p=5, k=4, missing=0.0, seed=0):
 
 
 def planted_labels(n=200, p=10, k=4, noise=0.2, missing=0.0, seed=0):
-    """An ensemble around a true clustering, and that clustering.
+    """An ensemble around a true partition, and that partition.
 
     Each partition renames the true clusters and gives ``noise`` of the objects any label.
     """
@@ -98,7 +98,7 @@ def label_matrices(
 
 @st.composite
 def labels_and_clustering(draw, **options):
-    """A label matrix and a clustering of its objects, some of them perhaps not assigned."""
+    """A label matrix and a partition of its objects, some of them perhaps not assigned."""
     labels = draw(label_matrices(**options))
     label = st.integers(-1 if options.get("missing", True) else 0, 3)
     n = len(labels)

@@ -1,4 +1,4 @@
-"""Many cells: combining a sweep of clusterings of a million, reading and writing .h5ad, and choosing a resolution.
+"""Many cells: combining a sweep of partitions of a million, reading and writing .h5ad, and choosing a resolution.
 
 ``python lab/benchmarks/bench_cells.py combine`` (10⁶ cells, 50 partitions of 5 to 40 clusters, 90 % distinct rows),
 ``h5ad`` (the same through files) or ``sweep [N]`` (N cells × 50 components); each is a process of its own, so
@@ -29,7 +29,7 @@ def peak() -> float:
 
 
 def labels_of(n: int) -> np.ndarray:
-    """Clusterings of 20 kinds of cells into 5 to 40 clusters, a tenth of the labels by chance."""
+    """Partitions of 20 kinds of cells into 5 to 40 clusters, a tenth of the labels by chance."""
     coarse, truth = planted(n, P // 2, 20, 20, 40, 0.1)
     merged = [
         np.random.default_rng(j).integers(k, size=20)[truth]

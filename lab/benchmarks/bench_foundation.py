@@ -59,9 +59,9 @@ def kmeans_row(kind, n):
 
 
 def start_of(ensemble):
-    """A clustering to start from: k-means++ seeds, each row beside the nearest.
+    """A partition to start from: k-means++ seeds, each row beside the nearest.
 
-    The centres of a random clustering are so alike that scikit-learn's float32 sends rows elsewhere than exact sums do.
+    The centres of a random partition are so alike that scikit-learn's float32 sends rows elsewhere than exact sums do.
     """
     return KMeansConsensus(K, n_init=1, max_iter=1, random_state=0).fit(ensemble).labels_
 
@@ -117,7 +117,7 @@ def start_up_row(command):
 def main(small):
     n = 10_000 if small else 1_000_000
     table("KMeansConsensus against KMeans on CSR float32", [kmeans_row(kind, n) for kind in ("k-means", "planted")])
-    table("Density of a clustering", [density_row(n)])
+    table("Density of a partition", [density_row(n)])
     table(
         "AverageAgreement against a double loop", [agreement_row(20 if small else 200, n // 100 if small else 10_000)]
     )

@@ -20,7 +20,7 @@ OF_LINKAGE = 10_000
 
 
 def planted(n: int, p: int, k: int, noise: float) -> Ensemble:
-    """An ensemble around a true clustering."""
+    """An ensemble around a true partition."""
     rng = np.random.default_rng(0)
     truth = np.arange(n) % k
     labels = np.column_stack([rng.permutation(k)[truth] for _ in range(p)])

@@ -1,4 +1,4 @@
-"""What `merge_unsupported` and honest markers are worth: false splits of single clouds, power, and public sets.
+"""What `merge_unsupported` and selective markers are worth: false splits of single clouds, power, and public sets.
 
     python lab/benchmarks/bench_splits.py null --draws 1000      cuts of single clouds by k-means and Ward
     python lab/benchmarks/bench_splits.py default --draws 1000   the same for the clusters of ConsensusClustering
@@ -218,9 +218,9 @@ def markers_work(draws: int) -> Iterator[Work]:
             found: dict[str, list[int]] = {"honest": [0, 0], "naive": [0, 0]}
             for k in (2, 4):
                 for labels in cut(X, k, seed).values():
-                    made = profile(labels, X, honest=True, max_depth=0)
+                    made = profile(labels, X, selective=True, max_depth=0)
                     naive = np.asarray(made.to_frame()["p_value"], dtype=np.float64)
-                    for name, p in (("honest", p_values(made.honest)), ("naive", naive)):
+                    for name, p in (("honest", p_values(made.selective)), ("naive", naive)):
                         found[name] = [found[name][0] + int((p <= 0.05).sum()), found[name][1] + len(p)]
             return found
 
@@ -230,11 +230,11 @@ def markers_work(draws: int) -> Iterator[Work]:
         def of_values(seed: int = seed, n: int = n, kind: str = kind) -> dict[str, Any]:
             X = VALUES[kind](np.random.default_rng([seed, n]).normal(size=(n, 5)))
             scaled = StandardScaler().fit_transform(X)
-            made = profile(cut(scaled, 3, seed)["k-means"], X, honest=True, max_depth=0)
-            p, some = p_values(made.honest), {d: scaled[:, :d] for d in (1, 2, 5)}
+            made = profile(cut(scaled, 3, seed)["k-means"], X, selective=True, max_depth=0)
+            p, some = p_values(made.selective), {d: scaled[:, :d] for d in (1, 2, 5)}
             return {
                 "honest": [int((p <= 0.05).sum()), len(p)],
-                "left_out": len(made.honest.left_out),
+                "left_out": len(made.selective.left_out),
                 "left": {d: left(cut(Z, 3, seed)["k-means"], Z, seed) for d, Z in some.items()},
             }
 
@@ -245,8 +245,8 @@ def markers_work(draws: int) -> Iterator[Work]:
         X[: n // 2, 0] += distance
 
         def planted(X: Any = X, seed: int = seed) -> dict[str, Any]:
-            made = profile(cut(X, 2, seed)["k-means"], X, honest=True, max_depth=0)
-            rows = [row for row in made.honest.table if row.cluster == 0]
+            made = profile(cut(X, 2, seed)["k-means"], X, selective=True, max_depth=0)
+            rows = [row for row in made.selective.table if row.cluster == 0]
             naive = {row.variable: row.p_adjusted for row in made._rows(0)}
             return {
                 "honest": [
@@ -305,7 +305,7 @@ def limits_work() -> Iterator[Work]:
                     labels = KMeans(3, n_init=1, random_state=seed).fit_predict(X)
                     wrong[name] += left(labels, X, seed) > 1
                     if name == SETTINGS[0]:
-                        found = profile(labels, x[:, None], honest=True, max_depth=0).honest
+                        found = profile(labels, x[:, None], selective=True, max_depth=0).selective
                         markers += [(p_values(found) <= 0.05).sum(), len(found.table), len(found.left_out)]
             return {"wrong": wrong, "markers": markers.tolist(), "draws": DRAWS}
 
@@ -319,7 +319,7 @@ def limits_work() -> Iterator[Work]:
                 x = np.random.default_rng([seed, distance, n]).normal(size=n) + distance * truth
                 x = np.where(truth, x, 0) if limit == "all of one cluster" else LIMITS.get(limit, np.asarray)(x)
                 labels = KMeans(2, n_init=3, random_state=seed).fit_predict(x[:, None])
-                marked = profile(labels, x[:, None], honest=True, max_depth=0).honest
+                marked = profile(labels, x[:, None], selective=True, max_depth=0).selective
                 found += [left(labels, x[:, None], seed) > 1, len(marked.markers) > 0]
             return {"found": found.tolist(), "draws": DRAWS}
 
@@ -360,7 +360,7 @@ def thinned_p(counts: NDArray[np.int64], dispersion: Any, seed: int) -> NDArray[
     """(m,) p-values of the variables in one cluster of 2-means of the first part, in their order."""
     first, second = thin_counts(counts, dispersion=dispersion, random_state=seed)
     labels = KMeans(2, n_init=3, random_state=seed).fit_predict(np.log1p(first))
-    found = profile(labels, counts, honest=True, thinned=second, max_depth=0).honest
+    found = profile(labels, counts, selective=True, thinned=second, max_depth=0).selective
     p = {row.variable: row.p_value for row in found.table if row.cluster == 0}
     return np.array([p[f"x{j}"] for j in range(counts.shape[1])])
 
@@ -412,10 +412,10 @@ def known_record(classes: Any, X: NDArray[np.float64]) -> dict[str, Any]:
 
 def markers_record(labels: Any, X: NDArray[np.float64]) -> dict[str, Any]:
     """Comparisons of a variable that show a difference and all of them, by the dip and by rank sums."""
-    made = profile(labels, X, honest=True, max_depth=0)
+    made = profile(labels, X, selective=True, max_depth=0)
     naive = np.asarray(made.to_frame()["p_adjusted"], dtype=np.float64)
     return {
-        "markers": [len(made.honest.markers), len(made.honest.table)],
+        "markers": [len(made.selective.markers), len(made.selective.table)],
         "naive": [int((naive <= 0.05).sum()), int((~np.isnan(naive)).sum())],
     }
 
@@ -475,18 +475,18 @@ def sets_work(data: Path, cells: Path) -> Iterator[Work]:
         scores = [PCA(20, random_state=0).fit_transform(part) for part in logs]
         labels = [KMeans(8, n_init=10, random_state=0).fit_predict(part) for part in scores]
         depth = second.sum(axis=1) / second.sum(axis=1).mean()
-        honest = profile(labels[0], counts, honest=True, thinned=second / depth[:, None], max_depth=0).honest
+        selective = profile(labels[0], counts, selective=True, thinned=second / depth[:, None], max_depth=0).selective
         naive = profile(labels[1], logs[1], max_depth=0).to_frame()
         names = [str(name) for name in adata.raw.var_names]
         best = {
-            int(c): [names[int(row.variable[1:])] for row in honest.markers if row.cluster == c and row.difference > 0][
-                :5
-            ]
+            int(c): [
+                names[int(row.variable[1:])] for row in selective.markers if row.cluster == c and row.difference > 0
+            ][:5]
             for c in range(8)
         }
         return {
             **found,
-            "markers": [len(honest.markers), len(honest.table)],
+            "markers": [len(selective.markers), len(selective.table)],
             "naive": [int((naive["p_adjusted"] <= 0.05).sum()), int(naive["p_adjusted"].notna().sum())],
             "best": best,
             "types": types_of(labels[0], classes),

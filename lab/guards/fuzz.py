@@ -5,7 +5,7 @@ arguments   one illegal argument of a public function or estimator
 files       files that were damaged, through `read_table`, `Ensemble.load` and the command line
 kills       ``ensemblage run`` stopped by KILL, TERM or INT at random moments, then begun again
 folders     two ``ensemblage run`` in one folder at the same time
-cells       clusterings in AnnData, in memory and in files that may be cut off
+cells       partitions in AnnData, in memory and in files that may be cut off
 
 A case is made by its kind, the session's seed and its number alone: ``--kind calls --seed 3 --only 141`` repeats one.
 Every outcome must be a result that is sound, or one sentence of a ValueError or TypeError. Cases run in processes of

@@ -1,4 +1,4 @@
-"""Clusterings in ``.obs`` of AnnData, in memory or in a file that may be cut off: a sound result, or a sentence."""
+"""Partitions in ``.obs`` of AnnData, in memory or in a file that may be cut off: a sound result, or a sentence."""
 
 from __future__ import annotations
 

@@ -141,7 +141,7 @@ def draw_losses(suite: Path | None, data: Path | None) -> None:
     from bench_default import features
 
     from ensemblage import ConsensusClustering, Genie
-    from ensemblage_lab._figures import clusterings
+    from ensemblage_lab._figures import partition_panels
     from ensemblage_lab.benchmark._entries import BASELINES
     from ensemblage_lab.benchmark._sets import find_sets
 
@@ -157,7 +157,7 @@ def draw_losses(suite: Path | None, data: Path | None) -> None:
             (title if title not in row["ari"] else f"{title}: {row['ari'][title]:.2f}", np.asarray(found))
             for title, found in labels.items()
         ]
-        clusterings(one.whole, panels).savefig(FOLDER / name_of(row), dpi=110, metadata={"Software": None})
+        partition_panels(one.whole, panels).savefig(FOLDER / name_of(row), dpi=110, metadata={"Software": None})
 
 
 def words() -> list[str]:

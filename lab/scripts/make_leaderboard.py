@@ -477,7 +477,7 @@ def draw_pictures(out: Path, suite: Path | None, data: Sequence[Path]) -> None:
     """Six sets of up to three features in each of which another method loses, the best methods first."""
     from sklearn.metrics import adjusted_rand_score
 
-    from ensemblage_lab._figures import clusterings
+    from ensemblage_lab._figures import partition_panels
     from ensemblage_lab.benchmark._sets import find_sets
 
     scores, baseline = scores_of(KNOWN), best_plain(KNOWN)
@@ -501,7 +501,7 @@ def draw_pictures(out: Path, suite: Path | None, data: Sequence[Path]) -> None:
         drawn = [max(adjusted_rand_score(y[y > 0], found[y > 0]) for y in one.references) for found in labels]
         shown[worst] = f"{name_of(x)} on the set {worst}: {drawn[0]:.2f}, {baseline} {drawn[1]:.2f}"
         panels = [("known classes", one.references[0] - 1), (name_of(x), labels[0]), (baseline, labels[1])]
-        figure = clusterings(one.whole, panels)
+        figure = partition_panels(one.whole, panels)
         figure.savefig(PICTURES / f"{worst.replace('/', '-')}.png", dpi=110, metadata={"Software": None})
     titles = {name.replace("/", "-"): title for name, title in shown.items()}
     (TABLES / "pictures.json").write_text(json.dumps(titles, indent=1) + "\n", encoding="utf-8")

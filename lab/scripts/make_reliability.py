@@ -21,7 +21,7 @@ KINDS = {
     "files": "damaged files through `read_table`, `Ensemble.load` and the command line",
     "kills": "`ensemblage run` stopped by KILL, TERM or INT, then begun again",
     "folders": "two `ensemblage run` in one folder at the same time",
-    "cells": "clusterings in AnnData, in memory and in files that may be cut off",
+    "cells": "partitions in AnnData, in memory and in files that may be cut off",
 }
 
 HEAD = """# Reliability

@@ -26,8 +26,8 @@ Runs = list[dict[str, Any]]
 
 HEAD = """# Splits and markers
 
-This page measures `stability.merge_unsupported` and honest markers. `python lab/scripts/make_splits.py` writes it from
-[the records](../lab/records/confidence/splits.jsonl) of `python lab/benchmarks/bench_splits.py`.
+This page measures `stability.merge_unsupported` and selective markers. `python lab/scripts/make_splits.py` writes it
+from [the records](../lab/records/confidence/splits.jsonl) of `python lab/benchmarks/bench_splits.py`.
 Every number was measured with the seeds of that script, on one thread.
 
 """
@@ -54,7 +54,7 @@ its own number of clusters on one of the ten.
 """
 POWER_READ = """
 
-*Known* is the same test of one feature with the true clusters, on 500 sets. No clustering and no direction has to be
+*Known* is the same test of one feature with the true clusters, on 500 sets. No partition and no direction has to be
 found there.
 
 At 2 standard deviations two equal Gaussians have one mode, and no test of modes splits them. At 3, 200 objects are too
@@ -65,14 +65,14 @@ PROTOTYPE = {2: 0.0, 3: 0.33, 4: 1.0, 6: 1.0}
 MARKERS = """## Markers
 
 **One cloud.** The same clouds are cut into 2 and 4 clusters by k-means and Ward. The table has the share of p-values up
-to .05, by the dip test of `profile(honest=True)` and by the descriptive rank-sum test.
+to .05, by the dip test of `profile(selective=True)` and by the descriptive rank-sum test.
 
 """
 VALUES = """
 
 **Coarse values.** Values are made of Gaussian clouds, 20 of each kind and size, which k-means cuts into 3 clusters.
 *Wrong*: `merge_unsupported` leaves more than one cluster. The markers are of clouds in 5 features. *Left out*:
-`profile(honest=True)` does not test a variable if one of its values is a mode itself.
+`profile(selective=True)` does not test a variable if one of its values is a mode itself.
 
 """
 VALUES_READ = """
@@ -320,7 +320,7 @@ def in_types(run: dict[str, Any]) -> str:
 
 def blood(run: dict[str, Any]) -> str:
     lines = "\n".join(f"* {part}" for part in in_types(run).split("; "))
-    honest, naive = (f"{a:,} of {b:,}" for a, b in (run["markers"], run["naive"]))
+    selective, naive = (f"{a:,} of {b:,}" for a, b in (run["markers"], run["naive"]))
     best = table(
         ("cells of the cluster", "markers, the smallest p first"),
         [(types, ", ".join(run["best"][str(c)])) for c, types in enumerate(run["types"])],
@@ -331,7 +331,7 @@ def blood(run: dict[str, Any]) -> str:
 {lines}
 
 The counts were recovered from the logarithms in the file, thinned, and divided by the depth. k-means made 8 clusters of
-the first part, and the second part tests their markers. {honest} comparisons show a difference, at a false discovery
+the first part, and the second part tests their markers. {selective} comparisons show a difference, at a false discovery
 rate of .05. The descriptive rank-sum test, on clusters of all counts, calls {naive} significant.
 
 {best}

@@ -1,6 +1,6 @@
 """ensemblage: consensus clustering.
 
-Many clusterings of the same objects go in; the clustering that they have in common, an order of the clusterings, and
+Many partitions of the same objects go in; the partition that they have in common, an order of the partitions, and
 for every object how far they agree on it come out.
 """
 

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from ensemblage import EvidenceAccumulation, plotting
+import ensemblage
+from ensemblage import EvidenceAccumulation, plotting, profiles
 from ensemblage.consensus import diagnostics
 
 LABELS = [[0, 0], [0, 0], [1, 1], [1, 0]]
@@ -27,3 +28,15 @@ def test_diagnostics_were_called_evidence():
         assert plotting.evidence is plotting.diagnostics
     with pytest.raises(AttributeError, match="no attribute 'evidences'"):
         _ = plotting.evidences
+
+
+def test_selective_markers_were_called_honest():
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    labels = np.arange(40) % 2
+    with pytest.warns(FutureWarning, match=r"honest of profile .* Use selective\."):
+        former = ensemblage.profile(labels, X, honest=True)
+    assert repr(former.selective) == repr(ensemblage.profile(labels, X, selective=True).selective)
+    with pytest.warns(FutureWarning, match=r"honest of Profile .* Use selective\."):
+        assert former.honest is former.selective
+    with pytest.warns(FutureWarning, match=r"HonestMarkers is a name of before 1\.0"):
+        assert profiles.HonestMarkers is type(former.selective)

@@ -16,7 +16,7 @@ X = np.random.default_rng(0).normal(size=(30, 2))
 def test_every_base_clustering_is_told(caplog):
     with caplog.at_level(logging.INFO, "ensemblage"):
         RandomKPartitions(3, random_state=0, n_jobs=2).fit(X)
-    assert [r.getMessage() for r in caplog.records] == [f"base clustering {i} of 3" for i in (1, 2, 3)]
+    assert [r.getMessage() for r in caplog.records] == [f"base partition {i} of 3" for i in (1, 2, 3)]
     assert {r.name for r in caplog.records} == {"ensemblage.generation._clusterers"}
 
 
@@ -38,7 +38,7 @@ def test_stages_fits_and_blocks_of_pairs_are_told(caplog, only_kernels):
         KMeansConsensus(3, random_state=0).fit(labels)
         Discotec().fit(labels)
     told = [r.getMessage() for r in caplog.records]
-    assert told[:2] == [f"base clusterings into {k} of 3 clusters, from 4 objects" for k in (2, 3)]
+    assert told[:2] == [f"base partitions into {k} of 3 clusters, from 4 objects" for k in (2, 3)]
     assert any(text.startswith("KMeansConsensus: ") and text.endswith(" of 8 partitions") for text in told)
     assert any(text.startswith("pairs of label rows: 1 to ") for text in told)
 

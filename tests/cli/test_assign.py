@@ -216,7 +216,7 @@ def test_clusterings_of_distances_cannot(tmp_path):
     out = tmp_path / "out"
     succeed("run", tmp_path / "t.csv", "-k", 3, "--generator", "gower", "--partitions", 4, "-o", out)
     error = fail("assign", out, tmp_path / "t.csv", "-o", tmp_path / "a.csv")
-    assert "Clusterings of distances (gower) and those of an older version cannot." in error
+    assert "Partitions of distances (gower) and those of an older version cannot." in error
 
 
 def test_another_k_keeps_the_generator(tmp_path):

@@ -40,7 +40,7 @@ def no_generation(monkeypatch):
     """Whoever makes an ensemble again is caught."""
 
     def fit_transform(self, X, y=None):
-        raise AssertionError("base clusterings are made again")
+        raise AssertionError("base partitions are made again")
 
     monkeypatch.setattr(RandomKPartitions, "fit_transform", fit_transform)
 
@@ -111,7 +111,7 @@ def test_methods_are_listed():
 
 
 HEADINGS = (
-    *("Result", "Method", "Draws", "Estimate", "Base clusterings", "Constraints and earlier runs", "Columns", "Values"),
+    *("Result", "Method", "Draws", "Estimate", "Base partitions", "Constraints and earlier runs", "Columns", "Values"),
     *("File format", "Markers", "Page", "Computation", "Other"),
 )
 
@@ -209,12 +209,12 @@ def test_ctrl_c_keeps_the_ensemble(finished, tmp_path, interrupt, monkeypatch):
 
 
 def test_a_real_ctrl_c(tmp_path):
-    """The process ends at once with one sentence, although base clusterings are running in other threads."""
+    """The process ends at once with one sentence, although base partitions are running in other threads."""
     X = np.random.default_rng(0).normal(size=(20_000, 10)).round(3)
     np.savetxt(tmp_path / "x.csv", X, delimiter=",", header=",".join("abcdefghij"), comments="", fmt="%g")
     command = [sys.executable, "-m", "ensemblage", "run", "x.csv", "-k", "3", "-o", "out"]
     with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as process:
-        assert any(line.startswith("base clusterings") for line in iter(process.stderr.readline, ""))
+        assert any(line.startswith("base partitions") for line in iter(process.stderr.readline, ""))
         process.send_signal(signal.SIGINT)
         assert process.stderr.read() == "Interrupted. Nothing was written.\n"
     assert process.returncode == -signal.SIGINT
@@ -384,7 +384,7 @@ def test_bad_input_is_one_sentence_and_no_folder(tmp_path, content, message):
         (["combine", "x.csv", "-k", "2", "-o", "out", "--missing", "x"], "--missing must be a whole number, or none"),
         (
             ["combine", "x.csv", "-k", "2", "-o", "out"],
-            "x.csv must have two columns of labels or more, one per clustering. Got one besides the id 'a': 'b'",
+            "x.csv must have two columns of labels or more, one per partition. Got one besides the id 'a': 'b'",
         ),
         (["rank", "x.csv", "--by", "beauty"], "Got 'beauty'"),
         (["rank", "fake.npz"], "must be one that Ensemble.save wrote"),

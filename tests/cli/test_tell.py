@@ -20,13 +20,13 @@ def test_a_run_says_what_it_is_going_to_do(tmp_path, monkeypatch):
     command = ("run", WINE, "--truth-column", "cultivar", "-k", 3, "--stability", 2)
     told = succeed(*command, "-o", tmp_path / "out").stderr
     assert (
-        "178 objects × 13 features; trees that learned on synthetic sets rate candidate partitions; base clusterings "
+        "178 objects × 13 features; trees that learned on synthetic sets rate candidate partitions; base partitions "
         "by several algorithms in several scales; eac-average combines them; all of this is repeated for 2 resamples; "
         "up to 10 seconds on a free core\n"
     ) in told
     told = succeed(*command, "--selection", "consensus", "-o", tmp_path / "consensus").stderr
     assert (
-        "178 objects × 13 features; base clusterings by mixtures, spectral clustering and Genie; eac-average combines "
+        "178 objects × 13 features; base partitions by mixtures, spectral clustering and Genie; eac-average combines "
         "them; all of this is repeated for 2 resamples\n"
     ) in told
     monkeypatch.setattr(_generation, "may_try_umap", lambda n, m: True)
@@ -34,18 +34,18 @@ def test_a_run_says_what_it_is_going_to_do(tmp_path, monkeypatch):
     assert "repeated for 2 resamples and without each of 13 columns; up to 20 seconds on a free core\n" in told
     command = ("run", WINE, "-k", 3, "--generator", "random-k", "--partitions", 4, "--stability", 0, "--method", "acv")
     told = succeed(*command, "-o", tmp_path / "other").stderr
-    assert "; 4 base clusterings by random-k; acv combines them\n" in told
+    assert "; 4 base partitions by random-k; acv combines them\n" in told
 
 
 def test_how_long_the_rest_takes(monkeypatch):
     now, told = [100.0], []
     monkeypatch.setattr(_progress.time, "perf_counter", lambda: now[0])
     monkeypatch.setattr(_progress, "tell", told.append)
-    remaining = _progress.RemainingTime("base clusterings")
+    remaining = _progress.RemainingTime("base partitions")
     for seconds, done in ((0, 0), (5, 1), (20, 2), (35, 3), (200, 7)):
         now[0] = 100.0 + seconds
         remaining(done, 12)
-    assert told == ["base clusterings: 3 of 12 done in 35 s, the rest takes about 2 min"]  # judged after the first step
+    assert told == ["base partitions: 3 of 12 done in 35 s, the rest takes about 2 min"]  # judged after the first step
     quick = _progress.RemainingTime("quick")
     now[0] += 30
     quick(5, 5)
@@ -56,12 +56,12 @@ def test_compiling_is_no_part_of_the_pace(monkeypatch):
     now, told = [0.0], []
     monkeypatch.setattr(_progress.time, "perf_counter", lambda: now[0])
     monkeypatch.setattr(_progress, "tell", told.append)
-    remaining = _progress.RemainingTime("base clusterings")
+    remaining = _progress.RemainingTime("base partitions")
     for seconds, done in ((15, 1), (16, 11), (17, 31)):
         now[0] = seconds
         remaining(done, 101)
-    assert told.pop() == "base clusterings: 31 of 101 done in 17 s, the rest takes about 5 s"
-    remaining = _progress.RemainingTime("base clusterings")
+    assert told.pop() == "base partitions: 31 of 101 done in 17 s, the rest takes about 5 s"
+    remaining = _progress.RemainingTime("base partitions")
     for seconds, done in ((20, 1), (60, 31)):
         now[0] = seconds
         remaining(done, 61)
@@ -70,7 +70,7 @@ def test_compiling_is_no_part_of_the_pace(monkeypatch):
         now[0] += 30
         compiling.end()
         compiling.end()
-    assert told == ["base clusterings: 31 of 61 done in 43 s, the rest takes about 10 s"]
+    assert told == ["base partitions: 31 of 61 done in 43 s, the rest takes about 10 s"]
 
 
 def test_steps_that_are_not_alike_promise_nothing(monkeypatch):

@@ -124,7 +124,7 @@ def test_a_new_method_of_known_kinds_is_explained_everywhere(tmp_path, monkeypat
     )
     assert result.exit_code == 0, result.output
     assert (
-        "2 values for the toy parameter gave different clusterings. The best was 2 (toy score 0.250), then 1 (0.500)"
+        "2 values for the toy parameter gave different partitions. The best was 2 (toy score 0.250), then 1 (0.500)"
         in result.output
     )
     (record,) = json.loads((tmp_path / "out" / "summary.json").read_text(encoding="utf-8"))["evidence"]

@@ -131,7 +131,7 @@ def test_combine_finds_three_equal_columns(tmp_path):
     summary = json.loads((tmp_path / "out" / "summary.json").read_text(encoding="utf-8"))
     assert summary["consensus"]["method"] == "KMeansConsensus"
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
-    assert "a number that was found in the clusterings" in page
+    assert "a number that was found in the partitions" in page
     assert "the highest mean adjusted Rand index with the partitions" in page
 
 
@@ -165,4 +165,4 @@ def test_members_that_disagree_are_told(tmp_path):
     shown = succeed("combine", tmp_path / "any.csv", "-o", tmp_path / "out").stdout
     assert "confidence  0 core (0%)" in shown
     assert "These partitions tell five stories" in shown
-    assert "The clusterings disagree on this" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert "The partitions disagree on this" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")

@@ -170,7 +170,7 @@ def test_more_partitions_keep_the_first_k():
 
 
 class Threads(ClusterMixin, BaseEstimator):
-    """Notes how many native threads a base clustering may use."""
+    """Notes how many native threads a base partition may use."""
 
     def __init__(self, n_clusters=2):
         self.n_clusters = n_clusters
@@ -527,7 +527,7 @@ def test_failures_are_named_and_left_out_and_names_keep_their_index():
     assert generator.transform(np.zeros((2, 1))).shape == (2, len(good))
     lost = ", ".join(f"marked_k3_{i}" for i in np.flatnonzero(whole.n_clusters_ == 3))
     assert [str(w.message) for w in caught] == [
-        f"{12 - len(good)} of 12 base clusterings failed and are left out: {lost}: RuntimeError: no luck"
+        f"{12 - len(good)} of 12 base partitions failed and are left out: {lost}: RuntimeError: no luck"
     ]
 
 
@@ -537,7 +537,7 @@ def test_a_failure_is_raised_as_asked(n_jobs):
     generator = RandomKPartitions(
         500, k_min=3, k_max=3, estimator=Marked(bad=(3,), log=log), on_error="raise", n_jobs=n_jobs
     )
-    with pytest.raises(ValueError, match=r"base clustering marked_k3_0 failed with RuntimeError: no luck$") as caught:
+    with pytest.raises(ValueError, match=r"base partition marked_k3_0 failed with RuntimeError: no luck$") as caught:
         generator.fit(np.zeros((20, 1)))
     assert isinstance(caught.value.__cause__, RuntimeError)
     assert len(log) < 500
@@ -572,7 +572,7 @@ def test_warnings_are_folded(n_jobs):
         RandomKPartitions(20, k_min=5, k_max=5, n_jobs=n_jobs, random_state=0).fit(X)
     assert len(caught) == 1
     assert "distinct clusters (3)" in str(caught[0].message)
-    assert str(caught[0].message).endswith("(And 19 more like it from other base clusterings.)")
+    assert str(caught[0].message).endswith("(And 19 more like it from other base partitions.)")
 
 
 def test_what_scikit_learn_says_by_mistake_is_not_told():

@@ -276,9 +276,9 @@ class Fails(ClusterMixin, BaseEstimator):
 
 def test_failures(tmp_path, X):
     generator = RandomKPartitions(8, k_min=3, k_max=4, estimator=Fails(), random_state=0)
-    with pytest.warns(FitFailedWarning, match="base clusterings failed and are left out"):
+    with pytest.warns(FitFailedWarning, match="base partitions failed and are left out"):
         expected = generator.fit_transform(X)
-    with pytest.warns(FitFailedWarning, match="base clusterings failed and are left out") as caught:
+    with pytest.warns(FitFailedWarning, match="base partitions failed and are left out") as caught:
         names = write_partitions(generator, X, tmp_path / "z.npy")
     assert caught[0].filename == __file__
     np.testing.assert_array_equal(np.load(tmp_path / "z.npy"), expected)
@@ -399,6 +399,6 @@ def test_interrupted_on_the_command_line(tmp_path, X):
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 2
-    assert done.stderr.splitlines()[-1].startswith("Interrupted. z.npy.parts keeps the clusterings that are finished")
+    assert done.stderr.splitlines()[-1].startswith("Interrupted. z.npy.parts keeps the partitions that are finished")
     assert "names" not in json.loads((tmp_path / "z.npy.json").read_text(encoding="utf-8"))
     assert len(list((tmp_path / "z.npy.parts").iterdir())) == 2

@@ -90,10 +90,10 @@ def test_given_radii_are_left_alone():
 
 def test_a_failing_algorithm_is_named_and_left_out_or_raised():
     estimators = [KMeans(n_init=1), Broken()]
-    with pytest.warns(FitFailedWarning, match="1 of 2 base clusterings failed and are left out: broken_1: .*no luck"):
+    with pytest.warns(FitFailedWarning, match="1 of 2 base partitions failed and are left out: broken_1: .*no luck"):
         labels = MixedPartitions(2, estimators=estimators, random_state=0).fit_transform(IRIS)
     assert labels.shape == (150, 1)
-    with pytest.raises(ValueError, match="base clustering broken_1 failed with RuntimeError: no luck"):
+    with pytest.raises(ValueError, match="base partition broken_1 failed with RuntimeError: no luck"):
         MixedPartitions(2, estimators=estimators, on_error="raise").fit(IRIS)
 
 

@@ -435,7 +435,7 @@ def test_dropped_columns_are_no_objects_in_the_shell(tmp_path):
 
 
 def clusterings(n=60, p=8, seed=0):
-    """(n, p) clusterings of three groups, each with names of its own and a few errors."""
+    """(n, p) partitions of three groups, each with names of its own and a few errors."""
     rng = np.random.default_rng(seed)
     columns = []
     for _ in range(p):
@@ -445,7 +445,7 @@ def clusterings(n=60, p=8, seed=0):
 
 
 def numbered(labels):
-    """Clusterings numbered from their first object on, as draws are."""
+    """Partitions numbered from their first object on, as draws are."""
     return np.column_stack([pd.factorize(column)[0] + 1 for column in labels.T])
 
 
@@ -461,13 +461,13 @@ FEATURES = np.clip(
 ).astype(int)
 LABELS = {
     "as they should be": (clusterings(), None),
-    "three vectors": (list(clusterings(p=3).T), "clusterings in rows"),
-    "eight vectors": (clusterings().T, "clusterings in rows"),
-    "thirty vectors": (clusterings(p=30).T, "clusterings in rows"),
-    "vectors of text": (np.array(list("abc"))[clusterings(p=12).T], "clusterings in rows"),
-    "draws in rows": (numbered(clusterings(p=300)).T, "clusterings in rows"),
+    "three vectors": (list(clusterings(p=3).T), "partitions in rows"),
+    "eight vectors": (clusterings().T, "partitions in rows"),
+    "thirty vectors": (clusterings(p=30).T, "partitions in rows"),
+    "vectors of text": (np.array(list("abc"))[clusterings(p=12).T], "partitions in rows"),
+    "draws in rows": (numbered(clusterings(p=300)).T, "partitions in rows"),
     "draws": (numbered(clusterings(p=300)), None),
-    "more clusterings than objects": (clusterings(30, 90), None),
+    "more partitions than objects": (clusterings(30, 90), None),
     "of many clusters": (
         np.column_stack([np.random.default_rng(j).permutation(12)[np.arange(200) % 12] for j in range(9)]),
         None,
@@ -487,7 +487,7 @@ def test_alerts_of_label_matrices(name, tmp_path):
     frame = pd.DataFrame(np.asarray(labels)).add_prefix("c")
     frame.to_csv(tmp_path / "l.csv", index=False)
     if name == "three vectors":  # which differ in every row
-        with pytest.raises(ValueError, match=r"If the rows are the clusterings, turn the table\.$"):
+        with pytest.raises(ValueError, match=r"If the rows are the partitions, turn the table\.$"):
             members_of(read_table(tmp_path / "l.csv"))
         return
     alerts = members_of(read_table(tmp_path / "l.csv")).alerts
@@ -497,7 +497,7 @@ def test_alerts_of_label_matrices(name, tmp_path):
 def test_labels_that_look_wrong_end_a_strict_combination(tmp_path):
     pd.DataFrame(clusterings().T).add_prefix("c").to_csv(tmp_path / "l.csv", index=False)
     said = fail("combine", tmp_path / "l.csv", "-k", 3, "-o", tmp_path / "out", "--strict")
-    assert "Got clusterings in rows: 8 rows and 60 columns, which are fewer objects than" in said
+    assert "Got partitions in rows: 8 rows and 60 columns, which are fewer objects than" in said
 
 
 def test_counts_of_cells_are_told_with_what_normalises_them():
@@ -525,7 +525,7 @@ def test_alerts_of_tables_on_disk(tmp_path):
 def test_copies_are_told_with_the_method_that_they_decide(tmp_path):
     pd.concat([frame_of(30).drop(columns="shop")] * 5).to_csv(tmp_path / "t.csv", index=False)
     done = succeed("run", tmp_path / "t.csv", "-k", 3, "--stability", 0, "-o", tmp_path / "out")
-    assert "50 base clusterings by random-k (more than half of the objects are copies of others)" in done.stderr
+    assert "50 base partitions by random-k (more than half of the objects are copies of others)" in done.stderr
     assert done.stdout.startswith("alert       copies: 120 of 150 rows, each equal to another one")
 
 

@@ -1,4 +1,4 @@
-"""AnnData: clusterings in ``.obs`` as an ensemble, what is clustered, and what was found beside."""
+"""AnnData: partitions in ``.obs`` as an ensemble, what is clustered, and what was found beside."""
 
 import json
 import shutil

@@ -549,7 +549,7 @@ def test_a_killed_run_leaves_no_result(X, tmp_path):
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None
     for line in process.stderr:
-        if line.startswith("base clusterings"):
+        if line.startswith("base partitions"):
             process.send_signal(signal.SIGKILL)
             break
     process.communicate()

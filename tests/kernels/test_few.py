@@ -23,7 +23,7 @@ RESULTS = {
     "co-association": lambda labels: coassociation(labels, weights=np.linspace(0.1, 1, labels.shape[1])),
     "ARI": lambda labels: AverageAgreement("ari").fit(np.c_[labels, labels[:, 0]]).agreement_,
     "NMI": lambda labels: AverageAgreement("nmi").fit(np.c_[labels, labels[:, 0]]).agreement_,
-    "ARI with a clustering": lambda labels: ensemble_ari(labels, labels[:, 0]),
+    "ARI with a partition": lambda labels: ensemble_ari(labels, labels[:, 0]),
     "average linkage": lambda labels: average_hierarchy(labels),
     "average linkage of counted rows": lambda labels: average_hierarchy(np.repeat(labels, 1 + len(labels) % 3, axis=0)),
     "average linkage by weights": lambda labels: average_hierarchy(labels, np.linspace(0.1, 1, labels.shape[1])),

@@ -172,7 +172,7 @@ def test_missing_is_minus_one_in_columns_of_numbers_only():
 FEATURES = np.array([[14.23, 1.0], [13.2, 2.0], [np.nan, 2.0]])
 LOOK_LIKE_FEATURES = (
     r"whole numbers or text: these look like features\. Got 14\.23 in partition '{}'\. Cluster features with "
-    r"ConsensusClustering, or make clusterings of them with DiversePartitions; if these are labels, number them\."
+    r"ConsensusClustering, or make partitions of them with DiversePartitions; if these are labels, number them\."
 )
 
 

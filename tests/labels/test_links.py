@@ -1,4 +1,4 @@
-"""Pairs of objects that a consensus must join, or must not: against all clusterings of few objects."""
+"""Pairs of objects that a consensus must join, or must not: against all partitions of few objects."""
 
 import re
 from itertools import combinations, product

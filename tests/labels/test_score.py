@@ -18,7 +18,7 @@ WITH_PROBABILITIES = ("BipartiteVoting", "CumulativeVoting", "EuclideanMedian", 
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_who_predicts_scores_and_says_how_well(name):
     model = fitted(name)
-    if not hasattr(model, "predict") or name == "USpec":  # one clustering: there are no partitions to agree with
+    if not hasattr(model, "predict") or name == "USpec":  # one partition: there are no partitions to agree with
         assert not hasattr(model, "score")
         return
     X = data_of(name)

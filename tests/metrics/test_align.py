@@ -1,4 +1,4 @@
-"""Cluster numbers kept from run to run, and two clusterings side by side."""
+"""Cluster numbers kept from run to run, and two partitions side by side."""
 
 import numpy as np
 import pytest
@@ -55,7 +55,7 @@ def test_partly_shared_objects():
     [
         ({"labels": [0, 1], "reference": [0, 1, 1]}, "without ids must be of the same objects. Got 2 and 3"),
         ({"labels": [0, 1], "reference": ["a", "b"]}, "must hold numbers of clusters. Got 'a'"),
-        ({"labels": [0, 1], "reference": [0, 1], "ids": ["a", "b"]}, "in both clusterings, or in none"),
+        ({"labels": [0, 1], "reference": [0, 1], "ids": ["a", "b"]}, "in both partitions, or in none"),
         (
             {"labels": [0, 1], "reference": [0, 1], "ids": ["a", "a"], "reference_ids": ["a", "b"]},
             "Got 1 different of 2",

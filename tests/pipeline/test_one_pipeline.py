@@ -114,7 +114,7 @@ def test_the_shell_tells_how_many_base_clusterings_are_made(tmp_path, no_figures
     asked = ["-k", "3", "--selection", "consensus", "--stability", "0"]
     done = CliRunner().invoke(main, ["run", str(tmp_path / "table.csv"), "-o", str(tmp_path / "out"), *asked])
     n_partitions = load(tmp_path / "out" / "model.npz").ensemble_.shape[1]
-    assert f"base clusterings: {n_partitions} ..." in done.stderr.splitlines()
+    assert f"base partitions: {n_partitions} ..." in done.stderr.splitlines()
 
 
 def test_the_same_with_other_parameters(tmp_path, no_figures):

@@ -1,4 +1,4 @@
-"""``run --thin-counts``: clusters of one part of each count, tests on the other; ``report --honest-markers``."""
+"""``run --thin-counts``: clusters of one part of each count, tests on the other; ``report --selective-markers``."""
 
 import csv
 import json
@@ -43,7 +43,7 @@ def summary_of(path):
 
 
 def test_markers_are_those_of_the_second_part(counts):
-    result = run(counts, "--honest-markers", "--thin-counts")
+    result = run(counts, "--selective-markers", "--thin-counts")
     assert result.exit_code == 0, result.stderr
     rows = rows_of(counts)
     assert {row["test"] for row in rows} == {"thinned counts"}
@@ -62,7 +62,7 @@ def test_markers_are_those_of_the_second_part(counts):
 def test_the_clusters_are_those_of_the_logarithms_of_the_first_part(counts):
     from ensemblage.profiles import thin_counts
 
-    assert run(counts, "--honest-markers", "--thin-counts", "--seed", "3").exit_code == 0
+    assert run(counts, "--selective-markers", "--thin-counts", "--seed", "3").exit_code == 0
     table = pd.read_csv(counts)
     first, _ = thin_counts(table.iloc[:, 1:].to_numpy(), random_state=3)
     logs = pd.DataFrame(np.log1p(first), columns=[f"part of {name}" for name in table.columns[1:]])
@@ -85,8 +85,8 @@ def test_dispersion_and_depth_count(counts):
     depths = seconds[2].sum(axis=1)
     np.testing.assert_allclose(depths, depths[0])
     assert np.ptp(seconds[0].sum(axis=1)) > 1
-    assert run(counts, "--honest-markers", "--thin-counts", "--dispersion", "0").exit_code == 0
-    other = run(counts, "--honest-markers", "--thin-counts", "--dispersion", "2")
+    assert run(counts, "--selective-markers", "--thin-counts", "--dispersion", "0").exit_code == 0
+    other = run(counts, "--selective-markers", "--thin-counts", "--dispersion", "2")
     assert other.exit_code == 2
     assert "dispersion" in other.stderr
 
@@ -130,7 +130,7 @@ def test_known_classes_and_dropped_columns_are_not_split(counts):
     frame = pd.read_csv(counts)
     frame["type"], frame["weight"] = np.repeat(["a", "b"], 60), np.linspace(0, 1, 120)
     frame.to_csv(counts, index=False)
-    options = ["--honest-markers", "--thin-counts", "--truth-column", "type", "--drop-column", "weight"]
+    options = ["--selective-markers", "--thin-counts", "--truth-column", "type", "--drop-column", "weight"]
     result = run(counts, *options)
     assert result.exit_code == 0, result.stderr
     assert {row["variable"] for row in rows_of(counts)} == {f"g{j}" for j in range(8)}
@@ -138,7 +138,7 @@ def test_known_classes_and_dropped_columns_are_not_split(counts):
 
 
 def test_a_stopped_run_goes_on_and_new_objects_are_refused(counts):
-    options = ["--honest-markers", "--thin-counts"]
+    options = ["--selective-markers", "--thin-counts"]
     assert run(counts, *options).exit_code == 0
     made = (counts.parent / "out" / "profile.csv").read_bytes()
     (counts.parent / "out" / "profile.csv").unlink()
@@ -159,7 +159,7 @@ def test_what_is_no_count_is_refused(counts, cell, got):
     cells = lines[3].split(",")
     cells[2] = cell
     counts.write_text("\n".join([*lines[:3], ",".join(cells), *lines[4:]]) + "\n", encoding="utf-8")
-    result = run(counts, "--honest-markers", "--thin-counts")
+    result = run(counts, "--selective-markers", "--thin-counts")
     assert result.exit_code == 2
     assert (
         f"--thin-counts must have columns of counts, whole numbers ≥ 0. 'g1' of counts.csv has {got}" in result.stderr
@@ -171,12 +171,15 @@ def test_what_is_no_count_is_refused(counts, cell, got):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--thin-counts"], "--thin-counts must go with --honest-markers"),
-        (["--honest-markers", "--dispersion", "1"], "--dispersion must go with --thin-counts"),
-        (["--honest-markers", "--divide-by-depth"], "--divide-by-depth must go with --thin-counts"),
-        (["--honest-markers", "--thin-counts", "--without-columns"], "must go without --without-columns"),
-        (["--honest-markers", "--thin-counts", "--dispersion", "-1"], "--dispersion must be a number of at least 0"),
-        (["--honest-markers", "--thin-counts", "--dispersion", "nan"], "--dispersion must be a number of at least 0"),
+        (["--thin-counts"], "--thin-counts must go with --selective-markers"),
+        (["--selective-markers", "--dispersion", "1"], "--dispersion must go with --thin-counts"),
+        (["--selective-markers", "--divide-by-depth"], "--divide-by-depth must go with --thin-counts"),
+        (["--selective-markers", "--thin-counts", "--without-columns"], "must go without --without-columns"),
+        (["--selective-markers", "--thin-counts", "--dispersion", "-1"], "--dispersion must be a number of at least 0"),
+        (
+            ["--selective-markers", "--thin-counts", "--dispersion", "nan"],
+            "--dispersion must be a number of at least 0",
+        ),
     ],
 )
 def test_options_that_do_not_go_together_are_refused(counts, options, message):
@@ -189,7 +192,7 @@ def test_options_that_do_not_go_together_are_refused(counts, options, message):
 def test_categories_are_refused(counts):
     frame = pd.read_csv(counts).assign(kind=np.resize(["a", "b", "c"], 120))
     frame.to_csv(counts, index=False)
-    result = run(counts, "--honest-markers", "--thin-counts")
+    result = run(counts, "--selective-markers", "--thin-counts")
     assert result.exit_code == 2
     assert "'kind' of counts.csv has text" in result.stderr
 
@@ -215,7 +218,7 @@ def report(folder, *args):
 
 
 def test_the_page_of_an_ensemble_has_tests(members):
-    result = report(members, "--features", str(members / "features.csv"), "--honest-markers")
+    result = report(members, "--features", str(members / "features.csv"), "--selective-markers")
     assert result.exit_code == 0, result.stderr
     section = find((members / "page.html").read_text(encoding="utf-8"), SECTION)
     assert any("2 of 4 comparisons of a variable show a difference" in sentence for sentence in section.sentences)
@@ -230,7 +233,7 @@ def test_unasked_the_page_of_an_ensemble_has_no_tests(members):
 
 
 def test_tests_need_features(members):
-    result = report(members, "--honest-markers")
+    result = report(members, "--selective-markers")
     assert result.exit_code == 2
-    assert "--honest-markers must go with --features FILE" in result.stderr
+    assert "--selective-markers must go with --features FILE" in result.stderr
     assert not (members / "page.html").exists()

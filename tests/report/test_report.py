@@ -542,10 +542,10 @@ def test_shares_are_exact_at_their_ends(share, text):
 def test_words():
     ensemble = Ensemble([[0, 0], [0, 0], [1, 1], [1, 0]])
     found = report.summarize(ensemble, KMeansConsensus(2).fit(ensemble))
-    for n, words in ((0, "0 clusterings"), (1, "1 clustering"), (2000, "2,000 clusterings")):
+    for n, words in ((0, "0 partitions"), (1, "1 partition"), (2000, "2,000 partitions")):
         found["data"]["n_partitions"] = n
         (sentence,) = find(report.render(found), "The partitions").sentences
-        assert sentence == f"The answer was combined from {words} of the same objects (partitions)."
+        assert sentence == f"The answer was combined from {words} of the same objects."
     assert [listing(words) for words in ([], ["a"], ["a", "b"], ["a", "b", "c"])] == ["", "a", "a and b", "a, b and c"]
 
 

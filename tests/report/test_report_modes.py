@@ -70,7 +70,7 @@ def test_each_story_says_what_splits_and_merges():
 
 
 def test_small_parts_are_left_out_of_what_splits():
-    """Of clusterings that were not made of each other a twentieth of a cluster is no part, and a new one is."""
+    """Of partitions that were not made of each other a twentieth of a cluster is no part, and a new one is."""
     answer = np.repeat([0, 1, 2], [100, 100, 4])
     other = answer.copy()
     other[:5] = 1

@@ -159,11 +159,11 @@ def number_of(evidence, best=3):
             0,
             None,
             None,
-            "The clusterings agree on this: 80% of the objects are core, 20% border, and none is",
+            "The partitions agree on this: 80% of the objects are core, 20% border, and none is",
         ),
-        (0.7, 0.3, 0, None, None, "The clusterings mostly agree on this"),
-        (0.8, 0, 0.2, None, None, "The clusterings agree only in part on this"),
-        (0.5, 0, 0.5, None, None, "The clusterings disagree on this"),
+        (0.7, 0.3, 0, None, None, "The partitions mostly agree on this"),
+        (0.8, 0, 0.2, None, None, "The partitions agree only in part on this"),
+        (0.5, 0, 0.5, None, None, "The partitions disagree on this"),
         (
             0.8,
             0.2,
@@ -194,7 +194,7 @@ def number_of(evidence, best=3):
     ],
 )
 def test_confidence_in_words(core, border, undecided, again, evidence, said):
-    """Never on the agreement of the clusterings alone, and never against the test for structure and the criteria."""
+    """Never on the agreement of the partitions alone, and never against the test for structure and the criteria."""
     summary = summary_of()
     summary["number"] = None if evidence is None else number_of(evidence)
     n = sum(c["size"] for c in summary["clusters"])
@@ -294,7 +294,7 @@ def test_where_the_number_of_clusters_comes_from_is_said():
     assert "asked for" not in answer_of(summary_of())
     labels = planted_labels(n=90, p=8, k=4, noise=0.05, seed=0)[0]
     labels = 3 * labels + np.random.default_rng(0).integers(3, size=labels.shape)
-    assert "a number that was found in the clusterings" in answer_of(
+    assert "a number that was found in the partitions" in answer_of(
         report.summarize(labels.astype(str), CumulativeVoting().fit(labels.astype(str)))
     )
 
@@ -347,7 +347,7 @@ MADE_BY = {
     "random-k": ("by k-means, each time into a random number of clusters", "RandomKPartitions"),
     "subspace": ("by k-means on random halves of the features", "SubspacePartitions"),
     "projection": ("by k-means on random projections of the features", "ProjectionPartitions"),
-    "greedy": ("by k-means, each time with the features and the clusterings before", "GreedyPartitions"),
+    "greedy": ("by k-means, each time with the features and the partitions before", "GreedyPartitions"),
     "mixed": ("by ten different algorithms", "MixedPartitions"),
     "genie": ("by Genie with several thresholds and numbers of clusters", "GeniePartitions"),
     "uspec": ("by spectral clustering by way of representatives", "USpecPartitions"),
@@ -371,4 +371,4 @@ def test_every_generator_of_the_shell_is_written_of():
         assert [paper["bibtex"] for paper in summary["references"]] == list(dict.fromkeys(papers + of_method))
         assert all(paper.strip() in section.copied[-1] for paper in papers)
     of_none = find(report.render(summary_of()), "How it was made")
-    assert of_none.copied[0].startswith("10 clusterings of 150 objects")
+    assert of_none.copied[0].startswith("10 partitions of 150 objects")

@@ -329,7 +329,7 @@ def test_what_splits_and_what_merges(hierarchy):
 
 
 def test_numbers_that_were_compared_say_what_splits_too():
-    """Without a hierarchy of the answer: the k-means clusterings of `choose_k`, against the answer."""
+    """Without a hierarchy of the answer: the k-means partitions of `choose_k`, against the answer."""
     X = np.concatenate([RNG.normal(size=(40, 2)) + place for place in ([0, 0], [12, 0], [0, 60])])
     labels = np.column_stack([CLASSES] * 3)
     model = KMeansConsensus(3, random_state=0).fit(labels)

@@ -250,7 +250,7 @@ def trajectories(names, said):
 
 
 def ranking(names, said):
-    yield f"This tutorial ranks {names['E'].shape[1]} clusterings"
+    yield f"This tutorial ranks {names['E'].shape[1]} partitions"
 
 
 FACTS = {

@@ -124,7 +124,7 @@ def test_the_only_feature_at_a_limit_is_one_cloud(kind, n):
         X = x[:, None] / x.std()
         labels = KMeans(3, n_init=2, random_state=seed).fit_predict(X)
         n_left.append(len(merge_unsupported(labels, X, random_state=seed).groups))
-        found = ensemblage.profile(labels, X, honest=True, max_depth=0).honest
+        found = ensemblage.profile(labels, X, selective=True, max_depth=0).selective
         p += [row.p_value for row in found.table]
     assert sum(k > 1 for k in n_left) <= 1
     assert sum(value <= 0.05 for value in p) <= 2
@@ -141,7 +141,7 @@ def test_clusters_with_a_limit_stay():
         "1 feature has a value that many objects share, such as a limit of what was measured. In the tests it stands "
         "for a range of values."
     )
-    found = ensemblage.profile(labels, x[:, None], honest=True).honest
+    found = ensemblage.profile(labels, x[:, None], selective=True).selective
     assert [row.variable for row in found.markers] == ["x0", "x0"]
     assert found.spread == ["x0"]
     assert "1 variable has a value that many objects share" in found.sentence

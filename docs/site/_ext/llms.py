@@ -7,7 +7,7 @@ from pathlib import Path
 from docutils import nodes
 from sphinx.application import Sphinx
 
-SUMMARY = "Consensus clustering: many clusterings of the same objects in; what they agree on, and how much, out."
+SUMMARY = "Consensus clustering: many partitions of the same objects in; what they agree on, and how much, out."
 
 
 def first_sentence(tree: nodes.document) -> str:

@@ -136,7 +136,7 @@ def rankers_table() -> str:
     """What the first of each ranking is worth."""
     _, *rows = board("### Rankers as selectors")
     wanted = ("aari", "anmi", "discotec", "discotec-tv", "silhouette")
-    head = ["ranker", "clusterings", "adjusted Rand index of its first", "below the best member"]
+    head = ["ranker", "partitions", "adjusted Rand index of its first", "below the best member"]
     return markdown(head, [[*row[:3], row[4]] for row in rows if row[0] in wanted])
 
 

@@ -1,4 +1,4 @@
-"""Pictures of results: what the papers draw, from our numbers; entries of a benchmark; clusterings of points."""
+"""Pictures of results: what the papers draw, from our numbers; entries of a benchmark; partitions of points."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def draw_ranking(
     return remove_frame(ax, xlabel=xlabel, ylim=(-0.7, len(names) - 0.3))
 
 
-def clusterings(X: NDArray[np.float64], panels: Sequence[tuple[str, NDArray[np.int64]]]) -> Figure:
+def partition_panels(X: NDArray[np.float64], panels: Sequence[tuple[str, NDArray[np.int64]]]) -> Figure:
     """One panel per labeling of (n, m) features: two of them, or their first two principal components."""
     from matplotlib.figure import Figure
 

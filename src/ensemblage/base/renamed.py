@@ -34,6 +34,7 @@ NAMES: Mapping[str, Mapping[str, str]] = {
         "Certainty": "ensemblage.metrics._confidence.Confidence",
         "certainty": "ensemblage.metrics.confidence",
     },
+    "ensemblage.profiles": {"HonestMarkers": "ensemblage.profiles._selective.SelectiveMarkers"},
     "ensemblage.plotting": {"evidence": "ensemblage.plotting.diagnostics"},
 }
 """By module: the former name, and where the object is now. A private module is that of a record that is returned."""

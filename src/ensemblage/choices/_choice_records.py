@@ -208,7 +208,7 @@ class ResolutionRow(NamedTuple):
     n_clusters: int
     """Of all objects."""
     stability: float
-    """Mean adjusted Rand index of the clusterings of two resamples, on the objects that are in both."""
+    """Mean adjusted Rand index of the partitions of two resamples, on the objects that are in both."""
     lowest: float
     """The mean of the resample that agrees least with the others."""
     found_again: float
@@ -235,11 +235,11 @@ class Plateau:
     resolution: float
     """That one."""
     consensus: Any
-    """The fitted consensus of all its clusterings: ``labels_``, ``confidence_``, ``runner_up_``."""
+    """The fitted consensus of all its partitions: ``labels_``, ``confidence_``, ``runner_up_``."""
     ensemble: Any
-    """These clusterings, an `Ensemble`."""
+    """These partitions, an `Ensemble`."""
     modes: Any
-    """`ConsensusModes` of its clusterings: whether they tell one story; None where that takes too long."""
+    """`ConsensusModes` of its partitions: whether they tell one story; None where that takes too long."""
 
     @property
     def verdict(self) -> str:
@@ -250,7 +250,7 @@ class Plateau:
 
     @property
     def n_modes(self) -> int:
-        """Stories that at least a tenth of its clusterings tell each; 1 where nobody looked."""
+        """Stories that at least a tenth of its partitions tell each; 1 where nobody looked."""
         return 1 if self.modes is None else max(1, int((np.asarray(self.modes.weights_) >= LEAST_WEIGHT).sum()))
 
     @property
@@ -287,7 +287,7 @@ class ResolutionChoice:
     backend: str | None = None
     """Library of the data frames."""
     inconsistency: dict[float, float] = field(default_factory=dict)
-    """That of scICE, of the clusterings of the resamples at each resolution: 1 if all are equal, else larger; computed
+    """That of scICE, of the partitions of the resamples at each resolution: 1 if all are equal, else larger; computed
     from the objects that two of them share."""
 
     @property
@@ -302,7 +302,7 @@ class ResolutionChoice:
 
     @property
     def ensemble(self) -> Any:
-        """What was combined; without a plateau the clusterings of all objects."""
+        """What was combined; without a plateau the partitions of all objects."""
         return (
             Ensemble._made(np.column_stack(list(self.labels.values())))
             if self.plateau is None
@@ -344,7 +344,7 @@ class ResolutionChoice:
             yield f"Also stable: {listing([self._clusters_at(p) for p in others])}."
         if chosen.n_modes > 1:
             shares = listing([f"{weight:.0%}" for weight in chosen.modes.weights_ if weight >= LEAST_WEIGHT])
-            yield f"One consensus is not all: the clusterings tell {chosen.n_modes} stories ({shares} of them)."
+            yield f"One consensus is not all: the partitions tell {chosen.n_modes} stories ({shares} of them)."
 
     def _numbers_of(self, plateau: Plateau) -> tuple[int, int]:
         """The least and the largest number of clusters of all objects at its resolutions."""

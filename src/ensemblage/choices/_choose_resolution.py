@@ -51,13 +51,13 @@ from ensemblage.tables.h5ad import open_anndata
 RESOLUTIONS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0, 1.25, 1.5, 2.0, 2.5, 3.0)
 """Of modularity, unless others are asked for."""
 SAME = 0.9
-"""Adjusted Rand index from which clusterings of two resolutions are about the same."""
+"""Adjusted Rand index from which partitions of two resolutions are about the same."""
 N_STARTS = 5
-"""Clusterings of all objects at each resolution, of which that of the best quality is taken."""
+"""Partitions of all objects at each resolution, of which that of the best quality is taken."""
 MOST_MEMBERS = 100
-"""Clusterings of a plateau that are combined."""
+"""Partitions of a plateau that are combined."""
 MOST_COMPARED = 2 * 10**8
-"""Objects × pairs of clusterings up to which the modes of a plateau are looked for."""
+"""Objects × pairs of partitions up to which the modes of a plateau are looked for."""
 CONNECTIVITIES = "connectivities"
 """Where scanpy has the graph of the cells."""
 
@@ -83,7 +83,7 @@ def choose_resolution(
     """Use it to choose the resolution of graph communities: the reproducible ones, and a consensus of their partitions.
 
     Parts of the objects are drawn, and each is clustered at every resolution. Successive resolutions at which the
-    clusters of all objects are about the same are a plateau; its clusterings are combined, and every object gets a
+    clusters of all objects are about the same are a plateau; its partitions are combined, and every object gets a
     confidence.
 
     Parameters
@@ -113,13 +113,13 @@ def choose_resolution(
     fraction : float, default 0.8
         How large that part is, in (0, 1].
     consensus : str, default "km"
-        A name of ``METHODS``: what combines the clusterings of a plateau.
+        A name of ``METHODS``: what combines the partitions of a plateau.
     n_jobs : int, optional
         Threads. -1: every core that this process may use; -2: all but one. None: what a ``joblib.parallel_config``
         says; without one every core, or 1 inside a parallel loop of joblib or scikit-learn. The result does not depend
         on it.
     random_state : int, RandomState, Generator or None
-        Seed of the draws and of every clustering.
+        Seed of the draws and of every partition.
     progress : callable, optional
         Called as ``progress(done, total)`` after every resample and every resolution.
 
@@ -148,11 +148,11 @@ def choose_resolution(
     dimensions has .5 or less; a cloud in two, and a line, up to .8: what is doubtful may cut a continuum. One cluster
     is always reproduced and never the answer.
 
-    ``inconsistency`` of the result has by resolution the inconsistency coefficient of scICE, of the same clusterings:
+    ``inconsistency`` of the result has by resolution the inconsistency coefficient of scICE, of the same partitions:
     1 / the mean element-centric similarity of every two, each with itself included. It decides nothing here. scICE
     computes it of runs on all objects and accepts less than 1.005; resamples differ more.
 
-    **Plateaus**: the clustering of all objects at a resolution is the best of five by its quality; a plateau goes on as
+    **Plateaus**: the partition of all objects at a resolution is the best of five by its quality; a plateau goes on as
     long as the adjusted Rand index with each of its resolutions is .9 or more. Of the stable plateaus the one with most
     clusters is taken, and the others are named. Without any it is the most stable if that is doubtful, else the one
     with fewest clusters: the record says so.
@@ -431,7 +431,7 @@ class Sweep(NamedTuple):
     """Shares of the objects."""
 
     def members(self, run: Sequence[float]) -> Ensemble:
-        """The clusterings of a run of resolutions: of all objects, and of as many resamples as are combined."""
+        """The partitions of a run of resolutions: of all objects, and of as many resamples as are combined."""
         each = max(1, MOST_MEMBERS // len(run))
         columns = {r: [self.labels[r], *np.asarray(self.ensembles[r]).T[:each]] for r in run}
         names = [f"r{r:g}_{b}" for r in run for b in range(len(columns[r]))]
@@ -449,7 +449,7 @@ class Sweep(NamedTuple):
         return Plateau(tuple(run), stability, again, k, resolution, estimator.fit(members), members, None)
 
     def modes(self, plateau: Plateau) -> ConsensusModes | None:
-        """Whether the clusterings of a plateau tell one story, where that does not take long."""
+        """Whether the partitions of a plateau tell one story, where that does not take long."""
         ensemble = plateau.ensemble
         n_pairs = len(ensemble.distinct.codes) * ensemble.shape[1] ** 2
         return ConsensusModes().fit(ensemble) if n_pairs <= MOST_COMPARED else None

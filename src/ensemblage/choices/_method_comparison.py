@@ -22,7 +22,7 @@ from ensemblage.metrics._agreement import agreement_matrix, agreement_with, weig
 MOST_PAIRED = 5_000
 """Distinct label rows up to which methods that compare all pairs of rows are asked."""
 SAME = 0.9
-"""Adjusted Rand index from which two clusterings count as the same."""
+"""Adjusted Rand index from which two partitions count as the same."""
 
 
 class MethodRow(NamedTuple):

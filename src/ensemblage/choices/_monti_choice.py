@@ -153,7 +153,7 @@ def choose_k_monti(
     `choose_k` weighs more evidence and tests whether there are clusters at all.
 
     For every k, subsamples of the objects are clustered, and each pair of objects is together in some share of the
-    clusterings that saw both. Stable clusters make shares near 0 and 1.
+    partitions that saw both. Stable clusters make shares near 0 and 1.
 
     Parameters
     ----------
@@ -180,7 +180,7 @@ def choose_k_monti(
     random_state : int, RandomState, Generator or None
         Seed of everything random.
     progress : callable, optional
-        Called as ``progress(done, total)`` after every clustering, by the calling thread. An error that it raises ends
+        Called as ``progress(done, total)`` after every partition, by the calling thread. An error that it raises ends
         the work. No result depends on it.
 
     Returns
@@ -203,7 +203,7 @@ def choose_k_monti(
     without clusters: a large p-value everywhere means that one cluster is as good a description. Clusters of clusters
     make several k stable; ``best`` is then the finest of them: look at the table.
 
-    Time: (1 + n_references) · n_partitions clusterings per k, and O(m² p) per ensemble of m distinct label rows. Memory
+    Time: (1 + n_references) · n_partitions partitions per k, and O(m² p) per ensemble of m distinct label rows. Memory
     O(n p) per k.
 
     References

@@ -71,7 +71,7 @@ class CommonOptions:
     """Whether all methods are compared."""
     without_columns: bool
     """Whether columns are left out in turn."""
-    honest_markers: bool
+    selective_markers: bool
     """Whether variables are tested with p-values that hold."""
     old: LabelTable | None
     """Clusters whose numbers are kept."""
@@ -87,7 +87,7 @@ class CommonOptions:
             settings["method"] = None
         path = settings.pop("align")
         old = None if path is None else read_labels(path)
-        of_run = settings.pop("without_columns", False), settings.pop("honest_markers", False)
+        of_run = settings.pop("without_columns", False), settings.pop("selective_markers", False)
         strict = settings.pop("strict")
         return cls(settings.pop("no_objects"), others, *of_run, old, PairFiles.of(settings), strict)
 
@@ -96,7 +96,7 @@ class CommonOptions:
         of_page: dict[str, Any] = {NO_OBJECTS: True} if self.no_objects else {}
         of_page |= {"methods": ALL} if self.others else {}
         of_page |= {"without-columns": True} if self.without_columns else {}
-        of_page |= {"honest_markers": True} if self.honest_markers else {}
+        of_page |= {"honest_markers": True} if self.selective_markers else {}
         of_page |= {} if self.old is None else {"align": hashlib.sha256(self.old.content).hexdigest()}
         return {**of_page, **self.pair_files.identity()}
 
@@ -159,7 +159,7 @@ class ToldRun(Watch):
         given = self._generation
         if name == MEMBERS and given is not None and shape[1]:
             if given.generator == GREEDY:
-                tell(f"base clusterings: greedy k-means to {given.k} clusters ...")
+                tell(f"base partitions: greedy k-means to {given.k} clusters ...")
                 return nullcontext()
             return progress_bar(MEMBERS, given.n_steps(generator, shape), are_alike=given.generator in INDEPENDENT)
         if name == CHOICE:
@@ -192,7 +192,7 @@ def combine_analysis(path: Path, output: Path, overwrite: bool, **settings: Any)
 
 
 def _combined(request: AnalysisRequest, folder: Folder, content: bytes, seconds: Seconds) -> Analysed:
-    """The consensus of the clusterings of a file that was read as ``content``."""
+    """The consensus of the partitions of a file that was read as ``content``."""
     name = request.source.path.name
     with seconds.spent_on("read"):
         members = request.source.several_members(content)
@@ -235,7 +235,7 @@ def analyse(
 
     place = temporary_folder(output, identity) if is_copy else output_folder(output, identity, overwrite)
     with told_of_compiling(begin), place as folder, _interruptible(folder):
-        if folder.has(*FILES[:-1], *[PROFILE] * request.options.honest_markers):
+        if folder.has(*FILES[:-1], *[PROFILE] * request.options.selective_markers):
             tell(f"{folder.path}: finished by an earlier run with the same settings")
             request.options.tell_alerts(source.path.name, folder.summary.get("alerts", ()))
             return folder.summary
@@ -290,7 +290,7 @@ def _finish(folder: Folder, request: AnalysisRequest, given: Analysed, seconds: 
             folder.put(LABELS, lambda path: write_labels(path, objects.ids, found.consensus, merged))
 
     said = describe(found, objects, given.wanted, settings, watch, keep)
-    if said.profile is not None and given.wanted.honest:
+    if said.profile is not None and given.wanted.selective:
         with seconds.spent_on(WRITE):
             folder.put(PROFILE, partial(write_profile, found=said.profile))
     counting = {name: value for name, value in {**folder.identity, **given.settings}.items() if name not in KINDS}

@@ -70,7 +70,7 @@ def assign_objects(
         tell_notes(new.name, table.notes)
         if not is_run and record["command"] == "run":
             raise ValueError(
-                f"The base clusterings of {folder} must be able to label new objects. Clusterings of distances "
+                f"The base partitions of {folder} must be able to label new objects. Partitions of distances "
                 f"(gower) and those of an older version cannot. Run again with another --generator, into a new folder."
             )
         known = record.get("id-column")
@@ -160,7 +160,7 @@ def _assign_labels(model: Any, table: Table, folder: Path, name: str) -> Assignm
     if lost:
         raise ValueError(
             f"{name} must have a column of labels for each partition that {folder} combined. It has no "
-            f"{shorten(lost)}. Label the new objects by the same clusterings, or give the folder of a run."
+            f"{shorten(lost)}. Label the new objects by the same partitions, or give the folder of a run."
         )
     missing = model._coding.missing
     coded = code_columns([table[column] for column in partitions], missing)
@@ -176,7 +176,7 @@ def _lines(found: Assignment, numbers: NDArray[np.int64], output: Path) -> Seque
     none = f"; {n_none:,} in none" if n_none else ""
     words = found.verdict
     rule = "by the method's own rule for new objects"
-    association = "the cluster that the base clusterings join them with most often: the method has no rule of its own"
+    association = "the cluster that the base partitions join them with most often: the method has no rule of its own"
     return [
         ("objects", f"{len(found.labels):,}"),
         (

@@ -21,7 +21,7 @@ from ensemblage.cli._shared_options import TEXT
 )
 @click.version_option(__version__, prog_name="ensemblage")
 def main() -> None:
-    """Consensus clustering: combine many clusterings of the same objects into one, with the confidence of each object.
+    """Consensus clustering: combine many partitions of the same objects into one, with the confidence of each object.
 
     Start with: ensemblage run DATA.csv -o out
 

@@ -113,7 +113,7 @@ def look(data: Path, **settings: Any) -> None:
     "supports no split between them. Clusters of other shapes, such as rings, are merged, too: compare both.",
 )
 @click.option(
-    "--honest-markers",
+    "--selective-markers",
     is_flag=True,
     help="Test on the page and in profile.csv which variables differ between clusters, with p-values that hold "
     "although the clusters were made from them: by the dip of each variable in a cluster and the nearest other one, "
@@ -122,7 +122,7 @@ def look(data: Path, **settings: Any) -> None:
 @click.option(
     "--thin-counts",
     is_flag=True,
-    help="With --honest-markers, if all columns are counts: split each count at random into two independent parts. "
+    help="With --selective-markers, if all columns are counts: split each count at random into two independent parts. "
     "The logarithms of the first make the clusters, and the second tests the markers.",
 )
 @click.option(
@@ -148,12 +148,12 @@ def look(data: Path, **settings: Any) -> None:
 @folder_option
 @overwrite_option
 def run(data: Path, output: Path, annotate: bool, **settings: Any) -> None:
-    """Cluster a table many times and combine the clusterings.
+    """Cluster a table many times and combine the partitions.
 
     DATA is a CSV or TSV file (plain, .gz or .zst), a Parquet, Arrow or JSON lines file, a workbook (.xlsx, .ods) or
     a .h5ad file of AnnData with one row per object. Columns of numbers and of categories are the features; stderr
     reports briefly, and the page in full, how each was used. The folder gets labels.csv (clusters and confidence),
-    ensemble.npz (the clusterings), model.npz (for "assign"; it contains the features of the objects), summary.json
+    ensemble.npz (the partitions), model.npz (for "assign"; it contains the features of the objects), summary.json
     (all numbers) and report.html (the page). With -o FILE.h5ad a copy of a .h5ad file is written instead, with
     clusters and confidence in .obs.
 
@@ -188,7 +188,7 @@ def run(data: Path, output: Path, annotate: bool, **settings: Any) -> None:
     "--n-clusters",
     "k",
     type=WholeNumber(2),
-    help="For --generator greedy: most clusters of a clustering.",
+    help="For --generator greedy: most clusters of a partition.",
 )
 @generation_options
 @table_options
@@ -198,11 +198,11 @@ def run(data: Path, output: Path, annotate: bool, **settings: Any) -> None:
 @click.option("-o", "--output", type=INPUT, required=True, metavar="FILE", help="A .npz, .csv or .npy file.")
 @overwrite_option
 def generate(**settings: Any) -> None:
-    """Make many clusterings of a table and save them.
+    """Make many partitions of a table and save them.
 
-    A .npz file keeps labels exactly; a .csv file has one column per clustering, and the ids in an unnamed first one.
+    A .npz file keeps labels exactly; a .csv file has one column per partition, and the ids in an unnamed first one.
 
-    A .npy file is for many objects. It is written clustering by clustering; repeat the command to continue after a
+    A .npy file is for many objects. It is written partition by partition; repeat the command to continue after a
     stop. DATA may then be a .npy file of features, which stay on disk and are used unchanged, by mini-batch
     k-means.
     """
@@ -322,7 +322,7 @@ def communities(**settings: Any) -> None:
     default="km",
     show_default=True,
     metavar="NAME",
-    help="Consensus method for the clusterings of a plateau.",
+    help="Consensus method for the partitions of a plateau.",
 )
 @click.option("--color", type=TEXT, metavar="COLUMN", help="Column of numbers that also colours the tree of clusters.")
 @use_option
@@ -337,7 +337,7 @@ def sweep(**settings: Any) -> None:
 
     DATA is a .h5ad file (its graph of neighbours, or else its principal components), a table of features, or with
     --graph a graph. Random parts of the objects are clustered at every resolution. Resolutions with reproducible
-    clusters form a plateau, whose clusterings are combined. The folder gets labels.csv (clusters and confidence),
+    clusters form a plateau, whose partitions are combined. The folder gets labels.csv (clusters and confidence),
     sweep.csv (a row per resolution), report.html (the page), ensemble.npz, model.npz and summary.json. With -o
     FILE.h5ad a copy of a .h5ad file is written instead, with clusters and confidence in .obs.
     """

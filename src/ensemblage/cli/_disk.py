@@ -214,7 +214,7 @@ def run_stored(data: Path, output: Path, **settings: Any) -> None:
             line = f"{len(features):,} objects; several algorithms cluster some of them"
             with (
                 _strict(data.name) if settings["strict"] else nullcontext(),
-                progress_bar("base clusterings", 100, line, are_alike=False) as callback,
+                progress_bar("base partitions", 100, line, are_alike=False) as callback,
             ):
                 model = ConsensusClustering(**asked, progress=callback).fit(features)
             alerts = spelled_alerts(getattr(model.preprocessor_, "_alerts", ()))

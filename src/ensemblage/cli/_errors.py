@@ -164,7 +164,7 @@ def _flush() -> None:
 
 
 def _leave(message: str, received: Sequence[int]) -> NoReturn:
-    """Clean up, then end by the signal that came: a usual exit would wait for base clusterings in other threads."""
+    """Clean up, then end by the signal that came: a usual exit would wait for base partitions in other threads."""
     is_main = threading.current_thread() is threading.main_thread()
     if is_main:
         for number in (signal.SIGINT, *SIGNALS):  # nothing interrupts the clean-up

@@ -26,10 +26,10 @@ from ensemblage.report._summary import SCHEMA
 MODEL, ENSEMBLE, LABELS, REPORT, SUMMARY = "model.npz", "ensemble.npz", "labels.csv", "report.html", "summary.json"
 FILES = (MODEL, ENSEMBLE, LABELS, REPORT, SUMMARY)
 SWEEP, PROFILE, PROBABILITIES, BALL = "sweep.csv", "profile.csv", "probabilities.csv", "ball.csv"
-"""What "sweep", ``--honest-markers`` and "summarize" write beside them."""
+"""What "sweep", ``--selective-markers`` and "summarize" write beside them."""
 ALL_FILES = (*FILES, SWEEP, PROFILE, PROBABILITIES, BALL)
 GENERATED = frozenset({MODEL, ENSEMBLE})
-"""Files that exist before the clusterings are combined: the model has no consensus yet."""
+"""Files that exist before the partitions are combined: the model has no consensus yet."""
 NEW = ".new-"
 NO_OBJECTS = "no_objects"
 AFTER_ENSEMBLE = frozenset(

@@ -75,18 +75,18 @@ def generate_on_disk(
         features = Source.of(data, settings, *FEATURE_OPTIONS).told_features()
         if features.members:
             raise ValueError(
-                "A .npy file must hold clusterings only. Got --categories member, which adds labels of the table. "
+                "A .npy file must hold partitions only. Got --categories member, which adds labels of the table. "
                 "Leave it out, or write a .npz file."
             )
         clustered, estimator = generation.tell_features(features, data.name), None
         X = clustered.distances() if generation.generator == GOWER else clustered.X
     generator = generation.independent(estimator)
     try:
-        with progress_bar("base clusterings", generation.partitions) as callback:
+        with progress_bar("base partitions", generation.partitions) as callback:
             names = write_partitions(generator, X, output, overwrite=overwrite, progress=callback)
     except KeyboardInterrupt:
         raise Interrupted(
-            f"Interrupted. {output}.parts keeps the clusterings that are finished: the same command goes on from there."
+            f"Interrupted. {output}.parts keeps the partitions that are finished: the same command goes on from there."
         ) from None
     click.echo(f"{output}: {plural(X.shape[0], 'object')}, {plural(len(names), 'partition')}")
 

@@ -1,4 +1,4 @@
-"""How the commands make base clusterings, what a run is going to do, and about how long that takes."""
+"""How the commands make base partitions, what a run is going to do, and about how long that takes."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ N_PARTITIONS = 50
 
 @dataclass(frozen=True)
 class Generation:
-    """What is asked of the base clusterings."""
+    """What is asked of the base partitions."""
 
     generator: str
     partitions: int
@@ -78,7 +78,7 @@ class Generation:
 
     @classmethod
     def of(cls, k: int | None, settings: dict[str, Any], seed: int, n_jobs: int) -> Generation:
-        """Take what concerns the base clusterings out of the settings of a command.
+        """Take what concerns the base partitions out of the settings of a command.
 
         Without a generator it is "diverse" where a quality may be asked for, unless "fast" is asked for, or what only
         k-means has.
@@ -177,7 +177,7 @@ class Generation:
         return (f"each k-means was fitted on {sample} (--sample-size all fits it on all)",)
 
     def tell_features(self, features: Features, name: str) -> Features:
-        """The features, with a note of what the base clusterings do with that many; it is said, too."""
+        """The features, with a note of what the base partitions do with that many; it is said, too."""
         notes = self.notes(len(features.X)) if features.X.shape[1] else ()
         tell_notes(name, notes)
         return replace(features, notes=(*features.notes, *notes))
@@ -286,13 +286,13 @@ def plan_text(plan: Plan, generation: Generation, n_left_out: int = 0) -> str:
 
 
 def _members_text(generation: Generation) -> str:
-    """Who makes the base clusterings."""
+    """Who makes the base partitions."""
     if generation.generator == DIVERSE:
-        return "base clusterings by mixtures, spectral clustering and Genie"
+        return "base partitions by mixtures, spectral clustering and Genie"
     if generation.generator == SCALED:
-        return "base clusterings by several algorithms in several scales"
+        return "base partitions by several algorithms in several scales"
     several = f"{generation.partitions} " * (generation.generator in (*INDEPENDENT, GENIE))
-    return f"{several}base clusterings by {generation.generator}"
+    return f"{several}base partitions by {generation.generator}"
 
 
 def estimate_seconds(n: int, m: int, n_repeats: int) -> float:

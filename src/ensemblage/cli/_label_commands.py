@@ -1,4 +1,4 @@
-"""The commands on clusterings that exist. What takes time to import is imported by the commands."""
+"""The commands on partitions that exist. What takes time to import is imported by the commands."""
 
 from __future__ import annotations
 
@@ -60,9 +60,9 @@ from ensemblage.cli._shared_options import (
 @folder_option
 @overwrite_option
 def combine(ensemble: Path, scratch: Path | None, **settings: Any) -> None:
-    """Combine clusterings that you have.
+    """Combine partitions that you have.
 
-    ENSEMBLE is a table with one row per object and one column of labels per clustering (- reads text from standard
+    ENSEMBLE is a table with one row per object and one column of labels per partition (- reads text from standard
     input), a .npz file of ensemblage, or a .h5ad file of AnnData. The folder gets what "run" writes; with -o FILE.h5ad
     a copy of a .h5ad file is written instead, with clusters and confidence in .obs.
 
@@ -211,7 +211,7 @@ def summarize(draws: tuple[Path, ...], **settings: Any) -> None:
 @click.option("-o", "--output", type=INPUT, metavar="FILE", help="A .csv file for the objects that moved.")
 @overwrite_option
 def compare(**settings: Any) -> None:
-    """Compare two clusterings.
+    """Compare two partitions.
 
     FIRST and SECOND are labels.csv of two runs, or any tables with one row per object and a column of clusters.
     Objects are matched by their ids, or by row if there are no ids. The output has the agreement (1: equal; ARI and
@@ -235,7 +235,7 @@ def assign(folder: Path, **settings: Any) -> None:
     """Assign new objects to the clusters of a finished run.
 
     FOLDER is the output of "run"; NEW is a table with the same columns, matched by name. Columns are prepared as in the
-    run, each base clustering labels the new objects, and the consensus gives their cluster. FILE has the columns of
+    run, each base partition labels the new objects, and the consensus gives their cluster. FILE has the columns of
     labels.csv. Objects of the run itself keep their clusters. With a folder of "combine", NEW has a column of labels
     for each of its partitions, or is an ensemble saved as .npz.
     """
@@ -293,7 +293,7 @@ def rank(ensemble: Path, **settings: Any) -> None:
     "--features", type=INPUT, metavar="FILE", help="Table of the objects of an ensemble, to describe each cluster."
 )
 @click.option(
-    "--honest-markers",
+    "--selective-markers",
     is_flag=True,
     help="With --features: test which variables differ between clusters, with p-values that hold although the clusters "
     "were made from them, by the dip of each variable in a cluster and the nearest other one.",

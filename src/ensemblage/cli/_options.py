@@ -112,7 +112,12 @@ NAMES: Mapping[str, str] = {
     "max_bytes": "memory",
 }
 """Options that are called otherwise than their parameters."""
-FORMER_OPTIONS: Mapping[str, str] = {"--fit-on": "--sample-size", "--key": "--key-added", "--use": "--use-rep"}
+FORMER_OPTIONS: Mapping[str, str] = {
+    "--fit-on": "--sample-size",
+    "--honest-markers": "--selective-markers",
+    "--key": "--key-added",
+    "--use": "--use-rep",
+}
 """Options of before 1.0, and what they are called now: these work for one release, and no help shows them."""
 COMMANDS: Mapping[str, str] = {
     "METHODS": "ensemblage methods",

@@ -40,7 +40,7 @@ from ensemblage.tables.formats import CELLS, format_of
 
 
 class LabelModel(NamedTuple):
-    """A clustering of unknown origin, as the report wants it."""
+    """A partition of unknown origin, as the report wants it."""
 
     labels_: NDArray[np.int64]
     confidence_: NDArray[np.float64]
@@ -54,13 +54,13 @@ def make_report(
     output: Path | None,
     *,
     features: Path | None = None,
-    honest_markers: bool = False,
+    selective_markers: bool = False,
     **settings: Any,
 ) -> None:
     """Do what ``ensemblage report`` does."""
     options, objects, overwrite = PageOptions.of(settings), not settings.pop("no_objects"), settings.pop("overwrite")
     if source.is_dir():
-        asked = (("--labels", labels), ("--features", features), ("--honest-markers", honest_markers or None))
+        asked = (("--labels", labels), ("--features", features), ("--selective-markers", selective_markers or None))
         for name, given in asked:
             if given is not None:
                 raise ValueError(
@@ -75,12 +75,12 @@ def make_report(
             "A report must have a finished folder, or the file of an ensemble with --labels FILE and -o PAGE.html. "
             f"Got {source}. Add what is missing."
         )
-    if honest_markers and features is None:
+    if selective_markers and features is None:
         raise ValueError(
-            "--honest-markers must go with --features FILE, the variables that are tested. Got none. Add the file."
+            "--selective-markers must go with --features FILE, the variables that are tested. Got none. Add the file."
         )
     _check_page(output, overwrite)
-    summary = _summarize_labels(Source.of(source, settings, "missing"), labels, features, honest_markers)
+    summary = _summarize_labels(Source.of(source, settings, "missing"), labels, features, selective_markers)
     summary = summary if objects else remove_objects(summary)
     options.save(summary, output.parent)
     click.echo(report.build(summary, path=output))
@@ -108,15 +108,15 @@ def _check_page(path: Path, overwrite: bool) -> None:
     check_free(path, overwrite)
 
 
-def _summarize_labels(source: Source, labels: Path, features: Path | None, honest: bool) -> dict[str, Any]:
+def _summarize_labels(source: Source, labels: Path, features: Path | None, selective: bool) -> dict[str, Any]:
     members = source.members(source.read())
     tell_notes(source.path.name, members.notes)
     clusters = _clusters(labels, members)
     found = confidence_of(members.ensemble, clusters, np.ones(members.ensemble.shape[1]))
     given = LabelModel(clusters, found.confidence, found.runner_up, found.cohesion)
-    profile = None if features is None else profile_of_table(features, members, source, given, honest)
-    if profile is not None and profile.honest is not None:
-        tell(profile.honest.sentence)
+    profile = None if features is None else profile_of_table(features, members, source, given, selective)
+    if profile is not None and profile.selective is not None:
+        tell(profile.selective.sentence)
     return report.summarize(
         members.ensemble,
         given,
@@ -240,8 +240,8 @@ DESCRIBED = tuple(name for name in VariableRow._fields if name not in TESTED)
 
 def write_profile(path: Path, found: Profile) -> None:
     """One line per cluster and variable: what describes it and, where it was tested, the p-values that hold."""
-    honest = [] if found.honest is None else found.honest.table
-    tested = {(row.cluster, row.variable): row for row in honest}
+    selective = [] if found.selective is None else found.selective.table
+    tested = {(row.cluster, row.variable): row for row in selective}
 
     def lines() -> Iterator[list[Any]]:
         for c in range(len(found.clusters)):
@@ -260,10 +260,10 @@ def _cell(value: Any) -> Any:
     return None if math.isnan(value) else f"{value:.6g}"
 
 
-def profile_of_table(path: Path, members: Members, source: Source, consensus: Any, honest: bool = False) -> Profile:
+def profile_of_table(path: Path, members: Members, source: Source, consensus: Any, selective: bool = False) -> Profile:
     """From another table of the objects of an ensemble.
 
-    honest : whether variables are tested
+    selective : whether variables are tested
     """
     table = read_table(path, keep_empty=True, missing=source.missing_codes)
     id_column = members.id_column if members.id_column in table.names else None
@@ -275,4 +275,4 @@ def profile_of_table(path: Path, members: Members, source: Source, consensus: An
         raise ValueError(
             f"{path.name} must have a column besides ids and known classes. It has none. Name another file."
         )
-    return profile(consensus, kept, ids=members.ids, honest=honest)
+    return profile(consensus, kept, ids=members.ids, selective=selective)

@@ -61,8 +61,8 @@ def run_analysis(data: Path, output: Path, overwrite: bool, annotate: bool, **se
         check_annotated(request.source, output)
     if request.merges:
         check_folder(output, "--merge-unsupported")
-    if request.options.honest_markers:
-        check_folder(output, "--honest-markers")
+    if request.options.selective_markers:
+        check_folder(output, "--selective-markers")
     request.check_pairs()
     summary = analyse(
         AnalysisRequest("run", request.source, request.consensus, request.options),
@@ -214,10 +214,10 @@ def _thinning_of(settings: dict[str, Any]) -> Thinning | None:
         raise ValueError(f"{beside[0]} must go with --thin-counts. Got it alone. Add --thin-counts.")
     if not is_asked:
         return None
-    if not settings["honest_markers"]:
+    if not settings["selective_markers"]:
         raise ValueError(
-            "--thin-counts must go with --honest-markers, which tests the second parts. Got it alone. Add "
-            "--honest-markers."
+            "--thin-counts must go with --selective-markers, which tests the second parts. Got it alone. Add "
+            "--selective-markers."
         )
     if settings["without_columns"]:
         raise ValueError("--thin-counts must go without --without-columns. Got both. Leave one out.")
@@ -271,7 +271,7 @@ def _analysed(request: RunRequest, folder: Folder, content: bytes, seconds: Seco
         resamples_are_asked=request.n_resamples is not None,
         all_methods=asked.others,
         without_columns=asked.without_columns,
-        honest=asked.honest_markers,
+        selective=asked.selective_markers,
         described_by=source.described_by,
         left_out=(source.truth_column, *source.drop_columns),
         thinned=thinned,

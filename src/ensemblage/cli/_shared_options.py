@@ -144,15 +144,14 @@ generation_options = options(
     click.option(
         "--partitions",
         type=WholeNumber(2, MOST_PARTITIONS),
-        help="Number of base clusterings: by k-means, each with a random number of clusters, or by genie. [default: "
-        "50]",
+        help="Number of base partitions: by k-means, each with a random number of clusters, or by genie. [default: 50]",
     ),
     click.option(
         "--generator",
         type=OneOf(["diverse", "random-k", "subspace", "projection", "greedy", "mixed", "genie", "uspec", "gower"]),
-        help="How the base clusterings are made. diverse: Gaussian mixtures, spectral clustering and Genie. "
+        help="How the base partitions are made. diverse: Gaussian mixtures, spectral clustering and Genie. "
         "random-k, subspace, projection: k-means on all features, on random halves of them, or on random "
-        "projections. greedy: 59 (k − 1) runs of k-means that build on each other. mixed: one clustering by each of "
+        "projections. greedy: 59 (k − 1) runs of k-means that build on each other. mixed: one partition by each of "
         "ten algorithms. genie: single linkage that keeps cluster sizes similar. gower: average linkage of Gower's "
         "distances, which tolerate missing values. uspec: spectral clustering by 1,000 representatives, for "
         "millions of objects. [default: run: by --selection and --quality; generate: random-k]",
@@ -235,7 +234,7 @@ noise_option = click.option(
     default="missing",
     show_default=True,
     help="Meaning of the label of --missing. missing: nothing is known. vote: the object is noise, as in HDBSCAN "
-    "and BERTopic; if more than half of the clusterings agree, it is in no cluster.",
+    "and BERTopic; if more than half of the partitions agree, it is in no cluster.",
 )
 memory_option = click.option(
     "--memory",
@@ -248,7 +247,7 @@ columns_option = click.option(
     "--columns",
     multiple=True,
     metavar="PATTERN",
-    help="For a .h5ad file: the columns of .obs with clusterings, by name or pattern; repeatable. [default: leiden_*]",
+    help="For a .h5ad file: the columns of .obs with partitions, by name or pattern; repeatable. [default: leiden_*]",
 )
 use_option = click.option(
     "--use-rep",
@@ -315,12 +314,12 @@ GROUPS = {
     ),
     "Draws": ("--draws-axis", "--burn-in", "--thin", "--chain-column", "--variable"),
     "Estimate": ("--loss", "--a", "--level", "--starts", "--pairs"),
-    "Base clusterings": ("--generator", "--partitions", "--sample-size", "--member-weight"),
+    "Base partitions": ("--generator", "--partitions", "--sample-size", "--member-weight"),
     "Constraints and earlier runs": ("--must-link", "--cannot-link", "--align"),
     "Columns": ("--id-column", "--drop-column", "--role", "--columns", "--use-rep", "--key-added", "--transpose"),
     "Values": ("--missing", "--noise", "--strict", "--impute", "--standardize", "--categories", "--dates"),
     "File format": ("--encoding", "--header", "--delimiter", "--decimal", "--sheet", "--skip-rows"),
-    "Markers": ("--honest-markers", "--thin-counts", "--dispersion", "--divide-by-depth"),
+    "Markers": ("--selective-markers", "--thin-counts", "--dispersion", "--divide-by-depth"),
     "Page": ("--without-columns", "--figures", "--no-objects", "--open"),
     "Computation": ("--seed", "--jobs", "--memory", "--scratch"),
     "Other": ("--help",),

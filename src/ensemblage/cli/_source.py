@@ -165,8 +165,8 @@ class Source:
         if members.ensemble.shape[1] < 2:
             beside = f" besides the id {members.id_column!r}" if members.id_column else ""
             raise ValueError(
-                f"{self.path.name} must have two columns of labels or more, one per clustering. Got one{beside}: "
-                f"{members.ensemble.names[0]!r}. Add other clusterings of the same objects."
+                f"{self.path.name} must have two columns of labels or more, one per partition. Got one{beside}: "
+                f"{members.ensemble.names[0]!r}. Add other partitions of the same objects."
             )
         return members
 
@@ -220,7 +220,7 @@ class CellSource(Source):
     """A .h5ad file of AnnData: its hash stands for its content, and parts of it are read when they are needed."""
 
     columns: Sequence[str] = (LEIDEN,)
-    """Of the clusterings in ``.obs``."""
+    """Of the partitions in ``.obs``."""
     use_rep: str | None = None
     """What is clustered; None: principal components if there are any."""
     key_added: str = KEY

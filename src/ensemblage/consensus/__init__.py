@@ -1,4 +1,4 @@
-"""Consensus functions: label matrix to one clustering."""
+"""Consensus functions: label matrix to one partition."""
 
 import lazy_loader
 

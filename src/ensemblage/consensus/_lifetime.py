@@ -50,7 +50,7 @@ class Hierarchy(NamedTuple):
 def hierarchy_of_rows(merges: Merges, counts: NDArray[Any], of_twins: NDArray[np.float64] | None = None) -> Hierarchy:
     """The hierarchy that begins with every row by itself; ``counts``, (m,), are the objects of each row."""
     if of_twins is None:
-        # Where rows have several objects, k = number of rows is no clustering into singletons.
+        # Where rows have several objects, k = number of rows is no partition into singletons.
         lives = lifetimes(merges.heights, include_singletons=bool((counts > 1).any()))
     else:
         lives = lifetimes_with_twins(merges.heights, of_twins, counts)

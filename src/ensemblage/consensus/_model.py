@@ -67,7 +67,7 @@ class Model:
         ids: Sequence[Any] | None = None,
         reference_ids: Sequence[Any] | None = None,
     ) -> Self:
-        """Number the clusters as an earlier clustering does, as `align_labels` says.
+        """Number the clusters as an earlier partition does, as `align_labels` says.
 
         ``cluster_numbers_`` are these numbers. ``labels_``, and all else that counts clusters from 0, follows their
         order without gaps: it is the same as long as no cluster has come or gone.

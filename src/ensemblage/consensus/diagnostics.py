@@ -156,7 +156,7 @@ class Candidates(Diagnostics):
     score: str
     scores: NDArray[np.float64]
     """(c,) NaN where the consensus cannot be judged."""
-    made: str = "clusterings"
+    made: str = "partitions"
     """What differs from value to value."""
 
 

@@ -139,7 +139,7 @@ def make_partitions(
     rho_min: float = 0.1,
     random_state: Any = None,
 ) -> tuple[Labels, Labels]:
-    """Partitions that keep more or less of a true clustering (Ohl & Lindsten's first scenario).
+    """Partitions that keep more or less of a true partition (Ohl & Lindsten's first scenario).
 
     Partition t keeps the true cluster of each object with probability ρ_t, drawn uniformly from [rho_min, rho_max], and
     gives it one of the others, all alike, otherwise.
@@ -197,7 +197,7 @@ def make_hub_partitions(
     draw: str = "paper",
     random_state: Any = None,
 ) -> tuple[Labels, Labels]:
-    """Partitions around a bad and a good imitation of a true clustering (Ohl & Lindsten's second scenario).
+    """Partitions around a bad and a good imitation of a true partition (Ohl & Lindsten's second scenario).
 
     Parameters
     ----------

@@ -126,7 +126,7 @@ class LabelTransformer(TransformerMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            If every base clustering fails, or any of them with ``on_error="raise"``.
+            If every base partition fails, or any of them with ``on_error="raise"``.
         """
         return self._matrix(self._generate(X))
 
@@ -332,12 +332,12 @@ class BasePartitions(LabelTransformer):
         told = failures_text((failure.recipe.name, failure.error) for failure in failed)
         if failed and self.on_error == "raise":
             (first, *_) = failed
-            text = f"The base clustering {first.recipe.name} failed with {error_text(first.error)}"
+            text = f"The base partition {first.recipe.name} failed with {error_text(first.error)}"
             raise ValueError(text) from first.error
         if failed and not made:
-            raise ValueError(f"At least one base clustering must succeed. All {len(failed)} failed: {told}")
+            raise ValueError(f"At least one base partition must succeed. All {len(failed)} failed: {told}")
         if failed:
-            text = f"{len(failed)} of {len(outcomes)} base clusterings failed and are left out: {told}"
+            text = f"{len(failed)} of {len(outcomes)} base partitions failed and are left out: {told}"
             warnings.warn(text, FitFailedWarning, stacklevel=4)
         return made
 

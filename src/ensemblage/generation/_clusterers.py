@@ -101,7 +101,7 @@ def run_all(
     n_jobs: int | None,
     last: Callable[[R], bool] = lambda _: False,
     progress: Callable[[int, int], None] | None = None,
-    what: str = "base clustering",
+    what: str = "base partition",
 ) -> list[R]:
     """``[function(task) for task in tasks]`` by joblib's threads, BLAS and OpenMP held to one thread each.
 
@@ -151,7 +151,7 @@ def fold_warnings() -> Iterator[None]:
     for warning in (w for w in caught if not str(w.message).startswith(OF_THREADS)):
         by_line.setdefault((warning.category, warning.filename, warning.lineno), []).append(str(warning.message))
     for (category, filename, line), texts in by_line.items():
-        more = f" (And {len(texts) - 1} more like it from other base clusterings.)" if len(texts) > 1 else ""
+        more = f" (And {len(texts) - 1} more like it from other base partitions.)" if len(texts) > 1 else ""
         warnings.warn_explicit(texts[0] + more, category, filename, line)
 
 

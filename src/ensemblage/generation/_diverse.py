@@ -197,7 +197,7 @@ class DiversePartitions(BasePartitions):
     standardized_too : bool, default=False
         Cluster a second time, with every feature brought to deviation 1: twice the partitions.
     on_error : {"warn", "raise"}, default="warn"
-        What a base clustering that fails does: it is left out with one warning that names it, or it is raised. An
+        What a base partition that fails does: it is left out with one warning that names it, or it is raised. An
         ensemble is made to be redundant, so one failure does not cost the others by default. All failing raises.
     n_jobs : int, optional
         Threads. -1: every core that this process may use; -2: all but one. None: what a ``joblib.parallel_config``
@@ -206,7 +206,7 @@ class DiversePartitions(BasePartitions):
     random_state : int, RandomState, Generator or None, default=None
         Seed of the mixtures; nothing else is random.
     progress : callable or None, default=None
-        Called as ``progress(done, total)`` after every base clustering, by the thread that called ``fit``. An error
+        Called as ``progress(done, total)`` after every base partition, by the thread that called ``fit``. An error
         that it raises ends the work. No result depends on it.
 
     Attributes

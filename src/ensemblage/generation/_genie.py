@@ -253,7 +253,7 @@ class GeniePartitions(LabelTransformer):
     gini_thresholds : sequence of float, default=(0.1, 0.3, 0.5, 0.7)
         As of `Genie`; each gets the same number of partitions, the first ones one more where they do not divide them.
     progress : callable or None, default=None
-        Called as ``progress(done, total)`` after every base clustering, by the thread that called ``fit``. An error
+        Called as ``progress(done, total)`` after every base partition, by the thread that called ``fit``. An error
         that it raises ends the work. No result depends on it.
 
     Attributes
@@ -340,7 +340,7 @@ class GeniePartitions(LabelTransformer):
             if threshold != before:
                 merges, before = tree.merges(threshold), threshold
             yield merges.cut(k)
-            logger.info("base clustering %d of %d", i + 1, total)
+            logger.info("base partition %d of %d", i + 1, total)
             if self.progress is not None:
                 self.progress(i + 1, total)
 

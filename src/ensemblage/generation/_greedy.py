@@ -54,7 +54,7 @@ def greedy_partitions(
     space = space_of(X, Pi, [], augment, partition_weight)
     labels = np.zeros(len(X), dtype=np.int32)  # C: the centre of X
     for k, sampled in zip(range(2, K + 1), candidates, strict=True):  # Step 1
-        logger.info("base clusterings into %d of %d clusters, from %d objects", k, K, len(sampled))
+        logger.info("base partitions into %d of %d clusters, from %d objects", k, K, len(sampled))
         told = shift_progress(progress, (k - 2) * len(sampled), (K - 1) * len(sampled))
         # Step 2: k-means from C and each of the points, then X = [X S_b], and k-means from the partition of min objC_i.
         Pi.append(grow_stage(space, space.centres(labels, k - 1), sampled, max_iter, n_jobs, told))
@@ -142,7 +142,7 @@ class GreedyPartitions(GreedyParameters, LabelTransformer):
     random_state : int, RandomState, Generator or None, default=None
         Seed of the candidates.
     progress : callable or None, default=None
-        Called as ``progress(done, total)`` after every base clustering, by the thread that called ``fit``. An error
+        Called as ``progress(done, total)`` after every base partition, by the thread that called ``fit``. An error
         that it raises ends the work. No result depends on it.
 
     Attributes

@@ -74,7 +74,7 @@ class LeidenPartitions(LabelTransformer):
     random_state : int, RandomState, Generator or None, default=None
         Seed of the draws.
     progress : callable or None, default=None
-        Called as ``progress(done, total)`` after every base clustering, by the thread that called ``fit``. An error
+        Called as ``progress(done, total)`` after every base partition, by the thread that called ``fit``. An error
         that it raises ends the work. No result depends on it.
 
     Attributes

@@ -58,7 +58,7 @@ class MixedPartitions(BasePartitions):
         The default mean shift's radius is the mean distance of an object to the farthest of this share of the others
         (``sklearn.cluster.estimate_bandwidth``, from 500 objects at most). None is 1 / the number of clusters.
     on_error : {"warn", "raise"}, default="warn"
-        What a base clustering that fails does: it is left out with one warning that names it, or it is raised. An
+        What a base partition that fails does: it is left out with one warning that names it, or it is raised. An
         ensemble is made to be redundant, so one failure does not cost the others by default. All failing raises.
     n_jobs : int, optional
         Threads. -1: every core that this process may use; -2: all but one. None: what a ``joblib.parallel_config``
@@ -67,7 +67,7 @@ class MixedPartitions(BasePartitions):
     random_state : int, RandomState, Generator or None, default=None
         Seed of every algorithm.
     progress : callable or None, default=None
-        Called as ``progress(done, total)`` after every base clustering, by the thread that called ``fit``. An error
+        Called as ``progress(done, total)`` after every base partition, by the thread that called ``fit``. An error
         that it raises ends the work. No result depends on it.
 
     Attributes

@@ -1,4 +1,4 @@
-"""The pools of clusterings that Ohl & Lindsten rank (Sec. 4.3)."""
+"""The pools of partitions that Ohl & Lindsten rank (Sec. 4.3)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Task = Callable[[], list[Member]]
 
 
 class Pool(NamedTuple):
-    """Clusterings of the same objects by several algorithms."""
+    """Partitions of the same objects by several algorithms."""
 
     ensemble: Ensemble
     """The members that have more than one label; noise is a label like any other."""

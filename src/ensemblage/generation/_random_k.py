@@ -38,16 +38,16 @@ class RandomKPartitions(BasePartitions):
         A scikit-learn clusterer or mixture, or a pipeline that ends in one. Its ``n_clusters`` (of a mixture,
         ``n_components``) and each of its ``random_state`` are set in a clone. None is ``KMeans(n_init=1)``.
     on_error : {"warn", "raise"}, default="warn"
-        What a base clustering that fails does: it is left out with one warning that names it, or it is raised. An
+        What a base partition that fails does: it is left out with one warning that names it, or it is raised. An
         ensemble is made to be redundant, so one failure does not cost the others by default. All failing raises.
     n_jobs : int, optional
         Threads. -1: every core that this process may use; -2: all but one. None: what a ``joblib.parallel_config``
         says; without one every core, or 1 inside a parallel loop of joblib or scikit-learn. The result does not depend
         on it.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the draws and of every base clustering.
+        Seed of the draws and of every base partition.
     progress : callable or None, default=None
-        Called as ``progress(done, total)`` after every base clustering, by the thread that called ``fit``. An error
+        Called as ``progress(done, total)`` after every base partition, by the thread that called ``fit``. An error
         that it raises ends the work. No result depends on it.
     metric : {"euclidean", "cosine"}, default="euclidean"
         Of the default clusterer. "cosine" is spherical k-means [3]_: rows and centres have length one and an object
@@ -73,11 +73,11 @@ class RandomKPartitions(BasePartitions):
 
     Notes
     -----
-    Time: that of the base clusterings over ``n_jobs`` threads, for k-means O(n m Σ k_i) per iteration. Memory: 4 n p
+    Time: that of the base partitions over ``n_jobs`` threads, for k-means O(n m Σ k_i) per iteration. Memory: 4 n p
     bytes of labels, what the clusterers themselves keep, and, where they have no ``predict``, a reference to X.
 
-    Each base clustering runs in one thread, BLAS and OpenMP included: scikit-learn's k-means gives other bits for other
-    numbers of threads.
+    Each base partition is made in one thread, BLAS and OpenMP included: scikit-learn's k-means gives other bits for
+    other numbers of threads.
 
     With ``sample_size``, a k-means of 10⁶ rows takes a tenth of the time or less, and its inertia was .02 % below to
     .7 % above that of a fit on all rows (Gaussian mixtures and noise in 20 dimensions, k from 20 to 100). A cluster of

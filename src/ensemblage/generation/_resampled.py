@@ -45,16 +45,16 @@ class ResampledPartitions(BasePartitions):
         A scikit-learn clusterer or mixture, or a pipeline that ends in one. Each of its ``random_state`` is set in a
         clone. None is ``KMeans(n_init=1)``, which has 8 clusters unless ``n_clusters`` is given.
     on_error : {"warn", "raise"}, default="warn"
-        What a base clustering that fails does: it is left out with one warning that names it, or it is raised. An
+        What a base partition that fails does: it is left out with one warning that names it, or it is raised. An
         ensemble is made to be redundant, so one failure does not cost the others by default. All failing raises.
     n_jobs : int, optional
         Threads. -1: every core that this process may use; -2: all but one. None: what a ``joblib.parallel_config``
         says; without one every core, or 1 inside a parallel loop of joblib or scikit-learn. The result does not depend
         on it.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the draws and of every base clustering. The same seed draws the same rows for any ``n_clusters``.
+        Seed of the draws and of every base partition. The same seed draws the same rows for any ``n_clusters``.
     progress : callable or None, default=None
-        Called as ``progress(done, total)`` after every base clustering, by the thread that called ``fit``. An error
+        Called as ``progress(done, total)`` after every base partition, by the thread that called ``fit``. An error
         that it raises ends the work. No result depends on it.
 
     Attributes
@@ -76,7 +76,7 @@ class ResampledPartitions(BasePartitions):
     -----
     ``transform`` labels every row by every partition, also rows that ``fit_transform`` left out.
 
-    Time: that of the base clusterings over ``n_jobs`` threads. Memory: the (n, p) labels of 4 bytes, a copy of the
+    Time: that of the base partitions over ``n_jobs`` threads. Memory: the (n, p) labels of 4 bytes, a copy of the
     drawn part of X per thread, and what the clusterers themselves keep.
 
     References
@@ -184,16 +184,16 @@ class SubspacePartitions(RandomKPartitions):
         A scikit-learn clusterer or mixture, or a pipeline that ends in one. Its ``n_clusters`` (of a mixture,
         ``n_components``) and each of its ``random_state`` are set in a clone. None is ``KMeans(n_init=1)``.
     on_error : {"warn", "raise"}, default="warn"
-        What a base clustering that fails does: it is left out with one warning that names it, or it is raised. An
+        What a base partition that fails does: it is left out with one warning that names it, or it is raised. An
         ensemble is made to be redundant, so one failure does not cost the others by default. All failing raises.
     n_jobs : int, optional
         Threads. -1: every core that this process may use; -2: all but one. None: what a ``joblib.parallel_config``
         says; without one every core, or 1 inside a parallel loop of joblib or scikit-learn. The result does not depend
         on it.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the draws and of every base clustering.
+        Seed of the draws and of every base partition.
     progress : callable or None, default=None
-        Called as ``progress(done, total)`` after every base clustering, by the thread that called ``fit``. An error
+        Called as ``progress(done, total)`` after every base partition, by the thread that called ``fit``. An error
         that it raises ends the work. No result depends on it.
     sample_size : int, "auto" or None, default="auto"
         Rows that each k-means is fitted on, a sample of its own; from its centres, 3 steps on all rows follow. Only for
@@ -220,7 +220,7 @@ class SubspacePartitions(RandomKPartitions):
 
     Notes
     -----
-    Time: that of the base clusterings over ``n_jobs`` threads. Memory: the (n, p) labels of 4 bytes, a copy of the
+    Time: that of the base partitions over ``n_jobs`` threads. Memory: the (n, p) labels of 4 bytes, a copy of the
     drawn part of X per thread, and what the clusterers themselves keep.
 
     With ``sample_size``, a k-means of 10⁶ rows takes a tenth of the time or less, and its inertia was .02 % below to
@@ -280,16 +280,16 @@ class ProjectionPartitions(RandomKPartitions):
         A scikit-learn clusterer or mixture, or a pipeline that ends in one. Its ``n_clusters`` (of a mixture,
         ``n_components``) and each of its ``random_state`` are set in a clone. None is ``KMeans(n_init=1)``.
     on_error : {"warn", "raise"}, default="warn"
-        What a base clustering that fails does: it is left out with one warning that names it, or it is raised. An
+        What a base partition that fails does: it is left out with one warning that names it, or it is raised. An
         ensemble is made to be redundant, so one failure does not cost the others by default. All failing raises.
     n_jobs : int, optional
         Threads. -1: every core that this process may use; -2: all but one. None: what a ``joblib.parallel_config``
         says; without one every core, or 1 inside a parallel loop of joblib or scikit-learn. The result does not depend
         on it.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the draws and of every base clustering.
+        Seed of the draws and of every base partition.
     progress : callable or None, default=None
-        Called as ``progress(done, total)`` after every base clustering, by the thread that called ``fit``. An error
+        Called as ``progress(done, total)`` after every base partition, by the thread that called ``fit``. An error
         that it raises ends the work. No result depends on it.
     sample_size : int, "auto" or None, default="auto"
         Rows that each k-means is fitted on, a sample of its own; from its centres, 3 steps on all rows follow. Only for
@@ -314,7 +314,7 @@ class ProjectionPartitions(RandomKPartitions):
 
     Notes
     -----
-    Time: O(n m n_components) per partition, and that of the base clusterings over ``n_jobs`` threads. Memory: the
+    Time: O(n m n_components) per partition, and that of the base partitions over ``n_jobs`` threads. Memory: the
     (n, p) labels of 4 bytes, a projection of X per thread, and what the clusterers themselves keep.
 
     With ``sample_size``, a k-means of 10⁶ rows takes a tenth of the time or less, and its inertia was .02 % below to

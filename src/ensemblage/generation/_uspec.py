@@ -333,7 +333,7 @@ class USpec(ClusterMixin, BaseEstimator):
 class USpecPartitions(RandomKPartitions):
     """Use it for many non-convex partitions of very many objects: U-SPEC with random numbers of clusters.
 
-    The base clusterings of U-SENC [1]_, for up to millions of objects: every partition draws its own representatives.
+    The base partitions of U-SENC [1]_, for up to millions of objects: every partition draws its own representatives.
     The consensus half is the method ``u-senc``.
 
     Parameters
@@ -344,16 +344,16 @@ class USpecPartitions(RandomKPartitions):
         The number of clusters of each partition is uniform in [k_min, k_max]. A number above half the objects counts as
         half of them.
     on_error : {"warn", "raise"}, default="warn"
-        What a base clustering that fails does: it is left out with one warning that names it, or it is raised. An
+        What a base partition that fails does: it is left out with one warning that names it, or it is raised. An
         ensemble is made to be redundant, so one failure does not cost the others by default. All failing raises.
     n_jobs : int, optional
         Threads. -1: every core that this process may use; -2: all but one. None: what a ``joblib.parallel_config``
         says; without one every core, or 1 inside a parallel loop of joblib or scikit-learn. The result does not depend
         on it.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the draws and of every base clustering.
+        Seed of the draws and of every base partition.
     progress : callable or None, default=None
-        Called as ``progress(done, total)`` after every base clustering, by the thread that called ``fit``. An error
+        Called as ``progress(done, total)`` after every base partition, by the thread that called ``fit``. An error
         that it raises ends the work. No result depends on it.
     n_representatives : int, default=1000
         Points that stand for all objects, P; of fewer objects, each is one.

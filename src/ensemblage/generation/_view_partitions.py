@@ -66,7 +66,7 @@ class ScaledPartitions(LabelTransformer):
     random_state : int, RandomState, Generator or None, default=None
         Draws the objects of ``sample_size``; nothing else is random.
     progress : callable or None, default=None
-        Called as ``progress(done, total)`` after every base clustering, by the thread that called ``fit``. An error
+        Called as ``progress(done, total)`` after every base partition, by the thread that called ``fit``. An error
         that it raises ends the work. No result depends on it.
 
     Attributes

@@ -276,7 +276,7 @@ def members_of(
             id_column, notes = first.name, (f"id: column {first.name!r}, the first, which differs in every row",)
         elif first.name not in named and has_repeated_ids(first, table.found_roles[first.name]):
             why = f"it is a partition with {len(first.distinct[1]):,} clusters, although its name is that of ids"
-            cure = Message("If it is no clustering, add ", of_columns("roles", {first.name: "drop"}), ".")
+            cure = Message("If it is no partition, add ", of_columns("roles", {first.name: "drop"}), ".")
             doubts.append(Alert("repeated ids", f"column {first.name!r}", why, cure))
     roles = assign_roles(table, id_column, truth_column, drop_columns, guess_id=False)
     if not roles.rest:
@@ -289,7 +289,7 @@ def members_of(
             rule = "A member must put some objects together."
             got = f"Column {column.name!r} of {table.source} has a different value in every row, like an id."
             is_id, is_none = (Option("roles", {column.name: role}) for role in ("id", "drop"))
-            turned = " If the rows are the clusterings, turn the table." * (len(roles.rest) > len(table))
+            turned = " If the rows are the partitions, turn the table." * (len(roles.rest) > len(table))
             raise ValueError(Message(f"{rule} {got} Give it a role: ", is_id, ", or ", is_none, f".{turned}"))
     coded = code_with_noise(code_columns, roles.rest, check_missing(missing), noise)
     ensemble = Ensemble._of(coded, missing, is_new=True)

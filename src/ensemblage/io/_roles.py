@@ -63,7 +63,7 @@ SCALES = [
 CLASSES_NAME = re.compile(
     r"(?i)((true|known|ground)[\W_]?)?(labels?|class(es)?|klassen?|clusters?|truth|target|outcomes?|diagnos[ie]s|diagnose|groups?|gruppen?|species|cultivar)([\W_]?id)?"
 )
-"""A category of such a name is what a clustering is compared with: it is not used unless somebody says so."""
+"""A category of such a name is what a partition is compared with: it is not used unless somebody says so."""
 
 
 AS_SAID = "as you said"

@@ -1,7 +1,7 @@
-"""Sums over pairs of objects, for several clusterings at once.
+"""Sums over pairs of objects, for several partitions at once.
 
-Of all pairs how many partitions join them, over the pairs that each clustering joins; of random pairs the distances
-between clusterings and consensus, and how sure their means are; and distances between features, within and between the
+Of all pairs how many partitions join them, over the pairs that each partition joins; of random pairs the distances
+between partitions and consensus, and how sure their means are; and distances between features, within and between the
 clusters.
 """
 
@@ -75,7 +75,7 @@ def add_values(x: Any, columns: Any, start: int, weight: int, values: Any, sums:
 
 @inner_jit
 def finish_row(known: Any, sums: Any, own: Any, count: int, wide: Any) -> None:
-    """known : IN (s,) 1 where each clustering labels the row; empty: all do
+    """known : IN (s,) 1 where each partition labels the row; empty: all do
     sums : IN (s,) over the pairs of the row with later rows
     own : IN value of the row with itself
     count : IN objects with this row
@@ -101,7 +101,7 @@ def sum_pairs(
     labelled_sums: Any,
 ) -> None:
     """ensemble : IN counting's Codes of the ensemble, as a plain tuple, ...
-    judged : IN ... and of the clusterings that are judged
+    judged : IN ... and of the partitions that are judged
     counts : IN (m,) int64 objects with each row
     edges : IN where runs of at most CHUNK rows with equal counts begin, and m
     thresholds : IN (p + 1,) of the sum of marks, of the type that counts partitions
@@ -150,14 +150,14 @@ def sum_marked_pairs(
 ) -> None:
     """`sum_pairs` for marks where nothing is missing, over the pairs of rows with later rows of a tile.
 
-    bitmaps : IN counting's Bitmaps of the partitions and of the judged clusterings, as a plain tuple
+    bitmaps : IN counting's Bitmaps of the partitions and of the judged partitions, as a plain tuple
     tile : IN counting's Tile, as a plain tuple
     p : IN number of partitions: the first columns
-    judged : IN first column of the judged clusterings
+    judged : IN first column of the judged partitions
     threshold : IN (1 or more) partitions that join a pair that is marked
     first : IN the rows of this task: first, ...
     last : IN ... to last - 1
-    joined : IN/OUT (s, 2) high and low part of the sums over the marked pairs that each clustering joins
+    joined : IN/OUT (s, 2) high and low part of the sums over the marked pairs that each partition joins
     marked : IN/OUT (1, 2) over all marked pairs
     """
     codes, offsets, _, places, counts = bitmaps
@@ -196,9 +196,9 @@ def sum_marked_pairs(
 def distances_of_pair(i: int, j: int, rows: Any, tables: Any, distances: Any) -> None:
     """i : IN a row
     j : IN another
-    rows : IN (m, p) codes, (p,) those that mean missing, the same of the s clusterings that are judged
+    rows : IN (m, p) codes, (p,) those that mean missing, the same of the s partitions that are judged
     tables : IN (2, p + 1, p + 1) distance by partitions that label and that join the pair: joined, separated
-    distances : OUT (s,) distance of each clustering, -1 where it does not label the pair
+    distances : OUT (s,) distance of each partition, -1 where it does not label the pair
     """
     codes, absent, judged, judged_absent = rows
     labelled, joined = 0, 0
@@ -218,7 +218,7 @@ def sum_distances(pairs: Any, rows: Any, tables: Any, sums: Any) -> None:
     """pairs : IN (2, k) rows
     rows : IN as in `distances_of_pair`
     tables : IN (2, p + 1, p + 1)
-    sums : OUT (2, s) sum of the distances, pairs that the clustering labels
+    sums : OUT (2, s) sum of the distances, pairs that the partition labels
     """
     distances = np.empty(sums.shape[1])
     for k in range(pairs.shape[1]):
@@ -235,8 +235,8 @@ def sum_squares(pairs: Any, rows: Any, tables: Any, means: Any, shares: Any, ord
     rows : IN as in `distances_of_pair`
     tables : IN (2, p + 1, p + 1)
     means : IN (s,) mean distance
-    shares : IN (s,) share of the pairs that the clustering labels
-    order : IN (s,) the clusterings, best first
+    shares : IN (s,) share of the pairs that the partition labels
+    order : IN (s,) the partitions, best first
     squares : OUT (2, s) of the residuals; of the differences between neighbours in the order
     """
     distances, residuals = np.empty(order.shape[0]), np.empty(order.shape[0])

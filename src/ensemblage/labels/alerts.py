@@ -1,4 +1,4 @@
-"""Label matrices that are probably something else: clusterings in rows, or features."""
+"""Label matrices that are probably something else: partitions in rows, or features."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ COMPARED, PAIRED = 200, 20
 FEW, TIMES, LEAST_TURNED = 10, 5, 20
 """Objects below which so many times as many partitions are rather objects, and columns below which none are."""
 MORE_ALIKE = 0.2
-"""By how much more rows agree as clusterings than columns do where they are clusterings."""
+"""By how much more rows agree as partitions than columns do where they are partitions."""
 MANY_LABELS, LEAST_OBJECTS, LEAST_PARTITIONS = 8, 20, 3
 ORDERED, TIMES_ORDERED, UNLIKE = 0.1, 2, 0.3
 """Least mean rank correlation of columns, how many times that of renamed labels it is, and the adjusted Rand index
-below which columns are no clusterings of one thing.
+below which columns are no partitions of one thing.
 """
 
 
@@ -29,27 +29,27 @@ def label_alerts(coded: CodedColumns) -> Iterator[Alert]:
     if p < LEAST_PARTITIONS or n < 2:
         return
     if p >= LEAST_TURNED and (reason := _why_turned(coded, n, p)):
-        cure = Message("Give each clustering as a column: turn the table, as labels.T does in Python.")
-        yield Alert("clusterings in rows", f"{n:,} rows and {p:,} columns", reason, cure)
+        cure = Message("Give each partition as a column: turn the table, as labels.T does in Python.")
+        yield Alert("partitions in rows", f"{n:,} rows and {p:,} columns", reason, cure)
         return
     k = int(np.median(list(map(len, coded.categories))))
     if n >= LEAST_OBJECTS and k >= MANY_LABELS and _are_ordered(coded):
         why = f"their whole numbers are ordered alike, {k:,} different ones in the median"
-        cure = Message("If these are no clusterings, cluster them with ", Option("ConsensusClustering"), ".")
+        cure = Message("If these are no partitions, cluster them with ", Option("ConsensusClustering"), ".")
         yield Alert("features as labels", f"{p:,} columns", why, cure)
 
 
 def _why_turned(coded: CodedColumns, n: int, p: int) -> str:
-    """Why rows are rather clusterings than objects; "" if they are not."""
+    """Why rows are rather partitions than objects; "" if they are not."""
     if n < FEW and p >= TIMES * n:
-        return "which are fewer objects than clusterings"
+        return "which are fewer objects than partitions"
     if n >= p and coded.categories[0].dtype.kind not in "iu":
         return ""
     values = _some_values(coded)
     if n < p and _agreement(values) > _agreement(values.T) + MORE_ALIKE:
-        return "which are fewer objects than clusterings, and as clusterings the rows agree more than the columns"
+        return "which are fewer objects than partitions, and as partitions the rows agree more than the columns"
     if _are_numbered(values) and not _are_numbered(values.T):
-        return "and each row is numbered from its first cell on, as a clustering is"
+        return "and each row is numbered from its first cell on, as a partition is"
     return ""
 
 
@@ -68,7 +68,7 @@ def _some_values(coded: CodedColumns) -> NDArray[np.int64]:
 
 
 def _agreement(values: NDArray[np.int64]) -> float:
-    """Mean adjusted Rand index of pairs of rows as clusterings, 0 where one says nothing."""
+    """Mean adjusted Rand index of pairs of rows as partitions, 0 where one says nothing."""
     some = values[np.unique(np.linspace(0, len(values) - 1, PAIRED).astype(np.intp))]
     codes = [np.unique(row, return_inverse=True)[1] for row in some]
     return float(np.mean([_adjusted_rand(codes[i], codes[j]) for i in range(len(codes)) for j in range(i)]))
@@ -118,7 +118,7 @@ def _are_ordered(coded: CodedColumns) -> bool:
 def _rank_correlation(codes: NDArray[np.int64]) -> float:
     """Mean absolute rank correlation of pairs of columns, over the rows with labels in which they differ.
 
-    Clusterings that name their clusters alike, and agree in some rows, have no order in the others.
+    Partitions that name their clusters alike, and agree in some rows, have no order in the others.
     """
     from scipy.stats import rankdata  # half a second of import, which few ensembles need
 

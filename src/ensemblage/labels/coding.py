@@ -384,7 +384,7 @@ def code_numbers(values: NDArray[Any], absent: NDArray[np.bool_], title: str, mi
                 "Labels must be whole numbers or text: these look like features. "
                 f"Got {float(fractions[0]):g} in partition {title!r}. Cluster features with ",
                 Option("ConsensusClustering"),
-                ", or make clusterings of them with ",
+                ", or make partitions of them with ",
                 Option("DiversePartitions"),
                 "; if these are labels, number them.",
             )

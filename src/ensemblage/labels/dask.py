@@ -418,7 +418,7 @@ def parallel_backend(client: Any) -> Iterator[None]:
     Notes
     -----
     Methods that must see all rows at once (docs/SCALE.md) and ensembles of at most 16,384 distinct rows stay here, and
-    so do metrics, rankers, base clusterings and ``predict``. What was sent lives as long as the block. If a worker is
+    so do metrics, rankers, base partitions and ``predict``. What was sent lives as long as the block. If a worker is
     lost, the fit fails with a RuntimeError that says so and has to be done again: nothing else has the rows, unlike
     those of `Ensemble.from_dask`.
 

@@ -1,4 +1,4 @@
-"""Ensemble: several clusterings of the same objects, coded once."""
+"""Ensemble: several partitions of the same objects, coded once."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 
 class Ensemble:
-    """Use it to combine or rank clusterings that you have: partitions of the same n objects, as small integer codes.
+    """Use it to combine or rank partitions that you have: partitions of the same n objects, as small integer codes.
 
     Every function and estimator of ensemblage that takes a label matrix takes an ``Ensemble``, and makes one of
     whatever else it is given. Making it once saves that work, and keeps the distinct rows.
@@ -511,7 +511,7 @@ class Ensemble:
         missing: int | None = -1,
         noise: Literal["missing", "vote"] = "missing",
     ) -> Ensemble:
-        """Make an ensemble of clusterings in ``.obs`` of an AnnData object.
+        """Make an ensemble of partitions in ``.obs`` of an AnnData object.
 
         Labels are what they would be in a CSV file: categories that are whole numbers, as scanpy's, are these numbers.
 
@@ -606,7 +606,7 @@ class Ensemble:
 
     @classmethod
     def from_memberships(cls, memberships: Iterable[ArrayLike], *, names: Sequence[str] | None = None) -> SoftEnsemble:
-        """Make an ensemble of soft clusterings of the same n objects: memberships instead of labels.
+        """Make an ensemble of soft partitions of the same n objects: memberships instead of labels.
 
         What takes it are the methods that can count by memberships: `CumulativeVoting`, `BipartiteVoting`,
         `MajorityVoting`, `EuclideanMedian`, `ComembershipMedian` and `HBGF`, and `metrics.coassociation`,

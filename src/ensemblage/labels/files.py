@@ -1,4 +1,4 @@
-"""Labels in files: .csv, readable; .npz, exact; Parquet in memory; and clusterings of objects in AnnData."""
+"""Labels in files: .csv, readable; .npz, exact; Parquet in memory; and partitions of objects in AnnData."""
 
 from __future__ import annotations
 
@@ -273,13 +273,13 @@ READERS = {ENSEMBLE: load_npz, TEXT: load_csv, PARQUET: load_parquet}
 """read(path, missing) → columns, and the number that means missing"""
 
 LEIDEN = "leiden_*"
-"""How scanpy's users name the clusterings of a sweep."""
+"""How scanpy's users name the partitions of a sweep."""
 
 
 def labels_of_anndata(
     source: Any, columns: str | Sequence[str], missing: int | None, noise: str
 ) -> tuple[CodedColumns, int | None]:
-    """The clusterings in ``.obs``, as `Ensemble.from_anndata` has them, and ``missing``."""
+    """The partitions in ``.obs``, as `Ensemble.from_anndata` has them, and ``missing``."""
     adata, missing = open_anndata(source), check_missing(missing)
     names = matching_columns(adata, columns)
     numbered = [_number_labels(adata.obs[name], name, name_of(adata)) for name in names]
@@ -323,13 +323,13 @@ def _number_labels(column: Any, name: str, source: str) -> tuple[NDArray[np.int3
         if fractions:
             raise ValueError(
                 f"A column of clusters must hold categories, text or whole numbers. Got {fractions[0]:g} in .obs "
-                f"{name!r} of {source}. Name only columns of clusterings."
+                f"{name!r} of {source}. Name only columns of partitions."
             )
         values = values.astype(np.int64)
     texts = [str(value) for value in values]
     if len(column) > 2 and len(texts) == len(column):
         raise ValueError(
-            f"A clustering must put some objects together. Got a different value for every object in .obs {name!r} of "
-            f"{source}. Name only columns of clusterings."
+            f"A partition must put some objects together. Got a different value for every object in .obs {name!r} of "
+            f"{source}. Name only columns of partitions."
         )
     return np.where(codes < 0, len(texts), codes).astype(np.int32), texts

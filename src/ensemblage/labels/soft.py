@@ -1,4 +1,4 @@
-"""An ensemble of soft clusterings, whose rows are memberships in the place of codes."""
+"""An ensemble of soft partitions, whose rows are memberships in the place of codes."""
 
 from __future__ import annotations
 

@@ -59,13 +59,13 @@ def ensemble_nmi(
     Returns
     -------
     float
-        Between 0 and 1. Each partition is compared on the objects that it and the clustering label; one that shares
-        no object with the clustering is left out (NaN if all are).
+        Between 0 and 1. Each of the ensemble is compared on the objects that it and the judged one label; one
+        that shares no object with it is left out (NaN if all are).
 
     Raises
     ------
     ValueError
-        If the clustering has another number of objects or assigns none, or the weights do not fit.
+        If the partition has another number of objects or assigns none, or the weights do not fit.
 
     See Also
     --------
@@ -101,13 +101,13 @@ def ensemble_ari(labels: ArrayLike | Any, clustering: ArrayLike | Any, *, weight
     Returns
     -------
     float
-        At most 1; about 0 by chance. Each partition is compared on the objects that it and the clustering label; one
-        that shares no object with the clustering is left out (NaN if all are).
+        At most 1; about 0 by chance. Each of the ensemble is compared on the objects that it and the judged one
+        label; one that shares no object with it is left out (NaN if all are).
 
     Raises
     ------
     ValueError
-        If the clustering has another number of objects or assigns none, or the weights do not fit.
+        If the partition has another number of objects or assigns none, or the weights do not fit.
 
     See Also
     --------
@@ -135,7 +135,7 @@ def ensemble_ari(labels: ArrayLike | Any, clustering: ArrayLike | Any, *, weight
 def agreement_with(
     ensemble: Ensemble, clustering: ArrayLike | Any, measure: str, average_method: str = "arithmetic"
 ) -> NDArray[np.float64]:
-    """Agreement of a clustering with each partition: (p,), NaN where they share no object."""
+    """Agreement of a partition with each partition: (p,), NaN where they share no object."""
     clusters, sizes = code_clustering(clustering, len(ensemble))
     counts, f = np.ones(len(ensemble), dtype=np.int64), summand(measure, len(ensemble))
     sums = sums_of_clustering(ensemble.rows, counts, ensemble.offsets, clusters, len(sizes), f)
@@ -151,7 +151,7 @@ def sums_of_clustering(
     f: NDArray[np.int64],
     n_jobs: int | None = None,
 ) -> NDArray[np.int64]:
-    """`sums_with` of a clustering of the rows, -1 for none, and every partition: (4, p).
+    """`sums_with` of a partition of the rows, -1 for none, and every partition: (4, p).
 
     In one pass over the rows, if the tables with all partitions have no more cells together than there are labels.
     """

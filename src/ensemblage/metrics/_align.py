@@ -1,4 +1,4 @@
-"""Two clusterings side by side: which clusters are the same, and which objects moved."""
+"""Two partitions side by side: which clusters are the same, and which objects moved."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MOST_SHOWN = 12
 
 
 class Coded(NamedTuple):
-    """A clustering by numbers."""
+    """A partition by numbers."""
 
     clusters: NDArray[np.int64]
     """(n,) number of each object's cluster, in sorted order of the labels; -1 in none."""
@@ -53,7 +53,7 @@ def match_rows(table: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def align_numbers(labels: Any, reference: Any, ids: Any, reference_ids: Any) -> tuple[Coded, NDArray[np.int64]]:
-    """A clustering, and for each of its clusters the number that `align_labels` gives it."""
+    """A partition, and for each of its clusters the number that `align_labels` gives it."""
     new, old = Coded.of(labels, "labels"), Coded.of(reference, "reference")
     if old.labels.dtype.kind not in "iu":
         raise ValueError(
@@ -76,12 +76,12 @@ def shared_objects(
     """Places of the objects that stand in both lists; without ids they are the same objects in the same order."""
     if (ids is None) != (reference_ids is None):
         raise ValueError(
-            "Objects must have ids in both clusterings, or in none. Got ids of one only. Give both or none."
+            "Objects must have ids in both partitions, or in none. Got ids of one only. Give both or none."
         )
     if ids is None or reference_ids is None:
         if n != n_reference:
             raise ValueError(
-                f"Two clusterings without ids must be of the same objects. Got {n:,} and {n_reference:,}. Give the ids "
+                f"Two partitions without ids must be of the same objects. Got {n:,} and {n_reference:,}. Give the ids "
                 "of both."
             )
         return np.arange(n), np.arange(n)
@@ -95,7 +95,7 @@ def shared_objects(
     pairs = [(here, place_of[name]) for here, name in enumerate(ids) if name in place_of]
     if not pairs:
         raise ValueError(
-            f"Two clusterings must share objects. Got ids such as {ids[0]!r} and {reference_ids[0]!r}, and none is in "
+            f"Two partitions must share objects. Got ids such as {ids[0]!r} and {reference_ids[0]!r}, and none is in "
             "both. Name the columns of the same ids."
         )
     here, there = np.array(pairs).T
@@ -148,7 +148,7 @@ def align_labels(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LabelComparison:
-    """Two clusterings of the same objects; `compare_labels` makes it."""
+    """Two partitions of the same objects; `compare_labels` makes it."""
 
     ari: float
     """Adjusted Rand index of the objects that are in a cluster of both."""
@@ -192,7 +192,7 @@ def compare_labels(
     first_ids: Sequence[Any] | None = None,
     second_ids: Sequence[Any] | None = None,
 ) -> LabelComparison:
-    """Use it to compare two clusterings: their agreement, the matching clusters, and the objects that moved.
+    """Use it to compare two partitions: their agreement, the matching clusters, and the objects that moved.
 
     Parameters
     ----------

@@ -27,7 +27,7 @@ class ChainAgreement(NamedTuple):
     """Rank-normalised split R-hat of what each draw has; near 1 where the chains agree. `chain_agreement` makes it."""
 
     loss: float
-    """Of the loss of each draw to the clustering; NaN where it never changes."""
+    """Of the loss of each draw to the partition; NaN where it never changes."""
     n_clusters: float
     """Of the number of clusters of each draw; NaN where it never changes."""
     pairs: NDArray[np.intp]
@@ -158,7 +158,7 @@ def chain_agreement(
     chains : array-like of shape (n_draws,), optional
         The chain of each draw. Default: one chain, whose halves are compared.
     loss : {"vi", "gvi", "binder", "omari", "nvi", "id", "nid"}, default "vi"
-        Of each draw and the clustering, see `expected_loss`.
+        Of each draw and the partition, see `expected_loss`.
     n_pairs : int, default 500
         Pairs of objects that are drawn at random; all, if there are no more.
     n_jobs : int, optional
@@ -176,7 +176,7 @@ def chain_agreement(
     Raises
     ------
     ValueError
-        If a chain has fewer than 4 draws, or the clustering another number of objects.
+        If a chain has fewer than 4 draws, or the partition another number of objects.
 
     See Also
     --------

@@ -1,4 +1,4 @@
-"""The clustering that a metric judges, as small integers."""
+"""The partition that a metric judges, as small integers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ensemblage.labels.ensemble import Ensemble
 
 
 class Clustering(NamedTuple):
-    """A clustering as small integers."""
+    """A partition as small integers."""
 
     clusters: NDArray[Any]
     """(n,) number of each object's cluster, in sorted order of the labels; -1 = not assigned."""
@@ -20,7 +20,7 @@ class Clustering(NamedTuple):
 
 
 def code_clustering(clustering: ArrayLike | Any, n_objects: int) -> Clustering:
-    """Number the clusters of the clustering to be judged; -1, NaN and None mean "not assigned"."""
+    """Number the clusters of the partition to be judged; -1, NaN and None mean "not assigned"."""
     coded = Ensemble.from_partitions([clustering], names=["clustering"])
     if len(coded) != n_objects:
         raise ValueError(

@@ -105,7 +105,7 @@ def confidence(labels: ArrayLike | Any, clustering: ArrayLike | Any, *, weights:
     Raises
     ------
     ValueError
-        If the clustering has another number of objects or assigns none, or the weights do not fit.
+        If the partition has another number of objects or assigns none, or the weights do not fit.
 
     Notes
     -----

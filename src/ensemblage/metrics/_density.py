@@ -1,4 +1,4 @@
-"""Candel's density and k-means loss of a clustering, from label counts: no n × n matrix."""
+"""Candel's density and k-means loss of a partition, from label counts: no n × n matrix."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def density(labels: ArrayLike | Any, clustering: ArrayLike | Any, *, weights: Ar
     """Use it to score a consensus without classes: mean co-association inside clusters (Candel, Eqs. 7 and 15).
 
     0 means that no partition joins objects of one cluster, 1 that every partition joins all of them. Do not compare
-    clusterings with different numbers of clusters by it (Candel, Sec. 3.5).
+    partitions with different numbers of clusters by it (Candel, Sec. 3.5).
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def density(labels: ArrayLike | Any, clustering: ArrayLike | Any, *, weights: Ar
     Raises
     ------
     ValueError
-        If the clustering has another number of objects or assigns none, or the weights do not fit.
+        If the partition has another number of objects or assigns none, or the weights do not fit.
 
     Notes
     -----
@@ -144,7 +144,7 @@ def cluster_density(
     Raises
     ------
     ValueError
-        If the clustering has another number of objects or assigns none, or the weights do not fit.
+        If the partition has another number of objects or assigns none, or the weights do not fit.
 
     Notes
     -----
@@ -205,7 +205,7 @@ def kmeans_loss(labels: ArrayLike | Any, clustering: ArrayLike | Any, *, weights
     Raises
     ------
     ValueError
-        If the clustering has another number of objects or assigns none, or the weights do not fit.
+        If the partition has another number of objects or assigns none, or the weights do not fit.
 
     Notes
     -----

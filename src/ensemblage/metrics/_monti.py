@@ -250,7 +250,7 @@ def item_consensus(labels: ArrayLike | Any, clustering: ArrayLike | Any) -> NDAr
     Raises
     ------
     ValueError
-        If the clustering has another number of objects or assigns none.
+        If the partition has another number of objects or assigns none.
 
     Notes
     -----

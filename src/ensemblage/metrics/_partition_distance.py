@@ -309,7 +309,7 @@ def element_consistency(
 
     See Also
     --------
-    confidence : Confidence of each object of a clustering.
+    confidence : Confidence of each object of a partition.
 
     Notes
     -----

@@ -147,7 +147,7 @@ def expected_loss(
     weights: ArrayLike | None = None,
     n_jobs: int | None = None,
 ) -> float:
-    """Use it to score a clustering against a posterior: its expected loss under the draws.
+    """Use it to score a partition against a posterior: its expected loss under the draws.
 
     Parameters
     ----------
@@ -156,7 +156,7 @@ def expected_loss(
     clustering : array-like of shape (n_objects,)
         Cluster of each object. Objects with -1 or NaN are in no cluster and left out.
     loss : {"vi", "gvi", "binder", "omari", "nvi", "id", "nid"}, default "vi"
-        With entropies H and the mutual information I of the clustering c and a draw, in bits:
+        With entropies H and the mutual information I of the partition c and a draw, in bits:
 
         - "vi": variation of information, H(c) + H(draw) - 2 I; "gvi": 2 times the mean of its two parts, of which the
           one that grows where c parts what the draw joins has the weight ``a`` / 2;
@@ -183,7 +183,7 @@ def expected_loss(
     Raises
     ------
     ValueError
-        If the clustering has another number of objects or assigns none, or the weights do not fit.
+        If the partition has another number of objects or assigns none, or the weights do not fit.
 
     See Also
     --------
@@ -194,7 +194,7 @@ def expected_loss(
     -----
     O(n p) time for n objects and p draws. Objects without a label count in no table of that draw. Then "vi", "gvi",
     "binder" and "id" are ratios of sums over the draws, as all aggregates here; the others are means of the draws that
-    label some object of the clustering. NaN if none does.
+    label some object of the partition. NaN if none does.
 
     References
     ----------
@@ -280,7 +280,7 @@ def credible_ball(
     Raises
     ------
     ValueError
-        If ``level`` is out of its range, the clustering has another number of objects or shares none with any draw, or
+        If ``level`` is out of its range, the partition has another number of objects or shares none with any draw, or
         the weights do not fit.
 
     See Also

@@ -414,7 +414,7 @@ def mm_index(
     Raises
     ------
     ValueError
-        If the clustering has another number of objects or assigns none, it would take more than ``max_bytes``, or the
+        If the partition has another number of objects or assigns none, it would take more than ``max_bytes``, or the
         weights do not fit.
 
     Notes
@@ -489,7 +489,7 @@ def mm_index_of(
 def weights_of(
     similarity: Associations, counts: NDArray[np.int64], clusters: NDArray[Any], n_neighbors: int
 ) -> NDArray[np.float64]:
-    """Weight of each row among all rows in a cluster (of any clustering that leaves out the same rows)."""
+    """Weight of each row among all rows in a cluster (of any partition that leaves out the same rows)."""
     rows = np.flatnonzero(clusters >= 0)
     weights = np.zeros(len(counts))
     weights[rows] = _weights_within(similarity, counts, rows, n_neighbors)

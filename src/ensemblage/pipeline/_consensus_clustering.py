@@ -68,7 +68,7 @@ def available_where(can: Callable[[ConsensusClustering], bool]) -> Callable[[Met
 
 @dataclass(eq=False, repr=False)
 class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
-    """Use it to cluster a table without choosing an algorithm: one consensus of many clusterings, with confidence.
+    """Use it to cluster a table without choosing an algorithm: one consensus of many partitions, with confidence.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
         Seed of the generator and of the consensus, the same for both, and of every estimator inside them (the steps of
         a pipeline, the ``estimator`` of a generator), where they have none of their own.
     progress : callable, optional
-        Called as ``progress(done, total)`` after every base clustering, by the thread that called ``fit``.
+        Called as ``progress(done, total)`` after every base partition, by the thread that called ``fit``.
         An error that it raises ends the work. No result depends on it.
 
     Attributes
@@ -249,7 +249,7 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
         alone is refused, and of those that stand beside k-means a warning names each. No weights are learned then.
         Scales and `choose_k` count every row once. A row of weight 0 is clustered like a new object.
 
-        Pairs are given to the consensus, see its ``fit``; the base clusterings do not know them.
+        Pairs are given to the consensus, see its ``fit``; the base partitions do not know them.
         """
         check_parameters(self)
         check_preparation(type(self).__name__, self.standardize, self.impute, self.preprocessor)

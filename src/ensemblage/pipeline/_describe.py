@@ -95,7 +95,7 @@ class Wanted(NamedTuple):
     """Whether all methods are compared."""
     without_columns: bool = False
     """Whether columns are left out in turn."""
-    honest: bool = False
+    selective: bool = False
     """Whether variables are tested with p-values that hold."""
     described_by: Callable[[], Table | None] = lambda: None
     """Reads what describes the clusters, ids first, where it is not what was clustered."""
@@ -139,8 +139,8 @@ def describe(
     if isinstance(objects, Features):
         with watch.step(PROFILE), parallel_config("threading", n_jobs=settings.n_jobs):
             profiled = profile_of(consensus, objects, wanted)
-        if profiled is not None and profiled.honest is not None:
-            watch.tell(profiled.honest.sentence)
+        if profiled is not None and profiled.selective is not None:
+            watch.tell(profiled.selective.sentence)
         if wanted.without_columns and repeat is not None:
             without = indices_without_columns(repeat, objects, profiled, consensus.labels_, watch)
     return Description(ranking, merged, stability, compared, profiled, without)
@@ -172,7 +172,7 @@ def compare(ensemble: Ensemble, n_clusters: int, settings: Settings, watch: Watc
 
 def profile_of(consensus: Any, features: Features, wanted: Wanted) -> Profile | None:
     """From the values as they stand in the table that was clustered, or those that it was made of."""
-    of_objects: dict[str, Any] = {"ids": features.ids, "features": features.X, "honest": wanted.honest}
+    of_objects: dict[str, Any] = {"ids": features.ids, "features": features.X, "selective": wanted.selective}
     if wanted.thinned is not None:
         counts, second = wanted.thinned
         return profile(consensus, counts, clustered=counts.names, thinned=second, **of_objects)

@@ -71,7 +71,7 @@ class Settings(NamedTuple):
 
 
 class Watch:
-    """Who is told of an analysis: nobody, but ``progress`` of candidates and base clusterings."""
+    """Who is told of an analysis: nobody, but ``progress`` of candidates and base partitions."""
 
     def __init__(self, progress: Progress | None = None) -> None:
         self.progress = progress

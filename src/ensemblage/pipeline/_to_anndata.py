@@ -31,7 +31,7 @@ WRITTEN_BY = "ensemblage"
 def to_anndata(model: Any, adata: Any, key_added: str = KEY, *, copy: bool = False, overwrite: bool = False) -> Any:
     """Use it after a fit on cells: write clusters and confidence into an AnnData object.
 
-    ``.obs[key_added]`` has the clusters as categories "0", "1", ..., NaN for none, as scanpy's clusterings are;
+    ``.obs[key_added]`` has the clusters as categories "0", "1", ..., NaN for none, as scanpy's partitions are;
     ``.obs[key_added + "_confidence"]`` and ``.obs[key_added + "_verdict"]`` have the confidence of each ("core",
     "border" or "undecided"), and ``.obs[key_added + "_runner_up"]`` the next best cluster.
     ``.uns[key_added]["params"]`` has the method and its parameters.

@@ -271,7 +271,7 @@ def _values_of_clusters(color: Any, columns: Mapping[Any, np.ndarray]) -> dict[A
     if isinstance(color, Mapping):
         if missing := [k for k in columns if k not in color]:
             raise ValueError(
-                f"{subject} must have the numbers of the labels. Got none for {missing[0]:g}. Add that clustering."
+                f"{subject} must have the numbers of the labels. Got none for {missing[0]:g}. Add that partition."
             )
         return {k: check_numbers(color[k], subject, (max(1, int(z.max()) + 1),)) for k, z in columns.items()}
     n = len(next(iter(columns.values())))

@@ -447,7 +447,7 @@ def stability_by_resolution(
     best: int | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Agreement of the clusterings of resamples at each resolution, and the range of resolutions of each cluster.
+    """Agreement of the partitions of resamples at each resolution, and the range of resolutions of each cluster.
 
     Parameters
     ----------

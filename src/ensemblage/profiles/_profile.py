@@ -11,18 +11,20 @@ from scipy import sparse
 
 from ensemblage.base.frames import as_frame
 from ensemblage.base.random import seed_of
+from ensemblage.base.renamed import renamed_parameters
 from ensemblage.base.sklearn import transform_named
 from ensemblage.base.text import backend_of
 from ensemblage.base.validation import check_flag, check_numbers, check_whole, format_value
 from ensemblage.io import Table
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.profiles._effects import ClusterComparison, nearly_repeated, repeats_clusters
-from ensemblage.profiles._honest import dip_markers, thinned_markers
 from ensemblage.profiles._record import ClusterProfile, Profile, sentence_of
+from ensemblage.profiles._selective import dip_markers, thinned_markers
 from ensemblage.profiles._tree import rules_of
 from ensemblage.profiles._variables import Variable, VariableTable, describe_objects
 
 
+@renamed_parameters(honest="selective")
 def profile(
     model_or_labels: Any,
     X: Any,
@@ -34,7 +36,7 @@ def profile(
     n_drivers: int = 5,
     max_depth: int = 3,
     random_state: Any = 0,
-    honest: bool = False,
+    selective: bool = False,
     thinned: ArrayLike | None = None,
 ) -> Profile:
     """Use it to describe clusters: the variables that are higher, lower, more or less frequent than in the rest.
@@ -65,18 +67,18 @@ def profile(
         Depth of the decision tree whose leaves are the rules; 0 for none.
     random_state : int, RandomState, Generator or None, default 0
         Deals out the objects for the cross-validation of the rules, and draws 5,000 of more.
-    honest : bool, default False
+    selective : bool, default False
         Whether variables are tested with p-values that are valid although the clusters were made from them: by the dip,
         or with ``thinned``.
     thinned : array-like or sparse matrix of shape (n_objects, n_variables), optional
-        With ``honest``, the second of the counts that `ensemblage.profiles.thin_counts` made of X, where the clusters
-        were made from the first alone.
+        With ``selective``, the second of the counts that `ensemblage.profiles.thin_counts` made of X, where the
+        clusters were made from the first alone.
 
     Returns
     -------
     Profile
         ``clusters`` and ``sentences``, one per cluster; ``to_frame()`` with the numbers behind the words; ``markers()``
-        of wide data; ``plot()``; ``rules`` with their accuracy; ``honest``, the tests that were asked for.
+        of wide data; ``plot()``; ``rules`` with their accuracy; ``selective``, the tests that were asked for.
 
     Raises
     ------
@@ -96,12 +98,12 @@ def profile(
     rank-sum test are too small by construction. They order the variables, and test nothing, but for those that were not
     clustered.
 
-    Valid p-values, with ``honest``: each cluster is compared with the one whose mean is nearest, and a variable is
+    Valid p-values, with ``selective``: each cluster is compared with the one whose mean is nearest, and a variable is
     tested by the dip of its values in both: two modes are a difference, the two sides of a cut are none. The p-value
     is the larger one of the dip and of a rank test between both clusters, since both may have the same two modes. That
     finds variables that separate the two alone, from 4 standard deviations on. It holds for variables that have one
     mode in a single cloud, up to a limit of what was measured. A value of many objects stands for a range of values,
-    as `ensemblage.stability.split_support` says of limits and round numbers; ``honest.spread`` names such variables.
+    as `ensemblage.stability.split_support` says of limits and round numbers; ``selective.spread`` names such variables.
     Those with one frequent value inside their range, as one that stands for missing values, are left out. For counts,
     thin them, cluster the first part by the same method, and give its clusters and the second part: a cluster is
     compared with the rest by Welch's test of log(1 + count). Clusters of all counts, with any thinning, have no valid
@@ -136,10 +138,11 @@ def profile(
     proline > 755 and flavanoids > 2.18 → cluster 0 (57 of 59)
     """
     labels = _labels_of(model_or_labels)
-    check_flag(honest, "honest of profile")
-    if thinned is not None and not honest:
+    check_flag(selective, "selective of profile")
+    if thinned is not None and not selective:
         raise ValueError(
-            "thinned of profile must go with honest=True. Got honest=False. Add honest=True, or leave thinned out."
+            "thinned of profile must go with selective=True. Got selective=False. Add selective=True, or leave "
+            "thinned out."
         )
     check_whole(n_drivers, "n_drivers of profile", 1)
     check_whole(max_depth, "max_depth of profile", 0, 3)
@@ -180,7 +183,7 @@ def profile(
     tested = None
     if thinned is not None:
         tested = thinned_markers(*_check_thinned(thinned, X, n), clusters, names, backend_of(X))
-    elif honest:
+    elif selective:
         tested = dip_markers(variables, clusters, names, coordinates, backend_of(X))
     return Profile(
         found,

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.base.above import figure
+from ensemblage.base.renamed import FormerName
 from ensemblage.base.text import listing, one_line, to_frame
 from ensemblage.base.validation import check_choice, check_whole
 from ensemblage.profiles._effects import (
@@ -31,7 +32,7 @@ from ensemblage.profiles._effects import (
     top_level,
     value_text,
 )
-from ensemblage.profiles._honest import HonestMarkers
+from ensemblage.profiles._selective import SelectiveMarkers
 from ensemblage.profiles._tree import Rules
 from ensemblage.profiles._variables import Variable
 
@@ -123,7 +124,7 @@ class Profile:
         Variables whose values are the clusters once more, up to names, where they are known.
     nearly_same_as : dict of str to float
         Categories that are nearly the clusters, with their adjusted Rand index, of at least .9.
-    honest : HonestMarkers or None
+    selective : SelectiveMarkers or None
         Variables that were tested with valid p-values, if that was asked for.
     """
 
@@ -139,7 +140,8 @@ class Profile:
     _backend: str | None
     same_as: list[str]
     nearly_same_as: dict[str, float]
-    honest: HonestMarkers | None = None
+    selective: SelectiveMarkers | None = None
+    honest = FormerName("selective")
 
     @property
     def sentences(self) -> list[str]:
@@ -477,7 +479,7 @@ def profile_summary(profile: Profile) -> dict[str, Any]:
         "not_clustered": [v.name for v in profile._compared.variables if not v.clustered],
         "border_by": profile.border_by,
         "same_as": same_as_sentence(profile),
-        **({} if profile.honest is None else {"honest": _honest(profile.honest)}),
+        **({} if profile.selective is None else {"honest": _selective(profile.selective)}),
         "least": {"delta": LEAST_DELTA, "v": LEAST_V},
         "separation": separation_summary(profile._compared) if len(labels) > 1 else None,
         "heat_map": heat_map_of(profile._compared, labels),
@@ -491,7 +493,7 @@ def profile_summary(profile: Profile) -> dict[str, Any]:
     }
 
 
-def _honest(found: HonestMarkers) -> dict[str, Any]:
+def _selective(found: SelectiveMarkers) -> dict[str, Any]:
     """The markers of each cluster, the smallest p-value first, and why variables were not tested."""
     shown: dict[Any, list[dict[str, Any]]] = {}
     for row in found.markers:

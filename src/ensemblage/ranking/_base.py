@@ -21,7 +21,7 @@ from ensemblage.metrics._agreement import sums_of_profile
 
 @dataclass(frozen=True)
 class KnownPairs:
-    """What is known about pairs of objects, and how much of it each clustering violates (Ohl & Lindsten, Eq. 5)."""
+    """What is known about pairs of objects, and how much of it each partition violates (Ohl & Lindsten, Eq. 5)."""
 
     must_link: NDArray[np.int64]
     """(a, 2) pairs of objects that belong together."""

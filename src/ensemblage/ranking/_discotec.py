@@ -87,12 +87,12 @@ def table_1(distance: str, C: ConsensusMatrix) -> NDArray[np.float64]:
 def exact_means(
     rows: ComparedRows, C: ConsensusMatrix, distance: str, n_jobs: int | None = None
 ) -> NDArray[np.float64]:
-    """(s,) Eq. 3, as a mean over the ordered pairs that the clustering labels, an object with itself included.
+    """(s,) Eq. 3, as a mean over the ordered pairs that the partition labels, an object with itself included.
 
     Sums are whole numbers: of pairs, or of distances in multiples of a tiny unit.
     """
     sizes = rows.sizes()
-    within = np.array([pairs_within(z) for z in sizes], dtype=object)  # |A|, the pairs that a clustering joins
+    within = np.array([pairs_within(z) for z in sizes], dtype=object)  # |A|, the pairs that a partition joins
     pairs = np.array([int(z.sum()) ** 2 for z in sizes], dtype=object)
     if distance == "tv" and rows.complete:  # |A - C| = |A| + |C| - 2 ⟨A, C⟩
         T = C.n_partitions
@@ -254,7 +254,7 @@ class Discotec(BaseRanker):
         return sampled.means, sampled
 
     def score_labels(self, clustering: ArrayLike) -> float:
-        """Score of a clustering that is not in the ensemble, a consensus for instance; comparable with ``scores_``.
+        """Score of a partition that is not in the ensemble, a consensus for instance; comparable with ``scores_``.
 
         The consensus matrix is that of the fitted ensemble; the constraints given to ``fit`` count.
 
@@ -266,13 +266,13 @@ class Discotec(BaseRanker):
         Returns
         -------
         float
-            Lower is better. Infinite under "kl" if the clustering joins a pair that no member joins, or separates one
+            Lower is better. Infinite under "kl" if the partition joins a pair that no member joins, or separates one
             that all join. A member's own score for a copy of it.
 
         Raises
         ------
         ValueError
-            If the clustering has another number of objects or labels none of them.
+            If the partition has another number of objects or labels none of them.
 
         Examples
         --------
@@ -315,12 +315,12 @@ def pairs_within(sizes: NDArray[np.int64]) -> int:
 
 
 class ComparedRows(NamedTuple):
-    """Distinct rows of an ensemble together with the clusterings to be compared with it."""
+    """Distinct rows of an ensemble together with the partitions to be compared with it."""
 
     codes: LabelRows
     """(m, p) the ensemble."""
     judged: LabelRows
-    """(m, s) the clusterings; the ensemble itself where its members are judged."""
+    """(m, s) the partitions; the ensemble itself where its members are judged."""
     counts: NDArray[np.int64]
     """(m,) objects with each row."""
     n_clusters: NDArray[np.int64]
@@ -357,7 +357,7 @@ class ComparedRows(NamedTuple):
         return all(int(z.sum()) == every for z in sizes)
 
     def sizes(self) -> list[NDArray[np.int64]]:
-        """Objects per cluster of each clustering."""
+        """Objects per cluster of each partition."""
         return sizes_of_labels(self.judged, self.counts, self.judged_clusters)
 
     def pair_rows(self, pairs: NDArray[np.int64]) -> tuple[NDArray[np.intp], tuple[NDArray[Any], ...]]:
@@ -375,14 +375,14 @@ class SampledMeans:
 
     means: NDArray[np.float64]
     shares: NDArray[np.float64]
-    """(s,) share of the pairs that each clustering labels."""
+    """(s,) share of the pairs that each partition labels."""
     pairs: list[NDArray[np.int64]]
     tables: NDArray[np.float64]
     rows: ComparedRows
 
 
 class Codes(NamedTuple):
-    """Codes of some clusterings, by row and by column; two objects are together where one's equals the other's.
+    """Codes of some partitions, by row and by column; two objects are together where one's equals the other's.
 
     A missing entry equals nothing: its code by row is none of those by column.
     """
@@ -419,7 +419,7 @@ class WideSums(NamedTuple):
     """Sums over ordered pairs of objects, themselves included; whole numbers beyond 2⁶³, as high · 2³¹ + low."""
 
     joined: NDArray[np.int64]
-    """(s, 2) over the pairs that each clustering joins."""
+    """(s, 2) over the pairs that each partition joins."""
     labelled: NDArray[np.int64]
     """(s, 2) over the pairs that it labels; (1, 2) if all label all."""
 
@@ -448,7 +448,7 @@ def wide_sums_over_pairs(
     tables: NDArray[np.int64],
     n_jobs: int | None = None,
 ) -> WideSums:
-    """Sum a value of every pair of objects over the pairs that clusterings join, and over those that they label.
+    """Sum a value of every pair of objects over the pairs that partitions join, and over those that they label.
 
     Rows are in increasing order of ``counts``. The value depends on how many partitions of the ensemble label the pair,
     b, and how many join it, a: 1 if a ≥ ``thresholds[b]`` else 0, or, if there are ``tables``, ``tables[0, b, a]`` in
@@ -505,7 +505,7 @@ def ratios_of(sums: NDArray[Any], by: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def squares_of_tables(rows: ComparedRows, n_jobs: int | None) -> NDArray[Any]:
-    """(s, p) Σ n_kl² over the contingency table of each clustering with each partition, as Python integers.
+    """(s, p) Σ n_kl² over the contingency table of each judged partition with each of the ensemble, as Python integers.
 
     That is Σ_ij A_ij A^t_ij: the pairs that both join. Of a complete ensemble.
     """

@@ -43,7 +43,7 @@ _FINER = 1.25
 """Partitions with so many times the clusters of the consensus split what belongs together."""
 _LEVELS = ("certain", "fairly certain", "only partly certain", "uncertain")
 _AGREEMENT = ("agree", "mostly agree", "agree only in part", "disagree")
-"""The same where nothing but the agreement of the clusterings is known."""
+"""The same where nothing but the agreement of the partitions is known."""
 _MOST_UNDECIDED = (0.05, 0.15, 0.4)
 """Largest share of undecided objects of each level but the last."""
 _LEAST_CORE = 0.75
@@ -67,15 +67,15 @@ TERMS = (
     (
         "Confidence",
         (
-            "Of an object: how far the clusterings that separate its cluster from another one place it in its own. 1: "
-            "no clustering supports another cluster. ½: two clusters have equal support. Clusterings that split "
+            "Of an object: how far the partitions that separate its cluster from another one place it in its own. 1: "
+            "no partition supports another cluster. ½: two clusters have equal support. Partitions that split "
             "clusters or join whole ones do not lower it. It is not a probability of being right."
         ),
     ),
     (
         "Core, border, undecided",
         (
-            "The verdicts on an object. Core: the clusterings support its cluster nine times as much as another one; "
+            "The verdicts on an object. Core: the partitions support its cluster nine times as much as another one; "
             "border: three times; undecided: less."
         ),
     ),
@@ -220,9 +220,9 @@ def _k_origin(summary: Summary) -> str:
     if rated or summary.get("stability"):
         return ", a number that was found in the data"
     if choice and choice["found"]:
-        return ", a number that was found in the clusterings"
+        return ", a number that was found in the partitions"
     if any(record.get("parameter") == NUMBER for record in summary["evidence"]):
-        return ", a number that was found in the clusterings"
+        return ", a number that was found in the partitions"
     asked = summary["settings"].get("k") or (choice and choice["asked"])
     if asked is None:
         return ""
@@ -251,14 +251,14 @@ def _verdict_sentences(summary: Summary) -> Iterator[str]:
         shares = "all objects are core"
     level, known = _level(summary, words)
     if not known:
-        yield f"The clusterings {_AGREEMENT[level]} on this: {shares}. Only their agreement was looked at."
+        yield f"The partitions {_AGREEMENT[level]} on this: {shares}. Only their agreement was looked at."
         return
     why = "".join([*_recovery_clause(summary), *_structure_doubts(summary)])
     yield f"This is {_LEVELS[level]}: {shares}{why}."
 
 
 def _level(summary: Summary, words: Mapping[str, int]) -> tuple[int, bool]:
-    """How certain the answer is, 0 most, and whether more than the agreement of the clusterings says so.
+    """How certain the answer is, 0 most, and whether more than the agreement of the partitions says so.
 
     The worst of: the objects; the worst cluster that was looked for again; the test for structure with the criteria.
     """
@@ -418,7 +418,7 @@ def _clusters(summary: Summary) -> Table:
     clusters = summary["clusters"]
     notes = [f"The first {_MOST_TABLED:,} of {len(clusters):,}."] if len(clusters) > _MOST_TABLED else []
     if any(c["nearest"] for c in clusters):
-        notes.append("Closest: the share of the clusterings that join an object of one with an object of the other.")
+        notes.append("Closest: the share of the partitions that join an object of one with an object of the other.")
     if left := summary["consensus"]["n_unlabelled"]:
         notes.append(f"{left:,} unlabelled.")
     largest, rows = max(c["size"] for c in clusters), list[list[Cell]]()

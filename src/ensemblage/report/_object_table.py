@@ -221,7 +221,7 @@ def _least_certain(summary: Summary) -> Table:
     title = "The objects" if shown == n else f"The {plural(shown, 'least certain object')}"
     note = (
         "Next best is the other cluster with the most support. At a confidence of ½ the object lies "
-        "between the two; below, the clusterings would rather put it there."
+        "between the two; below, the partitions would rather put it there."
     )
     columns = ["Object", "Cluster", "Confidence", "Verdict", "Next best"]
     return Table(title, columns, rows, note, shown=_AT_ONCE, text=(0, 1, 3, 4), name="objects")

@@ -40,7 +40,7 @@ _WHOLE = 0.9
 MOST_BESIDE = 11
 """Clusters of a tree that has room beside a table."""
 LEAST_PART = 0.1
-"""Share of a cluster from which a part is named, where two clusterings were not made of each other."""
+"""Share of a cluster from which a part is named, where two partitions were not made of each other."""
 HIERARCHY, K_MEANS = "the same hierarchy", "k-means"
 """What made the other numbers of clusters by which points are coloured."""
 
@@ -63,7 +63,7 @@ def other_numbers(consensus: Any, labels: NDArray[Any]) -> dict[int, NDArray[np.
 
 
 def compared_numbers(choice: Any, labels: NDArray[Any]) -> dict[int, NDArray[np.int64]]:
-    """By number of clusters, (n,) labels of the k-means clusterings that `choose_k` compared, and of the answer.
+    """By number of clusters, (n,) labels of the k-means partitions that `choose_k` compared, and of the answer.
 
     Negative where it did not look; empty without such a choice. Clusters have the numbers of those of ``labels``.
     """
@@ -97,7 +97,7 @@ def cut(matrix: NDArray[np.float64], n_labelled: int, k: int) -> NDArray[np.int6
 
 
 def _are_equal(first: NDArray[Any], second: NDArray[Any]) -> bool:
-    """Whether two clusterings, of numbers ≥ 0 that may have gaps, are the same up to names."""
+    """Whether two partitions, of numbers ≥ 0 that may have gaps, are the same up to names."""
     table = np.zeros((int(first.max()) + 1, int(second.max()) + 1), dtype=bool)
     table[first, second] = True
     return bool((table.sum(axis=0) <= 1).all() and (table.sum(axis=1) <= 1).all())
@@ -121,7 +121,7 @@ def other_numbers_summary(
 
 
 def difference(other: NDArray[np.int64], labels: NDArray[Any], numbers: list[int] | None, least: float = 0.0) -> str:
-    """Which clusters of the answer split, and which merge, in another clustering, (n,); with sizes.
+    """Which clusters of the answer split, and which merge, in another partition, (n,); with sizes.
 
     A part of a cluster is named where it has more than the share ``least`` of it, or half of its cluster of ``other``;
     so is a source of a cluster of ``other``. ``numbers`` are those that people know the clusters of ``labels`` by.
@@ -182,7 +182,7 @@ def other_numbers_section(summary: Summary) -> Section | None:
     wide = max(map(int, found.get("labels") or [0])) > MOST_BESIDE
     table = Table("What splits, what merges", columns, rows, text=(1,), wide=wide, name="numbers")
     if found.get("made_by", HIERARCHY) == K_MEANS:
-        sentence = "The k-means clusterings with the numbers beside that of the answer, which were compared to find it."
+        sentence = "The k-means partitions with the numbers beside that of the answer, which were compared to find it."
         return Section("Other numbers of clusters", [sentence], tables=[table])
     labels = {int(q): np.array(z) for q, z in found["labels"].items()}
     caption = (
@@ -260,7 +260,7 @@ def stories_of(modes: Any, labels: NDArray[Any]) -> list[NDArray[np.int64]]:
 
 
 def is_nested(first: NDArray[Any], second: NDArray[Any]) -> bool:
-    """Whether nearly all clusters of the finer clustering lie in one of the coarser."""
+    """Whether nearly all clusters of the finer partition lie in one of the coarser."""
     known = (first >= 0) & (second >= 0)
     table = np.zeros((int(first.max()) + 1, int(second.max()) + 1), dtype=np.int64)
     np.add.at(table, (first[known], second[known]), 1)
@@ -397,7 +397,7 @@ def methods_section(summary: Summary) -> Section | None:
     ]
     columns = ["Method", "Clusters", "With the answer", "With the partitions", "With other methods", "Refused because"]
     note = (
-        "Adjusted Rand indices, 1 for equal clusterings; the last two are means. Every method was asked for as many "
+        "Adjusted Rand indices, 1 for equal partitions; the last two are means. Every method was asked for as many "
         "clusters as the answer has."
     )
     pictures = []

@@ -38,7 +38,7 @@ TESTS_IN_WORDS = {
     "these variables.",
     "thinned counts": "Welch’s test of the logarithms of a part of the counts that the clusters were not made from.",
 }
-"""By the test of honest markers."""
+"""By the test of selective markers."""
 
 
 def profile_for_page(given: Any, consensus: Any, features: Any, ids: Any) -> dict[str, Any] | None:
@@ -83,8 +83,8 @@ def _sentences(found: Mapping[str, Any]) -> Iterator[str]:
             f"Not used to find the clusters: {listing(names)}. Differences there are findings; in the other variables "
             "they are what the clusters were made by."
         )
-    if honest := found.get("honest"):
-        yield honest["sentence"]
+    if selective := found.get("honest"):
+        yield selective["sentence"]
     if len(found["clusters"]) <= _MOST_SENTENCES:
         yield from (c["sentence"] for c in found["clusters"])
 
@@ -204,8 +204,8 @@ def _p_text(p: float) -> str:
 
 def _tested(found: Mapping[str, Any]) -> Iterator[Table]:
     """Variables that differ by tests that hold although the clusters were made from them."""
-    honest = found.get("honest")
-    if not honest or not honest["rows"]:
+    selective = found.get("honest")
+    if not selective or not selective["rows"]:
         return
     rows = [
         [
@@ -215,11 +215,11 @@ def _tested(found: Mapping[str, Any]) -> Iterator[Table]:
             number(row["difference"], 2),
             *(f"{row[name]:.2g}" for name in ("p_value", "p_adjusted")),
         ]
-        for row in honest["rows"]
+        for row in selective["rows"]
     ]
-    shown = "" if len(rows) == honest["n_markers"] else f" Shown are {len(rows)} of {honest['n_markers']:,}."
-    left_out = "".join(f" Not tested: {plural(n, 'variable')} ({why})." for why, n in honest["left_out"].items())
-    note = f"{TESTS_IN_WORDS[honest['test']]} Difference: of the means, in standard deviations.{shown}{left_out}"
+    shown = "" if len(rows) == selective["n_markers"] else f" Shown are {len(rows)} of {selective['n_markers']:,}."
+    left_out = "".join(f" Not tested: {plural(n, 'variable')} ({why})." for why, n in selective["left_out"].items())
+    note = f"{TESTS_IN_WORDS[selective['test']]} Difference: of the means, in standard deviations.{shown}{left_out}"
     columns = ["Cluster", "Compared with", "Variable", "Difference", "p", "Adjusted p"]
     yield Table("Variables that differ, by tests that hold", columns, rows, note, text=(0, 1, 2), wide=True)
 

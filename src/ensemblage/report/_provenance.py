@@ -26,7 +26,7 @@ GENERATORS: dict[str, tuple[str, str | None]] = {
     "random-k": ("by k-means, each time into a random number of clusters", "RandomKPartitions"),
     "subspace": ("by k-means on random halves of the features", "SubspacePartitions"),
     "projection": ("by k-means on random projections of the features", "ProjectionPartitions"),
-    "greedy": ("by k-means, each time with the features and the clusterings before", "GreedyPartitions"),
+    "greedy": ("by k-means, each time with the features and the partitions before", "GreedyPartitions"),
     "mixed": ("by ten different algorithms", "MixedPartitions"),
     "genie": ("by Genie with several thresholds and numbers of clusters", "GeniePartitions"),
     "uspec": ("by spectral clustering by way of representatives", "USpecPartitions"),
@@ -108,7 +108,7 @@ def _methods_sentences(summary: Summary) -> Iterator[str]:
         times = f"{p:,} times" if p > 1 else "once"
         yield f"{n}{features} were clustered {times} {GENERATORS[settings['generator']][0]} ({mean})."
     else:
-        yield f"{plural(p, 'clustering')} of {n} ({mean}) {'were' if p > 1 else 'was'} {given}."
+        yield f"{plural(p, 'partition')} of {n} ({mean}) {'were' if p > 1 else 'was'} {given}."
     paper = ""
     if settings.get("method") in METHODS:
         paper = f" ({METHODS[settings['method']].paper})"

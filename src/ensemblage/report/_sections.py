@@ -61,8 +61,8 @@ MOST_ALERTS = 5
 """That are shown before the answer; the others are folded away, and numbered in the shell."""
 
 PARTITION_TERMS = (
-    ("Partition", "One clustering of the objects, a member of the ensemble that was combined."),
-    ("Consensus", "The one clustering that agrees best with all of them, by the rule of the method: the answer here."),
+    ("Partition", "One division of the objects into clusters. The ensemble has several, which were combined."),
+    ("Consensus", "The one partition that agrees best with all of them, by the rule of the method: the answer here."),
     (
         "Co-association",
         (
@@ -70,7 +70,7 @@ PARTITION_TERMS = (
             "is the consensus matrix; the mean over the pairs inside a cluster is its cohesion."
         ),
     ),
-    ("Adjusted Rand index (ARI)", "How alike two clusterings are: 1 for equal ones, about 0 for unrelated ones."),
+    ("Adjusted Rand index (ARI)", "How alike two partitions are: 1 for equal ones, about 0 for unrelated ones."),
 )
 TRUST_TERMS = {
     "chosen": RATING,
@@ -84,7 +84,7 @@ TRUST_TERMS = {
     ),
     "truth": (
         "Mutual information",
-        "The information that one clustering gives about another; adjusted, 0 for unrelated and 1 for equal ones.",
+        "The information that one partition gives about another; adjusted, 0 for unrelated and 1 for equal ones.",
     ),
 }
 
@@ -127,7 +127,7 @@ def trust_section(summary: Summary) -> Section:
     ]
     parts += [methods_section(summary), truth_section(summary)]
     terms = [term for key, term in TRUST_TERMS.items() if summary.get(key)]
-    sentence = "The confidence of an object says how far the clusterings agree on its place, not that they are right."
+    sentence = "The confidence of an object says how far the partitions agree on its place, not that they are right."
     shared, alike = summary["consensus"].get("shared", {}), []
     if shared.get("name"):
         alike.append(f"seem, by their names ({printable(shared['name'], 40)}), to be of one algorithm")
@@ -141,8 +141,8 @@ def trust_section(summary: Summary) -> Section:
 
 def partitions_section(summary: Summary) -> Section:
     """What was combined, how far it agrees, and intermediate results of the method."""
-    n = plural(summary["data"]["n_partitions"], "clustering")
-    sentence = f"The answer was combined from {n} of the same objects (partitions)."
+    n = plural(summary["data"]["n_partitions"], "partition")
+    sentence = f"The answer was combined from {n} of the same objects."
     agreement = Section("Do the partitions agree?", pictures=[_matrix(summary), _agreement(summary)])
     shown = [weights_section(summary), modes_section(summary), agreement, ranking_section(summary)]
     parts = [*(part for part in shown if part is not None), *diagnostics_sections(summary, how_many=False)]
@@ -179,7 +179,7 @@ def _agreement(summary: Summary) -> Picture:
     sentences = [
         (
             "Rows and columns are partitions, those that agree best with the consensus first; the strip on top is the "
-            "consensus itself. The adjusted Rand index is 1 for equal clusterings and about 0 for unrelated ones."
+            "consensus itself. The adjusted Rand index is 1 for equal partitions and about 0 for unrelated ones."
         ),
         *_consensus_and_members(summary),
     ]

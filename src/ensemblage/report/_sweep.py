@@ -40,7 +40,7 @@ SWEEP_TERMS = (
         "Stability",
         (
             "Parts of the objects are drawn, and each is clustered on its own. The mean adjusted Rand index of two "
-            "such clusterings, on the objects that are in both: 1 if they are the same, 0 if they agree by chance. One "
+            "such partitions, on the objects that are in both: 1 if they are the same, 0 if they agree by chance. One "
             "cloud without clusters has .5 or less in many dimensions, and up to .8 in one or two."
         ),
     ),
@@ -50,7 +50,7 @@ SWEEP_TERMS = (
     ),
     (
         "Plateau",
-        "Successive resolutions whose clusterings of all objects agree, each two with an adjusted Rand index of .9.",
+        "Successive resolutions whose partitions of all objects agree, each two with an adjusted Rand index of .9.",
     ),
     *TERMS,
 )
@@ -207,7 +207,7 @@ def _table_of_plateaus(plateaus: Sequence[Mapping[str, Any]]) -> Table:
         rows = [[*row, number(p["ari"], 2)] for row, p in zip(rows, plateaus, strict=True)]
     note = (
         "Clusters: at the most stable of the resolutions, in brackets at all of them. "
-        "Core and undecided: shares of the objects in the consensus of the plateau. Stories: shares of its clusterings "
+        "Core and undecided: shares of the objects in the consensus of the plateau. Stories: shares of its partitions "
         "by what they tell (Peixoto 2021), looked for where the plateau is stable or taken."
     )
     return Table("Plateaus", columns, rows, note, text=(0, 4, 7), wide=True)
@@ -229,7 +229,7 @@ def _table_of_resolutions(rows: Sequence[Mapping[str, Any]]) -> Table:
     ]
     columns = ["Resolution", "Clusters", "Stability", "Lowest", "Reproduced", "As before", "Plateau", "Status"]
     note = (
-        "Lowest: of the part that agrees least with the others. As before: adjusted Rand index with the clustering of "
+        "Lowest: of the part that agrees least with the others. As before: adjusted Rand index with the partition of "
         "all objects at the resolution above."
     )
     return Table("Resolutions", columns, cells, note, text=(7,), wide=True)
@@ -275,7 +275,7 @@ def _confidence(summary: Summary) -> list[Section]:
     p = summary["plateaus"][summary["best"]]
     sentences = [
         (
-            f"{plural(summary['n_members'], 'clustering')} of the plateau are combined: of parts of the objects, and "
+            f"{plural(summary['n_members'], 'partition')} of the plateau are combined: of parts of the objects, and "
             f"{len(p['resolutions'])} of all. Each object has a cluster, a confidence and a next best cluster."
         )
     ]

@@ -196,7 +196,7 @@ def cluster_stability(
         says; without one every core, or 1 inside a parallel loop of joblib or scikit-learn. The result does not depend
         on it.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the draws and of every clustering.
+        Seed of the draws and of every partition.
     progress : callable or None, default=None
         Called as ``progress(done, total)`` after every resample, by the calling thread. An error that it raises ends
         the work. No result depends on it.
@@ -317,7 +317,7 @@ def member_stability(
     Raises
     ------
     ValueError
-        If the clustering has another number of objects, or the weights do not fit.
+        If the partition has another number of objects, or the weights do not fit.
 
     See Also
     --------
@@ -325,7 +325,7 @@ def member_stability(
 
     Notes
     -----
-    Members with more clusters than the clustering have parts of its clusters: a low similarity says that the members
+    Members with more clusters than the partition have parts of its clusters: a low similarity says that the members
     do not have *this* cluster, not that they contradict it. Objects that a member does not label are left out of the
     comparison with it.
 
@@ -348,7 +348,7 @@ def member_stability(
         clustering = clustering.labels_
     if labels is None:
         raise ValueError(
-            "labels of member_stability must be an ensemble, unless the clustering is a model with ensemble_. "
+            "labels of member_stability must be an ensemble, unless the partition is a model with ensemble_. "
             "Got None. Give the label matrix."
         )
     ensemble = as_ensemble(labels)

@@ -234,7 +234,7 @@ def _support_of(
     k = len(reference.names)
     if k > MOST_CLUSTERS:
         raise ValueError(
-            f"clustering of {name} must have at most {MOST_CLUSTERS:,} clusters. Got {k:,}. Give a coarser clustering."
+            f"clustering of {name} must have at most {MOST_CLUSTERS:,} clusters. Got {k:,}. Give a coarser partition."
         )
     features, largest = data.numbers, float(abs(data.numbers).max())
     if largest > LARGE:

@@ -63,7 +63,7 @@ class Strength(NamedTuple):
     shares: NDArray[np.float64]
     """(q,) per cluster of the half: the pairs of its objects that the other half's clusters keep together."""
     agreement: float
-    """Adjusted Rand index of both clusterings of the half."""
+    """Adjusted Rand index of both partitions of the half."""
 
     @property
     def least(self) -> float:
@@ -118,7 +118,7 @@ def prediction_strength(
         says; without one every core, or 1 inside a parallel loop of joblib or scikit-learn. The result does not depend
         on it.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the splits and of every clustering.
+        Seed of the splits and of every partition.
     progress : callable or None, default=None
         Called as ``progress(done, total)`` after every number of every split, by the calling thread. An error that it
         raises ends the work. No result depends on it.

@@ -140,7 +140,7 @@ def test_fast_ensemble_of_the_karate_club(algorithm, objective):
     assert kept.sum() == 2 * 54
 
 
-@pytest.mark.filterwarnings("ignore:clusterings in rows")
+@pytest.mark.filterwarnings("ignore:partitions in rows")
 def test_a_share_that_equals_the_threshold_stays():
     """0.8 of 20, 50 and 100 partitions, where FastEnsemble's code drops the edge."""
     for p in (5, 10, 20, 50, 100):

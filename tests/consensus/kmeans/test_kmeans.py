@@ -323,7 +323,7 @@ def test_given_start_with_unassigned_objects_is_kept_where_it_is_best():
         ({"init": [0, 1, 0, 1, 0, 1, 0]}, r"Got 7 labels of 2 clusters"),
         (
             {"init": "best"},
-            r"init of KMeansConsensus must be one of 'k-means\+\+', 'random', or a clustering.* Got 'best'",
+            r"init of KMeansConsensus must be one of 'k-means\+\+', 'random', or a partition.* Got 'best'",
         ),
         ({"utility": "rand"}, rf"utility of KMeansConsensus must be one of {', '.join(map(repr, ALL))}\. Got 'rand'"),
         ({"exponent": 1}, r"exponent of KMeansConsensus must be a number > 1. Got 1"),
@@ -395,7 +395,7 @@ def test_predict_counts_unseen_labels_as_missing():
 
 
 def naive_single_moves(labels, clustering):
-    """Densities of all clusterings in which one distinct row is in another cluster, no cluster being emptied."""
+    """Densities of all partitions in which one distinct row is in another cluster, no cluster being emptied."""
     inverse = np.unique(labels, axis=0, return_inverse=True)[1].ravel()
     for row in np.unique(inverse):
         (own,) = np.unique(clustering[inverse == row])
@@ -428,7 +428,7 @@ def test_a_refit_without_refinement_has_no_density_trace():
 
 
 def test_refinement_reaches_the_best_density_of_all_clusterings():
-    """By brute force over all clusterings of 8 objects into 3 clusters, k-means alone often misses it."""
+    """By brute force over all partitions of 8 objects into 3 clusters, k-means alone often misses it."""
     plain, refined, best = [], [], []
     for seed in range(12):
         labels = random_labels(n=8, p=4, k=3, seed=seed)

@@ -239,7 +239,7 @@ def _picture(name: str, points: Mapping[str, Sequence[int]]) -> Markup:
 def _reading() -> Section:
     terms = [
         ("default, first default", 'ConsensusClustering(), and the same with selection="consensus".'),
-        ("a name alone", "The method gets the objects. All other methods get labels: a pool of clusterings."),
+        ("a name alone", "The method gets the objects. All other methods get labels: a pool of partitions."),
         ("on random-k", "A pool of 50 k-means with numbers of clusters drawn from 2 to √n."),
         ("on diverse", "A pool of five algorithms, each with up to eight numbers of clusters from 2 to 28."),
         ("won, tied, lost", f"Sets where the score is higher, alike up to {TIE}, or lower."),

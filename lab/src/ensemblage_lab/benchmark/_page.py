@@ -22,7 +22,7 @@ from ensemblage.base.text import markdown_table, write_csv, write_text
 from ensemblage.plotting import PALETTE
 from ensemblage.plotting._axes import figure_style
 from ensemblage.report._layout import Picture, Section, Table, plural, render_page, text_table, to_svg
-from ensemblage_lab._figures import clusterings, draw_ranking
+from ensemblage_lab._figures import draw_ranking, partition_panels
 from ensemblage_lab.benchmark._board import Board, Comparison, Line, Loss, Scope, name_of
 from ensemblage_lab.benchmark._entries import FEATURES
 from ensemblage_lab.benchmark._explorer import by_origin, points_of, render_leaderboard
@@ -358,7 +358,7 @@ def _picture_of_loss(
         if labels is None:
             return None
         panels.append((entry, labels))
-    figure = clusterings(one.whole, panels)
+    figure = partition_panels(one.whole, panels)
     sentence = f"ARI {loss.score:.3f}, {name_of(*baseline)} {loss.baseline:.3f}."
     return Picture(f"{loss.entry} loses on {loss.set}", to_svg(figure.axes[0], f"loss-{name}"), [sentence], wide=True)
 

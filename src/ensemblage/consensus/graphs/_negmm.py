@@ -58,7 +58,7 @@ def negmm(
     Eqs. 2-6). Every cut has the same ``seed``: so equal graphs give equal cuts. One threshold that WAT finds (Alg. 2)
     makes it NegMM-WAT. The last three are of `parallel_map` and `normalized_cut`. Candidates have labels of the rows.
     """
-    w = weights_of(AM, counts, np.zeros(len(counts), dtype=np.int64), n_neighbors)  # of Eq. 6, whatever the clustering
+    w = weights_of(AM, counts, np.zeros(len(counts), dtype=np.int64), n_neighbors)  # of Eq. 6, whatever the partition
 
     def candidate(tau: float) -> Candidate:  # 3: for τ in thresholds
         AM_tau = strong_graph(AM, tau)  # 4-7: 0 where AM_ij ≤ τ

@@ -47,7 +47,7 @@ class Split(NamedTuple):
     loss_after: float
     """The k-means loss of its two halves."""
     gain: float
-    """How much the density S of the clustering rose (Candel Eq. 23); below 0 if it fell."""
+    """How much the density S of the partition rose (Candel Eq. 23); below 0 if it fell."""
 
 
 class Part(NamedTuple):
@@ -316,7 +316,7 @@ class BisectingKMeansConsensus(InductiveConsensus):
         return (Splits(size.astype(np.int64), loss, loss_after, gain),)
 
     def labels_at(self, n_clusters: int) -> NDArray[np.int32]:
-        """The clustering that the tree had with fewer clusters.
+        """The partition that the tree had with fewer clusters.
 
         Parameters
         ----------

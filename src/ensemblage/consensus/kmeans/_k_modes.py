@@ -96,7 +96,7 @@ class KModesConsensus(InductiveConsensus):
     n_clusters : int
         Number of clusters of the consensus, at most the number of distinct label rows.
     init : {"k-means++", "random"} or array-like of shape (n_objects,), default "k-means++"
-        Greedy k-means++ by the numbers of labels that differ, distinct random objects, or a clustering to start from
+        Greedy k-means++ by the numbers of labels that differ, distinct random objects, or a partition to start from
         (-1: object without a cluster).
     n_init : int or "auto", default "auto"
         Number of starts, the one with the least loss wins. "auto": 1.5·10⁶ / (m p k) for m distinct rows of p

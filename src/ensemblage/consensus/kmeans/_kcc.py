@@ -65,7 +65,7 @@ class KMeansConsensus(InductiveConsensus):
     n_clusters : int, optional
         Number of clusters of the consensus, at most the number of distinct label rows. None: that whose consensus has
         the highest mean adjusted Rand index with the partitions, by their weights (the larger number on ties), from 1
-        to the clusters of the largest partition; or that of a clustering given as ``init``.
+        to the clusters of the largest partition; or that of a partition given as ``init``.
     utility : {"category", "entropy", "cosine", "lp"}, default "category"
         How well the consensus agrees with a partition: what k-means maximises (Wu et al., Table 1).
     normalize : bool, default False
@@ -78,7 +78,7 @@ class KMeansConsensus(InductiveConsensus):
     refine : {None, "density"}, default None
         "density" moves single label rows of the best start to other clusters while the density (Candel Eq. 7) rises.
     init : {"k-means++", "random"} or array-like of shape (n_objects,), default "k-means++"
-        Greedy k-means++ on the label rows (KCC++), distinct random objects (KCC), or a clustering (-1: in no cluster).
+        Greedy k-means++ on the label rows (KCC++), distinct random objects (KCC), or a partition (-1: in no cluster).
     n_init : int, default 10
         Number of starts, the one with the least loss wins. A given ``init`` makes one start.
     max_iter : int, default 100

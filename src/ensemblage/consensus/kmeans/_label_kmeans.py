@@ -31,7 +31,7 @@ STARTS = Words(["k-means++", "random"])
 N_INIT = [Whole(1, MOST_TASKS), Words(["auto"])]
 KMEANS_CONSTRAINTS: Constraints = {
     "n_clusters": [Whole(1)],
-    "init": [STARTS, Values("a clustering of the objects")],
+    "init": [STARTS, Values("a partition of the objects")],
     "n_init": [Whole(1, MOST_TASKS)],
     "max_iter": [Whole(1)],
     "tol": [Number(least=0)],
@@ -182,7 +182,7 @@ def kmeans(
 def best_start(model: Any, rows: Rows, utility: Utility, k: int, init_size: int | None = None) -> Start:
     """The start of least loss, the first one on ties, of those that a model's parameters ask for.
 
-    A clustering given as ``init`` makes one start. Where there are more than ``init_size`` rows, the starts run on a
+    A partition given as ``init`` makes one start. Where there are more than ``init_size`` rows, the starts run on a
     sample of so many, and the best one goes on with all rows.
     """
     steps = model.max_iter, model.tol, model.n_jobs
@@ -225,7 +225,7 @@ def number_of_starts(n_init: Any, rows: Rows, k: int, least: int) -> int:
 
 
 def profile_of_init(estimator: Any, rows: Rows, k: int) -> NDArray[np.int64]:
-    """(k, offsets[p]) label counts of the clustering given as ``init``."""
+    """(k, offsets[p]) label counts of the partition given as ``init``."""
     init, n = Ensemble.from_partitions([estimator.init]), len(rows.inverse)
     codes, n_clusters = init.rows, init.n_clusters
     if rows.sample_weight is not None and len(init) == n:

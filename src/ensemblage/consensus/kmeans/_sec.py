@@ -111,7 +111,7 @@ class SpectralEnsembleClustering(InductiveConsensus):
     n_clusters : int
         Number of clusters of the consensus, at most the number of distinct label rows.
     init : {"k-means++", "random"} or array-like of shape (n_objects,), default "k-means++"
-        Greedy k-means++ in the weighted distances, distinct random objects, or a clustering to start from (-1: object
+        Greedy k-means++ in the weighted distances, distinct random objects, or a partition to start from (-1: object
         without a cluster).
     n_init : int, default 10
         Number of starts, the one with the least loss wins. A given ``init`` makes one start.

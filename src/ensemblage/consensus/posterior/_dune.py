@@ -1,4 +1,4 @@
-"""Dune (Roux de Bézieux et al. 2024): merge clusters of several clusterings as long as they agree the better."""
+"""Dune (Roux de Bézieux et al. 2024): merge clusters of several partitions as long as they agree the better."""
 
 from __future__ import annotations
 
@@ -111,9 +111,9 @@ GAINS = {"ari": ari_gains, "nmi": nmi_gains}
 
 @dataclass(eq=False, repr=False)
 class Dune(BaseEstimator):
-    """Use it if clusterings differ in resolution: it merges clusters as long as the mean agreement rises (Dune).
+    """Use it if partitions differ in resolution: it merges clusters as long as the mean agreement rises (Dune).
 
-    Clusterings of the same objects by different algorithms or settings often differ in how finely they divide. Each
+    Partitions of the same objects by different algorithms or settings often differ in how finely they divide. Each
     step merges the two clusters of one of them with which the mean agreement of all pairs of partitions rises most.
 
     Parameters

@@ -174,7 +174,7 @@ def from_seeds(profile: NDArray[np.int64], offsets: NDArray[np.int64], sizes: ND
 
 
 def from_clusters(profile: NDArray[np.int64], offsets: NDArray[np.int64]) -> Mixture:
-    """A start from a clustering: each object belongs to its cluster for the greater part, and to all others."""
+    """A start from a partition: each object belongs to its cluster for the greater part, and to all others."""
     k, labels = len(profile), profile.T.astype(np.float64)
     other = (1 - OWN) / max(k - 1, 1)
     spread = (OWN - other) * labels + other * labels.sum(axis=1, keepdims=True) if k > 1 else labels
@@ -204,7 +204,7 @@ class LatentClassConsensus(InductiveConsensus):
         lower one; that of a given ``init``.
     init : {"k-means++", "random"} or array-like of shape (n_objects,), default "k-means++"
         Objects that the classes start from, half and half with the proportions of all: greedy k-means++ by the numbers
-        of labels that differ, or distinct random ones. Or a clustering, whose objects start with .8 in their class and
+        of labels that differ, or distinct random ones. Or a partition, whose objects start with .8 in their class and
         the rest in the others (-1: object without a cluster).
     n_init : int or "auto", default "auto"
         Number of starts, the one with the least loss wins, minus the log-likelihood. Of more than 10 those 10 go on
@@ -283,7 +283,7 @@ class LatentClassConsensus(InductiveConsensus):
     """
 
     _parameter_constraints: ClassVar[Constraints] = {
-        "init": [STARTS, Values("a clustering of the objects")],
+        "init": [STARTS, Values("a partition of the objects")],
         "n_init": N_INIT,
         "max_iter": [Whole(1)],
         "tol": [Number(least=0)],

@@ -1,4 +1,4 @@
-"""Internal indices: how good a clustering is, judged by the features of the objects."""
+"""Internal indices: how good a partition is, judged by the features of the objects."""
 
 from ensemblage.metrics._internal._indices import INTERNAL_INDICES, InternalIndexInfo, internal_index
 

@@ -1,4 +1,4 @@
-"""What the indices are made of: centroids, scatter, distances of one clustering, and all distances in order."""
+"""What the indices are made of: centroids, scatter, distances of one partition, and all distances in order."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class PairSums(NamedTuple):
 
 
 class Geometry:
-    """One clustering of objects with features, everything computed when it is first asked for."""
+    """One partition of objects with features, everything computed when it is first asked for."""
 
     def __init__(
         self,

@@ -123,7 +123,7 @@ INTERNAL_INDICES: Mapping[str, InternalIndexInfo] = MappingProxyType(
 def internal_index(
     features: ArrayLike, clustering: ArrayLike, measure: str = "silhouette", *, variant: str = "published"
 ) -> float:
-    """Use it to score a clustering by the features alone, such as by the silhouette.
+    """Use it to score a partition by the features alone, such as by the silhouette.
 
     Parameters
     ----------

@@ -50,7 +50,7 @@ def start_of(run: Run, method: str) -> Any:
 
 
 def plain_seeds(codes: NDArray[Any], k: int, seed: int) -> NDArray[np.int64]:
-    """k-means++ (Arthur & Vassilvitskii 2007) on the binary matrix: a clustering of k objects, −1 elsewhere."""
+    """k-means++ (Arthur & Vassilvitskii 2007) on the binary matrix: a partition of k objects, −1 elsewhere."""
     source = np.random.default_rng(seed)
     chosen = [int(source.integers(len(codes)))]
     nearest = np.full(len(codes), np.inf)

@@ -1,4 +1,4 @@
-"""Honest markers: p-values that hold although the clusters were made from the same objects."""
+"""Selective markers: p-values that hold although the clusters were made from the same objects."""
 
 import csv
 import json
@@ -15,8 +15,8 @@ from sklearn.cluster import KMeans
 import ensemblage
 from ensemblage import Ensemble, KMeansConsensus, report
 from ensemblage.cli import main
-from ensemblage.profiles import HonestMarkers, thin_counts
-from ensemblage.profiles._honest import has_mode_of_one_value, nearest_clusters, welch_p_values
+from ensemblage.profiles import SelectiveMarkers, thin_counts
+from ensemblage.profiles._selective import has_mode_of_one_value, nearest_clusters, welch_p_values
 from ensemblage.stability._dip import unimodality_p_value
 
 
@@ -73,8 +73,8 @@ def test_p_values_of_thinned_counts_are_uniform_on_one_cloud(draw):
         random = np.random.default_rng(seed)
         counts = random.poisson(5, size=(200, 20)) if draw == "poisson" else negative_binomial(random)
         first, second = thin_counts(counts, random_state=seed)
-        found = ensemblage.profile(cut(np.log1p(first), 2), counts, honest=True, thinned=second, max_depth=0)
-        p += [row.p_value for row in found.honest.table if row.cluster == 0]
+        found = ensemblage.profile(cut(np.log1p(first), 2), counts, selective=True, thinned=second, max_depth=0)
+        p += [row.p_value for row in found.selective.table if row.cluster == 0]
     assert len(p) == 1000
     assert np.mean(np.array(p) <= 0.05) <= 0.08
     assert kstest(p, "uniform").pvalue > 0.001
@@ -86,7 +86,7 @@ def test_planted_markers_of_counts_are_found():
     mean[:100, :5] *= 4
     counts = random.negative_binomial(10, 10 / (10 + mean))
     first, second = thin_counts(counts, random_state=0)
-    found = ensemblage.profile(cut(np.log1p(first), 2), counts, honest=True, thinned=second).honest
+    found = ensemblage.profile(cut(np.log1p(first), 2), counts, selective=True, thinned=second).selective
     assert {row.variable for row in found.markers} >= {f"x{j}" for j in range(5)}
     assert len({row.variable for row in found.markers}) <= 7
     assert {row.other for row in found.table} == {"rest"}
@@ -102,8 +102,8 @@ def test_welch_is_scipys():
 def test_names_of_thinned_counts_are_those_of_the_columns():
     frame = pd.DataFrame(np.random.default_rng(0).poisson(5, size=(60, 2)), columns=["A1", "B2"])
     _, second = thin_counts(frame, random_state=0)
-    found = ensemblage.profile(np.arange(60) % 2, frame, honest=True, thinned=second)
-    assert {row.variable for row in found.honest.table} == {"A1", "B2"}
+    found = ensemblage.profile(np.arange(60) % 2, frame, selective=True, thinned=second)
+    assert {row.variable for row in found.selective.table} == {"A1", "B2"}
 
 
 # ---- other variables -----------------------------------------------------------------------------------------------
@@ -114,8 +114,8 @@ def test_the_dip_finds_hardly_any_marker_in_cuts_of_one_cloud(kind):
     p, naive = [], []
     for seed in range(20):
         X = getattr(np.random.default_rng(seed), kind)(size=(200, 5))
-        found = ensemblage.profile(cut(X, 3, seed), X, honest=True, max_depth=0)
-        p += [row.p_value for row in found.honest.table]
+        found = ensemblage.profile(cut(X, 3, seed), X, selective=True, max_depth=0)
+        p += [row.p_value for row in found.selective.table]
         naive += list(found.to_frame()["p_value"])
     assert np.mean(np.array(p) <= 0.05) <= 0.06
     assert np.mean(np.array(naive) <= 0.05) > 0.3
@@ -125,7 +125,7 @@ def test_variables_that_separate_two_clusters_are_found():
     random = np.random.default_rng(0)
     X = random.normal(size=(200, 4))
     X[100:, 0] += 6
-    found = ensemblage.profile(cut(X, 2), X, honest=True).honest
+    found = ensemblage.profile(cut(X, 2), X, selective=True).selective
     assert [row.variable for row in found.markers] == ["x0", "x0"]
     by_cluster = {row.cluster: row.difference for row in found.markers}
     assert by_cluster[0] == pytest.approx(-by_cluster[1])
@@ -143,14 +143,16 @@ def test_two_modes_in_both_clusters_are_no_difference():
     X[:, 1] += 8 * random.integers(0, 2, size=300)
     X[:, 2] = np.where(random.integers(0, 2, size=300), X[:, 2] + 6, 0)
     assert unimodality_p_value(X[:, 1]) < 0.001
-    found = ensemblage.profile(labels, X, honest=True).honest
+    found = ensemblage.profile(labels, X, selective=True).selective
     assert {row.variable for row in found.markers} == {"x0"}
 
 
 def test_each_cluster_is_compared_with_the_nearest_one():
     X = np.r_[np.full(10, 0.0), np.full(10, 3.0), np.full(10, 9.0)][:, None]
     assert nearest_clusters(X, np.repeat([0, 1, 2], 10), 3) == [1, 0, 1]
-    found = ensemblage.profile(np.repeat(["a", "b", "c"], 10), X + np.arange(30)[:, None] * 1e-3, honest=True).honest
+    found = ensemblage.profile(
+        np.repeat(["a", "b", "c"], 10), X + np.arange(30)[:, None] * 1e-3, selective=True
+    ).selective
     assert [(row.cluster, row.other) for row in found.table] == [("a", "b"), ("b", "a"), ("c", "b")]
 
 
@@ -163,7 +165,7 @@ def test_what_has_no_unimodal_values_in_one_cloud_is_left_out():
             "x": random.normal(size=100),
         }
     )
-    found = ensemblage.profile(np.arange(100) % 2, frame, honest=True).honest
+    found = ensemblage.profile(np.arange(100) % 2, frame, selective=True).selective
     assert found.left_out == {
         "dose": "one value inside its range is too frequent, as one that stands for missing values",
         "colour": "a category, which has no order",
@@ -191,7 +193,7 @@ def test_values_that_many_objects_share_are_no_difference(kind):
     p, n_spread, n_left_out = [], 0, 0
     for seed in range(5):
         X = (FINE | PILED)[kind](np.random.default_rng(seed).normal(size=(500, 4)))
-        found = ensemblage.profile(cut(X, 3, seed), X, honest=True, max_depth=0).honest
+        found = ensemblage.profile(cut(X, 3, seed), X, selective=True, max_depth=0).selective
         p += [row.p_value for row in found.table]
         n_spread += len(found.spread)
         n_left_out += len(found.left_out)
@@ -202,7 +204,7 @@ def test_values_that_many_objects_share_are_no_difference(kind):
 
 def test_two_modes_of_a_grid_are_a_difference():
     answers = np.r_[np.repeat([1, 2], [20, 40]), np.repeat([4, 5], [40, 20])]
-    found = ensemblage.profile(np.repeat([0, 1], 60), answers[:, None], honest=True).honest
+    found = ensemblage.profile(np.repeat([0, 1], 60), answers[:, None], selective=True).selective
     assert [row.variable for row in found.markers] == ["x0", "x0"]
 
 
@@ -224,7 +226,7 @@ def test_missing_values_and_objects_in_no_cluster_are_left_out():
     labels = np.arange(60) % 2
     labels[10] = -1
     expected = X[np.setdiff1d(np.arange(60), [5, 10]), 0]
-    table = ensemblage.profile(labels, X, honest=True).honest.table
+    table = ensemblage.profile(labels, X, selective=True).selective.table
     assert {row.p_value for row in table if row.variable == "x0"} == {unimodality_p_value(expected)}
 
 
@@ -233,21 +235,21 @@ def test_missing_values_and_objects_in_no_cluster_are_left_out():
 
 def test_unasked_nothing_is_tested():
     X = np.random.default_rng(0).normal(size=(40, 2))
-    assert ensemblage.profile(np.arange(40) % 2, X).honest is None
+    assert ensemblage.profile(np.arange(40) % 2, X).selective is None
 
 
 def test_the_record_says_that_the_rest_is_description():
     X = np.random.default_rng(0).normal(size=(40, 2))
-    found = ensemblage.profile(np.arange(40) % 2, X, honest=True).honest
-    assert isinstance(found, HonestMarkers)
+    found = ensemblage.profile(np.arange(40) % 2, X, selective=True).selective
+    assert isinstance(found, SelectiveMarkers)
     assert found.sentence == (
         "Each cluster was compared with its nearest one: 0 of 4 comparisons of a variable show a difference, at a "
         "false discovery rate of 0.05. Everything else in the profile is description: p-values of variables that the "
         "clusters were made from are too small."
     )
-    assert repr(found) == f"HonestMarkers: {found.sentence}"
+    assert repr(found) == f"SelectiveMarkers: {found.sentence}"
     assert list(found.to_frame().columns) == list(found.table[0]._fields)
-    one = ensemblage.profile(np.zeros(40, dtype=int), X, honest=True).honest
+    one = ensemblage.profile(np.zeros(40, dtype=int), X, selective=True).selective
     assert one.table == []
 
 
@@ -269,7 +271,7 @@ def run(folder, *args, output="out"):
 
 
 def test_tests_stand_in_a_file_and_on_the_page(tmp_path):
-    result = run(tmp_path, "--honest-markers")
+    result = run(tmp_path, "--selective-markers")
     assert result.exit_code == 0, result.stderr
     with open(tmp_path / "out" / "profile.csv", newline="", encoding="utf-8") as file:
         rows = {(row["cluster"], row["variable"]): row for row in csv.DictReader(file)}
@@ -291,12 +293,12 @@ def test_tests_stand_in_a_file_and_on_the_page(tmp_path):
 
 
 def test_a_file_that_went_is_made_again(tmp_path):
-    assert run(tmp_path, "--honest-markers").exit_code == 0
+    assert run(tmp_path, "--selective-markers").exit_code == 0
     made = (tmp_path / "out" / "profile.csv").read_bytes()
     (tmp_path / "out" / "profile.csv").unlink()
-    assert run(tmp_path, "--honest-markers").exit_code == 0
+    assert run(tmp_path, "--selective-markers").exit_code == 0
     assert (tmp_path / "out" / "profile.csv").read_bytes() == made
-    again = run(tmp_path, "--honest-markers")
+    again = run(tmp_path, "--selective-markers")
     assert "finished by an earlier run" in again.stderr
     other = run(tmp_path)
     assert other.exit_code == 2
@@ -313,9 +315,9 @@ def test_unasked_the_page_has_no_tests(tmp_path):
 
 
 def test_a_copy_of_the_input_has_no_tests(tmp_path):
-    result = run(tmp_path, "--honest-markers", output="x.h5ad")
+    result = run(tmp_path, "--selective-markers", output="x.h5ad")
     assert result.exit_code == 2
-    assert "error: --honest-markers must go with a folder. Got -o " in result.stderr
+    assert "error: --selective-markers must go with a folder. Got -o " in result.stderr
 
 
 def rows_of_tests(section):
@@ -327,7 +329,7 @@ def page_of(labels, X, **options):
     """The section of clusters on a page with a profile."""
     ensemble = Ensemble(np.column_stack([labels] * 3))
     consensus = KMeansConsensus(len(np.unique(labels)), random_state=0).fit(ensemble)
-    tested = ensemblage.profile(consensus.labels_, X, honest=True, **options)
+    tested = ensemblage.profile(consensus.labels_, X, selective=True, **options)
     summary = report.summarize(ensemble, consensus, profile=tested)
     return find(report.render(summary), "The clusters and what describes them")
 
@@ -379,8 +381,8 @@ def test_thinned_counts_that_do_not_fit_are_refused():
         (X - 10, "thinned of profile must be numbers ≥ 0"),
     ):
         with pytest.raises(ValueError, match=message):
-            ensemblage.profile(labels, X, honest=True, thinned=thinned)
-    with pytest.raises(ValueError, match="thinned of profile must go with honest=True"):
+            ensemblage.profile(labels, X, selective=True, thinned=thinned)
+    with pytest.raises(ValueError, match="thinned of profile must go with selective=True"):
         ensemblage.profile(labels, X, thinned=X)
-    with pytest.raises(ValueError, match="honest of profile must be"):
-        ensemblage.profile(labels, X, honest="yes")
+    with pytest.raises(ValueError, match="selective of profile must be"):
+        ensemblage.profile(labels, X, selective="yes")

@@ -46,7 +46,7 @@ REST = "rest"
 """What thinned counts of a cluster are compared with."""
 
 
-class HonestRow(NamedTuple):
+class SelectiveRow(NamedTuple):
     """One variable in a cluster and in what it was compared with."""
 
     cluster: Any
@@ -64,10 +64,10 @@ class HonestRow(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class HonestMarkers:
-    """Variables that differ between clusters, with valid p-values; `ensemblage.profile` with ``honest`` makes it."""
+class SelectiveMarkers:
+    """Variables that differ between clusters, with valid p-values; `ensemblage.profile` with ``selective`` makes it."""
 
-    table: list[HonestRow]
+    table: list[SelectiveRow]
     """One row per cluster and variable that was tested, by cluster, the smallest p-value first."""
     left_out: dict[str, str]
     """Variables that were not tested, and why."""
@@ -77,7 +77,7 @@ class HonestMarkers:
     """Library of the data frames: that of X, else the first that is installed."""
 
     @property
-    def markers(self) -> list[HonestRow]:
+    def markers(self) -> list[SelectiveRow]:
         """The rows with an adjusted p-value of .05 or less."""
         return [row for row in self.table if row.p_adjusted <= LEVEL]
 
@@ -102,7 +102,9 @@ class HonestMarkers:
         data frame
             Of the library of X, or the first that is installed of pandas, polars and pyarrow; without any, a dict.
         """
-        return to_frame({name: [getattr(row, name) for row in self.table] for name in HonestRow._fields}, self.backend)
+        return to_frame(
+            {name: [getattr(row, name) for row in self.table] for name in SelectiveRow._fields}, self.backend
+        )
 
     def __repr__(self) -> str:
         head = ("cluster", "other", "variable", "test", "difference", "p", "adjusted")
@@ -119,7 +121,7 @@ def thin_counts(
     """Use it before testing markers of counts: splits each count into two independent ones, to cluster and to test.
 
     ``first + second`` is X. Clusters that are made from ``first`` alone, by any method, know nothing of the noise in
-    ``second``: ``profile(labels, X, honest=True, thinned=second)`` has valid p-values.
+    ``second``: ``profile(labels, X, selective=True, thinned=second)`` has valid p-values.
 
     Parameters
     ----------
@@ -239,7 +241,7 @@ def dip_markers(
     names: list[Any],
     coordinates: NDArray[np.float64],
     backend: str | None,
-) -> HonestMarkers:
+) -> SelectiveMarkers:
     """Each cluster against the nearest other one: is the variable unimodal on the objects of both, or alike in them?
 
     Clusters that are farther apart have others between them: where these are left out, one cloud has a gap.
@@ -295,7 +297,7 @@ def p_of_modes(values: NDArray[np.float64]) -> float:
 
 def thinned_markers(
     counts: NDArray[np.float64], variables: list[str], clusters: NDArray[np.intp], names: list[Any], backend: str | None
-) -> HonestMarkers:
+) -> SelectiveMarkers:
     """Each cluster against the rest: Welch's test of log(1 + count), on counts independent of the clusters."""
     k = len(names) if len(names) > 1 else 0
     p, difference = np.full((2, counts.shape[1], k), np.nan)
@@ -317,18 +319,18 @@ def _markers(
     left_out: dict[str, str],
     spread: list[str],
     backend: str | None,
-) -> HonestMarkers:
+) -> SelectiveMarkers:
     """The record of (m, k) p-values; NaN are no tests."""
     adjusted = benjamini_hochberg(p)
     rows = [
-        HonestRow(
+        SelectiveRow(
             names[c], others[c], variables[j], test, float(difference[j, c]), float(p[j, c]), float(adjusted[j, c])
         )
         for c in range(p.shape[1])
         for j in np.argsort(p[:, c], kind="stable").tolist()
         if not np.isnan(p[j, c])
     ]
-    return HonestMarkers(rows, left_out, spread, backend)
+    return SelectiveMarkers(rows, left_out, spread, backend)
 
 
 def nearest_clusters(X: NDArray[np.float64], clusters: NDArray[np.intp], k: int) -> list[int]:

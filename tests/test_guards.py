@@ -45,6 +45,7 @@ from ensemblage import (
 )
 from ensemblage.answer import choose_k, choose_k_monti
 from ensemblage.base.validation import parameter_constraints
+from ensemblage.consensus.diagnostics import PairCounts
 from ensemblage.generation import make_pool
 from ensemblage.io import _features
 from ensemblage.io._features import features_of
@@ -612,7 +613,10 @@ HUGE = [[10**400, 1]] * 12
         (lambda: choose_k(HUGE), r"X of choose_k must be numbers up to"),
         (lambda: choose_k_monti(HUGE), r"X of choose_k_monti must be numbers up to"),
         (lambda: plotting.cluster_colors([[1], [1, 2]]), r"clusters of cluster_colors must be numbers .* Got \[\[1\],"),
-        (lambda: plotting.association_histogram([[1], [1, 2]]), r"counts of .* must be numbers of shape \(p \+ 1,\)"),
+        (
+            lambda: plotting.diagnostics(PairCounts([[1], [1, 2]], {}, None, 2)),
+            r"counts of .* must be numbers of shape \(p \+ 1,\)",
+        ),
         (
             lambda: plotting.ranking_scores([1, 2], greater_is_better=np.zeros((3, 3))),
             r"greater_is_better of ranking_scores must be True or False",

@@ -35,6 +35,9 @@ from ensemblage import (
 )
 from ensemblage.plotting import _axes, _clusters, _profiles
 
+pytestmark = pytest.mark.filterwarnings("ignore:ensemblage.plotting.* is a name of before 1.0:FutureWarning")
+"""Figures that only records draw are called by their former names."""
+
 LABELS = np.array([[0, 0, 1], [0, 0, 1], [0, 1, 0], [1, 1, 0], [1, 2, 2], [1, 2, 2]])
 CLUSTERING = [0, 0, 0, 1, 1, 1]
 FEATURES = np.random.default_rng(0).normal(size=(6, 2))

@@ -464,7 +464,16 @@ def test_text_frame_and_figure(choice):
     assert "best" in text
     frame = choice.to_frame()
     assert list(frame["k"]) == list(range(2, 8))
-    assert choice.plot().get_xlabel() == "number of clusters"
+    assert choice.plot().get_ylabel() == "ln of the spread in clusters"
+    assert [line.get_label() for line in choice.plot("criteria").lines[1:]] == [
+        "reproduced in halves", "prediction strength", "agrees with Ward", "agrees with average linkage", "silhouette"
+    ]  # fmt: skip
+    strengths = choice.plot("strength")
+    assert strengths.get_ylabel() == "prediction strength"
+    assert strengths.lines[1].get_ydata().tolist() == [row.strength for row in choice.table]
+    assert choice.plot("strength", ax=strengths) is strengths
+    with pytest.raises(ValueError, match=r"kind of KChoice.plot must be one of gap, criteria, strength"):
+        choice.plot("pie")
 
 
 @pytest.mark.parametrize("which", ["choice", "no_choice"])

@@ -194,6 +194,20 @@ def test_table_of_the_ensembles(choice):
         assert row.delta_area == growth[row.k]
 
 
+def test_figures(blobs, choice):
+    pac = choice.plot()
+    assert pac.lines[1].get_ydata().tolist() == [row.pac for row in choice.table]
+    assert pac.lines[2].get_ydata().tolist() == [row.reference_pac for row in choice.table]
+    growth = choice.plot("delta_area", ax=pac)
+    assert growth is pac
+    assert growth.lines[-1].get_ydata().tolist() == [row.delta_area for row in choice.table]
+    assert [line.get_label() for line in choice.plot("cdf").lines] == [f"k = {row.k}" for row in choice.table]
+    alone = choose_k_monti(blobs, [3, 5], n_partitions=10, n_references=0, random_state=0)
+    assert len(alone.plot().lines) == 2
+    with pytest.raises(ValueError, match=r"kind of MontiChoice.plot must be one of pac, cdf, delta_area"):
+        choice.plot("pie")
+
+
 def test_what_is_known_to_fail_on_these_blobs(choice):
     # The reason for the null reference: near blobs merge the same way every time.
     assert min(choice.table, key=lambda row: row.pac).k != 4

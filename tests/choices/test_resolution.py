@@ -393,6 +393,11 @@ def test_the_record_shows_itself():
     ax = choice.plot()
     assert [tick.get_text() for tick in ax.get_yticklabels()] == ["0.3", "0.6", "1", "2"]
     assert ax.get_ylabel() == "resolution"
+    stability = choice.plot("stability")
+    assert stability.lines[0].get_ydata().tolist() == [row.stability for row in choice.table]
+    assert stability.lines[1].get_ydata().tolist() == [row.found_again for row in choice.table]
+    with pytest.raises(ValueError, match=r"kind of ResolutionChoice.plot must be one of clustree, stability"):
+        choice.plot("pie")
 
 
 def test_a_tree_is_coloured_by_a_variable_or_by_values():

@@ -31,7 +31,7 @@ from ensemblage import (
     plotting,
     ranking,
 )
-from ensemblage.metrics import verdicts
+from ensemblage.metrics import membership_entropy, verdicts
 
 FRAME = load_iris(as_frame=True).data
 FRAME.index = [f"iris {i}" for i in range(150)]
@@ -122,6 +122,36 @@ def test_other_models_have_pictures():
     greedy = GreedyKMeansConsensus(3, n_candidates=3, random_state=0).fit(FRAME.to_numpy())
     assert isinstance(greedy.plot(FRAME.to_numpy()), Axes)
     assert CumulativeVoting(3).fit(LABELS).plot(LABELS, "dendrogram").get_ylabel().startswith("Jensen")
+
+
+def test_entropy_of_soft_memberships(model):
+    soft = ConsensusClustering(consensus=CumulativeVoting(3), random_state=0).fit(FRAME)
+    ax = soft.plot(FRAME, "entropy")
+    assert_array_equal(ax.collections[-1].get_array(), np.sort(membership_entropy(soft.consensus_.membership_)))
+    with pytest.raises(ValueError, match=r"needs a soft membership of every object. EvidenceAccumulation has none"):
+        model.plot(FRAME, "entropy")
+    with pytest.raises(ValueError, match=r"needs features"):
+        soft.plot(kind="entropy")
+
+
+def test_a_dendrogram_takes_a_model_or_its_merges(model, consensus):
+    drawn = [
+        plotting.dendrogram(consensus),
+        plotting.dendrogram(consensus.linkage_matrix_, clusters=consensus.labels_),
+        consensus.plot(LABELS, "dendrogram"),
+    ]
+    assert len({tuple(tuple(line.get_ydata()) for line in ax.lines) for ax in drawn}) == 1
+    assert len(drawn[0].lines) == 39
+    assert len(plotting.dendrogram(consensus, n_leaves=12).lines) == 11
+    assert len(plotting.dendrogram(model).lines) == 39
+    votes = CumulativeVoting(3).fit(LABELS)
+    assert plotting.dendrogram(votes).get_ylabel() == votes.plot(LABELS, "dendrogram").get_ylabel()
+    with pytest.raises(ValueError, match=r"must be of a method that makes a hierarchy. Got KMeansConsensus"):
+        plotting.dendrogram(KMeansConsensus(3).fit(LABELS))
+    with pytest.raises(ValueError, match=r"clusters of dendrogram must be numbers of shape \(150,\)"):
+        plotting.dendrogram(consensus.linkage_matrix_)
+    with pytest.raises(ValueError, match=r"n_leaves of dendrogram"):
+        plotting.dendrogram(consensus, n_leaves=1)
 
 
 def test_figures_take_models(model, consensus):

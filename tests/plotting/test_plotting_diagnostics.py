@@ -11,6 +11,9 @@ from strategies import planted_labels, twins
 from ensemblage import EvidenceAccumulation, plotting
 from ensemblage.metrics import association_counts, consensus_cdf, delta_area, item_consensus
 
+pytestmark = pytest.mark.filterwarnings("ignore:ensemblage.plotting.* is a name of before 1.0:FutureWarning")
+"""Figures that only records draw are called by their former names."""
+
 LABELS = twins(planted_labels(n=80, p=20, k=3, noise=0.2, missing=0.1, seed=2)[0], 120)
 
 

@@ -9,6 +9,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from ensemblage import plotting
 from ensemblage.metrics import membership_entropy
 
+pytestmark = pytest.mark.filterwarnings("ignore:ensemblage.plotting.* is a name of before 1.0:FutureWarning")
+"""Figures that only records draw are called by their former names."""
+
 MERGES = np.array([[0, 1, 0.1, 2], [3, 4, 0.2, 2], [2, 5, 0.3, 3], [6, 7, 0.9, 5]])
 FIGURES = {
     "lifetimes": lambda ax: plotting.lifetimes({4: 0.1, 3: 0.1, 2: 0.6}, n_clusters=2, ax=ax),

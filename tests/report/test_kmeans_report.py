@@ -8,6 +8,7 @@ from pages import find
 from strategies import planted_labels, random_labels
 
 from ensemblage import BisectingKMeansConsensus, KMeansConsensus, plotting, report
+from ensemblage.consensus.diagnostics import Splits
 from ensemblage.metrics import kmeans_loss
 
 
@@ -49,8 +50,14 @@ def test_other_methods_have_no_such_section(labels):
     assert find(page, "How the clusters were made") is find(page, "The evidence") is None
 
 
+def splits(losses):
+    """The record of splits after which these losses are left."""
+    before, after = np.array(losses[:-1]), np.array(losses[1:])
+    return Splits(np.ones(len(before), dtype=int), before, after, np.zeros(len(before)))
+
+
 def test_curve_of_the_losses():
-    ax = plotting.split_losses([10.0, 4.0, 1.0, 0.0])
+    ax = plotting.diagnostics(splits([10.0, 4.0, 1.0, 0.0]))
     (line,) = ax.lines
     np.testing.assert_allclose(line.get_xydata(), [[1, 100], [2, 40], [3, 10], [4, 0]])
-    assert plotting.split_losses([0.0]).lines[0].get_ydata().tolist() == [0.0]
+    assert plotting.diagnostics(splits([0.0, 0.0])).lines[0].get_ydata().tolist() == [0.0, 0.0]

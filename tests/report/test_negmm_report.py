@@ -8,6 +8,7 @@ from pages import find
 from strategies import planted_labels
 
 from ensemblage import HBGF, NegMM, plotting, report
+from ensemblage.consensus.diagnostics import Candidates
 
 
 @pytest.fixture(scope="module")
@@ -52,11 +53,15 @@ def test_other_methods_have_no_such_section(labels):
     assert find(report.render(report.summarize(labels, model)), "How the clusters were made") is None
 
 
+def search(thresholds, indices):
+    return Candidates("threshold", np.array(thresholds), "MM index", np.array(indices))
+
+
 def test_figure_marks_the_least_index():
-    ax = plotting.threshold_search([0.0, 0.1, 0.2, 0.3], [3.0, 1.0, 2.0, np.inf])
+    ax = plotting.diagnostics(search([0.0, 0.1, 0.2, 0.3], [3.0, 1.0, 2.0, np.nan]))
     curve, marked, ticks = ax.lines
     np.testing.assert_allclose(curve.get_xydata(), [[0, 3], [0.1, 1], [0.2, 2]])
     np.testing.assert_allclose(marked.get_xydata(), [[0.1, 1]])
     assert ticks.get_xdata().tolist() == [0.3]
     assert [text.get_text() for text in ax.texts] == ["0.10"]
-    assert len(plotting.threshold_search([0.0], [np.inf]).lines) == 2
+    assert len(plotting.diagnostics(search([0.0], [np.nan])).lines) == 2

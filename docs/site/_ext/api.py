@@ -122,7 +122,6 @@ CONSTANTS = {
     "METHODS": "The consensus methods by the names they have in the literature.",
     "RANKERS": "Makers of the rankers by name.",
     "INTERNAL_INDICES": "The internal indices of a partition by name, with paper and direction.",
-    "PALETTE": "The colours of clusters 0, 1, …; after the last they start again.",
     "PAPERS": "The papers by name.",
     "SCHEMA": "Grows when a kind of record or a field is added; none is renamed or removed.",
 }

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.plotting import PALETTE
-from ensemblage.plotting._axes import UNLABELLED_COLOR, label_ticks, legend_above, new_axes, remove_frame
+from ensemblage.plotting._axes import PALETTE, UNLABELLED_COLOR, label_ticks, legend_above, new_axes, remove_frame
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

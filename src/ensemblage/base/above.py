@@ -14,13 +14,11 @@ def page(model: Any, X: Any, **details: Any) -> Any:
     return report_of(model, X, **details)
 
 
-def figure(name: str, *numbers: Any, **options: Any) -> Any:
-    """What the function of this name in `ensemblage.plotting` draws, or the panels of a profile: its axes."""
-    from ensemblage import plotting
-    from ensemblage.plotting._profiles import variable_panels
+def figure(shown: Any, kind: str | None = None, *, ax: Any = None, **data: Any) -> Any:
+    """The axes of a record's picture, or of that of a fitted model and its ``X``; ``kind`` where it has several."""
+    from ensemblage.plotting._records import draw
 
-    draw = variable_panels if name == "variable_panels" else getattr(plotting, name)
-    return draw(*numbers, **options)
+    return draw(shown, kind, ax, **data)
 
 
 def ensemble_html(ensemble: Any) -> str:

@@ -12,6 +12,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 T = TypeVar("T")
 
+_PLOTTING = "ensemblage.plotting._"
 NAMES: Mapping[str, Mapping[str, str]] = {
     "ensemblage.consensus.evidence": {
         "Evidence": "ensemblage.consensus.diagnostics.Diagnostics",
@@ -35,9 +36,55 @@ NAMES: Mapping[str, Mapping[str, str]] = {
         "certainty": "ensemblage.metrics.confidence",
     },
     "ensemblage.profiles": {"HonestMarkers": "ensemblage.profiles._selective.SelectiveMarkers"},
-    "ensemblage.plotting": {"evidence": "ensemblage.plotting.diagnostics"},
+    "ensemblage.plotting": {
+        "association_histogram": f"{_PLOTTING}matrices.association_histogram",
+        "cluster_jaccards": f"{_PLOTTING}k_curves.cluster_jaccards",
+        "consensus_cdfs": f"{_PLOTTING}k_curves.consensus_cdfs",
+        "criteria_by_number": f"{_PLOTTING}k_curves.criteria_by_number",
+        "delta_areas": f"{_PLOTTING}k_curves.delta_areas",
+        "entropy_scatter": f"{_PLOTTING}scatter.entropy_scatter",
+        "estimated_clusters": f"{_PLOTTING}k_curves.estimated_clusters",
+        "evidence": "ensemblage.plotting.diagnostics",
+        "evidence_by_number": f"{_PLOTTING}k_curves.evidence_by_number",
+        "last_merges": f"{_PLOTTING}dendrograms.last_merges",
+        "lifetimes": f"{_PLOTTING}k_curves.lifetimes",
+        "PALETTE": f"{_PLOTTING}axes.PALETTE",
+        "prediction_strengths": f"{_PLOTTING}k_curves.prediction_strengths",
+        "split_losses": f"{_PLOTTING}k_curves.split_losses",
+        "stability_by_resolution": f"{_PLOTTING}k_curves.stability_by_resolution",
+        "stability_curves": f"{_PLOTTING}k_curves.stability_curves",
+        "threshold_search": f"{_PLOTTING}matrices.threshold_search",
+        "thresholded_matrices": f"{_PLOTTING}matrices.thresholded_matrices",
+        "voting_dendrogram": f"{_PLOTTING}dendrograms.voting_dendrogram",
+    },
 }
-"""By module: the former name, and where the object is now. A private module is that of a record that is returned."""
+"""By module: the former name, and where the object is now. What a private module has is a record that is returned, or
+has another way in `INSTEAD`."""
+
+_RECORDS = "plotting.diagnostics(record), of the records that diagnostics() of a fitted consensus returns"
+INSTEAD: Mapping[str, Mapping[str, str]] = {
+    "ensemblage.plotting": {
+        "PALETTE": "plotting.cluster_colors",
+        "association_histogram": _RECORDS,
+        "cluster_jaccards": "plot() of what stability.cluster_stability returns",
+        "consensus_cdfs": "plot('cdf') of what choose_k_monti returns",
+        "criteria_by_number": "plot('criteria') of what choose_k returns",
+        "delta_areas": "plot('delta_area') of what choose_k_monti returns",
+        "entropy_scatter": "plotting.model(model, X, 'entropy')",
+        "estimated_clusters": "the page of a consensus, which has this figure",
+        "evidence_by_number": "plot() of what choose_k returns",
+        "last_merges": "plotting.dendrogram(model)",
+        "lifetimes": _RECORDS,
+        "prediction_strengths": "plot() of what stability.prediction_strength returns",
+        "split_losses": _RECORDS,
+        "stability_by_resolution": "plot('stability') of what choose_resolution returns",
+        "stability_curves": "plot() of what choose_k_monti returns",
+        "threshold_search": _RECORDS,
+        "thresholded_matrices": "plotting.consensus_matrix for each of the two matrices",
+        "voting_dendrogram": "plotting.dendrogram(model)",
+    },
+}
+"""By module: the former name of what became private, and what to use."""
 
 
 def former_names(module: str, found: Callable[[str], Any] | None = None) -> Callable[[str], Any]:
@@ -47,8 +94,12 @@ def former_names(module: str, found: Callable[[str], Any] | None = None) -> Call
     def get(name: str) -> Any:
         if name in moved:
             place, new = moved[name].rsplit(".", 1)
-            is_public = "._" not in place
-            now = f"Use {place}.{new}." if is_public else "It is a record that is returned; nothing needs its class."
+            if "._" not in place:
+                now = f"Use {place}.{new}."
+            elif name in INSTEAD.get(module, {}):
+                now = f"Use {INSTEAD[module][name]}."
+            else:
+                now = "It is a record that is returned; nothing needs its class."
             _warn(f"{module}.{name} is a name of before 1.0 and goes with the next release. {now}", 3)
             return getattr(importlib.import_module(place), new)
         if found is not None:

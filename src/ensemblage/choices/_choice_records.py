@@ -151,11 +151,14 @@ class KChoice:
         columns = {name: [getattr(row, name) for row in self.table] for name in KRow._fields}
         return to_frame(columns | {"votes": [", ".join(row.votes) for row in self.table]}, self.backend)
 
-    def plot(self, *, ax: Any = None) -> Any:
-        """Draw ln W_k / W_1 against that of single clouds, by the number of clusters.
+    def plot(self, kind: str = "gap", *, ax: Any = None) -> Any:
+        """Draw what speaks for each number of clusters.
 
         Parameters
         ----------
+        kind : {"gap", "criteria", "strength"}, default "gap"
+            "gap": ln W_k / W_1 against that of single clouds. "criteria": those that are at most 1, a line each.
+            "strength": the prediction strength with its standard error.
         ax : matplotlib Axes, optional
             Where to draw; by default a new figure.
 
@@ -164,9 +167,7 @@ class KChoice:
         matplotlib Axes
             Where it was drawn.
         """
-        curve = {row.k: row.log_within for row in self.table}
-        bands = {row.k: (row.reference_low, row.reference_mean, row.reference_high) for row in self.table}
-        return figure("evidence_by_number", curve, bands, n_clusters=self.best, ax=ax)
+        return figure(self, kind, ax=ax)
 
     def _repr_html_(self) -> str:
         head = ["k", "gap", "p", "strength", "silhouette", "named by", ""]
@@ -372,11 +373,14 @@ class ResolutionChoice:
             {name: [getattr(row, name) for row in self.table] for name in ResolutionRow._fields}, self.backend
         )
 
-    def plot(self, *, ax: Any = None) -> Any:
-        """Draw the clustering tree, its clusters coloured by how well resamples find them again.
+    def plot(self, kind: str = "clustree", *, ax: Any = None) -> Any:
+        """Draw the clusters or their stability, by resolution.
 
         Parameters
         ----------
+        kind : {"clustree", "stability"}, default "clustree"
+            "clustree": the clustering tree, its clusters coloured by how well resamples find them again. "stability":
+            how well the clusterings of resamples agree, and the plateaus.
         ax : matplotlib Axes, optional
             Where to draw; by default a new figure.
 
@@ -385,7 +389,7 @@ class ResolutionChoice:
         matplotlib Axes
             Where it was drawn.
         """
-        return figure("clustree", self.labels, color=self.cluster_stability, n_clusters=self.resolution, ax=ax)
+        return figure(self, kind, ax=ax)
 
     def __repr__(self) -> str:
         head = ("resolution", "clusters", "stability", "lowest", "reproduced", "as before", "plateau", "")

@@ -91,7 +91,7 @@ class MethodComparison:
         matplotlib Axes
             Where it was drawn.
         """
-        return figure("agreement", self.ari, names=self.names, ax=ax)
+        return figure(self, ax=ax)
 
     def __repr__(self) -> str:
         lines = [

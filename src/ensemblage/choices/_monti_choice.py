@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array, check_random_state
 
+from ensemblage.base.above import figure
 from ensemblage.base.features import features_checked
 from ensemblage.base.memory import MAX_BYTES, OVERHEAD, check_fits
 from ensemblage.base.random import task_seeds
@@ -63,6 +64,24 @@ class MontiChoice:
     """One row per k, ascending."""
     ensembles: dict[int, Ensemble]
     """The resampled partitions of each k."""
+
+    def plot(self, kind: str = "pac", *, ax: Any = None) -> Any:
+        """Draw the consensus of the resamples by the number of clusters.
+
+        Parameters
+        ----------
+        kind : {"pac", "cdf", "delta_area"}, default "pac"
+            "pac": share of ambiguous pairs, and that of data without clusters. "cdf": the consensus distribution of
+            each number. "delta_area": the growth of the area under it.
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
+
+        Returns
+        -------
+        matplotlib Axes
+            Where it was drawn.
+        """
+        return figure(self, kind, ax=ax)
 
     def to_consensus_cluster_plus(
         self, *, linkage: str = "average", max_bytes: int | str = MAX_BYTES

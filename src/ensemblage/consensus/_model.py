@@ -188,7 +188,7 @@ class Model:
         ----------
         X : array-like, data frame or Ensemble, optional
             What was fitted: the features, or the label matrix.
-        kind : {"clusters", "confidence", "sizes", "coassociation", "dendrogram"}, optional
+        kind : {"clusters", "confidence", "sizes", "coassociation", "dendrogram", "entropy"}, optional
             Default: "clusters" of features, else "confidence".
         ax : matplotlib Axes, optional
             Where to draw; by default a new figure.
@@ -198,7 +198,7 @@ class Model:
         matplotlib Axes
             Where it was drawn.
         """
-        return figure("model", self, as_table(X), kind, ax=ax)
+        return figure(self, kind, ax=ax, X=as_table(X))
 
     def report(self, X: Any = None, path: str | PathLike[str] | None = None, **details: Any) -> Any:
         """The page of the model, which shows itself in a notebook.

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ensemblage.base.validation import check_numbers
+from ensemblage.base.validation import check_numbers, check_whole
 
 from ._axes import (
     PALETTE,
@@ -22,6 +22,7 @@ from ._axes import (
     remove_frame,
     whole_numbers,
 )
+from ._models import consensus_of, is_model
 
 
 class LastMerges(NamedTuple):
@@ -54,7 +55,7 @@ def last_merges(linkage_matrix: ArrayLike, clustering: ArrayLike, *, n_leaves: i
 
     Examples
     --------
-    >>> from ensemblage.plotting import last_merges
+    >>> from ensemblage.plotting._dendrograms import last_merges
     >>> last_merges([[0, 1, 0.1, 2], [2, 3, 0.2, 2], [4, 5, 0.9, 4]], [0, 0, 1, 1], n_leaves=3)
     LastMerges(merges=array([[0. , 1. , 0.2, 2. ],
            [2. , 3. , 0.9, 3. ]]), sizes=array([1, 1, 2]), clusters=array([1, 1, 0]))
@@ -80,15 +81,26 @@ def last_merges(linkage_matrix: ArrayLike, clustering: ArrayLike, *, n_leaves: i
 
 
 @in_style
-def dendrogram(merges: ArrayLike, sizes: ArrayLike, clusters: ArrayLike, *, ax: Axes | None = None) -> Axes:
+def dendrogram(
+    merges: ArrayLike | Any,
+    sizes: ArrayLike | None = None,
+    clusters: ArrayLike | None = None,
+    *,
+    n_leaves: int = 40,
+    ax: Axes | None = None,
+) -> Axes:
     """A hierarchy of branches; the grey band is the lifetime of the number of clusters drawn.
 
     Parameters
     ----------
-    merges : array-like of float, shape (leaves - 1, 4)
-        What `last_merges` returns, as the next two; at least two leaves.
-    sizes, clusters : array-like of int, shape (leaves,)
-        Objects and cluster of each leaf.
+    merges : array-like of float, shape (leaves - 1, 4), or fitted model
+        Merges in SciPy's format, such as ``linkage_matrix_``; or the model that has them, which needs nothing else.
+    sizes : array-like of int, shape (leaves,), optional
+        Objects of each leaf. Default: each leaf is an object, and the last merges are drawn.
+    clusters : array-like of int, shape (leaves,), optional
+        Cluster of each leaf, such as ``labels_``; not with a model. Objects with a negative one are left out.
+    n_leaves : int, default 40
+        Branches that are drawn where there are no sizes: more if there are more clusters.
     ax : matplotlib Axes, optional
         Where to draw; by default a new figure.
 
@@ -99,11 +111,27 @@ def dendrogram(merges: ArrayLike, sizes: ArrayLike, clusters: ArrayLike, *, ax: 
 
     Examples
     --------
-    >>> from ensemblage.plotting import dendrogram, last_merges
+    >>> from ensemblage.plotting import dendrogram
     >>> Z = [[0, 1, 0.1, 2], [2, 3, 0.2, 2], [4, 5, 0.9, 4]]
-    >>> dendrogram(*last_merges(Z, [0, 0, 1, 1])).get_ylabel()
+    >>> dendrogram(Z, clusters=[0, 0, 1, 1]).get_ylabel()
     '1 − similarity'
     """
+    check_whole(n_leaves, "n_leaves of dendrogram", 2)
+    if is_model(merges):
+        consensus = consensus_of(merges)
+        merges = getattr(consensus, "linkage_matrix_", None)
+        if merges is None or not len(merges):
+            raise ValueError(
+                f"A dendrogram must be of a method that makes a hierarchy. Got {type(consensus).__name__}, which makes "
+                "none. Use consensus_matrix."
+            )
+        if hasattr(consensus, "clusters_of_reference_"):
+            return voting_dendrogram(merges, consensus.clusters_of_reference_, ax=ax)
+        clusters = consensus.labels_
+    if sizes is None:
+        linkage = check_numbers(merges, "merges of dendrogram", ("leaves - 1", 4), least=1)
+        leaves_of = whole_numbers(clusters, "clusters of dendrogram", (len(linkage) + 1,))
+        merges, sizes, clusters = last_merges(linkage, leaves_of, n_leaves=n_leaves)
     ax = axes_or_new(ax, 6.4, 3.6)
     Z = check_numbers(merges, "merges of dendrogram", ("leaves - 1", 4), least=1)
     counts = whole_numbers(sizes, "sizes of dendrogram", (len(Z) + 1,))
@@ -136,7 +164,7 @@ def voting_dendrogram(linkage_matrix: ArrayLike, clusters: ArrayLike, *, ax: Axe
 
     Examples
     --------
-    >>> from ensemblage.plotting import voting_dendrogram
+    >>> from ensemblage.plotting._dendrograms import voting_dendrogram
     >>> ax = voting_dendrogram([[0, 1, 0.1, 2], [2, 3, 0.6, 3]], [0, 0, 1])
     >>> ax.get_ylabel()
     'Jensen–Shannon divergence (nats)'

@@ -52,7 +52,7 @@ def consensus_cdfs(
 
     Examples
     --------
-    >>> from ensemblage.plotting import consensus_cdfs
+    >>> from ensemblage.plotting._k_curves import consensus_cdfs
     >>> ax = consensus_cdfs({2: ([0, 1], [0.5, 1]), 3: ([0, 1], [0.7, 1])}, n_clusters=2)
     >>> [line.get_label() for line in ax.lines]
     ['k = 2', 'k = 3']
@@ -88,7 +88,7 @@ def delta_areas(growth: Mapping[int, float], *, n_clusters: int | None = None, a
 
     Examples
     --------
-    >>> from ensemblage.plotting import delta_areas
+    >>> from ensemblage.plotting._k_curves import delta_areas
     >>> delta_areas({2: 0.5, 3: 0.3, 4: 0.02}, n_clusters=3).get_xlabel()
     'number of clusters'
     """
@@ -123,7 +123,7 @@ def stability_curves(
 
     Examples
     --------
-    >>> from ensemblage.plotting import stability_curves
+    >>> from ensemblage.plotting._k_curves import stability_curves
     >>> len(stability_curves({2: 0.4, 3: 0.01}, {2: 0.5, 3: 0.3}).lines)
     2
     """
@@ -170,7 +170,7 @@ def lifetimes(lives: Mapping[int, float], *, n_clusters: int | None = None, ax: 
 
     Examples
     --------
-    >>> from ensemblage.plotting import lifetimes
+    >>> from ensemblage.plotting._k_curves import lifetimes
     >>> len(lifetimes({4: 0.03, 3: 0.0, 2: 0.53}, n_clusters=2).patches)
     3
     """
@@ -204,7 +204,7 @@ def estimated_clusters(counts: ArrayLike, *, share: float = 0.95, ax: Axes | Non
 
     Examples
     --------
-    >>> from ensemblage.plotting import estimated_clusters
+    >>> from ensemblage.plotting._k_curves import estimated_clusters
     >>> len(estimated_clusters([5, 5, 4, 5]).patches)
     2
     """
@@ -246,7 +246,7 @@ def split_losses(losses: ArrayLike, *, ax: Axes | None = None) -> Axes:
 
     Examples
     --------
-    >>> from ensemblage.plotting import split_losses
+    >>> from ensemblage.plotting._k_curves import split_losses
     >>> split_losses([8.0, 2.0, 1.0]).lines[0].get_ydata().tolist()
     [100.0, 25.0, 12.5]
     """
@@ -286,7 +286,7 @@ def evidence_by_number(
 
     Examples
     --------
-    >>> from ensemblage.plotting import evidence_by_number
+    >>> from ensemblage.plotting._k_curves import evidence_by_number
     >>> evidence_by_number({2: 4.0, 3: 2.0}, {2: (4.0, 4.1, 4.2), 3: (3.6, 3.7, 3.8)}).get_xlabel()
     'number of clusters'
     """
@@ -323,7 +323,7 @@ def criteria_by_number(
 
     Examples
     --------
-    >>> from ensemblage.plotting import criteria_by_number
+    >>> from ensemblage.plotting._k_curves import criteria_by_number
     >>> ax = criteria_by_number({"silhouette": {2: 0.5, 3: 0.7}, "strength": {2: 0.9, 3: 1.0}}, n_clusters=3)
     >>> [line.get_label() for line in ax.lines[1:]]
     ['silhouette', 'strength']
@@ -374,7 +374,7 @@ def cluster_jaccards(jaccard: ArrayLike, *, names: Sequence[object] | None = Non
 
     Examples
     --------
-    >>> from ensemblage.plotting import cluster_jaccards
+    >>> from ensemblage.plotting._k_curves import cluster_jaccards
     >>> cluster_jaccards([[1.0, 0.9, 1.0], [0.4, 0.7, 0.5]]).get_ylabel()
     'Jaccard similarity'
     """
@@ -421,7 +421,7 @@ def prediction_strengths(
 
     Examples
     --------
-    >>> from ensemblage.plotting import prediction_strengths
+    >>> from ensemblage.plotting._k_curves import prediction_strengths
     >>> prediction_strengths({2: 0.9, 3: 0.95, 4: 0.4}, n_clusters=3).get_ylabel()
     'prediction strength'
     """
@@ -469,7 +469,7 @@ def stability_by_resolution(
 
     Examples
     --------
-    >>> from ensemblage.plotting import stability_by_resolution
+    >>> from ensemblage.plotting._k_curves import stability_by_resolution
     >>> ax = stability_by_resolution({0.5: 0.9, 1.0: 0.95, 2.0: 0.6}, plateaus=[(0.5, 1.0), (2.0, 2.0)], best=0)
     >>> ax.get_xlabel(), ax.get_xscale()
     ('resolution', 'log')

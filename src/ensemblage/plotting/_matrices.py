@@ -242,7 +242,7 @@ def thresholded_matrices(
 
     Examples
     --------
-    >>> from ensemblage.plotting import thresholded_matrices
+    >>> from ensemblage.plotting._matrices import thresholded_matrices
     >>> before, after = thresholded_matrices([[1, 0.2], [0.2, 1]], [0, 1], 0.3)
     >>> after.images[0].get_array().tolist()
     [[1.0, 0.0], [0.0, 1.0]]
@@ -305,7 +305,7 @@ def association_histogram(
 
     Examples
     --------
-    >>> from ensemblage.plotting import association_histogram
+    >>> from ensemblage.plotting._matrices import association_histogram
     >>> ax = association_histogram([40, 3, 1, 2, 6], thresholds={"kmeans": 0.5})
     >>> ax.get_xlabel(), len(ax.patches), len(ax.lines)
     ('association', 4, 1)
@@ -364,7 +364,7 @@ def threshold_search(thresholds: ArrayLike, indices: ArrayLike, *, ax: Axes | No
 
     Examples
     --------
-    >>> from ensemblage.plotting import threshold_search
+    >>> from ensemblage.plotting._matrices import threshold_search
     >>> threshold_search([0.0, 0.1, 0.2], [2.0, 1.5, float("inf")]).get_xlabel()
     'threshold'
     """

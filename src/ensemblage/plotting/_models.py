@@ -11,13 +11,13 @@ from ensemblage.base.renamed import renamed_value
 from ensemblage.base.validation import check_choice, check_fitted, format_value
 from ensemblage.consensus.diagnostics import Dendrogram
 from ensemblage.labels.ensemble import Ensemble, as_ensemble
-from ensemblage.metrics import coassociation
+from ensemblage.metrics import coassociation, membership_entropy
 
 from ._axes import Axes, in_style
 
 MOST_ROWS = 600
 """Objects of a co-association matrix that is drawn."""
-KINDS = ("clusters", "confidence", "sizes", "coassociation", "dendrogram")
+KINDS = ("clusters", "confidence", "sizes", "coassociation", "dendrogram", "entropy")
 
 
 @in_style
@@ -30,11 +30,12 @@ def model(model: Any, X: Any = None, kind: str | None = None, *, ax: Axes | None
         A consensus of a label matrix, or `ConsensusClustering`.
     X : array-like, data frame or Ensemble, optional
         What it was fitted to: features, or the label matrix.
-    kind : {"clusters", "confidence", "sizes", "coassociation", "dendrogram"}, optional
+    kind : {"clusters", "confidence", "sizes", "coassociation", "dendrogram", "entropy"}, optional
         "clusters": the objects on the first two principal components of X, which must be features. "confidence": the
         confidence by cluster. "sizes": of the clusters. "coassociation": how often the partitions join two objects, of
-        at most 600 of them. "dendrogram": the hierarchy of a method that has one. The last two need the label matrix,
-        which a model of features has itself. Default: "clusters" of features, else "confidence".
+        at most 600 of them. "dendrogram": the hierarchy of a method that has one. These two need the label matrix,
+        which a model of features has itself. "entropy": as "clusters", coloured by the entropy of the soft memberships
+        that a voting method has. Default: "clusters" of features, else "confidence".
     ax : matplotlib Axes, optional
         Where to draw; by default a new figure.
 
@@ -48,7 +49,7 @@ def model(model: Any, X: Any = None, kind: str | None = None, *, ax: Axes | None
     NotFittedError
         If it is not fitted.
     ValueError
-        If X is needed and not given, or the method has no hierarchy.
+        If X is needed and not given, or the method has no hierarchy or no soft memberships.
 
     Examples
     --------
@@ -60,6 +61,7 @@ def model(model: Any, X: Any = None, kind: str | None = None, *, ax: Axes | None
     '1 − similarity'
     """
     from . import cluster_sizes, confidence_by_cluster, consensus_matrix, diagnostics, scatter
+    from ._scatter import entropy_scatter
 
     check_fitted(model)
     of_features = hasattr(model, "ensemble_")
@@ -72,6 +74,8 @@ def model(model: Any, X: Any = None, kind: str | None = None, *, ax: Axes | None
         return cluster_sizes(model, ax=ax)
     if chosen == "clusters":
         return scatter(features_of(model, X), model, ax=ax)
+    if chosen == "entropy":
+        return entropy_scatter(two_components(features_of(model, X)), entropy_of(model), ax=ax)
     ensemble = model.ensemble_ if of_features else labels_of(model, X)
     if chosen == "coassociation":
         return consensus_matrix(ensemble, model, ax=ax)
@@ -102,6 +106,17 @@ def consensus_of(model: Any) -> Any:
     return getattr(model, "consensus_", model)
 
 
+def entropy_of(model: Any) -> NDArray[np.float64]:
+    """(n,) entropy of the soft memberships of a voting method."""
+    membership = getattr(consensus_of(model), "membership_", None)
+    if membership is None or len(membership) != len(model.labels_):
+        raise ValueError(
+            f"kind='entropy' needs a soft membership of every object. {type(consensus_of(model)).__name__} has none. "
+            "Use kind='clusters'."
+        )
+    return membership_entropy(membership)
+
+
 def labels_of(model: Any, X: Any) -> Ensemble:
     """The label matrix that a consensus was fitted to."""
     if X is None:
@@ -115,7 +130,7 @@ def features_of(model: Any, X: Any) -> NDArray[np.float64]:
     """Features as the model clusters them."""
     if X is None or not hasattr(model, "ensemble_"):
         raise ValueError(
-            "kind='clusters' needs features, and a model of features. "
+            "This picture needs features, and a model of features. "
             f"Got {format_value(X) if X is not None else 'no X'} for {type(model).__name__}. Give the features, or use "
             "plotting.scatter(points, model)."
         )

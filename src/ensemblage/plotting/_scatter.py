@@ -144,7 +144,7 @@ def entropy_scatter(points: ArrayLike, entropy: ArrayLike, *, ax: Axes | None = 
 
     Examples
     --------
-    >>> from ensemblage.plotting import entropy_scatter
+    >>> from ensemblage.plotting._scatter import entropy_scatter
     >>> len(entropy_scatter([[0, 0], [1, 1]], [0.0, 1.0]).collections)
     1
     """

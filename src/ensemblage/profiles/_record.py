@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ensemblage.base.above import figure
 from ensemblage.base.renamed import FormerName
 from ensemblage.base.text import listing, one_line, to_frame
-from ensemblage.base.validation import check_choice, check_whole
+from ensemblage.base.validation import check_whole
 from ensemblage.profiles._effects import (
     LEAST_DELTA,
     LEAST_V,
@@ -263,12 +263,7 @@ class Profile:
         matplotlib Axes or list of them
             The ax of the heat map; those of the variables.
         """
-        check_choice(kind, "kind of Profile.plot", ("heat map", "variables"))
-        names = [cluster.cluster for cluster in self.clusters]
-        if kind == "variables":
-            return figure("variable_panels", panels_of(self._compared, names))
-        shown = heat_map_of(self._compared, names)
-        return figure("profile_heat_map", shown["z"], shown["variables"], names=shown["clusters"], ax=ax)
+        return figure(self, kind, ax=ax)
 
     def __repr__(self) -> str:
         k, m = len(self.clusters), len(self._compared.variables)

@@ -8,7 +8,7 @@ from typing import Any
 from ensemblage.base.text import listing
 from ensemblage.consensus.kmeans._kcc import NUMBER
 from ensemblage.metrics._confidence import BORDER, CORE, VERDICTS
-from ensemblage.plotting import PALETTE
+from ensemblage.plotting._axes import PALETTE
 from ensemblage.plotting._clusters import confidence_boxes
 from ensemblage.report._decided import (
     alone_sentence,

@@ -10,8 +10,7 @@ from markupsafe import Markup
 from numpy.typing import NDArray
 from PIL import Image
 
-from ensemblage.plotting import PALETTE
-from ensemblage.plotting._axes import UNLABELLED_COLOR, printable
+from ensemblage.plotting._axes import PALETTE, UNLABELLED_COLOR, printable
 from ensemblage.plotting._scatter import name_places
 from ensemblage.report._drawn import INK, LETTER, LINE, SOFT, line, nice_ticks, rect, room_for, svg, text
 

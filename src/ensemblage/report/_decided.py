@@ -10,8 +10,7 @@ from typing import Any
 from ensemblage.base.text import listing
 from ensemblage.choices._chooser import CLEAR, CLOSE, FAMILY_TEXT, VIEW_TEXT, LearnedSelection
 from ensemblage.choices._plan import Plan, value_text
-from ensemblage.plotting import PALETTE
-from ensemblage.plotting._axes import printable
+from ensemblage.plotting._axes import PALETTE, printable
 from ensemblage.plotting._k_curves import curves_by_number
 from ensemblage.report._charts import curve_svg
 from ensemblage.report._layout import BarCell, Cell, Section, Table, hand_drawn, number, percent

@@ -22,6 +22,7 @@ from ensemblage.consensus.diagnostics import (
     diagnostics_from_dict,
 )
 from ensemblage.consensus.hierarchies._linkage import LINKAGES
+from ensemblage.plotting import _dendrograms, _k_curves, _matrices, _scatter
 from ensemblage.plotting._axes import printable
 from ensemblage.report._answer import is_without_structure
 from ensemblage.report._charts import bars_svg, hierarchy_svg
@@ -63,7 +64,7 @@ def drawable_record(record: Diagnostics) -> Diagnostics | None:
     if record.leaves == "object":
         if record.clusters.max() >= MOST_BRANCHES:
             return None
-        merges, sizes, clusters = plotting.last_merges(record.merges, record.clusters)
+        merges, sizes, clusters = _dendrograms.last_merges(record.merges, record.clusters)
         return replace(record, merges=merges, sizes=sizes.astype(np.float64), clusters=clusters)
     return record if len(record.merges) <= MOST_BRANCHES else None
 
@@ -106,7 +107,7 @@ def _(record: Lifetimes, summary: Summary) -> Section:
             f"The same method was fitted again to random halves of the partitions, {refits}: how often it finds each "
             "number (bars), and the share of the refits up to there (line)."
         )
-        ax = plotting.estimated_clusters(choice["halves"])
+        ax = _k_curves.estimated_clusters(choice["halves"])
         pictures.append(picture("How often each number is found", ax, "halves", sentence))
     longest = choice["lifetimes"][0][1]
     rows = [[f"{k}", number(life), percent(life / longest if longest > 0 else None)] for k, life in choice["lifetimes"]]
@@ -154,7 +155,7 @@ def _(record: PairCounts, summary: Summary) -> Section:
     if record.threshold is not None:
         matrix = summary["figures"]["matrix"]
         shares = symmetric_matrix(matrix["percent"]) / 100
-        axes = plotting.thresholded_matrices(shares, matrix["clusters"], record.threshold, sizes=matrix["sizes"])
+        axes = _matrices.thresholded_matrices(shares, matrix["clusters"], record.threshold, sizes=matrix["sizes"])
         sentence = "The pairs of the consensus matrix, before and after weak associations were taken away."
         pictures.append(picture("Without weak associations", axes[0], "thresholded", sentence))
     return Section("The evidence", [], pictures)
@@ -264,7 +265,7 @@ def _(record: Memberships) -> list[str]:
 
 def _entropies(points: Mapping[str, Any]) -> Picture:
     entropy = points["entropy"]
-    ax = plotting.entropy_scatter(points["xy"], np.array(entropy, dtype=np.float64))
+    ax = _scatter.entropy_scatter(points["xy"], np.array(entropy, dtype=np.float64))
     ax.set_xlabel(printable(points["x_label"], 48), parse_math=False)
     ax.set_ylabel(printable(points["y_label"], 48), parse_math=False)
     known = [h for h in entropy if h is not None]

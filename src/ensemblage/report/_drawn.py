@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup
 
-from ensemblage.plotting import PALETTE
-from ensemblage.plotting._axes import printable
+from ensemblage.plotting._axes import PALETTE, printable
 from ensemblage.plotting._profiles import level_colors
 from ensemblage.profiles._effects import date_text, number_text, percent_text
 

@@ -16,8 +16,7 @@ from ensemblage.choices._draws_summary import DrawsSummary
 from ensemblage.metrics import ChainAgreement
 from ensemblage.metrics._align import Coded, match_rows, overlaps
 from ensemblage.metrics._chain_agreement import LARGE
-from ensemblage.plotting import PALETTE
-from ensemblage.plotting._axes import UNLABELLED_COLOR, printable
+from ensemblage.plotting._axes import PALETTE, UNLABELLED_COLOR, printable
 from ensemblage.plotting._partitions import aligned_strips
 from ensemblage.report._charts import Frame, association_svg
 from ensemblage.report._drawn import INK, LETTER, SOFT, line, rect, svg, text

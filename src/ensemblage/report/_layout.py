@@ -18,8 +18,7 @@ from markupsafe import Markup
 
 from ensemblage._version import __version__
 from ensemblage.choices._chooser import candidate_named, candidate_text
-from ensemblage.plotting import PALETTE
-from ensemblage.plotting._axes import NO_METADATA, UNLABELLED_COLOR, figure_style, printable
+from ensemblage.plotting._axes import NO_METADATA, PALETTE, UNLABELLED_COLOR, figure_style, printable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -21,6 +21,7 @@ from ensemblage.choices._monti_choice import MontiChoice
 from ensemblage.consensus.diagnostics import Diagnostics, Lifetimes
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.metrics import align_labels, consensus_cdf, item_consensus
+from ensemblage.plotting import _k_curves
 from ensemblage.report._drawn import boxes_svg
 from ensemblage.report._layout import Cell, Picture, Section, Table, cluster_cell, hand_drawn, number, picture, plural
 from ensemblage.report._ranking import short_repr
@@ -121,7 +122,7 @@ def k_choice_section(summary: Summary) -> Section | None:
 def _pictures(found: Mapping[str, Any]) -> Iterator[Picture]:
     rows, best = found["table"], found["best"]
     bands = {row["k"]: (row["reference_low"], row["reference_mean"], row["reference_high"]) for row in rows}
-    ax = plotting.evidence_by_number({row["k"]: row["log_within"] for row in rows}, bands, n_clusters=best)
+    ax = _k_curves.evidence_by_number({row["k"]: row["log_within"] for row in rows}, bands, n_clusters=best)
     sentence = (
         "The spread of the objects around the centres of their clusters falls with every cluster more. What counts is "
         "how far it falls below that of single clouds with the same covariance, skewness and tails (band: 90% of "
@@ -135,7 +136,7 @@ def _pictures(found: Mapping[str, Any]) -> Iterator[Picture]:
         "agrees with average linkage": {row["k"]: row["average"] for row in rows},
         "silhouette": {row["k"]: row["silhouette"] for row in rows},
     }
-    ax = plotting.criteria_by_number(curves, n_clusters=best)
+    ax = _k_curves.criteria_by_number(curves, n_clusters=best)
     sentence = (
         "Real clusters are reproduced in halves of the objects and by other methods. Prediction strength "
         "above .8 supports a number; the agreements are adjusted Rand indices."
@@ -219,7 +220,7 @@ def cluster_stability_section(summary: Summary) -> Section | None:
         "dissolved. A stable cluster is reproduced; it need not be separate from the rest."
     )
     jaccard, names = np.array(found["jaccard"], dtype=np.float64), [row["cluster"] for row in found["table"]]
-    draw = partial(plotting.cluster_jaccards, jaccard, names=names)
+    draw = partial(_k_curves.cluster_jaccards, jaccard, names=names)
     shown = hand_drawn("Reproduced", _jaccards_svg(found), "again", draw, sentence)
     return Section("Are the clusters reproduced?", [found["sentence"]], [shown], [table])
 
@@ -290,21 +291,23 @@ def _monti_pictures(found: Mapping[str, Any]) -> Iterator[Picture]:
     pac, reference, growth = (
         {row["k"]: row[name] for row in found["table"]} for name in ("pac", "reference_pac", "delta_area")
     )
-    ax = plotting.stability_curves(pac, None if None in reference.values() else reference, n_clusters=best)
+    ax = _k_curves.stability_curves(pac, None if None in reference.values() else reference, n_clusters=best)
     sentence = (
         "Parts of the objects were clustered again and again. A pair is ambiguous if it is sometimes together and "
         "sometimes apart. The share of such pairs falls with the number of clusters even without any: what counts "
         "is how far it lies below the line of data without clusters."
     )
     yield picture("Ambiguous pairs", ax, "ambiguity", sentence)
-    ax = plotting.consensus_cdfs({int(k): (values, cdf) for k, (values, cdf) in found["cdfs"].items()}, n_clusters=best)
+    ax = _k_curves.consensus_cdfs(
+        {int(k): (values, cdf) for k, (values, cdf) in found["cdfs"].items()}, n_clusters=best
+    )
     sentence = "Share of the pairs that are together at most so often. A stable number has a curve flat in the middle."
     yield picture("How often pairs are together", ax, "cdfs", sentence)
     sentence = (
         "Growth of the area under these curves from one number to the next (the first: the area). It ends after the "
         "true number; its largest value means nothing."
     )
-    yield picture("What one cluster more adds", plotting.delta_areas(growth, n_clusters=best), "growth", sentence)
+    yield picture("What one cluster more adds", _k_curves.delta_areas(growth, n_clusters=best), "growth", sentence)
     if items:
         ax = plotting.item_consensus_bars(np.array(items["percent"]) / 100, items["clusters"], most=_MOST_ITEMS)
         sentence = (

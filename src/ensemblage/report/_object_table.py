@@ -18,7 +18,7 @@ from ensemblage.labels.counts import count_labels
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.metrics._confidence import VERDICTS, confidence_of, verdicts
 from ensemblage.metrics._density import labelled_members
-from ensemblage.plotting._axes import UNLABELLED_COLOR, printable
+from ensemblage.plotting._axes import PALETTE, UNLABELLED_COLOR, printable
 from ensemblage.report._charts import places_of_points, points_svg
 from ensemblage.report._figure_data import nan_array
 from ensemblage.report._layout import (
@@ -188,7 +188,7 @@ def data_of_objects(summary: Summary, sections: Sequence[Section]) -> dict[str, 
         "verdict": objects["verdict"],
         "next": objects["runner_up"],
         "sizes": sizes,
-        "colors": plotting.PALETTE,
+        "colors": PALETTE,
         "unlabelled": UNLABELLED_COLOR,
         "points": _points(summary, sections),
     }

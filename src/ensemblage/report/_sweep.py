@@ -10,6 +10,7 @@ from ensemblage.choices._choice_records import Plateau, ResolutionChoice
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.metrics import ensemble_ari, verdicts
 from ensemblage.metrics._confidence import VERDICTS
+from ensemblage.plotting import _k_curves
 from ensemblage.plotting._axes import printable
 from ensemblage.plotting._clusters import confidence_boxes, confidence_quantiles
 from ensemblage.report._answer import TERMS
@@ -166,7 +167,7 @@ def _facts(summary: Summary) -> list[tuple[str, str]]:
 def _answer(summary: Summary) -> Section:
     rows = summary["table"]
     spans = [(p["resolutions"][0], p["resolutions"][-1]) for p in summary["plateaus"]]
-    ax = plotting.stability_by_resolution(
+    ax = _k_curves.stability_by_resolution(
         {row["resolution"]: row["stability"] for row in rows},
         {row["resolution"]: row["found_again"] for row in rows},
         plateaus=spans,

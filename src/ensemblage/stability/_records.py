@@ -150,7 +150,7 @@ class ClusterStability:
         matplotlib Axes
             Where it was drawn.
         """
-        return figure("cluster_jaccards", self.jaccard, names=[row.cluster for row in self.table], ax=ax)
+        return figure(self, ax=ax)
 
     def _rows(self) -> list[ClusterRow]:
         return [*self.table, *([self.noise] if self.noise else [])]
@@ -244,9 +244,7 @@ class PredictionStrength:
         matplotlib Axes
             Where it was drawn.
         """
-        means = {row.k: row.mean for row in self.table}
-        errors = {row.k: row.standard_error for row in self.table}
-        return figure("prediction_strengths", means, errors, n_clusters=self.best, ax=ax)
+        return figure(self, ax=ax)
 
     def __repr__(self) -> str:
         head = ("k", "mean", "standard error", "supported")

@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 from ensemblage._version import __version__
 from ensemblage.base.atomic import atomic_write
 from ensemblage.base.text import markdown_table, write_csv, write_text
-from ensemblage.plotting import PALETTE
-from ensemblage.plotting._axes import figure_style
+from ensemblage.plotting._axes import PALETTE, figure_style
 from ensemblage.report._layout import Picture, Section, Table, plural, render_page, text_table, to_svg
 from ensemblage_lab._figures import draw_ranking, partition_panels
 from ensemblage_lab.benchmark._board import Board, Comparison, Line, Loss, Scope, name_of

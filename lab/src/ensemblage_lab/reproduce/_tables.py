@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ensemblage.base.text import markdown_table, write_csv
-from ensemblage.plotting import PALETTE
-from ensemblage.plotting._axes import new_axes, remove_frame
+from ensemblage.plotting._axes import PALETTE, new_axes, remove_frame
 from ensemblage_lab.reproduce._cells import DIFFERS, Cell, ordered
 
 if TYPE_CHECKING:

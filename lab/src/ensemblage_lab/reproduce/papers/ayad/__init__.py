@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ensemblage.plotting import estimated_clusters
+from ensemblage.plotting._k_curves import estimated_clusters
 from ensemblage_lab.reproduce.papers import (
     Cell,
     NotRunError,

@@ -60,10 +60,10 @@ from .io import Preprocessor as Preprocessor
 from .io import read_draws as read_draws
 from .io import read_table as read_table
 from .io._feature_blocks import FeatureBlocks as FeatureBlocks
-from .labels.counted import CountedEnsemble as CountedEnsemble
 from .labels.dask import parallel_backend as parallel_backend
+from .labels.ensemble import CountedEnsemble as CountedEnsemble
 from .labels.ensemble import Ensemble as Ensemble
-from .labels.soft import SoftEnsemble as SoftEnsemble
+from .labels.ensemble import SoftEnsemble as SoftEnsemble
 from .metrics import align_labels as align_labels
 from .profiles import profile as profile
 from .ranking import AverageAgreement as AverageAgreement

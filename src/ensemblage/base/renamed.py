@@ -171,31 +171,21 @@ def renamed_fields(**new_names: str) -> Callable[[type[T]], type[T]]:
             setattr(cls, name, renamed_parameters(**new_names)(getattr(cls, name)))
         cls._former_parameters = {**getattr(cls, "_former_parameters", {}), **new_names}  # type: ignore[attr-defined]
         for old, new in new_names.items():
-            setattr(cls, old, FormerField(old, new))
-            setattr(cls, f"{old}_", FormerField(f"{old}_", f"{new}_"))
+            for end in ("", "_"):
+                field = FormerField(f"{new}{end}")
+                field.__set_name__(cls, f"{old}{end}")
+                setattr(cls, f"{old}{end}", field)
         return cls
 
     return decorate
 
 
-class FormerField:
-    """A parameter or attribute of an estimator by its former name."""
-
-    def __init__(self, old: str, new: str) -> None:
-        self.old, self.new = old, new
-
-    def __get__(self, model: Any, owner: type) -> Any:
-        if model is None:
-            raise AttributeError(f"type object {owner.__name__!r} has no attribute {self.old!r}")
-        value = getattr(model, self.new)
-        _warn(
-            f"{self.old} of {owner.__name__} is a name of before 1.0 and goes with the next release. Use {self.new}.", 3
-        )
-        return value
+class FormerField(FormerName):
+    """The same, which can be set too: a parameter of an estimator."""
 
     def __set__(self, model: Any, value: Any) -> None:
         owner = type(model).__name__
-        _warn(f"{self.old} of {owner} is a name of before 1.0 and goes with the next release. Use {self.new}.", 3)
+        _warn(f"{self.name} of {owner} is a name of before 1.0 and goes with the next release. Use {self.new}.", 3)
         setattr(model, self.new, value)
 
 

@@ -65,7 +65,7 @@ OTHERS = {
 """Questions that were written down after the index and asked then. Two entries were added for them later."""
 STRANGERS = {
     "what is consensus clustering": ("index", "start", "need", "theory/index", "faq"),
-    "compare two clusterings": ("howto/python", "howto/commands", "api/made/ensemblage.metrics.compare_labels"),
+    "compare two clusterings": ("howto/python", "howto/commands", "api/made/ensemblage.compare"),
     "outliers": ("howto/splits", "from_sklearn", "theory/confidence", "howto/tables"),
     "decimal comma": ("howto/tables",),
     "how long does it take": ("howto/speed", "evidence/benchmarks", "faq"),

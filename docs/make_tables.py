@@ -47,10 +47,6 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 # -- stubs -------------------------------------------------------------------------------------------------------------
 
 
-def stub_of_ensemblage(_: str) -> str:
-    return stub("ensemblage", dict.fromkeys(estimators(), "ensemblage.consensus"))
-
-
 def stub_of_consensus(_: str) -> str:
     return stub("ensemblage.consensus", {name: cls.__module__ for name, cls in estimators().items()})
 
@@ -124,7 +120,9 @@ def definitions() -> dict[str, set[str]]:
 def api(text: str) -> str:
     """Methods, and the parameters of methods that the table by hand does not have."""
     classes = sorted(estimators().items(), key=lambda item: item[0].lower())
-    names = [(f"`{name}`", "`ensemblage`", first_sentence(inspect.getdoc(cls) or "")) for name, cls in classes]
+    names = [
+        (f"`{name}`", "`ensemblage.consensus`", first_sentence(inspect.getdoc(cls) or "")) for name, cls in classes
+    ]
     by_hand = set(re.findall(r"^\| `(\w+)` \|", PART.sub("", text).split("\n## Parameters\n")[1], flags=re.MULTILINE))
     meanings = {}
     for _, cls in classes:
@@ -148,7 +146,6 @@ def described(cls: type) -> dict[str, str]:
 
 
 FILES: dict[Path, Callable[[str], str]] = {
-    SOURCE / "__init__.pyi": stub_of_ensemblage,
     SOURCE / "consensus" / "__init__.pyi": stub_of_consensus,
     ROOT / "README.md": readme,
     ROOT / "CONTRIBUTING.md": guide,

@@ -26,7 +26,7 @@ from sklearn.model_selection import ParameterGrid
 from strategies import few_starts, planted_labels, random_labels, twins, usual, values_of
 
 import ensemblage
-from ensemblage import METHODS, Ensemble, metrics, ranking
+from ensemblage import METHODS, Ensemble, metrics, posterior, ranking
 
 REFERENCE = "3abb471488e7f6dfa668bd9985aa36b3e211a5c9"
 """Hash of the commit whose library both files are written from, once it is chosen. Empty: any commit."""
@@ -575,7 +575,7 @@ def rankers():
                 if hasattr(model, "transform") and "learned" in found:
                     found["kept"] = np.asarray(model.transform(X))
                 yield f"{kind}/{name} {parameters}", found
-        compared = ranking.compare(X, points, np.arange(120) % 3, **KNOWN)
+        compared = ranking.compare_rankers(X, points, np.arange(120) % 3, **KNOWN)
         yield f"{kind}/compare", {"members": compared.members, "summary": compared.summary}
 
 
@@ -620,7 +620,7 @@ WITH_CLUSTERING = {
     "ensemble_nmi", "expected_loss", "item_consensus", "kmeans_loss", "mm_index",
 }  # fmt: skip
 OTHERWISE = {
-    "align_labels", "compare_labels", "delta_area", "element_similarity", "internal_index", "membership_entropy",
+    "align_labels", "compare", "delta_area", "element_similarity", "internal_index", "membership_entropy",
     "partition_distance", "split_rhat", "verdicts",
 }  # fmt: skip
 """Metrics that take no ensemble: `of_clusterings` calls them."""
@@ -634,7 +634,10 @@ def measured(X):
         for parameters in ParameterGrid(grids):
             args = (X, clustering) if name in WITH_CLUSTERING else (X,)
             given = parameters | ({"weights": weights} if parameters.get("weights") else {})
-            yield f"{name} {parameters}", tried(getattr(metrics, name), *args, **given)
+            yield (
+                f"{name} {parameters}",
+                tried(getattr(posterior if name in posterior.__all__ else metrics, name), *args, **given),
+            )
 
 
 def of_clusterings():
@@ -643,7 +646,7 @@ def of_clusterings():
     names = np.array(["ann", "bob", "cid"])[a]
     yield "align_labels", metrics.align_labels(a, b)
     yield "align_labels ids", metrics.align_labels(a, b, ids=np.arange(120), reference_ids=np.arange(120)[::-1])
-    yield "compare_labels", metrics.compare_labels(names, b)
+    yield "compare_labels", metrics.compare(names, b)
     for variant in ("exact", "monti", "histogram"):
         given = {k: random_labels(40, 8, k, seed=k) for k in (2, 3, 4)}
         yield f"delta_area {variant}", tried(metrics.delta_area, given, variant=variant)

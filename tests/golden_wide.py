@@ -203,7 +203,8 @@ def results_of(model):
 
 def blocks():
     """Clustering of features on disk and on workers, which are too many to be held."""
-    from ensemblage import ConsensusClustering, FeatureBlocks
+    from ensemblage import ConsensusClustering
+    from ensemblage.preprocessing import FeatureBlocks
 
     X = np.concatenate([make_blobs(3_000, 3, centers=3, random_state=i)[0] * [1, 40, 1] for i in range(2)])
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
@@ -230,7 +231,8 @@ def above_20000():
 
 def numbers_of_clusters():
     """`choose_k` and its kin."""
-    from ensemblage.answer import choose_k, choose_k_monti
+    from ensemblage import choose_k
+    from ensemblage.choices._monti_choice import choose_k_monti
     from ensemblage.stability import prediction_strength
 
     for name, X in {"blobs": BLOBS, "moons": MOONS, "wide": WIDE}.items():
@@ -241,8 +243,12 @@ def numbers_of_clusters():
 
 def choices():
     """Resolutions, methods side by side, the plan, summaries of draws, support of splits."""
-    from ensemblage import ConsensusClustering, choose_resolution, default_plan, read_draws, summarize_draws
-    from ensemblage.answer import compare_methods
+    from inside import default_plan
+
+    from ensemblage import ConsensusClustering
+    from ensemblage.consensus import compare_methods
+    from ensemblage.n_clusters import choose_resolution
+    from ensemblage.posterior import read_draws, summarize_draws
     from ensemblage.stability import member_stability, merge_unsupported, split_support
 
     options = {"algorithm": "louvain", "n_resamples": 4, "random_state": 0}

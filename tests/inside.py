@@ -1,7 +1,10 @@
 """What methods cluster, for tests of their steps that no public call shows: the one file of the tests that makes it."""
 
+import warnings
+
 import numpy as np
 
+import ensemblage
 from ensemblage import Ensemble
 from ensemblage.consensus.hierarchies._linkage import by_content
 from ensemblage.labels.blocks import MemoryRows
@@ -28,3 +31,10 @@ def numbered_by_content(labels, sample_weight=None):
     rows = by_content(rows_of(labels, sample_weight=sample_weight))[0]
     codes = rows.codes[:][rows.inverse].astype(int)
     return np.where(codes == rows.n_clusters, -1, codes)
+
+
+def default_plan(X, *args, **options):
+    """`ConsensusClustering.plan` by its name of before 1.0, which takes numbers to choose from and resamples, too."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)
+        return ensemblage.pipeline._default_plan.default_plan(X, *args, **options)

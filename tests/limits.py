@@ -70,7 +70,7 @@ SIZES = {
     "rows compared for modes": ("pipeline/_describe", "MOST_COMPARED"),
     "rows of a block": ("labels", "BLOCK_ROWS"),
     "rows of a block of features": ("io", "MOST_ROWS"),
-    "rows of a method that compares pairs": ("choices", "MOST_PAIRED"),
+    "rows of a method that compares pairs": ("consensus", "MOST_PAIRED"),
     "rows of a part that is written": ("cli", "PART_ROWS"),
     "rows of a partial sum of features": ("io/_scaling", "SUM_ROWS"),
     "rows of a partial sum of shares": ("labels/counts", "SUM_ROWS"),

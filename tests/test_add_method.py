@@ -12,14 +12,14 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 from conformance import CHECKS, Setting, assert_sound
+from inside import default_plan
 from places import ROOT
 from shell import fail, succeed
 from test_parameters_count import assert_counts
 
-from ensemblage import METHODS, ConsensusClustering, Ensemble, cite, default_plan, load, make_consensus
-from ensemblage.answer import compare_methods
+from ensemblage import METHODS, ConsensusClustering, Ensemble, cite, load, make_consensus
 from ensemblage.base.references import Reference
-from ensemblage.consensus import Method
+from ensemblage.consensus import Method, compare_methods
 
 PAGE = (ROOT / "docs/site/howto/add_method.md").read_text(encoding="utf-8")
 FILES = dict(re.findall(r"^```\{code-block\} python\n:caption: (\S+)\n\n(.*?)^```$", PAGE, flags=re.M | re.S))
@@ -80,7 +80,7 @@ def test_three_files_are_enough(copy):
     chosen = f"(pairs or PairComponents or {OF_ALL}) and not ({NOT_HERE})"
     told = run(copy, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", chosen, *tests)
     assert int(re.search(r"(\d+) passed", told)[1]) > 60
-    assert "MajorityVoting" in run(copy, "-c", "import ensemblage; print(ensemblage.MajorityVoting)")
+    assert "MajorityVoting" in run(copy, "-c", "import ensemblage; print(ensemblage.consensus.MajorityVoting)")
     assert "PairComponents" in run(copy, "-c", "from ensemblage import PairComponents; print(PairComponents())")
     assert run(copy, "docs/make_tables.py", "--check") == ""
 

@@ -26,15 +26,10 @@ from representatives import METHODS_OF_FAMILIES, RANKERS_OF_FAMILIES
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from strategies import FRACTIONS, ON_FRACTIONS, number_for
 
-from ensemblage import (
-    METHODS,
-    CommunityConsensus,
-    ConsensusClustering,
-    ConsensusModes,
-    DiversePartitions,
-    Preprocessor,
-)
-from ensemblage.consensus import Dune, WasabiModes
+from ensemblage import METHODS, ConsensusClustering
+from ensemblage.consensus import CommunityConsensus, ConsensusModes, Dune, WasabiModes
+from ensemblage.generation import DiversePartitions
+from ensemblage.preprocessing import Preprocessor
 from ensemblage.ranking import AverageDistance
 
 ON_COORDINATES = dict.fromkeys(

@@ -24,29 +24,21 @@ from strategies import random_labels, usual
 
 import ensemblage
 from ensemblage import (
-    CSPA,
     METHODS,
-    AverageAgreement,
-    BipartiteVoting,
-    Discotec,
     Ensemble,
-    GreedyKMeansConsensus,
-    InternalIndex,
-    KMeansConsensus,
-    NegMM,
-    Preprocessor,
-    RandomKPartitions,
-    SelectMembers,
+    choose_k,
+    consensus,
     generation,
     metrics,
     plotting,
+    preprocessing,
     ranking,
     read_table,
 )
-from ensemblage.answer import choose_k, choose_k_monti
 from ensemblage.base.validation import parameter_constraints
+from ensemblage.consensus import CSPA, BipartiteVoting, GreedyKMeansConsensus, KMeansConsensus, NegMM
 from ensemblage.consensus.diagnostics import PairCounts
-from ensemblage.generation import make_pool
+from ensemblage.generation import RandomKPartitions, make_pool
 from ensemblage.io import _features
 from ensemblage.io._features import features_of
 from ensemblage.kernels import _pair_sums
@@ -60,6 +52,8 @@ from ensemblage.metrics._internal import _ohl
 from ensemblage.metrics._internal._geometry import Geometry
 from ensemblage.metrics._wat import weights_of
 from ensemblage.pipeline import _blocks
+from ensemblage.preprocessing import Preprocessor
+from ensemblage.ranking import AverageAgreement, Discotec, InternalIndex, SelectMembers
 from ensemblage.tables.column import label_values
 
 
@@ -82,8 +76,12 @@ PARAMETERS = FILES / "parameters.txt"
 def described_parameters():
     """A line for each parameter of each estimator: its default and what it may be."""
     lines = []
-    for name in sorted({*ensemblage.__all__, *generation.__all__, *ranking.__all__}):
-        estimator = next(getattr(m, name) for m in (ensemblage, generation, ranking) if hasattr(m, name))
+    for name in sorted(
+        {*ensemblage.__all__, *consensus.__all__, *generation.__all__, *ranking.__all__, "Preprocessor"}
+    ):
+        estimator = next(
+            getattr(m, name) for m in (ensemblage, consensus, generation, ranking, preprocessing) if hasattr(m, name)
+        )
         if not hasattr(estimator, "get_params"):
             continue
         allowed = parameter_constraints(estimator)
@@ -448,7 +446,7 @@ def test_as_many_pairs_are_drawn_as_were_asked_for(monkeypatch, n_pairs):
 
 
 def correlations(columns, truth, ranker, features=None):
-    summary = ranking.compare(np.column_stack(columns), features, truth, [ranker]).summary
+    summary = ranking.compare_rankers(np.column_stack(columns), features, truth, [ranker]).summary
     return summary[["pearson", "kendall"]].to_numpy()[0]
 
 
@@ -611,7 +609,7 @@ HUGE = [[10**400, 1]] * 12
         ),
         (lambda: make_pool(HUGE, "kmeans"), r"X of make_pool must be numbers up to"),
         (lambda: choose_k(HUGE), r"X of choose_k must be numbers up to"),
-        (lambda: choose_k_monti(HUGE), r"X of choose_k_monti must be numbers up to"),
+        (lambda: choose_k(HUGE, method="monti"), r"X of choose_k must be numbers up to"),
         (lambda: plotting.cluster_colors([[1], [1, 2]]), r"clusters of cluster_colors must be numbers .* Got \[\[1\],"),
         (
             lambda: plotting.diagnostics(PairCounts([[1], [1, 2]], {}, None, 2)),
@@ -630,7 +628,10 @@ HUGE = [[10**400, 1]] * 12
             r"labels of partition_strips must have one partition or more\. Got shape \(12, 0\)",
         ),
         (lambda: plotting.agreement(np.eye(2), names={1, 2}), r"names of agreement must be a list of 2 entries"),
-        (lambda: ranking.compare([[0], [1]], rankers=np.ma.masked), r"Rankers to compare must be a list .* Got masked"),
+        (
+            lambda: ranking.compare_rankers([[0], [1]], rankers=np.ma.masked),
+            r"Rankers to compare must be a list .* Got masked",
+        ),
     ],
 )
 def test_what_is_told_instead(call, message):

@@ -37,6 +37,9 @@ ROOMS = [
     "stability",
     "choices",
     "profiles",
+    "n_clusters",
+    "posterior",
+    "preprocessing",
     "plotting",
     "report",
     "pipeline",
@@ -106,7 +109,8 @@ def test_the_laboratory_is_named_where_its_commands_are_listed_and_nowhere_else(
 
 
 def test_families_of_consensus_import_those_before_them():
-    order = ["kmeans", "hierarchies", "graphs", "voting", "posterior", "communities", "_registry", "__init__"]
+    families = ["kmeans", "hierarchies", "graphs", "voting", "posterior", "communities"]
+    order = [*families, "_registry", "_method_comparison", "__init__"]
 
     def place(module):
         part = module.removeprefix("ensemblage.consensus").lstrip(".").split(".")[0] or "__init__"

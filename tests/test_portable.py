@@ -43,7 +43,8 @@ import multiprocessing, sys
 if __name__ == "__main__":
     multiprocessing.set_start_method("{method}")
     import numpy as np
-    from ensemblage import ConsensusClustering, Ensemble, KMeansConsensus
+    from ensemblage import ConsensusClustering, Ensemble
+    from ensemblage.consensus import KMeansConsensus
     X = np.random.default_rng(0).normal(size=(300, 3))
     X[:150] += 5
     labels = ConsensusClustering(2, random_state=0, n_jobs=2).fit_predict(X)

@@ -6,12 +6,17 @@ import sys
 import pytest
 from sklearn.base import BaseEstimator, ClusterMixin, TransformerMixin
 
-from ensemblage import ConsensusClustering, Discotec, EvidenceAccumulation, KMeansConsensus, RandomKPartitions
+from ensemblage import ConsensusClustering
+from ensemblage.consensus import EvidenceAccumulation, KMeansConsensus
+from ensemblage.generation import RandomKPartitions
+from ensemblage.ranking import Discotec
 
 WRONG = """
-from ensemblage import (
-    ConsensusClustering, Discotec, EvidenceAccumulation, KMeansConsensus, Preprocessor, RandomKPartitions, choose_k
-)
+from ensemblage import ConsensusClustering, choose_k
+from ensemblage.consensus import EvidenceAccumulation, KMeansConsensus
+from ensemblage.generation import RandomKPartitions
+from ensemblage.preprocessing import Preprocessor
+from ensemblage.ranking import Discotec
 
 ConsensusClustering(3, quality="better")
 KMeansConsensus(n_clusters="three")
@@ -31,7 +36,10 @@ from typing import Any, assert_type
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage import ConsensusClustering, Discotec, EvidenceAccumulation, KMeansConsensus, RandomKPartitions
+from ensemblage import ConsensusClustering
+from ensemblage.consensus import EvidenceAccumulation, KMeansConsensus
+from ensemblage.generation import RandomKPartitions
+from ensemblage.ranking import Discotec
 
 X = [[0.0], [1.0]]
 assert_type(ConsensusClustering(3).fit(X).labels_, NDArray[np.int32])

@@ -17,8 +17,9 @@ from pathlib import Path
 import numpy as np
 from common import distinct_share, planted
 
-from ensemblage import Ensemble, choose_resolution, make_consensus
+from ensemblage import Ensemble, make_consensus
 from ensemblage.metrics import verdicts
+from ensemblage.n_clusters import choose_resolution
 
 N, P = 10**6, 50
 

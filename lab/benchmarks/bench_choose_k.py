@@ -71,7 +71,7 @@ def designs(n_draws: int) -> Iterator[tuple[str, dict[str, Any], NDArray[np.floa
 
 def public_sets(suite: Path | None, data: Path | None) -> Iterator[tuple[str, dict[str, Any], NDArray[np.float64]]]:
     """Sets of a benchmark with 2 to 10 classes of at least 30 objects, scaled as `ensemblage run` does."""
-    from ensemblage.io import Preprocessor
+    from ensemblage.preprocessing import Preprocessor
     from ensemblage_lab.benchmark._sets import find_sets
 
     for one in find_sets(suite, [data] if data else []):

@@ -19,7 +19,9 @@ from common import extra_mb, table
 from scipy.sparse import csr_array
 from sklearn.metrics import adjusted_mutual_info_score, normalized_mutual_info_score
 
-from ensemblage import CommunityConsensus, Ensemble, LeidenPartitions
+from ensemblage import Ensemble
+from ensemblage.consensus import CommunityConsensus
+from ensemblage.generation import LeidenPartitions
 from ensemblage.generation._communities import quality
 
 ASKED = (0.1, 0.2, 0.3, 0.35, 0.4, 0.45, 0.5)

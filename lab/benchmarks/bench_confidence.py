@@ -27,7 +27,8 @@ from sklearn.mixture import GaussianMixture
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
-from ensemblage import Ensemble, RandomKPartitions, make_consensus
+from ensemblage import Ensemble, make_consensus
+from ensemblage.generation import RandomKPartitions
 from ensemblage.metrics import verdicts
 from ensemblage_lab.benchmark._sets import find_sets
 

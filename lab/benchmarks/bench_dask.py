@@ -21,7 +21,8 @@ from bench_stored import CLUSTERS, PARTITIONS, block, write_labels
 from common import table
 from distributed import Client, LocalCluster
 
-from ensemblage import CumulativeVoting, Ensemble, KMeansConsensus
+from ensemblage import Ensemble
+from ensemblage.consensus import CumulativeVoting, KMeansConsensus
 from ensemblage.labels import dask as dask_rows
 from ensemblage.metrics import density
 

@@ -34,9 +34,11 @@ from sklearn.metrics import adjusted_rand_score, silhouette_score
 from sklearn.mixture import GaussianMixture
 from threadpoolctl import threadpool_limits
 
-from ensemblage import ConsensusClustering, Discotec, Ensemble, Genie, Preprocessor, choose_k, make_consensus
+from ensemblage import ConsensusClustering, Ensemble, choose_k, make_consensus
 from ensemblage.choices._choose_k import EVERY, best_of, numbers_around, numbers_up_to_root
-from ensemblage.generation import DiversePartitions
+from ensemblage.generation import DiversePartitions, Genie
+from ensemblage.preprocessing import Preprocessor
+from ensemblage.ranking import Discotec
 from ensemblage_lab.benchmark._entries import BASELINES, RULES
 from ensemblage_lab.benchmark._scores import score
 from ensemblage_lab.benchmark._sets import BenchmarkSet, copies, find_sets

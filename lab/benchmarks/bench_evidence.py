@@ -14,7 +14,8 @@ from common import by_kmeans, distinct_share, extra_mb, in_fresh_process, paired
 from scipy.cluster.hierarchy import linkage
 from scipy.spatial.distance import pdist
 
-from ensemblage import Ensemble, EvidenceAccumulation
+from ensemblage import Ensemble
+from ensemblage.consensus import EvidenceAccumulation
 from ensemblage.metrics import association_counts, weak_association_threshold
 
 K = 10

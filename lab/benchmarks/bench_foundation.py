@@ -18,8 +18,10 @@ from scipy.sparse import csr_matrix
 from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 
-from ensemblage import AverageAgreement, Ensemble, KMeansConsensus
+from ensemblage import Ensemble
+from ensemblage.consensus import KMeansConsensus
 from ensemblage.metrics import density, kmeans_loss
+from ensemblage.ranking import AverageAgreement
 
 K, STEPS = 20, 10
 

@@ -18,7 +18,9 @@ from common import distinct_share, extra_mb, in_fresh_process, paired, planted, 
 from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score, pairwise_distances
 
-from ensemblage import CSPA, HBGF, HGPA, MCLA, Ensemble, NegMM, RandomKPartitions
+from ensemblage import Ensemble
+from ensemblage.consensus import CSPA, HBGF, HGPA, MCLA, NegMM
+from ensemblage.generation import RandomKPartitions
 
 K, P = 10, 20
 FIGURES = {"MCLA": 53.0, "HBGF": 6.1, "CSPA": 90.0}

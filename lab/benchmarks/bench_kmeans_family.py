@@ -16,16 +16,12 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
 from sklearn.preprocessing import StandardScaler
 
-from ensemblage import (
-    BisectingKMeansConsensus,
-    Ensemble,
-    GreedyPartitions,
-    KMeansConsensus,
-    SpectralEnsembleClustering,
-)
+from ensemblage import Ensemble
+from ensemblage.consensus import BisectingKMeansConsensus, KMeansConsensus, SpectralEnsembleClustering
 from ensemblage.consensus.kmeans._km import UTILITIES
 from ensemblage.consensus.kmeans._label_kmeans import kmeans, seed_at_random
 from ensemblage.consensus.kmeans._sec import AssociationUtility
+from ensemblage.generation import GreedyPartitions
 from ensemblage.labels.rows import labelled_rows
 
 K, STEPS = 20, 10

@@ -13,7 +13,8 @@ import numpy as np
 import pandas as pd
 from sklearn.metrics import adjusted_rand_score
 
-from ensemblage import AverageAgreement, Ensemble, make_consensus
+from ensemblage import Ensemble, make_consensus
+from ensemblage.ranking import AverageAgreement
 
 METHODS = ["km", "eac-average", "acv", "bv", "majority", "hbgf", "negmm-wat-kmeans"]
 

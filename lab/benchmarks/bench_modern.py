@@ -11,7 +11,8 @@ import time
 
 import numpy as np
 
-from ensemblage import HBGF, Ensemble, EvidenceAccumulation, make_consensus
+from ensemblage import Ensemble, make_consensus
+from ensemblage.consensus import HBGF, EvidenceAccumulation
 
 NOISE = (0.1, 0.3, 0.6)
 """Share of the objects that a partition gives any label."""

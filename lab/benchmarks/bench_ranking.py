@@ -13,7 +13,8 @@ import sys
 import numpy as np
 from common import distinct_share, extra_mb, in_fresh_process, paired, planted, seconds, table
 
-from ensemblage import Discotec, Ensemble
+from ensemblage import Ensemble
+from ensemblage.ranking import Discotec
 
 T = 50
 

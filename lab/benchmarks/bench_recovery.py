@@ -12,7 +12,8 @@ import numpy as np
 from common import distinct_share, planted, seconds, table
 from sklearn.metrics import adjusted_rand_score
 
-from ensemblage import Ensemble, KMeansConsensus
+from ensemblage import Ensemble
+from ensemblage.consensus import KMeansConsensus
 
 SIZES = (1_000, 5_000, 20_000, 100_000, 1_000_000)
 K, SEEDS = 10, 20

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from sklearn.metrics import adjusted_rand_score
 
-from ensemblage import choose_resolution
+from ensemblage.n_clusters import choose_resolution
 
 Set = tuple[np.ndarray, np.ndarray | None]
 

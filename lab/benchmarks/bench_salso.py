@@ -10,7 +10,8 @@ import time
 
 import numpy as np
 
-from ensemblage import Ensemble, SalsoConsensus
+from ensemblage import Ensemble
+from ensemblage.consensus import SalsoConsensus
 from ensemblage.consensus.posterior import _salso
 
 

@@ -39,8 +39,7 @@ from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
 from ensemblage import profile
-from ensemblage.io import Preprocessor
-from ensemblage.profiles import thin_counts
+from ensemblage.preprocessing import Preprocessor, thin_counts
 from ensemblage.profiles._effects import benjamini_hochberg
 from ensemblage.stability import merge_unsupported
 

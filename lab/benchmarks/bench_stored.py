@@ -58,8 +58,10 @@ def block(n, seed):
 
 def run(path, method, on_disk):
     """One method in this process: seconds of its stages, and the process's peak memory."""
-    from ensemblage import AverageAgreement, CumulativeVoting, Ensemble, KMeansConsensus
+    from ensemblage import Ensemble
+    from ensemblage.consensus import CumulativeVoting, KMeansConsensus
     from ensemblage.metrics import density
+    from ensemblage.ranking import AverageAgreement
 
     warm_up()
     seconds, before = {}, time.process_time()
@@ -89,8 +91,10 @@ def run(path, method, on_disk):
 
 def warm_up():
     """Compile or load the kernels."""
-    from ensemblage import AverageAgreement, CumulativeVoting, Ensemble, KMeansConsensus
+    from ensemblage import Ensemble
+    from ensemblage.consensus import CumulativeVoting, KMeansConsensus
     from ensemblage.metrics import density
+    from ensemblage.ranking import AverageAgreement
 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "small.npy"

@@ -11,8 +11,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.csv
 
-from ensemblage import Ensemble
-from ensemblage.io import read_table
+from ensemblage import Ensemble, read_table
 from ensemblage.io._features import members_of
 
 N, M = 200_000, 20

@@ -15,7 +15,8 @@ from common import cores, distinct_share, extra_mb, in_fresh_process, paired, pl
 from scipy.cluster.hierarchy import linkage
 from scipy.spatial.distance import squareform
 
-from ensemblage import BipartiteVoting, CumulativeVoting, Ensemble
+from ensemblage import Ensemble
+from ensemblage.consensus import BipartiteVoting, CumulativeVoting
 
 P, K, LOW, HIGH = 25, 6, 12, 24
 

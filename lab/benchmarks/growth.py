@@ -20,8 +20,10 @@ from typing import Any
 import numpy as np
 from common import clouds, planted, versions
 
-from ensemblage import ConsensusClustering, CumulativeVoting, Discotec, Ensemble, EvidenceAccumulation, KMeansConsensus
+from ensemblage import ConsensusClustering, Ensemble
+from ensemblage.consensus import CumulativeVoting, EvidenceAccumulation, KMeansConsensus
 from ensemblage.metrics import association_counts
+from ensemblage.ranking import Discotec
 
 WORKS: dict[str, Any] = {
     "KMeansConsensus, one start": lambda e, k: KMeansConsensus(k, n_init=1, n_jobs=1, random_state=0).fit(e),

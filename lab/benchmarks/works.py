@@ -13,19 +13,11 @@ from typing import Any
 import numpy as np
 from common import planted
 
-from ensemblage import (
-    CSPA,
-    ConsensusClustering,
-    CumulativeVoting,
-    Discotec,
-    Ensemble,
-    EvidenceAccumulation,
-    KMeansConsensus,
-    NegMM,
-    RandomKPartitions,
-    choose_k,
-)
+from ensemblage import ConsensusClustering, Ensemble, choose_k
+from ensemblage.consensus import CSPA, CumulativeVoting, EvidenceAccumulation, KMeansConsensus, NegMM
+from ensemblage.generation import RandomKPartitions
 from ensemblage.metrics import association_counts
+from ensemblage.ranking import Discotec
 
 
 def ensemble(n: int, p: int, k: int, k_low: int, k_high: int) -> Ensemble:

@@ -15,17 +15,7 @@ import pyarrow as pa
 from fuzz import Failure, sentence_of
 from scipy.sparse import csr_array, issparse
 
-from ensemblage import (
-    METHODS,
-    CommunityConsensus,
-    ConsensusClustering,
-    Ensemble,
-    LeidenPartitions,
-    Preprocessor,
-    RandomKPartitions,
-    SubspacePartitions,
-    make_consensus,
-)
+from ensemblage import METHODS, ConsensusClustering, Ensemble, make_consensus
 from ensemblage.base.validation import (
     Bytes,
     Flag,
@@ -39,8 +29,11 @@ from ensemblage.base.validation import (
     Words,
     parameter_constraints,
 )
+from ensemblage.consensus import CommunityConsensus
 from ensemblage.consensus.kmeans import _label_kmeans
+from ensemblage.generation import LeidenPartitions, RandomKPartitions, SubspacePartitions
 from ensemblage.metrics import cluster_weights, density
+from ensemblage.preprocessing import Preprocessor
 
 MANY = _label_kmeans.LABELS_OF_SHORT_TABLE
 NEEDS = {"cspa": "pymetis", "mcla": "pymetis", "hgpa": "mtkahypar"}

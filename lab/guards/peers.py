@@ -19,8 +19,10 @@ from scipy.spatial.distance import pdist
 from sklearn.datasets import make_blobs, make_moons
 from sklearn.metrics import adjusted_rand_score
 
-from ensemblage import Genie, Preprocessor, metrics, read_table
+from ensemblage import metrics, read_table
 from ensemblage.consensus import KModesConsensus
+from ensemblage.generation import Genie
+from ensemblage.preprocessing import Preprocessor
 
 PATH = records.FOLDER / "peers.json"
 TIE = 1e-9

@@ -50,7 +50,7 @@ NEAREST: dict[str, list[str]] = {
     "consensus/hierarchies/_linkage": ["names", "evidence"],
     "consensus/hierarchies/_eac": ["golden", "evidence", "lwgp"],
     "consensus/_incremental": ["incremental"],
-    "choices/_method_comparison": ["method_comparison"],
+    "consensus/_method_comparison": ["method_comparison"],
     "consensus/_model": ["saved", "assign"],
     "consensus/posterior/_modes": ["modes"],
     "consensus/_precomputed": ["precomputed"],

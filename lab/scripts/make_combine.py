@@ -22,8 +22,9 @@ from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 
-from ensemblage import ConsensusClustering, Discotec, Ensemble, choose_k, make_consensus, report
+from ensemblage import ConsensusClustering, Ensemble, choose_k, make_consensus, report
 from ensemblage.metrics import ensemble_ari, ensemble_nmi
+from ensemblage.ranking import Discotec
 from ensemblage.report._decided import evidence_of
 
 Labels = NDArray[np.int64]

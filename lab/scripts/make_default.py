@@ -140,7 +140,8 @@ def draw_losses(suite: Path | None, data: Path | None) -> None:
     sys.path.insert(0, str(LAB / "benchmarks"))
     from bench_default import features
 
-    from ensemblage import ConsensusClustering, Genie
+    from ensemblage import ConsensusClustering
+    from ensemblage.generation import Genie
     from ensemblage_lab._figures import partition_panels
     from ensemblage_lab.benchmark._entries import BASELINES
     from ensemblage_lab.benchmark._sets import find_sets

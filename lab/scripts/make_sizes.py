@@ -28,8 +28,9 @@ from sklearn.metrics import adjusted_rand_score, roc_auc_score
 from sklearn.metrics.cluster import contingency_matrix
 from sklearn.neighbors import NearestNeighbors
 
-from ensemblage import ConsensusClustering, Preprocessor, metrics
+from ensemblage import ConsensusClustering, metrics
 from ensemblage.generation import _dense_rows, _diverse
+from ensemblage.preprocessing import Preprocessor
 from ensemblage_lab.benchmark._generated import FORMULAS
 
 LAB = Path(__file__).parents[1]

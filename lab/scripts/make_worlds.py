@@ -11,8 +11,8 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 from sklearn.decomposition import PCA
 
-from ensemblage import Preprocessor
 from ensemblage.datasets import make_world
+from ensemblage.preprocessing import Preprocessor
 
 KINDS = ("clouds", "shapes", "numbers", "categories", "mixed", "wide", "single")
 N_EACH = 8

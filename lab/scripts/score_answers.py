@@ -32,10 +32,10 @@ from sklearn.mixture import GaussianMixture
 sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
 from bench_confidence import measured
 
-from ensemblage import ConsensusClustering, Preprocessor
+from ensemblage import ConsensusClustering, read_table
 from ensemblage.generation import Genie
-from ensemblage.io import read_table
 from ensemblage.io._features import features_of
+from ensemblage.preprocessing import Preprocessor
 from ensemblage_lab.benchmark._sets import copies, find_sets
 
 MOST_OBJECTS, MOST_SECONDS, SEED = 2_500, 120, 20261123

@@ -22,11 +22,12 @@ from typing import Any
 import numpy as np
 from train_chooser import by_kind, fitted, gathered
 
-from ensemblage import Preprocessor, choose_k
+from ensemblage import choose_k
 from ensemblage.choices._chooser import choose_candidate
 from ensemblage.datasets import make_world
 from ensemblage.datasets._worlds import KINDS
 from ensemblage.pipeline._decisions import units_of
+from ensemblage.preprocessing import Preprocessor
 
 FIRST_TEST, N_TEST = 200_000, 168
 

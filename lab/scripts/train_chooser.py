@@ -25,7 +25,6 @@ import sklearn
 from sklearn.ensemble import HistGradientBoostingRegressor
 
 import ensemblage.choices
-from ensemblage import Preprocessor
 from ensemblage.choices._candidates import FAMILIES, all_candidates, describe, feature_names
 from ensemblage.choices._chooser import ARRAYS, Trees, trained_trees
 from ensemblage.datasets import make_world
@@ -33,6 +32,7 @@ from ensemblage.datasets._worlds import KINDS
 from ensemblage.generation._views import VIEWS
 from ensemblage.kernels._partition_features import pair_agreement
 from ensemblage.pipeline._decisions import units_of
+from ensemblage.preprocessing import Preprocessor
 
 CHUNK = 25
 """Worlds of a file."""

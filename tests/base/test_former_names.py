@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import ensemblage
-from ensemblage import EvidenceAccumulation, plotting, profiles
-from ensemblage.consensus import diagnostics
+from ensemblage import plotting, profiles
+from ensemblage.consensus import EvidenceAccumulation, diagnostics
 
 LABELS = [[0, 0], [0, 0], [1, 1], [1, 0]]
 

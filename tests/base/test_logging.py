@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from ensemblage import Discotec, GreedyPartitions, KMeansConsensus, RandomKPartitions
+from ensemblage.consensus import KMeansConsensus
+from ensemblage.generation import GreedyPartitions, RandomKPartitions
+from ensemblage.ranking import Discotec
 
 X = np.random.default_rng(0).normal(size=(30, 2))
 

@@ -8,7 +8,7 @@ import pytest
 from estimators import takes_number
 from sklearn.cluster import KMeans
 
-from ensemblage import HBGF, KMeansConsensus, answer, consensus, generation, make_consensus, ranking
+from ensemblage import consensus, generation, make_consensus, n_clusters, ranking
 from ensemblage.base.validation import (
     Bytes,
     Estimator,
@@ -24,7 +24,7 @@ from ensemblage.base.validation import (
     check_value,
     parameter_constraints,
 )
-from ensemblage.consensus import METHODS
+from ensemblage.consensus import HBGF, METHODS, KMeansConsensus
 
 
 def estimators_of(package):
@@ -32,7 +32,7 @@ def estimators_of(package):
     return [cls for cls in public if inspect.isclass(cls) and hasattr(cls, "get_params")]
 
 
-CLASSES = [cls for package in (answer, consensus, generation, ranking) for cls in estimators_of(package)]
+CLASSES = [cls for package in (n_clusters, consensus, generation, ranking) for cls in estimators_of(package)]
 LABELS = [[0, 0, 1], [0, 0, 1], [0, 1, 0], [1, 1, 0], [1, 2, 2], [1, 2, 2]]
 FEATURES = np.random.default_rng(0).normal(size=(6, 2))
 NAN, INF, HUGE = float("nan"), float("inf"), 10**400

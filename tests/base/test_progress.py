@@ -11,20 +11,18 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
 from strategies import planted_labels
 
-from ensemblage import (
-    ConsensusClustering,
-    GreedyKMeansConsensus,
+from ensemblage import ConsensusClustering, choose_k
+from ensemblage.consensus import GreedyKMeansConsensus, NegMM
+from ensemblage.generation import (
     GreedyPartitions,
     MixedPartitions,
-    NegMM,
     ProjectionPartitions,
     RandomKPartitions,
     ResampledPartitions,
     SubspacePartitions,
     USpecPartitions,
+    write_partitions,
 )
-from ensemblage.answer import choose_k_monti
-from ensemblage.generation import write_partitions
 
 X = make_blobs(60, n_features=3, random_state=0)[0]
 LABELS = planted_labels(n=50, p=6, k=3, seed=0)[0]
@@ -122,13 +120,13 @@ def test_a_parameter_like_others(name):
 def test_choose_k(n_references):
     calls = Calls()
     options = {"n_partitions": 4, "n_references": n_references, "random_state": 0}
-    choice = choose_k_monti(X, [2, 3, 4], progress=calls, **options)
+    choice = choose_k(X, [2, 3, 4], method="monti", progress=calls, **options)
     calls.check(12 * (1 + n_references))
-    assert choice.table == choose_k_monti(X, [2, 3, 4], **options).table
+    assert choice.table == choose_k(X, [2, 3, 4], method="monti", **options).table
     with pytest.raises(ZeroDivisionError):
-        choose_k_monti(X, [2, 3], progress=lambda done, total: 1 // 0, **options)
-    with pytest.raises(TypeError, match=r"^progress of choose_k_monti must be a function"):
-        choose_k_monti(X, [2, 3], progress="bar", **options)
+        choose_k(X, [2, 3], method="monti", progress=lambda done, total: 1 // 0, **options)
+    with pytest.raises(TypeError, match=r"^progress of choose_k must be a function"):
+        choose_k(X, [2, 3], method="monti", progress="bar", **options)
 
 
 def test_written_partitions(tmp_path):

@@ -8,8 +8,10 @@ from sklearn.base import clone
 from sklearn.datasets import load_iris
 from strategies import random_labels
 
-from ensemblage import KMeansConsensus, choose_resolution, make_consensus, to_anndata
+from ensemblage import make_consensus, to_anndata
+from ensemblage.consensus import KMeansConsensus
 from ensemblage.generation import ProjectionPartitions, RandomKPartitions, SubspacePartitions
+from ensemblage.n_clusters import choose_resolution
 
 LABELS, X = random_labels(40, 4, 3, 0.1, seed=5), load_iris().data
 ESTIMATORS = [(KMeansConsensus(3, random_state=0), LABELS, "start_on", "init_size", 5)]

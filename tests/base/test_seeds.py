@@ -19,17 +19,17 @@ from strategies import few_starts, planted_labels
 import ensemblage
 from ensemblage import (
     ConsensusClustering,
-    GreedyKMeansConsensus,
-    KMeansConsensus,
+    choose_k,
     datasets,
     generation,
     metrics,
-    profiles,
+    posterior,
+    preprocessing,
     report,
     stability,
 )
-from ensemblage.answer import choose_k_monti
 from ensemblage.base.random import settled_rows
+from ensemblage.consensus import GreedyKMeansConsensus, KMeansConsensus
 from ensemblage.generation import (
     MixedPartitions,
     ProjectionPartitions,
@@ -110,7 +110,9 @@ def test_generators_seed_their_base_clusterers(name):
 
 def test_others_that_hold_estimators(tmp_path):
     tables = [
-        choose_k_monti(X, range(2, 4), n_partitions=5, n_references=2, estimator=unseeded(), random_state=0).table
+        choose_k(
+            X, range(2, 4), method="monti", n_partitions=5, n_references=2, estimator=unseeded(), random_state=0
+        ).table
         for _ in range(2)
     ]
     assert tables[0] == tables[1]
@@ -135,14 +137,16 @@ DRAWING = {
 """Parameters with which an estimator draws something in little time."""
 FUNCTIONS = {
     "choose_k": lambda seed: ensemblage.choose_k(X, [2, 3], n_references=2, n_splits=2, random_state=seed),
-    "choose_k_monti": lambda seed: choose_k_monti(X, [2, 3], n_partitions=4, n_references=1, random_state=seed),
-    "choose_resolution": lambda seed: ensemblage.choose_resolution(
+    "choose_k_monti": lambda seed: choose_k(
+        X, [2, 3], method="monti", n_partitions=4, n_references=1, random_state=seed
+    ),
+    "choose_resolution": lambda seed: ensemblage.n_clusters.choose_resolution(
         X, [0.5, 1.0], algorithm="louvain", n_resamples=2, random_state=seed
     ),
     "cluster_stability": lambda seed: stability.cluster_stability(
         KMeans(3, n_init=1), X, n_resamples=3, random_state=seed
     ),
-    "compare_methods": lambda seed: ensemblage.answer.compare_methods(LABELS, 3, methods=["km"], random_state=seed),
+    "compare_methods": lambda seed: ensemblage.consensus.compare_methods(LABELS, 3, methods=["km"], random_state=seed),
     "make_2d2k": lambda seed: datasets.make_2d2k(seed),
     "make_8d5k": lambda seed: datasets.make_8d5k(seed),
     "make_hub_partitions": lambda seed: datasets.make_hub_partitions(0.2, random_state=seed),
@@ -153,14 +157,14 @@ FUNCTIONS = {
         KMeans(n_init=1), X, [2, 3], n_splits=2, random_state=seed
     ),
     "chain_agreement": lambda seed: (
-        metrics.chain_agreement(np.tile(LABELS, 2), LABELS[:, 0], n_pairs=20, random_state=seed).pairs
+        posterior.chain_agreement(np.tile(LABELS, 2), LABELS[:, 0], n_pairs=20, random_state=seed).pairs
     ),
     "summarize_draws": lambda seed: (
-        ensemblage.summarize_draws(
-            ensemblage.read_draws(LABELS, draws_axis="columns"), n_init=2, n_pairs=20, random_state=seed
+        ensemblage.posterior.summarize_draws(
+            ensemblage.posterior.read_draws(LABELS, draws_axis="columns"), n_init=2, n_pairs=20, random_state=seed
         ).estimate.labels_
     ),
-    "chips": lambda seed: metrics.chips(LABELS, 0.3, random_state=seed),
+    "chips": lambda seed: posterior.chips(LABELS, 0.3, random_state=seed),
     "split_support": lambda seed: [
         row.p_value
         for row in stability.split_support(np.arange(90) % 3, X[:, :2], null="gaussian", random_state=seed).table
@@ -171,7 +175,7 @@ FUNCTIONS = {
             np.arange(90) % 3, X[:, :2], null="gaussian", random_state=seed
         ).support.table
     ],
-    "thin_counts": lambda seed: profiles.thin_counts(np.arange(60).reshape(20, 3), random_state=seed)[0],
+    "thin_counts": lambda seed: preprocessing.thin_counts(np.arange(60).reshape(20, 3), random_state=seed)[0],
     "make_world": lambda seed: ensemblage.datasets.make_world("clouds", random_state=seed).X,
     "profile": lambda seed: ensemblage.profile(np.arange(90) % 3, X, random_state=seed),
     "summarize": lambda seed: report.summarize(
@@ -203,9 +207,11 @@ def outcome(name, seed):
     model = few_starts(make(**DRAWING.get(name, {"n_clusters": 3} if takes_k else {}), random_state=seed))
     if hasattr(model, "transform"):
         return model.fit_transform(X)
-    if make is ensemblage.CommunityConsensus:
+    if make is ensemblage.consensus.CommunityConsensus:
         return model.fit(LABELS, edges=[[i, (i + 1) % 60] for i in range(60)]).labels_
-    fitted = model.fit(X if make in (ConsensusClustering, ensemblage.USpec, GreedyKMeansConsensus) else LABELS)
+    fitted = model.fit(
+        X if make in (ConsensusClustering, ensemblage.generation.USpec, GreedyKMeansConsensus) else LABELS
+    )
     return fitted.scores_ if hasattr(fitted, "scores_") else fitted.labels_
 
 

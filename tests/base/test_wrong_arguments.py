@@ -8,22 +8,8 @@ import pytest
 from sklearn.cluster import KMeans
 
 from ensemblage import (
-    CSPA,
-    AverageAgreement,
-    BipartiteVoting,
-    BisectingKMeansConsensus,
     ConsensusClustering,
-    Discotec,
     Ensemble,
-    EvidenceAccumulation,
-    GreedyKMeansConsensus,
-    GreedyPartitions,
-    InternalIndex,
-    KMeansConsensus,
-    MixedPartitions,
-    NegMM,
-    RandomKPartitions,
-    ResampledPartitions,
     datasets,
     generation,
     metrics,
@@ -33,7 +19,18 @@ from ensemblage import (
     report,
     stability,
 )
+from ensemblage.consensus import (
+    CSPA,
+    BipartiteVoting,
+    BisectingKMeansConsensus,
+    EvidenceAccumulation,
+    GreedyKMeansConsensus,
+    KMeansConsensus,
+    NegMM,
+)
+from ensemblage.generation import GreedyPartitions, MixedPartitions, RandomKPartitions, ResampledPartitions
 from ensemblage.plotting import _axes, _clusters, _profiles
+from ensemblage.ranking import AverageAgreement, Discotec, InternalIndex
 
 pytestmark = pytest.mark.filterwarnings("ignore:ensemblage.plotting.* is a name of before 1.0:FutureWarning")
 """Figures that only records draw are called by their former names."""
@@ -165,10 +162,10 @@ RAGGED = [[1], [1, 2]]
         lambda: Ensemble(LABELS).append_partitions(LABELS),
         lambda: Ensemble(LABELS).append_partitions(Ensemble(LABELS[:2])),
         lambda: AverageAgreement().fit(LABELS, must_link=RAGGED),
-        lambda: ranking.compare(LABELS, rankers=5),
-        lambda: ranking.compare(LABELS, rankers=[]),
-        lambda: ranking.compare(LABELS, rankers=[1]),
-        lambda: ranking.compare(LABELS, rankers=["aari"]).to_csv(None),
+        lambda: ranking.compare_rankers(LABELS, rankers=5),
+        lambda: ranking.compare_rankers(LABELS, rankers=[]),
+        lambda: ranking.compare_rankers(LABELS, rankers=[1]),
+        lambda: ranking.compare_rankers(LABELS, rankers=["aari"]).to_csv(None),
         lambda: metrics.membership_entropy([1, 2]),
         lambda: metrics.membership_entropy("x"),
         lambda: metrics.weak_association_threshold(LABELS, return_error=PAIR),

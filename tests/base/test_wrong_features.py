@@ -5,21 +5,12 @@ import pytest
 from scipy.sparse import csr_array
 from sklearn.exceptions import NotFittedError
 
-from ensemblage import (
-    DiversePartitions,
-    Genie,
-    GreedyKMeansConsensus,
-    KMeansConsensus,
-    Preprocessor,
-    RandomKPartitions,
-    SelectMembers,
-    USpecPartitions,
-    choose_k,
-    to_anndata,
-)
-from ensemblage.answer import choose_k_monti
+from ensemblage import choose_k, to_anndata
 from ensemblage.base.features import columns_checked, features_checked
-from ensemblage.generation import make_pool
+from ensemblage.consensus import GreedyKMeansConsensus, KMeansConsensus
+from ensemblage.generation import DiversePartitions, Genie, RandomKPartitions, USpecPartitions, make_pool
+from ensemblage.preprocessing import Preprocessor
+from ensemblage.ranking import SelectMembers
 
 X = np.random.default_rng(0).normal(size=(12, 2))
 INFINITE = np.where(np.arange(24).reshape(12, 2) == 5, np.inf, X)
@@ -54,7 +45,6 @@ TAKERS = {
     "GreedyKMeansConsensus": GreedyKMeansConsensus(2).fit,
     "Preprocessor": Preprocessor().fit,
     "choose_k": choose_k,
-    "choose_k_monti": choose_k_monti,
     "make_pool": make_pool,
 }
 

@@ -14,19 +14,11 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 
-from ensemblage import (
-    ConsensusClustering,
-    DiversePartitions,
-    EvidenceAccumulation,
-    KMeansConsensus,
-    RandomKPartitions,
-    choose_k,
-    report,
-)
-from ensemblage.answer import KChoice
+from ensemblage import ConsensusClustering, choose_k, report
 from ensemblage.choices import _choose_k
 from ensemblage.choices._choose_k import (
     NUMBERS,
+    KChoice,
     agreement_by_number,
     best_of,
     most_agreed,
@@ -35,6 +27,8 @@ from ensemblage.choices._choose_k import (
     peaks_of,
 )
 from ensemblage.cli import main
+from ensemblage.consensus import EvidenceAccumulation, KMeansConsensus
+from ensemblage.generation import DiversePartitions, RandomKPartitions
 from ensemblage.generation._pools import cut_children
 from ensemblage.stability import cluster_stability
 from ensemblage.stability._reference import UnimodalComponents

@@ -7,6 +7,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
+from inside import default_plan
 from limits import limit
 from places import FILES, ROOT
 from representatives import first_of
@@ -14,7 +15,7 @@ from sklearn.datasets import load_wine, make_blobs, make_moons
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.metrics import adjusted_rand_score
 
-from ensemblage import ConsensusClustering, Preprocessor, default_plan, load
+from ensemblage import ConsensusClustering, load
 from ensemblage.base.random import settled_rows
 from ensemblage.choices import _chooser
 from ensemblage.choices._candidates import all_candidates, describe, feature_names
@@ -23,6 +24,7 @@ from ensemblage.datasets import make_world
 from ensemblage.generation import ScaledPartitions
 from ensemblage.generation._candidates import numbers_of_clusters
 from ensemblage.pipeline._decisions import units_of
+from ensemblage.preprocessing import Preprocessor
 
 KINDS = ("clouds", "shapes", "numbers", "categories", "mixed", "wide", "single")
 CHOICES = FILES / "choices.json"

@@ -13,10 +13,18 @@ from sklearn.cluster import AgglomerativeClustering
 from sklearn.datasets import make_blobs
 from strategies import label_matrices, labels_and_clustering, planted_labels
 
-from ensemblage import Ensemble, EvidenceAccumulation, RandomKPartitions, ResampledPartitions, report
-from ensemblage.answer import choose_k_monti
-from ensemblage.choices._monti_choice import MontiRow, _best, _compare_with_references, draw_reference, summarize_choice
+from ensemblage import Ensemble, report
+from ensemblage.choices._monti_choice import (
+    MontiRow,
+    _best,
+    _compare_with_references,
+    choose_k_monti,
+    draw_reference,
+    summarize_choice,
+)
 from ensemblage.cli import main
+from ensemblage.consensus import EvidenceAccumulation
+from ensemblage.generation import RandomKPartitions, ResampledPartitions
 from ensemblage.metrics import (
     cluster_consensus,
     cluster_density,
@@ -297,11 +305,11 @@ def test_table_of_ensembles_one_has(blobs):
     ("bad", "message"),
     [
         ({"k_range": []}, "at least one number"),
-        ({"k_range": [1, 2]}, "Every k in k_range of choose_k_monti must be a whole number ≥ 2"),
+        ({"k_range": [1, 2]}, "Every k in k_range of choose_k must be a whole number ≥ 2"),
         ({"k_range": [2.5]}, "Every k in k_range"),
         ({"k_range": [300]}, "n_clusters of ResampledPartitions must be"),
-        ({"reference_data": "noise"}, "reference_data of choose_k_monti must be one of"),
-        ({"n_references": -1}, "n_references of choose_k_monti"),
+        ({"reference_data": "noise"}, "reference_data of choose_k must be one of"),
+        ({"n_references": -1}, "n_references of choose_k"),
     ],
 )
 def test_bad_input(blobs, bad, message):
@@ -387,17 +395,17 @@ def test_range_and_number(table, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "error", "told"),
     [
-        ({"k_range": 5}, TypeError, r"k_range of choose_k_monti must be several numbers\. Got 5\."),
-        ({"k_range": "ab"}, ValueError, r"Every k in k_range of choose_k_monti must be a whole number ≥ 2\. Got 'a'"),
+        ({"k_range": 5}, TypeError, r"k_range of choose_k must be several numbers\. Got 5\."),
+        ({"k_range": "ab"}, ValueError, r"Every k in k_range of choose_k must be a whole number ≥ 2\. Got 'a'"),
         (
             {"n_references": 10**400},
             ValueError,
-            r"n_references of choose_k_monti must be a whole .* 0 to 100,000",
+            r"n_references of choose_k must be a whole .* 0 to 100,000",
         ),
         (
             {"reference_data": 5},
             ValueError,
-            r"reference_data of choose_k_monti must be one of 'gaussian', 'unimodal', .* Got 5",
+            r"reference_data of choose_k must be one of 'gaussian', 'unimodal', .* Got 5",
         ),
         ({"estimator": 5}, TypeError, r"estimator of ResampledPartitions must be a scikit-learn clusterer"),
     ],

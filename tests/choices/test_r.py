@@ -19,8 +19,7 @@ from sklearn.datasets import make_blobs
 
 import ensemblage
 from ensemblage import metrics
-from ensemblage.answer import choose_k_monti
-from ensemblage.choices._monti_choice import hclust, numbers_by_first
+from ensemblage.choices._monti_choice import choose_k_monti, hclust, numbers_by_first
 
 PAGE = ROOT / "docs" / "site" / "howto" / "reticulate.md"
 needs_r = pytest.mark.skipif(shutil.which("Rscript") is None, reason="Rscript is not installed")

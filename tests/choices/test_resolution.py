@@ -15,12 +15,12 @@ from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 from sklearn.neighbors import kneighbors_graph
 
-from ensemblage import LeidenPartitions, choose_resolution, plotting
-from ensemblage.answer import ResolutionChoice
+from ensemblage import plotting
 from ensemblage.choices import _choose_resolution
-from ensemblage.choices._choose_resolution import NeighbourGraphs, _plateaus, _resamples
-from ensemblage.generation import _nearest
+from ensemblage.choices._choose_resolution import NeighbourGraphs, ResolutionChoice, _plateaus, _resamples
+from ensemblage.generation import LeidenPartitions, _nearest
 from ensemblage.generation._nearest import memberships, nearest_neighbours, neighbour_graph
+from ensemblage.n_clusters import choose_resolution
 
 LOUVAIN = {"algorithm": "louvain", "n_resamples": 4, "random_state": 0}
 SOME = [0.3, 0.6, 1.0, 2.0]

@@ -10,7 +10,8 @@ from shell import fail, succeed
 from sklearn.datasets import load_iris, load_wine
 
 import ensemblage
-from ensemblage import ConsensusClustering, RandomKPartitions
+from ensemblage import ConsensusClustering
+from ensemblage.generation import RandomKPartitions
 
 IRIS = load_iris()
 

@@ -18,10 +18,11 @@ from places import WINE
 from shell import call, contents, fail, rows_of, run, succeed
 from sklearn.datasets import load_wine
 
-from ensemblage import Ensemble, KMeansConsensus, RandomKPartitions, make_consensus
+from ensemblage import Ensemble, make_consensus
 from ensemblage.cli import _analysis, _errors, _methods, _options, _run, main
 from ensemblage.cli._commands import LAB_COMMANDS, LabCommand
-from ensemblage.consensus import METHODS
+from ensemblage.consensus import METHODS, KMeansConsensus
+from ensemblage.generation import RandomKPartitions
 from ensemblage.metrics import verdicts
 
 FILES = ["ensemble.npz", "labels.csv", "model.npz", "report.html", "summary.json"]

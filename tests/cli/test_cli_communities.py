@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 from shell import fail, succeed
 
-from ensemblage import CommunityConsensus, Ensemble, LeidenPartitions
+from ensemblage import Ensemble
+from ensemblage.consensus import CommunityConsensus
+from ensemblage.generation import LeidenPartitions
 
 KARATE = nx.karate_club_graph()
 NAMES = [f"m{i:02}" for i in range(34)]

@@ -11,7 +11,7 @@ from sklearn.metrics import adjusted_mutual_info_score, adjusted_rand_score, nor
 from test_assign import TABLES, mixed, of, read
 
 import ensemblage
-from ensemblage import RandomKPartitions
+from ensemblage.generation import RandomKPartitions
 
 
 def write(path, header, *columns):

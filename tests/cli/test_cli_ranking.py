@@ -6,8 +6,9 @@ import pytest
 from shell import fail, rows_of, succeed
 from sklearn.datasets import load_iris
 
-from ensemblage import Discotec, Ensemble, InternalIndex
+from ensemblage import Ensemble
 from ensemblage.generation import make_pool
+from ensemblage.ranking import Discotec, InternalIndex
 
 IDS = [f"plant {i}" for i in range(150)]
 

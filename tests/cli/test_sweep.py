@@ -9,7 +9,8 @@ from shell import call, fail, succeed
 from sklearn.datasets import make_blobs
 from strategies import neighbour_graph
 
-from ensemblage import Ensemble, choose_resolution, load
+from ensemblage import Ensemble, load
+from ensemblage.n_clusters import choose_resolution
 
 COMMON = ["--algorithm", "louvain", "--resamples", "4", "--resolutions", "0.5,1,2"]
 FILES = ["ensemble.npz", "labels.csv", "model.npz", "report.html", "summary.json", "sweep.csv"]

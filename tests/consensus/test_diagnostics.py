@@ -8,9 +8,9 @@ from click.testing import CliRunner
 from pages import sections_of
 from strategies import planted_labels
 
-from ensemblage import METHODS, EvidenceAccumulation, plotting, report
+from ensemblage import METHODS, plotting, report
 from ensemblage.cli import main
-from ensemblage.consensus import Capabilities, Method
+from ensemblage.consensus import Capabilities, EvidenceAccumulation, Method
 from ensemblage.consensus._base import BaseConsensus
 from ensemblage.consensus.diagnostics import (
     Candidates,

@@ -11,7 +11,8 @@ from shell import succeed
 from sklearn.metrics import adjusted_rand_score
 from strategies import planted_labels
 
-from ensemblage import METHODS, Ensemble, KMeansConsensus, make_consensus
+from ensemblage import METHODS, Ensemble, make_consensus
+from ensemblage.consensus import KMeansConsensus
 from ensemblage.metrics import ensemble_ari
 
 FINDERS = [name for name, method in METHODS.items() if method.finds_k]

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.cluster.hierarchy import fcluster
 from strategies import planted_labels
 
-from ensemblage import BipartiteVoting, CumulativeVoting, EvidenceAccumulation
+from ensemblage.consensus import BipartiteVoting, CumulativeVoting, EvidenceAccumulation
 
 
 def hierarchy_of(heights):

@@ -9,7 +9,8 @@ from limits import limit
 from representatives import of_families
 from strategies import label_matrices, planted_labels, random_labels, twins, usual
 
-from ensemblage import METHODS, PTA, EvidenceAccumulation
+from ensemblage import METHODS
+from ensemblage.consensus import PTA, EvidenceAccumulation
 
 HIERARCHIES = sorted(n for n, method in METHODS.items() if issubclass(method.estimator, EvidenceAccumulation | PTA))
 DETERMINISTIC = sorted({*HIERARCHIES, *(n for n in METHODS if "random_state" not in usual(n, 2).get_params())})

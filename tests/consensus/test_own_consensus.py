@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from inside import default_plan
 from sklearn.base import BaseEstimator, clone
 from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans
 from sklearn.metrics import adjusted_rand_score
@@ -9,7 +10,8 @@ from sklearn.mixture import GaussianMixture
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
-from ensemblage import ConsensusClustering, RandomKPartitions, default_plan, load, report
+from ensemblage import ConsensusClustering, load, report
+from ensemblage.generation import RandomKPartitions
 from ensemblage.metrics import confidence
 
 CLASSES = np.repeat([0, 1, 2], [40, 30, 20])

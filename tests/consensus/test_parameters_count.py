@@ -15,19 +15,18 @@ from places import TESTS
 from sklearn.cluster import DBSCAN
 from strategies import planted_labels, random_labels, values_of
 
-from ensemblage import (
+from ensemblage import METHODS, ConsensusClustering
+from ensemblage.consensus import (
     CSPA,
     HBGF,
     HGPA,
     LCE,
     MCLA,
-    METHODS,
     PTA,
     PTGP,
     BipartiteVoting,
     BisectingKMeansConsensus,
     ComembershipMedian,
-    ConsensusClustering,
     CumulativeVoting,
     EuclideanMedian,
     EvidenceAccumulation,
@@ -36,15 +35,12 @@ from ensemblage import (
     KModesConsensus,
     LatentClassConsensus,
     MajorityVoting,
-    MixedPartitions,
     NegMM,
-    Preprocessor,
-    ProjectionPartitions,
-    RandomKPartitions,
     SalsoConsensus,
     SpectralEnsembleClustering,
-    SubspacePartitions,
 )
+from ensemblage.generation import MixedPartitions, ProjectionPartitions, RandomKPartitions, SubspacePartitions
+from ensemblage.preprocessing import Preprocessor
 
 NOISE = random_labels(n=150, p=6, k=5, seed=0)
 """Nothing to find: seeds and starts matter."""

@@ -9,7 +9,8 @@ from scipy.spatial.distance import squareform
 from sklearn.metrics import adjusted_rand_score
 from strategies import planted_labels
 
-from ensemblage import CSPA, EvidenceAccumulation, KMeansConsensus, NegMM, metrics
+from ensemblage import metrics
+from ensemblage.consensus import CSPA, EvidenceAccumulation, KMeansConsensus, NegMM
 
 LABELS = planted_labels(n=60, p=8, k=3, noise=0.2)[0]
 S = metrics.coassociation(LABELS)

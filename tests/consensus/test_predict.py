@@ -14,16 +14,13 @@ from numpy.testing import assert_array_equal
 from representatives import first_of, of_families
 from strategies import random_labels, usual
 
-from ensemblage import (
-    METHODS,
+from ensemblage import METHODS, Ensemble, load, make_consensus
+from ensemblage.consensus import (
     BisectingKMeansConsensus,
     CumulativeVoting,
-    Ensemble,
     EvidenceAccumulation,
     KMeansConsensus,
     SpectralEnsembleClustering,
-    load,
-    make_consensus,
 )
 
 MODELS = {

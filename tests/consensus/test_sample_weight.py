@@ -12,24 +12,22 @@ from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from strategies import few_starts, planted_labels, random_labels, twins, usual
 
-from ensemblage import (
+from ensemblage import METHODS, Ensemble
+from ensemblage.consensus import (
     CSPA,
     HBGF,
     MCLA,
-    METHODS,
     PTA,
     BipartiteVoting,
     BisectingKMeansConsensus,
     CumulativeVoting,
-    Ensemble,
     EvidenceAccumulation,
     KMeansConsensus,
     MajorityVoting,
     NegMM,
-    SelectMembers,
     SpectralEnsembleClustering,
 )
-from ensemblage.ranking import AverageAgreement
+from ensemblage.ranking import AverageAgreement, SelectMembers
 
 NEEDS = {"cspa": "pymetis", "mcla": "pymetis", "hgpa": "mtkahypar"}
 MODELS = {

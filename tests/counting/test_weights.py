@@ -7,8 +7,9 @@ import pytest
 from numpy.testing import assert_array_equal
 from strategies import few_starts, planted_labels, usual
 
-from ensemblage import METHODS, KModesConsensus, make_consensus, metrics
+from ensemblage import METHODS, make_consensus, metrics
 from ensemblage.base.validation import LEAST_WEIGHT, check_weights, weight_unit
+from ensemblage.consensus import KModesConsensus
 
 NEEDS = {"cspa": "pymetis", "mcla": "pymetis", "hgpa": "mtkahypar"}
 WEIGHTED = sorted(

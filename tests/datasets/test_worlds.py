@@ -7,8 +7,8 @@ import pyarrow as pa
 import pytest
 from representatives import first_of
 
-from ensemblage import Preprocessor
 from ensemblage.datasets import make_world
+from ensemblage.preprocessing import Preprocessor
 
 KINDS = ("clouds", "shapes", "numbers", "categories", "mixed", "wide", "single")
 

@@ -13,7 +13,8 @@ from scipy.sparse import csc_matrix, csr_array
 from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from ensemblage import LeidenPartitions, read_table
+from ensemblage import read_table
+from ensemblage.generation import LeidenPartitions
 from ensemblage.generation._communities import communities, quality, renumber_communities
 from ensemblage.generation._graphs import as_graph
 from ensemblage.kernels._graphs import move_nodes

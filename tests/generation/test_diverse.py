@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning, FitFailedWarning
 from sklearn.metrics import adjusted_rand_score
 from sklearn.mixture import GaussianMixture
 
-from ensemblage import DiversePartitions, Genie
+from ensemblage.generation import DiversePartitions, Genie
 from ensemblage.generation._diverse import Embedding, Objects, connected_neighbours
 from ensemblage.generation._genie import lumbermark
 

@@ -17,20 +17,20 @@ from sklearn.cluster import MiniBatchKMeans
 from sklearn.datasets import make_blobs
 from sklearn.exceptions import FitFailedWarning
 
-from ensemblage import (
-    Ensemble,
+from ensemblage import Ensemble
+from ensemblage import Ensemble as InMemory
+from ensemblage.cli import main
+from ensemblage.consensus import KMeansConsensus
+from ensemblage.generation import (
     GreedyPartitions,
-    KMeansConsensus,
     MixedPartitions,
     ProjectionPartitions,
     RandomKPartitions,
     ResampledPartitions,
     SubspacePartitions,
     USpecPartitions,
+    write_partitions,
 )
-from ensemblage import Ensemble as InMemory
-from ensemblage.cli import main
-from ensemblage.generation import write_partitions
 
 P = 6
 

@@ -12,8 +12,8 @@ from sklearn.datasets import load_iris, make_blobs
 from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from ensemblage import Ensemble, Genie, GeniePartitions
-from ensemblage.generation import _genie
+from ensemblage import Ensemble
+from ensemblage.generation import Genie, GeniePartitions, _genie
 from ensemblage.generation._genie import Tree, by_boruvka, by_prim
 from ensemblage.labels import threads
 

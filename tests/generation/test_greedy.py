@@ -13,13 +13,8 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from ensemblage import (
-    GreedyKMeansConsensus,
-    GreedyPartitions,
-    KMeansConsensus,
-    ProjectionPartitions,
-    SubspacePartitions,
-)
+from ensemblage.consensus import GreedyKMeansConsensus, KMeansConsensus
+from ensemblage.generation import GreedyPartitions, ProjectionPartitions, SubspacePartitions
 from ensemblage.generation._greedy_stages import Centres, Space, grow_stage
 from ensemblage.metrics import kmeans_loss
 

@@ -14,7 +14,8 @@ from sklearn.mixture import GaussianMixture
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from ensemblage import CumulativeVoting, MixedPartitions
+from ensemblage.consensus import CumulativeVoting
+from ensemblage.generation import MixedPartitions
 
 IRIS = load_iris().data
 TEN = [

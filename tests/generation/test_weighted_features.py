@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+from inside import default_plan
 from sklearn.datasets import load_iris
 
-from ensemblage import ConsensusClustering, DiversePartitions, GeniePartitions, MixedPartitions, default_plan
+from ensemblage import ConsensusClustering
+from ensemblage.generation import DiversePartitions, GeniePartitions, MixedPartitions
 
 X = load_iris().data
 WEIGHTS = np.random.default_rng(0).integers(1, 40, size=len(X))

@@ -10,9 +10,10 @@ from shell import fail, succeed
 from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 
-from ensemblage import ConsensusClustering, FeatureBlocks, KMeansConsensus, Preprocessor
-from ensemblage.io import read_table
+from ensemblage import ConsensusClustering, read_table
+from ensemblage.consensus import KMeansConsensus
 from ensemblage.io._features import features_of, members_of
+from ensemblage.preprocessing import FeatureBlocks, Preprocessor
 
 
 def groups(n=60, k=3, columns=2, seed=0):

@@ -14,17 +14,11 @@ from shell import fail as refused
 from shell import succeed as done
 
 import ensemblage
-from ensemblage import (
-    ConsensusClustering,
-    Ensemble,
-    KMeansConsensus,
-    Preprocessor,
-    RandomKPartitions,
-    choose_k,
-    load,
-    to_anndata,
-)
+from ensemblage import ConsensusClustering, Ensemble, choose_k, load, to_anndata
+from ensemblage.consensus import KMeansConsensus
+from ensemblage.generation import RandomKPartitions
 from ensemblage.io._anndata import matrix_of, table_of
+from ensemblage.preprocessing import Preprocessor
 from ensemblage.tables import h5ad
 
 anndata = pytest.importorskip("anndata", reason="the extra anndata is not installed")
@@ -380,7 +374,7 @@ def test_run_clusters_what_is_asked_for(stored, tmp_path, use):
     check_kept(cells(), made)
     X = matrix_of(cells(), use).values
     model = ConsensusClustering(
-        3, quality="fast", generator=ensemblage.RandomKPartitions(5), random_state=0, standardize=False
+        3, quality="fast", generator=ensemblage.generation.RandomKPartitions(5), random_state=0, standardize=False
     )
     assert made.obs["consensus"].astype(int).tolist() == model.fit(X).labels_.tolist()
     before = (out / "annotated.h5ad").read_bytes()
@@ -425,7 +419,7 @@ def test_standardize_is_only_as_it_is_said(stored, tmp_path):
     done("generate", stored, "--partitions", 5, "-o", tmp_path / "a.npz")
     done("generate", stored, "--partitions", 5, "--standardize", "-o", tmp_path / "b.npz")
     X = cells().obsm["X_pca"]
-    generator = ensemblage.RandomKPartitions(5, random_state=0)
+    generator = ensemblage.generation.RandomKPartitions(5, random_state=0)
     assert np.array_equal(np.asarray(Ensemble.load(tmp_path / "a.npz")), generator.fit_transform(X))
     scaled = (X - X.mean(axis=0)) / X.std(axis=0)
     assert np.array_equal(np.asarray(Ensemble.load(tmp_path / "b.npz")), generator.fit_transform(scaled))

@@ -8,7 +8,8 @@ import pytest
 from estimators import ESTIMATORS, data_of, fitted
 from numpy.testing import assert_array_equal
 
-from ensemblage import ConsensusClustering, Preprocessor
+from ensemblage import ConsensusClustering
+from ensemblage.preprocessing import Preprocessor
 
 QUESTIONS = ("predict", "predict_proba", "transform", "assign", "membership")
 WITHOUT = "X does not have valid feature names, but .* was fitted with feature names"

@@ -8,9 +8,9 @@ import pytest
 from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 
-from ensemblage import ConsensusClustering, Preprocessor
-from ensemblage.io import read_table
+from ensemblage import ConsensusClustering, read_table
 from ensemblage.io._features import features_of
+from ensemblage.preprocessing import Preprocessor
 
 N = 120
 GROUP = np.arange(N) % 3

@@ -11,9 +11,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 from pages import sections_of
 from shell import fail, succeed
 
-from ensemblage import Ensemble, SalsoConsensus, load, read_draws, summarize_draws
-from ensemblage.metrics import chain_agreement, coassociation, credible_ball, split_rhat
+from ensemblage import Ensemble, load
+from ensemblage.consensus import SalsoConsensus
+from ensemblage.metrics import coassociation, split_rhat
 from ensemblage.plotting import partition_strips
+from ensemblage.posterior import chain_agreement, credible_ball, read_draws, summarize_draws
 
 RNG = np.random.default_rng(3)
 TRUTH = np.repeat([1, 2, 3], [12, 8, 4])

@@ -11,9 +11,10 @@ from numpy.testing import assert_array_equal
 from representatives import first_of
 from shell import fail, succeed
 
-from ensemblage import Ensemble, read_draws
+from ensemblage import Ensemble
 from ensemblage.io import _draws_blocks
 from ensemblage.io._draws_blocks import bytes_to_read
+from ensemblage.posterior import read_draws
 
 RNG = np.random.default_rng(5)
 DRAWS = RNG.integers(1, 9, size=(300, 7))

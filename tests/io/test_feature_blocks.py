@@ -20,9 +20,10 @@ from limits import limit
 from numpy.testing import assert_array_equal
 from representatives import first_of
 
-from ensemblage import ConsensusClustering, FeatureBlocks, Preprocessor, load, profile
+from ensemblage import ConsensusClustering, load, profile
 from ensemblage.cli import main
 from ensemblage.labels.dask import LostWorkersError
+from ensemblage.preprocessing import FeatureBlocks, Preprocessor
 
 distributed = pytest.importorskip("distributed")
 pytestmark = [

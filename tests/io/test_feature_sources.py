@@ -9,7 +9,8 @@ import pytest
 from limits import limit
 from numpy.testing import assert_array_equal
 
-from ensemblage import FeatureBlocks, Preprocessor, read_table
+from ensemblage import read_table
+from ensemblage.preprocessing import FeatureBlocks, Preprocessor
 
 N = 20_000
 X = np.random.default_rng(0).normal(size=(N, 3)) * [1, 2, 3]

@@ -10,7 +10,8 @@ import pandas as pd
 import pytest
 from shell import call as shell
 
-from ensemblage import ConsensusClustering, Preprocessor, read_table
+from ensemblage import ConsensusClustering, read_table
+from ensemblage.preprocessing import Preprocessor
 
 nan = np.nan
 

@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 from shell import fail, succeed
 
-from ensemblage import ConsensusClustering, Preprocessor, load
-from ensemblage.io import read_table
+from ensemblage import ConsensusClustering, load, read_table
 from ensemblage.io._features import features_of
+from ensemblage.preprocessing import Preprocessor
 
 N = 100
 RNG = np.random.default_rng(0)

@@ -9,6 +9,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from click.testing import CliRunner
+from inside import default_plan
 from limits import limit
 from naive import gower_distances as naive_gower
 from representatives import first_of
@@ -17,17 +18,12 @@ from sklearn.cluster import AgglomerativeClustering
 from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import StandardScaler
 
-from ensemblage import (
-    ConsensusClustering,
-    Ensemble,
-    KMeansConsensus,
-    Preprocessor,
-    RandomKPartitions,
-    default_plan,
-    read_table,
-)
+from ensemblage import ConsensusClustering, Ensemble, read_table
 from ensemblage.cli import main
+from ensemblage.consensus import KMeansConsensus
+from ensemblage.generation import RandomKPartitions
 from ensemblage.io._scaling import AlikeScaler, CategoryEncoder, Ends
+from ensemblage.preprocessing import Preprocessor
 from ensemblage.tables.column import date_parts, parse_dates
 
 N = 60

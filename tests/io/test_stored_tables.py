@@ -16,9 +16,10 @@ from limits import limit
 from numpy.testing import assert_array_equal
 from sklearn.preprocessing import StandardScaler
 
-from ensemblage import ConsensusClustering, FeatureBlocks, Preprocessor, load, profile
+from ensemblage import ConsensusClustering, load, profile
 from ensemblage.cli import main
 from ensemblage.labels.disk import Scratch, StoredRows
+from ensemblage.preprocessing import FeatureBlocks, Preprocessor
 
 N, PARTS = 18_000, 4
 COLUMNS = ["cluster", "confidence", "verdict", "runner_up", "runner_up_share"]

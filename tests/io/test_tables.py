@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ensemblage.io import read_table
+from ensemblage import read_table
 from ensemblage.io._features import features_of, members_of
 
 

@@ -15,8 +15,7 @@ import pytest
 from limits import limit
 from shell import call as shell
 
-from ensemblage import Ensemble
-from ensemblage.io import read_table
+from ensemblage import Ensemble, read_table
 from ensemblage.io._features import features_of, members_of
 
 NUMBERS = [[1.25, -3.5, 120.0], [2.5, 0.75, 45.5], [-0.125, 1e-3, 7.0]]

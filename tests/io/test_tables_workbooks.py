@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from places import FILES
 
-from ensemblage.io import read_table
+from ensemblage import read_table
 
 OLD_EXCEL = FILES / "two_sheets.xls"
 """Written by xlwt: the sheet "one" with text, numbers, dates, truth values and formulas without results, and "two"."""

@@ -12,7 +12,8 @@ from scipy.cluster.hierarchy import linkage
 from scipy.spatial.distance import squareform
 from strategies import planted_labels, random_labels, twins
 
-from ensemblage import CSPA, Discotec, Ensemble, EvidenceAccumulation
+from ensemblage import Ensemble
+from ensemblage.consensus import CSPA, EvidenceAccumulation
 from ensemblage.consensus.graphs._cspa import association_graph
 from ensemblage.kernels import _bitmaps as kernels
 from ensemblage.kernels._bitmaps import BLOCK_BITS, WORDS, plane_count
@@ -20,6 +21,7 @@ from ensemblage.kernels._jit import jit
 from ensemblage.kernels._spanning_trees import fill_planes
 from ensemblage.kernels._vectors import EIGHT
 from ensemblage.metrics import association_counts
+from ensemblage.ranking import Discotec
 
 pytestmark = pytest.mark.usefixtures("only_kernels")
 

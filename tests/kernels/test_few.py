@@ -5,10 +5,11 @@ import pytest
 from hypothesis import given
 from strategies import label_matrices
 
-from ensemblage import AverageAgreement, Discotec, Ensemble, EvidenceAccumulation
+from ensemblage import Ensemble
+from ensemblage.consensus import EvidenceAccumulation
 from ensemblage.kernels import _jit
 from ensemblage.metrics import coassociation, ensemble_ari
-from ensemblage.ranking import _discotec
+from ensemblage.ranking import AverageAgreement, Discotec, _discotec
 
 
 def average_hierarchy(labels, weights=None):

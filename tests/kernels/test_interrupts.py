@@ -21,16 +21,9 @@ from numpy.testing import assert_array_equal
 from scipy.sparse import linalg as sparse_linalg
 from strategies import planted_labels, twins
 
-from ensemblage import (
-    CSPA,
-    CumulativeVoting,
-    Discotec,
-    EvidenceAccumulation,
-    GreedyPartitions,
-    InternalIndex,
-    KMeansConsensus,
-    kernels,
-)
+from ensemblage import kernels
+from ensemblage.consensus import CSPA, CumulativeVoting, EvidenceAccumulation, KMeansConsensus
+from ensemblage.generation import GreedyPartitions
 from ensemblage.kernels import _graphs
 from ensemblage.kernels._average_linkage import Clusters, Compared, Nearest, average_chain
 from ensemblage.kernels._bitmaps import BLOCK_BITS, WORDS, plane_count
@@ -58,6 +51,7 @@ from ensemblage.labels.threads import (
     unless,
 )
 from ensemblage.metrics import association_counts, coassociation, mm_index
+from ensemblage.ranking import Discotec, InternalIndex
 
 # ---- Every kernel that reads the flag, at work that takes it minutes ----
 
@@ -473,7 +467,9 @@ def test_a_search_for_eigenvectors_that_nobody_waits_for_ends_at_the_next_produc
 FIT = """
 import os, signal, sys, threading
 import numpy as np
-from ensemblage import Discotec, EvidenceAccumulation, Genie
+from ensemblage.consensus import EvidenceAccumulation
+from ensemblage.generation import Genie
+from ensemblage.ranking import Discotec
 from ensemblage.metrics import association_counts
 labels = np.random.default_rng(0).integers(4, size=(int(sys.argv[1]), 20))
 {call}(labels[:50])  # kernels are compiled or loaded

@@ -11,7 +11,7 @@ from numpy.testing import assert_array_equal
 from representatives import first_of
 from strategies import random_labels
 
-from ensemblage import KMeansConsensus
+from ensemblage.consensus import KMeansConsensus
 from ensemblage.kernels._jit import jit
 from ensemblage.kernels._label_kmeans import ShortTable, assign_many_rows, assign_rows, limit_distances, lines_of_zeros
 from ensemblage.kernels._neighbours import nth_largest

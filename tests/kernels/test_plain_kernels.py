@@ -47,7 +47,7 @@ from llvmlite import ir
 logging.basicConfig(stream=sys.stderr, format="%(name)s: %(message)s")
 {damage}
 import numpy as np
-from ensemblage import KMeansConsensus
+from ensemblage.consensus import KMeansConsensus
 labels = np.random.default_rng(0).integers(4, size=(400, 5))
 model = KMeansConsensus(3, n_init=2, random_state=0).fit(labels)
 print(model.labels_.tolist(), model.confidence_.tolist(), model.objective_)

@@ -12,16 +12,11 @@ from numpy.testing import assert_array_equal
 from places import ROOT
 from strategies import few_starts, planted_labels, twins, usual
 
-from ensemblage import (
-    ConsensusClustering,
-    ConsensusModes,
-    Ensemble,
-    KMeansConsensus,
-    SelectMembers,
-    read_draws,
-)
+from ensemblage import ConsensusClustering, Ensemble
+from ensemblage.consensus import ConsensusModes, KMeansConsensus
 from ensemblage.metrics import coassociation, confidence, density
-from ensemblage.ranking import AverageAgreement
+from ensemblage.posterior import read_draws
+from ensemblage.ranking import AverageAgreement, SelectMembers
 
 NAMES = ["l1", "l2", 'a "quoted" one', "l4", "l5"]
 METHODS = ["km", "ecc", "h-km", "sec", "acv", "bv", "majority", "eac-average", "eac-single", "lwea", "lca", "k-modes"]

@@ -8,19 +8,11 @@ from limits import limit
 from sklearn.base import clone
 from strategies import planted_labels, random_labels, twins
 
-from ensemblage import (
-    HBGF,
-    AverageAgreement,
-    CumulativeVoting,
-    Discotec,
-    Ensemble,
-    EvidenceAccumulation,
-    KMeansConsensus,
-    make_consensus,
-    parallel_backend,
-)
+from ensemblage import Ensemble, make_consensus, parallel_backend
+from ensemblage.consensus import HBGF, CumulativeVoting, EvidenceAccumulation, KMeansConsensus
 from ensemblage.labels.dask import LOST, LostWorkersError, RemoteRows, gather, scatter
 from ensemblage.metrics import cluster_density, density, ensemble_ari, ensemble_nmi, kmeans_loss
+from ensemblage.ranking import AverageAgreement, Discotec
 
 distributed = pytest.importorskip("distributed")
 pytestmark = [

@@ -20,7 +20,9 @@ from scipy import sparse
 from sklearn.base import clone
 from strategies import label_matrices, planted_labels, random_labels, twins, usual
 
-from ensemblage import METHODS, AverageAgreement, Discotec, Ensemble, KMeansConsensus, datasets, metrics
+from ensemblage import METHODS, Ensemble, datasets, metrics
+from ensemblage.consensus import KMeansConsensus
+from ensemblage.ranking import AverageAgreement, Discotec
 
 
 def labels_of(ensemble):

@@ -18,12 +18,12 @@ from click.testing import CliRunner
 from places import FILES
 from strategies import random_labels
 
-from ensemblage import Ensemble, KMeansConsensus, load
+from ensemblage import Ensemble, load, read_table
 from ensemblage.base.atomic import atomic_write
 from ensemblage.base.text import write_text
 from ensemblage.cli import main
+from ensemblage.consensus import KMeansConsensus
 from ensemblage.generation import RandomKPartitions, write_partitions
-from ensemblage.io import read_table
 from ensemblage.io._features import features_of, members_of
 from ensemblage.pipeline._to_anndata import write_copy
 from ensemblage.tables.arrow import TYPED

@@ -13,8 +13,9 @@ from shell import fail, rows_of, succeed
 from sklearn.metrics import adjusted_rand_score
 from strategies import few_starts, planted_labels, random_labels, usual
 
-from ensemblage import METHODS, ConsensusClustering, Ensemble, EvidenceAccumulation, KMeansConsensus, make_consensus
+from ensemblage import METHODS, ConsensusClustering, Ensemble, make_consensus
 from ensemblage.cli._source import PairFiles
+from ensemblage.consensus import EvidenceAccumulation, KMeansConsensus
 from ensemblage.labels import links
 
 KMEANS, EAC = ["km", "ecc", "k-modes"], ["eac-single", "eac-average", "eac-complete"]

@@ -11,19 +11,9 @@ from scipy.sparse import linalg as sparse_linalg
 from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 from strategies import planted_labels
 
-from ensemblage import (
-    CSPA,
-    MCLA,
-    PTA,
-    PTGP,
-    CommunityConsensus,
-    ConsensusModes,
-    Ensemble,
-    EvidenceAccumulation,
-    NegMM,
-    make_consensus,
-)
+from ensemblage import Ensemble, make_consensus
 from ensemblage.base.options import NoteWarning
+from ensemblage.consensus import CSPA, MCLA, PTA, PTGP, CommunityConsensus, ConsensusModes, EvidenceAccumulation, NegMM
 from ensemblage.consensus.graphs import _negmm
 from ensemblage.metrics import coassociation, mm_index
 
@@ -31,7 +21,8 @@ PEAK = """
 import resource, sys
 import numpy as np
 from pathlib import Path
-from ensemblage import CSPA, MCLA, PTA, PTGP, NegMM, Ensemble
+from ensemblage import Ensemble
+from ensemblage.consensus import CSPA, MCLA, NegMM, PTA, PTGP
 from strategies import planted_labels
 
 sizes, parameters = {sizes!r}, {parameters!r}

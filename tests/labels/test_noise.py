@@ -9,10 +9,11 @@ from click.testing import CliRunner
 from limits import limit
 from sklearn.cluster import DBSCAN, HDBSCAN
 
-from ensemblage import METHODS, ConsensusClustering, Ensemble, KMeansConsensus, load, make_consensus
+from ensemblage import METHODS, ConsensusClustering, Ensemble, load, make_consensus
 from ensemblage.cli import main
+from ensemblage.consensus import KMeansConsensus
 from ensemblage.generation import MixedPartitions, ResampledPartitions
-from ensemblage.io import Preprocessor
+from ensemblage.preprocessing import Preprocessor
 
 LABELS = np.array(
     [

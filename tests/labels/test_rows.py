@@ -7,7 +7,8 @@ from limits import limit
 from sklearn.base import clone
 from strategies import planted_labels, twins
 
-from ensemblage import CumulativeVoting, Ensemble, KMeansConsensus
+from ensemblage import Ensemble
+from ensemblage.consensus import CumulativeVoting, KMeansConsensus
 from ensemblage.labels.disk import BlockRows
 from ensemblage.metrics import density
 

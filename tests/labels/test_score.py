@@ -7,7 +7,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics import adjusted_rand_score
 from sklearn.model_selection import GridSearchCV
 
-from ensemblage import ConsensusClustering, Ensemble, KMeansConsensus
+from ensemblage import ConsensusClustering, Ensemble
+from ensemblage.consensus import KMeansConsensus
 from ensemblage.metrics import ensemble_ari
 
 CLASSES = np.arange(60) % 3

@@ -17,7 +17,8 @@ from sklearn.mixture import GaussianMixture
 from strategies import few_starts, planted_labels, random_labels, usual
 
 import ensemblage
-from ensemblage import METHODS, CumulativeVoting, Ensemble, EuclideanMedian, make_consensus
+from ensemblage import METHODS, Ensemble, make_consensus
+from ensemblage.consensus import CumulativeVoting, EuclideanMedian
 from ensemblage.metrics import agreement_weights, coassociation, confidence, density
 
 SOFT = ["acv", "majority", "gv3", "hbgf", "soft-euclidean", "hard-euclidean", "bv"]
@@ -419,7 +420,7 @@ def test_what_soft_members_exclude():
     with pytest.raises(ValueError, match=rf"must fit into .* Got {needed:,} bytes for the matrix of 60 objects"):
         coassociation(soft, max_bytes=needed - 1)
     with pytest.raises(ValueError, match=r"The ensemble must be one of labels. Got Ensemble\(60 .* Give soft.to_l"):
-        ensemblage.Discotec().fit(soft)
+        ensemblage.ranking.Discotec().fit(soft)
 
 
 @pytest.mark.parametrize("name", ["acv", "soft-euclidean", "hbgf"])

@@ -14,23 +14,20 @@ from joblib import parallel_config
 from limits import limit
 from strategies import label_matrices, planted_labels, random_labels, twins
 
-from ensemblage import (
-    CSPA,
-    HBGF,
-    HGPA,
-    AverageAgreement,
-    BisectingKMeansConsensus,
-    CumulativeVoting,
-    Discotec,
-    Ensemble,
-    EvidenceAccumulation,
-    KMeansConsensus,
-    NegMM,
-    make_consensus,
-)
+from ensemblage import Ensemble, make_consensus
 from ensemblage.base.atomic import LOCK
 from ensemblage.base.validation import check_bytes
 from ensemblage.cli import main
+from ensemblage.consensus import (
+    CSPA,
+    HBGF,
+    HGPA,
+    BisectingKMeansConsensus,
+    CumulativeVoting,
+    EvidenceAccumulation,
+    KMeansConsensus,
+    NegMM,
+)
 from ensemblage.labels import disk
 from ensemblage.labels.disk import MARKER
 from ensemblage.metrics import (
@@ -49,6 +46,7 @@ from ensemblage.metrics import (
     verdicts,
     weak_association_threshold,
 )
+from ensemblage.ranking import AverageAgreement, Discotec
 
 
 @pytest.fixture

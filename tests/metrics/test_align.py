@@ -11,9 +11,10 @@ from sklearn.metrics import adjusted_rand_score
 from strategies import planted_labels, usual
 
 import ensemblage
-from ensemblage import METHODS, ConsensusClustering, GreedyKMeansConsensus, align_labels, make_consensus
+from ensemblage import METHODS, ConsensusClustering, make_consensus
+from ensemblage.consensus import GreedyKMeansConsensus
 from ensemblage.consensus.diagnostics import Dendrogram, Memberships
-from ensemblage.metrics import compare_labels
+from ensemblage.metrics import align_labels, compare
 
 X = load_iris().data
 NUMBERS = st.integers(-1, 4)
@@ -136,19 +137,19 @@ def test_clusters_that_came_and_went():
 
 def test_compared():
     first, second = ["a", "a", "a", "b", "b", None], [1, 1, 0, 0, 0, 0]
-    found = compare_labels(first, second)
+    found = compare(first, second)
     assert found.table.tolist() == [[1, 2], [2, 0]]
     assert found.matched.tolist() == [1, 0]
     assert found.moved.tolist() == [False, False, True, False, False, True]
     assert found.ari == pytest.approx(adjusted_rand_score([0, 0, 0, 1, 1], [1, 1, 0, 0, 0]))
-    again = compare_labels(second, first)
+    again = compare(second, first)
     assert again.ari == pytest.approx(found.ari)
     assert_array_equal(again.moved, found.moved)
     assert_array_equal(again.table, found.table.T)
 
 
 def test_compared_by_ids():
-    found = compare_labels([0, 1, 1], [5, 6, 6, 7], first_ids=["x", "y", "z"], second_ids=["z", "x", "w", "y"])
+    found = compare([0, 1, 1], [5, 6, 6, 7], first_ids=["x", "y", "z"], second_ids=["z", "x", "w", "y"])
     assert found.n_objects == (3, 4)
     assert [place.tolist() for place in found.places] == [[0, 1, 2], [1, 3, 0]]
     assert found.clusters[0].tolist() == [0, 1, 1]

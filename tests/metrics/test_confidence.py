@@ -10,15 +10,8 @@ from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 from strategies import few_starts, labels_and_clustering, planted_labels, random_labels, twins, usual
 
-from ensemblage import (
-    METHODS,
-    ConsensusClustering,
-    CumulativeVoting,
-    Ensemble,
-    EvidenceAccumulation,
-    KMeansConsensus,
-    metrics,
-)
+from ensemblage import METHODS, ConsensusClustering, Ensemble, metrics
+from ensemblage.consensus import CumulativeVoting, EvidenceAccumulation, KMeansConsensus
 from ensemblage.metrics import verdicts
 from ensemblage.metrics._confidence import Association, LinkAssociation, SoftAssociation, confidence_of_rows
 

@@ -11,8 +11,9 @@ from sklearn.datasets import load_iris, make_blobs
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from strategies import ON_FRACTIONS
 
-from ensemblage import Ensemble, InternalIndex
+from ensemblage import Ensemble
 from ensemblage.metrics import INTERNAL_INDICES, internal_index
+from ensemblage.ranking import InternalIndex
 
 LINE = np.array([[0.0], [1.0], [2.0], [10.0], [11.0]])
 

@@ -11,7 +11,8 @@ from limits import limit
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 from strategies import labels_and_clustering, planted_labels, random_labels, twins
 
-from ensemblage import Ensemble, KMeansConsensus
+from ensemblage import Ensemble
+from ensemblage.consensus import KMeansConsensus
 from ensemblage.metrics import (
     association_counts,
     cluster_density,

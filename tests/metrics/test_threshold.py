@@ -11,7 +11,9 @@ from sklearn.mixture import GaussianMixture
 from strategies import planted_labels, random_labels
 from test_sample_weight import assert_equals_repeated, matrix, seeded, weights_of
 
-from ensemblage import Ensemble, EvidenceAccumulation, RandomKPartitions
+from ensemblage import Ensemble
+from ensemblage.consensus import EvidenceAccumulation
+from ensemblage.generation import RandomKPartitions
 from ensemblage.kernels._pairs import add_weighted_pairs
 from ensemblage.metrics import _wat, weak_association_threshold
 from ensemblage.metrics._wat import (

@@ -14,19 +14,11 @@ from sklearn.datasets import make_blobs
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 
-from ensemblage import (
-    HBGF,
-    ConsensusClustering,
-    DiversePartitions,
-    EvidenceAccumulation,
-    KMeansConsensus,
-    MixedPartitions,
-    Preprocessor,
-    RandomKPartitions,
-    choose_k,
-    load,
-)
+from ensemblage import ConsensusClustering, choose_k, load
 from ensemblage.cli import main
+from ensemblage.consensus import HBGF, EvidenceAccumulation, KMeansConsensus
+from ensemblage.generation import DiversePartitions, MixedPartitions, RandomKPartitions
+from ensemblage.preprocessing import Preprocessor
 
 X, _ = make_blobs(60, centers=[(0, 0), (0, 9), (9, 0)], random_state=0)
 FEW = X[:15]

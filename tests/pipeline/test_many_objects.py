@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
+from inside import default_plan
 from limits import limit
 from scipy import sparse
 from sklearn.base import clone
@@ -11,7 +12,7 @@ from sklearn.datasets import make_blobs, make_moons
 from sklearn.metrics import adjusted_rand_score
 from sklearn.neighbors import NearestNeighbors
 
-from ensemblage import ConsensusClustering, default_plan, load
+from ensemblage import ConsensusClustering, load
 from ensemblage.base.random import sample_rows
 from ensemblage.choices._chooser import learned_weights
 from ensemblage.cli import main

@@ -15,8 +15,9 @@ from sklearn.exceptions import NotFittedError
 from strategies import few_starts, number_for, random_labels, usual
 
 import ensemblage
-from ensemblage import METHODS, ConsensusClustering, Ensemble, KMeansConsensus, Preprocessor, generation, make_consensus
-from ensemblage.consensus import _saved
+from ensemblage import METHODS, ConsensusClustering, Ensemble, generation, make_consensus
+from ensemblage.consensus import KMeansConsensus, _saved
+from ensemblage.preprocessing import Preprocessor
 
 X = load_iris().data
 
@@ -189,7 +190,7 @@ def test_what_was_found_and_how_it_was_asked(tmp_path):
 
 def test_sparse_features_and_greedy_consensus(tmp_path):
     through_a_file(ConsensusClustering(2, random_state=0).fit(sparse.csr_matrix(X)), tmp_path)
-    through_a_file(ensemblage.GreedyKMeansConsensus(2, n_candidates=3, random_state=0).fit(X), tmp_path)
+    through_a_file(ensemblage.consensus.GreedyKMeansConsensus(2, n_candidates=3, random_state=0).fit(X), tmp_path)
 
 
 def test_rows_from_disk(tmp_path):

@@ -19,18 +19,9 @@ from places import ROOT
 from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
 
-from ensemblage import (
-    ConsensusClustering,
-    CumulativeVoting,
-    Ensemble,
-    EvidenceAccumulation,
-    GreedyKMeansConsensus,
-    KMeansConsensus,
-    RandomKPartitions,
-    choose_k,
-    plotting,
-    ranking,
-)
+from ensemblage import ConsensusClustering, Ensemble, choose_k, plotting, ranking
+from ensemblage.consensus import CumulativeVoting, EvidenceAccumulation, GreedyKMeansConsensus, KMeansConsensus
+from ensemblage.generation import RandomKPartitions
 from ensemblage.metrics import membership_entropy, verdicts
 
 FRAME = load_iris(as_frame=True).data
@@ -220,7 +211,7 @@ def test_an_ensemble_in_html():
 
 
 def test_rankings_and_choices_in_html():
-    found = Tags(ranking.compare(LABELS, rankers=["discotec", "aari"])._repr_html_())
+    found = Tags(ranking.compare_rankers(LABELS, rankers=["discotec", "aari"])._repr_html_())
     assert "2 rankings" in " ".join(found.text)
     choice = choose_k(FRAME.to_numpy(), random_state=0)
     text = " ".join(Tags(choice._repr_html_()).text)
@@ -261,7 +252,9 @@ from typing import assert_type
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage import ConsensusClustering, Ensemble, KMeansConsensus, align_labels
+from ensemblage import ConsensusClustering, Ensemble
+from ensemblage.consensus import KMeansConsensus
+from ensemblage.metrics import align_labels
 
 X: NDArray[np.float64] = np.zeros((10, 2))
 model = ConsensusClustering(3).fit(X)

@@ -9,8 +9,9 @@ import test_plotting_diagnostics
 import test_plotting_voting
 from matplotlib.figure import Figure
 
-from ensemblage import KMeansConsensus, plotting
+from ensemblage import plotting
 from ensemblage.base.renamed import INSTEAD
+from ensemblage.consensus import KMeansConsensus
 from ensemblage.consensus.diagnostics import Trace
 from ensemblage.plotting import _clusters
 

@@ -8,7 +8,8 @@ import pytest
 from matplotlib.figure import Figure
 from strategies import planted_labels, twins
 
-from ensemblage import EvidenceAccumulation, plotting
+from ensemblage import plotting
+from ensemblage.consensus import EvidenceAccumulation
 from ensemblage.metrics import association_counts, consensus_cdf, delta_area, item_consensus
 
 pytestmark = pytest.mark.filterwarnings("ignore:ensemblage.plotting.* is a name of before 1.0:FutureWarning")

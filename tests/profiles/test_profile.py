@@ -16,8 +16,9 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import load_wine
 
 import ensemblage
-from ensemblage import ConsensusClustering, KMeansConsensus, plotting, profile, read_table, report
+from ensemblage import ConsensusClustering, plotting, profile, read_table, report
 from ensemblage.cli import main
+from ensemblage.consensus import KMeansConsensus
 from ensemblage.plotting import _profiles
 
 WINE = load_wine(as_frame=True)

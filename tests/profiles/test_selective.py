@@ -13,10 +13,11 @@ from scipy.stats import kstest, norm, poisson, ttest_ind
 from sklearn.cluster import KMeans
 
 import ensemblage
-from ensemblage import Ensemble, KMeansConsensus, report
+from ensemblage import Ensemble, report
 from ensemblage.cli import main
-from ensemblage.profiles import SelectiveMarkers, thin_counts
-from ensemblage.profiles._selective import has_mode_of_one_value, nearest_clusters, welch_p_values
+from ensemblage.consensus import KMeansConsensus
+from ensemblage.preprocessing import thin_counts
+from ensemblage.profiles._selective import SelectiveMarkers, has_mode_of_one_value, nearest_clusters, welch_p_values
 from ensemblage.stability._dip import unimodality_p_value
 
 

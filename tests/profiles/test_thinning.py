@@ -9,8 +9,8 @@ import pytest
 from click.testing import CliRunner
 from pages import find
 
+from ensemblage import read_table
 from ensemblage.cli import main
-from ensemblage.io import read_table
 from ensemblage.pipeline._describe import Thinning, _of_equal_depth, split_counts
 
 SECTION = "The clusters and what describes them"
@@ -60,7 +60,7 @@ def test_markers_are_those_of_the_second_part(counts):
 
 
 def test_the_clusters_are_those_of_the_logarithms_of_the_first_part(counts):
-    from ensemblage.profiles import thin_counts
+    from ensemblage.preprocessing import thin_counts
 
     assert run(counts, "--selective-markers", "--thin-counts", "--seed", "3").exit_code == 0
     table = pd.read_csv(counts)

@@ -14,9 +14,11 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import StandardScaler
 from strategies import planted_labels
 
-from ensemblage import AverageAgreement, Discotec, Ensemble, InternalIndex, KMeansConsensus, ranking
+from ensemblage import Ensemble, ranking
+from ensemblage.consensus import KMeansConsensus
 from ensemblage.datasets import make_hub_partitions, make_partitions
 from ensemblage.generation import make_pool
+from ensemblage.ranking import AverageAgreement, Discotec, InternalIndex
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +28,7 @@ def partitions():
 
 def test_rows_of_the_members(partitions):
     labels, truth = partitions
-    members = ranking.compare(labels, truth=truth, rankers=["discotec", "anmi"]).members
+    members = ranking.compare_rankers(labels, truth=truth, rankers=["discotec", "anmi"]).members
     ranker = Discotec().fit(labels)
     assert list(members) == ["member", "n_clusters", "discotec", "discotec rank", "anmi", "anmi rank", "ari"]
     assert_array_equal(members["discotec"], ranker.scores_)
@@ -39,7 +41,7 @@ def test_rows_of_the_members(partitions):
 def test_correlations_and_regrets(partitions):
     labels, truth = partitions
     names = ["discotec", "discotec-kl", "aari"]
-    comparison = ranking.compare(labels, truth=truth, rankers=names)
+    comparison = ranking.compare_rankers(labels, truth=truth, rankers=names)
     table, ari = comparison.summary.set_index("ranker"), np.array(comparison.members["ari"])
     for name in names:
         ranker = comparison.rankers[name]
@@ -67,14 +69,14 @@ def test_kendall_is_tau_b():
     labels[0, 1] = 1
     labels[[0, 8], 2] = [1, 0]
     labels[:, 3] = (labels[:, 2] + 1) % 3
-    compared = ranking.compare(labels, truth=truth, rankers={"given": Given()})
+    compared = ranking.compare_rankers(labels, truth=truth, rankers={"given": Given()})
     ari = np.array(compared.members["ari"])
     assert scipy.stats.rankdata(ari).tolist() == [1, 4, 2.5, 2.5, 5]
     assert compared.summary.kendall[0] == pytest.approx(2 / 3)
 
 
 def test_without_truth_or_features(partitions):
-    comparison = ranking.compare(partitions[0])
+    comparison = ranking.compare_rankers(partitions[0])
     assert list(comparison.rankers) == ["discotec", "aari", "anmi"]
     assert list(comparison.summary) == ["ranker", "selected"]
     assert "ari" not in comparison.members
@@ -83,7 +85,7 @@ def test_without_truth_or_features(partitions):
 def test_with_features():
     X, y = load_iris(return_X_y=True)
     pool = make_pool(X, "kmeans", n_clusters=3, random_state=0)
-    comparison = ranking.compare(pool.ensemble, X, y)
+    comparison = ranking.compare_rankers(pool.ensemble, X, y)
     assert list(comparison.rankers) == ["discotec", "aari", "anmi", "silhouette", "calinski_harabasz"]
     expected = InternalIndex("calinski_harabasz").fit(pool.ensemble, features=X)
     assert_array_equal(comparison.members["calinski_harabasz"], expected.scores_)
@@ -91,7 +93,7 @@ def test_with_features():
 
 def test_equal_scores_have_no_correlation():
     z = np.arange(30) % 3
-    summary = ranking.compare(np.column_stack([z, z, z]), truth=z, rankers=["aari"]).summary
+    summary = ranking.compare_rankers(np.column_stack([z, z, z]), truth=z, rankers=["aari"]).summary
     assert np.isnan(summary.kendall[0])
     assert np.isnan(summary.kendall_regret[0])
     assert summary.selected_ari[0] == 1
@@ -103,32 +105,33 @@ def test_members_without_a_score_are_left_out():
     noisy = [np.where(rng.random(150) < share, rng.integers(3, size=150), y) for share in (0.1, 0.3, 0.5, 0.8)]
     labels = np.column_stack([np.zeros(150, dtype=int), *noisy])
     with pytest.warns(UserWarning, match="cannot score 1 partition"):
-        comparison = ranking.compare(labels, X, y, ["silhouette"])
+        comparison = ranking.compare_rankers(labels, X, y, ["silhouette"])
     assert comparison.summary.kendall[0] == pytest.approx(
-        ranking.compare(labels[:, 1:], X, y, ["silhouette"]).summary.kendall[0]
+        ranking.compare_rankers(labels[:, 1:], X, y, ["silhouette"]).summary.kendall[0]
     )
 
 
 def test_rankers_by_name_instance_or_dict(partitions):
     labels, _ = partitions
-    by_name = ranking.compare(labels, rankers=["discotec-tv", "aari"])
+    by_name = ranking.compare_rankers(labels, rankers=["discotec-tv", "aari"])
     assert_array_equal(
-        by_name.members["aari"], ranking.compare(labels, rankers=[Discotec("tv"), AverageAgreement()]).members["aari"]
+        by_name.members["aari"],
+        ranking.compare_rankers(labels, rankers=[Discotec("tv"), AverageAgreement()]).members["aari"],
     )
-    assert list(ranking.compare(labels, rankers=[Discotec("tv")]).rankers) == ["discotec-tv"]
-    assert list(ranking.compare(labels, rankers="aari").rankers) == ["aari"]
-    assert list(ranking.compare(labels, rankers={"mine": Discotec("kl")}).members)[2] == "mine"
+    assert list(ranking.compare_rankers(labels, rankers=[Discotec("tv")]).rankers) == ["discotec-tv"]
+    assert list(ranking.compare_rankers(labels, rankers="aari").rankers) == ["aari"]
+    assert list(ranking.compare_rankers(labels, rankers={"mine": Discotec("kl")}).members)[2] == "mine"
 
 
 def test_given_rankers_stay_as_they_are(partitions):
     ranker = Discotec()
-    ranking.compare(partitions[0], rankers=[ranker])
+    ranking.compare_rankers(partitions[0], rankers=[ranker])
     assert not hasattr(ranker, "scores_")
 
 
 def test_constraints_reach_the_rankers(partitions):
     labels, truth = partitions
-    comparison = ranking.compare(labels, rankers=["discotec", "aari"], known_labels=truth)
+    comparison = ranking.compare_rankers(labels, rankers=["discotec", "aari"], known_labels=truth)
     assert_array_equal(comparison.members["discotec"], Discotec().fit(labels, known_labels=truth).scores_)
     assert (comparison.rankers["aari"].violations_ > 0).all()
 
@@ -137,7 +140,7 @@ def test_constraints_reach_the_rankers(partitions):
 def test_data_frame_of_the_callers_library(partitions, library):
     labels, truth = partitions
     frame = library.DataFrame({f"run {t}": z for t, z in enumerate(labels.T[:4])})
-    comparison = ranking.compare(frame, truth=truth, rankers=["aari"])
+    comparison = ranking.compare_rankers(frame, truth=truth, rankers=["aari"])
     assert isinstance(comparison.members, library.DataFrame)
     assert isinstance(comparison.summary, library.DataFrame)
     assert list(comparison.members["member"]) == ["run 0", "run 1", "run 2", "run 3"]
@@ -146,7 +149,7 @@ def test_data_frame_of_the_callers_library(partitions, library):
 def test_markdown_and_csv(partitions, tmp_path):
     labels, truth = partitions
     ensemble = Ensemble(labels[:, :3], names=["a|b", "c", "d"])
-    comparison = ranking.compare(ensemble, truth=truth, rankers=["aari"])
+    comparison = ranking.compare_rankers(ensemble, truth=truth, rankers=["aari"])
     summary, members = comparison.to_markdown().strip().split("\n\n")
     assert summary.startswith("| ranker | selected | kendall |")
     assert members.splitlines()[2].startswith(r"| a\|b | 10 | ")
@@ -166,7 +169,7 @@ def test_markdown_and_csv(partitions, tmp_path):
 )
 def test_bad_rankers(partitions, rankers, message):
     with pytest.raises(ValueError, match=message):
-        ranking.compare(partitions[0], rankers=rankers)
+        ranking.compare_rankers(partitions[0], rankers=rankers)
 
 
 def test_every_ranker_by_its_name():
@@ -195,7 +198,7 @@ def test_the_best_members_and_weights_from_scores():
 
 def mean_kendall(names, runs, make):
     """Mean over seeds of Kendall's tau with the ARI, as in Figs. 1 and 2."""
-    tables = [ranking.compare(labels, truth=truth, rankers=names) for labels, truth in map(make, range(runs))]
+    tables = [ranking.compare_rankers(labels, truth=truth, rankers=names) for labels, truth in map(make, range(runs))]
     return dict(zip(names, np.mean([table.ranker_columns["kendall"] for table in tables], axis=0), strict=True))
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from strategies import label_matrices, planted_labels, random_labels
 
-from ensemblage import AverageAgreement, Discotec
+from ensemblage.ranking import AverageAgreement, Discotec
 
 pytestmark = pytest.mark.filterwarnings("ignore:Discotec needs", "ignore:AverageAgreement cannot score")
 

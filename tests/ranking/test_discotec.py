@@ -13,7 +13,8 @@ from representatives import first_of
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from strategies import ON_FRACTIONS, label_matrices, labels_and_clustering, planted_labels, random_labels, twins
 
-from ensemblage import Discotec, Ensemble
+from ensemblage import Ensemble
+from ensemblage.ranking import Discotec
 
 pytestmark = pytest.mark.usefixtures("only_kernels")
 

@@ -11,7 +11,8 @@ from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from strategies import ON_FRACTIONS, label_matrices, planted_labels, random_labels
 
-from ensemblage import AverageAgreement, Ensemble
+from ensemblage import Ensemble
+from ensemblage.ranking import AverageAgreement
 
 SCORES = {"ari": adjusted_rand_score, "nmi": normalized_mutual_info_score}
 

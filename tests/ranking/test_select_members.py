@@ -8,7 +8,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from strategies import ON_FRACTIONS, planted_labels
 
-from ensemblage import AverageAgreement, Discotec, Ensemble, InternalIndex, KMeansConsensus, SelectMembers
+from ensemblage import Ensemble
+from ensemblage.consensus import KMeansConsensus
+from ensemblage.ranking import AverageAgreement, Discotec, InternalIndex, SelectMembers
 
 
 @parametrize_with_checks([SelectMembers(AverageAgreement(), 1)], expected_failed_checks=lambda estimator: ON_FRACTIONS)

@@ -12,17 +12,10 @@ from scipy.cluster.hierarchy import linkage
 from scipy.spatial.distance import squareform
 from strategies import label_matrices, planted_labels
 
-from ensemblage import (
-    AverageAgreement,
-    Discotec,
-    Ensemble,
-    EvidenceAccumulation,
-    KMeansConsensus,
-    SelectMembers,
-    make_consensus,
-    report,
-)
+from ensemblage import Ensemble, make_consensus, report
+from ensemblage.consensus import EvidenceAccumulation, KMeansConsensus
 from ensemblage.metrics import agreement_weights, coassociation
+from ensemblage.ranking import AverageAgreement, Discotec, SelectMembers
 
 E = np.array(
     [

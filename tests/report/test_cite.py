@@ -10,17 +10,8 @@ from sklearn.datasets import load_iris
 from strategies import usual
 
 import ensemblage
-from ensemblage import (
-    METHODS,
-    ConsensusClustering,
-    CumulativeVoting,
-    cite,
-    generation,
-    metrics,
-    ranking,
-)
-from ensemblage.answer import compare_methods
-from ensemblage.consensus import Dune, WasabiModes
+from ensemblage import METHODS, ConsensusClustering, cite, generation, metrics, ranking
+from ensemblage.consensus import CumulativeVoting, Dune, WasabiModes, compare_methods
 from ensemblage.metrics import INTERNAL_INDICES
 from ensemblage.report._cite import OF_FUNCTIONS, names
 

@@ -7,7 +7,8 @@ import pytest
 from pages import find
 from strategies import planted_labels, random_labels
 
-from ensemblage import BisectingKMeansConsensus, KMeansConsensus, plotting, report
+from ensemblage import plotting, report
+from ensemblage.consensus import BisectingKMeansConsensus, KMeansConsensus
 from ensemblage.consensus.diagnostics import Splits
 from ensemblage.metrics import kmeans_loss
 

@@ -9,8 +9,9 @@ import pytest
 from click.testing import CliRunner
 from pages import find
 
-from ensemblage import Ensemble, KMeansConsensus, report
+from ensemblage import Ensemble, report
 from ensemblage.cli import main
+from ensemblage.consensus import KMeansConsensus
 from ensemblage.stability import merge_unsupported
 
 

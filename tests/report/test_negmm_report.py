@@ -7,7 +7,8 @@ import pytest
 from pages import find
 from strategies import planted_labels
 
-from ensemblage import HBGF, NegMM, plotting, report
+from ensemblage import plotting, report
+from ensemblage.consensus import HBGF, NegMM
 from ensemblage.consensus.diagnostics import Candidates
 
 

@@ -18,17 +18,11 @@ from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_mutual_info_score, adjusted_rand_score, normalized_mutual_info_score
 from strategies import planted_labels
 
-from ensemblage import (
-    AverageAgreement,
-    CumulativeVoting,
-    Ensemble,
-    KMeansConsensus,
-    choose_k,
-    plotting,
-    report,
-)
+from ensemblage import Ensemble, choose_k, plotting, report
 from ensemblage.base.text import listing
+from ensemblage.consensus import CumulativeVoting, KMeansConsensus
 from ensemblage.metrics import cluster_density, coassociation, density, verdicts
+from ensemblage.ranking import AverageAgreement
 
 VOID = {"meta", "link", "br", "img", "input", "hr"}
 

@@ -15,7 +15,8 @@ from matplotlib.image import imread
 from sklearn.datasets import make_blobs
 from strategies import planted_labels
 
-from ensemblage import ConsensusModes, Ensemble, EvidenceAccumulation, KMeansConsensus, choose_k, profile, report
+from ensemblage import Ensemble, choose_k, profile, report
+from ensemblage.consensus import ConsensusModes, EvidenceAccumulation, KMeansConsensus
 from ensemblage.metrics import verdicts
 from ensemblage.report import Report
 

@@ -10,8 +10,9 @@ import pytest
 from pages import Tree
 from sklearn.datasets import make_blobs
 
-from ensemblage import ConsensusClustering, Ensemble, KMeansConsensus, cite, report
+from ensemblage import ConsensusClustering, Ensemble, cite, report
 from ensemblage.choices._chooser import candidate_named, candidate_text
+from ensemblage.consensus import KMeansConsensus
 from ensemblage.report._decided import evidence_of, families_text
 
 BLOBS = make_blobs(90, centers=[(0, 0), (0, 30), (30, 0)], random_state=0)[0]

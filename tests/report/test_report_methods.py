@@ -8,30 +8,25 @@ import pytest
 from strategies import planted_labels, usual
 from test_report import Page
 
-from ensemblage import (
+from ensemblage import METHODS, ConsensusClustering, Ensemble, report
+from ensemblage.consensus import (
     CSPA,
     HBGF,
     LCE,
-    METHODS,
     PTA,
     PTGP,
-    AverageAgreement,
     BipartiteVoting,
     BisectingKMeansConsensus,
-    ConsensusClustering,
     CumulativeVoting,
-    Discotec,
-    Ensemble,
     EvidenceAccumulation,
     GreedyKMeansConsensus,
     KMeansConsensus,
     NegMM,
-    RandomKPartitions,
     SpectralEnsembleClustering,
-    report,
 )
+from ensemblage.generation import RandomKPartitions
 from ensemblage.metrics import cluster_density, coassociation, ensemble_ari
-from ensemblage.ranking import RANKERS, make_ranker
+from ensemblage.ranking import RANKERS, AverageAgreement, Discotec, make_ranker
 
 N, P = 60, 8
 WEIGHTS = np.array([3.0, 1, 1, 0.5, 1, 2, 1, 1])

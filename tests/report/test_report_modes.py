@@ -10,8 +10,9 @@ from limits import limit
 from pages import find
 from test_modes import GOLDEN, planted
 
-from ensemblage import ConsensusModes, KMeansConsensus, report
+from ensemblage import report
 from ensemblage.cli import main
+from ensemblage.consensus import ConsensusModes, KMeansConsensus
 from ensemblage.report._other_answers import difference
 
 

@@ -11,7 +11,8 @@ from shell import fail, succeed
 from sklearn.metrics import adjusted_rand_score
 
 import ensemblage
-from ensemblage import KMeansConsensus, report
+from ensemblage import report
+from ensemblage.consensus import KMeansConsensus
 from ensemblage.profiles._effects import nearly_repeated, separations
 
 N = 90

@@ -11,10 +11,12 @@ from pages import find
 from sklearn.datasets import make_blobs
 from strategies import planted_labels
 
-from ensemblage import CumulativeVoting, Discotec, KMeansConsensus, choose_k, cite, report
+from ensemblage import choose_k, cite, report
 from ensemblage.cli import main
+from ensemblage.consensus import CumulativeVoting, KMeansConsensus
 from ensemblage.metrics import verdicts
 from ensemblage.plotting import _axes
+from ensemblage.ranking import Discotec
 from ensemblage.report import Report
 
 N = 150

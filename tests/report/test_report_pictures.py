@@ -14,7 +14,8 @@ from sklearn.metrics import adjusted_rand_score
 from strategies import planted_labels
 
 import ensemblage
-from ensemblage import ConsensusModes, EvidenceAccumulation, KMeansConsensus, report
+from ensemblage import report
+from ensemblage.consensus import ConsensusModes, EvidenceAccumulation, KMeansConsensus
 from ensemblage.report._charts import association_svg
 from ensemblage.report._drawn import boxes_svg, heat_map_svg, nice_ticks, panel_svg, tree_svg
 from ensemblage.report._figure_data import project
@@ -341,7 +342,7 @@ def test_numbers_that_were_compared_say_what_splits_too():
     assert re.fullmatch(r"clusters \d and \d merge into one of 80\.", found["changes"][0]["sentence"])
     assert re.fullmatch(r"cluster \d splits into \d+ and \d+\.", found["changes"][1]["sentence"])
     assert "which were compared to find it" in report.render(summary)
-    by_hierarchy = ensemblage.EvidenceAccumulation(3, linkage="average").fit(labels)
+    by_hierarchy = ensemblage.consensus.EvidenceAccumulation(3, linkage="average").fit(labels)
     points = report.summarize(labels, by_hierarchy, features=X, k_choice=choice)["figures"]["points"]
     assert points["by_number_of"] == "the same hierarchy"
 

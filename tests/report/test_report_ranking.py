@@ -5,7 +5,9 @@ import numpy as np
 import pytest
 from strategies import planted_labels
 
-from ensemblage import AverageAgreement, Discotec, Ensemble, KMeansConsensus, plotting, report
+from ensemblage import Ensemble, plotting, report
+from ensemblage.consensus import KMeansConsensus
+from ensemblage.ranking import AverageAgreement, Discotec
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,8 @@ from pages import find
 from strategies import planted_labels
 from test_report import Page
 
-from ensemblage import BipartiteVoting, CumulativeVoting, Ensemble, KMeansConsensus, report
+from ensemblage import Ensemble, report
+from ensemblage.consensus import BipartiteVoting, CumulativeVoting, KMeansConsensus
 from ensemblage.metrics import membership_entropy
 
 

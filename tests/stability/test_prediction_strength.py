@@ -26,7 +26,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from test_progress import Calls
 
-from ensemblage import ConsensusClustering, RandomKPartitions
+from ensemblage import ConsensusClustering
+from ensemblage.generation import RandomKPartitions
 from ensemblage.stability import prediction_strength
 from ensemblage.stability._clusters import cells_of
 from ensemblage.stability._resamples import check_data

@@ -18,7 +18,9 @@ from sklearn.preprocessing import StandardScaler
 from strategies import planted_labels, random_labels
 from test_progress import Calls
 
-from ensemblage import ConsensusClustering, Ensemble, EvidenceAccumulation, KMeansConsensus, RandomKPartitions
+from ensemblage import ConsensusClustering, Ensemble
+from ensemblage.consensus import EvidenceAccumulation, KMeansConsensus
+from ensemblage.generation import RandomKPartitions
 from ensemblage.stability import cluster_stability, member_stability
 from ensemblage.stability._clusters import best_jaccard, cells_of, encode_noise
 from ensemblage.stability._records import verdict_of

@@ -125,4 +125,4 @@ LEARNED: Final = "learned"
 BY_CONSENSUS: Final = "consensus"
 SELECTIONS = (LEARNED, BY_CONSENSUS)
 DEFAULT_SELECTION: Literal["learned", "consensus"] = "learned"
-"""Of `ConsensusClustering`, `default_plan` and ``ensemblage run``, and of what is written of them."""
+"""Of `ConsensusClustering` and ``ensemblage run``, and of what is written of them."""

@@ -12,64 +12,156 @@ P = ParamSpec("P")
 R = TypeVar("R")
 T = TypeVar("T")
 
-_PLOTTING = "ensemblage.plotting._"
 NAMES: Mapping[str, Mapping[str, str]] = {
+    "ensemblage": {
+        "align_labels": "ensemblage.metrics.align_labels",
+        "AverageAgreement": "ensemblage.ranking.AverageAgreement",
+        "BipartiteVoting": "ensemblage.consensus.BipartiteVoting",
+        "BisectingKMeansConsensus": "ensemblage.consensus.BisectingKMeansConsensus",
+        "choose_resolution": "ensemblage.n_clusters.choose_resolution",
+        "ComembershipMedian": "ensemblage.consensus.ComembershipMedian",
+        "CommunityConsensus": "ensemblage.consensus.CommunityConsensus",
+        "ConsensusModes": "ensemblage.consensus.ConsensusModes",
+        "CSPA": "ensemblage.consensus.CSPA",
+        "CountedEnsemble": "ensemblage.labels.ensemble.CountedEnsemble",
+        "CumulativeVoting": "ensemblage.consensus.CumulativeVoting",
+        "default_plan": "ensemblage.pipeline._default_plan.default_plan",
+        "Discotec": "ensemblage.ranking.Discotec",
+        "DiversePartitions": "ensemblage.generation.DiversePartitions",
+        "EuclideanMedian": "ensemblage.consensus.EuclideanMedian",
+        "EvidenceAccumulation": "ensemblage.consensus.EvidenceAccumulation",
+        "FeatureBlocks": "ensemblage.preprocessing.FeatureBlocks",
+        "Genie": "ensemblage.generation.Genie",
+        "GeniePartitions": "ensemblage.generation.GeniePartitions",
+        "GreedyKMeansConsensus": "ensemblage.consensus.GreedyKMeansConsensus",
+        "GreedyPartitions": "ensemblage.generation.GreedyPartitions",
+        "HBGF": "ensemblage.consensus.HBGF",
+        "HGPA": "ensemblage.consensus.HGPA",
+        "InternalIndex": "ensemblage.ranking.InternalIndex",
+        "KMeansConsensus": "ensemblage.consensus.KMeansConsensus",
+        "KModesConsensus": "ensemblage.consensus.KModesConsensus",
+        "LatentClassConsensus": "ensemblage.consensus.LatentClassConsensus",
+        "LCE": "ensemblage.consensus.LCE",
+        "LeidenPartitions": "ensemblage.generation.LeidenPartitions",
+        "MajorityVoting": "ensemblage.consensus.MajorityVoting",
+        "MCLA": "ensemblage.consensus.MCLA",
+        "MixedPartitions": "ensemblage.generation.MixedPartitions",
+        "NegMM": "ensemblage.consensus.NegMM",
+        "PosteriorDraws": "ensemblage.posterior.PosteriorDraws",
+        "Preprocessor": "ensemblage.preprocessing.Preprocessor",
+        "ProjectionPartitions": "ensemblage.generation.ProjectionPartitions",
+        "PTA": "ensemblage.consensus.PTA",
+        "PTGP": "ensemblage.consensus.PTGP",
+        "RandomKPartitions": "ensemblage.generation.RandomKPartitions",
+        "read_draws": "ensemblage.posterior.read_draws",
+        "ResampledPartitions": "ensemblage.generation.ResampledPartitions",
+        "SalsoConsensus": "ensemblage.consensus.SalsoConsensus",
+        "SelectMembers": "ensemblage.ranking.SelectMembers",
+        "SoftEnsemble": "ensemblage.labels.ensemble.SoftEnsemble",
+        "SpectralEnsembleClustering": "ensemblage.consensus.SpectralEnsembleClustering",
+        "SubspacePartitions": "ensemblage.generation.SubspacePartitions",
+        "summarize_draws": "ensemblage.posterior.summarize_draws",
+        "USpec": "ensemblage.generation.USpec",
+        "USpecPartitions": "ensemblage.generation.USpecPartitions",
+    },
+    "ensemblage.answer": {
+        "choose_k": "ensemblage.choose_k",
+        "choose_k_monti": "ensemblage.choices._monti_choice.choose_k_monti",
+        "choose_resolution": "ensemblage.n_clusters.choose_resolution",
+        "Chosen": "ensemblage.choices._chooser.LearnedSelection",
+        "compare_methods": "ensemblage.consensus.compare_methods",
+        "ConsensusClustering": "ensemblage.ConsensusClustering",
+        "default_plan": "ensemblage.pipeline._default_plan.default_plan",
+        "DrawsSummary": "ensemblage.choices._draws_summary.DrawsSummary",
+        "KChoice": "ensemblage.choices._choice_records.KChoice",
+        "load": "ensemblage.load",
+        "MethodComparison": "ensemblage.consensus._method_comparison.MethodComparison",
+        "MontiChoice": "ensemblage.choices._monti_choice.MontiChoice",
+        "Plan": "ensemblage.choices._plan.Plan",
+        "ResolutionChoice": "ensemblage.choices._choice_records.ResolutionChoice",
+        "summarize_draws": "ensemblage.posterior.summarize_draws",
+        "to_anndata": "ensemblage.to_anndata",
+    },
     "ensemblage.consensus.evidence": {
+        "Candidates": "ensemblage.consensus.diagnostics.Candidates",
+        "Cut": "ensemblage.consensus.diagnostics.Cut",
+        "Dendrogram": "ensemblage.consensus.diagnostics.Dendrogram",
         "Evidence": "ensemblage.consensus.diagnostics.Diagnostics",
         "evidence_from_dict": "ensemblage.consensus.diagnostics.diagnostics_from_dict",
-        **{
-            kind: f"ensemblage.consensus.diagnostics.{kind}"
-            for kind in (
-                "Candidates",
-                "Cut",
-                "Dendrogram",
-                "Lifetimes",
-                "Memberships",
-                "PairCounts",
-                "Splits",
-                "Trace",
-            )
-        },
+        "Lifetimes": "ensemblage.consensus.diagnostics.Lifetimes",
+        "Memberships": "ensemblage.consensus.diagnostics.Memberships",
+        "PairCounts": "ensemblage.consensus.diagnostics.PairCounts",
+        "Splits": "ensemblage.consensus.diagnostics.Splits",
+        "Trace": "ensemblage.consensus.diagnostics.Trace",
+    },
+    "ensemblage.io": {
+        "Column": "ensemblage.tables.column.Column",
+        "ColumnUse": "ensemblage.io._encoding.ColumnUse",
+        "PosteriorDraws": "ensemblage.posterior.PosteriorDraws",
+        "Preprocessor": "ensemblage.preprocessing.Preprocessor",
+        "read_draws": "ensemblage.posterior.read_draws",
+        "read_table": "ensemblage.read_table",
+        "Table": "ensemblage.io._table.Table",
     },
     "ensemblage.metrics": {
         "Certainty": "ensemblage.metrics._confidence.Confidence",
         "certainty": "ensemblage.metrics.confidence",
+        "chain_agreement": "ensemblage.posterior.chain_agreement",
+        "chips": "ensemblage.posterior.chips",
+        "compare_labels": "ensemblage.compare",
+        "credible_ball": "ensemblage.posterior.credible_ball",
+        "expected_loss": "ensemblage.posterior.expected_loss",
     },
-    "ensemblage.profiles": {"HonestMarkers": "ensemblage.profiles._selective.SelectiveMarkers"},
     "ensemblage.plotting": {
-        "association_histogram": f"{_PLOTTING}matrices.association_histogram",
-        "cluster_jaccards": f"{_PLOTTING}k_curves.cluster_jaccards",
-        "consensus_cdfs": f"{_PLOTTING}k_curves.consensus_cdfs",
-        "criteria_by_number": f"{_PLOTTING}k_curves.criteria_by_number",
-        "delta_areas": f"{_PLOTTING}k_curves.delta_areas",
-        "entropy_scatter": f"{_PLOTTING}scatter.entropy_scatter",
-        "estimated_clusters": f"{_PLOTTING}k_curves.estimated_clusters",
+        "association_histogram": "ensemblage.plotting._matrices.association_histogram",
+        "cluster_jaccards": "ensemblage.plotting._k_curves.cluster_jaccards",
+        "consensus_cdfs": "ensemblage.plotting._k_curves.consensus_cdfs",
+        "criteria_by_number": "ensemblage.plotting._k_curves.criteria_by_number",
+        "delta_areas": "ensemblage.plotting._k_curves.delta_areas",
+        "entropy_scatter": "ensemblage.plotting._scatter.entropy_scatter",
+        "estimated_clusters": "ensemblage.plotting._k_curves.estimated_clusters",
         "evidence": "ensemblage.plotting.diagnostics",
-        "evidence_by_number": f"{_PLOTTING}k_curves.evidence_by_number",
-        "last_merges": f"{_PLOTTING}dendrograms.last_merges",
-        "lifetimes": f"{_PLOTTING}k_curves.lifetimes",
-        "PALETTE": f"{_PLOTTING}axes.PALETTE",
-        "prediction_strengths": f"{_PLOTTING}k_curves.prediction_strengths",
-        "split_losses": f"{_PLOTTING}k_curves.split_losses",
-        "stability_by_resolution": f"{_PLOTTING}k_curves.stability_by_resolution",
-        "stability_curves": f"{_PLOTTING}k_curves.stability_curves",
-        "threshold_search": f"{_PLOTTING}matrices.threshold_search",
-        "thresholded_matrices": f"{_PLOTTING}matrices.thresholded_matrices",
-        "voting_dendrogram": f"{_PLOTTING}dendrograms.voting_dendrogram",
+        "evidence_by_number": "ensemblage.plotting._k_curves.evidence_by_number",
+        "last_merges": "ensemblage.plotting._dendrograms.last_merges",
+        "lifetimes": "ensemblage.plotting._k_curves.lifetimes",
+        "PALETTE": "ensemblage.plotting._axes.PALETTE",
+        "prediction_strengths": "ensemblage.plotting._k_curves.prediction_strengths",
+        "split_losses": "ensemblage.plotting._k_curves.split_losses",
+        "stability_by_resolution": "ensemblage.plotting._k_curves.stability_by_resolution",
+        "stability_curves": "ensemblage.plotting._k_curves.stability_curves",
+        "threshold_search": "ensemblage.plotting._matrices.threshold_search",
+        "thresholded_matrices": "ensemblage.plotting._matrices.thresholded_matrices",
+        "voting_dendrogram": "ensemblage.plotting._dendrograms.voting_dendrogram",
+    },
+    "ensemblage.profiles": {
+        "HonestMarkers": "ensemblage.profiles._selective.SelectiveMarkers",
+        "Profile": "ensemblage.profiles._record.Profile",
+        "profile": "ensemblage.profile",
+        "thin_counts": "ensemblage.preprocessing.thin_counts",
+    },
+    "ensemblage.ranking": {
+        "compare": "ensemblage.ranking.compare_rankers",
     },
 }
 """By module: the former name, and where the object is now. What a private module has is a record that is returned, or
 has another way in `INSTEAD`."""
 
 _RECORDS = "plotting.diagnostics(record), of the records that diagnostics() of a fitted consensus returns"
+_PLAN = {"default_plan": "ConsensusClustering(...).plan(X)"}
 INSTEAD: Mapping[str, Mapping[str, str]] = {
+    "ensemblage": {
+        "CountedEnsemble": "Ensemble.from_counts",
+        "SoftEnsemble": "Ensemble.from_memberships",
+        **_PLAN,
+    },
+    "ensemblage.answer": {"choose_k_monti": 'choose_k(X, method="monti")', **_PLAN},
     "ensemblage.plotting": {
         "PALETTE": "plotting.cluster_colors",
         "association_histogram": _RECORDS,
         "cluster_jaccards": "plot() of what stability.cluster_stability returns",
-        "consensus_cdfs": "plot('cdf') of what choose_k_monti returns",
+        "consensus_cdfs": "plot('cdf') of what choose_k(X, method='monti') returns",
         "criteria_by_number": "plot('criteria') of what choose_k returns",
-        "delta_areas": "plot('delta_area') of what choose_k_monti returns",
+        "delta_areas": "plot('delta_area') of what choose_k(X, method='monti') returns",
         "entropy_scatter": "plotting.model(model, X, 'entropy')",
         "estimated_clusters": "the page of a consensus, which has this figure",
         "evidence_by_number": "plot() of what choose_k returns",
@@ -78,13 +170,15 @@ INSTEAD: Mapping[str, Mapping[str, str]] = {
         "prediction_strengths": "plot() of what stability.prediction_strength returns",
         "split_losses": _RECORDS,
         "stability_by_resolution": "plot('stability') of what choose_resolution returns",
-        "stability_curves": "plot() of what choose_k_monti returns",
+        "stability_curves": "plot() of what choose_k(X, method='monti') returns",
         "threshold_search": _RECORDS,
         "thresholded_matrices": "plotting.consensus_matrix for each of the two matrices",
         "voting_dendrogram": "plotting.dendrogram(model)",
     },
 }
 """By module: the former name of what became private, and what to use."""
+MODULES = ("ensemblage.answer", "ensemblage.profiles")
+"""Modules whose names have moved; they themselves come without a warning."""
 
 
 def former_names(module: str, found: Callable[[str], Any] | None = None) -> Callable[[str], Any]:
@@ -92,12 +186,14 @@ def former_names(module: str, found: Callable[[str], Any] | None = None) -> Call
     moved = NAMES[module]
 
     def get(name: str) -> Any:
+        if f"{module}.{name}" in MODULES:
+            return importlib.import_module(f"{module}.{name}")
         if name in moved:
             place, new = moved[name].rsplit(".", 1)
-            if "._" not in place:
-                now = f"Use {place}.{new}."
-            elif name in INSTEAD.get(module, {}):
+            if name in INSTEAD.get(module, {}):
                 now = f"Use {INSTEAD[module][name]}."
+            elif "._" not in place:
+                now = f"Use {place}.{new}."
             else:
                 now = "It is a record that is returned; nothing needs its class."
             _warn(f"{module}.{name} is a name of before 1.0 and goes with the next release. {now}", 3)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,6 +24,7 @@ from ensemblage.base.validation import (
     Flag,
     Jobs,
     Words,
+    check_choice,
     check_progress,
     check_value,
     check_whole,
@@ -31,6 +32,7 @@ from ensemblage.base.validation import (
     n_distinct_rows,
 )
 from ensemblage.choices._choice_records import LIKELY, VOTERS, KChoice, KRow
+from ensemblage.choices._monti_choice import FRACTION, REFERENCE_DATA, MontiChoice, choose_k_monti
 from ensemblage.consensus.hierarchies._eac import EvidenceAccumulation
 from ensemblage.consensus.voting._ada_cvote import CumulativeVoting
 from ensemblage.generation import DiversePartitions, RandomKPartitions
@@ -38,10 +40,11 @@ from ensemblage.generation._candidates import NUMBERS
 from ensemblage.generation._clusterers import run_all
 from ensemblage.generation._diverse import can_be_diverse
 from ensemblage.generation._pools import cut_children
-from ensemblage.io import Preprocessor, Table
 from ensemblage.io._anndata import as_table
 from ensemblage.io._encoding import IMPUTE
+from ensemblage.io._preprocessor import Preprocessor
 from ensemblage.io._scaling import AUTO, scaling_of
+from ensemblage.io._table import Table
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.stability import PredictionStrength, prediction_strength
 from ensemblage.stability._clusters import Cells
@@ -67,27 +70,67 @@ SMALL = 20
 """Objects of a cluster that prediction strength cannot see."""
 FEW = 20
 """Objects of which fewer must show the number clearly: docs/default/combine.md."""
+N_SPLITS = 10
+"""Halvings for the prediction strength."""
 N_SAMPLE = 1_000
 """Objects that the criteria look at, where there are more."""
 
 
+@overload
 def choose_k(
     X: ArrayLike | Any,
     k_range: Iterable[int] | None = None,
     *,
+    method: Literal["criteria"] = "criteria",
     standardize: bool | Literal["auto"] = "auto",
     impute: str | None = None,
-    n_references: int = 99,
-    n_splits: int = 10,
+    n_references: int | None = None,
+    n_splits: int = N_SPLITS,
     n_partitions: int = 50,
     sample_size: int = N_SAMPLE,
     n_jobs: int | None = None,
     random_state: Any = None,
     progress: Callable[[int, int], None] | None = None,
-) -> KChoice:
+) -> KChoice: ...
+@overload
+def choose_k(
+    X: ArrayLike | Any,
+    k_range: Iterable[int] | None = None,
+    *,
+    method: Literal["monti"],
+    standardize: bool | Literal["auto"] = "auto",
+    impute: str | None = None,
+    n_references: int | None = None,
+    n_partitions: int = 50,
+    fraction: float = FRACTION,
+    estimator: Any = None,
+    reference_data: str = REFERENCE_DATA,
+    n_jobs: int | None = None,
+    random_state: Any = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> MontiChoice: ...
+def choose_k(
+    X: ArrayLike | Any,
+    k_range: Iterable[int] | None = None,
+    *,
+    method: Literal["criteria", "monti"] = "criteria",
+    standardize: bool | Literal["auto"] = "auto",
+    impute: str | None = None,
+    n_references: int | None = None,
+    n_splits: int = N_SPLITS,
+    n_partitions: int = 50,
+    sample_size: int = N_SAMPLE,
+    fraction: float = FRACTION,
+    estimator: Any = None,
+    reference_data: str = REFERENCE_DATA,
+    n_jobs: int | None = None,
+    random_state: Any = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> KChoice | MontiChoice:
     """Use it if k is unknown: whether there is any structure, and the numbers that five criteria suggest.
 
-    Where they disagree, several algorithms are asked whether there are more than ten.
+    Where they disagree, several algorithms are asked whether there are more than ten. With ``method="monti"`` Monti's
+    consensus clustering, and M3C, as published: which numbers of clusters are stable in subsamples.
 
     Parameters
     ----------
@@ -95,22 +138,33 @@ def choose_k(
         What is to be clustered: its columns become features as in ``ConsensusClustering(n_clusters).fit(X)``.
     k_range : iterable of int, optional
         Numbers of clusters to choose from. Default: 2 to 10, or to √n where that is less; where the criteria disagree,
-        to √n.
+        to √n. Of "monti" 2 to 10.
+    method : {"criteria", "monti"}, default "criteria"
+        "criteria": five criteria and a test of structure. "monti": the consensus of subsamples, number by number.
     standardize : bool or "auto", default "auto"
         Bring numbers to mean 0 and standard deviation 1; "auto": unless all standard deviations are within a factor of
         20, as `Preprocessor` says. False: of what a preprocessor of yours has made.
     impute : {"median", "mean", "most-frequent", "knn"}, optional
         What a missing number becomes, as `Preprocessor` says. Without it, the few of a table (at most 5 % of each
         column) become medians; more, and those of an array, are refused.
-    n_references : int, default 99
-        Single clouds that the data are compared with, fewer where these show as much as the data. With 19 the test
-        misses more: its p-value is at least 1 / (n_references + 1).
+    n_references : int, optional
+        Data without clusters that the data are compared with: 99 single clouds, fewer where these show as much as the
+        data; of "monti" 20, and 0 leaves the comparison out. The p-value is at least 1 / (n_references + 1).
     n_splits : int, default 10
-        Halvings for the prediction strength.
+        Halvings for the prediction strength. Of "criteria" alone.
     n_partitions : int, default 50
-        Partitions whose cumulative voting has lifetimes.
+        Partitions whose cumulative voting has lifetimes; of "monti" subsamples per number of clusters.
     sample_size : int, default 1,000
-        Of more objects so many are looked at, drawn without replacement; for the agreement twice as many.
+        Of more objects so many are looked at, drawn without replacement; for the agreement twice as many. Of "criteria"
+        alone.
+    fraction : float, default 0.8
+        Part of the objects in a subsample. This and what follows up to ``reference_data`` of "monti" alone.
+    estimator : clusterer, optional
+        What clusters the subsamples. Default: k-means, one start.
+    reference_data : {"gaussian", "unimodal", "features"}, default "gaussian"
+        Data without clusters: principal components drawn from a normal distribution with their standard deviations, as
+        M3C does; drawn from the unimodal distribution nearest to theirs, as "criteria" does; or the features, each
+        shuffled over the objects, which lose their covariance, so that mere correlation looks like clusters.
     n_jobs : int, optional
         Threads. -1: every core that this process may use; -2: all but one. None: what a ``joblib.parallel_config``
         says; without one every core, or 1 inside a parallel loop of joblib or scikit-learn. The result does not depend
@@ -126,18 +180,19 @@ def choose_k(
     KChoice
         ``structure``, ``best``, ``votes``, ``agreement``, ``evidence``, ``table``, ``sentence``; ``to_frame()``,
         ``plot()``.
+    MontiChoice
+        With "monti": ``best``, ``table`` (one row per k) and ``ensembles`` (one per k).
 
     Raises
     ------
     ValueError
-        If X has fewer than 4 rows or 3 different ones, a k is no whole number from 2 to the number of different rows,
-        or a parameter is out of its range.
+        If X has fewer than 4 rows or 3 different ones, a k is no whole number from 2 to the number of different rows, a
+        parameter is out of its range, or an option of the other method is given.
     TypeError
         If ``k_range`` is no iterable.
 
     See Also
     --------
-    choose_k_monti : Monti's consensus clustering and M3C, as published.
     ensemblage.stability.prediction_strength : One of the criteria, for any clusterer.
 
     Notes
@@ -165,9 +220,19 @@ def choose_k(
     their consensus with those that have it, on average. Where it is largest above 10 that number is ``best``. Nobody is
     asked where most objects are copies of others. docs/DEFAULT.md has the rules that were tried.
 
-    Time: O(n² d) per reference for n objects of the sample. Of 1,000 × 10 numbers one core takes 3 s, 1 s where no
-    structure is found, of 958 × 800 14 and 4 s, and no more of larger tables; asking the algorithms adds some seconds.
-    Memory: 16 n² bytes, and 8 n² for each job from 40 features on, up to 4,096 objects.
+    **Monti's consensus clustering.** For every k, subsamples of the objects are clustered, and each pair of objects is
+    together in some share of the partitions that saw both. Stable clusters make shares near 0 and 1. ``delta_area``:
+    the growth ends after the true k; its largest value means nothing. ``pac``: falls with k even without clusters, and
+    is small where true clusters merge in the same way every time, so its least value alone picks a k that is too large
+    or too small. ``rcsi`` and the p-values compare it with data without clusters: a large p-value everywhere means that
+    one cluster is as good a description. Clusters of clusters make several k stable; ``best`` is then the finest.
+
+    Time of "monti": (1 + n_references) · n_partitions runs of the estimator per k, and O(m² p) per ensemble of m
+    distinct label rows. Memory O(n p) per k.
+
+    Time of "criteria": O(n² d) per reference for n objects of the sample. Of 1,000 × 10 numbers one core takes 3 s, 1 s
+    where no structure is found, of 958 × 800 14 and 4 s, and no more of larger tables; asking the algorithms adds some
+    seconds. Memory: 16 n² bytes, and 8 n² for each job from 40 features on, up to 4,096 objects.
 
     References
     ----------
@@ -177,6 +242,8 @@ def choose_k(
     Statistics 14, 2005.
     J. Besag and P. Clifford, "Sequential Monte Carlo p-values", Biometrika 78, 1991.
     H. G. Ayad and M. S. Kamel, "On voting-based consensus of cluster ensembles", Pattern Recognition 43, 2010.
+    S. Monti et al., "Consensus clustering", Machine Learning 52, 2003.
+    C. R. John et al., "M3C: Monte Carlo reference-based consensus clustering", Scientific Reports 10, 2020.
 
     Examples
     --------
@@ -188,9 +255,39 @@ def choose_k(
     (3, 'clear')
     >>> choice.sentence
     '3 clusters: all five criteria agree.'
+    >>> choose_k(X, range(2, 6), method="monti", n_partitions=20, n_references=5, random_state=0).best
+    3
     """
     name = "choose_k"
+    check_choice(method, f"method of {name}", ["criteria", "monti"])
+    of_criteria = {"n_splits": (n_splits, N_SPLITS), "sample_size": (sample_size, N_SAMPLE)}
+    of_monti = {
+        "fraction": (fraction, FRACTION),
+        "estimator": (estimator, None),
+        "reference_data": (reference_data, REFERENCE_DATA),
+    }
+    for option, (value, default) in (of_monti if method == "criteria" else of_criteria).items():
+        if value is not default and value != default:
+            raise ValueError(
+                f"{option} of {name} must be left out for method={method!r}. Got {format_value(value)}. It is of "
+                f"the other method."
+            )
     prepared = _prepare_features(X, standardize, impute)
+    if method == "monti":
+        numbers, references = range(2, 11) if k_range is None else k_range, 20 if n_references is None else n_references
+        return choose_k_monti(
+            prepared,
+            numbers,
+            n_partitions=n_partitions,
+            fraction=fraction,
+            estimator=estimator,
+            reference_data=reference_data,
+            n_references=references,
+            n_jobs=n_jobs,
+            random_state=random_state,
+            progress=progress,
+        )
+    n_references = 99 if n_references is None else n_references
     with features_checked("X of choose_k", prepared):
         data = check_array(prepared, dtype=np.float64, ensure_min_samples=4)
     check_whole(n_references, f"n_references of {name}", 1, MOST_TASKS)

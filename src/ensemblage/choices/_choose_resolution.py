@@ -39,8 +39,8 @@ from ensemblage.generation._communities import (
 )
 from ensemblage.generation._graphs import as_graph
 from ensemblage.generation._nearest import Neighbours, nearest_neighbours, neighbour_graph
-from ensemblage.io import Preprocessor
 from ensemblage.io._anndata import matrix_of
+from ensemblage.io._preprocessor import Preprocessor
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.metrics._agreement import agreement_matrix
 from ensemblage.metrics._partition_distance import inconsistency
@@ -166,7 +166,7 @@ def choose_resolution(
     Examples
     --------
     >>> from sklearn.datasets import make_blobs
-    >>> from ensemblage import choose_resolution
+    >>> from ensemblage.n_clusters import choose_resolution
     >>> X, _ = make_blobs(300, centers=4, n_features=5, random_state=0)
     >>> choice = choose_resolution(X, [0.3, 0.6, 1.0], algorithm="louvain", n_resamples=5, random_state=0)
     >>> choice.plateaus

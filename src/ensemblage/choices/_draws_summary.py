@@ -13,7 +13,9 @@ from ensemblage.base.validation import format_value
 from ensemblage.consensus.posterior._salso import SalsoConsensus
 from ensemblage.io._draws import PosteriorDraws
 from ensemblage.labels.ensemble import Ensemble
-from ensemblage.metrics import ChainAgreement, CredibleBall, chain_agreement, credible_ball, item_consensus
+from ensemblage.metrics import ChainAgreement, CredibleBall, item_consensus
+from ensemblage.metrics._chain_agreement import chain_agreement
+from ensemblage.metrics._posterior import credible_ball
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +65,7 @@ def summarize_draws(
     n_clusters : int, optional
         Number of clusters of the estimate, at most. Default: as many as the draw with most of them has.
     loss : {"vi", "gvi", "binder", "omari", "nvi", "id", "nid"}, default "vi"
-        The loss of a partition and a draw, see `metrics.expected_loss`.
+        The loss of a partition and a draw, see `posterior.expected_loss`.
     a : float, default 1
         Price of parting objects that a draw joins, as in `SalsoConsensus`; the ball is by the loss with ``a`` = 1.
     level : float, default 0.95
@@ -95,7 +97,7 @@ def summarize_draws(
     See Also
     --------
     SalsoConsensus : The estimate.
-    metrics.credible_ball, metrics.chain_agreement : The other parts.
+    posterior.credible_ball, posterior.chain_agreement : The other parts.
 
     Notes
     -----
@@ -112,7 +114,7 @@ def summarize_draws(
 
     Examples
     --------
-    >>> from ensemblage import read_draws, summarize_draws
+    >>> from ensemblage.posterior import read_draws, summarize_draws
     >>> draws = [[0, 0, 0, 1, 1, 1], [0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 1, 1], [0, 0, 0, 1, 1, 1]]
     >>> found = summarize_draws(read_draws(draws, draws_axis="rows"), random_state=0)
     >>> found.estimate.labels_, found.doubt[0], found.probabilities[2]

@@ -28,6 +28,9 @@ from ensemblage.stability._strength import check_k_range
 STABLE = 0.01
 """A share of ambiguous pairs that is practically none."""
 
+FRACTION = 0.8
+"""Part of the objects in a subsample."""
+REFERENCE_DATA = "gaussian"
 _REFERENCES = ("gaussian", "unimodal", "features")
 _MOST_REFERENCES = 100_000
 
@@ -128,9 +131,9 @@ class MontiChoice:
 
         Examples
         --------
-        >>> from ensemblage.answer import choose_k_monti
+        >>> from ensemblage import choose_k
         >>> X = [[0.0], [0.1], [0.2], [5.0], [5.1], [5.2]]
-        >>> choice = choose_k_monti(X, [2], n_partitions=20, n_references=0, random_state=0)
+        >>> choice = choose_k(X, [2], method="monti", n_partitions=20, n_references=0, random_state=0)
         >>> found = choice.to_consensus_cluster_plus()
         >>> found[2]["consensusClass"]
         array([1, 1, 1, 2, 2, 2], dtype=int32)
@@ -159,92 +162,21 @@ def choose_k_monti(
     k_range: Iterable[int] = range(2, 11),
     *,
     n_partitions: int = 50,
-    fraction: float = 0.8,
+    fraction: float = FRACTION,
     estimator: Any = None,
-    reference_data: str = "gaussian",
+    reference_data: str = REFERENCE_DATA,
     n_references: int = 20,
     n_jobs: int | None = None,
     random_state: Any = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> MontiChoice:
-    """Use it for Monti's consensus clustering or M3C as published: numbers of clusters by stability in subsamples.
-
-    `choose_k` weighs more evidence and tests whether there are clusters at all.
-
-    For every k, subsamples of the objects are clustered, and each pair of objects is together in some share of the
-    partitions that saw both. Stable clusters make shares near 0 and 1.
-
-    Parameters
-    ----------
-    X : array-like of shape (n_samples, n_features)
-        The features.
-    k_range : iterable of int, default 2 to 10
-        Numbers of clusters to compare.
-    n_partitions : int, default 50
-        Subsamples per k.
-    fraction : float, default 0.8
-        Part of the objects in a subsample.
-    estimator : clusterer, optional
-        What clusters them. Default: k-means, one start.
-    reference_data : {"gaussian", "unimodal", "features"}, default "gaussian"
-        Data without clusters: principal components drawn from a normal distribution with their standard deviations, as
-        M3C does; drawn from the unimodal distribution nearest to theirs, as `choose_k` does; or the features, each
-        shuffled over the objects, which lose their covariance, so that mere correlation looks like clusters.
-    n_references : int, default 20
-        Number of such data sets. 0 leaves the comparison out. The p-value is at least 1 / (n_references + 1).
-    n_jobs : int, optional
-        Threads. -1: every core that this process may use; -2: all but one. None: what a ``joblib.parallel_config``
-        says; without one every core, or 1 inside a parallel loop of joblib or scikit-learn. The result does not depend
-        on it.
-    random_state : int, RandomState, Generator or None
-        Seed of everything random.
-    progress : callable, optional
-        Called as ``progress(done, total)`` after every partition, by the calling thread. An error that it raises ends
-        the work. No result depends on it.
-
-    Returns
-    -------
-    MontiChoice
-        ``best``, ``table`` (one row per k) and ``ensembles`` (one per k).
-
-    Raises
-    ------
-    ValueError
-        If a k is no whole number from 2 to the size of a subsample, or a parameter is out of its range.
-    TypeError
-        If ``k_range`` is no iterable or ``estimator`` no clusterer.
-
-    Notes
-    -----
-    What to make of the columns. ``delta_area``: the growth ends after the true k; its largest value means nothing.
-    ``pac``: falls with k even without clusters, and is small where true clusters merge in the same way every time, so
-    its least value alone picks a k that is too large or too small. ``rcsi`` and the p-values compare it with data
-    without clusters: a large p-value everywhere means that one cluster is as good a description. Clusters of clusters
-    make several k stable; ``best`` is then the finest of them: look at the table.
-
-    Time: (1 + n_references) · n_partitions partitions per k, and O(m² p) per ensemble of m distinct label rows. Memory
-    O(n p) per k.
-
-    References
-    ----------
-    S. Monti et al., "Consensus clustering", Machine Learning 52, 2003.
-    C. R. John et al., "M3C: Monte Carlo reference-based consensus clustering", Scientific Reports 10, 2020.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_blobs
-    >>> from ensemblage.answer import choose_k_monti
-    >>> X, _ = make_blobs(120, centers=[(0, 0), (0, 9), (9, 0)], random_state=0)
-    >>> choice = choose_k_monti(X, range(2, 6), n_partitions=20, n_references=5, random_state=0)
-    >>> choice.best
-    3
-    """
-    with features_checked("X of choose_k_monti", X):
+    """`choose_k` with ``method="monti"``, whose docstring has the parameters; X: (n, m) features."""
+    with features_checked("X of choose_k", X):
         data = check_array(X, dtype=np.float64, ensure_min_samples=4)
-    ks = check_k_range(k_range, "choose_k_monti", 2)
-    check_choice(reference_data, "reference_data of choose_k_monti", _REFERENCES)
-    check_whole(n_references, "n_references of choose_k_monti", 0, _MOST_REFERENCES)
-    check_progress(progress, "progress of choose_k_monti")
+    ks = check_k_range(k_range, "choose_k", 2)
+    check_choice(reference_data, "reference_data of choose_k", _REFERENCES)
+    check_whole(n_references, "n_references of choose_k", 0, _MOST_REFERENCES)
+    check_progress(progress, "progress of choose_k")
     seed, *reference_seeds = (int(s) for s in task_seeds(random_state, 1 + n_references))
     n_made = 0
 

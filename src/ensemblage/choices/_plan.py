@@ -27,7 +27,7 @@ class Decision(NamedTuple, Generic[T]):
 
 @dataclass(frozen=True, repr=False)
 class Plan:
-    """All decisions before a fit, with their reasons; `default_plan` makes it.
+    """All decisions before a fit, with their reasons; `ConsensusClustering.plan` makes it.
 
     Attributes
     ----------

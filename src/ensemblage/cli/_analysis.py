@@ -38,8 +38,8 @@ from ensemblage.cli._report import repeated_command, write_profile
 from ensemblage.cli._seconds import WRITE, Seconds
 from ensemblage.cli._source import KINDS, PairFiles, Source, errors_with_ids
 from ensemblage.consensus._saved import save_model
-from ensemblage.io import Preprocessor
 from ensemblage.io._features import Features, Members
+from ensemblage.io._preprocessor import Preprocessor
 from ensemblage.kernels._jit import told_of_compiling
 from ensemblage.pipeline._consensus_clustering import model_of
 from ensemblage.pipeline._describe import (

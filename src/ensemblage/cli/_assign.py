@@ -19,10 +19,11 @@ from ensemblage.cli._progress import tell, tell_notes
 from ensemblage.cli._source import READING, Source
 from ensemblage.consensus import Assignment
 from ensemblage.consensus._model import BY_RULE
-from ensemblage.io import Table, read_table
 from ensemblage.io._anndata import table_of
 from ensemblage.io._encoding import shorten
+from ensemblage.io._read import read_table
 from ensemblage.io._roles import assign_roles
+from ensemblage.io._table import Table
 from ensemblage.labels.files import code_columns
 from ensemblage.metrics._confidence import VERDICTS
 from ensemblage.report._layout import plural

@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 import click
 import numpy as np
 
-from ensemblage import CommunityConsensus, Ensemble, LeidenPartitions, choose_resolution, make_consensus
+from ensemblage import Ensemble, make_consensus
 from ensemblage._version import __version__
 from ensemblage.base.text import write_csv
 from ensemblage.choices._choice_records import ResolutionChoice, ResolutionRow
@@ -34,11 +34,14 @@ from ensemblage.cli._options import option_name, shell_text
 from ensemblage.cli._progress import progress_bar, tell, tell_notes
 from ensemblage.cli._seconds import WRITE, Seconds
 from ensemblage.cli._source import FEATURE_OPTIONS, USUAL, CellSource, Source, alert_notes
+from ensemblage.consensus import CommunityConsensus
 from ensemblage.consensus._saved import save_model
+from ensemblage.generation import LeidenPartitions
 from ensemblage.generation._graphs import Graph, as_graph
 from ensemblage.io._anndata import classes_of
 from ensemblage.metrics import verdicts
 from ensemblage.metrics._confidence import VERDICTS
+from ensemblage.n_clusters import choose_resolution
 from ensemblage.pipeline._to_anndata import columns_of, notes_of, write_copy
 from ensemblage.report._layout import plural
 from ensemblage.report._sweep import sweep_page, sweep_summary

@@ -15,10 +15,10 @@ from ensemblage.base.text import listing, write_csv
 from ensemblage.cli._answer import show_lines, show_table
 from ensemblage.cli._folder import check_free, check_suffix
 from ensemblage.cli._progress import tell
-from ensemblage.io import read_table
+from ensemblage.io._read import read_table
 from ensemblage.io._roles import assign_roles, check_column
-from ensemblage.metrics import LabelComparison, compare_labels
-from ensemblage.metrics._align import shared_objects
+from ensemblage.metrics import LabelComparison
+from ensemblage.metrics._align import compare, shared_objects
 from ensemblage.report._layout import percent
 from ensemblage.tables.bytes import base_name, read_bytes
 from ensemblage.tables.column import as_labels
@@ -75,7 +75,7 @@ def compare_tables(
         without = two if one.has_ids else one
         tell(f"{without.name}: no ids, so that the objects of both are matched by the numbers of their rows")
     ids = {"first_ids": one.ids, "second_ids": two.ids} if by_ids else {}
-    found = compare_labels(one.labels, two.labels, **ids)
+    found = compare(one.labels, two.labels, **ids)
     show_lines(_lines(found, one, two))
     click.echo()
     _show_clusters(found, one, two)

@@ -14,7 +14,7 @@ from typing import Any
 import click
 import numpy as np
 
-from ensemblage import ConsensusClustering, Ensemble, FeatureBlocks, Preprocessor
+from ensemblage import ConsensusClustering, Ensemble
 from ensemblage.base.atomic import Place, atomic_write, new_folder
 from ensemblage.base.options import NoteWarning
 from ensemblage.cli._answer import (
@@ -34,12 +34,14 @@ from ensemblage.cli._methods import Consensus
 from ensemblage.cli._options import option_name, shell_text
 from ensemblage.cli._progress import progress_bar, tell, tell_notes
 from ensemblage.consensus._saved import save_model
+from ensemblage.io._preprocessor import Preprocessor
 from ensemblage.labels.files import READERS
 from ensemblage.labels.out_of_core import OPENERS
 from ensemblage.labels.threads import row_blocks
 from ensemblage.metrics import verdicts
 from ensemblage.metrics._confidence import VERDICTS
 from ensemblage.pipeline._blocks import OfAll, write_part
+from ensemblage.preprocessing import FeatureBlocks
 from ensemblage.tables.formats import format_of
 
 PART_ROWS = 1_000_000

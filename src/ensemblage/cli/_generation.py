@@ -6,9 +6,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ensemblage import (
+from ensemblage import Ensemble
+from ensemblage.base.options import BY_CONSENSUS, DEFAULT_SELECTION, LEARNED, Option
+from ensemblage.choices._chooser import MOST_CHOSEN_ON, candidate_named, candidate_text
+from ensemblage.choices._plan import Plan, value_text
+from ensemblage.cli._options import option_text
+from ensemblage.cli._progress import tell_notes
+from ensemblage.cli._source import Source
+from ensemblage.generation import (
     DiversePartitions,
-    Ensemble,
     GeniePartitions,
     GreedyPartitions,
     MixedPartitions,
@@ -17,12 +23,6 @@ from ensemblage import (
     SubspacePartitions,
     USpecPartitions,
 )
-from ensemblage.base.options import BY_CONSENSUS, DEFAULT_SELECTION, LEARNED, Option
-from ensemblage.choices._chooser import MOST_CHOSEN_ON, candidate_named, candidate_text
-from ensemblage.choices._plan import Plan, value_text
-from ensemblage.cli._options import option_text
-from ensemblage.cli._progress import tell_notes
-from ensemblage.cli._source import Source
 from ensemblage.generation._candidates import pairs_of
 from ensemblage.generation._clusterers import fewer_clusters_text
 from ensemblage.generation._dense_rows import size_of_sample

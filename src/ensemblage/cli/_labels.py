@@ -16,7 +16,7 @@ from ensemblage.base.atomic import atomic_write
 from ensemblage.base.text import write_csv
 from ensemblage.cli._folder import LABELS, MODEL, NOTHING_UNASKED, check_free
 from ensemblage.cli._source import CellSource, Source
-from ensemblage.io import Table
+from ensemblage.io._table import Table
 from ensemblage.labels.threads import row_blocks
 from ensemblage.metrics import verdicts
 from ensemblage.pipeline._blocks import LABEL_COLUMNS

@@ -17,12 +17,12 @@ from ensemblage.cli._answer import alert_lines, show_lines, show_table, spelled_
 from ensemblage.cli._errors import ARGUMENTS
 from ensemblage.cli._options import option_text, shell_text
 from ensemblage.cli._source import FEATURE_OPTIONS, CellSource, Source
-from ensemblage.io import Table
 from ensemblage.io._alerts import CONSTANTS, GENES
 from ensemblage.io._encoding import KNOWN_CLASSES
 from ensemblage.io._features import Features
 from ensemblage.io._missing import codes_in
 from ensemblage.io._roles import name_columns
+from ensemblage.io._table import Table
 from ensemblage.report._layout import percent, plural
 
 MOST_COLUMNS = 200

@@ -17,10 +17,10 @@ from ensemblage.cli._disk import is_on_disk, open_ensemble
 from ensemblage.cli._folder import check_free, check_suffix
 from ensemblage.cli._progress import tell, tell_notes
 from ensemblage.cli._source import PairFiles, Source, rows_of_members
-from ensemblage.io import read_table
 from ensemblage.io._features import Members, features_of
+from ensemblage.io._read import read_table
 from ensemblage.metrics import INTERNAL_INDICES
-from ensemblage.ranking import RANKERS, Comparison, compare, make_ranker
+from ensemblage.ranking import RANKERS, Comparison, compare_rankers, make_ranker
 
 
 def rank_members(
@@ -57,7 +57,7 @@ def rank_members(
     for ranker in rankers.values():
         chosen = {"n_jobs": n_jobs, "random_state": 0}
         ranker.set_params(**{key: value for key, value in chosen.items() if key in ranker.get_params()})
-    comparison = compare(
+    comparison = compare_rankers(
         members.ensemble,
         None if features is None else _features(features, members, source, scaling),
         members.truth,

@@ -27,13 +27,14 @@ from ensemblage.cli._folder import (
 )
 from ensemblage.cli._progress import tell, tell_notes
 from ensemblage.cli._source import Source, rows_of_members
-from ensemblage.io import Table, read_table
 from ensemblage.io._features import Members
+from ensemblage.io._read import read_table
 from ensemblage.io._roles import assign_roles
+from ensemblage.io._table import Table
 from ensemblage.metrics._confidence import confidence_of
 from ensemblage.pipeline._describe import drop_columns
-from ensemblage.profiles import Profile, profile
-from ensemblage.profiles._record import VariableRow
+from ensemblage.profiles._profile import profile
+from ensemblage.profiles._record import Profile, VariableRow
 from ensemblage.report._object_table import remove_objects
 from ensemblage.tables.column import as_labels
 from ensemblage.tables.formats import CELLS, format_of

@@ -42,8 +42,8 @@ from ensemblage.cli._progress import tell, tell_notes
 from ensemblage.cli._seconds import WRITE, Seconds
 from ensemblage.cli._source import FEATURE_OPTIONS, CellSource, Source, errors_with_ids
 from ensemblage.consensus._saved import save_model
-from ensemblage.io import Preprocessor
 from ensemblage.io._features import Features
+from ensemblage.io._preprocessor import Preprocessor
 from ensemblage.pipeline._consensus_clustering import ConsensusClustering, model_of
 from ensemblage.pipeline._decisions import PlanRequest, can_be_repeated, may_be_learned, plan_of
 from ensemblage.pipeline._default_plan import check_n_clusters, check_plan, with_consensus

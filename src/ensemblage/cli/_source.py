@@ -18,9 +18,11 @@ from numpy.typing import NDArray
 from ensemblage.base.text import some
 from ensemblage.cli._options import option_name, shell_text
 from ensemblage.cli._progress import tell, tell_notes
-from ensemblage.io import ColumnUse, Table, read_table
 from ensemblage.io._anndata import PCA, X, classes_of, table_of
+from ensemblage.io._encoding import ColumnUse
 from ensemblage.io._features import Features, Members, features_of, members_of
+from ensemblage.io._read import read_table
+from ensemblage.io._table import Table
 from ensemblage.labels.coding import VOTE
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.labels.files import LEIDEN

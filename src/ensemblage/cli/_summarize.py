@@ -8,7 +8,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ensemblage import read_draws, summarize_draws
 from ensemblage._version import __version__
 from ensemblage.base.text import write_csv
 from ensemblage.choices._draws_summary import DrawsSummary
@@ -31,6 +30,7 @@ from ensemblage.cli._progress import progress_bar, tell, tell_notes
 from ensemblage.cli._seconds import WRITE, Seconds
 from ensemblage.consensus._saved import save_model
 from ensemblage.metrics._posterior import PRICED
+from ensemblage.posterior import read_draws, summarize_draws
 from ensemblage.report._draws import (
     BOUNDS,
     agreement_sentence,

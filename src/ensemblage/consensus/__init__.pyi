@@ -3,6 +3,7 @@
 from ._capabilities import Capabilities as Capabilities
 from ._method import METHODS as METHODS
 from ._method import Method as Method
+from ._method_comparison import compare_methods as compare_methods
 from ._model import Assignment as Assignment
 from ._registry import make_consensus as make_consensus
 from .communities._communities import CommunityConsensus as CommunityConsensus

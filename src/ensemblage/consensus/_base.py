@@ -355,7 +355,7 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
 
         Examples
         --------
-        >>> from ensemblage import EvidenceAccumulation
+        >>> from ensemblage.consensus import EvidenceAccumulation
         >>> labels = [[0, 0], [0, 0], [1, 1], [1, 0]]
         >>> [type(record).__name__ for record in EvidenceAccumulation().fit(labels).diagnostics(labels)]
         ['Dendrogram', 'Lifetimes', 'PairCounts']
@@ -398,7 +398,7 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
 
         Examples
         --------
-        >>> from ensemblage import KMeansConsensus
+        >>> from ensemblage.consensus import KMeansConsensus
         >>> labels = [[0, 0], [0, 0], [1, 1], [1, 0]]
         >>> KMeansConsensus(2, random_state=0).fit(labels).association_shares(labels, slice(2, 4)).round(2)
         array([[0. , 1. ],
@@ -441,7 +441,7 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
 
         Examples
         --------
-        >>> from ensemblage import EvidenceAccumulation
+        >>> from ensemblage.consensus import EvidenceAccumulation
         >>> model = EvidenceAccumulation(2).fit([[0, 0], [0, 0], [0, 0], [1, 1], [1, 0]])
         >>> found = model.assign([[0, 0], [1, 1]])
         >>> found.labels, found.by

@@ -53,7 +53,7 @@ def add_partitions(
 
     Examples
     --------
-    >>> from ensemblage import KMeansConsensus
+    >>> from ensemblage.consensus import KMeansConsensus
     >>> model = KMeansConsensus(2, random_state=0).add_partitions([[0], [0], [0], [1], [1]])
     >>> model.add_partitions([[0, 0], [0, 0], [1, 0], [1, 1], [1, 1]]).n_features_in_
     3

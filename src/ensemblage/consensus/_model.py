@@ -94,7 +94,7 @@ class Model:
 
         Examples
         --------
-        >>> from ensemblage import KMeansConsensus
+        >>> from ensemblage.consensus import KMeansConsensus
         >>> model = KMeansConsensus(2, random_state=0).fit([[0, 0], [0, 0], [0, 0], [1, 1], [1, 0]])
         >>> model.labels_
         array([0, 0, 0, 1, 1], dtype=int32)
@@ -137,7 +137,7 @@ class Model:
 
         Examples
         --------
-        >>> from ensemblage import KMeansConsensus
+        >>> from ensemblage.consensus import KMeansConsensus
         >>> model = KMeansConsensus(2, random_state=0).fit([[0, 0], [0, 0], [1, 1], [1, 0]])
         >>> model.to_frame(ids=["a", "b", "c", "d"]).round(2)
           id  cluster  confidence    verdict  runner_up  runner_up_share

@@ -57,7 +57,8 @@ class SimilarityConsensus(BaseConsensus):
 
         Examples
         --------
-        >>> from ensemblage import EvidenceAccumulation, metrics
+        >>> from ensemblage import metrics
+        >>> from ensemblage.consensus import EvidenceAccumulation
         >>> labels = [[0, 0, 0], [0, 0, 0], [0, 0, 1], [1, 1, 1], [1, 1, 1], [1, 2, 1]]
         >>> model = EvidenceAccumulation(2).fit_similarity(metrics.coassociation(labels))
         >>> model.labels_

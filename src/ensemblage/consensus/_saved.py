@@ -421,7 +421,7 @@ def load(path: str | PathLike[str]) -> Any:
     >>> import tempfile
     >>> from pathlib import Path
     >>> import ensemblage
-    >>> model = ensemblage.KMeansConsensus(2, random_state=0).fit([[0, 0], [0, 0], [1, 1], [1, 0]])
+    >>> model = ensemblage.consensus.KMeansConsensus(2, random_state=0).fit([[0, 0], [0, 0], [1, 1], [1, 0]])
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     model.save(Path(folder) / "model.npz")
     ...     ensemblage.load(Path(folder) / "model.npz").predict([[1, 1]])

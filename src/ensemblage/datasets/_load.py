@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 from ensemblage.base.options import suggestion
 from ensemblage.base.validation import check_path, format_value
 from ensemblage.datasets._papers import make_2d2k, make_8d5k, make_two_gauss
-from ensemblage.io import Column, Table, read_table
-from ensemblage.tables.column import as_labels
+from ensemblage.io._read import read_table
+from ensemblage.io._table import Table
+from ensemblage.tables.column import Column, as_labels
 
 FOLDER_VARIABLE = "ENSEMBLAGE_DATA"
 SUFFIXES = (".csv.gz", ".csv")

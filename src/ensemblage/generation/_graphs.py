@@ -18,8 +18,10 @@ from scipy.sparse import coo_array, csr_array, issparse
 from ensemblage.base.frames import as_frame
 from ensemblage.base.options import Message, Option
 from ensemblage.base.validation import Edges, check_path, check_value, format_value
-from ensemblage.io import Column, Table, read_table
+from ensemblage.io._read import read_table
+from ensemblage.io._table import Table
 from ensemblage.tables.bytes import base_name, read_bytes
+from ensemblage.tables.column import Column
 from ensemblage.tables.formats import GRAPH, format_of, table_format
 from ensemblage.tables.numbers import is_number
 

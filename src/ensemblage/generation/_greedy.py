@@ -194,7 +194,7 @@ class GreedyPartitions(GreedyParameters, LabelTransformer):
     Examples
     --------
     >>> from sklearn.datasets import load_iris
-    >>> from ensemblage import GreedyPartitions
+    >>> from ensemblage.generation import GreedyPartitions
     >>> generator = GreedyPartitions(3, random_state=0)
     >>> generator.fit_transform(load_iris().data).shape
     (150, 118)

@@ -101,7 +101,7 @@ class LeidenPartitions(LabelTransformer):
 
     See Also
     --------
-    ensemblage.CommunityConsensus : The consensus of such partitions, on the edges of their graph.
+    ensemblage.consensus.CommunityConsensus : The consensus of such partitions, on the edges of their graph.
 
     Notes
     -----

@@ -138,7 +138,7 @@ def read_draws(
 
     Examples
     --------
-    >>> from ensemblage import read_draws
+    >>> from ensemblage.posterior import read_draws
     >>> chains = [[[0, 0, 1], [0, 0, 0], [0, 1, 1]], [[1, 1, 0], [0, 0, 1], [0, 0, 1]]]  # chains, draws, objects
     >>> draws = read_draws(chains, draws_axis="rows", burn_in=1)
     >>> draws.ensemble.shape, draws.chains, draws.ensemble.names

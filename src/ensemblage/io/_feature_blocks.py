@@ -51,7 +51,8 @@ class FeatureBlocks:
     Examples
     --------
     >>> import numpy as np, tempfile, pathlib
-    >>> from ensemblage import ConsensusClustering, FeatureBlocks
+    >>> from ensemblage import ConsensusClustering
+    >>> from ensemblage.preprocessing import FeatureBlocks
     >>> X = np.random.default_rng(0).normal(size=(12_000, 2)) + np.repeat([[0, 0], [9, 9]], 6_000, axis=0)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = pathlib.Path(folder) / "X.npy"

@@ -109,7 +109,7 @@ class Preprocessor(TransformerMixin, BaseEstimator):
     Examples
     --------
     >>> import pandas as pd
-    >>> from ensemblage import Preprocessor
+    >>> from ensemblage.preprocessing import Preprocessor
     >>> frame = pd.DataFrame({"size": [1.5, 2.5, 3.5, 4.5], "colour": ["red", "red", "blue", "blue"]})
     >>> preprocessor = Preprocessor()
     >>> preprocessor.fit_transform(frame).round(2)

@@ -1,9 +1,11 @@
 """Numbers about partitions: density, k-means loss, agreement, co-association."""
 
+from typing import TYPE_CHECKING
+
 from ensemblage.base.renamed import former_names
 from ensemblage.metrics._agreement import agreement_weights, ensemble_ari, ensemble_baselines, ensemble_nmi
-from ensemblage.metrics._align import LabelComparison, align_labels, compare_labels
-from ensemblage.metrics._chain_agreement import ChainAgreement, chain_agreement, split_rhat
+from ensemblage.metrics._align import LabelComparison, align_labels, compare
+from ensemblage.metrics._chain_agreement import ChainAgreement, split_rhat
 from ensemblage.metrics._cluster_weights import cluster_weights
 from ensemblage.metrics._coassociation import association_counts, coassociation
 from ensemblage.metrics._confidence import Confidence, confidence, membership_entropy, verdicts
@@ -16,7 +18,7 @@ from ensemblage.metrics._partition_distance import (
     partition_distance,
     partition_distances,
 )
-from ensemblage.metrics._posterior import CredibleBall, PartialPartition, chips, credible_ball, expected_loss
+from ensemblage.metrics._posterior import CredibleBall, PartialPartition
 from ensemblage.metrics._wat import mm_index, weak_association_threshold
 
 __all__ = [
@@ -29,16 +31,13 @@ __all__ = [
     "agreement_weights",
     "align_labels",
     "association_counts",
-    "chain_agreement",
-    "chips",
     "cluster_consensus",
     "cluster_density",
     "cluster_weights",
     "coassociation",
-    "compare_labels",
+    "compare",
     "confidence",
     "consensus_cdf",
-    "credible_ball",
     "delta_area",
     "density",
     "element_consistency",
@@ -46,7 +45,6 @@ __all__ = [
     "ensemble_ari",
     "ensemble_baselines",
     "ensemble_nmi",
-    "expected_loss",
     "internal_index",
     "item_consensus",
     "kmeans_loss",
@@ -60,4 +58,5 @@ __all__ = [
     "weak_association_threshold",
 ]
 
-__getattr__ = former_names(__name__)
+if not TYPE_CHECKING:
+    __getattr__ = former_names(__name__)

@@ -136,7 +136,7 @@ def align_labels(
 
     Examples
     --------
-    >>> from ensemblage import align_labels
+    >>> from ensemblage.metrics import align_labels
     >>> align_labels([0, 0, 1, 1, 2], [1, 1, 0, 0, 0])
     array([1, 1, 0, 0, 2])
     >>> align_labels([0, 0, 1], [3, 3, 5], ids=["a", "b", "z"], reference_ids=["b", "a", "c"])
@@ -148,7 +148,7 @@ def align_labels(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LabelComparison:
-    """Two partitions of the same objects; `compare_labels` makes it."""
+    """Two partitions of the same objects; `compare` makes it."""
 
     ari: float
     """Adjusted Rand index of the objects that are in a cluster of both."""
@@ -185,7 +185,7 @@ class LabelComparison:
         return f"{text}\n{text_table([head, *lines], MOST_SHOWN)}"
 
 
-def compare_labels(
+def compare(
     first: ArrayLike | Any,
     second: ArrayLike | Any,
     *,
@@ -213,8 +213,8 @@ def compare_labels(
 
     Examples
     --------
-    >>> from ensemblage.metrics import compare_labels
-    >>> compare_labels([0, 0, 0, 1, 1], ["x", "x", "y", "y", "y"])
+    >>> from ensemblage import compare
+    >>> compare([0, 0, 0, 1, 1], ["x", "x", "y", "y", "y"])
     LabelComparison: 5 objects in both, 1 moved; ARI 0.167, AMI 0.251, NMI 0.433
        x  y  matches
     0  2  1        x

@@ -199,7 +199,7 @@ def chain_agreement(
     Examples
     --------
     >>> import numpy as np
-    >>> from ensemblage.metrics import chain_agreement
+    >>> from ensemblage.posterior import chain_agreement
     >>> one, other = [0, 0, 1, 1], [0, 0, 0, 1]
     >>> draws = np.array([one, one, other, one, other, one, one, other]).T
     >>> found = chain_agreement(draws, one, [0, 0, 0, 0, 1, 1, 1, 1], random_state=0)

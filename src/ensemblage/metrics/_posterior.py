@@ -187,7 +187,7 @@ def expected_loss(
 
     See Also
     --------
-    ensemblage.SalsoConsensus : The partition with the least expected loss.
+    ensemblage.consensus.SalsoConsensus : The partition with the least expected loss.
     partition_distances : VI in nats, of every two draws.
 
     Notes
@@ -204,7 +204,7 @@ def expected_loss(
 
     Examples
     --------
-    >>> from ensemblage.metrics import expected_loss
+    >>> from ensemblage.posterior import expected_loss
     >>> draws = [[0, 0], [0, 0], [1, 0], [1, 1]]  # a row for each object, a column for each draw
     >>> round(expected_loss(draws, [0, 0, 1, 1]), 6)  # 0 for the first, 1.188722 for the second
     0.594361
@@ -285,7 +285,7 @@ def credible_ball(
 
     See Also
     --------
-    ensemblage.SalsoConsensus : The estimate.
+    ensemblage.consensus.SalsoConsensus : The estimate.
     coassociation : The posterior similarity of two objects: the share of the draws that join them.
 
     Notes
@@ -300,7 +300,7 @@ def credible_ball(
 
     Examples
     --------
-    >>> from ensemblage.metrics import credible_ball
+    >>> from ensemblage.posterior import credible_ball
     >>> draws = [[0, 0, 0], [0, 0, 0], [0, 0, 1], [1, 1, 1], [1, 1, 1], [1, 2, 1]]
     >>> ball = credible_ball(draws, [0, 0, 0, 1, 1, 1], 0.6)
     >>> round(ball.radius, 3), ball.lower_vertical, ball.upper_vertical
@@ -474,7 +474,7 @@ def chips(
 
     Examples
     --------
-    >>> from ensemblage.metrics import chips
+    >>> from ensemblage.posterior import chips
     >>> draws = [[0, 0, 0], [0, 0, 0], [0, 0, 1], [1, 1, 1], [1, 1, 1], [1, 2, 1]]
     >>> chips(draws, 1, random_state=0).labels
     array([ 1,  1, -1,  0,  0, -1], dtype=int32)

@@ -32,9 +32,9 @@ from ensemblage.choices._plan import Plan
 from ensemblage.consensus._model import BY_RULE, Assignment, Model, score_of
 from ensemblage.generation import RandomKPartitions
 from ensemblage.generation._dense_rows import MOST_WHOLE
-from ensemblage.io import Preprocessor
 from ensemblage.io._anndata import as_table
 from ensemblage.io._feature_blocks import FeatureBlocks
+from ensemblage.io._preprocessor import Preprocessor
 from ensemblage.labels.coding import (
     MISSING,
     NOISE_RULES,
@@ -139,8 +139,7 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
         Which candidate partition is rated highest, the runner-up, the rating of each number of clusters and the weight
         of each partition; None without learned weights.
     plan_ : Plan
-        All that was decided before the work began, each decision with its reason; `default_plan` makes it of the same
-        X and parameters.
+        All that was decided before the work began, each decision with its reason; `plan` makes it of the same X.
     ensemble_ : Ensemble
     preprocessor_, generator_, consensus_
         The fitted estimators; ``preprocessor_.columns_`` says what was done with each column. ``generator_`` is None
@@ -280,6 +279,53 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
         settings = Settings(seed_of(self.random_state), self.n_jobs, self.noise)
         self._take_found(run(plan, data, settings, Watch(self.progress)))
         return self
+
+    def plan(self, X: Any, *, sample_weight: ArrayLike | None = None) -> Plan:
+        """Report what `fit` would do with the features, and why, before anything is clustered.
+
+        Parameters
+        ----------
+        X : array-like, data frame, Table or AnnData of shape (n_samples, n_features)
+            The features.
+        sample_weight : array-like of int, shape (n_samples,), optional
+            How many objects each row stands for, as `fit` takes it.
+
+        Returns
+        -------
+        Plan
+            ``roles``, ``scales``, ``n_clusters``, ``members``, ``combiner``, ``samples``, ``certainty``,
+            ``stability``: each with its ``value`` and its ``reason``. It prints itself. `fit` has it as ``plan_``.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As `fit` does before it clusters: a parameter is out of its range, X cannot be clustered, or the consensus
+            needs a number of clusters and none was given.
+
+        Notes
+        -----
+        The plan depends on X and the parameters alone, and not on a seed or on threads. docs/DEFAULT.md says how the
+        defaults were found. Time: that of the preprocessor, and one pass over the rows.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from ensemblage import ConsensusClustering
+        >>> plan = ConsensusClustering(3).plan(load_iris().data)
+        >>> plan.combiner.value, plan.scales.value
+        ('eac-average', 'kept')
+        >>> ConsensusClustering(3, selection="consensus").plan(load_iris().data).members.reason
+        'Mixtures, spectral clustering and Genie, each with 2, 3 and 4 clusters: 150 objects are at most 20,000.'
+        """
+        check_parameters(self)
+        check_preparation(type(self).__name__, self.standardize, self.impute, self.preprocessor)
+        prepared = prepare(X, self.generator, self.standardize, self.impute, self.preprocessor)
+        if sample_weight is not None:
+            check_sample_weight(sample_weight, prepared.features.shape[0])
+        request = self._request(prepared.is_anndata, sample_weight is not None)
+        plan = plan_of(prepared.features, prepared.preprocessor, request)
+        check_plan(plan)
+        return plan
 
     def _fit_blocks(self, X: FeatureBlocks, **others: Any) -> Self:
         """Fit to features that are not in memory."""

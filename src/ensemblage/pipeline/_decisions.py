@@ -30,8 +30,8 @@ from ensemblage.generation._candidates import larger_numbers, numbers_of_cluster
 from ensemblage.generation._dense_rows import KEPT, MOST_OF_SAMPLE, NTH, size_of_sample
 from ensemblage.generation._diverse import can_be_diverse, have_neighbours, numbers_near
 from ensemblage.generation._kmeans import N_STEPS
-from ensemblage.io import Preprocessor
 from ensemblage.io._encoding import ColumnUse
+from ensemblage.io._preprocessor import Preprocessor
 from ensemblage.io._scaling import ALIKE, AUTO, AlikeScaler, in_digits
 from ensemblage.metrics._confidence import BORDER, CORE
 

@@ -1,4 +1,4 @@
-"""What is decided before work begins: `default_plan`, and what is checked and prepared for it."""
+"""What is checked and prepared before a plan is made of it."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from ensemblage.choices._plan import Decision, Plan
 from ensemblage.consensus._base import BaseConsensus
 from ensemblage.consensus._method import METHODS, check_k
 from ensemblage.consensus._own import OwnConsensus, parameter_for_k
-from ensemblage.io import Preprocessor
 from ensemblage.io._anndata import as_table
 from ensemblage.io._encoding import IMPUTE
+from ensemblage.io._preprocessor import Preprocessor
 from ensemblage.io._scaling import AUTO, scaling_of
 from ensemblage.labels.coding import check_sample_weight
 from ensemblage.pipeline._decisions import (
@@ -79,71 +79,7 @@ def default_plan(
     n_resamples: int | None = 0,
     sample_weight: ArrayLike | None = None,
 ) -> Plan:
-    """Use it before a long fit: what the default would do with the features, and why.
-
-    ``ConsensusClustering`` with the same parameters makes the same plan of the same X and executes it.
-
-    Parameters
-    ----------
-    X : array-like, data frame, Table or AnnData of shape (n_samples, n_features)
-        The features.
-    n_clusters : int, optional
-        This and what follows up to ``allow_one`` as of `ConsensusClustering`.
-    generator : transformer, optional
-        What makes the partitions.
-    consensus : str or clusterer, optional
-        What combines them.
-    quality : {"fast", "default", "best"}, default "default"
-        What is clustered where no generator is given.
-    selection : {"learned", "consensus"}, default "learned"
-        "learned": where neither ``generator`` nor another ``consensus`` than the default is given, ``ScaledPartitions``
-        makes the partitions, and regression trees that were trained on synthetic sets alone give them weights and find
-        the number of clusters. "consensus": every partition has the same weight, and `choose_k` finds the number.
-        "learned" is the same as "consensus" with quality "fast", with weights of rows, with categories as members, and
-        where several algorithms cannot cluster the data.
-    standardize : bool or "auto", default "auto"
-        Whether features are standardised.
-    impute : {"median", "mean", "most-frequent", "knn"}, optional
-        What a missing number becomes.
-    preprocessor : transformer, optional
-        Makes of X what is clustered.
-    allow_one : bool, default False
-        Whether one cluster is the answer where no structure is found.
-    k_range : iterable of int, optional
-        Numbers of clusters to choose from, whatever the consensus; ``ensemblage run`` has it as ``--k-range``.
-    n_resamples : int or None, default 0
-        Resamples of the objects that are clustered again. None: 20 of up to 2,000 objects, as ``ensemblage run`` has
-        it; ``ConsensusClustering`` clusters none.
-    sample_weight : array-like of int, shape (n_samples,), optional
-        How many objects each row stands for, as ``ConsensusClustering.fit`` takes it.
-
-    Returns
-    -------
-    Plan
-        ``roles``, ``scales``, ``n_clusters``, ``members``, ``combiner``, ``samples``, ``certainty``, ``stability``:
-        each with its ``value`` and its ``reason``. It prints itself.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As ``ConsensusClustering.fit`` does before it clusters: a parameter is out of its range, X cannot be clustered,
-        or the consensus needs a number of clusters and none was given.
-
-    Notes
-    -----
-    The plan depends on X and the parameters alone, and not on a seed or on threads. docs/DEFAULT.md says how the
-    defaults were found. Time: that of the preprocessor, and one pass over the rows.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from ensemblage import default_plan
-    >>> plan = default_plan(load_iris().data, 3)
-    >>> plan.combiner.value, plan.scales.value
-    ('eac-average', 'kept')
-    >>> default_plan(load_iris().data, 3, selection="consensus").members.reason
-    'Mixtures, spectral clustering and Genie, each with 2, 3 and 4 clusters: 150 objects are at most 20,000.'
-    """
+    """`ConsensusClustering.plan` under its name of before 1.0, with the numbers to choose from and the resamples."""
     given = {
         "n_clusters": n_clusters,
         "generator": generator,

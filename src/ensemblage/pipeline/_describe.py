@@ -18,17 +18,17 @@ from sklearn.base import clone
 
 from ensemblage.base.options import Message, Option
 from ensemblage.base.sklearn import BaseEstimator
-from ensemblage.choices._method_comparison import MethodComparison, compare_methods
 from ensemblage.choices._plan import Plan
 from ensemblage.consensus import METHODS, ConsensusModes
+from ensemblage.consensus._method_comparison import MethodComparison, compare_methods
 from ensemblage.counting._contingency import table_cells
 from ensemblage.generation import RandomKPartitions, ScaledPartitions
 from ensemblage.generation._candidates import PoolCache
 from ensemblage.generation._dense_rows import size_of_sample
-from ensemblage.io import Table
 from ensemblage.io._alerts import NAMES
 from ensemblage.io._features import Features, Members
 from ensemblage.io._roles import name_columns
+from ensemblage.io._table import Table
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.metrics._agreement import agreement_with
 from ensemblage.pipeline._decisions import MOST_RESAMPLED
@@ -43,8 +43,10 @@ from ensemblage.pipeline._run import (
     generator_of,
     members_of,
 )
-from ensemblage.profiles import Profile, profile, thin_counts
 from ensemblage.profiles._effects import separations
+from ensemblage.profiles._profile import profile
+from ensemblage.profiles._record import Profile
+from ensemblage.profiles._selective import thin_counts
 from ensemblage.report import summarize
 from ensemblage.report._build import rankings_of
 from ensemblage.stability import ClusterStability, MergedClusters, cluster_stability, merge_unsupported

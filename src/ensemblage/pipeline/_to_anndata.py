@@ -71,7 +71,8 @@ def to_anndata(model: Any, adata: Any, key_added: str = KEY, *, copy: bool = Fal
     >>> import anndata
     >>> import numpy as np
     >>> import pandas as pd
-    >>> from ensemblage import Ensemble, KMeansConsensus, to_anndata
+    >>> from ensemblage import Ensemble, to_anndata
+    >>> from ensemblage.consensus import KMeansConsensus
     >>> obs = pd.DataFrame({"leiden_1": list("aabb"), "leiden_2": list("xxyz")}, index=list("pqrs"))
     >>> adata = anndata.AnnData(np.zeros((4, 2)), obs=obs.astype("category"))
     >>> model = KMeansConsensus(2, random_state=0).fit(Ensemble.from_anndata(adata))

@@ -41,7 +41,8 @@ def diagnostics(record: records.Diagnostics, *, ax: Axes | None = None) -> Axes:
 
     Examples
     --------
-    >>> from ensemblage import EvidenceAccumulation, plotting
+    >>> from ensemblage import plotting
+    >>> from ensemblage.consensus import EvidenceAccumulation
     >>> labels = [[0, 0], [0, 0], [1, 1], [1, 0]]
     >>> dendrogram, lifetimes, pairs = EvidenceAccumulation().fit(labels).diagnostics(labels)
     >>> plotting.diagnostics(dendrogram).get_ylabel()

@@ -15,7 +15,7 @@ from ensemblage.base.renamed import renamed_parameters
 from ensemblage.base.sklearn import transform_named
 from ensemblage.base.text import backend_of
 from ensemblage.base.validation import check_flag, check_numbers, check_whole, format_value
-from ensemblage.io import Table
+from ensemblage.io._table import Table
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.profiles._effects import ClusterComparison, nearly_repeated, repeats_clusters
 from ensemblage.profiles._record import ClusterProfile, Profile, sentence_of
@@ -71,7 +71,7 @@ def profile(
         Whether variables are tested with p-values that are valid although the clusters were made from them: by the dip,
         or with ``thinned``.
     thinned : array-like or sparse matrix of shape (n_objects, n_variables), optional
-        With ``selective``, the second of the counts that `ensemblage.profiles.thin_counts` made of X, where the
+        With ``selective``, the second of the counts that `ensemblage.preprocessing.thin_counts` made of X, where the
         clusters were made from the first alone.
 
     Returns

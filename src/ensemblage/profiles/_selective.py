@@ -172,7 +172,7 @@ def thin_counts(
     Examples
     --------
     >>> import numpy as np
-    >>> from ensemblage.profiles import thin_counts
+    >>> from ensemblage.preprocessing import thin_counts
     >>> counts = np.random.default_rng(0).poisson(5, size=(100, 3))
     >>> first, second = thin_counts(counts, random_state=0)
     >>> bool((first + second == counts).all())

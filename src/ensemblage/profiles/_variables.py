@@ -12,10 +12,13 @@ from scipy import sparse
 
 from ensemblage.base.frames import as_frame
 from ensemblage.base.validation import format_value
-from ensemblage.io import Column, Preprocessor, Table, read_table
 from ensemblage.io._missing import Gaps, with_gaps
+from ensemblage.io._preprocessor import Preprocessor
+from ensemblage.io._read import read_table
 from ensemblage.io._roles import AS_SAID, CLASSES_NAME, MOST_CODES, ordered_levels, role_of, row_names
 from ensemblage.io._scaling import level_codes, levels_of
+from ensemblage.io._table import Table
+from ensemblage.tables.column import Column
 
 NUMBERS = ("number", "date", "ordered")
 """Kinds whose values have an order."""

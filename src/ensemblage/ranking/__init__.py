@@ -1,7 +1,10 @@
 """Rankers: label matrix to an order of its partitions."""
 
+from typing import TYPE_CHECKING
+
+from ensemblage.base.renamed import former_names
 from ensemblage.ranking._agreement import AverageAgreement, AverageDistance
-from ensemblage.ranking._compare import RANKERS, Comparison, compare, make_ranker
+from ensemblage.ranking._compare import RANKERS, Comparison, compare_rankers, make_ranker
 from ensemblage.ranking._discotec import Discotec
 from ensemblage.ranking._internal import InternalIndex
 from ensemblage.ranking._select import SelectMembers
@@ -14,6 +17,9 @@ __all__ = [
     "Discotec",
     "InternalIndex",
     "SelectMembers",
-    "compare",
+    "compare_rankers",
     "make_ranker",
 ]
+
+if not TYPE_CHECKING:
+    __getattr__ = former_names(__name__)

@@ -68,7 +68,7 @@ class AverageAgreement(BaseRanker):
 
     Examples
     --------
-    >>> from ensemblage import AverageAgreement
+    >>> from ensemblage.ranking import AverageAgreement
     >>> ranker = AverageAgreement().fit([[0, 1, 0], [0, 1, 1], [1, 0, 0], [1, 0, 1]])
     >>> ranker.order_
     array([0, 1, 2])

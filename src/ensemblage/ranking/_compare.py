@@ -62,7 +62,7 @@ def make_ranker(name: str) -> BaseRanker:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Rankings of the members of an ensemble; `compare` makes it."""
+    """Rankings of the members of an ensemble; `compare_rankers` makes it."""
 
     member_columns: Mapping[str, Sequence[Any]]
     """One row per member, in the order of the ensemble."""
@@ -120,7 +120,7 @@ def _html_of(columns: Columns) -> str:
     return html_table([name.replace("_", " ") for name in columns], rows)
 
 
-def compare(
+def compare_rankers(
     labels: ArrayLike | Any,
     features: Any = None,
     truth: ArrayLike | None = None,
@@ -178,7 +178,7 @@ def compare(
     >>> from ensemblage import ranking
     >>> from ensemblage.datasets import make_partitions
     >>> labels, truth = make_partitions(random_state=0)
-    >>> comparison = ranking.compare(labels, truth=truth, rankers=["discotec", "aari"])
+    >>> comparison = ranking.compare_rankers(labels, truth=truth, rankers=["discotec", "aari"])
     >>> print(comparison.to_markdown().split("\\n\\n")[0])
     | ranker | selected | kendall | kendall_regret | pearson | pearson_regret | selected_ari | selected_ari_regret |
     |---|---|---|---|---|---|---|---|

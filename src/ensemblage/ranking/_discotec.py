@@ -195,7 +195,7 @@ class Discotec(BaseRanker):
 
     Examples
     --------
-    >>> from ensemblage import Discotec
+    >>> from ensemblage.ranking import Discotec
     >>> labels = [[0, 0, 0, 0], [0, 0, 0, 1], [0, 0, 1, 2], [1, 1, 1, 3], [1, 1, 2, 4], [1, 2, 2, 5]]
     >>> ranker = Discotec().fit(labels)
     >>> ranker.scores_.round(5)
@@ -276,7 +276,7 @@ class Discotec(BaseRanker):
 
         Examples
         --------
-        >>> from ensemblage import Discotec
+        >>> from ensemblage.ranking import Discotec
         >>> ranker = Discotec("tv").fit([[0, 0, 0], [0, 0, 0], [1, 1, 0], [1, 0, 1]])
         >>> round(ranker.score_labels([0, 0, 1, 1]), 4), ranker.scores_.round(4)
         (0.25, array([0.25  , 0.2917, 0.2917]))

@@ -65,7 +65,7 @@ class InternalIndex(BaseRanker):
 
     Examples
     --------
-    >>> from ensemblage import InternalIndex
+    >>> from ensemblage.ranking import InternalIndex
     >>> labels = [[0, 0], [0, 0], [0, 1], [1, 1], [1, 1]]
     >>> InternalIndex("dunn").fit(labels, features=[[0], [1], [2], [10], [11]]).scores_.round(3)
     array([4.   , 0.111])

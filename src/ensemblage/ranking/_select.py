@@ -114,7 +114,8 @@ class SelectMembers(TransformerMixin, BaseEstimator):
 
     Examples
     --------
-    >>> from ensemblage import AverageAgreement, KMeansConsensus, SelectMembers
+    >>> from ensemblage.consensus import KMeansConsensus
+    >>> from ensemblage.ranking import AverageAgreement, SelectMembers
     >>> from sklearn.pipeline import make_pipeline
     >>> labels = [[0, 0, 0], [0, 0, 1], [1, 1, 0], [1, 1, 1]]
     >>> SelectMembers(AverageAgreement(), 2).fit(labels).selected_

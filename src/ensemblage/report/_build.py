@@ -21,7 +21,7 @@ from ensemblage.base.sklearn import transform_named
 from ensemblage.base.text import write_text
 from ensemblage.base.validation import Several, Words, check_path, check_value, format_value
 from ensemblage.labels.ensemble import as_any_ensemble
-from ensemblage.profiles import profile
+from ensemblage.profiles._profile import profile
 from ensemblage.ranking import AverageAgreement, Discotec
 from ensemblage.report._answer import facts, headline
 from ensemblage.report._diagnostics import upgrade_first_schema
@@ -79,7 +79,8 @@ def build(
     Examples
     --------
     >>> import tempfile
-    >>> from ensemblage import Ensemble, KMeansConsensus, report
+    >>> from ensemblage import Ensemble, report
+    >>> from ensemblage.consensus import KMeansConsensus
     >>> ensemble = Ensemble([[0, 0], [0, 0], [1, 1], [1, 0]])
     >>> consensus = KMeansConsensus(n_clusters=2, random_state=0).fit(ensemble)
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -130,7 +131,8 @@ def render(summary: Mapping[str, Any]) -> str:
 
     Examples
     --------
-    >>> from ensemblage import Ensemble, KMeansConsensus, report
+    >>> from ensemblage import Ensemble, report
+    >>> from ensemblage.consensus import KMeansConsensus
     >>> ensemble = Ensemble([[0, 0], [0, 0], [1, 1], [1, 0]])
     >>> consensus = KMeansConsensus(n_clusters=2, random_state=0).fit(ensemble)
     >>> report.render(report.summarize(ensemble, consensus))[:15]
@@ -177,7 +179,8 @@ def save_figures(
     Examples
     --------
     >>> import tempfile
-    >>> from ensemblage import Ensemble, KMeansConsensus, report
+    >>> from ensemblage import Ensemble, report
+    >>> from ensemblage.consensus import KMeansConsensus
     >>> ensemble = Ensemble([[0, 0], [0, 0], [1, 1], [1, 0]])
     >>> consensus = KMeansConsensus(n_clusters=2, random_state=0).fit(ensemble)
     >>> with tempfile.TemporaryDirectory() as folder:

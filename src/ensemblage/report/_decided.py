@@ -38,7 +38,8 @@ def plan_summary(plan: Any) -> dict[str, Any] | None:
     """What the summary holds of a plan."""
     if not isinstance(plan, Plan | None):
         raise TypeError(
-            f"plan of report must be what default_plan returned. Got {short_repr(plan)}. Give that, or leave it out."
+            f"plan of report must be what ConsensusClustering.plan returned. Got {short_repr(plan)}. Give that, or "
+            f"leave it out."
         )
     return None if plan is None else plan.to_dict()
 

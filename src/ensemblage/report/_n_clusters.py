@@ -40,8 +40,7 @@ def k_choice_summary(choice: Any, labels: NDArray[Any]) -> dict[str, Any]:
     """What the page shows of a choice of the number of clusters: ``number`` of `choose_k`, ``stability`` of Monti's."""
     if not isinstance(choice, KChoice | MontiChoice | None):
         raise TypeError(
-            "k_choice of report must be what choose_k or choose_k_monti returned. "
-            f"Got {short_repr(choice)}. Give that, or leave it out."
+            f"k_choice of report must be what choose_k returned. Got {short_repr(choice)}. Give that, or leave it out."
         )
     if not isinstance(choice, KChoice):
         return {"number": None, "stability": monti_summary(choice, labels)}
@@ -243,7 +242,7 @@ _MOST_STEPS = 200
 
 
 def monti_summary(choice: MontiChoice | None, clusters: NDArray[Any]) -> dict[str, Any] | None:
-    """What the page shows of `choose_k_monti`; the objects' part only if the consensus has that number of clusters."""
+    """What the page shows of Monti's choice; the objects' part only if the consensus has that number of clusters."""
     if choice is None:
         return None
     cdfs = {}

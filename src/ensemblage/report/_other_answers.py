@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from ensemblage import plotting
 from ensemblage.base.text import listing
 from ensemblage.choices._choice_records import KChoice
-from ensemblage.choices._method_comparison import MethodComparison
 from ensemblage.consensus import ConsensusModes
+from ensemblage.consensus._method_comparison import MethodComparison
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.metrics import align_labels
 from ensemblage.metrics._agreement import agreement_with

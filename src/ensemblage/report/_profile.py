@@ -13,9 +13,9 @@ from ensemblage import plotting
 from ensemblage.base.text import listing
 from ensemblage.plotting._axes import printable
 from ensemblage.plotting._profiles import variable_panels
-from ensemblage.profiles import Profile, profile
 from ensemblage.profiles._effects import NOTHING, value_text
-from ensemblage.profiles._record import profile_summary
+from ensemblage.profiles._profile import profile
+from ensemblage.profiles._record import Profile, profile_summary
 from ensemblage.profiles._tree import Rule, Rules
 from ensemblage.report._drawn import heat_map_svg, panel_svg
 from ensemblage.report._layout import Cell, Picture, Section, Table, cluster_cell, hand_drawn, number, plural

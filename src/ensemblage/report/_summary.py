@@ -138,7 +138,7 @@ def summarize(
     command : str, optional
         What repeats the analysis, in a shell or in Python.
     k_choice : KChoice or MontiChoice, optional
-        What `choose_k` or `choose_k_monti` returned for the same objects: its answer, curves and table are shown.
+        What `choose_k` returned for the same objects: its answer, curves and table are shown.
     chosen : LearnedSelection, optional
         ``chosen_`` of a `ConsensusClustering` with learned weights of the partitions. Default: that of the model, if it
         has one.
@@ -197,7 +197,8 @@ def summarize(
 
     Examples
     --------
-    >>> from ensemblage import Ensemble, KMeansConsensus, report
+    >>> from ensemblage import Ensemble, report
+    >>> from ensemblage.consensus import KMeansConsensus
     >>> ensemble = Ensemble([[0, 0], [0, 0], [1, 1], [1, 0]])
     >>> consensus = KMeansConsensus(n_clusters=2, random_state=0).fit(ensemble)
     >>> [cluster["size"] for cluster in report.summarize(ensemble, consensus)["clusters"]]

@@ -13,7 +13,9 @@ from scipy.sparse import csr_array
 from sklearn.base import clone
 from strategies import random_labels
 
-from ensemblage import CommunityConsensus, Ensemble, LeidenPartitions, load
+from ensemblage import Ensemble, load
+from ensemblage.consensus import CommunityConsensus
+from ensemblage.generation import LeidenPartitions
 from ensemblage.generation import _communities as generation_communities
 from ensemblage.generation._communities import quality
 

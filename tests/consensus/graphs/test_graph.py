@@ -21,7 +21,8 @@ from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
 from strategies import label_matrices, planted_labels, random_labels, twins
 
-from ensemblage import CSPA, HBGF, HGPA, MCLA, Ensemble, EvidenceAccumulation, NegMM
+from ensemblage import Ensemble
+from ensemblage.consensus import CSPA, HBGF, HGPA, MCLA, EvidenceAccumulation, NegMM
 from ensemblage.consensus.graphs._cspa import association_graph
 from ensemblage.metrics import weak_association_threshold
 

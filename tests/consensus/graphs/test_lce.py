@@ -10,7 +10,8 @@ from sklearn.metrics import adjusted_rand_score
 from strategies import label_matrices, planted_labels, random_labels, twins
 from worked import E, partition
 
-from ensemblage import LCE, Ensemble, make_consensus
+from ensemblage import Ensemble, make_consensus
+from ensemblage.consensus import LCE
 
 WCT = {(0, 1): 0.559524, (1, 2): 0.666667, (3, 4): 0.592857, (3, 5): 0.125, (4, 5): 0.625, (6, 7): 0.933333}
 WCT |= {(6, 9): 0.125, (7, 8): 0.566667, (7, 9): 0.291667, (8, 9): 0.566667, (10, 11): 0.75}

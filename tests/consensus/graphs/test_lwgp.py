@@ -16,7 +16,8 @@ from sklearn.metrics import adjusted_rand_score
 from strategies import label_matrices, planted_labels, random_labels, twins
 from worked import E_MISSING, E, partition
 
-from ensemblage import HBGF, Ensemble, EvidenceAccumulation, KMeansConsensus, make_consensus
+from ensemblage import Ensemble, make_consensus
+from ensemblage.consensus import HBGF, EvidenceAccumulation, KMeansConsensus
 from ensemblage.metrics import cluster_weights, coassociation
 
 ENTROPIES = [1.811278, 3.311278, 0, 0.918296, 2.811278, 1.836592, 0, 1.836592, 0, 1.836592, 3.836592, 3]

@@ -13,7 +13,8 @@ from scipy.sparse import linalg as sparse_linalg
 from sklearn.metrics import adjusted_rand_score
 from strategies import label_matrices, planted_labels
 
-from ensemblage import CSPA, HBGF, Ensemble, NegMM
+from ensemblage import Ensemble
+from ensemblage.consensus import CSPA, HBGF, NegMM
 from ensemblage.kernels._graphs import walk_in_place
 
 

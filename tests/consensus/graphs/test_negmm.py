@@ -11,7 +11,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics import adjusted_rand_score
 from strategies import label_matrices, planted_labels, twins
 
-from ensemblage import CSPA, Ensemble, NegMM
+from ensemblage import Ensemble
+from ensemblage.consensus import CSPA, NegMM
 from ensemblage.consensus.graphs import _negmm
 from ensemblage.metrics import mm_index, weak_association_threshold
 from ensemblage.metrics._coassociation import Associations

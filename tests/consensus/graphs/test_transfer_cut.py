@@ -12,8 +12,8 @@ from sklearn.metrics import adjusted_rand_score
 from strategies import label_matrices, planted_labels, random_labels, twins
 from worked import POINTS, E, partition
 
-from ensemblage import HBGF, Ensemble
-from ensemblage.consensus import PTGP
+from ensemblage import Ensemble
+from ensemblage.consensus import HBGF, PTGP
 from ensemblage.metrics import cluster_weights
 
 ECI = [0.322372, 0.126243, 1, 0.563305, 0.172553, 0.317312, 1, 0.317312, 1, 0.317312, 0.090911, 0.153355]

@@ -11,7 +11,8 @@ from sklearn.metrics import adjusted_rand_score
 from strategies import label_matrices, planted_labels, twins
 from worked import E_MISSING, E, partition
 
-from ensemblage import MCLA, Ensemble, EvidenceAccumulation, make_consensus
+from ensemblage import Ensemble, make_consensus
+from ensemblage.consensus import MCLA, EvidenceAccumulation
 
 ONE_STEP = [1, 0.285811, 0, 0.546870, 0.277511, 0.054148, 0.671184, 0.564495, 0.068795, 0.054148, 0.589028, 0.038906]
 TWENTY = [

@@ -18,7 +18,8 @@ from scipy.cluster import hierarchy
 from scipy.spatial.distance import squareform
 from strategies import label_matrices, planted_labels, random_labels, twins
 
-from ensemblage import Ensemble, EvidenceAccumulation, report
+from ensemblage import Ensemble, report
+from ensemblage.consensus import EvidenceAccumulation
 from ensemblage.metrics import association_counts, coassociation, weak_association_threshold
 
 LINKAGES = ("single", "average", "complete")
@@ -471,7 +472,8 @@ def test_matrix_above_the_memory_limit(parameters):
 PEAK = """
 import sys
 import numpy as np
-from ensemblage import Ensemble, EvidenceAccumulation
+from ensemblage import Ensemble
+from ensemblage.consensus import EvidenceAccumulation
 from ensemblage.kernels import _jit
 _jit.FEW_OPERATIONS = -1  # the kernels are compiled before
 def memory(name):

@@ -16,7 +16,8 @@ from sklearn.metrics import adjusted_rand_score
 from strategies import label_matrices, planted_labels, random_labels, twins
 from worked import E_MISSING, E, partition
 
-from ensemblage import PTA, PTGP, make_consensus
+from ensemblage import make_consensus
+from ensemblage.consensus import PTA, PTGP
 from ensemblage.consensus.diagnostics import Dendrogram, Lifetimes
 from ensemblage.kernels._graphs import walk
 

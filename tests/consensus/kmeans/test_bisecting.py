@@ -9,7 +9,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 from strategies import planted_labels, random_labels, twins
 
-from ensemblage import BisectingKMeansConsensus, Ensemble, KMeansConsensus, make_consensus
+from ensemblage import Ensemble, make_consensus
+from ensemblage.consensus import BisectingKMeansConsensus, KMeansConsensus
 from ensemblage.metrics import cluster_density, density, kmeans_loss
 
 RULES = ["loss", "size", "density", "gain"]

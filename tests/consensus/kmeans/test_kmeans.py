@@ -12,8 +12,9 @@ from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 from strategies import label_matrices, planted_labels, random_labels, twins
 
-from ensemblage import Ensemble, KMeansConsensus, align_labels, make_consensus
-from ensemblage.metrics import density, kmeans_loss
+from ensemblage import Ensemble, make_consensus
+from ensemblage.consensus import KMeansConsensus
+from ensemblage.metrics import align_labels, density, kmeans_loss
 
 TOY = np.array([[1, 2, 1, 1], [1, 2, 1, 1], [1, 2, 2, 1], [2, 3, 2, 1], [2, 3, 2, 2], [3, 1, 3, 2], [3, 1, 3, 2]])
 TRIPLE = np.array([0, 0, 0, 1, 1, 2, 2])

@@ -10,7 +10,8 @@ from limits import limit
 from representatives import first_of
 from strategies import planted_labels, random_labels
 
-from ensemblage import METHODS, KMeansConsensus, make_consensus
+from ensemblage import METHODS, make_consensus
+from ensemblage.consensus import KMeansConsensus
 from ensemblage.consensus.kmeans._label_kmeans import number_of_starts, sample_counts
 
 

@@ -11,7 +11,8 @@ from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 from strategies import label_matrices, planted_labels, random_labels, twins
 
-from ensemblage import SpectralEnsembleClustering, make_consensus
+from ensemblage import make_consensus
+from ensemblage.consensus import SpectralEnsembleClustering
 
 TOY = np.array([[1, 2, 1, 1], [1, 2, 1, 1], [1, 2, 2, 1], [2, 3, 2, 1], [2, 3, 2, 2], [3, 1, 3, 2], [3, 1, 3, 2]])
 TRIPLE = np.array([0, 0, 0, 1, 1, 2, 2])

@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics import adjusted_rand_score
 from strategies import label_matrices, planted_labels, random_labels
 
-from ensemblage import KModesConsensus, LatentClassConsensus, MajorityVoting
+from ensemblage.consensus import KModesConsensus, LatentClassConsensus, MajorityVoting
 from ensemblage.consensus.diagnostics import Candidates
 
 E = np.array(

@@ -9,7 +9,7 @@ from inside import rows_of
 from limits import limit
 from sklearn.metrics import adjusted_rand_score
 
-from ensemblage import ConsensusModes
+from ensemblage.consensus import ConsensusModes
 from ensemblage.consensus.posterior._modes import Division, Mode, Partitions
 
 PARTITIONS = """

@@ -11,20 +11,11 @@ from representatives import first_of
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 from strategies import random_labels
 
-from ensemblage import Ensemble, SalsoConsensus, make_consensus
+from ensemblage import Ensemble, make_consensus
 from ensemblage.base.random import task_seeds
-from ensemblage.consensus import Dune, WasabiModes
-from ensemblage.metrics import (
-    chain_agreement,
-    chips,
-    coassociation,
-    confidence,
-    credible_ball,
-    element_consistency,
-    element_similarity,
-    expected_loss,
-    partition_distance,
-)
+from ensemblage.consensus import Dune, SalsoConsensus, WasabiModes
+from ensemblage.metrics import coassociation, confidence, element_consistency, element_similarity, partition_distance
+from ensemblage.posterior import chain_agreement, chips, credible_ball, expected_loss
 
 
 def columns(*texts):

@@ -9,7 +9,8 @@ from limits import limit
 from numpy.testing import assert_allclose, assert_array_equal
 from strategies import random_labels
 
-from ensemblage import Ensemble, SalsoConsensus
+from ensemblage import Ensemble
+from ensemblage.consensus import SalsoConsensus
 from ensemblage.kernels._partition_loss import (
     ID,
     NID,
@@ -24,7 +25,7 @@ from ensemblage.kernels._partition_loss import (
     sum_tables,
 )
 from ensemblage.labels import threads
-from ensemblage.metrics import expected_loss
+from ensemblage.posterior import expected_loss
 
 SEARCHED = [("gvi", 0.5), ("binder", 1), ("omari", 1), ("nvi", 1), ("id", 1), ("nid", 1)]
 """Losses with which no two of three starts agree on the noisy draws: one for each way to compute them."""

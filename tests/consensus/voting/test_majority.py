@@ -9,7 +9,8 @@ from numpy.testing import assert_array_equal
 from sklearn.metrics import adjusted_rand_score
 from strategies import label_matrices, planted_labels, random_labels
 
-from ensemblage import Ensemble, MajorityVoting
+from ensemblage import Ensemble
+from ensemblage.consensus import MajorityVoting
 
 
 def test_renamed_partitions_agree():

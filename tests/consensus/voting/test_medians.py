@@ -9,7 +9,8 @@ from naive import partition_distance as by_definition
 from numpy.testing import assert_allclose, assert_array_equal
 from strategies import label_matrices, planted_labels, random_labels
 
-from ensemblage import BipartiteVoting, ComembershipMedian, EuclideanMedian, make_consensus
+from ensemblage import make_consensus
+from ensemblage.consensus import BipartiteVoting, ComembershipMedian, EuclideanMedian
 from ensemblage.metrics import partition_distance, partition_distances
 from ensemblage.ranking import RANKERS, AverageDistance, make_ranker
 

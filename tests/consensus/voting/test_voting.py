@@ -17,8 +17,10 @@ from scipy.spatial.distance import squareform
 from sklearn.metrics import adjusted_rand_score
 from strategies import label_matrices, planted_labels, random_labels, twins
 
-from ensemblage import BipartiteVoting, CumulativeVoting, Ensemble, MajorityVoting, RandomKPartitions
+from ensemblage import Ensemble
+from ensemblage.consensus import BipartiteVoting, CumulativeVoting, MajorityVoting
 from ensemblage.datasets import make_2d2k, make_8d5k
+from ensemblage.generation import RandomKPartitions
 from ensemblage.kernels._votes import log_of, whole
 from ensemblage.labels.disk import BlockRows
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.answer import ConsensusClustering, choose_k
+from ensemblage import ConsensusClustering, choose_k
 from ensemblage.base.options import BY_CONSENSUS
 from ensemblage.consensus import METHODS, make_consensus
 from ensemblage.consensus._own import NUMBERS_OF_CLUSTERS, labels_by

@@ -15,8 +15,8 @@ import numpy as np
 from markupsafe import Markup
 from numpy.typing import NDArray
 
-from ensemblage.io import Preprocessor
 from ensemblage.plotting._axes import PALETTE, UNLABELLED_COLOR
+from ensemblage.preprocessing import Preprocessor
 from ensemblage.report._layout import CopyText, Picture, Section, Table, plural, render_page, text_table
 from ensemblage_lab.benchmark._board import PLAIN, SETTINGS, TIE, bootstrap, name_of
 from ensemblage_lab.benchmark._entries import FORMER, OWN

@@ -12,9 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
+from ensemblage import read_table
 from ensemblage.base.options import Message, Option
-from ensemblage.io import Preprocessor, Table, read_table
 from ensemblage.io._features import features_of
+from ensemblage.io._table import Table
+from ensemblage.preprocessing import Preprocessor
 from ensemblage_lab.benchmark._generated import GENERATED, GeneratedData
 from ensemblage_lab.benchmark._kinds import kind_of
 

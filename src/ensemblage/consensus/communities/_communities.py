@@ -335,7 +335,8 @@ class CommunityConsensus(BaseConsensus):
 
     Examples
     --------
-    >>> from ensemblage import CommunityConsensus, LeidenPartitions
+    >>> from ensemblage.consensus import CommunityConsensus
+    >>> from ensemblage.generation import LeidenPartitions
     >>> edges = [[0, 1], [0, 2], [1, 2], [2, 3], [3, 4], [3, 5], [4, 5]]
     >>> generator = LeidenPartitions(8, affinity="precomputed", algorithm="louvain", levels=1, random_state=0)
     >>> model = CommunityConsensus(random_state=0).fit(generator.fit_transform(edges), edges=edges)

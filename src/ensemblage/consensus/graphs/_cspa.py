@@ -231,7 +231,7 @@ class CSPA(SimilarityConsensus):
 
     Examples
     --------
-    >>> from ensemblage import CSPA
+    >>> from ensemblage.consensus import CSPA
     >>> labels = [[0, 0, 0], [0, 0, 0], [0, 0, 1], [1, 1, 1], [1, 1, 1], [1, 2, 1]]
     >>> CSPA(n_clusters=2, random_state=0).fit(labels).labels_
     array([0, 0, 0, 1, 1, 1], dtype=int32)

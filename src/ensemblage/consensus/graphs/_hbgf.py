@@ -377,7 +377,7 @@ class HBGF(BaseConsensus):
 
     Examples
     --------
-    >>> from ensemblage import HBGF
+    >>> from ensemblage.consensus import HBGF
     >>> labels = [[0, 0, 0], [0, 0, 0], [0, 0, 1], [1, 1, 1], [1, 1, 1], [1, 2, 1]]
     >>> HBGF(n_clusters=2, random_state=0).fit(labels).labels_
     array([0, 0, 0, 1, 1, 1], dtype=int32)

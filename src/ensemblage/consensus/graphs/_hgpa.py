@@ -111,7 +111,7 @@ class HGPA(BaseConsensus):
 
     Examples
     --------
-    >>> from ensemblage import HGPA
+    >>> from ensemblage.consensus import HGPA
     >>> labels = [[0, 0, 0], [0, 0, 0], [0, 0, 1], [1, 1, 1], [1, 1, 1], [1, 2, 1]]
     >>> HGPA(n_clusters=2, partitioner="spectral", random_state=0).fit(labels).labels_
     array([0, 0, 0, 1, 1, 1], dtype=int32)

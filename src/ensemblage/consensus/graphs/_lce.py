@@ -144,7 +144,7 @@ class LCE(BaseConsensus):
 
     Examples
     --------
-    >>> from ensemblage import LCE
+    >>> from ensemblage.consensus import LCE
     >>> labels = [[0, 0, 0], [0, 0, 0], [0, 0, 1], [1, 1, 1], [1, 1, 1], [1, 2, 1]]
     >>> LCE(n_clusters=2, random_state=0).fit(labels).labels_
     array([0, 0, 0, 1, 1, 1], dtype=int32)

@@ -186,7 +186,7 @@ class MCLA(BaseConsensus):
 
     Examples
     --------
-    >>> from ensemblage import MCLA
+    >>> from ensemblage.consensus import MCLA
     >>> labels = [[0, 0, 0], [0, 0, 0], [0, 0, 1], [1, 1, 1], [1, 1, 1], [1, 2, 1]]
     >>> MCLA(n_clusters=2, random_state=0).fit(labels).labels_
     array([0, 0, 0, 1, 1, 1], dtype=int32)

@@ -179,7 +179,7 @@ class NegMM(SimilarityConsensus):
 
     Examples
     --------
-    >>> from ensemblage import NegMM
+    >>> from ensemblage.consensus import NegMM
     >>> labels = [[0, 0, 0, 0]] * 4 + [[0, 0, 0, 1], [1, 1, 1, 1]] + [[1, 1, 1, 1]] * 4
     >>> model = NegMM(n_clusters=2, random_state=0).fit(labels)
     >>> model.labels_

@@ -192,7 +192,7 @@ class EvidenceAccumulation(SimilarityConsensus):
 
     Examples
     --------
-    >>> from ensemblage import EvidenceAccumulation
+    >>> from ensemblage.consensus import EvidenceAccumulation
     >>> labels = [[0, 0, 0], [0, 0, 0], [0, 0, 1], [1, 1, 1], [1, 1, 1], [1, 2, 1]]
     >>> eac = EvidenceAccumulation().fit(labels)
     >>> eac.labels_

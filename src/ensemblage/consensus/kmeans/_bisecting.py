@@ -250,7 +250,7 @@ class BisectingKMeansConsensus(InductiveConsensus):
 
     Examples
     --------
-    >>> from ensemblage import BisectingKMeansConsensus
+    >>> from ensemblage.consensus import BisectingKMeansConsensus
     >>> labels = [[0, 0, 0], [0, 0, 0], [0, 0, 1], [1, 1, 1], [1, 1, 1], [1, 2, 1]]
     >>> tree = BisectingKMeansConsensus(n_clusters=3, random_state=0).fit(labels)
     >>> tree.labels_

@@ -112,7 +112,7 @@ class GreedyKMeansConsensus(Model, GreedyParameters, ClusterMixin, BaseEstimator
     Examples
     --------
     >>> from sklearn.datasets import load_iris
-    >>> from ensemblage import GreedyKMeansConsensus
+    >>> from ensemblage.consensus import GreedyKMeansConsensus
     >>> gkcc = GreedyKMeansConsensus(3, random_state=0).fit(load_iris().data)
     >>> gkcc.ensemble_
     Ensemble(150 objects, 118 partitions of 2 to 3 clusters)

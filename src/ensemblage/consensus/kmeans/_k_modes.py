@@ -164,7 +164,7 @@ class KModesConsensus(InductiveConsensus):
 
     Examples
     --------
-    >>> from ensemblage import KModesConsensus
+    >>> from ensemblage.consensus import KModesConsensus
     >>> labels = [[0, 0, 0], [0, 0, 0], [0, 0, 1], [1, 1, 1], [1, 1, 1], [1, 2, 1]]
     >>> model = KModesConsensus(n_clusters=2, random_state=0).fit(labels)
     >>> model.labels_

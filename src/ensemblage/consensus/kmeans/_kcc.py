@@ -157,7 +157,7 @@ class KMeansConsensus(InductiveConsensus):
 
     Examples
     --------
-    >>> from ensemblage import KMeansConsensus
+    >>> from ensemblage.consensus import KMeansConsensus
     >>> labels = [[0, 0, 0], [0, 0, 0], [0, 0, 1], [1, 1, 1], [1, 1, 1], [1, 2, 1]]
     >>> km = KMeansConsensus(n_clusters=2, random_state=0).fit(labels)
     >>> km.labels_

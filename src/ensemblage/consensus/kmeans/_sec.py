@@ -174,7 +174,7 @@ class SpectralEnsembleClustering(InductiveConsensus):
 
     Examples
     --------
-    >>> from ensemblage import SpectralEnsembleClustering
+    >>> from ensemblage.consensus import SpectralEnsembleClustering
     >>> labels = [[0, 0, 0], [0, 0, 0], [0, 0, 1], [1, 1, 1], [1, 1, 1], [1, 2, 1]]
     >>> sec = SpectralEnsembleClustering(n_clusters=2, random_state=0).fit(labels)
     >>> sec.labels_

@@ -272,7 +272,7 @@ class LatentClassConsensus(InductiveConsensus):
 
     Examples
     --------
-    >>> from ensemblage import LatentClassConsensus
+    >>> from ensemblage.consensus import LatentClassConsensus
     >>> labels = [[0, 0, 0], [0, 0, 0], [0, 0, 1], [1, 1, 1], [1, 1, 1], [1, 2, 1]]
     >>> lca = LatentClassConsensus(random_state=0).fit(labels)
     >>> lca.labels_

@@ -384,7 +384,7 @@ class ConsensusModes(BaseEstimator):
     Examples
     --------
     >>> import numpy as np
-    >>> from ensemblage import ConsensusModes
+    >>> from ensemblage.consensus import ConsensusModes
     >>> one, other = np.repeat([0, 1], 20), np.tile([0, 1], 20)
     >>> model = ConsensusModes().fit(np.column_stack([one, one, one, other, 1 - other]))
     >>> model.modes_

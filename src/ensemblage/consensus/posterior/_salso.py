@@ -440,7 +440,7 @@ class SalsoConsensus(BaseConsensus):
         Number of clusters of the consensus, at most; no more than the distinct label rows. Default: as many as the
         draw with most of them has.
     loss : {"vi", "gvi", "binder", "omari", "nvi", "id", "nid"}, default "vi"
-        The loss of a partition and a draw, see `metrics.expected_loss`.
+        The loss of a partition and a draw, see `posterior.expected_loss`.
     a : float, default 1
         Price of parting objects that a draw joins, from 0 to 2, for "gvi" and "binder"; joining parted ones costs
         2 - ``a``. The larger, the fewer clusters.
@@ -528,7 +528,7 @@ class SalsoConsensus(BaseConsensus):
 
     Examples
     --------
-    >>> from ensemblage import SalsoConsensus
+    >>> from ensemblage.consensus import SalsoConsensus
     >>> draws = [[0, 0, 0], [0, 0, 0], [0, 0, 1], [1, 1, 1], [1, 1, 1], [1, 2, 1]]  # a column for each draw
     >>> model = SalsoConsensus(random_state=0).fit(draws)
     >>> model.labels_

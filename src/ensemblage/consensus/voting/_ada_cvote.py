@@ -213,7 +213,7 @@ class CumulativeVoting(SoftConsensus):
 
     Examples
     --------
-    >>> from ensemblage import CumulativeVoting
+    >>> from ensemblage.consensus import CumulativeVoting
     >>> labels = [[0, 0], [0, 0], [1, 0], [1, 0], [2, 1], [3, 1], [4, 1], [2, 1], [3, 1], [4, 1]]
     >>> acv = CumulativeVoting().fit(labels)
     >>> acv.n_clusters_, acv.labels_

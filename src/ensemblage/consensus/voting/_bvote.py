@@ -170,7 +170,7 @@ class BipartiteVoting(SoftConsensus):
 
     Examples
     --------
-    >>> from ensemblage import BipartiteVoting
+    >>> from ensemblage.consensus import BipartiteVoting
     >>> labels = [[0, 1, 2], [0, 1, 2], [0, 1, 0], [1, 2, 0], [1, 2, 0], [2, 0, 1], [2, 0, 1]]
     >>> bv = BipartiteVoting(n_clusters=3, random_state=0).fit(labels)
     >>> bv.labels_

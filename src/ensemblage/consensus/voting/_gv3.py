@@ -229,7 +229,7 @@ class ComembershipMedian(BaseConsensus):
 
     Examples
     --------
-    >>> from ensemblage import ComembershipMedian
+    >>> from ensemblage.consensus import ComembershipMedian
     >>> labels = [[0, 1, 2], [0, 1, 2], [0, 1, 0], [1, 2, 0], [1, 2, 0], [2, 0, 1], [2, 0, 1]]
     >>> median = ComembershipMedian(n_clusters=3).fit(labels)
     >>> median.labels_

@@ -107,7 +107,7 @@ class MajorityVoting(BaseConsensus):
 
     Examples
     --------
-    >>> from ensemblage import MajorityVoting
+    >>> from ensemblage.consensus import MajorityVoting
     >>> labels = [[0, 1, 0], [0, 1, 0], [0, 1, 1], [1, 0, 1], [1, 0, 1], [1, 2, 1]]
     >>> MajorityVoting(n_clusters=2).fit(labels).labels_
     array([0, 0, 0, 1, 1, 1], dtype=int32)

@@ -329,7 +329,7 @@ class EuclideanMedian(SoftConsensus):
 
     Examples
     --------
-    >>> from ensemblage import EuclideanMedian
+    >>> from ensemblage.consensus import EuclideanMedian
     >>> labels = [[0, 1, 2], [0, 1, 2], [0, 1, 0], [1, 2, 0], [1, 2, 0], [2, 0, 1], [2, 0, 1]]
     >>> median = EuclideanMedian(n_clusters=3).fit(labels)
     >>> median.labels_

@@ -155,7 +155,7 @@ def compare_methods(
 
     Examples
     --------
-    >>> from ensemblage.answer import compare_methods
+    >>> from ensemblage.consensus import compare_methods
     >>> labels = [[0, 0, 0], [0, 0, 0], [0, 0, 1], [1, 1, 1], [1, 1, 1], [1, 2, 1]]
     >>> found = compare_methods(labels, 2, methods=["km", "eac-average", "hbgf"])
     >>> found.names, float(found.ari.min())

@@ -9,11 +9,10 @@ from limits import limit
 from sklearn.metrics import adjusted_rand_score
 from strategies import planted_labels, usual
 
-from ensemblage import METHODS, KMeansConsensus, report
-from ensemblage.answer import compare_methods
+from ensemblage import METHODS, report
 from ensemblage.base.random import task_seeds
 from ensemblage.cli import main
-from ensemblage.consensus import Capabilities
+from ensemblage.consensus import Capabilities, KMeansConsensus, compare_methods
 
 LABELS = planted_labels(n=60, p=8, k=3, noise=0.2)[0]
 SOME = ["km", "eac-average", "acv", "hgpa"]

@@ -35,5 +35,5 @@ def test_what_became_private_says_what_to_use():
 
 def test_other_names_are_missing():
     for module in NAMES:
-        with pytest.raises(AttributeError, match="attribute.* '?no_such_name"):
+        with pytest.raises(AttributeError, match=r"attribute.* '?no_such_name"):
             importlib.import_module(module).no_such_name  # noqa: B018

@@ -7,8 +7,8 @@ from typing import Any
 
 from ensemblage.base.validation import check_choice
 from ensemblage.choices._choice_records import KChoice, ResolutionChoice
-from ensemblage.choices._method_comparison import MethodComparison
 from ensemblage.choices._monti_choice import MontiChoice
+from ensemblage.consensus._method_comparison import MethodComparison
 from ensemblage.consensus._model import Model
 from ensemblage.metrics._monti import consensus_cdf
 from ensemblage.profiles._record import Profile, heat_map_of, panels_of

@@ -32,7 +32,7 @@ from limits import limit
 from numpy.testing import assert_array_equal
 from places import WINE
 from sklearn.base import clone
-from strategies import few_starts, number_for, planted_labels, twins, usual
+from strategies import few_starts, number_for, planted_labels, usual, with_equal_rows
 
 from ensemblage import METHODS, Ensemble, generation, make_consensus, report
 from ensemblage.cli import main as ensemblage
@@ -64,7 +64,7 @@ def method_of(name: str, n_clusters: int | None = 3, **parameters: Any) -> Any:
 
 def labels_with(missing: float) -> np.ndarray:
     """Planted labels, (300, 9), in which many rows occur several times."""
-    return twins(planted_labels(n=120, p=9, k=3, noise=0.15, missing=missing, seed=1)[0], 300)
+    return with_equal_rows(planted_labels(n=120, p=9, k=3, noise=0.15, missing=missing, seed=1)[0], 300)
 
 
 def assert_same_fit(model: Any, other: Any) -> None:

@@ -35,6 +35,8 @@ from ensemblage import (
     ranking,
     read_table,
 )
+from ensemblage.base import threads
+from ensemblage.base.threads import parallel_map, thread_count
 from ensemblage.base.validation import parameter_constraints
 from ensemblage.consensus import CSPA, BipartiteVoting, GreedyKMeansConsensus, KMeansConsensus, NegMM
 from ensemblage.consensus.diagnostics import PairCounts
@@ -44,8 +46,6 @@ from ensemblage.io._features import features_of
 from ensemblage.kernels import _pair_sums
 from ensemblage.kernels._bitmaps import BLOCK_BITS
 from ensemblage.kernels._jit import jit
-from ensemblage.labels import threads
-from ensemblage.labels.threads import parallel_map, thread_count
 from ensemblage.metrics import INTERNAL_INDICES, membership_entropy
 from ensemblage.metrics._coassociation import Associations
 from ensemblage.metrics._internal import _ohl

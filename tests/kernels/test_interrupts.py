@@ -19,9 +19,18 @@ from numba import njit
 from numpy.lib.stride_tricks import as_strided
 from numpy.testing import assert_array_equal
 from scipy.sparse import linalg as sparse_linalg
-from strategies import planted_labels, twins
+from strategies import planted_labels, with_equal_rows
 
 from ensemblage import kernels
+from ensemblage.base.threads import (
+    StopFlag,
+    Stopped,
+    check_stopped,
+    parallel_map,
+    rows_per_call,
+    run_interruptibly,
+    unless,
+)
 from ensemblage.consensus import CSPA, CumulativeVoting, EvidenceAccumulation, KMeansConsensus
 from ensemblage.generation import GreedyPartitions
 from ensemblage.kernels import _graphs
@@ -40,15 +49,6 @@ from ensemblage.kernels._spanning_trees import (
     spanning_tree_of_counts,
     spanning_tree_of_points,
     spanning_tree_of_similarities,
-)
-from ensemblage.labels.threads import (
-    StopFlag,
-    Stopped,
-    check_stopped,
-    parallel_map,
-    rows_per_call,
-    run_interruptibly,
-    unless,
 )
 from ensemblage.metrics import association_counts, coassociation, mm_index
 from ensemblage.ranking import Discotec, InternalIndex
@@ -258,7 +258,7 @@ def one_operation(monkeypatch):
 
 
 def labels_of(missing=0.0, n=60):
-    return twins(planted_labels(n=n, p=6, k=4, noise=0.4, missing=missing, seed=3)[0], n + n // 3)
+    return with_equal_rows(planted_labels(n=n, p=6, k=4, noise=0.4, missing=missing, seed=3)[0], n + n // 3)
 
 
 @pytest.mark.parametrize("linkage", ["single", "average", "complete"])

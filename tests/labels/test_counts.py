@@ -10,7 +10,7 @@ import pytest
 from limits import limit
 from numpy.testing import assert_array_equal
 from places import ROOT
-from strategies import few_starts, planted_labels, twins, usual
+from strategies import few_starts, planted_labels, usual, with_equal_rows
 
 from ensemblage import ConsensusClustering, Ensemble
 from ensemblage.consensus import ConsensusModes, KMeansConsensus
@@ -25,7 +25,7 @@ METHODS = ["km", "ecc", "h-km", "sec", "acv", "bv", "majority", "eac-average", "
 def frame(missing=0.1):
     """400 objects of 90 label rows; the second column is text, an empty cell a missing label."""
     rows, _ = planted_labels(n=90, p=5, k=3, noise=0.2, missing=missing, seed=2)
-    labels = pd.DataFrame(twins(rows, 400, seed=3), columns=NAMES)
+    labels = pd.DataFrame(with_equal_rows(rows, 400, seed=3), columns=NAMES)
     text = pd.Series([None if label < 0 else f"cluster {label}" for label in labels["l2"]], dtype=object)
     return labels.assign(l2=text)
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from joblib import parallel_config
 from limits import limit
-from strategies import label_matrices, planted_labels, random_labels, twins
+from strategies import label_matrices, planted_labels, random_labels, with_equal_rows
 
 from ensemblage import Ensemble, make_consensus
 from ensemblage.base.atomic import LOCK
@@ -147,7 +147,7 @@ METHODS = {
 @pytest.mark.parametrize("n_jobs", [1, 3])
 @pytest.mark.parametrize("name", METHODS)
 def test_consensus(tmp_path, small_room, missing, name, n_jobs):
-    labels = twins(planted_labels(150, 6, 4, 0.4, missing, seed=5)[0], 220)
+    labels = with_equal_rows(planted_labels(150, 6, 4, 0.4, missing, seed=5)[0], 220)
     model = make_consensus(name.split()[0], 4, **METHODS[name])
     expected = make_consensus(name.split()[0], 4, **METHODS[name]).fit(labels)
     E = stored(labels, tmp_path)
@@ -175,7 +175,7 @@ def test_few_clusters_at_a_time(tmp_path, small_room, monkeypatch, missing):
 
 
 def test_discotec(tmp_path, small_room, missing):
-    labels = twins(planted_labels(90, 5, 3, 0.4, missing, seed=2)[0], 120)
+    labels = with_equal_rows(planted_labels(90, 5, 3, 0.4, missing, seed=2)[0], 120)
     pairs = [[0, 1], [4, 7], [11, 3]]
     for options in ({"measure": "tv"}, {"measure": "binary", "max_pairs": 0, "n_sampled_pairs": 70_000}):
         if missing:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given
 from limits import limit
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
-from strategies import labels_and_clustering, planted_labels, random_labels, twins
+from strategies import labels_and_clustering, planted_labels, random_labels, with_equal_rows
 
 from ensemblage import Ensemble
 from ensemblage.consensus import KMeansConsensus
@@ -79,7 +79,7 @@ def test_ratios_of_sums_with_missing_labels():
 @pytest.mark.parametrize(("fast", "slow"), NAIVE)
 @pytest.mark.parametrize("weights", [None, [0.5, 2, 0, 1, 1.5]])
 def test_naive_twins(fast, slow, weights, missing):
-    labels = twins(random_labels(60, 5, 4, missing), 90)
+    labels = with_equal_rows(random_labels(60, 5, 4, missing), 90)
     clustering = np.random.default_rng(0).integers(-1, 6, size=90)
     np.testing.assert_allclose(fast(labels, clustering, weights=weights), slow(labels, clustering, weights))
 
@@ -218,7 +218,7 @@ def test_association_counts(case):
 
 
 def test_association_counts_with_twins(missing, small_blocks):
-    labels = twins(random_labels(60, 5, 3, missing), 300)
+    labels = with_equal_rows(random_labels(60, 5, 3, missing), 300)
     np.testing.assert_array_equal(association_counts(labels), naive.association_counts(labels))
 
 

@@ -6,7 +6,7 @@ from functools import cache
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
-from strategies import planted_labels, twins
+from strategies import planted_labels, with_equal_rows
 
 from ensemblage import plotting
 from ensemblage.consensus import EvidenceAccumulation
@@ -15,7 +15,7 @@ from ensemblage.metrics import association_counts, consensus_cdf, delta_area, it
 pytestmark = pytest.mark.filterwarnings("ignore:ensemblage.plotting.* is a name of before 1.0:FutureWarning")
 """Figures that only records draw are called by their former names."""
 
-LABELS = twins(planted_labels(n=80, p=20, k=3, noise=0.2, missing=0.1, seed=2)[0], 120)
+LABELS = with_equal_rows(planted_labels(n=80, p=20, k=3, noise=0.2, missing=0.1, seed=2)[0], 120)
 
 
 @cache

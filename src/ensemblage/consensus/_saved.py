@@ -154,6 +154,7 @@ FORMER_CLASSES: Mapping[str, str] = MappingProxyType({"Chosen": "LearnedSelectio
 """Classes by the names that files of before 1.0 have, and the names of today."""
 OF_SAMPLES = {"fit_on": "sample_size", "fit_on_": "sample_size_"}
 FORMER_FIELDS: Mapping[str, Mapping[str, str]] = {
+    "Hierarchy": {"of_twins": "of_duplicates"},
     "KMeansConsensus": {"start_on": "init_size", "start_on_": "init_size_"},
     "ProjectionPartitions": OF_SAMPLES,
     "RandomKPartitions": OF_SAMPLES,

@@ -14,6 +14,7 @@ from ensemblage.base.above import ensemble_html
 from ensemblage.base.frames import in_order, without_stream
 from ensemblage.base.indexing import check_slice, is_integer, partition_index, row_index
 from ensemblage.base.options import NoteWarning
+from ensemblage.base.threads import locked_property
 from ensemblage.base.validation import format_value
 from ensemblage.labels.alerts import label_alerts
 from ensemblage.labels.blocks import DistinctRows, LabelRows, MembershipRows, MemoryRows
@@ -39,7 +40,6 @@ from ensemblage.labels.links import Links, common_labels, common_memberships
 from ensemblage.labels.out_of_core import labels_on_cluster, open_labels
 from ensemblage.labels.rows import Counted, counted_labels
 from ensemblage.labels.soft import SoftCoding, columns_of, rows_of_memberships
-from ensemblage.labels.threads import once
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -233,7 +233,7 @@ class Ensemble:
         """The same as the functions that code labels give it; what has no labels, or counts, refuses."""
         return self._columns
 
-    @once
+    @locked_property
     def distinct(self) -> DistinctRows:
         """The distinct label rows, how many objects have each, and each object's place among them."""
         return self.rows.distinct(self.n_clusters + 1)
@@ -273,7 +273,7 @@ class Ensemble:
         codes = common_labels(self.rows[:], self.n_clusters, links, sample_weight)
         return Ensemble._of(drop_unused_labels(self.coded._replace(codes=MemoryRows(codes))), self.missing)
 
-    @once
+    @locked_property
     def n_missing(self) -> int:
         """Number of missing entries."""
         absent = self.n_clusters.astype(self.rows.dtype)
@@ -737,7 +737,7 @@ class SoftEnsemble(Ensemble):
             found.append(block)
         return found
 
-    @once
+    @locked_property
     def n_missing(self) -> int:
         """Number of objects of which a partition says nothing, of all partitions."""
         return int((self.rows.H[:, self.offsets[1:] - 1] == 1).sum())

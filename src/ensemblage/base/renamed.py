@@ -104,6 +104,11 @@ NAMES: Mapping[str, Mapping[str, str]] = {
         "Table": "ensemblage.io._table.Table",
     },
     "ensemblage.metrics": {
+        "association_counts": "ensemblage.metrics._coassociation.association_counts",
+        "cluster_consensus": "ensemblage.metrics._monti.cluster_consensus",
+        "ensemble_baselines": "ensemblage.metrics._agreement.ensemble_baselines",
+        "split_rhat": "ensemblage.metrics._chain_agreement.split_rhat",
+        "weak_association_threshold": "ensemblage.metrics._wat.weak_association_threshold",
         "Certainty": "ensemblage.metrics._confidence.Confidence",
         "certainty": "ensemblage.metrics.confidence",
         "chain_agreement": "ensemblage.posterior.chain_agreement",
@@ -153,6 +158,13 @@ INSTEAD: Mapping[str, Mapping[str, str]] = {
         "CountedEnsemble": "Ensemble.from_counts",
         "SoftEnsemble": "Ensemble.from_memberships",
         **_PLAN,
+    },
+    "ensemblage.metrics": {
+        "association_counts": "the PairCounts that diagnostics() of a fitted EvidenceAccumulation returns",
+        "cluster_consensus": "the diagonal of metrics.cluster_density",
+        "ensemble_baselines": "metrics.ensemble_nmi, metrics.ensemble_ari or metrics.density of each member",
+        "split_rhat": "posterior.chain_agreement, which has it of partitions",
+        "weak_association_threshold": "association_threshold='kmeans' of a method, which has association_threshold_",
     },
     "ensemblage.answer": {"choose_k_monti": 'choose_k(X, method="monti")', **_PLAN},
     "ensemblage.plotting": {

@@ -311,7 +311,7 @@ def association_counts(labels: ArrayLike | Any, *, n_jobs: int | None = None) ->
 
     Examples
     --------
-    >>> from ensemblage.metrics import association_counts
+    >>> from ensemblage.metrics._coassociation import association_counts
     >>> association_counts([[0, 0], [0, 1], [1, 1]])
     array([1, 2, 0])
     """

@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 import pyarrow.parquet
 import pytest
+from former import FORMER
 from joblib import Parallel, delayed, parallel_config
 from limits import limit
 from places import FILES
@@ -55,6 +56,8 @@ from ensemblage.pipeline import _blocks
 from ensemblage.preprocessing import Preprocessor
 from ensemblage.ranking import AverageAgreement, Discotec, InternalIndex, SelectMembers
 from ensemblage.tables.column import label_values
+
+pytestmark = FORMER
 
 
 def test_a_kernel_has_its_name_before_two_threads_send_it():

@@ -11,7 +11,8 @@ from strategies import label_matrices, random_labels, with_equal_rows
 
 from ensemblage import Ensemble
 from ensemblage.labels.disk import BlockRows
-from ensemblage.metrics import association_counts, density, kmeans_loss, partition_distances
+from ensemblage.metrics import density, kmeans_loss, partition_distances
+from ensemblage.metrics._coassociation import association_counts
 
 pytestmark = pytest.mark.usefixtures("only_kernels")
 

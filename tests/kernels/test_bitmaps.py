@@ -20,7 +20,7 @@ from ensemblage.kernels._bitmaps import BLOCK_BITS, WORDS, plane_count
 from ensemblage.kernels._jit import jit
 from ensemblage.kernels._spanning_trees import fill_planes
 from ensemblage.kernels._vectors import EIGHT
-from ensemblage.metrics import association_counts
+from ensemblage.metrics._coassociation import association_counts
 from ensemblage.ranking import Discotec
 
 pytestmark = pytest.mark.usefixtures("only_kernels")

@@ -50,7 +50,8 @@ from ensemblage.kernels._spanning_trees import (
     spanning_tree_of_points,
     spanning_tree_of_similarities,
 )
-from ensemblage.metrics import association_counts, coassociation, mm_index
+from ensemblage.metrics import coassociation, mm_index
+from ensemblage.metrics._coassociation import association_counts
 from ensemblage.ranking import Discotec, InternalIndex
 
 # ---- Every kernel that reads the flag, at work that takes it minutes ----
@@ -470,7 +471,7 @@ import numpy as np
 from ensemblage.consensus import EvidenceAccumulation
 from ensemblage.generation import Genie
 from ensemblage.ranking import Discotec
-from ensemblage.metrics import association_counts
+from ensemblage.metrics._coassociation import association_counts
 labels = np.random.default_rng(0).integers(4, size=(int(sys.argv[1]), 20))
 {call}(labels[:50])  # kernels are compiled or loaded
 print("started", flush=True)

@@ -11,6 +11,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from former import FORMER
 from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -23,6 +24,8 @@ from strategies import label_matrices, planted_labels, random_labels, usual, wit
 from ensemblage import METHODS, Ensemble, datasets, metrics
 from ensemblage.consensus import KMeansConsensus
 from ensemblage.ranking import AverageAgreement, Discotec
+
+pytestmark = FORMER
 
 
 def labels_of(ensemble):

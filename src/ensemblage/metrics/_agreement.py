@@ -416,7 +416,7 @@ def ensemble_baselines(
 
     Examples
     --------
-    >>> from ensemblage.metrics import ensemble_baselines
+    >>> from ensemblage.metrics._agreement import ensemble_baselines
     >>> ensemble_baselines([[0, 1, 0], [0, 1, 0], [1, 0, 0], [1, 0, 0]], "nmi")
     (0.3333333333333333, 0.5)
     """

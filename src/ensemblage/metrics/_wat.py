@@ -140,7 +140,7 @@ def weak_association_threshold(
 
     Examples
     --------
-    >>> from ensemblage.metrics import weak_association_threshold
+    >>> from ensemblage.metrics._wat import weak_association_threshold
     >>> labels = [[0, 0, 0, 0], [0, 0, 0, 1], [0, 0, 0, 1], [1, 1, 1, 1], [1, 1, 1, 2], [1, 1, 1, 0]]
     >>> weak_association_threshold(labels)
     0.25

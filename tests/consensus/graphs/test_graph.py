@@ -24,7 +24,7 @@ from strategies import label_matrices, planted_labels, random_labels, with_equal
 from ensemblage import Ensemble
 from ensemblage.consensus import CSPA, HBGF, HGPA, MCLA, EvidenceAccumulation, NegMM
 from ensemblage.consensus.graphs._cspa import association_graph
-from ensemblage.metrics import weak_association_threshold
+from ensemblage.metrics._wat import weak_association_threshold
 
 pymetis = pytest.importorskip("pymetis")
 

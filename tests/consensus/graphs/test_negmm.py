@@ -14,9 +14,9 @@ from strategies import label_matrices, planted_labels, with_equal_rows
 from ensemblage import Ensemble
 from ensemblage.consensus import CSPA, NegMM
 from ensemblage.consensus.graphs import _negmm
-from ensemblage.metrics import mm_index, weak_association_threshold
+from ensemblage.metrics import mm_index
 from ensemblage.metrics._coassociation import Associations
-from ensemblage.metrics._wat import mm_index_of, weights_of
+from ensemblage.metrics._wat import mm_index_of, weak_association_threshold, weights_of
 
 ONES = np.ones(10, dtype=int)
 

@@ -20,7 +20,9 @@ from strategies import label_matrices, planted_labels, random_labels, with_equal
 
 from ensemblage import Ensemble, report
 from ensemblage.consensus import EvidenceAccumulation
-from ensemblage.metrics import association_counts, coassociation, weak_association_threshold
+from ensemblage.metrics import coassociation
+from ensemblage.metrics._coassociation import association_counts
+from ensemblage.metrics._wat import weak_association_threshold
 
 LINKAGES = ("single", "average", "complete")
 

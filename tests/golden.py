@@ -26,7 +26,7 @@ from sklearn.model_selection import ParameterGrid
 from strategies import few_starts, planted_labels, random_labels, usual, values_of, with_equal_rows
 
 import ensemblage
-from ensemblage import METHODS, Ensemble, SoftEnsemble, metrics, posterior, ranking
+from ensemblage import METHODS, Ensemble, metrics, posterior, ranking
 
 REFERENCE = "3abb471488e7f6dfa668bd9985aa36b3e211a5c9"
 """Hash of the commit whose library both files are written from, once it is chosen. Empty: any commit."""
@@ -211,8 +211,8 @@ def names_for(labels):
 @cache
 def all_kinds():
     """Kind of input → labels, what else is given to the method, what is given to `fit`, new rows."""
-    soft, new_soft = (SoftEnsemble(soft_blocks(n, 6, 3, seed=n)) for n in (80, 20))
-    soft_gaps = SoftEnsemble(soft_blocks(80, 6, 3, missing=0.2, seed=14))
+    soft, new_soft = (Ensemble.from_memberships(soft_blocks(n, 6, 3, seed=n)) for n in (80, 20))
+    soft_gaps = Ensemble.from_memberships(soft_blocks(80, 6, 3, missing=0.2, seed=14))
     return {
         "complete": (HARD, {}, {}, NEW),
         "missing": (GAPS, {}, {}, NEW),

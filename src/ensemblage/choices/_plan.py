@@ -8,7 +8,7 @@ from itertools import groupby, zip_longest
 from textwrap import wrap
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from ensemblage.base.renamed import FormerField
+from ensemblage.base.renamed import FormerName
 from ensemblage.base.text import html_table
 
 T = TypeVar("T")
@@ -79,7 +79,7 @@ class Plan:
     consensus: Any = field(default=None, compare=False)
     """... and the unfitted consensus."""
 
-    members, certainty = FormerField("members", "partitions"), FormerField("certainty", "votes")
+    members, certainty = FormerName("partitions"), FormerName("votes")
 
     @property
     def decisions(self) -> dict[str, Decision[Any]]:

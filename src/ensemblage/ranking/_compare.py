@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
-from ensemblage.base.renamed import FormerField
+from ensemblage.base.renamed import FormerName
 from ensemblage.base.text import Columns, backend_of, html_table, one_line, to_csv, to_frame, to_markdown
 from ensemblage.base.validation import check_choice, format_value
 from ensemblage.labels.ensemble import as_ensemble
@@ -74,7 +74,7 @@ class Comparison:
     backend: str | None
     """Library of the data frames: that of the labels or features given, else the first that is installed."""
 
-    members = FormerField("members", "partitions")
+    members = FormerName("partitions")
 
     @property
     def partitions(self) -> Any:

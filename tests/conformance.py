@@ -491,7 +491,7 @@ def finds_the_number(name: str, setting: Setting) -> str | None:
     return None
 
 
-# ---- What is told of it ----
+# ---- What is reported of it ----
 
 
 @column("report, JSON")

@@ -150,7 +150,7 @@ MODULE_OF: Mapping[str, str] = MappingProxyType(
 )
 OTHERS = ("CommunityConsensus", "ConsensusClustering", "GreedyKMeansConsensus")
 """Models that are no method of the registry."""
-FORMER_CLASSES: Mapping[str, str] = MappingProxyType({"Chosen": "LearnedSelection"})
+FORMER_CLASSES: Mapping[str, str] = MappingProxyType({"Chosen": "LearnedSelection", "Members": "MembershipMatrices"})
 """Classes by the names that files of before 1.0 have, and the names of today."""
 OF_SAMPLES = {"fit_on": "sample_size", "fit_on_": "sample_size_"}
 FORMER_FIELDS: Mapping[str, Mapping[str, str]] = {
@@ -166,7 +166,7 @@ FORMER_FIELDS: Mapping[str, Mapping[str, str]] = {
 }
 """By class: parameters and attributes by the names that files of before 1.0 have, and the names of today."""
 LEFT_OUT = {"progress": None, "root_": None, "dummy_leaf_": None}
-"""Attributes that are not kept where no file can hold them: who is told of progress; the tree that `Birch` grows."""
+"""Attributes that are not kept where no file can hold them: who follows the progress; the tree that `Birch` grows."""
 SPARSE: Mapping[str, Any] = MappingProxyType({"csr_array": sparse.csr_array, "csr_matrix": sparse.csr_matrix})
 TYPES: Mapping[str, type] = MappingProxyType({t.__name__: t for t in (bool, int, float, str)})
 BIT_GENERATORS = ("MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64")

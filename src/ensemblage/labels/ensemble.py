@@ -175,7 +175,7 @@ class Ensemble:
         missing: int | None = -1,
         noise: Literal["missing", "vote"] = "missing",
     ) -> Ensemble:
-        """The ensemble of labels that the library has made itself: nothing is told of them."""
+        """The ensemble of labels that the library has made itself: nothing is reported of them."""
         return Ensemble._of(code_with_noise(code_labels, labels, missing, noise), missing, names, is_new=True)
 
     @classmethod

@@ -218,7 +218,7 @@ class Preprocessor(TransformerMixin, BaseEstimator):
         X = self._validate(X, reset=False)
         return self.transformer_.transform(X if sparse.issparse(X) else X[:, self._varying])
 
-    members, partitions_ = FormerName("partitions"), FormerName("partitions_")
+    members, members_ = FormerName("partitions"), FormerName("partitions_")
 
     def partitions(self, X: Any) -> dict[str, NDArray[np.int32]]:
         """The partitions that categories are.

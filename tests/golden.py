@@ -352,7 +352,7 @@ OPTIONS = {  # of the estimator of the method: grids of parameters; each is trie
         {"linkage": ["single", "average", "complete"], "association_threshold": [None, 0.2, "kmeans", "gmm"]},
     ],
     "negmm": [
-        {"association_threshold": ["search", 0.2, "kmeans", "gmm"], "deduplicate": [True, False]},
+        {"association_threshold": ["search", 0.2, "kmeans", "gmm"], "distinct": [True, False]},
         {"n_neighbors": [3, 9], "association_threshold": ["search", "kmeans"]},
     ],
     "cspa": [

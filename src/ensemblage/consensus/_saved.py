@@ -156,6 +156,7 @@ OF_SAMPLES = {"fit_on": "sample_size", "fit_on_": "sample_size_"}
 FORMER_FIELDS: Mapping[str, Mapping[str, str]] = {
     "Hierarchy": {"of_twins": "of_duplicates"},
     "KMeansConsensus": {"start_on": "init_size", "start_on_": "init_size_"},
+    "NegMM": {"deduplicate": "distinct"},
     "ProjectionPartitions": OF_SAMPLES,
     "RandomKPartitions": OF_SAMPLES,
     "SampledKMeans": OF_SAMPLES,

@@ -23,10 +23,10 @@ import numpy as np
 import pytest
 from limits import limit
 from sklearn.model_selection import ParameterGrid
-from strategies import few_starts, planted_labels, random_labels, twins, usual, values_of
+from strategies import few_starts, planted_labels, random_labels, usual, values_of, with_equal_rows
 
 import ensemblage
-from ensemblage import METHODS, Ensemble, SoftEnsemble, metrics, posterior, ranking
+from ensemblage import METHODS, Ensemble, metrics, posterior, ranking
 
 REFERENCE = "3abb471488e7f6dfa668bd9985aa36b3e211a5c9"
 """Hash of the commit whose library both files are written from, once it is chosen. Empty: any commit."""
@@ -162,7 +162,7 @@ def ensemble(i):
     n, p, k = int(random.integers(20, 120)), int(random.integers(3, 14)), int(random.integers(2, 6))
     missing = (0.0, 0.25)[i % 2]
     if i % 4 < 2:
-        labels = twins(planted_labels(n, p, k, noise=0.3, missing=missing, seed=i)[0], 2 * n, seed=i)
+        labels = with_equal_rows(planted_labels(n, p, k, noise=0.3, missing=missing, seed=i)[0], 2 * n, seed=i)
     else:
         labels = random_labels(n, p, k + 1, missing=missing, seed=i)
     weights = random.integers(0, 4, size=p) + (np.arange(p) < 2) if i % 8 >= 6 else None
@@ -170,7 +170,7 @@ def ensemble(i):
 
 
 def ensembles(chosen=range(N_ENSEMBLES)):
-    """Every method on random ensembles, with and without missing labels, twins and weights of the partitions."""
+    """Every method on random ensembles, with and without missing labels, equal rows and weights of the partitions."""
     for i in chosen:
         labels, weights, k = ensemble(i)
         for name in (*METHODS, *METHODS.aliases):
@@ -191,8 +191,8 @@ def soft_blocks(n, p, k, missing=0.0, seed=0):
     return blocks
 
 
-HARD = twins(planted_labels(90, 6, 3, noise=0.3, seed=11)[0], 120, seed=11)
-GAPS = twins(planted_labels(90, 6, 3, noise=0.3, missing=0.2, seed=12)[0], 120, seed=12)
+HARD = with_equal_rows(planted_labels(90, 6, 3, noise=0.3, seed=11)[0], 120, seed=11)
+GAPS = with_equal_rows(planted_labels(90, 6, 3, noise=0.3, missing=0.2, seed=12)[0], 120, seed=12)
 GAPS[7] = -1
 NEW = planted_labels(30, 6, 3, noise=0.3, missing=0.1, seed=13)[0]
 WEIGHT = np.random.default_rng(15).integers(0, 4, 120)
@@ -211,8 +211,8 @@ def names_for(labels):
 @cache
 def all_kinds():
     """Kind of input → labels, what else is given to the method, what is given to `fit`, new rows."""
-    soft, new_soft = (SoftEnsemble(soft_blocks(n, 6, 3, seed=n)) for n in (80, 20))
-    soft_gaps = SoftEnsemble(soft_blocks(80, 6, 3, missing=0.2, seed=14))
+    soft, new_soft = (Ensemble.from_memberships(soft_blocks(n, 6, 3, seed=n)) for n in (80, 20))
+    soft_gaps = Ensemble.from_memberships(soft_blocks(80, 6, 3, missing=0.2, seed=14))
     return {
         "complete": (HARD, {}, {}, NEW),
         "missing": (GAPS, {}, {}, NEW),

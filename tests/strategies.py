@@ -79,7 +79,7 @@ def few_starts(model):
     return model.set_params(n_init=10) if model.get_params().get("n_init") == "auto" else model
 
 
-def twins(labels, n, seed=0):
+def with_equal_rows(labels, n, seed=0):
     """n objects drawn from the rows of ``labels``, so that many label rows occur several times."""
     return labels[np.random.default_rng(seed).integers(len(labels), size=n)]
 

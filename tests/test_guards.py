@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 import pyarrow.parquet
 import pytest
+from former import FORMER
 from joblib import Parallel, delayed, parallel_config
 from limits import limit
 from places import FILES
@@ -35,6 +36,8 @@ from ensemblage import (
     ranking,
     read_table,
 )
+from ensemblage.base import threads
+from ensemblage.base.threads import parallel_map, thread_count
 from ensemblage.base.validation import parameter_constraints
 from ensemblage.consensus import CSPA, BipartiteVoting, GreedyKMeansConsensus, KMeansConsensus, NegMM
 from ensemblage.consensus.diagnostics import PairCounts
@@ -44,8 +47,6 @@ from ensemblage.io._features import features_of
 from ensemblage.kernels import _pair_sums
 from ensemblage.kernels._bitmaps import BLOCK_BITS
 from ensemblage.kernels._jit import jit
-from ensemblage.labels import threads
-from ensemblage.labels.threads import parallel_map, thread_count
 from ensemblage.metrics import INTERNAL_INDICES, membership_entropy
 from ensemblage.metrics._coassociation import Associations
 from ensemblage.metrics._internal import _ohl
@@ -55,6 +56,8 @@ from ensemblage.pipeline import _blocks
 from ensemblage.preprocessing import Preprocessor
 from ensemblage.ranking import AverageAgreement, Discotec, InternalIndex, SelectMembers
 from ensemblage.tables.column import label_values
+
+pytestmark = FORMER
 
 
 def test_a_kernel_has_its_name_before_two_threads_send_it():

@@ -4,7 +4,7 @@ import numpy as np
 
 PARTITIONS = ("1111222332", "1112222333", "1122233444", "1111122221")
 E = np.array([[int(label) for label in labels] for labels in PARTITIONS]).T
-"""(10, 4) labels; the objects 1 and 2, 6 and 7, 8 and 9 are twins."""
+"""(10, 4) labels; the objects 1 and 2, 6 and 7, 8 and 9 are equal rows."""
 E_MISSING = E.copy()
 """E without a label of object 3 and one of object 10."""
 E_MISSING[2, 2] = E_MISSING[9, 0] = -1

@@ -16,7 +16,8 @@ from scipy.spatial.distance import pdist
 
 from ensemblage import Ensemble
 from ensemblage.consensus import EvidenceAccumulation
-from ensemblage.metrics import association_counts, weak_association_threshold
+from ensemblage.metrics._coassociation import association_counts
+from ensemblage.metrics._wat import weak_association_threshold
 
 K = 10
 

@@ -149,6 +149,6 @@ def waits(rows: list[dict[str, Any]]) -> str:
 
 
 def cores() -> int:
-    from ensemblage.labels.threads import available_cores
+    from ensemblage.base.threads import available_cores
 
     return available_cores()

@@ -22,7 +22,7 @@ from common import clouds, planted, versions
 
 from ensemblage import ConsensusClustering, Ensemble
 from ensemblage.consensus import CumulativeVoting, EvidenceAccumulation, KMeansConsensus
-from ensemblage.metrics import association_counts
+from ensemblage.metrics._coassociation import association_counts
 from ensemblage.ranking import Discotec
 
 WORKS: dict[str, Any] = {

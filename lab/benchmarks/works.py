@@ -16,7 +16,7 @@ from common import planted
 from ensemblage import ConsensusClustering, Ensemble, choose_k
 from ensemblage.consensus import CSPA, CumulativeVoting, EvidenceAccumulation, KMeansConsensus, NegMM
 from ensemblage.generation import RandomKPartitions
-from ensemblage.metrics import association_counts
+from ensemblage.metrics._coassociation import association_counts
 from ensemblage.ranking import Discotec
 
 

@@ -27,7 +27,7 @@ NEAREST: dict[str, list[str]] = {
     "labels/links": ["links"],
     "labels/out_of_core": ["stored", "dask", "guards"],
     "labels/soft": ["soft"],
-    "labels/threads": ["threads", "generation", "interrupts", "memory"],
+    "base/threads": ["threads", "generation", "interrupts", "memory"],
     "io/": ["tables", "tables_corpus", "tables_frames", "tables_workbooks"],
     "io/_scaling": ["preprocessor", "tables_mixed", "tables", "tables_frames"],
     "tables/": ["tables", "tables_corpus", "tables_frames", "tables_workbooks"],

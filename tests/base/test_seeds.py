@@ -5,6 +5,7 @@ import inspect
 import joblib
 import numpy as np
 import pytest
+from former import FORMER
 from public import MODULES
 from sklearn.base import clone
 from sklearn.cluster import KMeans, MiniBatchKMeans
@@ -39,6 +40,8 @@ from ensemblage.generation import (
     USpecPartitions,
     write_partitions,
 )
+
+pytestmark = FORMER
 
 X = make_blobs(90, n_features=4, centers=5, cluster_std=3.0, random_state=0)[0]
 

@@ -5,6 +5,7 @@ from functools import partial, update_wrapper
 
 import numpy as np
 import pytest
+from former import FORMER, former
 from sklearn.cluster import KMeans
 
 from ensemblage import (
@@ -32,8 +33,7 @@ from ensemblage.generation import GreedyPartitions, MixedPartitions, RandomKPart
 from ensemblage.plotting import _axes, _clusters, _profiles
 from ensemblage.ranking import AverageAgreement, Discotec, InternalIndex
 
-pytestmark = pytest.mark.filterwarnings("ignore:ensemblage.plotting.* is a name of before 1.0:FutureWarning")
-"""Figures that only records draw are called by their former names."""
+pytestmark = FORMER
 
 LABELS = np.array([[0, 0, 1], [0, 0, 1], [0, 1, 0], [1, 1, 0], [1, 2, 2], [1, 2, 2]])
 CLUSTERING = [0, 0, 0, 1, 1, 1]
@@ -73,12 +73,12 @@ FUNCTIONS = [
     (metrics.cluster_density, (LABELS, CLUSTERING)),
     (metrics.kmeans_loss, (LABELS, CLUSTERING)),
     (metrics.item_consensus, (LABELS, CLUSTERING)),
-    (metrics.cluster_consensus, (LABELS, CLUSTERING)),
+    (former("metrics", "cluster_consensus"), (LABELS, CLUSTERING)),
     (metrics.ensemble_nmi, (LABELS, CLUSTERING)),
     (metrics.ensemble_ari, (LABELS, CLUSTERING)),
-    (metrics.ensemble_baselines, (LABELS,)),
+    (former("metrics", "ensemble_baselines"), (LABELS,)),
     (metrics.consensus_cdf, (LABELS,)),
-    (metrics.association_counts, (LABELS,)),
+    (former("metrics", "association_counts"), (LABELS,)),
     (metrics.pac, (LABELS,)),
     (metrics.internal_index, (FEATURES, CLUSTERING, "dunn")),
     (Discotec().fit(LABELS).score_labels, (CLUSTERING,)),

@@ -7,13 +7,14 @@ import naive
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from former import FORMER
 from hypothesis import given
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.cluster import AgglomerativeClustering
 from sklearn.datasets import make_blobs
 from strategies import label_matrices, labels_and_clustering, planted_labels
 
-from ensemblage import Ensemble, report
+from ensemblage import Ensemble, metrics, report
 from ensemblage.choices._monti_choice import (
     MontiRow,
     _best,
@@ -26,13 +27,14 @@ from ensemblage.cli import main
 from ensemblage.consensus import EvidenceAccumulation
 from ensemblage.generation import RandomKPartitions, ResampledPartitions
 from ensemblage.metrics import (
-    cluster_consensus,
     cluster_density,
     consensus_cdf,
     delta_area,
     item_consensus,
     pac,
 )
+
+pytestmark = FORMER
 
 
 @pytest.fixture(scope="module")
@@ -169,7 +171,7 @@ def test_item_consensus(case):
 @given(labels_and_clustering())
 def test_cluster_consensus_is_the_density_of_the_clusters(case):
     labels, clustering = case
-    assert_array_equal(cluster_consensus(labels, clustering), np.diagonal(cluster_density(labels, clustering)))
+    assert_array_equal(metrics.cluster_consensus(labels, clustering), np.diagonal(cluster_density(labels, clustering)))
 
 
 def test_mean_of_ratios_without_missing_labels():

@@ -6,7 +6,7 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 from representatives import of_families
-from strategies import few_starts, planted_labels, random_labels, twins, usual
+from strategies import few_starts, planted_labels, random_labels, usual, with_equal_rows
 
 from ensemblage import METHODS
 
@@ -36,7 +36,7 @@ NOT_THE_SAME_OF_COPIES = {
 SETS = [
     *(planted_labels(n=40 + 20 * i, p=8, k=3, noise=0.25, seed=i)[0] for i in range(4)),
     *(random_labels(n=20 + 10 * i, p=5, k=3, seed=i) for i in range(4)),
-    *(twins(planted_labels(n=60, p=9, k=4, noise=0.3, missing=0.2, seed=i)[0], 120) for i in range(2)),
+    *(with_equal_rows(planted_labels(n=60, p=9, k=4, noise=0.3, missing=0.2, seed=i)[0], 120) for i in range(2)),
     *(random_labels(n=7, p=3, k=3, seed=i) for i in range(8)),
 ]
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from inside import numbered_by_content
 from limits import limit
 from representatives import of_families
-from strategies import label_matrices, planted_labels, random_labels, twins, usual
+from strategies import label_matrices, planted_labels, random_labels, usual, with_equal_rows
 
 from ensemblage import METHODS
 from ensemblage.consensus import PTA, EvidenceAccumulation
@@ -77,7 +77,7 @@ def test_names_of_labels_do_not_matter(name, labels, random):
 def test_whole_hierarchies_of_other_names(name, make, missing):
     """To the last bit, where no two labels are alike."""
     rng = np.random.default_rng(0)
-    labels = twins(make(n=40, p=6, k=4, missing=missing, seed=3)[0], 60)
+    labels = with_equal_rows(make(n=40, p=6, k=4, missing=missing, seed=3)[0], 60)
     other = np.column_stack([np.where(z < 0, -1, rng.permutation(4)[z]) for z in labels.T])
     weights = rng.choice([0.3, 0.7, 1.0], size=6)
     for parameters in ({}, {"weights": weights}):

@@ -10,7 +10,7 @@ from numpy.testing import assert_array_equal
 from representatives import first_of, of_families
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
-from strategies import few_starts, planted_labels, random_labels, twins, usual
+from strategies import few_starts, planted_labels, random_labels, usual, with_equal_rows
 
 from ensemblage import METHODS, Ensemble
 from ensemblage.consensus import (
@@ -67,11 +67,11 @@ def seeded(name):
 
 
 def matrix(kind):
-    """85 rows of 7 labels, some of them twins."""
+    """85 rows of 7 labels, some of them equal."""
     if kind == "random":
         return random_labels(n=85, p=7, k=3, seed=4)
     rows, _ = planted_labels(n=60, p=7, k=4, noise=0.2, missing=0.3 if kind == "missing" else 0.0, seed=2)
-    labels = twins(rows, 85, seed=3)
+    labels = with_equal_rows(rows, 85, seed=3)
     if kind == "missing":
         labels[5] = -1
     if kind == "few":
@@ -200,14 +200,14 @@ def test_heights_of_many_equal_objects(complete, threshold):
 @pytest.mark.parametrize("name", MODELS)
 def test_objects_of_weight_0(name):
     labels = matrix("few")
-    twin = np.flatnonzero(labels[:, 0] != 77)[20]
-    labels[3], labels[11] = labels[twin], -1
+    equal = np.flatnonzero(labels[:, 0] != 77)[20]
+    labels[3], labels[11] = labels[equal], -1
     w = np.ones(len(labels), dtype=int)
     w[[3, 9, 11]] = 0
     w[labels[:, 0] == 77] = 0
     model = seeded(name).fit(labels, sample_weight=w)
-    assert model.labels_[3] == model.labels_[twin]
-    assert model.confidence_[3] == model.confidence_[twin]
+    assert model.labels_[3] == model.labels_[equal]
+    assert model.confidence_[3] == model.confidence_[equal]
     assert model.labels_[11] == -1
     votes = labels if model.weights is None else labels[:, np.array(model.weights) > 0]
     counted = {tuple(row) for row in votes[w > 0]}

@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from limits import limit
-from strategies import label_matrices, random_labels, twins
+from strategies import label_matrices, random_labels, with_equal_rows
 
 from ensemblage import Ensemble
 from ensemblage.labels.disk import BlockRows
-from ensemblage.metrics import association_counts, density, kmeans_loss, partition_distances
+from ensemblage.metrics import density, kmeans_loss, partition_distances
+from ensemblage.metrics._coassociation import association_counts
 
 pytestmark = pytest.mark.usefixtures("only_kernels")
 
@@ -56,14 +57,14 @@ def test_threads_do_not_matter(missing, kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_rows_count_as_often_as_they_are_there(missing, kind):
-    labels = twins(random_labels(40, 5, 4, missing), 90)
+    labels = with_equal_rows(random_labels(40, 5, 4, missing), 90)
     np.testing.assert_allclose(partition_distances(labels, kind), distances(labels, kind), atol=1e-9)
 
 
 @pytest.mark.parametrize("kind", ["symdiff", "vi"])
 def test_tables_larger_than_the_data_are_sorted_instead(missing, kind):
     """65,536 cells are the least that is counted by sorting."""
-    labels = twins(random_labels(900, 3, 500, missing), 1100)
+    labels = with_equal_rows(random_labels(900, 3, 500, missing), 1100)
     labels[:, 2] %= 3
     assert (Ensemble(labels).n_clusters[:2] > 255).all()
     found = partition_distances(labels, kind)

@@ -4,12 +4,15 @@ from importlib.util import find_spec
 
 import numpy as np
 import pytest
+from former import FORMER
 from numpy.testing import assert_array_equal
 from strategies import few_starts, planted_labels, usual
 
 from ensemblage import METHODS, make_consensus, metrics
 from ensemblage.base.validation import LEAST_WEIGHT, check_weights, weight_unit
 from ensemblage.consensus import KModesConsensus
+
+pytestmark = FORMER
 
 NEEDS = {"cspa": "pymetis", "mcla": "pymetis", "hgpa": "mtkahypar"}
 WEIGHTED = sorted(

@@ -37,10 +37,10 @@ from sklearn.preprocessing import StandardScaler, normalize
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from threadpoolctl import threadpool_info, threadpool_limits
 
+from ensemblage.base import threads
 from ensemblage.generation import DiversePartitions, MixedPartitions, RandomKPartitions, ResampledPartitions
 from ensemblage.generation._clusterers import OF_THREADS, fold_warnings, k_parameter, prepare_clusterer
 from ensemblage.generation._kmeans import SphericalKMeans, _fill_empty, unit_rows
-from ensemblage.labels import threads
 
 GENERATORS = [RandomKPartitions, ResampledPartitions]
 EXPECTED_FAILURES = {

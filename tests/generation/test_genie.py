@@ -13,9 +13,9 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from ensemblage import Ensemble
+from ensemblage.base import threads
 from ensemblage.generation import Genie, GeniePartitions, _genie
 from ensemblage.generation._genie import Tree, by_boruvka, by_prim
-from ensemblage.labels import threads
 
 POINTS = np.array(
     [(0, 0), (1, 0.2), (0.3, 1.1), (1.2, 1.3), (0.6, 0.5), (6, 0.1), (7.1, 0.4), (6.4, 1.2), (7.3, 1.5), (3.2, 5.1),

@@ -7,15 +7,18 @@ import naive
 import numpy as np
 import pandas as pd
 import pytest
+from former import FORMER
 from numpy.testing import assert_allclose, assert_array_equal
 from pages import sections_of
 from shell import fail, succeed
 
-from ensemblage import Ensemble, load
+from ensemblage import Ensemble, load, metrics
 from ensemblage.consensus import SalsoConsensus
-from ensemblage.metrics import coassociation, split_rhat
+from ensemblage.metrics import coassociation
 from ensemblage.plotting import partition_strips
 from ensemblage.posterior import chain_agreement, credible_ball, read_draws, summarize_draws
+
+pytestmark = FORMER
 
 RNG = np.random.default_rng(3)
 TRUTH = np.repeat([1, 2, 3], [12, 8, 4])
@@ -291,8 +294,8 @@ def test_split_rhat_as_the_naive_twin():
     for sizes in ([20], [20, 20], [21, 30, 17]):
         values = RNG.normal(size=sum(sizes))
         chains = np.repeat(np.arange(len(sizes)), sizes)
-        assert_allclose(split_rhat(values, chains), naive.split_rhat(values, chains), rtol=1e-12)
-    assert split_rhat([0, 1, 2, 3] * 3) == split_rhat([0, 1, 2, 3] * 3, [7] * 12)
+        assert_allclose(metrics.split_rhat(values, chains), naive.split_rhat(values, chains), rtol=1e-12)
+    assert metrics.split_rhat([0, 1, 2, 3] * 3) == metrics.split_rhat([0, 1, 2, 3] * 3, [7] * 12)
 
 
 @pytest.mark.parametrize("kind", ["means", "spreads", "ties", "indicator"])
@@ -307,7 +310,7 @@ def test_split_rhat_as_arviz(kind, n_draws):
         "indicator": (values > 0.5).astype(float),
     }[kind]
     expected = arviz.rhat(values, method="rank")
-    assert_allclose(split_rhat(values.ravel(), np.repeat([0, 1, 2], n_draws)), expected, atol=1e-10)
+    assert_allclose(metrics.split_rhat(values.ravel(), np.repeat([0, 1, 2], n_draws)), expected, atol=1e-10)
 
 
 RHAT_OF_ARVIZ = {
@@ -324,30 +327,30 @@ def test_split_rhat_without_arviz(name):
     function, expected = RHAT_OF_ARVIZ[name]
     i = np.arange(21)
     values = np.concatenate([function(i), function(i + 40)])
-    assert_allclose(split_rhat(values, np.repeat([0, 1], 21)), expected, atol=1e-10)
+    assert_allclose(metrics.split_rhat(values, np.repeat([0, 1], 21)), expected, atol=1e-10)
 
 
 def test_chains_with_other_spreads_do_not_agree():
     values = RNG.normal(size=(2, 200)) * [[1], [4]]
     chains = np.repeat([0, 1], 200)
-    assert split_rhat(values.ravel(), chains) > 1.1
+    assert metrics.split_rhat(values.ravel(), chains) > 1.1
     assert naive.rhat_of_parts(values.reshape(4, 100).tolist()) < 1.02
 
 
 def test_split_rhat_of_chains_apart_goes_by_ranks():
     chains = np.repeat([0, 1], 30)
     values = RNG.normal(size=60) + 3 * chains
-    assert split_rhat(np.exp(values), chains) == split_rhat(values, chains) > 1.5
+    assert metrics.split_rhat(np.exp(values), chains) == metrics.split_rhat(values, chains) > 1.5
 
 
 def test_split_rhat_of_what_never_changes():
-    assert np.isnan(split_rhat([1] * 8))
-    assert split_rhat([1] * 4 + [2] * 4, [0] * 4 + [1] * 4) == np.inf
-    assert np.isnan(split_rhat([1, 2, np.nan, 3]))
+    assert np.isnan(metrics.split_rhat([1] * 8))
+    assert metrics.split_rhat([1] * 4 + [2] * 4, [0] * 4 + [1] * 4) == np.inf
+    assert np.isnan(metrics.split_rhat([1, 2, np.nan, 3]))
     with pytest.raises(ValueError, match=r"must have 4 draws or more\. Got one of 3"):
-        split_rhat([1, 2, 3, 4, 5, 6, 7], [0, 0, 0, 0, 1, 1, 1])
+        metrics.split_rhat([1, 2, 3, 4, 5, 6, 7], [0, 0, 0, 0, 1, 1, 1])
     with pytest.raises(ValueError, match="one entry for each of the 4 draws"):
-        split_rhat([1, 2, 3, 4], [0, 1])
+        metrics.split_rhat([1, 2, 3, 4], [0, 1])
 
 
 def test_chain_agreement_is_of_loss_number_and_pairs():
@@ -356,12 +359,12 @@ def test_chain_agreement_is_of_loss_number_and_pairs():
     assert len(found.pairs) == 24 * 23 // 2
     assert (found.n_chains, found.n_draws) == (2, 10)
     distances = credible_ball(DRAWS.T, TRUTH).distances
-    assert_allclose(found.loss, split_rhat(distances, chains))
+    assert_allclose(found.loss, metrics.split_rhat(distances, chains))
     assert_allclose(found.n_clusters, naive.split_rhat(Ensemble(DRAWS.T).n_clusters, chains))
     for (i, j), value in list(zip(found.pairs, found.of_pairs, strict=True))[::20]:
         assert_allclose(value, naive.split_rhat(DRAWS[:, i] == DRAWS[:, j], chains), rtol=1e-12)
     binder = chain_agreement(DRAWS.T, TRUTH, chains, "binder", random_state=0)
-    assert_allclose(binder.loss, split_rhat(credible_ball(DRAWS.T, TRUTH, loss="binder").distances, chains))
+    assert_allclose(binder.loss, metrics.split_rhat(credible_ball(DRAWS.T, TRUTH, loss="binder").distances, chains))
     assert binder.loss != found.loss
 
 

@@ -10,7 +10,7 @@ from limits import limit
 from numpy.testing import assert_array_equal
 from scipy.cluster.hierarchy import linkage
 from scipy.spatial.distance import squareform
-from strategies import planted_labels, random_labels, twins
+from strategies import planted_labels, random_labels, with_equal_rows
 
 from ensemblage import Ensemble
 from ensemblage.consensus import CSPA, EvidenceAccumulation
@@ -20,7 +20,7 @@ from ensemblage.kernels._bitmaps import BLOCK_BITS, WORDS, plane_count
 from ensemblage.kernels._jit import jit
 from ensemblage.kernels._spanning_trees import fill_planes
 from ensemblage.kernels._vectors import EIGHT
-from ensemblage.metrics import association_counts
+from ensemblage.metrics._coassociation import association_counts
 from ensemblage.ranking import Discotec
 
 pytestmark = pytest.mark.usefixtures("only_kernels")
@@ -119,7 +119,7 @@ def test_rows_after_a_place(place):
 
 @pytest.mark.parametrize("n", SIZES)
 def test_histogram_and_sums_follow_the_definition(n):
-    labels = twins(random_labels(n=n, p=5, k=3, seed=n), n)
+    labels = with_equal_rows(random_labels(n=n, p=5, k=3, seed=n), n)
     assert_array_equal(association_counts(labels), naive.association_counts(labels))
     scores = [naive.discotec(labels, z, "binary") for z in labels.T]
     np.testing.assert_allclose(Discotec().fit(labels).scores_, scores)
@@ -129,7 +129,7 @@ def test_histogram_and_sums_follow_the_definition(n):
 @pytest.mark.parametrize(("n", "p"), [*((130, p) for p in PARTITIONS), *((n, 9) for n in AROUND_A_BLOCK)])
 def test_histogram_and_sums_are_those_of_codes(n, p, tile_bytes, without_bitmaps, monkeypatch):
     limit(monkeypatch, "bytes of the bitmaps of a tile", tile_bytes)
-    labels = twins(planted_labels(n=n, p=p, k=4, noise=0.5, seed=p)[0], n + n // 5)
+    labels = with_equal_rows(planted_labels(n=n, p=p, k=4, noise=0.5, seed=p)[0], n + n // 5)
     ensemble = Ensemble(labels)
     histogram = lambda n_jobs: association_counts(ensemble, n_jobs=n_jobs)  # noqa: E731
     assert_array_equal(*without_bitmaps(lambda: histogram(1)))
@@ -188,5 +188,5 @@ def test_neighbours_are_those_of_codes(n, p, n_neighbors, threshold, without_bit
     "model", [CSPA(3, n_neighbors=9, random_state=0), EvidenceAccumulation(3, linkage="single")], ids=["cspa", "single"]
 )
 def test_a_method_gives_the_same_labels(model, without_bitmaps):
-    labels = twins(planted_labels(n=300, p=8, k=3, noise=0.4, seed=1)[0], 400)
+    labels = with_equal_rows(planted_labels(n=300, p=8, k=3, noise=0.4, seed=1)[0], 400)
     assert_array_equal(*without_bitmaps(lambda: model.fit(labels).labels_))

@@ -19,9 +19,18 @@ from numba import njit
 from numpy.lib.stride_tricks import as_strided
 from numpy.testing import assert_array_equal
 from scipy.sparse import linalg as sparse_linalg
-from strategies import planted_labels, twins
+from strategies import planted_labels, with_equal_rows
 
 from ensemblage import kernels
+from ensemblage.base.threads import (
+    StopFlag,
+    Stopped,
+    check_stopped,
+    parallel_map,
+    rows_per_call,
+    run_interruptibly,
+    unless,
+)
 from ensemblage.consensus import CSPA, CumulativeVoting, EvidenceAccumulation, KMeansConsensus
 from ensemblage.generation import GreedyPartitions
 from ensemblage.kernels import _graphs
@@ -41,16 +50,8 @@ from ensemblage.kernels._spanning_trees import (
     spanning_tree_of_points,
     spanning_tree_of_similarities,
 )
-from ensemblage.labels.threads import (
-    StopFlag,
-    Stopped,
-    check_stopped,
-    parallel_map,
-    rows_per_call,
-    run_interruptibly,
-    unless,
-)
-from ensemblage.metrics import association_counts, coassociation, mm_index
+from ensemblage.metrics import coassociation, mm_index
+from ensemblage.metrics._coassociation import association_counts
 from ensemblage.ranking import Discotec, InternalIndex
 
 # ---- Every kernel that reads the flag, at work that takes it minutes ----
@@ -258,7 +259,7 @@ def one_operation(monkeypatch):
 
 
 def labels_of(missing=0.0, n=60):
-    return twins(planted_labels(n=n, p=6, k=4, noise=0.4, missing=missing, seed=3)[0], n + n // 3)
+    return with_equal_rows(planted_labels(n=n, p=6, k=4, noise=0.4, missing=missing, seed=3)[0], n + n // 3)
 
 
 @pytest.mark.parametrize("linkage", ["single", "average", "complete"])
@@ -470,7 +471,7 @@ import numpy as np
 from ensemblage.consensus import EvidenceAccumulation
 from ensemblage.generation import Genie
 from ensemblage.ranking import Discotec
-from ensemblage.metrics import association_counts
+from ensemblage.metrics._coassociation import association_counts
 labels = np.random.default_rng(0).integers(4, size=(int(sys.argv[1]), 20))
 {call}(labels[:50])  # kernels are compiled or loaded
 print("started", flush=True)

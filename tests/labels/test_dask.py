@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from limits import limit
 from sklearn.base import clone
-from strategies import planted_labels, random_labels, twins
+from strategies import planted_labels, random_labels, with_equal_rows
 
 from ensemblage import Ensemble, make_consensus, parallel_backend
 from ensemblage.consensus import HBGF, CumulativeVoting, EvidenceAccumulation, KMeansConsensus
@@ -54,7 +54,7 @@ def same_ensemble(found, expected):
 
 
 def test_coding_and_distinct_rows(client, on_workers, missing):
-    labels = twins(random_labels(300, 4, 5, missing), 500)
+    labels = with_equal_rows(random_labels(300, 4, 5, missing), 500)
     E, M = spread(labels, client), Ensemble(labels)
     same_ensemble(E, M)
     assert isinstance(E.distinct.codes, RemoteRows)

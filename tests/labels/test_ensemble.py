@@ -11,6 +11,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from former import FORMER
 from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -18,11 +19,13 @@ from inside import rows_in_memory
 from limits import limit
 from scipy import sparse
 from sklearn.base import clone
-from strategies import label_matrices, planted_labels, random_labels, twins, usual
+from strategies import label_matrices, planted_labels, random_labels, usual, with_equal_rows
 
 from ensemblage import METHODS, Ensemble, datasets, metrics
 from ensemblage.consensus import KMeansConsensus
 from ensemblage.ranking import AverageAgreement, Discotec
+
+pytestmark = FORMER
 
 
 def labels_of(ensemble):
@@ -799,7 +802,7 @@ def test_columns_share_a_word_while_they_fit(radices):
 
 
 def test_distinct_rows_of_an_ensemble(missing, small_blocks):
-    labels = twins(random_labels(30, 4, 3, missing), 100)
+    labels = with_equal_rows(random_labels(30, 4, 3, missing), 100)
     ensemble = Ensemble(labels)
     codes, counts, inverse = ensemble.distinct
     np.testing.assert_array_equal(codes[inverse], ensemble.codes)

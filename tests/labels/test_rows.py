@@ -5,7 +5,7 @@ import pytest
 from inside import rows_in_memory
 from limits import limit
 from sklearn.base import clone
-from strategies import planted_labels, twins
+from strategies import planted_labels, with_equal_rows
 
 from ensemblage import Ensemble
 from ensemblage.consensus import CumulativeVoting, KMeansConsensus
@@ -33,7 +33,7 @@ class ChunkedRows(BlockRows):
 def two_ensembles(monkeypatch, small_blocks, missing):
     """The same labels in memory and in chunks; distinct rows are found in many runs."""
     limit(monkeypatch, "rows that are sorted at once on disk", lambda *_: 23)
-    labels = twins(planted_labels(150, 6, 4, 0.4, missing, seed=5)[0], 220)
+    labels = with_equal_rows(planted_labels(150, 6, 4, 0.4, missing, seed=5)[0], 220)
     here = Ensemble(labels)
     rows = ChunkedRows(np.array_split(here.codes, 7))
     return here, Ensemble._of(here.coded._replace(codes=rows), here.missing)

@@ -8,13 +8,14 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from former import FORMER
 from hypothesis import given
 from hypothesis import strategies as st
 from joblib import parallel_config
 from limits import limit
-from strategies import label_matrices, planted_labels, random_labels, twins
+from strategies import label_matrices, planted_labels, random_labels, with_equal_rows
 
-from ensemblage import Ensemble, make_consensus
+from ensemblage import Ensemble, make_consensus, metrics
 from ensemblage.base.atomic import LOCK
 from ensemblage.base.validation import check_bytes
 from ensemblage.cli import main
@@ -31,22 +32,22 @@ from ensemblage.consensus import (
 from ensemblage.labels import disk
 from ensemblage.labels.disk import MARKER
 from ensemblage.metrics import (
-    association_counts,
-    cluster_consensus,
     cluster_density,
     coassociation,
     density,
     ensemble_ari,
-    ensemble_baselines,
     ensemble_nmi,
     item_consensus,
     kmeans_loss,
     mm_index,
     pac,
     verdicts,
-    weak_association_threshold,
 )
+from ensemblage.metrics._coassociation import association_counts
+from ensemblage.metrics._wat import weak_association_threshold
 from ensemblage.ranking import AverageAgreement, Discotec
+
+pytestmark = FORMER
 
 
 @pytest.fixture
@@ -100,10 +101,10 @@ METRICS = {
     "ensemble_nmi": ensemble_nmi,
     "ensemble_ari": ensemble_ari,
     "item_consensus": item_consensus,
-    "cluster_consensus": cluster_consensus,
+    "cluster_consensus": lambda E, z: metrics.cluster_consensus(E, z),
     "mm_index": mm_index,
-    "baselines nmi": lambda E, z: ensemble_baselines(E, "nmi"),
-    "baselines density": lambda E, z: ensemble_baselines(E, "density"),
+    "baselines nmi": lambda E, z: metrics.ensemble_baselines(E, "nmi"),
+    "baselines density": lambda E, z: metrics.ensemble_baselines(E, "density"),
 }
 
 
@@ -147,7 +148,7 @@ METHODS = {
 @pytest.mark.parametrize("n_jobs", [1, 3])
 @pytest.mark.parametrize("name", METHODS)
 def test_consensus(tmp_path, small_room, missing, name, n_jobs):
-    labels = twins(planted_labels(150, 6, 4, 0.4, missing, seed=5)[0], 220)
+    labels = with_equal_rows(planted_labels(150, 6, 4, 0.4, missing, seed=5)[0], 220)
     model = make_consensus(name.split()[0], 4, **METHODS[name])
     expected = make_consensus(name.split()[0], 4, **METHODS[name]).fit(labels)
     E = stored(labels, tmp_path)
@@ -175,7 +176,7 @@ def test_few_clusters_at_a_time(tmp_path, small_room, monkeypatch, missing):
 
 
 def test_discotec(tmp_path, small_room, missing):
-    labels = twins(planted_labels(90, 5, 3, 0.4, missing, seed=2)[0], 120)
+    labels = with_equal_rows(planted_labels(90, 5, 3, 0.4, missing, seed=2)[0], 120)
     pairs = [[0, 1], [4, 7], [11, 3]]
     for options in ({"measure": "tv"}, {"measure": "binary", "max_pairs": 0, "n_sampled_pairs": 70_000}):
         if missing:

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from representatives import of_families
 from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
-from strategies import few_starts, labels_and_clustering, planted_labels, random_labels, twins, usual
+from strategies import few_starts, labels_and_clustering, planted_labels, random_labels, usual, with_equal_rows
 
 from ensemblage import METHODS, ConsensusClustering, Ensemble, metrics
 from ensemblage.consensus import CumulativeVoting, EvidenceAccumulation, KMeansConsensus
@@ -111,7 +111,7 @@ def test_kernels_and_memberships_of_zeros_and_ones_are_bitwise_identical(missing
 
 @pytest.mark.parametrize("missing", [0.0, 0.3])
 def test_weights_on_distinct_rows(missing):
-    labels = twins(random_labels(40, 5, 3, missing), 100)
+    labels = with_equal_rows(random_labels(40, 5, 3, missing), 100)
     ensemble = Ensemble(labels)
     codes, counts, inverse = ensemble.distinct
     clusters = np.random.default_rng(0).integers(-1, 4, size=len(codes))

@@ -6,25 +6,27 @@ import naive
 import numpy as np
 import pandas as pd
 import pytest
+from former import FORMER
 from hypothesis import assume, given
 from limits import limit
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
-from strategies import labels_and_clustering, planted_labels, random_labels, twins
+from strategies import labels_and_clustering, planted_labels, random_labels, with_equal_rows
 
-from ensemblage import Ensemble
+from ensemblage import Ensemble, metrics
 from ensemblage.consensus import KMeansConsensus
 from ensemblage.metrics import (
-    association_counts,
     cluster_density,
     coassociation,
     confidence,
     density,
     ensemble_ari,
-    ensemble_baselines,
     ensemble_nmi,
     kmeans_loss,
     mm_index,
 )
+from ensemblage.metrics._coassociation import association_counts
+
+pytestmark = FORMER
 
 # Li & Liu, Fig. 2: seven objects in four partitions.
 LI = np.array([[1, 2, 1, 1], [1, 2, 1, 1], [1, 2, 2, 1], [2, 3, 2, 1], [2, 3, 2, 2], [3, 1, 3, 2], [3, 1, 3, 2]])
@@ -79,7 +81,7 @@ def test_ratios_of_sums_with_missing_labels():
 @pytest.mark.parametrize(("fast", "slow"), NAIVE)
 @pytest.mark.parametrize("weights", [None, [0.5, 2, 0, 1, 1.5]])
 def test_naive_twins(fast, slow, weights, missing):
-    labels = twins(random_labels(60, 5, 4, missing), 90)
+    labels = with_equal_rows(random_labels(60, 5, 4, missing), 90)
     clustering = np.random.default_rng(0).integers(-1, 6, size=90)
     np.testing.assert_allclose(fast(labels, clustering, weights=weights), slow(labels, clustering, weights))
 
@@ -157,9 +159,9 @@ def test_baselines(missing):
         agreement = naive.agreement(labels, score)
         per_member = agreement[off_diagonal].reshape(5, 4).mean(axis=1)
         expected = agreement[off_diagonal].mean(), per_member.max()
-        np.testing.assert_allclose(ensemble_baselines(labels, metric), expected, atol=1e-14)
+        np.testing.assert_allclose(metrics.ensemble_baselines(labels, metric), expected, atol=1e-14)
     densities = [naive.density(labels, z) for z in labels.T]
-    np.testing.assert_allclose(ensemble_baselines(labels, "density"), (np.mean(densities), np.max(densities)))
+    np.testing.assert_allclose(metrics.ensemble_baselines(labels, "density"), (np.mean(densities), np.max(densities)))
 
 
 def test_baselines_take_weights_and_average_method():
@@ -170,7 +172,7 @@ def test_baselines_take_weights_and_average_method():
         return normalized_mutual_info_score(labels[:, i], labels[:, j], average_method="min")
 
     scores = [(2 * nmi(0, 1) + 5 * nmi(0, 2)) / 7, (nmi(1, 0) + 5 * nmi(1, 2)) / 6, (nmi(2, 0) + 2 * nmi(2, 1)) / 3]
-    result = ensemble_baselines(labels, "nmi", average_method="min", weights=w)
+    result = metrics.ensemble_baselines(labels, "nmi", average_method="min", weights=w)
     np.testing.assert_allclose(result, (np.mean(scores), np.max(scores)))
 
 
@@ -218,7 +220,7 @@ def test_association_counts(case):
 
 
 def test_association_counts_with_twins(missing, small_blocks):
-    labels = twins(random_labels(60, 5, 3, missing), 300)
+    labels = with_equal_rows(random_labels(60, 5, 3, missing), 300)
     np.testing.assert_array_equal(association_counts(labels), naive.association_counts(labels))
 
 
@@ -343,9 +345,9 @@ def test_errors(metric, clustering, weights, message):
 
 def test_errors_of_choices():
     with pytest.raises(ValueError, match=r"measure of ensemble_baselines must be one of .* Got 'ami'"):
-        ensemble_baselines([[0, 0]], "ami")
+        metrics.ensemble_baselines([[0, 0]], "ami")
     with pytest.raises(ValueError, match=r"at least 2 partitions\. Got 1\."):
-        ensemble_baselines([[0], [1]])
+        metrics.ensemble_baselines([[0], [1]])
     with pytest.raises(ValueError, match="average_method must be one of"):
         ensemble_nmi([[0], [1]], [0, 1], average_method="mean")
 
@@ -358,8 +360,8 @@ def test_a_partition_of_weight_0_is_left_out():
     for metric in (density, cluster_density, kmeans_loss, ensemble_nmi, ensemble_ari, mm_index):
         np.testing.assert_array_equal(metric(labels, truth, weights=weights), metric(selected, truth, weights=rest))
     for name in ("nmi", "ari", "density"):
-        expected = ensemble_baselines(selected, name, weights=rest)
-        assert ensemble_baselines(labels, name, weights=weights) == expected
+        expected = metrics.ensemble_baselines(selected, name, weights=rest)
+        assert metrics.ensemble_baselines(labels, name, weights=weights) == expected
     with pytest.warns(UserWarning, match="No partition labels both"):
         expected = coassociation(selected, weights=rest)
     with pytest.warns(UserWarning, match="No partition labels both"):

@@ -15,7 +15,7 @@ from ensemblage import Ensemble
 from ensemblage.consensus import EvidenceAccumulation
 from ensemblage.generation import RandomKPartitions
 from ensemblage.kernels._pairs import add_weighted_pairs
-from ensemblage.metrics import _wat, weak_association_threshold
+from ensemblage.metrics import _wat
 from ensemblage.metrics._wat import (
     Histogram,
     _add_diagonal,
@@ -25,6 +25,7 @@ from ensemblage.metrics._wat import (
     mixture_split,
     start_of_mixture,
     two_means_split,
+    weak_association_threshold,
 )
 
 

@@ -8,6 +8,7 @@ import sys
 import matplotlib
 import numpy as np
 import pytest
+from former import FORMER
 from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.colors import to_rgb
@@ -17,8 +18,7 @@ from ensemblage import plotting
 from ensemblage.plotting import _axes, _clusters, _profiles
 from ensemblage.report._charts import curve_svg
 
-pytestmark = pytest.mark.filterwarnings("ignore:ensemblage.plotting.* is a name of before 1.0:FutureWarning")
-"""Figures that only records draw are called by their former names."""
+pytestmark = FORMER
 
 # Machado, Oliveira & Fernandes 2009, severity 1: what the colour-blind see of linear RGB.
 BLINDNESS = {

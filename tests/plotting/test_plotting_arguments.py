@@ -7,6 +7,7 @@ import pytest
 import test_plotting
 import test_plotting_diagnostics
 import test_plotting_voting
+from former import FORMER
 from matplotlib.figure import Figure
 
 from ensemblage import plotting
@@ -15,8 +16,7 @@ from ensemblage.consensus import KMeansConsensus
 from ensemblage.consensus.diagnostics import Trace
 from ensemblage.plotting import _clusters
 
-pytestmark = pytest.mark.filterwarnings("ignore:ensemblage.plotting.* is a name of before 1.0:FutureWarning")
-"""Figures that only records draw are called by their former names."""
+pytestmark = FORMER
 
 FIGURES = {
     **test_plotting.FIGURES,

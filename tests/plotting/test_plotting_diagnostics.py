@@ -5,17 +5,18 @@ from functools import cache
 
 import numpy as np
 import pytest
+from former import FORMER
 from matplotlib.figure import Figure
-from strategies import planted_labels, twins
+from strategies import planted_labels, with_equal_rows
 
 from ensemblage import plotting
 from ensemblage.consensus import EvidenceAccumulation
-from ensemblage.metrics import association_counts, consensus_cdf, delta_area, item_consensus
+from ensemblage.metrics import consensus_cdf, delta_area, item_consensus
+from ensemblage.metrics._coassociation import association_counts
 
-pytestmark = pytest.mark.filterwarnings("ignore:ensemblage.plotting.* is a name of before 1.0:FutureWarning")
-"""Figures that only records draw are called by their former names."""
+pytestmark = FORMER
 
-LABELS = twins(planted_labels(n=80, p=20, k=3, noise=0.2, missing=0.1, seed=2)[0], 120)
+LABELS = with_equal_rows(planted_labels(n=80, p=20, k=3, noise=0.2, missing=0.1, seed=2)[0], 120)
 
 
 @cache

@@ -3,14 +3,14 @@
 import matplotlib
 import numpy as np
 import pytest
+from former import FORMER
 from matplotlib.figure import Figure
 from numpy.testing import assert_allclose, assert_array_equal
 
 from ensemblage import plotting
 from ensemblage.metrics import membership_entropy
 
-pytestmark = pytest.mark.filterwarnings("ignore:ensemblage.plotting.* is a name of before 1.0:FutureWarning")
-"""Figures that only records draw are called by their former names."""
+pytestmark = FORMER
 
 MERGES = np.array([[0, 1, 0.1, 2], [3, 4, 0.2, 2], [2, 5, 0.3, 3], [6, 7, 0.9, 5]])
 FIGURES = {

@@ -11,7 +11,14 @@ from limits import limit
 from numpy.testing import assert_allclose, assert_array_equal
 from representatives import first_of
 from sklearn.utils.estimator_checks import parametrize_with_checks
-from strategies import ON_FRACTIONS, label_matrices, labels_and_clustering, planted_labels, random_labels, twins
+from strategies import (
+    ON_FRACTIONS,
+    label_matrices,
+    labels_and_clustering,
+    planted_labels,
+    random_labels,
+    with_equal_rows,
+)
 
 from ensemblage import Ensemble
 from ensemblage.ranking import Discotec
@@ -60,7 +67,7 @@ def test_scores_follow_the_definition(labels):
 
 @pytest.mark.parametrize("p", [3, 20, 300])
 def test_many_chunks_counts_and_members(distance, p, missing):
-    labels = twins(random_labels(350, p, 5, missing), 450)
+    labels = with_equal_rows(random_labels(350, p, 5, missing), 450)
     labels[40:90] = labels[40]
     expected = [naive.discotec(labels, z, distance) for z in labels.T[:2]]
     assert_allclose(Discotec(distance).fit(labels).scores_[:2], expected, atol=1e-12)
@@ -123,7 +130,7 @@ def test_renamed_copies_tie_exactly(labels):
 
 @pytest.mark.parametrize("max_pairs", [10**10, 0])
 def test_nothing_depends_on_threads_rows_or_blocks(distance, missing, max_pairs, monkeypatch):
-    labels = twins(random_labels(150, 6, 5, missing, seed=3), 400)
+    labels = with_equal_rows(random_labels(150, 6, 5, missing, seed=3), 400)
     options = {"max_pairs": max_pairs, "n_sampled_pairs": 100_000, "random_state": 5}
     expected = Discotec(distance, n_jobs=1, **options).fit(labels)
     limit(monkeypatch, "objects of a task of pairs", 7)

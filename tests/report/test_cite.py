@@ -5,6 +5,7 @@ import re
 from importlib.resources import files
 
 import pytest
+from former import FORMER
 from shell import fail, succeed
 from sklearn.datasets import load_iris
 from strategies import usual
@@ -14,6 +15,8 @@ from ensemblage import METHODS, ConsensusClustering, cite, generation, metrics, 
 from ensemblage.consensus import CumulativeVoting, Dune, WasabiModes, compare_methods
 from ensemblage.metrics import INTERNAL_INDICES
 from ensemblage.report._cite import OF_FUNCTIONS, names
+
+pytestmark = FORMER
 
 NAMES = names()
 REFERENCES = {paper.key: paper for name in NAMES for paper in cite(name).references}

@@ -357,7 +357,7 @@ def test_nothing_is_half_written(analysis, tmp_path, monkeypatch):
         ([[0, -1], [0, -1], [-1, 1], [-1, -1]], [0, 0, 1, -1]),
         ([[0, 0]] * 400, [0] * 399 + [1]),
     ],
-    ids=["one partition", "one cluster", "one object", "all alone", "nothing shared", "twins apart"],
+    ids=["one partition", "one cluster", "one object", "all alone", "nothing shared", "equal rows apart"],
 )
 def test_extreme_analyses_have_a_page(labels, clusters):
     ensemble = Ensemble(labels)

@@ -9,7 +9,7 @@ import click
 
 from ensemblage.cli._answer import show_table
 from ensemblage.cli._errors import Interrupted
-from ensemblage.cli._progress import tell
+from ensemblage.cli._progress import announce
 from ensemblage_lab._worker import Limits
 from ensemblage_lab.benchmark import Request, benchmark, status
 from ensemblage_lab.benchmark._entries import POOLS
@@ -42,7 +42,7 @@ def run_benchmark(output: Path, *, show_status: bool, quick: bool, full: bool, *
         show_table(["pool", "results", "of", "without a number"], status(request), right=(1, 2, 3))
         return
     try:
-        page = benchmark(request, tell)
+        page = benchmark(request, announce)
     except KeyboardInterrupt:
         raise Interrupted(f"Interrupted. {output} keeps every result so far: the same command goes on.") from None
     click.echo(page)

@@ -9,7 +9,7 @@ import click
 
 from ensemblage.cli._answer import show_table
 from ensemblage.cli._errors import Interrupted
-from ensemblage.cli._progress import tell
+from ensemblage.cli._progress import announce
 from ensemblage_lab.reproduce import PAPERS, Request, reproduce, status
 
 
@@ -21,7 +21,7 @@ def reproduce_papers(paper: str, output: Path, *, show_status: bool, **settings:
         show_table(["experiment", "results", "of", "failed"], rows, right=(1, 2, 3))
         return
     try:
-        page = reproduce(request, tell)
+        page = reproduce(request, announce)
     except KeyboardInterrupt:
         raise Interrupted(f"Interrupted. {output} keeps every result so far: the same command goes on.") from None
     click.echo(page)

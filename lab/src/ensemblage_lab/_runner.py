@@ -13,7 +13,7 @@ from threading import Lock
 from typing import Generic, TypeVar
 
 from ensemblage.base.atomic import make_folder, only_user
-from ensemblage.labels.threads import StopFlag, Stopped, check_stopped, one_native_thread, unless
+from ensemblage.base.threads import StopFlag, Stopped, check_stopped, one_native_thread, unless
 from ensemblage_lab._store import Key, LabelMatrix, Origin, Result, Store
 from ensemblage_lab._worker import Limits, OutOfTimeError, Worker
 
@@ -37,17 +37,17 @@ def open_store(folder: Path, name: str, version: str) -> Iterator[Store]:
 class ProgressLines:
     """How much is done, told on a line now and then."""
 
-    def __init__(self, tell: Callable[[str], None], total: int = 0) -> None:
-        self.tell, self.total, self.done = tell, total, 0
-        self._told = time.monotonic()
+    def __init__(self, announce: Callable[[str], None], total: int = 0) -> None:
+        self.announce, self.total, self.done = announce, total, 0
+        self._reported = time.monotonic()
 
     def count(self, line: Callable[[], str], *, last: bool = False) -> None:
         """One more is done; its line is told if the last one is seconds ago, or, with ``last``, if nothing is left."""
         self.done += 1
         now = time.monotonic()
-        if now - self._told > SECONDS_BETWEEN_LINES or (last and self.done == self.total):
-            self._told = now
-            self.tell(line())
+        if now - self._reported > SECONDS_BETWEEN_LINES or (last and self.done == self.total):
+            self._reported = now
+            self.announce(line())
 
 
 class Runner(ABC, Generic[U]):

@@ -14,7 +14,7 @@ from threading import Lock, Thread
 from typing import Any, NamedTuple
 
 from ensemblage.base.memory import give_back_freed
-from ensemblage.labels.threads import check_stopped
+from ensemblage.base.threads import check_stopped
 
 TICK = 0.2
 """Seconds between two looks at the time and the memory."""

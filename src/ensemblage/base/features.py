@@ -50,11 +50,11 @@ def features_checked(subject: str, X: Any, otherwise: Sequence[str | Option] | N
         places = np.empty((0, 2)) if otherwise is None else _missing_places(X)
         if len(places):
             row, column = places[0]
-            told = (
+            text = (
                 f"{subject} must have no missing numbers. Got {len(places):,} NaN, the first in row {row} and "
                 f"column {column}, counted from 0. "
             )
-            raise ValueError(Message(told, *(otherwise or ()))) from None
+            raise ValueError(Message(text, *(otherwise or ()))) from None
         if sentence := _other_columns(subject, error) or _wrong_features(subject, X, error):
             raise type(error)(sentence) from None
         raise

@@ -374,8 +374,8 @@ def check_value(value: Any, subject: str, constraints: Sequence[Constraint | Non
         if value is None if constraint is None else constraint.fits(value):
             return
     first = next(constraint for constraint in constraints if constraint is not None)
-    told = next((found for constraint in constraints if constraint and (found := constraint.why_not(value))), "")
-    end = f", {told}" if told else f". {first.next_step(value)}"
+    reason = next((found for constraint in constraints if constraint and (found := constraint.why_not(value))), "")
+    end = f", {reason}" if reason else f". {first.next_step(value)}"
     raise first.error(f"{subject} must be {rule_text(constraints)}. Got {format_value(value)}{end}")
 
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemblage.base.threads import one_native_thread, parallel_map
 from ensemblage.choices._partition_features import NAMES, measure_partitions, partitions_at_once
 from ensemblage.consensus._base import numbers_by_size
 from ensemblage.consensus._lifetime import cut
@@ -19,13 +20,12 @@ from ensemblage.consensus.hierarchies._linkage import average_linkage, row_simil
 from ensemblage.generation._candidates import Labels, Origin, Pool, Space, candidate_pool, numbers_of_clusters
 from ensemblage.generation._diverse import MOST_FULL
 from ensemblage.generation._views import MOST_COMPONENTS, VIEWS, Matrix, principal_components
-from ensemblage.kernels._jit import are_few
+from ensemblage.kernels._jit import is_small_work
 from ensemblage.kernels._partition_features import longest_edges, pair_agreement
 from ensemblage.kernels._spanning_trees import mutual_reachability_tree, state_of_tree
 from ensemblage.kernels._squares import nearest_of_rows
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.labels.rows import Rows
-from ensemblage.labels.threads import one_native_thread, parallel_map
 
 DEFAULT = ("full", "latent", "spectral10", "spectral5", "genie3")
 """Families in the view "own" whose consensus is the candidate "default": those of the first search, and latent classes
@@ -234,7 +234,7 @@ def _nearest(Z: Matrix, k: int) -> tuple[NDArray[np.int64], Matrix]:
         D = np.round(_distances(Z[start : start + 500], Z), 10)
         D[np.arange(len(D)), np.arange(start, start + len(D))] = np.inf
         rows = slice(start, start + len(D))
-        if k <= n and are_few(64 * n * n):
+        if k <= n and is_small_work(64 * n * n):
             found[rows] = np.argsort(D, axis=1, kind="stable")[:, :k]
             lengths[rows] = np.take_along_axis(D, found[rows], axis=1)
         else:

@@ -506,12 +506,12 @@ class _Steps:
         if self.progress is None:
             return None
 
-        def tell(done: int, total: int) -> None:
+        def report_progress(done: int, total: int) -> None:
             self.done[loop] = done * self.lengths[loop] // total
             if sum(self.done) < sum(self.lengths):
                 self.progress(sum(self.done), sum(self.lengths))  # type: ignore[misc]
 
-        return tell
+        return report_progress
 
     def end(self) -> None:
         """All is done."""

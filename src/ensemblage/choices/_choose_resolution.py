@@ -190,18 +190,26 @@ def choose_resolution(
     detect = partial(communities, objective=objective, algorithm=algorithm)
     total = n_resamples + len(ascending)
 
-    def tell(done: int) -> Callable[[int, int], None] | None:
+    def report_progress(done: int) -> Callable[[int, int], None] | None:
         return None if progress is None else lambda here, _: progress(done + here, total)
 
     tasks = _resamples(source.n, n_resamples, fraction, draw)
     resampled = run_all(
-        partial(_cluster_resample, source, ascending, detect), tasks, n_jobs, progress=tell(0), what="resample"
+        partial(_cluster_resample, source, ascending, detect),
+        tasks,
+        n_jobs,
+        progress=report_progress(0),
+        what="resample",
     )
     starts = task_seeds(start, N_STARTS * len(ascending)).reshape(-1, N_STARTS).tolist()
     whole = source.subgraph(None)
     first = partial(_best_of, whole, detect, objective)
     best = run_all(
-        first, list(zip(ascending, starts, strict=True)), n_jobs, progress=tell(n_resamples), what="resolution"
+        first,
+        list(zip(ascending, starts, strict=True)),
+        n_jobs,
+        progress=report_progress(n_resamples),
+        what="resolution",
     )
     labels = dict(zip(ascending, best, strict=True))
     ensembles = {r: Ensemble._made(np.column_stack([found[i] for found in resampled])) for i, r in enumerate(ascending)}
@@ -385,8 +393,10 @@ def _choice(
     sweep = Sweep(labels, ensembles, stability, shares)
     combined = [sweep.combine([resolutions[i] for i in run], consensus, seed, n_jobs) for run in runs]
     best = _best(combined)
-    told = [i == best or plateau.verdict == "stable" for i, plateau in enumerate(combined)]
-    plateaus = [replace(p, modes=sweep.modes(p)) if is_told else p for p, is_told in zip(combined, told, strict=True)]
+    shown = [i == best or plateau.verdict == "stable" for i, plateau in enumerate(combined)]
+    plateaus = [
+        replace(p, modes=sweep.modes(p)) if is_shown else p for p, is_shown in zip(combined, shown, strict=True)
+    ]
     place = {i: number for number, run in enumerate(runs) for i in run}
     table = [
         ResolutionRow(

@@ -180,7 +180,7 @@ def choose_k_monti(
     seed, *reference_seeds = (int(s) for s in task_seeds(random_state, 1 + n_references))
     n_made = 0
 
-    def tell(done: int, of_generator: int) -> None:
+    def report_progress(done: int, of_generator: int) -> None:
         nonlocal n_made
         if progress is not None:
             progress(n_made + done, (1 + n_references) * len(ks) * of_generator)
@@ -188,7 +188,7 @@ def choose_k_monti(
 
     def ensembles_of(features: NDArray[np.float64], seed: int) -> dict[int, Ensemble]:
         given = {"fraction": fraction, "estimator": estimator, "n_jobs": n_jobs}
-        settings = given | {"random_state": seed, "progress": tell}
+        settings = given | {"random_state": seed, "progress": report_progress}
         generators = {k: ResampledPartitions(n_partitions, n_clusters=k, **settings) for k in ks}
         return {k: Ensemble._made(generator.fit_transform(features)) for k, generator in generators.items()}
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ensemblage import report
 from ensemblage._version import __version__
 from ensemblage.cli._answer import alerts_refused, spelled_alerts
-from ensemblage.cli._compare import LabelTable, align_by, check_align, read_labels, tell_numbers
+from ensemblage.cli._compare import LabelTable, align_by, announce_numbers, check_align, read_labels
 from ensemblage.cli._errors import INTERRUPTED, Interrupted
 from ensemblage.cli._folder import (
     ENSEMBLE,
@@ -33,14 +33,14 @@ from ensemblage.cli._folder import (
 from ensemblage.cli._generation import GREEDY, INDEPENDENT, Generation
 from ensemblage.cli._labels import check_copy, is_annotated_copy, write_cells, write_labels
 from ensemblage.cli._methods import Consensus
-from ensemblage.cli._progress import progress_bar, tell, tell_notes
+from ensemblage.cli._progress import announce, announce_notes, progress_bar
 from ensemblage.cli._report import repeated_command, write_profile
 from ensemblage.cli._seconds import WRITE, Seconds
 from ensemblage.cli._source import KINDS, PairFiles, Source, errors_with_ids
 from ensemblage.consensus._saved import save_model
 from ensemblage.io._features import Features, Members
 from ensemblage.io._preprocessor import Preprocessor
-from ensemblage.kernels._jit import told_of_compiling
+from ensemblage.kernels._jit import on_first_compilation
 from ensemblage.pipeline._consensus_clustering import model_of
 from ensemblage.pipeline._describe import (
     COLUMNS,
@@ -105,9 +105,9 @@ class CommonOptions:
         if self.pair_files:
             self.pair_files.check(estimator, self.others)
 
-    def tell_alerts(self, name: str, alerts: Sequence[Mapping[str, str]]) -> None:
+    def announce_alerts(self, name: str, alerts: Sequence[Mapping[str, str]]) -> None:
         """Say what probably makes a wrong answer; with --strict refuse it."""
-        tell_notes(name, [f"alert: {alert['text']}" for alert in alerts])
+        announce_notes(name, [f"alert: {alert['text']}" for alert in alerts])
         if self.strict and alerts:
             raise alerts_refused(name, alerts[0]["text"])
 
@@ -138,7 +138,7 @@ class Analysed:
     """Those of the command that the data decided."""
 
 
-class ToldRun(Watch):
+class AnnouncedRun(Watch):
     """Says what is done, and how long it takes."""
 
     def __init__(self, seconds: Seconds, generation: Generation | None = None) -> None:
@@ -159,7 +159,7 @@ class ToldRun(Watch):
         given = self._generation
         if name == MEMBERS and given is not None and shape[1]:
             if given.generator == GREEDY:
-                tell(f"base partitions: greedy k-means to {given.k} clusters ...")
+                announce(f"base partitions: greedy k-means to {given.k} clusters ...")
                 return nullcontext()
             return progress_bar(MEMBERS, given.n_steps(generator, shape), are_alike=given.generator in INDEPENDENT)
         if name == CHOICE:
@@ -177,8 +177,8 @@ class ToldRun(Watch):
             return progress_bar("without a column", n, some)
         return nullcontext()
 
-    def tell(self, text: str) -> None:
-        tell(text)
+    def announce(self, text: str) -> None:
+        announce(text)
 
 
 def combine_analysis(path: Path, output: Path, overwrite: bool, **settings: Any) -> dict[str, Any]:
@@ -196,15 +196,15 @@ def _combined(request: AnalysisRequest, folder: Folder, content: bytes, seconds:
     name = request.source.path.name
     with seconds.spent_on("read"):
         members = request.source.several_members(content)
-    request.options.tell_alerts(name, plain_alerts(members))
-    tell_notes(name, members.notes)
+    request.options.announce_alerts(name, plain_alerts(members))
+    announce_notes(name, members.notes)
     check_align(request.options.old, members.ids)
     pairs = request.options.pair_files.pairs(members.ids, name)
     wanted, old = request.consensus, request.options.old
     settings = wanted.settings(align_by(old, members.ids))
     with errors_with_ids(members.ids):
-        found = run_on_labels(wanted.estimator(), members.ensemble, pairs, settings, ToldRun(seconds))
-    tell_numbers(found.consensus, old)
+        found = run_on_labels(wanted.estimator(), members.ensemble, pairs, settings, AnnouncedRun(seconds))
+    announce_numbers(found.consensus, old)
     return Analysed(found, members, pairs, Wanted(all_methods=request.options.others))
 
 
@@ -225,19 +225,19 @@ def analyse(
     wanted.check(n_partitions)
     if is_copy := is_annotated_copy(output):
         check_copy(source, output, overwrite)
-    wanted.tell_memory()
+    wanted.announce_memory()
     content = b"" if is_copy else source.read()
     made_of = {"command": request.command, "ensemblage": __version__, **source.identity(content)}
     identity = {**made_of, **asked, **wanted.identity()}
 
     def begin() -> None:
-        tell("compiling once; later commands reuse the result")
+        announce("compiling once; later commands reuse the result")
 
     place = temporary_folder(output, identity) if is_copy else output_folder(output, identity, overwrite)
-    with told_of_compiling(begin), place as folder, _interruptible(folder):
+    with on_first_compilation(begin), place as folder, _interruptible(folder):
         if folder.has(*FILES[:-1], *[PROFILE] * request.options.selective_markers):
-            tell(f"{folder.path}: finished by an earlier run with the same settings")
-            request.options.tell_alerts(source.path.name, folder.summary.get("alerts", ()))
+            announce(f"{folder.path}: finished by an earlier run with the same settings")
+            request.options.announce_alerts(source.path.name, folder.summary.get("alerts", ()))
             return folder.summary
         seconds.started(folder.summary.get("seconds", {}))
         folder.summary["seconds"] = seconds
@@ -261,7 +261,7 @@ def _interruptible(folder: Folder) -> Iterator[None]:
         ) from None
     except ValueError:
         if folder.has(ENSEMBLE) and not folder.has(LABELS):
-            tell(f"{folder.path} keeps {ENSEMBLE}: what follows with other settings goes on from there")
+            announce(f"{folder.path} keeps {ENSEMBLE}: what follows with other settings goes on from there")
         raise
 
 
@@ -276,7 +276,7 @@ def forget_threads(model: Any) -> Any:
 
 def _finish(folder: Folder, request: AnalysisRequest, given: Analysed, seconds: Seconds) -> dict[str, Any]:
     """Describe what was found and fill the folder; the summary."""
-    found, objects, watch = given.found, given.objects, ToldRun(seconds)
+    found, objects, watch = given.found, given.objects, AnnouncedRun(seconds)
     settings = request.consensus.settings()
 
     def keep(merged: MergedClusters | None) -> None:

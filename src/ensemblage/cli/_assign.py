@@ -15,7 +15,7 @@ from ensemblage.cli._answer import confidence_text, show_lines
 from ensemblage.cli._folder import ENSEMBLE, MODEL, check_finished_files, check_free, check_suffix
 from ensemblage.cli._labels import write_labels
 from ensemblage.cli._options import option_name
-from ensemblage.cli._progress import tell, tell_notes
+from ensemblage.cli._progress import announce, announce_notes
 from ensemblage.cli._source import READING, Source
 from ensemblage.consensus import Assignment
 from ensemblage.consensus._model import BY_RULE
@@ -68,7 +68,7 @@ def assign_objects(
         ids, found = list(map(str, range(1, len(labels) + 1))), model.assign(labels)
     else:
         table = _table(new, reading, record, is_run)
-        tell_notes(new.name, table.notes)
+        announce_notes(new.name, table.notes)
         if not is_run and record["command"] == "run":
             raise ValueError(
                 f"The base partitions of {folder} must be able to label new objects. Partitions of distances "
@@ -130,17 +130,17 @@ def _assign_features(model: ConsensusClustering, table: Table, n_jobs: int) -> A
     fitted, used = set(preprocessor.feature_names_in_), {c.name for c in preprocessor._encoding.columns}
     extra = [repr(name) for name in known.names if name not in fitted]
     if extra:
-        tell(
+        announce(
             f"{table.source}: not used, for the run did not have {'them' if len(extra) > 1 else 'it'}: {shorten(extra)}"
         )
     for name, levels in preprocessor._unseen(known).items():
         shown = ", ".join(map(repr, levels[:MOST_NAMED])) + (", ..." if len(levels) > MOST_NAMED else "")
-        tell(f"{table.source}: column {name!r} has categories that the run did not have: {shown}")
+        announce(f"{table.source}: column {name!r} has categories that the run did not have: {shown}")
     rows = preprocessor._complete_rows(known)
     if len(rows) == len(known):
         found: Assignment = model.assign(known)
         return found
-    tell(
+    announce(
         f"{table.source}: {plural(len(known) - len(rows), 'row')} with missing values in "
         f"{plural(len(used), 'column')} that are clustered: cluster -1. A run with --impute median fills them"
     )

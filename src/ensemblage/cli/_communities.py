@@ -31,7 +31,7 @@ from ensemblage.cli._folder import (
 )
 from ensemblage.cli._labels import check_copy, is_annotated_copy, write_labels
 from ensemblage.cli._options import option_name, shell_text
-from ensemblage.cli._progress import progress_bar, tell, tell_notes
+from ensemblage.cli._progress import announce, announce_notes, progress_bar
 from ensemblage.cli._seconds import WRITE, Seconds
 from ensemblage.cli._source import FEATURE_OPTIONS, USUAL, CellSource, Source, alert_notes
 from ensemblage.consensus import CommunityConsensus
@@ -70,9 +70,9 @@ def find_communities(
     members = None if source is None else source.members(source.read())
     ids = None if members is None or members.id_column is None else members.ids
     graph = as_graph(edges, edges.name, ids, has_header=has_header)
-    tell_notes(edges.name, graph.notes)
+    announce_notes(edges.name, graph.notes)
     if labels is not None and members is not None:
-        tell_notes(labels.name, members.notes)
+        announce_notes(labels.name, members.notes)
         if len(members.ensemble) != len(graph.names):
             raise ValueError(
                 f"{labels.name} must have a row for each of the {len(graph.names):,} nodes of {edges.name}. It has "
@@ -163,13 +163,13 @@ def sweep_resolutions(
         if source is None
         else source.identity(content)
     )
-    told = {name: str(value) for name, value in asked.items() if value is not None}
-    identity = {"command": "sweep", "ensemblage": __version__, **read, **told, "color": color}
+    stated = {name: str(value) for name, value in asked.items() if value is not None}
+    identity = {"command": "sweep", "ensemblage": __version__, **read, **stated, "color": color}
     with output_folder(output, identity, overwrite) as folder:
         if folder.has(*FILES[:-1], SWEEP):
-            tell(f"{folder.path}: finished by an earlier run with the same settings")
+            announce(f"{folder.path}: finished by an earlier run with the same settings")
         else:
-            _fill(folder, data, make, told)
+            _fill(folder, data, make, stated)
         _show(folder.summary, [folder.path / name for name in (*FILES, SWEEP)])
 
 
@@ -192,12 +192,12 @@ def _choose(
     """What was found, and of what."""
     with seconds.spent_on("read"):
         given = _read_graph(data, color, has_header) if source is None else _read_objects(source, color)
-    tell_notes(data.name, given.notes)
+    announce_notes(data.name, given.notes)
     known = {name: value for name, value in asked.items() if value is not None}
     line = f"{known['n_resamples']} resamples, and every resolution"
     with seconds.spent_on("sweep"), progress_bar("sweep", 100, line, are_alike=False) as callback:
         choice = choose_resolution(given.X, **known, **given.options, n_jobs=n_jobs, progress=callback)
-    tell_notes(data.name, choice.notes)
+    announce_notes(data.name, choice.notes)
     return choice, given
 
 
@@ -242,7 +242,7 @@ def _read_objects(source: Source, color: str | None) -> SweepInput:
     return SweepInput(features.X, features.ids, shown, {"standardize": False}, notes, features.truth)
 
 
-def _fill(folder: Folder, data: Path, make: Any, told: Mapping[str, str]) -> None:
+def _fill(folder: Folder, data: Path, make: Any, stated: Mapping[str, str]) -> None:
     seconds = Seconds()
     seconds.started(folder.summary.get("seconds", {}))
     folder.summary["seconds"] = seconds
@@ -258,7 +258,7 @@ def _fill(folder: Folder, data: Path, make: Any, told: Mapping[str, str]) -> Non
         rows = [["" if value is None or value != value else value for value in row] for row in choice.table]
         folder.put(SWEEP, lambda path: write_csv(path, ResolutionRow._fields, rows))
     notes = {"notes": "; ".join(map(shell_text, given.notes))} if given.notes else {}
-    settings = {"file": data.name, **told, "version": __version__, **notes}
+    settings = {"file": data.name, **stated, "version": __version__, **notes}
     with seconds.spent_on("report"):
         summary = sweep_summary(
             choice, title=f"Resolutions of {data.name}", settings=settings, color=given.color, truth=given.truth

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ensemblage.base.text import listing, write_csv
 from ensemblage.cli._answer import show_lines, show_table
 from ensemblage.cli._folder import check_free, check_suffix
-from ensemblage.cli._progress import tell
+from ensemblage.cli._progress import announce
 from ensemblage.io._read import read_table
 from ensemblage.io._roles import assign_roles, check_column
 from ensemblage.metrics import LabelComparison
@@ -73,7 +73,7 @@ def compare_tables(
     by_ids = one.has_ids and two.has_ids
     if one.has_ids != two.has_ids:
         without = two if one.has_ids else one
-        tell(f"{without.name}: no ids, so that the objects of both are matched by the numbers of their rows")
+        announce(f"{without.name}: no ids, so that the objects of both are matched by the numbers of their rows")
     ids = {"first_ids": one.ids, "second_ids": two.ids} if by_ids else {}
     found = compare(one.labels, two.labels, **ids)
     show_lines(_lines(found, one, two))
@@ -155,7 +155,7 @@ def check_align(old: LabelTable | None, ids: list[str]) -> None:
     shared, _ = shared_objects(ids, old.ids, len(ids), len(old.ids))
     are_row_numbers = old.ids == list(map(str, range(1, len(old.ids) + 1)))
     by_rows = ", by the numbers of their rows" if are_row_numbers else ""
-    tell(f"{old.name}: {len(shared):,} of the {len(ids):,} objects are known from there{by_rows}")
+    announce(f"{old.name}: {len(shared):,} of the {len(ids):,} objects are known from there{by_rows}")
 
 
 def align_by(old: LabelTable | None, ids: Sequence[str]) -> dict[str, Any] | None:
@@ -163,7 +163,7 @@ def align_by(old: LabelTable | None, ids: Sequence[str]) -> dict[str, Any] | Non
     return None if old is None else {"reference": old.labels, "ids": ids, "reference_ids": old.ids}
 
 
-def tell_numbers(model: Any, old: LabelTable | None) -> None:
+def announce_numbers(model: Any, old: LabelTable | None) -> None:
     """Say which clusters were known."""
     if old is None:
         return
@@ -172,4 +172,4 @@ def tell_numbers(model: Any, old: LabelTable | None) -> None:
     gone = [str(n) for n in sorted(known - set(numbers))]
     parts = [f"kept {', '.join(kept) or 'none'}"]
     parts += [f"new {', '.join(came)}"] * bool(came) + [f"gone {', '.join(gone)}"] * bool(gone)
-    tell(f"numbers of clusters: {'; '.join(parts)}")
+    announce(f"numbers of clusters: {'; '.join(parts)}")

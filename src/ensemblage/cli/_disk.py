@@ -17,6 +17,7 @@ import numpy as np
 from ensemblage import ConsensusClustering, Ensemble
 from ensemblage.base.atomic import Place, atomic_write, new_folder
 from ensemblage.base.options import NoteWarning
+from ensemblage.base.threads import row_blocks
 from ensemblage.cli._answer import (
     MOST_DESCRIBED,
     alert_lines,
@@ -32,12 +33,11 @@ from ensemblage.cli._folder import MODEL, NOTHING_UNASKED, check_free
 from ensemblage.cli._labels import write_labels
 from ensemblage.cli._methods import Consensus
 from ensemblage.cli._options import option_name, shell_text
-from ensemblage.cli._progress import progress_bar, tell, tell_notes
+from ensemblage.cli._progress import announce, announce_notes, progress_bar
 from ensemblage.consensus._saved import save_model
 from ensemblage.io._preprocessor import Preprocessor
 from ensemblage.labels.files import READERS
 from ensemblage.labels.out_of_core import OPENERS
-from ensemblage.labels.threads import row_blocks
 from ensemblage.metrics import verdicts
 from ensemblage.metrics._confidence import VERDICTS
 from ensemblage.pipeline._blocks import OfAll, write_part
@@ -54,7 +54,7 @@ def is_on_disk(path: Path, memory: str | None, scratch: Path | None) -> bool:
     found = format_of(path)
     on_disk = path.is_dir() or (found in OPENERS and (found not in READERS or memory is not None))
     if scratch is not None and not on_disk:
-        tell(f"--scratch: {path.name} is read into memory and takes no room there")
+        announce(f"--scratch: {path.name} is read into memory and takes no room there")
     return on_disk
 
 
@@ -81,9 +81,9 @@ def combine_stored(path: Path, output: Path, overwrite: bool, *, scratch: Path |
     _check_output(output, overwrite)
     start = time.perf_counter()
     try:
-        tell(f"{path}: reading ...")
+        announce(f"{path}: reading ...")
         ensemble = open_ensemble(path, wanted.memory, scratch, settings)
-        tell(f"{ensemble!r}: {wanted.method} ...")
+        announce(f"{ensemble!r}: {wanted.method} ...")
         consensus = wanted.estimator().fit(ensemble)
         if output.suffix.lower() == ".npy":
             with atomic_write(output, "wb") as file:
@@ -206,7 +206,7 @@ def run_stored(data: Path, output: Path, **settings: Any) -> None:
     start = time.perf_counter()
     try:
         with new_folder(output) as new:
-            tell(f"{data}: reading ...")
+            announce(f"{data}: reading ...")
             features = FeatureBlocks.open(data, memory=settings["memory"] or DEFAULT_MEMORY)
             names = {"k": "n_clusters", "seed": "random_state"}
             asked = {names.get(name, name): settings[name] for name in TAKEN[2:] if name != "memory"}
@@ -221,10 +221,10 @@ def run_stored(data: Path, output: Path, **settings: Any) -> None:
                 model = ConsensusClustering(**asked, progress=callback).fit(features)
             alerts = spelled_alerts(getattr(model.preprocessor_, "_alerts", ()))
             notes = features._notes or model.preprocessor_.notes_
-            told = {str(alert["text"]) for alert in getattr(model.preprocessor_, "_alerts", ())}
-            notes = [note for note in notes if note not in told]
-            tell_notes(data.name, [*(f"alert: {alert['text']}" for alert in alerts), *notes])
-            tell(f"{len(features):,} objects: each gets the cluster of the nearest of these ...")
+            alert_texts = {str(alert["text"]) for alert in getattr(model.preprocessor_, "_alerts", ())}
+            notes = [note for note in notes if note not in alert_texts]
+            announce_notes(data.name, [*(f"alert: {alert['text']}" for alert in alerts), *notes])
+            announce(f"{len(features):,} objects: each gets the cluster of the nearest of these ...")
             described = OfAll.of(features, model).write_into(new)
             model.set_params(progress=None)
             save_model(model, new / MODEL)

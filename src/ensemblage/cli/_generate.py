@@ -10,12 +10,12 @@ import numpy as np
 from click.core import ParameterSource
 
 from ensemblage.base.text import write_csv
-from ensemblage.cli._analysis import ToldRun
+from ensemblage.cli._analysis import AnnouncedRun
 from ensemblage.cli._errors import INTERRUPTED, Interrupted
 from ensemblage.cli._folder import check_free, check_suffix
 from ensemblage.cli._generation import GOWER, USPEC, Generation
 from ensemblage.cli._options import option_name
-from ensemblage.cli._progress import progress_bar, tell
+from ensemblage.cli._progress import announce, progress_bar
 from ensemblage.cli._seconds import Seconds
 from ensemblage.cli._source import FEATURE_OPTIONS, Source
 from ensemblage.generation import write_partitions
@@ -35,16 +35,18 @@ def generate_members(data: Path, output: Path, overwrite: bool, **settings: Any)
         return
     check_suffix(output, *first_suffixes(WRITERS))
     check_free(output, overwrite)
-    features = generation.source(Source.of(data, settings, *FEATURE_OPTIONS)).told_features()
+    features = generation.source(Source.of(data, settings, *FEATURE_OPTIONS)).announced_features()
     generation.check_features(features, False, data.name)
-    clustered, generator = generation.tell_features(features, data.name), generation.estimator()
+    clustered, generator = generation.announce_features(features, data.name), generation.estimator()
     try:
-        with ToldRun(Seconds(), generation).step(MEMBERS, generator=generator, shape=clustered.X.shape) as progress:
+        with AnnouncedRun(Seconds(), generation).step(
+            MEMBERS, generator=generator, shape=clustered.X.shape
+        ) as progress:
             made = generation.data(clustered).partitions(generator.set_params(progress=progress), MISSING)
     except KeyboardInterrupt:
         raise Interrupted(INTERRUPTED) from None
     ensemble, generator = made
-    generation.tell_fewer(data.name, features, ensemble, generator)
+    generation.announce_fewer(data.name, features, ensemble, generator)
     if output.suffix.lower() == ".csv" and features.id_column is not None:
         # The first column is unnamed and holds the ids: what ``combine`` and data frames expect.
         rows = zip(features.ids, np.asarray(ensemble).tolist(), strict=True)
@@ -70,15 +72,15 @@ def generate_on_disk(
         # Every batch costs O(n) for its draw: of the default size, most of the time goes there.
         estimator: Any = MiniBatchKMeans(n_init=1, batch_size=10_000)
         clusterer = "U-SPEC" if generation.generator == USPEC else "mini-batch k-means"
-        tell(f"{data.name}: features as they are, {clusterer}")
+        announce(f"{data.name}: features as they are, {clusterer}")
     else:
-        features = Source.of(data, settings, *FEATURE_OPTIONS).told_features()
+        features = Source.of(data, settings, *FEATURE_OPTIONS).announced_features()
         if features.members:
             raise ValueError(
                 "A .npy file must hold partitions only. Got --categories member, which adds labels of the table. "
                 "Leave it out, or write a .npz file."
             )
-        clustered, estimator = generation.tell_features(features, data.name), None
+        clustered, estimator = generation.announce_features(features, data.name), None
         X = clustered.distances() if generation.generator == GOWER else clustered.X
     generator = generation.independent(estimator)
     try:

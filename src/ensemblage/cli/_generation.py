@@ -11,7 +11,7 @@ from ensemblage.base.options import BY_CONSENSUS, DEFAULT_SELECTION, LEARNED, Op
 from ensemblage.choices._chooser import MOST_CHOSEN_ON, candidate_named, candidate_text
 from ensemblage.choices._plan import Plan, value_text
 from ensemblage.cli._options import option_text
-from ensemblage.cli._progress import tell_notes
+from ensemblage.cli._progress import announce_notes
 from ensemblage.cli._source import Source
 from ensemblage.generation import (
     DiversePartitions,
@@ -176,20 +176,20 @@ class Generation:
         sample = f"{size:,} of the {n_rows:,} rows, then {N_STEPS} steps on all"
         return (f"each k-means was fitted on {sample} (--sample-size all fits it on all)",)
 
-    def tell_features(self, features: Features, name: str) -> Features:
+    def announce_features(self, features: Features, name: str) -> Features:
         """The features, with a note of what the base partitions do with that many; it is said, too."""
         notes = self.notes(len(features.X)) if features.X.shape[1] else ()
-        tell_notes(name, notes)
+        announce_notes(name, notes)
         return replace(features, notes=(*features.notes, *notes))
 
     @staticmethod
-    def tell_fewer(name: str, features: Features, ensemble: Ensemble, generator: Any) -> Features:
+    def announce_fewer(name: str, features: Features, ensemble: Ensemble, generator: Any) -> Features:
         """The features, with a note of the partitions that have fewer clusters than were asked for; it is said, too."""
         asked = [] if generator is None else generator.n_clusters_.tolist()
         names = [candidate_text(c) if (c := candidate_named(name)) else name for name in ensemble.names[: len(asked)]]
         fewer = fewer_clusters_text(names, asked, ensemble.n_clusters[: len(asked)].tolist())
         notes = (fewer,) if fewer else ()
-        tell_notes(name, notes)
+        announce_notes(name, notes)
         return replace(features, notes=(*features.notes, *notes))
 
     def data(self, features: Features, links: Mapping[str, Any] | None = None) -> Data:

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from ensemblage import load
 from ensemblage.base.atomic import atomic_write
 from ensemblage.base.text import write_csv
+from ensemblage.base.threads import row_blocks
 from ensemblage.cli._folder import LABELS, MODEL, NOTHING_UNASKED, check_free
 from ensemblage.cli._source import CellSource, Source
 from ensemblage.io._table import Table
-from ensemblage.labels.threads import row_blocks
 from ensemblage.metrics import verdicts
 from ensemblage.pipeline._blocks import LABEL_COLUMNS
 from ensemblage.pipeline._to_anndata import check_key, columns_of, has_columns, notes_of, write_copy

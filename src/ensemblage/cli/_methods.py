@@ -14,7 +14,7 @@ from ensemblage import METHODS, make_consensus
 from ensemblage.base.options import suggestion
 from ensemblage.base.validation import check_parameters, check_weights, parameter_constraints, rule_text
 from ensemblage.cli._options import text_of
-from ensemblage.cli._progress import tell
+from ensemblage.cli._progress import announce
 from ensemblage.pipeline._run import Settings
 
 
@@ -65,10 +65,10 @@ class Consensus:
         chosen = ", ".join(f"{name}={text_of(self.chosen[name])}" for name in sorted(self.chosen))
         return {"method": self.method, "set": chosen or None}
 
-    def tell_memory(self) -> None:
+    def announce_memory(self) -> None:
         """Say it if the limit limits nothing."""
         if self.memory is not None and "max_bytes" not in make_consensus(self.method, self.k).get_params():
-            tell(f"--memory: {self.method} makes no matrix of all pairs of objects and needs no limit")
+            announce(f"--memory: {self.method} makes no matrix of all pairs of objects and needs no limit")
 
     def settings(self, align: dict[str, Any] | None = None) -> Settings:
         """What concerns this run alone."""

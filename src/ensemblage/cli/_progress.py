@@ -14,13 +14,13 @@ from ensemblage.cli._options import shell_text
 from ensemblage.kernels._jit import compiling
 
 
-def tell(text: str) -> None:
+def announce(text: str) -> None:
     say(one_line(shell_text(text)))
 
 
-def tell_notes(name: str, notes: Iterable[str]) -> None:
+def announce_notes(name: str, notes: Iterable[str]) -> None:
     for note in notes:
-        tell(f"{name}: {shell_text(note)}")
+        announce(f"{name}: {shell_text(note)}")
 
 
 LONG = 10.0
@@ -36,7 +36,7 @@ class RemainingTime:
     """
 
     def __init__(self, label: str) -> None:
-        self._label, self._start, self._is_told = label, time.perf_counter(), False
+        self._label, self._start, self._is_shown = label, time.perf_counter(), False
         self._first: tuple[int, float] | None = None
         """What was done then, and when that was."""
 
@@ -48,11 +48,11 @@ class RemainingTime:
             return
         before, since = self._first
         enough = done > before and done >= LEAST_SHARE * total and now - self._start >= LONG
-        if self._is_told or not enough or done >= total:
+        if self._is_shown or not enough or done >= total:
             return
-        self._is_told = True
+        self._is_shown = True
         rest, spent = duration((worked - since) * (total - done) / (done - before)), duration(now - self._start)
-        tell(f"{self._label}: {done} of {total} done in {spent}, the rest takes about {rest}")
+        announce(f"{self._label}: {done} of {total} done in {spent}, the rest takes about {rest}")
 
 
 def duration(seconds: float) -> str:
@@ -71,7 +71,7 @@ def progress_bar(
     Nothing is said of the rest where the steps are not alike.
     """
     if not sys.stderr.isatty():
-        tell(f"{label}: {length if line is None else line} ...")
+        announce(f"{label}: {length if line is None else line} ...")
         yield RemainingTime(label) if are_alike else lambda done, total: None
         return
     with click.progressbar(length=length, label=label, file=sys.stderr, show_pos=True) as bar:

@@ -15,7 +15,7 @@ from ensemblage.base.text import write_csv
 from ensemblage.cli._answer import show_table
 from ensemblage.cli._disk import is_on_disk, open_ensemble
 from ensemblage.cli._folder import check_free, check_suffix
-from ensemblage.cli._progress import tell, tell_notes
+from ensemblage.cli._progress import announce, announce_notes
 from ensemblage.cli._source import PairFiles, Source, rows_of_members
 from ensemblage.io._features import Members, features_of
 from ensemblage.io._read import read_table
@@ -45,14 +45,14 @@ def rank_members(
     scaling = {"standardize": settings.pop("standardize"), "impute": settings.pop("impute")}
     on_disk = is_on_disk(path, memory, scratch)
     if memory is not None and not on_disk:
-        tell(f"--memory: {path.name} is read into memory; the criteria hold no matrix of all pairs of objects")
+        announce(f"--memory: {path.name} is read into memory; the criteria hold no matrix of all pairs of objects")
     source = Source.of(path, dict(settings), "missing")
     if on_disk:
         given = {"features": features, **pair_files.paths}
         members = Members(open_ensemble(path, memory, scratch, {**settings, **given}), [], None, None, ())
     else:
         members = source.several_members(source.read())
-    tell_notes(path.name, members.notes)
+    announce_notes(path.name, members.notes)
     rankers = {name: make_ranker(name) for name in criteria}
     for ranker in rankers.values():
         chosen = {"n_jobs": n_jobs, "random_state": 0}
@@ -103,5 +103,5 @@ def _features(path: Path, members: Members, source: Source, scaling: Mapping[str
         name if name in table.names else None for name in (members.id_column, source.truth_column)
     )
     features = features_of(table, id_column=id_column, truth_column=truth_column, **scaling)
-    tell_notes(path.name, features.notes)
+    announce_notes(path.name, features.notes)
     return features.X[rows_of_members(features.ids, features.id_column, path.name, members, ensemble)]

@@ -25,7 +25,7 @@ from ensemblage.cli._folder import (
     open_finished_folder,
     read_finished_summary,
 )
-from ensemblage.cli._progress import tell, tell_notes
+from ensemblage.cli._progress import announce, announce_notes
 from ensemblage.cli._source import Source, rows_of_members
 from ensemblage.io._features import Members
 from ensemblage.io._read import read_table
@@ -111,13 +111,13 @@ def _check_page(path: Path, overwrite: bool) -> None:
 
 def _summarize_labels(source: Source, labels: Path, features: Path | None, selective: bool) -> dict[str, Any]:
     members = source.members(source.read())
-    tell_notes(source.path.name, members.notes)
+    announce_notes(source.path.name, members.notes)
     clusters = _clusters(labels, members)
     found = confidence_of(members.ensemble, clusters, np.ones(members.ensemble.shape[1]))
     given = LabelModel(clusters, found.confidence, found.runner_up, found.cohesion)
     profile = None if features is None else profile_of_table(features, members, source, given, selective)
     if profile is not None and profile.selective is not None:
-        tell(profile.selective.sentence)
+        announce(profile.selective.sentence)
     return report.summarize(
         members.ensemble,
         given,
@@ -202,12 +202,12 @@ class PageOptions:
         """Save the figures of a page."""
         if self.figures:
             files = report.save_figures(summary, folder / FIGURES, self.figures, overwrite=self.overwrite)
-            tell(f"{folder / FIGURES}: {len(files)} files")
+            announce(f"{folder / FIGURES}: {len(files)} files")
 
     def show(self, page: Path) -> None:
         """Open the page in the browser."""
         if self.opens and not webbrowser.open(page.resolve().as_uri()):
-            tell(f"no browser was found: open {page}")
+            announce(f"no browser was found: open {page}")
 
 
 def repeated_command(inputs: Mapping[str, Path]) -> str | None:

@@ -18,13 +18,13 @@ from ensemblage.choices._plan import Plan
 from ensemblage.cli._analysis import (
     Analysed,
     AnalysisRequest,
+    AnnouncedRun,
     CommonOptions,
-    ToldRun,
     analyse,
     forget_threads,
     plain_alerts,
 )
-from ensemblage.cli._compare import align_by, check_align, tell_numbers
+from ensemblage.cli._compare import align_by, announce_numbers, check_align
 from ensemblage.cli._folder import ENSEMBLE, MODEL, Folder
 from ensemblage.cli._generation import (
     DIVERSE,
@@ -38,7 +38,7 @@ from ensemblage.cli._generation import (
 )
 from ensemblage.cli._labels import check_annotated, check_folder, write_annotated
 from ensemblage.cli._methods import Consensus
-from ensemblage.cli._progress import tell, tell_notes
+from ensemblage.cli._progress import announce, announce_notes
 from ensemblage.cli._seconds import WRITE, Seconds
 from ensemblage.cli._source import FEATURE_OPTIONS, CellSource, Source, errors_with_ids
 from ensemblage.consensus._saved import save_model
@@ -76,7 +76,7 @@ def run_analysis(data: Path, output: Path, overwrite: bool, annotate: bool, **se
         seconds = summary["seconds"]
         with seconds.spent_on(WRITE) if isinstance(seconds, Seconds) else nullcontext():  # else of an earlier run
             written = write_annotated(request.source, output, overwrite)
-        tell(f"{written}: the table with what was found beside")
+        announce(f"{written}: the table with what was found beside")
     return summary
 
 
@@ -246,22 +246,22 @@ def _analysed(request: RunRequest, folder: Folder, content: bytes, seconds: Seco
     name = request.source.path.name
     with seconds.spent_on("read"):
         features, thinned = _read_features(request, content)
-    request.options.tell_alerts(name, plain_alerts(features))
-    tell_notes(name, features.notes)
+    request.options.announce_alerts(name, plain_alerts(features))
+    announce_notes(name, features.notes)
     decisions = _decide(request, features)
     plan, generation, features = decisions.plan, decisions.generation, decisions.features
     n_columns = len(places_of_columns(features)) if request.options.without_columns else 0
-    tell(plan_text(plan, generation, n_left_out(n_columns)))
+    announce(plan_text(plan, generation, n_left_out(n_columns)))
     by_distance = generation.generator == GOWER
     store = FolderStore(folder, None if by_distance else decisions.preprocessor, generation.seed, seconds)
     data = generation.data(features, decisions.pairs)
     consensus = decisions.consensus
     settings = consensus.settings(align_by(request.options.old, features.ids))
     with errors_with_ids(features.ids):
-        found = run(plan, data, settings, ToldRun(seconds, generation), store)
+        found = run(plan, data, settings, AnnouncedRun(seconds, generation), store)
     generator = None if store.preprocessor is None else found.generator
-    features = generation.tell_fewer(name, features, found.ensemble, generator)
-    tell_numbers(found.consensus, request.options.old)
+    features = generation.announce_fewer(name, features, found.ensemble, generator)
+    announce_numbers(found.consensus, request.options.old)
     k = found.number.k
     if generation.generator == DIVERSE:
         generation = replace(generation, k=k)
@@ -303,7 +303,7 @@ def _decide(request: RunRequest, features: Features) -> Decisions:
     _check_repeats(request, features, plan, generation)
     if request.merges and not features.X.shape[1]:
         raise ValueError(f"--merge-unsupported must have features. {name} has only distances or labels. Leave it out.")
-    features = generation.tell_features(features, name)
+    features = generation.announce_features(features, name)
     preprocessor.notes_ = (*map(str, (alert.text for alert in features.alerts)), *features.notes)
     consensus = replace(request.consensus, method=plan.combiner.value)
     if consensus.chosen:
@@ -336,7 +336,7 @@ class FolderStore(Store):
         folder = self._folder
         if not folder.has(ENSEMBLE):
             return None
-        tell(f"{folder.path / ENSEMBLE}: made by an earlier run with the same settings")
+        announce(f"{folder.path / ENSEMBLE}: made by an earlier run with the same settings")
         earlier = load(folder.path / MODEL) if folder.has(MODEL) else None
         ensemble = Ensemble.load(folder.path / ENSEMBLE)
         if isinstance(earlier, ConsensusClustering):

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ensemblage.base.text import some
 from ensemblage.cli._options import option_name, shell_text
-from ensemblage.cli._progress import tell, tell_notes
+from ensemblage.cli._progress import announce, announce_notes
 from ensemblage.io._anndata import PCA, X, classes_of, table_of
 from ensemblage.io._encoding import ColumnUse
 from ensemblage.io._features import Features, Members, features_of, members_of
@@ -155,10 +155,10 @@ class Source:
         """What describes the clusters where it is not what was clustered."""
         return None
 
-    def told_features(self) -> Features:
+    def announced_features(self) -> Features:
         """The features of the file as it is; what is to say of them is said."""
         features = self.features(self.read())
-        tell_notes(self.path.name, [*alert_notes(features), *features.notes])
+        announce_notes(self.path.name, [*alert_notes(features), *features.notes])
         return features
 
     def several_members(self, content: bytes) -> Members:
@@ -359,7 +359,7 @@ def read_pairs(content: bytes, name: str, ids: Sequence[str], objects: str) -> N
     first = [cell.strip() for cell in lines[0]] if lines else []
     if lines and places.keys().isdisjoint(first) and not (any(map(is_number, first)) and all(map(is_number, ids))):
         lines = lines[1:]
-        tell(f"{name}: the first line is a header, for it names no object: {', '.join(first)}")
+        announce(f"{name}: the first line is a header, for it names no object: {', '.join(first)}")
     pairs = []
     for number, line in enumerate(lines, 1):
         cells = [cell.strip() for cell in line]

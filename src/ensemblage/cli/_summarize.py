@@ -26,7 +26,7 @@ from ensemblage.cli._folder import (
 )
 from ensemblage.cli._labels import write_labels
 from ensemblage.cli._options import shell_text
-from ensemblage.cli._progress import progress_bar, tell, tell_notes
+from ensemblage.cli._progress import announce, announce_notes, progress_bar
 from ensemblage.cli._seconds import WRITE, Seconds
 from ensemblage.consensus._saved import save_model
 from ensemblage.metrics._posterior import PRICED
@@ -85,14 +85,14 @@ def summarize(
     search |= limit
     with output_folder(output, identity, overwrite) as folder:
         if folder.has(*(name for name in WRITTEN if name != "summary.json")):
-            tell(f"{folder.path}: finished by an earlier run with the same settings")
+            announce(f"{folder.path}: finished by an earlier run with the same settings")
         else:
             reading = {name: settings[name] for name in READING} | limit
             given = {name: value for name, value in settings.items() if value is not None}
             _fill(folder, draws, reading, search, {**given, "seed": seed}, not no_objects)
         show_lines(_lines(folder))
     if open_page and not webbrowser.open((output / REPORT).resolve().as_uri()):
-        tell(f"no browser was found: open {output / REPORT}")
+        announce(f"no browser was found: open {output / REPORT}")
 
 
 def _fill(
@@ -100,7 +100,7 @@ def _fill(
     files: Sequence[Path],
     reading: Mapping[str, Any],
     search: Mapping[str, Any],
-    told: Mapping[str, Any],
+    stated: Mapping[str, Any],
     include_objects: bool,
 ) -> None:
     seconds = Seconds()
@@ -109,9 +109,9 @@ def _fill(
     name = ", ".join(path.name for path in files)
     with seconds.spent_on("read"):
         draws = read_draws(list(files) if len(files) > 1 else files[0], **reading)
-    tell_notes(name, draws.notes)
+    announce_notes(name, draws.notes)
     n, p = draws.ensemble.shape
-    tell(f"{name}: {plural(p, 'draw')} of {plural(n, 'object')}, {plural(draws.n_chains, 'chain')}")
+    announce(f"{name}: {plural(p, 'draw')} of {plural(n, 'object')}, {plural(draws.n_chains, 'chain')}")
     with seconds.spent_on("estimate"), progress_bar("estimate", 1, plural(search["n_init"], "start")):
         found = summarize_draws(draws, **search)
     with seconds.spent_on(WRITE):
@@ -120,7 +120,7 @@ def _fill(
         folder.put(LABELS, lambda path: write_labels(path, draws.ids, found.estimate))
         folder.put(PROBABILITIES, lambda path: _write_probabilities(path, found))
         folder.put(BALL, lambda path: _write_ball(path, found))
-    settings = {"files": name, **told, "version": __version__}
+    settings = {"files": name, **stated, "version": __version__}
     notes = [shell_text(note) for note in draws.notes]
     with seconds.spent_on("report"):
         summary = draws_report(
@@ -128,7 +128,7 @@ def _fill(
             title=f"Draws of {name}",
             settings=settings,
             include_objects=include_objects,
-            random_state=told["seed"],
+            random_state=stated["seed"],
         )
         folder.summary = {"draws": {**summary, "notes": notes}, "seconds": seconds}
         page = draws_page(folder.summary["draws"])

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ensemblage.base.threads import run_interruptibly
 from ensemblage.kernels._dendrogram import cut_merges, number_merges
-from ensemblage.labels.threads import run_interruptibly
 
 PER_ROW = 160
 """Bytes that a hierarchy takes per distinct row besides the similarities and a copy of the codes."""
@@ -39,7 +39,7 @@ class Hierarchy(NamedTuple):
     """Clusters with which it begins."""
     n_least: int = 1
     """Clusters that are left where every further merge is forbidden."""
-    of_twins: NDArray[np.float64] | None = None
+    of_duplicates: NDArray[np.float64] | None = None
     """(m,) height at which the objects of each row merge; None: 0."""
 
     def cut(self, k: int | None) -> NDArray[np.int64]:
@@ -47,14 +47,16 @@ class Hierarchy(NamedTuple):
         return cut(self.merges, k or longest_lifetime(self.lives, self.n_initial))
 
 
-def hierarchy_of_rows(merges: Merges, counts: NDArray[Any], of_twins: NDArray[np.float64] | None = None) -> Hierarchy:
+def hierarchy_of_rows(
+    merges: Merges, counts: NDArray[Any], of_duplicates: NDArray[np.float64] | None = None
+) -> Hierarchy:
     """The hierarchy that begins with every row by itself; ``counts``, (m,), are the objects of each row."""
-    if of_twins is None:
+    if of_duplicates is None:
         # Where rows have several objects, k = number of rows is no partition into singletons.
         lives = lifetimes(merges.heights, include_singletons=bool((counts > 1).any()))
     else:
-        lives = lifetimes_with_twins(merges.heights, of_twins, counts)
-    return Hierarchy(merges, lives, len(counts), of_twins=of_twins)
+        lives = lifetimes_with_duplicates(merges.heights, of_duplicates, counts)
+    return Hierarchy(merges, lives, len(counts), of_duplicates=of_duplicates)
 
 
 def lifetimes(heights: ArrayLike, *, include_singletons: bool = False) -> dict[int, float]:
@@ -87,15 +89,17 @@ def lifetimes(heights: ArrayLike, *, include_singletons: bool = False) -> dict[i
     return dict(zip(range(len(lives) + 1, 1, -1), lives.tolist(), strict=True))
 
 
-def lifetimes_with_twins(heights: NDArray[Any], of_twins: NDArray[Any], counts: NDArray[Any]) -> dict[int, float]:
+def lifetimes_with_duplicates(
+    heights: NDArray[Any], of_duplicates: NDArray[Any], counts: NDArray[Any]
+) -> dict[int, float]:
     """`lifetimes` of the hierarchy of the objects, of the numbers that part none of equal rows.
 
-    ``heights`` are those of the merges of m distinct rows, ``of_twins`` those at which the ``counts`` objects of each
-    row merge.
+    ``heights`` are those of the merges of m distinct rows, ``of_duplicates`` those at which the ``counts`` objects of
+    each row merge.
     """
-    twins = counts > 1
-    merged = np.concatenate([heights, of_twins[twins]])
-    n_merges = np.concatenate([np.ones(len(heights), dtype=np.int64), counts[twins] - 1])
+    duplicates = counts > 1
+    merged = np.concatenate([heights, of_duplicates[duplicates]])
+    n_merges = np.concatenate([np.ones(len(heights), dtype=np.int64), counts[duplicates] - 1])
     order = np.argsort(merged, kind="stable")
     # How many clusters are left after each merge; all merges of one row are made at once.
     left = int(counts.sum()) - np.cumsum(n_merges[order])
@@ -113,7 +117,7 @@ def longest_lifetime(lives: Mapping[int, float], n_initial: int = 1) -> int:
     return max(lives, key=lambda k: (lives[k], k), default=n_initial)
 
 
-def twin_heights(
+def duplicate_heights(
     codes: NDArray[Any],
     offsets: NDArray[np.int64],
     weights: NDArray[np.float64],
@@ -154,29 +158,29 @@ def merges_of_scipy(matrix: NDArray[np.float64]) -> Merges:
 
 
 def linkage_matrix(
-    merges: Merges, inverse: NDArray[Any], of_twins: NDArray[np.float64] | None = None
+    merges: Merges, inverse: NDArray[Any], of_duplicates: NDArray[np.float64] | None = None
 ) -> NDArray[np.float64]:
     """The hierarchy over n objects in SciPy's format, (n - 1, 4); ``inverse``, (n,), is the row of each object.
 
-    Objects with equal rows merge first, at height 0 or that of their row, ``of_twins``, which is no more than the
+    Objects with equal rows merge first, at height 0 or that of their row, ``of_duplicates``, which is no more than the
     heights of the merges with that row; those that have none of the m rows, m or more, last, at height 1.
     """
     n, m = len(inverse), len(merges.pairs) + 1
-    # An object of either cluster: twins, then rows, then objects that have none of these.
+    # An object of either cluster: duplicates, then rows, then objects that have none of these.
     objects = np.argsort(inverse, kind="stable")
     row = inverse[objects]
-    twins = np.flatnonzero((row[1:] == row[:-1]) & (row[1:] < m))
-    n_twins = len(twins)
-    of_rows = slice(n_twins, n_twins + m - 1)
+    duplicates = np.flatnonzero((row[1:] == row[:-1]) & (row[1:] < m))
+    n_duplicates = len(duplicates)
+    of_rows = slice(n_duplicates, n_duplicates + m - 1)
     pairs = np.empty((n - 1, 2), dtype=np.int64)
-    pairs[:n_twins, 0], pairs[:n_twins, 1] = objects[twins], objects[twins + 1]
+    pairs[:n_duplicates, 0], pairs[:n_duplicates, 1] = objects[duplicates], objects[duplicates + 1]
     pairs[of_rows] = objects[np.searchsorted(row, np.arange(m))][merges.pairs]
     pairs[of_rows.stop :, 0], pairs[of_rows.stop :, 1] = objects[0], objects[row >= m]
     heights = np.ones(n - 1)
-    heights[:n_twins] = 0 if of_twins is None else of_twins[row[twins]]
+    heights[:n_duplicates] = 0 if of_duplicates is None else of_duplicates[row[duplicates]]
     heights[of_rows] = merges.heights
-    del objects, row, twins  # an entry per object each: the peak is below
-    if of_twins is not None:
+    del objects, row, duplicates  # an entry per object each: the peak is below
+    if of_duplicates is not None:
         order = np.argsort(heights, kind="stable")
         pairs, heights = pairs[order], heights[order]
     matrix = np.empty((n - 1, 4))

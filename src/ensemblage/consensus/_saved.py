@@ -22,9 +22,9 @@ from ensemblage.base.validation import check_path
 from ensemblage.consensus._method import METHODS
 from ensemblage.labels.blocks import LabelRows, MembershipRows, MemoryRows
 from ensemblage.labels.coding import CodedColumns
-from ensemblage.labels.ensemble import Ensemble
+from ensemblage.labels.ensemble import Ensemble, SoftEnsemble
 from ensemblage.labels.files import check_coded
-from ensemblage.labels.soft import SoftEnsemble, columns_of
+from ensemblage.labels.soft import columns_of
 from ensemblage.tables.archive import Archive, is_damage, write_archive
 
 FORMAT = 1
@@ -154,6 +154,7 @@ FORMER_CLASSES: Mapping[str, str] = MappingProxyType({"Chosen": "LearnedSelectio
 """Classes by the names that files of before 1.0 have, and the names of today."""
 OF_SAMPLES = {"fit_on": "sample_size", "fit_on_": "sample_size_"}
 FORMER_FIELDS: Mapping[str, Mapping[str, str]] = {
+    "Hierarchy": {"of_twins": "of_duplicates"},
     "KMeansConsensus": {"start_on": "init_size", "start_on_": "init_size_"},
     "ProjectionPartitions": OF_SAMPLES,
     "RandomKPartitions": OF_SAMPLES,

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemblage.base.threads import parallel_map, row_blocks, rows_per_call
 from ensemblage.kernels._bitmaps import BLOCK_BITS, WORDS, fill_maps
-from ensemblage.labels.threads import parallel_map, row_blocks, rows_per_call
 
 logger = logging.getLogger(__name__)
 

@@ -5,11 +5,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemblage.base.threads import parallel_map
 from ensemblage.kernels._contingency import agreement_sums, contingency, contingency_of_pairs
-from ensemblage.kernels._jit import are_few
+from ensemblage.kernels._jit import is_small_work
 from ensemblage.labels.blocks import LabelRows, MembershipRows
 from ensemblage.labels.counts import SoftTables, shared_masses
-from ensemblage.labels.threads import parallel_map
 
 
 class ContingencyTables(NamedTuple):
@@ -172,7 +172,7 @@ def sums_with(
     sums = np.zeros((len(columns), 4), dtype=np.int64)
     n_cells = (height + 1) * (widths[chosen] + 1)
     dense = n_cells <= max(2**16, 4 * len(counts))
-    if are_few(len(columns) ** 2 * (1_000 + len(counts))) and are_few(256 * len(counts)):
+    if is_small_work(len(columns) ** 2 * (1_000 + len(counts))) and is_small_work(256 * len(counts)):
         for j in chosen[dense]:
             shape = height + 1, int(widths[j]) + 1
             cells = np.ravel_multi_index((a, columns[j]), shape)

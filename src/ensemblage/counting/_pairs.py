@@ -5,12 +5,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemblage.base import threads
+from ensemblage.base.threads import check_stopped, parallel_map, parts_of, row_blocks, rows_per_call
 from ensemblage.kernels._pair_sums import sum_distances_of_rows
 from ensemblage.kernels._pairs import group_objects, square_label_counts
-from ensemblage.labels import threads
 from ensemblage.labels.blocks import LabelRows, map_rows
 from ensemblage.labels.counts import count_labels
-from ensemblage.labels.threads import check_stopped, parallel_map, parts_of, row_blocks, rows_per_call
 
 SMALL_TABLE = 2**20
 """Largest table of clusters by labels to count: faster than cluster after cluster while it fits into the cache."""

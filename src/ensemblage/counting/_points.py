@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemblage.base.threads import SUM_ROWS, parallel_map, row_blocks
 from ensemblage.kernels._points import move_points
-from ensemblage.labels.threads import SUM_ROWS, parallel_map, row_blocks
 
 
 def lloyd(

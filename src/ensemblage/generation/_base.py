@@ -329,15 +329,15 @@ class BasePartitions(LabelTransformer):
     def _drop_failures(self, outcomes: Sequence[Partition | Failure]) -> list[Partition]:
         made = [outcome for outcome in outcomes if isinstance(outcome, Partition)]
         failed = [outcome for outcome in outcomes if isinstance(outcome, Failure)]
-        told = failures_text((failure.recipe.name, failure.error) for failure in failed)
+        failures_said = failures_text((failure.recipe.name, failure.error) for failure in failed)
         if failed and self.on_error == "raise":
             (first, *_) = failed
             text = f"The base partition {first.recipe.name} failed with {error_text(first.error)}"
             raise ValueError(text) from first.error
         if failed and not made:
-            raise ValueError(f"At least one base partition must succeed. All {len(failed)} failed: {told}")
+            raise ValueError(f"At least one base partition must succeed. All {len(failed)} failed: {failures_said}")
         if failed:
-            text = f"{len(failed)} of {len(outcomes)} base partitions failed and are left out: {told}"
+            text = f"{len(failed)} of {len(outcomes)} base partitions failed and are left out: {failures_said}"
             warnings.warn(text, FitFailedWarning, stacklevel=4)
         return made
 

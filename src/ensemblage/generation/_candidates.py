@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy.cluster.hierarchy import linkage
 
 from ensemblage.base.random import settled_rows
+from ensemblage.base.threads import locked_property
 from ensemblage.generation._clusterers import fold_warnings, run_all
 from ensemblage.generation._diverse import GINI_THRESHOLD, MOST_FULL, RIDGE, Embedding, Objects
 from ensemblage.generation._genie import N_NEIGHBOURS, Merges, lumbermark
@@ -20,9 +21,8 @@ from ensemblage.generation._kmeans import member_sums
 from ensemblage.generation._mixture import FULL, LATENT, fit_mixture
 from ensemblage.generation._views import MOST_COMPONENTS, Matrix, Scales, n_signals, principal_components
 from ensemblage.kernels._dendrogram import cut_merges
-from ensemblage.kernels._jit import are_few
+from ensemblage.kernels._jit import is_small_work
 from ensemblage.kernels._points import BLOCK, iterate
-from ensemblage.labels.threads import once
 
 Labels = NDArray[np.int32]
 OPERATIONS = 128
@@ -81,7 +81,7 @@ def centres_of(X: Matrix, labels: Labels) -> Matrix:
     return np.asarray(sums / sizes[:, None])
 
 
-def lloyd_of_few(columns: Matrix, centres: Matrix, max_iter: int) -> Labels:
+def small_lloyd(columns: Matrix, centres: Matrix, max_iter: int) -> Labels:
     """(n,) labels of k-means from some centres, (k, m), of the columns of features, (m, n): `iterate` in NumPy."""
     k, labels = len(centres), np.full(columns.shape[1], -1, dtype=np.int32)
     for _ in range(max_iter):
@@ -160,12 +160,12 @@ class Space:
                 vars(other).pop(name, None)
         return other
 
-    @once
+    @locked_property
     def rows(self) -> NDArray[np.intp]:
         """The objects that Ward's method merges: all, or 2,500 that are drawn."""
         return settled_rows(self.X, MOST_MERGED)
 
-    @once
+    @locked_property
     def hierarchy(self) -> NDArray[np.int64]:
         """(r - 1, 2) one of ``rows`` in either cluster that Ward's method merges, in the order of the merges."""
         r = len(self.rows)
@@ -187,13 +187,13 @@ class Space:
     def kmeans(self, k: int) -> Labels:
         n, labels = len(self.X), self.ward(k)
         columns, centres = np.ascontiguousarray(self.X.T), centres_of(self.X, labels)
-        if are_few(OPERATIONS * k * self.X.size):
-            return lloyd_of_few(columns, centres, STEPS)
+        if is_small_work(OPERATIONS * k * self.X.size):
+            return small_lloyd(columns, centres, STEPS)
         work = np.empty(n), np.empty(k, dtype=np.int64), np.empty(k * BLOCK), np.empty(BLOCK, dtype=np.int32)
         iterate(self.X, columns, centres, labels, *work, STEPS)
         return labels
 
-    @once
+    @locked_property
     def factors(self) -> Matrix:
         """(n, r) scores on the components above noise, 2 to 8 of them."""
         n, m = self.features.shape
@@ -213,7 +213,7 @@ class Space:
         m = self.X.shape[1]
         return self.mixture(self.X, FULL, k ** (-2 / m), m + 2.0, k)
 
-    @once
+    @locked_property
     def with_zeros_and_ones(self) -> Matrix:
         """(n, m) the features, 0 and 1 in the columns of two values."""
         X = self.features
@@ -226,11 +226,11 @@ class Space:
         r = self.factors.shape[1]
         return self.mixture(self.factors, FULL, k ** (-2 / r), r + 2.0, k)
 
-    @once
+    @locked_property
     def embedding10(self) -> Embedding:
         return Embedding.of(10, min(self.most_clusters, len(self.X)), self.objects)
 
-    @once
+    @locked_property
     def embedding5(self) -> Embedding:
         return Embedding.of(5, min(self.most_clusters, len(self.X)), self.objects)
 
@@ -240,14 +240,14 @@ class Space:
     def spectral5(self, k: int) -> Labels:
         return self.embedding5.cut(k)
 
-    @once
+    @locked_property
     def merges(self) -> Merges:
         return self.objects.tree.merges(GINI_THRESHOLD)
 
     def genie3(self, k: int) -> Labels:
         return self.merges.cut(k)
 
-    @once
+    @locked_property
     def lumber(self) -> Labels:
         """(K, n) partitions with 2, 3, ... clusters."""
         known = self.objects.known_nearest(N_NEIGHBOURS)

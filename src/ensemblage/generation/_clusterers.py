@@ -20,9 +20,9 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.pipeline import Pipeline
 
 from ensemblage.base.random import task_seeds
+from ensemblage.base.threads import one_native_thread, thread_count
 from ensemblage.base.validation import Estimator
 from ensemblage.generation._nearest import are_for_cells, clearly_nearest
-from ensemblage.labels.threads import one_native_thread, thread_count
 
 Labels = NDArray[np.int32]
 

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from ensemblage.base.threads import run_interruptibly
 from ensemblage.kernels._graphs import move_nodes
-from ensemblage.labels.threads import run_interruptibly
 
 Algorithm = Literal["leiden", "louvain", "label-propagation"]
 Objective = Literal["modularity", "cpm"]

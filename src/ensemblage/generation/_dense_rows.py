@@ -13,8 +13,8 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import NearestNeighbors
 
+from ensemblage.base.threads import one_native_thread, parallel_map
 from ensemblage.generation._nearest import are_for_cells, have_ties, nearest_by_cells, slack_of_products
-from ensemblage.labels.threads import one_native_thread, parallel_map
 
 Matrix = NDArray[np.float64]
 MOST_WHOLE, SAMPLE_SIZE = 10_000, 5_000

@@ -22,13 +22,13 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from ensemblage.base.random import eigsh_start, sample_rows, task_seeds
+from ensemblage.base.threads import locked_property
 from ensemblage.base.validation import Constraints, Flag, Several, Whole, Words, n_distinct_rows
 from ensemblage.generation._base import BasePartitions, Failure, Partition, Recipe, make_recipe
 from ensemblage.generation._clusterers import Labels, run_all
 from ensemblage.generation._genie import Genie, Merges, Tree
 from ensemblage.generation._nearest import are_for_cells, nearest_by_cells, slack_of_products
 from ensemblage.io._feature_sources import FeatureSource
-from ensemblage.labels.threads import once
 
 FAMILIES = ("mixture", "spectral", "genie")
 NEIGHBOURS = (10, 5)
@@ -86,7 +86,7 @@ class Objects:
     def __init__(self, X: NDArray[np.float64], is_of_sample: bool = False) -> None:
         self.X, self.is_of_sample = X, is_of_sample
 
-    @once
+    @locked_property
     def tree(self) -> Tree:
         """The minimum spanning tree."""
         return Tree.of(self.X)
@@ -110,7 +110,7 @@ class Objects:
         by_kernel = self.is_of_sample and self.X.shape[1] <= MOST_SEARCHED_BY_TREE
         return by_kernel or are_for_cells(self.X, self.X)
 
-    @once
+    @locked_property
     def _nearest(self) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
         """(n, q + 1) distances and numbers of the nearest objects of each; q is the largest number of neighbours."""
         if self._has_cells:
@@ -119,7 +119,7 @@ class Objects:
         distances, rows = NearestNeighbors(n_neighbors=MOST_NEIGHBOURS + 1).fit(self.X).kneighbors()
         return distances, rows
 
-    @once
+    @locked_property
     def ridge(self) -> float:
         """What a mixture adds to its variances: other units change no cluster."""
         variance = float(self.X.var(axis=0).mean())

@@ -20,6 +20,7 @@ from sklearn.utils.validation import validate_data
 
 from ensemblage.base.features import features_checked
 from ensemblage.base.sklearn import BaseEstimator, ClusterMixin
+from ensemblage.base.threads import run_interruptibly
 from ensemblage.base.validation import (
     MOST_TASKS,
     Constraints,
@@ -42,7 +43,6 @@ from ensemblage.kernels._spanning_trees import (
     spanning_tree_of_points,
     state_of_tree,
 )
-from ensemblage.labels.threads import run_interruptibly
 
 logger = logging.getLogger(__name__)
 

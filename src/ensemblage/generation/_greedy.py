@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from ensemblage.base.random import task_seeds
+from ensemblage.base.threads import parallel_map
 from ensemblage.base.validation import (
     Constraints,
     Flag,
@@ -29,7 +30,6 @@ from ensemblage.base.validation import (
 from ensemblage.generation._base import LabelTransformer
 from ensemblage.generation._clusterers import Labels
 from ensemblage.generation._greedy_stages import Space, Stage, grow_stage, settle, shift_progress
-from ensemblage.labels.threads import parallel_map
 
 logger = logging.getLogger(__name__)
 
@@ -55,9 +55,9 @@ def greedy_partitions(
     labels = np.zeros(len(X), dtype=np.int32)  # C: the centre of X
     for k, sampled in zip(range(2, K + 1), candidates, strict=True):  # Step 1
         logger.info("base partitions into %d of %d clusters, from %d objects", k, K, len(sampled))
-        told = shift_progress(progress, (k - 2) * len(sampled), (K - 1) * len(sampled))
+        shifted = shift_progress(progress, (k - 2) * len(sampled), (K - 1) * len(sampled))
         # Step 2: k-means from C and each of the points, then X = [X S_b], and k-means from the partition of min objC_i.
-        Pi.append(grow_stage(space, space.centres(labels, k - 1), sampled, max_iter, n_jobs, told))
+        Pi.append(grow_stage(space, space.centres(labels, k - 1), sampled, max_iter, n_jobs, shifted))
         space = space_of(X, Pi, [stage.labels for stage in Pi], augment, partition_weight)
         labels = Pi[-1].best()
         if k < K and augment is not None:

@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemblage.base import threads
+from ensemblage.base.threads import parallel_map, row_blocks, rows_per_call, run_interruptibly
 from ensemblage.kernels._joint_kmeans import (
     Lloyd,
     add_centre,
@@ -18,9 +20,7 @@ from ensemblage.kernels._joint_kmeans import (
     nearest_two,
     renumber,
 )
-from ensemblage.labels import threads
 from ensemblage.labels.blocks import map_rows
-from ensemblage.labels.threads import parallel_map, row_blocks, rows_per_call, run_interruptibly
 
 CANDIDATES_AT_ONCE = 256
 """Candidates whose labels are held before equal ones are put together."""

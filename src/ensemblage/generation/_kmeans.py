@@ -18,9 +18,9 @@ from sklearn.preprocessing import normalize
 from sklearn.utils import check_array, check_random_state
 
 from ensemblage.base.sklearn import BaseEstimator, ClusterMixin
-from ensemblage.kernels._jit import are_few
+from ensemblage.base.threads import SUM_ROWS, row_blocks
+from ensemblage.kernels._jit import is_small_work
 from ensemblage.kernels._points import add_members
-from ensemblage.labels.threads import SUM_ROWS, row_blocks
 
 N_STEPS = 3
 """Full steps. On mixtures and on noise, a third one took a tenth off the inertia above that of a full fit, a fifth one
@@ -98,7 +98,7 @@ def member_sums(X: Any, labels: NDArray[np.int32], n_clusters: int) -> tuple[NDA
             members = csr_array((np.ones(m), (of_block, np.arange(m))), shape=(n_clusters, m))
             sums += (members @ X[block]).toarray()
             sizes += np.bincount(of_block, minlength=n_clusters)
-        elif are_few(64 * X.size):
+        elif is_small_work(64 * X.size):
             sums += np.column_stack([np.bincount(of_block, column, n_clusters) for column in X[block].T])
             sizes += np.bincount(of_block, minlength=n_clusters)
         else:

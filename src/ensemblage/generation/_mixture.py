@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.kernels._jit import are_few
+from ensemblage.kernels._jit import is_small_work
 from ensemblage.kernels._mixtures import (
     BLOCK,
     LEAST_VARIANCE,
@@ -65,7 +65,7 @@ def fit_mixture(
     R = np.zeros((n, k))
     R[np.arange(n), labels] = 1.0
     mixture = Mixture(X, is_binary, shape, ridge, degrees, R)
-    step = step_of_few(mixture) if are_few(OPERATIONS * k * X.size) else step_of_many(mixture)
+    step = small_step(mixture) if is_small_work(OPERATIONS * k * X.size) else large_step(mixture)
     before = likelihood = -np.inf
     for _ in range(steps):
         likelihood = step()
@@ -76,7 +76,7 @@ def fit_mixture(
     return likelihood
 
 
-def step_of_many(mixture: Mixture) -> Callable[[], float]:
+def large_step(mixture: Mixture) -> Callable[[], float]:
     """A step, to be called again and again: it changes the memberships and returns the likelihood."""
     X, is_binary, shape, ridge, degrees, R = mixture
     (n, m), k = X.shape, R.shape[1]
@@ -97,7 +97,7 @@ def step_of_many(mixture: Mixture) -> Callable[[], float]:
     return step
 
 
-def step_of_few(mixture: Mixture) -> Callable[[], float]:
+def small_step(mixture: Mixture) -> Callable[[], float]:
     """The same in NumPy; sums may differ by rounding."""
     n, R = len(mixture.X), np.ascontiguousarray(mixture.R.T)
     densities = latent_densities if mixture.shape == LATENT else gaussian_densities

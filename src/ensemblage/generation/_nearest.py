@@ -15,8 +15,8 @@ from scipy.sparse import csr_array
 from scipy.spatial.distance import cdist
 from sklearn.neighbors import NearestNeighbors
 
+from ensemblage.base.threads import one_native_thread, parallel_map, row_blocks
 from ensemblage.kernels._cells import MARGIN, ROWS_AT_ONCE, nearest_in_cells
-from ensemblage.labels.threads import one_native_thread, parallel_map, row_blocks
 
 Matrix = NDArray[np.float64]
 LEAST_PAIRS = 2**25

@@ -204,8 +204,8 @@ def k_range(generator: Any, n_rows: int) -> tuple[int, int]:
             "Lower it or leave it at 'sqrt'."
         )
     if k_max < k_min:
-        told = f"k_max='sqrt', which is {k_max} for {n_rows} rows" if generator.k_max == "sqrt" else f"k_max={k_max}"
+        given = f"k_max='sqrt', which is {k_max} for {n_rows} rows" if generator.k_max == "sqrt" else f"k_max={k_max}"
         raise ValueError(
-            f"k_max of {name} must be ≥ its k_min. Got k_min={k_min} and {told}. Lower k_min or give a larger k_max."
+            f"k_max of {name} must be ≥ its k_min. Got k_min={k_min} and {given}. Lower k_min or give a larger k_max."
         )
     return k_min, k_max

@@ -19,11 +19,11 @@ from sklearn.utils.validation import validate_data
 from ensemblage.base.features import features_checked
 from ensemblage.base.random import random_source
 from ensemblage.base.sklearn import BaseEstimator, ClusterMixin
+from ensemblage.base.threads import SUM_ROWS, check_stopped, one_native_thread, parallel_map, row_blocks
 from ensemblage.base.validation import MOST_TASKS, Constraints, Jobs, Seed, Whole, check_fitted, check_parameters
 from ensemblage.counting._points import lloyd
 from ensemblage.generation._random_k import RandomKPartitions
 from ensemblage.kernels._points import add_walk, embed_by_neighbours, nearest_representatives
-from ensemblage.labels.threads import SUM_ROWS, check_stopped, one_native_thread, parallel_map, row_blocks
 
 CANDIDATES = 10
 """Rows drawn for each representative; and, for each neighbour that is kept, representatives that are looked at."""

@@ -108,9 +108,9 @@ def write_partitions(
             return names
         try:
             files.begin(made_of, recipes, n_rows)
-            make, told = partial(_write_one, generator, features, files), progress or generator.progress
+            make, reporting = partial(_write_one, generator, features, files), progress or generator.progress
             with fold_warnings():
-                outcomes = run_all(make, recipes, generator.n_jobs, generator._is_fatal, told)
+                outcomes = run_all(make, recipes, generator.n_jobs, generator._is_fatal, reporting)
                 names = [partition.recipe.name for partition in generator._drop_failures(outcomes)]
             files.finish(made_of, names, n_rows)
         except OSError as error:

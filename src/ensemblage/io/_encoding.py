@@ -151,8 +151,8 @@ class Encoding:
 
     def in_python(self) -> Encoding:
         """The same with what is told as plain text."""
-        told: Any = {name: tuple(map(str, getattr(self, name))) for name in ("notes", "set_aside")}
-        return replace(self, **told, alerts=())
+        noted: Any = {name: tuple(map(str, getattr(self, name))) for name in ("notes", "set_aside")}
+        return replace(self, **noted, alerts=())
 
     def transform(self, table: Table) -> NDArray[np.float64]:
         """(n, m) features."""
@@ -202,7 +202,7 @@ def fit_encoding(
     fills_few = options.impute is None and _has_few_gaps(cells, used)
     mostly = mostly_gaps(cells, features)
     gaps = notes_of_gaps(mostly)
-    filled = _note_of_few(cells, used) if fills_few else _check_complete(cells, used, table, options.impute, gaps)
+    filled = _note_of_few_gaps(cells, used) if fills_few else _check_complete(cells, used, table, options.impute, gaps)
     notes += gaps
     without = "Gower's distances do without missing values; for pictures alone: "
     notes += [f"{without}{note}" for note in filled] if by_distance else filled
@@ -255,7 +255,7 @@ def _has_few_gaps(cells: Cells, columns: Sequence[Encoded]) -> bool:
     return bool(counts.any()) and bool((counts <= FEW_GAPS * len(cells)).all())
 
 
-def _note_of_few(cells: Cells, columns: Sequence[Encoded]) -> list[Message]:
+def _note_of_few_gaps(cells: Cells, columns: Sequence[Encoded]) -> list[Message]:
     """The note on few gaps that were filled by default."""
     counts = _missing_numbers(cells, columns)
     n_columns, n_rows = int((counts > 0).sum()), len(cells.rows_with_gaps(np.flatnonzero(counts)))
@@ -280,15 +280,15 @@ def _uses_with_gaps(
     gaps.
     """
     fills = _fills(transformer, len(cells.of))
-    told = {}
+    noted = {}
     for place, j in enumerate(cells.of):
         n = int(cells.n_missing[place])
         if n and place in fills and features[j].kind in ("number", "ordered"):
             value, levels = fills[place], features[j].levels
             name = levels[round(value)] if levels else f"{value:.4g}"
-            told[features[j].name] = f"; {n:,} missing ({n / len(cells):.1%}) filled with {name}"
-    told |= {name: f"{told.get(name, '')}; {GAPS}" for name in mostly}
-    return [use._replace(use=use.use + told.get(use.column, "")) for use in uses]
+            noted[features[j].name] = f"; {n:,} missing ({n / len(cells):.1%}) filled with {name}"
+    noted |= {name: f"{noted.get(name, '')}; {GAPS}" for name in mostly}
+    return [use._replace(use=use.use + noted.get(use.column, "")) for use in uses]
 
 
 def _fills(transformer: Any, n: int) -> dict[int, float]:
@@ -327,16 +327,16 @@ def _notes_of_differing(names: Sequence[str]) -> list[Message]:
 
 def _notes_of_spellings(columns: Sequence[Encoded]) -> list[str]:
     """The note on categories that are probably one, in two spellings."""
-    told = []
+    noted = []
     for column in columns:
         spellings: dict[str, list[str]] = {}
         for level in map(str, column.levels if column.kind in ("category", "member") else ()):
             spellings.setdefault(" ".join(level.casefold().split()), []).append(repr(level))
-        told += [f"{' and '.join(alike)} of {column.name}" for alike in spellings.values() if len(alike) > 1]
-    if not told:
+        noted += [f"{' and '.join(alike)} of {column.name}" for alike in spellings.values() if len(alike) > 1]
+    if not noted:
         return []
     return [
-        f"categories that differ only in capitals or spaces: {shorten(told)} (if they mean the same: write them alike)"
+        f"categories that differ only in capitals or spaces: {shorten(noted)} (if they mean the same: write them alike)"
     ]
 
 
@@ -401,21 +401,21 @@ def _uses(
 ) -> tuple[list[ColumnUse], list[str], tuple[str, ...]]:
     """What is done with each column, in a few sentences, and which of them comes first."""
     kept = {column.name for column in used}
-    uses, told = [], dict[str, list[str]]()
+    uses, noted = [], dict[str, list[str]]()
     for name, plan in planned.items():
         role, reason = roles[name]
         if isinstance(plan, Encoded) and plan.name in kept:
             use = plan.use()
             if reason == OPEN_ENDS and plan.kind == "ordered":
-                told[f"numbers with open ends as ranks, {' < '.join(plan.levels)}"] = [plan.name]
+                noted[f"numbers with open ends as ranks, {' < '.join(plan.levels)}"] = [plan.name]
             elif plan.kind != "number":
-                told.setdefault(TOLD[plan.kind], []).append(plan.name)
+                noted.setdefault(NOTE_OF_KIND[plan.kind], []).append(plan.name)
         else:
             why = "constant" if isinstance(plan, Encoded) else plan
             use = "left out" if why == role else f"left out: {why}"
-            told.setdefault(f"left out, {why}", []).append(name)
+            noted.setdefault(f"left out, {why}", []).append(name)
         uses.append(ColumnUse(name, role, reason, use))
-    notes = {use: Message(f"{use}: {shorten(names)}", *_change(use, names[0])) for use, names in told.items()}
+    notes = {use: Message(f"{use}: {shorten(names)}", *_change(use, names[0])) for use, names in noted.items()}
     first = notes.pop(f"left out, {KNOWN_CLASSES}", None)
     return uses, list(notes.values()), () if first is None else (first,)
 
@@ -431,7 +431,7 @@ def column_uses(table: Table, used: Sequence[ColumnUse], roles: Roles, truth_col
     ]
 
 
-TOLD = {
+NOTE_OF_KIND = {
     "category": "categories as indicators",
     "ordered": "ordered categories as ranks",
     "member": "categories as members of the ensemble",

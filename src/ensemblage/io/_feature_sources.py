@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from ensemblage.base.options import Message, Option
 from ensemblage.base.text import one_line, some
+from ensemblage.base.threads import SUM_ROWS, row_blocks
 from ensemblage.labels.dask import Blocks, LostWorkersError, RemoteRows, check_client, futures_of, gather
 from ensemblage.labels.disk import LIBRARIES, Scratch, StoredRows, write_array
-from ensemblage.labels.threads import SUM_ROWS, row_blocks
 from ensemblage.tables.archive import read_header
 
 S = TypeVar("S")
@@ -350,7 +350,7 @@ def features_on_cluster(parts: Any, client: Any) -> RemoteFeatures:
     """Do what `FeatureBlocks.from_dask` does."""
     client = check_client(client, "from_dask")
     given = futures_of(parts, client, "features")
-    with _failures_told():
+    with _explained_failures():
         kinds = gather(client, [client.submit(kind_of, part, pure=False) for part in given])
     first = kinds[0]
     for i, kind in enumerate(kinds):
@@ -368,7 +368,7 @@ def features_on_cluster(parts: Any, client: Any) -> RemoteFeatures:
 
 
 @contextmanager
-def _failures_told() -> Iterator[None]:
+def _explained_failures() -> Iterator[None]:
     """Turn any error of a task of the user into one sentence."""
     try:
         yield

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.base.options import Alert, Message, Option, of_columns
+from ensemblage.base.threads import row_blocks
 from ensemblage.io._cells import cells_in_memory
 from ensemblage.io._encoding import (
     ColumnUse,
@@ -35,7 +36,6 @@ from ensemblage.labels.alerts import label_alerts
 from ensemblage.labels.coding import check_missing, code_with_noise
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.labels.files import code_columns
-from ensemblage.labels.threads import row_blocks
 from ensemblage.tables.column import Column
 
 if TYPE_CHECKING:

@@ -122,12 +122,12 @@ def alerts_of_codes(columns: Iterable[tuple[Any, NDArray[Any]]]) -> Iterator[Ale
     if not places:
         return
     codes = list(places)
-    told = [f"{code:.15g} in {_first_places(places[code])}" for code in codes[:SHOWN]]
+    noted = [f"{code:.15g} in {_first_places(places[code])}" for code in codes[:SHOWN]]
     more = [f"and {len(codes) - SHOWN} others"] * (len(codes) > SHOWN)
     given = of_columns("missing", [int(code) if code == int(code) else code for code in codes])
     is_one = len(codes) == len(places[codes[0]]) == 1
     far = f"far from all other values of {'its column' if is_one else 'their columns'}"
-    yield Alert("may mean missing", "; ".join([*told, *more]), far, Message("If so, add ", given, "."))
+    yield Alert("may mean missing", "; ".join([*noted, *more]), far, Message("If so, add ", given, "."))
 
 
 def _first_places(names: Sequence[str]) -> str:
@@ -168,11 +168,11 @@ def with_gaps(table: Table, given: Sequence[str | float] | None) -> Table:
     """The table with empty cells for what means missing, but not among the ids; told is where there was any."""
     if not given:
         return table
-    gaps, roles, columns, told = Gaps(given), table.found_roles, list[Column](), list[str]()
+    gaps, roles, columns, noted = Gaps(given), table.found_roles, list[Column](), list[str]()
     for column in table.columns:
         missing = np.zeros(len(table), bool) if roles[column.name].name == "id" else gaps.in_column(column)
         if missing.any():
-            told.append(f"{column.name!r} ({int(missing.sum()):,} cells)")
+            noted.append(f"{column.name!r} ({int(missing.sum()):,} cells)")
         columns.append(column.without(missing) if missing.any() else column)
-    note = f"missing, as you said: {_first_places(told) if told else 'no cell'}"
+    note = f"missing, as you said: {_first_places(noted) if noted else 'no cell'}"
     return replace(table, columns=columns, notes=(*table.notes, note))

@@ -16,7 +16,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from ensemblage.base.options import Message, Option
 from ensemblage.base.sklearn import BaseEstimator, TransformerMixin
 from ensemblage.base.text import some
-from ensemblage.labels.threads import SUM_ROWS, row_blocks
+from ensemblage.base.threads import SUM_ROWS, row_blocks
 from ensemblage.tables.column import Column, label_values
 
 AUTO: Literal["auto"] = "auto"

@@ -38,7 +38,7 @@ CHUNK = 64
 
 
 @inner_jit
-def sum_of_few(similarities: Any, values: Any, counts: Any, largest: Any) -> float:
+def small_sum(similarities: Any, values: Any, counts: Any, largest: Any) -> float:
     """Sum of the largest similarities of objects.
 
     similarities : IN (q,) of each row; their numbers, if values is not empty
@@ -71,8 +71,8 @@ def sum_of_few(similarities: Any, values: Any, counts: Any, largest: Any) -> flo
 
 
 @inner_jit
-def sum_of_many(similarities: Any, values: Any, counts: Any, n_neighbors: int) -> float:
-    """As `sum_of_few`, in a time that does not grow with the number of objects."""
+def large_sum(similarities: Any, values: Any, counts: Any, n_neighbors: int) -> float:
+    """As `small_sum`, in a time that does not grow with the number of objects."""
     of_rows = np.empty(similarities.shape[0])
     for b in range(of_rows.shape[0]):
         of_rows[b] = similarity_of(values, similarities[b])
@@ -111,9 +111,9 @@ def point_weights(
             similarities = some
         others[a] -= 1  # not of itself
         weights[a] = (
-            sum_of_few(similarities, values, others, largest)
+            small_sum(similarities, values, others, largest)
             if few
-            else sum_of_many(similarities, values, others, n_neighbors)
+            else large_sum(similarities, values, others, n_neighbors)
         )
         others[a] += 1
 

@@ -35,7 +35,7 @@ def inner_jit(function: Callable[P, R]) -> Callable[P, R]:
 FEW_OPERATIONS = 2**23
 
 
-def are_few(operations: int) -> bool:
+def is_small_work(operations: int) -> bool:
     """Whether NumPy does as many operations in less time than it takes to compile a kernel for them."""
     return operations <= FEW_OPERATIONS
 
@@ -62,7 +62,7 @@ def _compiled(function: Callable[P, R], **options: Any) -> Callable[P, R]:
 
 
 class Compiling:
-    """How long kernels have been compiled in this process, as far as `told_of_compiling` listened."""
+    """How long kernels have been compiled in this process, as far as `on_first_compilation` listened."""
 
     def __init__(self) -> None:
         self._seconds, self._depth, self._since = 0.0, 0, 0.0
@@ -88,25 +88,25 @@ compiling = Compiling()
 
 
 @contextmanager
-def told_of_compiling(tell: Callable[[], None]) -> Iterator[None]:
-    """Call ``tell`` once, when a kernel is compiled here that the cache on the disk does not have.
+def on_first_compilation(call: Callable[[], None]) -> Iterator[None]:
+    """Call ``call`` once, when a kernel is compiled here that the cache on the disk does not have.
 
     How long that takes is counted by `compiling`.
     """
     from numba.core import event
 
-    class Told(event.Listener):
+    class Listener(event.Listener):
         def on_start(self, event: Any) -> None:
             compiling.begin()
-            if not told:
-                told.append(True)
-                tell()
+            if not begun:
+                begun.append(True)
+                call()
 
         def on_end(self, event: Any) -> None:
             compiling.end()
 
-    told: list[bool] = []
-    with event.install_listener("numba:compile", Told()):
+    begun: list[bool] = []
+    with event.install_listener("numba:compile", Listener()):
         yield
 
 

@@ -35,7 +35,7 @@ _reasons: list[Exception] = []
 """Why there are plain loops alone here."""
 
 
-def _tell(reason: Exception) -> None:
+def _log_plain(reason: Exception) -> None:
     """Log it, the first of all."""
     if not _reasons:
         text = "Plain loops take the place of vectors, which this numba or llvmlite does not compile: %r"
@@ -50,7 +50,7 @@ try:
 
     SIZE, LANE = ir.IntType(64), ir.IntType(32)
 except Exception as error:
-    _tell(error)
+    _log_plain(error)
 
 
 def by_vectors(write: Callable[..., None], machines: tuple[str, ...] = ()) -> Callable[[Any], Any]:
@@ -64,7 +64,7 @@ def by_vectors(write: Callable[..., None], machines: tuple[str, ...] = ()) -> Ca
         try:
             return _intrinsic(write, plain)
         except Exception as error:
-            _tell(error)
+            _log_plain(error)
             return plain
 
     return (lambda plain: plain) if elsewhere or _reasons or os.environ.get("ENSEMBLAGE_PLAIN_KERNELS") else of
@@ -92,7 +92,7 @@ def _intrinsic(write: Callable[..., None], plain: Any) -> Any:
         try:
             njit(lambda *given: only_vectors(*given)).get_call_template(kinds, {})
         except Exception as error:
-            _tell(error)
+            _log_plain(error)
             return False
         return True
 

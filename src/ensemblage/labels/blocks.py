@@ -19,10 +19,10 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ensemblage.base import threads
+from ensemblage.base.threads import parallel_map, parts_of, row_blocks, thread_count
 from ensemblage.kernels._codes import group_rows, pack_rows, sort_ties
-from ensemblage.kernels._jit import are_few
-from ensemblage.labels import threads
-from ensemblage.labels.threads import parallel_map, parts_of, row_blocks, thread_count
+from ensemblage.kernels._jit import is_small_work
 
 R = TypeVar("R")
 
@@ -303,7 +303,7 @@ def distinct_rows(codes: NDArray[Any], radices: NDArray[np.int64]) -> DistinctRo
     O(n p) for the hashing, O(m log m) for the order of the m distinct rows; memory O(n p).
     """
     n, index = len(codes), _index_type(len(codes))
-    if codes.size and are_few(128 * codes.size):
+    if codes.size and is_small_work(128 * codes.size):
         return _distinct_by_sorting(codes)
     word, limits = words_of_columns(radices), radices.astype(np.uint64)
     words = np.empty((n, word[-1] + 1), dtype=np.uint64)
@@ -326,7 +326,7 @@ def distinct_rows(codes: NDArray[Any], radices: NDArray[np.int64]) -> DistinctRo
 
 def order_of_rows(codes: NDArray[Any], radices: NDArray[np.int64]) -> NDArray[np.intp]:
     """(n,) the rows of an (n, p) array in lexicographic order; equal ones as they stand."""
-    if are_few(128 * codes.size):
+    if is_small_work(128 * codes.size):
         return np.lexsort(codes.T[::-1])
     word = words_of_columns(radices)
     words = np.empty((len(codes), word[-1] + 1), dtype=np.uint64)

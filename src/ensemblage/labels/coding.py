@@ -13,7 +13,7 @@ from ensemblage.base.frames import as_frame, as_series, check_in_memory, object_
 from ensemblage.base.options import Message, Option
 from ensemblage.base.validation import MOST_OBJECTS, check_choice, check_vector, format_value
 from ensemblage.kernels._codes import look_up_values, mark_values
-from ensemblage.kernels._jit import are_few
+from ensemblage.kernels._jit import is_small_work
 from ensemblage.labels.blocks import LabelRows, MemoryRows, in_memory, map_rows
 
 if TYPE_CHECKING:
@@ -412,7 +412,7 @@ def code_integers(matrix: NDArray[Any], missing: Sequence[int | None]) -> CodedC
     ends = np.cumsum(highest.astype(np.int64) - lowest + 1)
     starts = np.append(0, ends[:-1])
     present = np.zeros(ends[-1], dtype=np.uint8)
-    few = are_few(64 * matrix.size)
+    few = is_small_work(64 * matrix.size)
     if few:
         places = starts + matrix - lowest
         present[places] = 1
@@ -468,11 +468,6 @@ def drop_unused_labels(coded: CodedColumns) -> CodedColumns:
 
 def code_labels(labels: Any, missing: int | None) -> CodedColumns:
     """Code an (n, p) array-like or data frame of labels."""
-    if getattr(labels, "is_counted", False):
-        raise ValueError(
-            f"Label rows must have no counts here. Got {labels!r}. Give its attribute ensemble, or fit a consensus "
-            f"method to it."
-        )
     if not isinstance(labels, np.ndarray | list | tuple):
         check_in_memory(labels)
         labels = without_stream(labels)

@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from ensemblage.base.threads import SUM_ROWS, one_native_thread, parallel_map, row_blocks
 from ensemblage.kernels._contingency import add_labels
 from ensemblage.kernels._jit import read_only
 from ensemblage.kernels._points import embed_rows
 from ensemblage.kernels._votes import assign_to_groups, count_contingency
 from ensemblage.labels.blocks import LabelRows, MembershipRows, MemoryRows, map_rows
-from ensemblage.labels.threads import SUM_ROWS, one_native_thread, parallel_map, row_blocks
 
 
 def count_labels(

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ensemblage.base.threads import SUM_ROWS, row_blocks
 from ensemblage.base.validation import format_value
 from ensemblage.labels.blocks import (
     DistinctRows,
@@ -27,7 +28,6 @@ from ensemblage.labels.blocks import (
     recode,
 )
 from ensemblage.labels.disk import BlockRows, small_in_memory
-from ensemblage.labels.threads import SUM_ROWS, row_blocks
 
 LOST = ("CancelledError", "FutureCancelledError", "KilledWorker", "FuturesCancelledError", "CommClosedError")
 """What Dask raises when workers are gone, or with them data that only they had."""
@@ -44,7 +44,7 @@ class LostWorkersError(RuntimeError):
 
 
 @contextmanager
-def _loss_told(*also: type[Exception]) -> Iterator[None]:
+def _explained_loss(*also: type[Exception]) -> Iterator[None]:
     """Say in one sentence that workers were lost, whatever error of Dask that ends in: one of ``LOST``, or ``also``."""
     try:
         yield
@@ -59,7 +59,7 @@ def _loss_told(*also: type[Exception]) -> Iterator[None]:
 
 def gather(client: Any, futures: Any) -> Any:
     """The results of tasks, brought here."""
-    with _loss_told():
+    with _explained_loss():
         return client.gather(futures)
 
 
@@ -67,7 +67,7 @@ def send(client: Any, array: NDArray[Any]) -> Any:
     """Send an array to a worker; the future of it."""
     # The scheduler looks up the worker when it has the data: one that was lost meanwhile is a KeyError, one that does
     # not answer an OSError. No task runs here whose own errors these could be.
-    with _loss_told(KeyError, OSError):
+    with _explained_loss(KeyError, OSError):
         return client.scatter(array, hash=False)
 
 

@@ -22,6 +22,7 @@ from ensemblage.base.atomic import LOCK, release, suppress_unsupported, take
 from ensemblage.base.indexing import row_index
 from ensemblage.base.memory import give_back_freed
 from ensemblage.base.options import Message, Option
+from ensemblage.base.threads import parallel_map, row_blocks, thread_count
 from ensemblage.base.validation import check_path
 from ensemblage.labels.blocks import (
     DistinctRows,
@@ -34,7 +35,6 @@ from ensemblage.labels.blocks import (
     part_of_run,
     recode,
 )
-from ensemblage.labels.threads import parallel_map, row_blocks, thread_count
 
 PREFIX = "ensemblage-scratch-"
 MARKER = ".ensemblage-scratch"

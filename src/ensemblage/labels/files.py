@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from ensemblage.base.atomic import atomic_write
 from ensemblage.base.options import Message, Option, suggestion
 from ensemblage.base.text import some, write_csv
+from ensemblage.base.threads import row_blocks
 from ensemblage.base.validation import check_path, format_value
 from ensemblage.labels.blocks import LabelRows, MemoryRows
 from ensemblage.labels.coding import (
@@ -34,7 +35,6 @@ from ensemblage.labels.coding import (
     vote_noise,
 )
 from ensemblage.labels.out_of_core import parquet_source
-from ensemblage.labels.threads import row_blocks
 from ensemblage.tables.archive import is_damage, new_zip, read_array
 from ensemblage.tables.arrow import read_text
 from ensemblage.tables.bytes import text_bytes

@@ -14,8 +14,8 @@ from scipy.optimize import linear_sum_assignment
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
+from ensemblage.base.threads import locked_property
 from ensemblage.base.validation import format_value
-from ensemblage.labels.threads import once
 
 MOST_NAMED = 10
 """Objects that an error names."""
@@ -206,7 +206,7 @@ class Units:
     def __len__(self) -> int:
         return len(self.objects)
 
-    @once
+    @locked_property
     def bound(self) -> NDArray[np.intp]:
         """(b,) the rows that are not alone in their unit, or whose unit is kept apart from another."""
         is_bound = np.bincount(self.of_rows, minlength=len(self)) > 1
@@ -274,7 +274,7 @@ class Units:
             clusters[u] = free[costs[u, free].argmin()]
         return clusters
 
-    @once
+    @locked_property
     def _pairs_of_components(self) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
         """``apart`` by the components that the pairs connect, and the component of each pair."""
         graph = coo_array((np.ones(len(self.apart)), self.apart.T), shape=(len(self), len(self)))

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.base.text import some
+from ensemblage.base.threads import row_blocks
 from ensemblage.base.validation import check_bytes, check_path
 from ensemblage.labels.coding import (
     CodedColumns,
@@ -27,7 +28,6 @@ from ensemblage.labels.coding import (
 )
 from ensemblage.labels.dask import Blocks, RemoteRows, check_client, futures_of, gather
 from ensemblage.labels.disk import Scratch, StoredRows, room_beside_state, write_array
-from ensemblage.labels.threads import row_blocks
 from ensemblage.tables.archive import read_header
 from ensemblage.tables.arrow import whole
 from ensemblage.tables.formats import ENSEMBLE, NPY, PARQUET, TEXT, first_suffixes, format_of

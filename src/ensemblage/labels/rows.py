@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from ensemblage.base.threads import row_blocks
 from ensemblage.labels.blocks import DistinctRows, LabelRows
 from ensemblage.labels.coding import CodedColumns, Coding, check_labelled
 from ensemblage.labels.counts import binary_matrix, is_missing, label_sizes, places_of_labels
 from ensemblage.labels.links import Links, Units
-from ensemblage.labels.threads import row_blocks
 
 if TYPE_CHECKING:
     from ensemblage.labels.ensemble import Ensemble

@@ -3,15 +3,15 @@
 from typing import TYPE_CHECKING
 
 from ensemblage.base.renamed import former_names
-from ensemblage.metrics._agreement import agreement_weights, ensemble_ari, ensemble_baselines, ensemble_nmi
+from ensemblage.metrics._agreement import agreement_weights, ensemble_ari, ensemble_nmi
 from ensemblage.metrics._align import LabelComparison, align_labels, compare
-from ensemblage.metrics._chain_agreement import ChainAgreement, split_rhat
+from ensemblage.metrics._chain_agreement import ChainAgreement
 from ensemblage.metrics._cluster_weights import cluster_weights
-from ensemblage.metrics._coassociation import association_counts, coassociation
+from ensemblage.metrics._coassociation import coassociation
 from ensemblage.metrics._confidence import Confidence, confidence, membership_entropy, verdicts
 from ensemblage.metrics._density import cluster_density, density, kmeans_loss
 from ensemblage.metrics._internal import INTERNAL_INDICES, internal_index
-from ensemblage.metrics._monti import cluster_consensus, consensus_cdf, delta_area, item_consensus, pac
+from ensemblage.metrics._monti import consensus_cdf, delta_area, item_consensus, pac
 from ensemblage.metrics._partition_distance import (
     element_consistency,
     element_similarity,
@@ -19,7 +19,7 @@ from ensemblage.metrics._partition_distance import (
     partition_distances,
 )
 from ensemblage.metrics._posterior import CredibleBall, PartialPartition
-from ensemblage.metrics._wat import mm_index, weak_association_threshold
+from ensemblage.metrics._wat import mm_index
 
 __all__ = [
     "INTERNAL_INDICES",
@@ -30,8 +30,6 @@ __all__ = [
     "PartialPartition",
     "agreement_weights",
     "align_labels",
-    "association_counts",
-    "cluster_consensus",
     "cluster_density",
     "cluster_weights",
     "coassociation",
@@ -43,7 +41,6 @@ __all__ = [
     "element_consistency",
     "element_similarity",
     "ensemble_ari",
-    "ensemble_baselines",
     "ensemble_nmi",
     "internal_index",
     "item_consensus",
@@ -53,9 +50,7 @@ __all__ = [
     "pac",
     "partition_distance",
     "partition_distances",
-    "split_rhat",
     "verdicts",
-    "weak_association_threshold",
 ]
 
 if not TYPE_CHECKING:

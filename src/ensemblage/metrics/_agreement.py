@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ensemblage.base.threads import parallel_map, row_blocks
 from ensemblage.base.validation import check_choice, check_number, check_weights
 from ensemblage.counting._contingency import all_pairs, any_tables, sums_of_pairs, sums_of_table, sums_with
 from ensemblage.counting._pairs import LARGE_TABLE
@@ -22,7 +23,6 @@ from ensemblage.labels.blocks import LabelRows, MembershipRows
 from ensemblage.labels.counts import count_labels
 from ensemblage.labels.ensemble import Ensemble, as_ensemble
 from ensemblage.labels.rows import Distinct
-from ensemblage.labels.threads import parallel_map, row_blocks
 from ensemblage.metrics._clustering import code_clustering
 from ensemblage.metrics._density import density_of
 
@@ -416,7 +416,7 @@ def ensemble_baselines(
 
     Examples
     --------
-    >>> from ensemblage.metrics import ensemble_baselines
+    >>> from ensemblage.metrics._agreement import ensemble_baselines
     >>> ensemble_baselines([[0, 1, 0], [0, 1, 0], [1, 0, 0], [1, 0, 0]], "nmi")
     (0.3333333333333333, 0.5)
     """

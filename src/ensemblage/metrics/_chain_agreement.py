@@ -81,7 +81,7 @@ def split_rhat(values: ArrayLike, chains: ArrayLike | None = None) -> float:
 
     Examples
     --------
-    >>> from ensemblage.metrics import split_rhat
+    >>> from ensemblage.metrics._chain_agreement import split_rhat
     >>> round(split_rhat([1, 2, 1, 2, 5, 6, 5, 6], [0, 0, 0, 0, 1, 1, 1, 1]), 3)
     1.619
     """

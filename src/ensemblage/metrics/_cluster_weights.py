@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ensemblage.base.threads import parallel_map
 from ensemblage.base.validation import (
     Constraint,
     Lists,
@@ -21,7 +22,6 @@ from ensemblage.base.validation import (
 from ensemblage.counting._contingency import all_pairs, cells_of_pair, tables_of_rows
 from ensemblage.labels.ensemble import as_ensemble
 from ensemblage.labels.rows import Distinct, Rows
-from ensemblage.labels.threads import parallel_map
 
 THETA = 0.4
 """The authors' value; they advise .2 to 1."""

@@ -10,18 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ensemblage.base import threads
 from ensemblage.base.indexing import check_slice, row_index
 from ensemblage.base.memory import MAX_BYTES, OVERHEAD, check_fits
-from ensemblage.base.validation import check_weights, format_value
-from ensemblage.counting._bitmaps import Bitmaps, add_over_pairs, bitmaps_pay
-from ensemblage.kernels._graphs import count_entries
-from ensemblage.kernels._jit import are_few
-from ensemblage.kernels._pairs import add_pairs, add_pairs_of_tile, associate, associate_levels
-from ensemblage.labels import threads
-from ensemblage.labels.blocks import MembershipRows, in_memory, map_rows
-from ensemblage.labels.ensemble import as_any_ensemble, as_ensemble
-from ensemblage.labels.rows import Distinct
-from ensemblage.labels.threads import (
+from ensemblage.base.threads import (
     one_native_thread,
     parallel_map,
     row_blocks,
@@ -29,6 +21,14 @@ from ensemblage.labels.threads import (
     run_interruptibly,
     thread_count,
 )
+from ensemblage.base.validation import check_weights, format_value
+from ensemblage.counting._bitmaps import Bitmaps, add_over_pairs, bitmaps_pay
+from ensemblage.kernels._graphs import count_entries
+from ensemblage.kernels._jit import is_small_work
+from ensemblage.kernels._pairs import add_pairs, add_pairs_of_tile, associate, associate_levels
+from ensemblage.labels.blocks import MembershipRows, in_memory, map_rows
+from ensemblage.labels.ensemble import as_any_ensemble, as_ensemble
+from ensemblage.labels.rows import Distinct
 from ensemblage.metrics._cluster_weights import check_cluster_weights, table_of_labels
 
 logger = logging.getLogger(__name__)
@@ -86,7 +86,7 @@ def coassociation(
 
     Notes
     -----
-    O(n² p) time, 8 n² bytes. Of a `SoftEnsemble` two objects are joined as far as their memberships agree, Σ u v: O(n²
+    O(n² p) time, 8 n² bytes. Of memberships two objects are joined as far as their memberships agree, Σ u v: O(n²
     d) for d clusters of all partitions, 24 n² bytes and twice the memberships.
 
     Examples
@@ -103,7 +103,7 @@ def coassociation(
         chosen = np.arange(len(ensemble)) if objects is None else _row_numbers(objects, len(ensemble))
         if cluster_weights is not None:
             raise ValueError(
-                "cluster_weights of coassociation must be None with a SoftEnsemble: clusters have no labels to weigh. "
+                "cluster_weights of coassociation must be None with memberships: clusters have no labels to weigh. "
                 "Got weights. Leave them out."
             )
         n, d = len(chosen), int(ensemble.offsets[-1])
@@ -180,8 +180,8 @@ def associations(
     joins = np.tile(weights, (n, 1))
     if local is not None:
         joins *= local[codes + np.cumsum(n_clusters + 1) - n_clusters - 1]
-    if are_few(n**2 * codes.shape[1]):
-        return _associations_of_few(codes, absent, weights, joins)
+    if is_small_work(n**2 * codes.shape[1]):
+        return _small_associations(codes, absent, weights, joins)
     columns = np.ascontiguousarray(codes.T)
 
     def fill(block: NDArray[Any], joins: NDArray[np.float64], out: NDArray[np.float64]) -> int:
@@ -191,7 +191,7 @@ def associations(
     return association, sum(map_rows(fill, (codes, joins, association), n_jobs=n_jobs, size=size))
 
 
-def _associations_of_few(
+def _small_associations(
     codes: NDArray[Any], absent: NDArray[Any], weights: NDArray[np.float64], joins: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], int]:
     """`associations` without a kernel: the sums are added in the same order."""
@@ -311,7 +311,7 @@ def association_counts(labels: ArrayLike | Any, *, n_jobs: int | None = None) ->
 
     Examples
     --------
-    >>> from ensemblage.metrics import association_counts
+    >>> from ensemblage.metrics._coassociation import association_counts
     >>> association_counts([[0, 0], [0, 1], [1, 1]])
     array([1, 2, 0])
     """
@@ -325,8 +325,8 @@ def pairs_by_association(labels: Distinct, n_jobs: int | None = None) -> NDArray
     labelled = np.count_nonzero(codes != labels.n_clusters, axis=1)
     complete = bool((labelled == codes.shape[1]).all())
     histogram = pair_histogram(codes, counts, labels.n_clusters, complete, n_jobs)
-    twins = counts * (counts - 1) // 2
-    np.add.at(histogram, (labelled, 0 if complete else labelled), twins)
+    duplicates = counts * (counts - 1) // 2
+    np.add.at(histogram, (labelled, 0 if complete else labelled), duplicates)
     return histogram[:, 0] if complete else histogram
 
 

@@ -310,7 +310,7 @@ def cluster_consensus(labels: ArrayLike | Any, clustering: ArrayLike | Any) -> N
 
     Examples
     --------
-    >>> from ensemblage.metrics import cluster_consensus
+    >>> from ensemblage.metrics._monti import cluster_consensus
     >>> cluster_consensus([[0, 0], [0, 0], [1, 1], [1, 0]], [0, 0, 1, 1])
     array([1. , 0.5])
     """

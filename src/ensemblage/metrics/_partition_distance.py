@@ -15,11 +15,11 @@ from scipy.optimize import linear_sum_assignment
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
+from ensemblage.base.threads import check_stopped, parallel_map
 from ensemblage.base.validation import check_choice, check_weights, weight_unit
 from ensemblage.counting._contingency import all_pairs, sums_of_pairs, table_cells, tables_of_rows
 from ensemblage.kernels._element_similarity import add_element_similarities
 from ensemblage.labels.ensemble import Ensemble, as_ensemble
-from ensemblage.labels.threads import check_stopped, parallel_map
 from ensemblage.metrics._agreement import information, summand
 
 MOST_CELLS = 2**28

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ensemblage.base.random import task_seeds
+from ensemblage.base.threads import check_stopped, parallel_map
 from ensemblage.base.validation import MOST_TASKS, Number, Whole, check_choice, check_value, check_weights, format_value
 from ensemblage.labels.blocks import LabelRows
 from ensemblage.labels.ensemble import as_ensemble
-from ensemblage.labels.threads import check_stopped, parallel_map
 from ensemblage.metrics._agreement import fraction_bits, summand, sums_of_clustering
 from ensemblage.metrics._clustering import code_clustering
 

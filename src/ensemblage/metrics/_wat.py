@@ -14,13 +14,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from ensemblage.base.memory import MAX_BYTES, check_fits
 from ensemblage.base.random import random_source
+from ensemblage.base.threads import parallel_map, row_blocks, rows_per_call, run_interruptibly, thread_count
 from ensemblage.base.validation import Constraint, Number, Words, check_choice, check_flag, check_weights, check_whole
 from ensemblage.kernels._graphs import point_weights, strongest_bridges, weakest_link
 from ensemblage.kernels._pairs import add_weighted_pairs
 from ensemblage.labels.blocks import LabelRows, in_memory
 from ensemblage.labels.ensemble import Ensemble, as_ensemble
 from ensemblage.labels.rows import Distinct, Rows
-from ensemblage.labels.threads import parallel_map, row_blocks, rows_per_call, run_interruptibly, thread_count
 from ensemblage.metrics._clustering import code_clustering
 from ensemblage.metrics._coassociation import (
     Associations,
@@ -140,7 +140,7 @@ def weak_association_threshold(
 
     Examples
     --------
-    >>> from ensemblage.metrics import weak_association_threshold
+    >>> from ensemblage.metrics._wat import weak_association_threshold
     >>> labels = [[0, 0, 0, 0], [0, 0, 0, 1], [0, 0, 0, 1], [1, 1, 1, 1], [1, 1, 1, 2], [1, 1, 1, 0]]
     >>> weak_association_threshold(labels)
     0.25

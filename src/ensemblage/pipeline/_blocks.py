@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from ensemblage.base.atomic import new_folder
 from ensemblage.base.random import sample_rows
+from ensemblage.base.threads import SUM_ROWS, one_native_thread, row_blocks, thread_count
 from ensemblage.choices._plan import Plan
 from ensemblage.generation._candidates import PoolCache
 from ensemblage.generation._clusterers import nearest_rows
@@ -24,7 +25,6 @@ from ensemblage.io._feature_blocks import FeatureBlocks
 from ensemblage.io._feature_sources import FeatureSource, StoredFeatures
 from ensemblage.labels.blocks import MemoryRows
 from ensemblage.labels.ensemble import Ensemble
-from ensemblage.labels.threads import SUM_ROWS, one_native_thread, row_blocks, thread_count
 from ensemblage.metrics import verdicts
 from ensemblage.pipeline._run import Data, Members, Places, SecondSample, count_places, second_seed
 from ensemblage.profiles._profile import profile

@@ -142,7 +142,7 @@ def describe(
         with watch.step(PROFILE), parallel_config("threading", n_jobs=settings.n_jobs):
             profiled = profile_of(consensus, objects, wanted)
         if profiled is not None and profiled.selective is not None:
-            watch.tell(profiled.selective.sentence)
+            watch.announce(profiled.selective.sentence)
         if wanted.without_columns and repeat is not None:
             without = indices_without_columns(repeat, objects, profiled, consensus.labels_, watch)
     return Description(ranking, merged, stability, compared, profiled, without)
@@ -158,9 +158,9 @@ def merge(consensus: Any, features: Features, settings: Settings, watch: Watch) 
     """The clusters after unsupported splits are merged; they keep their shown numbers."""
     with watch.step(SPLITS):
         merged = merge_unsupported(numbered(consensus), features.X, random_state=settings.seed)
-    watch.tell(merged.sentence)
+    watch.announce(merged.sentence)
     if merged.support.note:
-        watch.tell(merged.support.note)
+        watch.announce(merged.support.note)
     return merged
 
 
@@ -262,7 +262,7 @@ def stability_of(
     if n == 0:
         if not is_asked and len(X) > MOST_RESAMPLED:
             rule = f"clusters of more than {MOST_RESAMPLED:,} objects are not looked for again unasked: "
-            watch.tell(Message(rule, Option("stability", 20)))
+            watch.announce(Message(rule, Option("stability", 20)))
         return None
     how: dict[str, Any] = {"n_resamples": n, "n_jobs": settings.n_jobs, "random_state": settings.seed}
     with watch.step(STABILITY, n) as progress:
@@ -271,7 +271,7 @@ def stability_of(
         except ValueError as error:  # too few different rows, say: the analysis itself is done
             if is_asked:
                 raise
-            watch.tell(f"clusters were not looked for again: {error}")
+            watch.announce(f"clusters were not looked for again: {error}")
             return None
 
 

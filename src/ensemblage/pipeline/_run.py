@@ -86,7 +86,7 @@ class Watch:
         """
         yield self.progress if name in (CANDIDATES, MEMBERS, SECOND) else None
 
-    def tell(self, text: str) -> None:
+    def announce(self, text: str) -> None:
         """What a step has found."""
 
 
@@ -267,7 +267,7 @@ def choose(plan: Plan, data: Data, settings: Settings, watch: Watch) -> Number:
             choice = choose_k(data.features, plan.k_range, standardize=False, **how)
     chosen = candidates(plan, data, settings, watch, made) if plan.is_learned else None
     if (found := choice or chosen) is not None:
-        watch.tell(found.sentence)
+        watch.announce(found.sentence)
     return Number(number_of_clusters(plan, choice, chosen), choice, chosen, made)
 
 

@@ -182,9 +182,9 @@ def confidence_boxes(quantiles: Sequence[dict[str, Any]], *, ax: Axes | None = N
     x = np.array([q["cluster"] for q in boxes], dtype=np.int64)
     draw_boxes(ax, x, np.array([[q[f"q{p}"] for q in boxes] for p in _QUANTILES]), cluster_colors(x))
     few = [q for q in quantiles if q["values"]]
-    of_few = np.repeat([q["cluster"] for q in few], [len(q["values"]) for q in few])
+    small_clusters = np.repeat([q["cluster"] for q in few], [len(q["values"]) for q in few])
     values = np.array([value for q in few for value in q["values"]])
-    ax.scatter(of_few, values, s=18, color=cluster_colors(of_few), alpha=0.8, linewidths=0)
+    ax.scatter(small_clusters, values, s=18, color=cluster_colors(small_clusters), alpha=0.8, linewidths=0)
     clusters = [q["cluster"] for q in quantiles]
     label_ticks(ax, "x", clusters, clusters, most=20)
     top = max([value for q in quantiles for value in q["values"] or [q["q95"] or 0.0]], default=0.0)

@@ -292,7 +292,7 @@ def association_histogram(
     Parameters
     ----------
     counts : array-like of int, shape (p + 1,) or (p + 1, p + 1)
-        What ``metrics.association_counts`` returns. Pairs that nothing joins are not drawn.
+        Pairs by the number of partitions that join them. Pairs that nothing joins are not drawn.
     thresholds : mapping of str to float, optional
         Name and value of each: a vertical line. Associations up to it are weak.
     ax : matplotlib Axes, optional

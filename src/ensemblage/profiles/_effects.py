@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.base.text import listing, one_line
-from ensemblage.labels.threads import parallel_map, thread_count
+from ensemblage.base.threads import parallel_map, thread_count
 from ensemblage.profiles._variables import NUMBERS, Variable
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)

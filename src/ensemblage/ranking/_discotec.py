@@ -16,15 +16,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ensemblage.base.random import task_seeds
+from ensemblage.base.threads import locked_property, parallel_map, rows_per_call
 from ensemblage.base.validation import Constraints, Seed, Whole, Words, check_fitted
 from ensemblage.counting._bitmaps import Bitmaps, add_over_pairs, bitmaps_pay
 from ensemblage.counting._contingency import sums_of_pairs
-from ensemblage.kernels._jit import are_few
+from ensemblage.kernels._jit import is_small_work
 from ensemblage.kernels._pair_sums import CHUNK, sum_distances, sum_marked_pairs, sum_pairs, sum_squares
 from ensemblage.labels.blocks import LabelRows, in_memory, map_rows
 from ensemblage.labels.counts import count_labels
 from ensemblage.labels.ensemble import Ensemble
-from ensemblage.labels.threads import once, parallel_map, rows_per_call
 from ensemblage.metrics._agreement import sums_of_clustering
 from ensemblage.ranking._base import BaseRanker, order_and_ranks
 
@@ -60,7 +60,7 @@ class ConsensusMatrix:
         """μ"""
         return self.joined / self.labelled
 
-    @once
+    @locked_property
     def thresholds(self) -> NDArray[np.int64]:
         """Q = [C_ij ≥ μ] (Eq. 4) as the least n_ij for m_ij = 0, ..., T, in whole numbers; out of reach for 0."""
         reached = [-(-m * self.joined // self.labelled) for m in range(self.n_partitions + 1)]
@@ -457,8 +457,8 @@ def wide_sums_over_pairs(
     """
     p, s = len(ensemble.by_column), len(judged.by_column)
     if not len(tables) and ensemble.complete and judged.complete:
-        if are_few(len(counts) ** 2 * (p + s)) and counts.sum() < 2**31:
-            return _sums_of_few_rows(ensemble, judged, counts, int(thresholds[-1]))
+        if is_small_work(len(counts) ** 2 * (p + s)) and counts.sum() < 2**31:
+            return _small_sums(ensemble, judged, counts, int(thresholds[-1]))
         same = judged is ensemble
         both = ensemble.by_row if same else np.hstack([ensemble.by_row, judged.by_row])
         bitmaps = Bitmaps.of(both, counts)
@@ -488,7 +488,7 @@ def wide_sums_over_pairs(
     return WideSums(*(np.sum(parts, axis=0) for parts in zip(*tasks, strict=True)))
 
 
-def _sums_of_few_rows(ensemble: Codes, judged: Codes, counts: NDArray[np.int64], threshold: int) -> WideSums:
+def _small_sums(ensemble: Codes, judged: Codes, counts: NDArray[np.int64], threshold: int) -> WideSums:
     """`wide_sums_over_pairs` of marks where nothing is missing, by (m, m) matrices."""
     joined = np.zeros((len(counts), len(counts)), dtype=np.int32)
     for column in ensemble.by_column:

@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemblage.base.threads import one_native_thread, parallel_map
 from ensemblage.base.validation import Constraints, Words
 from ensemblage.counting._pairs import distance_sums
 from ensemblage.labels.ensemble import Ensemble
-from ensemblage.labels.threads import one_native_thread, parallel_map
 from ensemblage.metrics._internal._geometry import PairSums, SortedDistances
 from ensemblage.metrics._internal._indices import INTERNAL_INDICES, VARIANTS, check_features, geometry_of
 from ensemblage.ranking._base import BaseRanker

@@ -431,8 +431,8 @@ def agreement_sentence(summary: Summary) -> str:
     how = "the halves of the one chain" if found["n_chains"] == 1 else f"the halves of {found['n_chains']} chains"
     values = [found["loss"], found["n_clusters"], found["pairs"]["median"]]
     of_each = ("distance from the estimate", "number of clusters", "median pair of objects")
-    told = ", ".join(f"{_rhat_text(value)} of the {name}" for name, value in zip(of_each, values, strict=True))
-    sentence = f"Rank-normalised split R-hat of {how}: {told}"
+    values_text = ", ".join(f"{_rhat_text(value)} of the {name}" for name, value in zip(of_each, values, strict=True))
+    sentence = f"Rank-normalised split R-hat of {how}: {values_text}"
     if all(value is None or value < LARGE for value in values):
         return f"{sentence}; less than {LARGE} is asked for."
     return f"{sentence}, and less than {LARGE} is asked for: sample longer before you trust the rest."

@@ -102,12 +102,13 @@ def _remove_profile_objects(profile: Mapping[str, Any] | None) -> dict[str, Any]
     if profile is None:
         return None
     few = {c["cluster"] for c in profile["clusters"] if c["size"] < FEW}
-    of_few: dict[str, Any] = {"rows": [], "markers": [], "drivers": ""}
+    without_columns: dict[str, Any] = {"rows": [], "markers": [], "drivers": ""}
     heat, place = profile["heat_map"], profile["heat_map"]["clusters"]
     return {
         **profile,
         "clusters": [
-            {**c, "typical": None, "border": [], **(of_few if c["cluster"] in few else {})} for c in profile["clusters"]
+            {**c, "typical": None, "border": [], **(without_columns if c["cluster"] in few else {})}
+            for c in profile["clusters"]
         ],
         "heat_map": {
             **heat,

@@ -54,16 +54,16 @@ def columns_section(summary: Summary) -> Section | None:
     if used == len(columns) > 1:
         sentence = f"All {used:,} columns of the table were clustered."
     aside = [printable(c["column"], 60) for c in columns if c["use"] == f"left out: {KNOWN_CLASSES}"]
-    told = [f"Left out as known classes, because of its name: {listing(aside)}."] if len(aside) == 1 else []
-    told += [f"Left out as known classes, because of their names: {listing(aside)}."] if len(aside) > 1 else []
+    noted = [f"Left out as known classes, because of its name: {listing(aside)}."] if len(aside) == 1 else []
+    noted += [f"Left out as known classes, because of their names: {listing(aside)}."] if len(aside) > 1 else []
     if gaps := [printable(name, 60) for name in columns_of_gaps(summary)]:
-        told += [f"More than half of the cells are missing in {listing(gaps)}: see “What next”."]
+        noted += [f"More than half of the cells are missing in {listing(gaps)}: see “What next”."]
     shown = [("column", "Column"), ("role", "Role"), ("use", "What was done"), ("reason", "Why this role")]
     shown = shown[: 3 + any(c["reason"] for c in columns[:_MOST_TABLED])]
     rows = [[printable(c[key], 60 if key == "column" else 240) for key, _ in shown] for c in columns[:_MOST_TABLED]]
     note = "" if len(columns) <= _MOST_TABLED else f"The first {_MOST_TABLED:,} columns."
     table = Table("", [title for _, title in shown], rows, note, text=(0, 1, 2, 3), wide=True)
-    return Section("What was done with each column", [sentence, *told] if used else told, tables=[table])
+    return Section("What was done with each column", [sentence, *noted] if used else noted, tables=[table])
 
 
 def references_of(models: Sequence[Any], settings: Mapping[str, Any]) -> list[dict[str, str]]:
@@ -114,8 +114,8 @@ def _methods_sentences(summary: Summary) -> Iterator[str]:
         paper = f" ({METHODS[settings['method']].paper})"
     rule = "average linkage of the weighted co-association, " if chosen else ""
     yield f"These partitions were combined into {k} by {rule}{method}{paper}{_k_clause(summary)}."
-    told = [(name, str(text)) for name, text in settings.items() if name.startswith("pairs of ")]
-    kept = [f"{t.partition(' of ')[0]} {how}" for end, how in PAIRS.items() for name, t in told if name.endswith(end)]
+    noted = [(name, str(text)) for name, text in settings.items() if name.startswith("pairs of ")]
+    kept = [f"{t.partition(' of ')[0]} {how}" for end, how in PAIRS.items() for name, t in noted if name.endswith(end)]
     if kept:
         yield f"Of objects, it kept {' and '.join(kept)}, as was known before."
     if summary.get("found_again"):

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
 from ensemblage import plotting
+from ensemblage.base.threads import parallel_map
 from ensemblage.labels.ensemble import Ensemble
-from ensemblage.labels.threads import parallel_map
 from ensemblage.metrics import INTERNAL_INDICES
 from ensemblage.metrics._agreement import agreement_with
 from ensemblage.plotting._axes import printable

@@ -253,8 +253,8 @@ def _trees(summary: Summary) -> Iterator[Picture]:
     if variable := summary["variable"]:
         values = np.array([np.nan if v is None else v for v in variable["values"]], dtype=np.float64)
         ax = plotting.clustree(labels, color=values, n_clusters=chosen)
-        told = f"The same, each cluster coloured by the mean of {printable(variable['name'], 60)}."
-        yield picture(f"By {printable(variable['name'], 40)}", ax, "variable", told)
+        caption = f"The same, each cluster coloured by the mean of {printable(variable['name'], 60)}."
+        yield picture(f"By {printable(variable['name'], 40)}", ax, "variable", caption)
 
 
 def _confidence(summary: Summary) -> list[Section]:

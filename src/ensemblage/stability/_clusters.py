@@ -411,19 +411,19 @@ def _similarities(reference: Reference, resample: Resample, again: NDArray[np.in
 
 def _drop_failures(outcomes: Sequence[Any], n: int, on_error: str) -> list[NDArray[np.float64]]:
     failed = [outcome for outcome in outcomes if isinstance(outcome, _Failure)]
-    told = failures_text(failed)
+    failures_said = failures_text(failed)
     if failed and on_error == "raise":
         raise ValueError(
-            f"cluster_stability must cluster every resample. Got an error for {told}. "
+            f"cluster_stability must cluster every resample. Got an error for {failures_said}. "
             "Change the estimator, or leave such resamples out with on_error='warn'."
         ) from failed[0].error
     if failed and len(failed) == len(outcomes):
         raise ValueError(
-            f"cluster_stability must cluster at least one resample. Got errors for all {n}: {told}. "
+            f"cluster_stability must cluster at least one resample. Got errors for all {n}: {failures_said}. "
             "Change the estimator."
         ) from failed[0].error
     if failed:
-        text = f"{len(failed)} of {n} resamples failed and are left out: {told}"
+        text = f"{len(failed)} of {n} resamples failed and are left out: {failures_said}"
         warnings.warn(text, FitFailedWarning, stacklevel=3)
     return [outcome for outcome in outcomes if not isinstance(outcome, _Failure)]
 

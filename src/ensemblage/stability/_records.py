@@ -395,15 +395,15 @@ class MergedClusters:
     def reasons(self) -> list[str]:
         """For each group of several clusters, the test because of which they were merged, in a sentence."""
         failed = [row for row in self.support.table if row.verdict == "not supported"]
-        told = []
+        noted = []
         for group in self.merged:
             row = next(row for row in failed if {*row.left, *row.right} == set(group))
-            told.append(
+            noted.append(
                 f"Clusters {listing(map(str, group))} were merged: the split of {clusters_text(row.left)} from "
                 f"{clusters_text(row.right)} is not supported by {TESTS[self.support.null]} (p {p_text(row.p_value)}, "
                 f"level {row.level:.2g})."
             )
-        return told
+        return noted
 
     def to_frame(self) -> Any:
         """A data frame with a row per cluster that is left.

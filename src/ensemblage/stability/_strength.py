@@ -14,6 +14,7 @@ from sklearn.utils import check_random_state
 
 from ensemblage.base.random import task_seeds
 from ensemblage.base.text import backend_of
+from ensemblage.base.threads import row_blocks
 from ensemblage.base.validation import (
     MOST_TASKS,
     Jobs,
@@ -33,7 +34,6 @@ from ensemblage.generation._clusterers import (
     run_all,
 )
 from ensemblage.generation._kmeans import member_sums
-from ensemblage.labels.threads import row_blocks
 from ensemblage.stability._clusters import Cells, cells_of
 from ensemblage.stability._records import PredictionStrength, StrengthRow
 from ensemblage.stability._resamples import CLUSTERER, Data, check_data, check_rows, fresh, labels_of

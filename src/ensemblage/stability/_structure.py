@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ensemblage.base.random import random_source, task_seeds
 from ensemblage.base.sklearn import BaseEstimator, ClusterMixin
+from ensemblage.base.threads import one_native_thread
 from ensemblage.generation._kmeans import member_sums
 from ensemblage.kernels._dendrogram import component_deaths
 from ensemblage.kernels._points import best_of_starts
@@ -28,7 +29,6 @@ from ensemblage.kernels._squares import (
     cores_of_points,
     squares_of_products,
 )
-from ensemblage.labels.threads import one_native_thread
 from ensemblage.stability._gap import MAX_ITER, log_within_by_k
 from ensemblage.stability._reference import UnimodalComponents
 

@@ -106,12 +106,12 @@ def bare_percent(values: NDArray[np.float64], has_sign: NDArray[np.bool_]) -> fl
     nothing.
     """
     signed, bare = np.abs(values[has_sign & ~np.isnan(values)]), np.abs(values[~has_sign & ~np.isnan(values)])
-    told = bare[(bare != 0) & (bare != 1)]
+    informative = bare[(bare != 0) & (bare != 1)]
     if not len(bare[bare != 0]) or not len(signed):
         return 1.0
-    if len(told) and told.max() < 1 and np.median(signed) > 1:
+    if len(informative) and informative.max() < 1 and np.median(signed) > 1:
         return 100.0
-    return 1.0 if len(told) and told.min() > 1 else None
+    return 1.0 if len(informative) and informative.min() > 1 else None
 
 
 def has_mark(text: Any, mark: str) -> bool:

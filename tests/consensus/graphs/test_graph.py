@@ -19,12 +19,12 @@ from scipy.sparse import csr_array
 from scipy.sparse.linalg import eigsh
 from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
-from strategies import label_matrices, planted_labels, random_labels, twins
+from strategies import label_matrices, planted_labels, random_labels, with_equal_rows
 
 from ensemblage import Ensemble
 from ensemblage.consensus import CSPA, HBGF, HGPA, MCLA, EvidenceAccumulation, NegMM
 from ensemblage.consensus.graphs._cspa import association_graph
-from ensemblage.metrics import weak_association_threshold
+from ensemblage.metrics._wat import weak_association_threshold
 
 pymetis = pytest.importorskip("pymetis")
 
@@ -96,7 +96,7 @@ def test_a_graph_of_many_components(model):
 @pytest.mark.parametrize("model", [*SPECTRAL, *BALANCED], ids=str)
 def test_a_partition_without_weight_is_not_there(model):
     labels, _ = planted_labels(n=80, p=6, k=3, noise=0.4, missing=0.1, seed=3)
-    labels = twins(labels, 120)
+    labels = with_equal_rows(labels, 120)
     # A constant partition: leaving it out changes no distinct row.
     beside = np.column_stack([labels, np.zeros(len(labels), dtype=int)])
     if model.get_params().get("association_threshold") is not None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics import adjusted_rand_score
-from strategies import label_matrices, planted_labels, random_labels, twins
+from strategies import label_matrices, planted_labels, random_labels, with_equal_rows
 from worked import E, partition
 
 from ensemblage import Ensemble, make_consensus
@@ -74,7 +74,7 @@ def test_the_refined_matrix_is_that_of_the_definition(labels, name, decay):
 @pytest.mark.parametrize("name", ["wct", "wtq"])
 @pytest.mark.parametrize("missing", [0.0, 0.2])
 def test_clusters_are_a_good_cut_of_the_refined_matrix(name, missing):
-    labels = twins(planted_labels(n=80, p=6, k=3, noise=0.3, missing=missing, seed=2)[0], 160)
+    labels = with_equal_rows(planted_labels(n=80, p=6, k=3, noise=0.3, missing=missing, seed=2)[0], 160)
     labels[(labels < 0).all(axis=1)] = 0
     model = make_consensus(f"lce-{name}", 3, random_state=0).fit(labels)
     _, U = naive.transfer_cut(refined(labels, name), 3)

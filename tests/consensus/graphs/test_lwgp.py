@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.cluster.hierarchy import cut_tree, linkage
 from scipy.spatial.distance import squareform
 from sklearn.metrics import adjusted_rand_score
-from strategies import label_matrices, planted_labels, random_labels, twins
+from strategies import label_matrices, planted_labels, random_labels, with_equal_rows
 from worked import E_MISSING, E, partition
 
 from ensemblage import Ensemble, make_consensus
@@ -150,7 +150,7 @@ def test_the_result_does_not_depend_on_threads():
 
 @pytest.mark.parametrize("seed", range(12))
 def test_lwea_is_average_linkage_of_all_pairs(seed):
-    labels = twins(random_labels(n=60, p=7, k=4, seed=seed), 90, seed=seed)
+    labels = with_equal_rows(random_labels(n=60, p=7, k=4, seed=seed), 90, seed=seed)
     w = np.random.default_rng(seed).integers(1, 4, 7).astype(float) if seed % 2 else None
     model = EvidenceAccumulation(cluster_weights="eci", weights=w).fit(labels)
     wanted = heights_of_pairs(labels, cluster_weights(labels, weights=w), w)
@@ -160,7 +160,7 @@ def test_lwea_is_average_linkage_of_all_pairs(seed):
             ours = EvidenceAccumulation(k, cluster_weights="eci", weights=w).fit(labels).labels_
             of_all = cut_tree(wanted, k).ravel()
             if len(np.unique(np.column_stack([labels, of_all]), axis=0)) == len(np.unique(labels, axis=0)):
-                assert adjusted_rand_score(ours, of_all) == 1  # no twins are parted
+                assert adjusted_rand_score(ours, of_all) == 1  # no equal rows are parted
     n_parted = 0
     for k in (15, 30, 60):
         if wanted[-k + 1, 2] - wanted[-k, 2] > 1e-9:
@@ -179,7 +179,7 @@ def test_objects_that_stand_alone_have_no_weights():
 
 @pytest.mark.parametrize("how", ["rounds", "chain"])
 def test_large_clusters_and_many_rows(how):
-    labels = twins(planted_labels(n=300, p=12, k=5, noise=0.4, seed=1)[0], 20_000, seed=2)
+    labels = with_equal_rows(planted_labels(n=300, p=12, k=5, noise=0.4, seed=1)[0], 20_000, seed=2)
     if how == "chain":
         labels[0, 0] = -1
     ensemble = Ensemble(labels)
@@ -213,7 +213,7 @@ def test_every_linkage_counts_the_weights_of_clusters(linkage_name, missing):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_ties_of_weighted_sums_are_those_of_counts(seed):
-    labels = twins(random_labels(n=150, p=5, k=3, seed=seed), 400, seed=seed)
+    labels = with_equal_rows(random_labels(n=150, p=5, k=3, seed=seed), 400, seed=seed)
     plain = EvidenceAccumulation().fit(labels)
     ones = EvidenceAccumulation(cluster_weights=[np.ones(3)] * 5).fit(labels)
     assert_array_equal(ones.linkage_matrix_[:, [0, 1, 3]], plain.linkage_matrix_[:, [0, 1, 3]])
@@ -252,7 +252,7 @@ def test_a_threshold_is_on_the_weighted_associations():
 
 def test_missing_labels_never_put_a_merge_below_that_of_twins():
     for seed in range(10):
-        labels = twins(random_labels(n=25, p=4, k=3, missing=0.4, seed=seed), 60, seed=seed)
+        labels = with_equal_rows(random_labels(n=25, p=4, k=3, missing=0.4, seed=seed), 60, seed=seed)
         model = EvidenceAccumulation(cluster_weights="eci").fit(labels)
         matrix = model.linkage_matrix_
         assert (np.diff(matrix[:, 2]) >= 0).all()
@@ -275,7 +275,7 @@ def test_worked_lwgp(k, groups):
 
 
 def test_lwgp_is_the_cut_of_the_weighted_matrix():
-    labels = twins(planted_labels(n=80, p=6, k=3, noise=0.4, missing=0.1, seed=7)[0], 150)
+    labels = with_equal_rows(planted_labels(n=80, p=6, k=3, noise=0.4, missing=0.1, seed=7)[0], 150)
     w = np.array([1, 2, 1, 3, 1, 1.0])
     local = np.concatenate(cluster_weights(labels, weights=w))
     model = make_consensus("lwgp", 3, weights=w, random_state=0).fit(labels)

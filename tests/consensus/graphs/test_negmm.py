@@ -9,14 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics import adjusted_rand_score
-from strategies import label_matrices, planted_labels, twins
+from strategies import label_matrices, planted_labels, with_equal_rows
 
 from ensemblage import Ensemble
 from ensemblage.consensus import CSPA, NegMM
 from ensemblage.consensus.graphs import _negmm
-from ensemblage.metrics import mm_index, weak_association_threshold
+from ensemblage.metrics import mm_index
 from ensemblage.metrics._coassociation import Associations
-from ensemblage.metrics._wat import mm_index_of, weights_of
+from ensemblage.metrics._wat import mm_index_of, weak_association_threshold, weights_of
 
 ONES = np.ones(10, dtype=int)
 
@@ -198,7 +198,7 @@ def test_the_threshold_of_the_words_is_the_metrics(planted):
 
 
 def test_objects_with_equal_labels_stay_together_and_count():
-    labels = twins(planted_labels(n=40, p=6, k=3, noise=0.4, seed=2)[0], 150)
+    labels = with_equal_rows(planted_labels(n=40, p=6, k=3, noise=0.4, seed=2)[0], 150)
     model = NegMM(4, random_state=0).fit(labels)
     _, _, row = Ensemble(labels).distinct
     assert all(len(set(model.labels_[row == r])) == 1 for r in set(row))

@@ -9,7 +9,7 @@ from limits import limit
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
-from strategies import label_matrices, planted_labels, random_labels, twins
+from strategies import label_matrices, planted_labels, random_labels, with_equal_rows
 from worked import POINTS, E, partition
 
 from ensemblage import Ensemble
@@ -168,7 +168,7 @@ def test_kmeans_of_the_points_is_the_best_of_its_starts(seed):
 
 def test_starts_on_a_sample(monkeypatch):
     labels, _ = planted_labels(n=400, p=8, k=4, noise=0.2, seed=3)
-    labels = twins(labels, 1_000)
+    labels = with_equal_rows(labels, 1_000)
     whole = cut(labels, 4)
     limit(monkeypatch, "points that k-means starts on", 64)
     limit(monkeypatch, "points of a cluster that k-means starts on", 1)

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.cluster.hierarchy import linkage
 from scipy.spatial.distance import squareform
 from sklearn.metrics import adjusted_rand_score
-from strategies import label_matrices, planted_labels, twins
+from strategies import label_matrices, planted_labels, with_equal_rows
 from worked import E_MISSING, E, partition
 
 from ensemblage import Ensemble, make_consensus
@@ -96,7 +96,7 @@ def test_worked_eigenvalues():
 
 
 def test_objects_go_to_the_part_whose_clusters_they_are_in_most_of_all():
-    labels = twins(planted_labels(n=150, p=8, k=4, noise=0.3, missing=0.15, seed=1)[0], 300)
+    labels = with_equal_rows(planted_labels(n=150, p=8, k=4, noise=0.3, missing=0.15, seed=1)[0], 300)
     labels[(labels < 0).all(axis=1)] = 0
     w = np.array([1, 2, 1, 1, 3, 1, 1, 1.0])
     model = make_consensus("ecpcs-mc", 4, random_state=0, weights=w).fit(labels)

@@ -16,11 +16,13 @@ from numpy.testing import assert_allclose, assert_array_equal
 from representatives import first_of
 from scipy.cluster import hierarchy
 from scipy.spatial.distance import squareform
-from strategies import label_matrices, planted_labels, random_labels, twins
+from strategies import label_matrices, planted_labels, random_labels, with_equal_rows
 
 from ensemblage import Ensemble, report
 from ensemblage.consensus import EvidenceAccumulation
-from ensemblage.metrics import association_counts, coassociation, weak_association_threshold
+from ensemblage.metrics import coassociation
+from ensemblage.metrics._coassociation import association_counts
+from ensemblage.metrics._wat import weak_association_threshold
 
 LINKAGES = ("single", "average", "complete")
 
@@ -107,7 +109,7 @@ def test_greedy_merges_with_missing_labels(linkage, labels):
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("linkage", LINKAGES)
 def test_greedy_merges_of_planted_clusters(linkage, seed):
-    labels = twins(planted_labels(n=30, p=9, k=3, noise=0.25, seed=seed)[0], 45, seed)
+    labels = with_equal_rows(planted_labels(n=30, p=9, k=3, noise=0.25, seed=seed)[0], 45, seed)
     assert_same_merges(hierarchy_of(labels, linkage=linkage), naive_merges(labels, linkage))
 
 
@@ -205,7 +207,7 @@ def test_linkage_of_the_explicit_matrix(linkage, labels):
 
 @pytest.mark.parametrize("p", [3, 20, 300])
 def test_single_linkage_heights_are_scipys(p, missing):
-    labels = twins(planted_labels(n=150, p=p, k=5, noise=0.4, missing=missing, seed=p)[0], 200)
+    labels = with_equal_rows(planted_labels(n=150, p=p, k=5, noise=0.4, missing=missing, seed=p)[0], 200)
     distances = 1 - naive.coassociation(labels)
     expected = hierarchy.linkage(squareform(distances, checks=False), "single")
     model = EvidenceAccumulation(linkage="single").fit(labels)
@@ -255,7 +257,7 @@ def test_twins_first_and_unlabelled_objects_last(linkage):
 
 @pytest.mark.parametrize("linkage", LINKAGES)
 def test_a_million_pairs_of_twins(linkage):
-    labels = twins(planted_labels(n=20, p=5, k=3, seed=1)[0], 3000)
+    labels = with_equal_rows(planted_labels(n=20, p=5, k=3, seed=1)[0], 3000)
     Z = EvidenceAccumulation(3, linkage=linkage).fit(labels).linkage_matrix_
     n_rows = len(np.unique(labels, axis=0))
     assert_valid(Z)
@@ -317,7 +319,7 @@ def test_enhanced_linkage(linkage, similarity):
 )
 @pytest.mark.parametrize("linkage", LINKAGES)
 def test_threshold(linkage, similarity, weights, missing):
-    labels = twins(planted_labels(n=18, p=5, k=3, noise=0.3, missing=missing, seed=8)[0], 25)
+    labels = with_equal_rows(planted_labels(n=18, p=5, k=3, noise=0.3, missing=missing, seed=8)[0], 25)
     matrix = naive.coassociation(labels, None if weights is None else np.array(weights))
     if similarity == "cts":
         matrix = naive.enhanced_association(labels, naive.cts(labels))
@@ -368,13 +370,13 @@ def test_thresholded_average_keeps_the_stated_ties(labels, threshold):
 @pytest.mark.parametrize("threshold", [0.3, 0.5])
 def test_thresholded_average_with_many_gaps_and_twins(threshold, weights):
     for seed in range(20):
-        labels = twins(planted_labels(n=14, p=7, k=2, noise=0.3, missing=0.3, seed=seed)[0], 25, seed)
+        labels = with_equal_rows(planted_labels(n=14, p=7, k=2, noise=0.3, missing=0.3, seed=seed)[0], 25, seed)
         expected = naive_merges(labels, "average", threshold, None if weights is None else np.array(weights, float))
         assert_same_merges(hierarchy_of(labels, association_threshold=threshold, weights=weights), expected)
 
 
 def test_thresholded_average_equals_the_profiles_when_it_removes_nothing():
-    labels = twins(planted_labels(n=80, p=9, k=4, noise=0.3, seed=5)[0], 120)
+    labels = with_equal_rows(planted_labels(n=80, p=9, k=4, noise=0.3, seed=5)[0], 120)
     without, with_matrix = hierarchy_of(labels), hierarchy_of(labels, association_threshold=1e-6)
     assert_array_equal(without[:, [0, 1, 3]], with_matrix[:, [0, 1, 3]])
     assert_allclose(without[:, 2], with_matrix[:, 2], atol=1e-14)
@@ -552,7 +554,7 @@ def test_threshold_of_an_earlier_fit_is_forgotten():
 
 @pytest.mark.parametrize(("linkage", "threshold"), [("average", None), ("single", "kmeans")])
 def test_page_shows_the_hierarchy_and_the_associations(linkage, threshold, missing):
-    labels = twins(planted_labels(n=60, p=8, k=3, noise=0.2, missing=missing, seed=2)[0], 90)
+    labels = with_equal_rows(planted_labels(n=60, p=8, k=3, noise=0.2, missing=missing, seed=2)[0], 90)
     model = EvidenceAccumulation(3, linkage=linkage, association_threshold=threshold).fit(labels)
     summary = report.summarize(labels, model)
     shown = {record["kind"]: record for record in json.loads(json.dumps(summary))["evidence"]}

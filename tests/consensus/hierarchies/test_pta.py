@@ -13,7 +13,7 @@ from scipy.cluster.hierarchy import cophenet, linkage
 from scipy.sparse import csr_array
 from scipy.spatial.distance import squareform
 from sklearn.metrics import adjusted_rand_score
-from strategies import label_matrices, planted_labels, random_labels, twins
+from strategies import label_matrices, planted_labels, random_labels, with_equal_rows
 from worked import E_MISSING, E, partition
 
 from ensemblage import make_consensus
@@ -51,9 +51,9 @@ def naive_similarities(labels, n_neighbors, n_steps, weights=None):
 def heights(labels, n_neighbors, n_steps, **options):
     """Of the merges of the distinct rows; those of objects with equal rows come first, at 0."""
     model = PTA(1, n_neighbors=n_neighbors, n_steps=n_steps, **options).fit(labels)
-    twins = len(labels) - len(rows_of(labels)[0])
-    assert not model.linkage_matrix_[:twins, 2].any()
-    return model.linkage_matrix_[twins:, 2]
+    duplicates = len(labels) - len(rows_of(labels)[0])
+    assert not model.linkage_matrix_[:duplicates, 2].any()
+    return model.linkage_matrix_[duplicates:, 2]
 
 
 def naive_heights(similarities, method):
@@ -228,7 +228,7 @@ def test_missing_labels_of_the_example():
 
 @pytest.mark.parametrize("n_jobs", [2, 3])
 def test_same_bits_for_any_threads_and_slices(monkeypatch, n_jobs):
-    labels = twins(planted_labels(700, 9, 4, noise=0.4, missing=0.1, seed=0)[0], 900)
+    labels = with_equal_rows(planted_labels(700, 9, 4, noise=0.4, missing=0.1, seed=0)[0], 900)
     one = PTA(4, n_jobs=1).fit(labels), PTGP(4, n_jobs=1, random_state=0).fit(labels)
     limit(monkeypatch, "operations of a call of a kernel", 20_000)
     more = PTA(4, n_jobs=n_jobs).fit(labels), PTGP(4, n_jobs=n_jobs, random_state=0).fit(labels)

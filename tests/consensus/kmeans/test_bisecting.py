@@ -7,7 +7,7 @@ from limits import limit
 from numpy.testing import assert_array_equal
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
-from strategies import planted_labels, random_labels, twins
+from strategies import planted_labels, random_labels, with_equal_rows
 
 from ensemblage import Ensemble, make_consensus
 from ensemblage.consensus import BisectingKMeansConsensus, KMeansConsensus
@@ -22,7 +22,7 @@ def rule(request):
 
 
 def test_tree_is_consistent_with_itself(rule, missing):
-    labels = twins(random_labels(n=120, p=6, k=4, missing=missing, seed=1), 300)
+    labels = with_equal_rows(random_labels(n=120, p=6, k=4, missing=missing, seed=1), 300)
     labels = labels[(labels >= 0).any(axis=1)]
     model = BisectingKMeansConsensus(9, split_rule=rule, random_state=0).fit(labels)
     assert len(model.splits_) == 8
@@ -128,7 +128,7 @@ def test_predict_goes_down_the_tree(rule, missing):
 
 
 def test_twins_are_never_separated_and_every_row_can_be_alone():
-    labels = twins(random_labels(n=15, p=4, k=3), 60)
+    labels = with_equal_rows(random_labels(n=15, p=4, k=3), 60)
     m = len(Ensemble(labels).distinct.counts)
     model = BisectingKMeansConsensus(m, random_state=0).fit(labels)
     assert model.n_clusters_ == m
@@ -144,7 +144,7 @@ def test_clusters_without_loss_are_not_split():
 
 
 def test_permuted_objects(rule):
-    labels = twins(random_labels(n=100, p=5, k=4, missing=0.1), 200)
+    labels = with_equal_rows(random_labels(n=100, p=5, k=4, missing=0.1), 200)
     order = np.random.default_rng(0).permutation(200)
     whole, permuted = (
         BisectingKMeansConsensus(7, split_rule=rule, random_state=0).fit(z) for z in (labels, labels[order])

@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_matrix
 from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
-from strategies import label_matrices, planted_labels, random_labels, twins
+from strategies import label_matrices, planted_labels, random_labels, with_equal_rows
 
 from ensemblage import Ensemble, make_consensus
 from ensemblage.consensus import KMeansConsensus
@@ -213,7 +213,7 @@ def test_threads_and_blocks_change_nothing(utility, missing, monkeypatch):
 
 @pytest.mark.parametrize("utility", ALL)
 def test_permuted_objects_and_renamed_labels(utility, missing):
-    labels = twins(planted_labels(n=150, p=8, k=4, noise=0.2, missing=missing)[0], 400)
+    labels = with_equal_rows(planted_labels(n=150, p=8, k=4, noise=0.2, missing=missing)[0], 400)
     model = KMeansConsensus(4, utility=utility, random_state=0).fit(labels)
     order = np.random.default_rng(0).permutation(400)
     permuted = KMeansConsensus(4, utility=utility, random_state=0).fit(labels[order])
@@ -451,7 +451,7 @@ def test_density_of_the_toy():
 
 
 def test_refinement_with_weights_and_twins():
-    labels = twins(random_labels(n=60, p=5, k=4, missing=0.1, seed=1), 150)
+    labels = with_equal_rows(random_labels(n=60, p=5, k=4, missing=0.1, seed=1), 150)
     weights = [1, 0.5, 2, 0, 1]
     model = KMeansConsensus(6, refine="density", weights=weights, random_state=0).fit(labels)
     assert model.density_trace_[-1] == pytest.approx(density(labels, model.labels_, weights=weights), abs=1e-12)

@@ -9,7 +9,7 @@ from limits import limit
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
-from strategies import label_matrices, planted_labels, random_labels, twins
+from strategies import label_matrices, planted_labels, random_labels, with_equal_rows
 
 from ensemblage import make_consensus
 from ensemblage.consensus import SpectralEnsembleClustering
@@ -118,7 +118,7 @@ def test_against_scikit_learn_with_sample_weights(seed):
 
 
 def test_objective_is_the_loss_of_the_labels(missing):
-    labels = twins(random_labels(n=100, p=6, k=4, missing=missing, seed=5), 250)
+    labels = with_equal_rows(random_labels(n=100, p=6, k=4, missing=missing, seed=5), 250)
     labels = labels[(labels >= 0).any(axis=1)]
     weights = [1, 2, 0.5, 1, 1, 3]
     model = SpectralEnsembleClustering(4, weights=weights, random_state=0).fit(labels)

@@ -10,6 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from strategies import random_labels
 
 from ensemblage import Ensemble
+from ensemblage.base import threads
 from ensemblage.consensus import SalsoConsensus
 from ensemblage.kernels._partition_loss import (
     ID,
@@ -24,7 +25,6 @@ from ensemblage.kernels._partition_loss import (
     second_best,
     sum_tables,
 )
-from ensemblage.labels import threads
 from ensemblage.posterior import expected_loss
 
 SEARCHED = [("gvi", 0.5), ("binder", 1), ("omari", 1), ("nvi", 1), ("id", 1), ("nid", 1)]

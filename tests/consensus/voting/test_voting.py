@@ -15,7 +15,7 @@ from representatives import first_of
 from scipy.cluster.hierarchy import cut_tree, linkage
 from scipy.spatial.distance import squareform
 from sklearn.metrics import adjusted_rand_score
-from strategies import label_matrices, planted_labels, random_labels, twins
+from strategies import label_matrices, planted_labels, random_labels, with_equal_rows
 
 from ensemblage import Ensemble
 from ensemblage.consensus import BipartiteVoting, CumulativeVoting, MajorityVoting
@@ -108,7 +108,7 @@ def test_losses_against_their_definition(method, missing):
 @pytest.mark.parametrize("adaptive", [True, False], ids=["adaptive", "fixed"])
 @pytest.mark.parametrize("weights", [None, [1.0, 0.5, 3.0, 2.0, 1.0]], ids=["equal", "weighted"])
 def test_aggregate_against_its_definition(missing, adaptive, weights):
-    labels = twins(random_labels(n=40, p=5, k=6, missing=missing, seed=5), 80)
+    labels = with_equal_rows(random_labels(n=40, p=5, k=6, missing=missing, seed=5), 80)
     model = CumulativeVoting(2, weights=weights, voting="adaptive" if adaptive else "fixed").fit(labels)
     expected = naive.cumulative_aggregate(
         labels, model.order_, None if weights is None else np.array(weights), adaptive
@@ -267,7 +267,7 @@ def test_a_reference_of_two_clusters_leaves_nothing_to_choose():
 
 
 def test_divergences_against_their_definition(missing):
-    labels = twins(random_labels(n=50, p=5, k=7, missing=missing, seed=6), 90)
+    labels = with_equal_rows(random_labels(n=50, p=5, k=7, missing=missing, seed=6), 90)
     labels = labels[(labels >= 0).any(axis=1)]
     model = CumulativeVoting(2).fit(labels)
     aggregate = model.aggregate_
@@ -352,7 +352,7 @@ def test_the_order_of_the_partitions_never_matters(labels, random):
 
 
 def test_the_names_of_the_labels_never_matter(method, missing):
-    labels = twins(planted_labels(n=90, p=7, k=5, noise=0.3, missing=missing, seed=3)[0], 200)
+    labels = with_equal_rows(planted_labels(n=90, p=7, k=5, noise=0.3, missing=missing, seed=3)[0], 200)
     whole, other = method(3).fit(labels), method(3).fit(renamed(labels, np.random.default_rng(0)))
     assert_array_equal(other.labels_, whole.labels_)
     assert_array_equal(other.aggregate_, whole.aggregate_)

@@ -190,7 +190,7 @@ class Unit:
         return np.sort(np.random.default_rng(self.seed).permutation(n)[: n - int(LEFT_OUT * n)])
 
 
-def benchmark(request: Request, tell: Callable[[str], None]) -> Path:
+def benchmark(request: Request, announce: Callable[[str], None]) -> Path:
     """Run what is not there yet and write tables and page.
 
     Parameters
@@ -214,23 +214,23 @@ def benchmark(request: Request, tell: Callable[[str], None]) -> Path:
     _try_outside(request)
     chosen = _choose_sets(request)
     for name, reason in chosen.left_out.items():
-        tell(f"{name}: left out, {reason}")
+        announce(f"{name}: left out, {reason}")
     units = chosen.units(request)
     with open_store(request.output, RESULTS, __version__) as store:
         left = _units_to_do(units, store, request)
-        tell(f"{sum(len(todo) for _, todo in left):,} cells to do, {len(units):,} pools of sets")
+        announce(f"{sum(len(todo) for _, todo in left):,} cells to do, {len(units):,} pools of sets")
         if left and request.minutes != 0:
             again = {unit.key(entry) for unit, todo in left for entry in todo}
             found = {key: result for key, result in _stored_results(units, store).items() if key not in again}
-            _Run(request, store, left, found, chosen.shapes, tell, start).finish()
+            _Run(request, store, left, found, chosen.shapes, announce, start).finish()
         n_left = sum(len(todo) for _, todo in _units_to_do(units, store, replace(request, retry=False)))
         if n_left:
             without = (" without ", Option("retry", True)) if request.retry else ()
-            tell(Message(f"{n_left:,} cells are left: the same command", *without, " goes on"))
+            announce(Message(f"{n_left:,} cells are left: the same command", *without, " goes on"))
         board = _board(units, store, _traits(chosen.sets, store))
         submission = write_submission(board.rows, request.limits, PROTOCOL, request.output)
         if submission is not None:
-            tell(f"{submission} has the results of your methods")
+            announce(f"{submission} has the results of your methods")
         notes = [*request.notes(), *([f"Not run yet: {n_left:,} cells."] if n_left else [])]
         return write_board(board, chosen.sets, request.output, time.monotonic() - start, notes, chosen.left_out)
 
@@ -379,13 +379,13 @@ class _Run(Runner[tuple[Unit, list[Entry]]]):
         left: list[tuple[Unit, list[Entry]]],
         found: dict[Key, Result],
         shapes: dict[str, tuple[int, ...]],
-        tell: Callable[[str], None],
+        announce: Callable[[str], None],
         start: float,
     ) -> None:
         end = math.inf if request.minutes is None else start + 60 * request.minutes
         super().__init__(store, request.n_jobs, request.limits, end)
         self.request, self.left = request, left
-        self.progress = ProgressLines(tell, sum(len(todo) for _, todo in left))
+        self.progress = ProgressLines(announce, sum(len(todo) for _, todo in left))
         self.unfinished: dict[tuple[str, str], dict[str, tuple[int, ...]]] = defaultdict(dict)
         """By pool and method, the sets where it was not finished, with their numbers of objects and of features."""
         for key, result in found.items():

@@ -15,8 +15,8 @@ from typing import Any
 from ensemblage._version import __version__
 from ensemblage.base.options import Message, Option
 from ensemblage.base.text import write_text
+from ensemblage.base.threads import thread_count
 from ensemblage.base.validation import check_whole, format_value
-from ensemblage.labels.threads import thread_count
 from ensemblage.plotting._axes import figure_style
 from ensemblage.report._layout import plural, to_svg
 from ensemblage_lab._methods import kind_of
@@ -52,7 +52,7 @@ class Request:
     download: bool = False
 
 
-def reproduce(request: Request, tell: Callable[[str], None]) -> Path:
+def reproduce(request: Request, announce: Callable[[str], None]) -> Path:
     """Do what is not done yet, and write tables, figures, claims and the page.
 
     Parameters
@@ -80,20 +80,20 @@ def reproduce(request: Request, tell: Callable[[str], None]) -> Path:
     plans = [plan for paper in papers for plan in plans_of(paper, request)]
     with open_store(request.output, RESULTS, __version__) as store:
         for version, n in store.other_versions().items():
-            tell(f"{n:,} results of version {version} stay in {RESULTS} and are not used: this is {__version__}")
+            announce(f"{n:,} results of version {version} stay in {RESULTS} and are not used: this is {__version__}")
         aside = sum(_aside(plan.experiment, store) for plan in plans)
         if aside:
-            tell(f"{plural(aside, 'result')} of an earlier protocol {'is' if aside == 1 else 'are'} kept aside")
+            announce(f"{plural(aside, 'result')} of an earlier protocol {'is' if aside == 1 else 'are'} kept aside")
         data = Data(request.data, request.download)
         units, kept = units_of(plans, store, data, request.retry)
         left = sum(len(unit.todo) for unit in units)
         for name in sorted(data.skipped):
-            tell(f"{name}: skipped, not at hand")
-        tell(f"{kept:,} results are there, {left:,} to do")
-        execution = Execution(units, store, data, request.n_jobs, tell)
+            announce(f"{name}: skipped, not at hand")
+        announce(f"{kept:,} results are there, {left:,} to do")
+        execution = Execution(units, store, data, request.n_jobs, announce)
         execution.run(units)
         for reason in sorted(set(execution.missing.values())):
-            tell(reason)
+            announce(reason)
         return _write(request, papers, store, data, execution.missing, time.perf_counter() - start)
 
 

@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ensemblage import datasets
+from ensemblage.base.threads import thread_count
 from ensemblage.datasets import Dataset
 from ensemblage.labels.ensemble import Ensemble
-from ensemblage.labels.threads import thread_count
 from ensemblage_lab._methods import MissingMethodError
 from ensemblage_lab._runner import ProgressLines, Runner
 from ensemblage_lab._store import Key, LabelMatrix, Origin, Result, Store
@@ -105,8 +105,8 @@ class Unit:
 class Progress(ProgressLines):
     """How much is done, and how long the rest takes once each case has been done by each method."""
 
-    def __init__(self, tell: Callable[[str], None], total: int = 0, n_jobs: int = 1) -> None:
-        super().__init__(tell, total)
+    def __init__(self, announce: Callable[[str], None], total: int = 0, n_jobs: int = 1) -> None:
+        super().__init__(announce, total)
         self.failed, self.n_jobs = 0, n_jobs
         self.rest: dict[tuple[str, str, str], int] = defaultdict(int)
         """By experiment, case and method how many are left."""
@@ -188,12 +188,12 @@ class Execution(Runner[Unit]):
     """
 
     def __init__(
-        self, units: Sequence[Unit], store: Store, data: Data, n_jobs: int, tell: Callable[[str], None]
+        self, units: Sequence[Unit], store: Store, data: Data, n_jobs: int, announce: Callable[[str], None]
     ) -> None:
         n_threads = min(thread_count(n_jobs), max(1, len(units)))
         super().__init__(store, n_threads)
         self.data, self.missing = data, dict[str, str]()
-        self.progress = Progress(tell, n_jobs=n_threads)
+        self.progress = Progress(announce, n_jobs=n_threads)
         for unit in units:
             self.progress.expect(unit)
 
@@ -232,7 +232,7 @@ class Execution(Runner[Unit]):
         origin = Origin(unit.data, protocol_of(unit.experiment, unit.case, method))
         self.keep(Key(*cell, seed), origin, Result(None if error else outcome, error, seconds))
         if error:
-            self.progress.tell(f"{unit.experiment.name}, {unit.case.name}, {method}, seed {seed} failed: {error}")
+            self.progress.announce(f"{unit.experiment.name}, {unit.case.name}, {method}, seed {seed} failed: {error}")
         with self.lock:
             self.progress.finished(cell, seconds, bool(error))
 

@@ -13,6 +13,7 @@ from scipy.sparse import csr_array
 
 from ensemblage.base.memory import MAX_BYTES, Need
 from ensemblage.base.random import task_seeds
+from ensemblage.base.threads import parallel_map, row_blocks
 from ensemblage.base.validation import (
     FRACTION,
     Bytes,
@@ -33,7 +34,6 @@ from ensemblage.generation._communities import ALGORITHMS, OBJECTIVES, Objective
 from ensemblage.generation._graphs import Graph, as_graph
 from ensemblage.kernels._graphs import count_joined_ends, peel
 from ensemblage.labels.rows import Rows, object_rows
-from ensemblage.labels.threads import parallel_map, row_blocks
 from ensemblage.metrics._confidence import LinkAssociation
 
 logger = logging.getLogger(__name__)

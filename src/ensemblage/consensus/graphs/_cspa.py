@@ -13,6 +13,7 @@ from scipy.sparse import csr_array, diags_array
 
 from ensemblage.base.memory import MAX_BYTES, OVERHEAD, Need
 from ensemblage.base.random import task_seeds
+from ensemblage.base.threads import parallel_map, row_blocks, rows_per_call, thread_count
 from ensemblage.base.validation import Bytes, Constraints, Flag, Whole, Words, check_bytes
 from ensemblage.consensus._capabilities import Capabilities
 from ensemblage.consensus._precomputed import THRESHOLD_CONSTRAINTS, SimilarityConsensus, threshold_of
@@ -22,14 +23,13 @@ from ensemblage.consensus.graphs._partition_graph import (
     clusters_of_parts,
     cut_bytes,
     cut_graph,
-    joins_twins,
+    joins_equal_rows,
     metis_bytes,
     vertices_of,
 )
 from ensemblage.counting._bitmaps import MOST_BYTES, bytes_of_maps, maps_of
 from ensemblage.kernels._neighbours import find_neighbours, find_neighbours_by_bits
 from ensemblage.labels.rows import Rows
-from ensemblage.labels.threads import parallel_map, row_blocks, rows_per_call, thread_count
 
 MOST_COMPLETE = 1_000
 """Rows up to which "auto" takes every pair: the size up to which the authors run CSPA."""
@@ -274,7 +274,7 @@ class CSPA(SimilarityConsensus):
     def _restrict(self, able: Capabilities) -> Capabilities:
         if isinstance(self.association_threshold, str):
             able = replace(able, similarities=False, sparse_similarities=False)
-        return replace(able, sample_weight=joins_twins(self), must_link=self.distinct)
+        return replace(able, sample_weight=joins_equal_rows(self), must_link=self.distinct)
 
     def _make_rows(self, rows: Rows) -> Rows:
         return vertices_of(self, rows)

@@ -22,6 +22,7 @@ from scipy.sparse.linalg import LinearOperator
 from sklearn.cluster import kmeans_plusplus
 
 from ensemblage.base.random import task_seeds
+from ensemblage.base.threads import one_native_thread
 from ensemblage.base.validation import Constraints, Flag, Words, format_value
 from ensemblage.consensus._base import BaseConsensus
 from ensemblage.consensus._capabilities import Capabilities
@@ -33,7 +34,7 @@ from ensemblage.consensus.graphs._partition_graph import (
     Spectrum,
     check_enough_labels,
     clusters_of_parts,
-    joins_twins,
+    joins_equal_rows,
     leading_eigenvectors,
     metis,
     orthogonal_rows,
@@ -54,7 +55,6 @@ from ensemblage.labels.counts import (
 )
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.labels.rows import Rows
-from ensemblage.labels.threads import one_native_thread
 from ensemblage.metrics._cluster_weights import CLUSTER_WEIGHTS, local_weights
 
 SMALLEST = 1e-10
@@ -409,7 +409,7 @@ class HBGF(BaseConsensus):
 
     def _restrict(self, able: Capabilities) -> Capabilities:
         memberships = not any(self._against_memberships())
-        return replace(able, sample_weight=joins_twins(self), must_link=self.distinct, memberships=memberships)
+        return replace(able, sample_weight=joins_equal_rows(self), must_link=self.distinct, memberships=memberships)
 
     def _make_rows(self, rows: Rows) -> Rows:
         return vertices_of(self, rows)
@@ -424,7 +424,7 @@ class HBGF(BaseConsensus):
     def _check_memberships(self, ensemble: Any) -> None:
         for name, rule in self._against_memberships():
             raise ValueError(
-                f"{name} of HBGF must be {rule} with a SoftEnsemble. Got {format_value(getattr(self, name))}. "
+                f"{name} of HBGF must be {rule} with memberships. Got {format_value(getattr(self, name))}. "
                 "Change this parameter, or give soft.to_labels()."
             )
 

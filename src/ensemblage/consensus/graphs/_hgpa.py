@@ -18,7 +18,7 @@ from ensemblage.consensus.graphs._partition_graph import (
     GRAPH_CONSTRAINTS,
     check_enough_labels,
     clusters_of_parts,
-    joins_twins,
+    joins_equal_rows,
     mtkahypar,
     vertices_of,
 )
@@ -139,7 +139,7 @@ class HGPA(BaseConsensus):
     random_state: Any = None
 
     def _restrict(self, able: Capabilities) -> Capabilities:
-        return replace(able, sample_weight=joins_twins(self), must_link=self.distinct)
+        return replace(able, sample_weight=joins_equal_rows(self), must_link=self.distinct)
 
     def _make_rows(self, rows: Rows) -> Rows:
         return vertices_of(self, rows)

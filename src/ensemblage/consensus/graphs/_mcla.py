@@ -21,6 +21,7 @@ from scipy.sparse import coo_array, csr_array
 
 from ensemblage.base.memory import MAX_BYTES, OVERHEAD, Need
 from ensemblage.base.random import task_seeds
+from ensemblage.base.threads import one_native_thread
 from ensemblage.base.validation import Bytes, Constraints, Words
 from ensemblage.consensus._base import BaseConsensus
 from ensemblage.consensus._capabilities import Capabilities
@@ -40,7 +41,6 @@ from ensemblage.kernels._votes import assign_to_groups
 from ensemblage.labels.blocks import LabelRows
 from ensemblage.labels.counts import places_of_labels
 from ensemblage.labels.rows import Rows
-from ensemblage.labels.threads import one_native_thread
 
 ADVICE = "Raise max_bytes, or use HBGF or KMeansConsensus, which need no table of pairs of clusters."
 EDGE_BYTES = 150

@@ -12,6 +12,7 @@ from scipy.sparse import csr_array
 
 from ensemblage.base.memory import MAX_BYTES, Need
 from ensemblage.base.random import task_seeds
+from ensemblage.base.threads import one_native_thread, parallel_map, run_interruptibly, thread_count
 from ensemblage.base.validation import Bytes, Constraints, Flag, Function, Seed, Whole, check_bytes
 from ensemblage.consensus._base import numbers_by_size
 from ensemblage.consensus._capabilities import COMPARES_ROWS, Capabilities
@@ -21,7 +22,6 @@ from ensemblage.consensus.graphs._partition_graph import LEAST, NoConvergence, c
 from ensemblage.kernels._graphs import count_strong, fill_strong
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.labels.rows import Rows
-from ensemblage.labels.threads import one_native_thread, parallel_map, run_interruptibly, thread_count
 from ensemblage.metrics._coassociation import Associations, association_bytes, bytes_per_pair, compact_associations
 from ensemblage.metrics._wat import association_threshold, mm_index_of, threshold_constraints, weights_of
 

@@ -22,11 +22,11 @@ from scipy.sparse import coo_array, csr_array, diags_array
 from scipy.sparse import linalg as sparse_linalg
 
 from ensemblage.base.random import eigsh_start, task_seeds
+from ensemblage.base.threads import check_stopped, one_native_thread, row_blocks
 from ensemblage.base.validation import Constraints, Flag, Number, Seed, Whole, Words, check_bytes
 from ensemblage.consensus._base import renumber_parts
 from ensemblage.kernels._graphs import mark_diagonal, walk_in_place
 from ensemblage.labels.rows import Rows, object_rows
-from ensemblage.labels.threads import check_stopped, one_native_thread, row_blocks
 from ensemblage.metrics._coassociation import Associations
 
 OFFSET = 0.5
@@ -62,14 +62,14 @@ CUTS_OBJECTS = "cuts a graph of all objects"
 # ---- What the methods share ----
 
 
-def joins_twins(model: Any) -> bool:
+def joins_equal_rows(model: Any) -> bool:
     """Whether objects of equal labels are one vertex in a graph of the objects: a balanced cut may part them."""
     return bool(model.distinct) or model.partitioner in ("spectral", "transfer")
 
 
 def vertices_of(model: Any, rows: Rows) -> Rows:
     """The rows that are vertices of a graph of the objects: distinct ones, or one for each object."""
-    if joins_twins(model):
+    if joins_equal_rows(model):
         return rows
     if rows.sample_weight is not None:
         raise ValueError(
@@ -445,8 +445,8 @@ def whole_weights(weights: NDArray[Any], total: int = WHOLE) -> NDArray[np.int64
 def metis_bytes(n_vertices: int, n_entries: int) -> int:
     """Bytes that METIS and its input take at most for a graph of so many vertices and entries (two per edge).
 
-    Each level of coarsening halves the vertices and holds 16 bytes per entry; without twins among the merged edges none
-    of them vanish until the graph is complete. The input has whole weights and places, and a copy of the graph.
+    Each level of coarsening halves the vertices and holds 16 bytes per entry; without duplicates among the merged edges
+    none of them vanish until the graph is complete. The input has whole weights and places, and a copy of the graph.
     """
     levels = [min(n_entries, (n_vertices >> level) ** 2) for level in range(max(n_vertices, 1).bit_length())]
     return 40 * n_entries + 16 * sum(levels) + 200 * n_vertices

@@ -15,6 +15,7 @@ from scipy.sparse import csr_array
 
 from ensemblage.base.memory import MAX_BYTES
 from ensemblage.base.random import task_seeds
+from ensemblage.base.threads import one_native_thread, parallel_map, row_blocks
 from ensemblage.base.validation import Constraints
 from ensemblage.consensus._capabilities import COMPARES_ROWS, Capabilities
 from ensemblage.consensus.diagnostics import Cut, Diagnostics
@@ -30,7 +31,6 @@ from ensemblage.consensus.hierarchies._pta import WIDTH, EliteGraph, TrajectoryC
 from ensemblage.kernels._vectors import LANES
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.labels.rows import Rows
-from ensemblage.labels.threads import one_native_thread, parallel_map, row_blocks
 
 
 def ptgp(

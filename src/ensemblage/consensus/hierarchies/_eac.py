@@ -11,15 +11,16 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import squareform
 
 from ensemblage.base.memory import MAX_BYTES, OVERHEAD, Need
+from ensemblage.base.threads import thread_count
 from ensemblage.base.validation import Bytes, Constraints, Flag, Seed, Words, check_bytes, format_value
 from ensemblage.consensus._capabilities import COMPARES_ROWS, Capabilities
 from ensemblage.consensus._lifetime import (
     PER_OBJECT,
     PER_ROW,
     Hierarchy,
+    duplicate_heights,
     hierarchy_of_rows,
     linkage_matrix,
-    twin_heights,
 )
 from ensemblage.consensus._precomputed import THRESHOLD_CONSTRAINTS, SimilarityConsensus, threshold_of
 from ensemblage.consensus.diagnostics import Diagnostics, PairCounts
@@ -37,7 +38,6 @@ from ensemblage.consensus.hierarchies._unit_linkage import check_reached, hierar
 from ensemblage.kernels._linkage import Condensed
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.labels.rows import Rows, object_rows
-from ensemblage.labels.threads import thread_count
 from ensemblage.metrics._cluster_weights import CLUSTER_WEIGHTS, local_weights
 from ensemblage.metrics._coassociation import association_counts
 from ensemblage.metrics._wat import SPLITS, histogram_of
@@ -81,8 +81,10 @@ def eac(
     """
     C = row_similarity(codes, counts, offsets, weights, threshold, eci, labels, n_jobs)  # 1
     merges = LINKAGES[linkage].merges(C, room)  # 2
-    twins = None if eci is None else twin_heights(codes, offsets, C.compared.weights, C.compared.joins, merges)
-    return hierarchy_of_rows(merges, counts, twins)  # 3
+    duplicates = (
+        None if eci is None else duplicate_heights(codes, offsets, C.compared.weights, C.compared.joins, merges)
+    )
+    return hierarchy_of_rows(merges, counts, duplicates)  # 3
 
 
 SIMILARITIES: dict[str, Callable[..., LabelSimilarity] | None] = {"coassociation": None, "ecpcs": ecpcs, "cts": cts}
@@ -278,7 +280,7 @@ class EvidenceAccumulation(SimilarityConsensus):
 
     def _cut(self, found: Hierarchy, rows: Rows, k: int | None) -> NDArray[np.int64]:
         """(m,) cluster of each row; keeps the hierarchy of the objects and the lifetimes."""
-        self.linkage_matrix_ = linkage_matrix(found.merges, rows.inverse, found.of_twins)
+        self.linkage_matrix_ = linkage_matrix(found.merges, rows.inverse, found.of_duplicates)
         self.lifetimes_ = {number: life for number, life in found.lives.items() if life > 0}
         return found.cut(k)
 

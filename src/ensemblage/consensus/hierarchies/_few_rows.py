@@ -72,7 +72,7 @@ class Profiles:
         self.left = self.left[:last]
 
 
-def chain_of_few(
+def small_chain(
     codes: NDArray[Any], counts: NDArray[np.int64], compared: Compared
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Pairs, (m - 1, 2), and similarities, (m - 1,), of (m, p) codes whose labels are not similar. O(m² d) time.

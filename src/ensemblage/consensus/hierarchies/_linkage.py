@@ -26,15 +26,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.base.memory import MAX_BYTES
+from ensemblage.base.threads import check_stopped, parallel_map, row_blocks, rows_per_call, run_interruptibly
 from ensemblage.consensus._lifetime import Merges, cut
 from ensemblage.consensus.diagnostics import Dendrogram, Diagnostics, Lifetimes
-from ensemblage.consensus.hierarchies._few_rows import chain_of_few
+from ensemblage.consensus.hierarchies._few_rows import small_chain
 from ensemblage.consensus.hierarchies._label_similarity import LabelSimilarity
 from ensemblage.counting._bitmaps import MOST_BYTES, bytes_of_maps, maps_of
 from ensemblage.kernels._average_linkage import Clusters, Compared, Nearest, average_chain
 from ensemblage.kernels._bitmaps import BLOCK_BITS, WORDS, plane_count
 from ensemblage.kernels._dendrogram import raise_heights
-from ensemblage.kernels._jit import are_few
+from ensemblage.kernels._jit import is_small_work
 from ensemblage.kernels._linkage import (
     AVERAGE,
     COMPLETE,
@@ -62,7 +63,6 @@ from ensemblage.kernels._vectors import LINE
 from ensemblage.labels.blocks import MemoryRows, order_of_rows, recode
 from ensemblage.labels.links import Units
 from ensemblage.labels.rows import Rows
-from ensemblage.labels.threads import check_stopped, parallel_map, row_blocks, rows_per_call, run_interruptibly
 
 ROUNDING = 1e-12
 """A similarity this little above a threshold counts as equal to it."""
@@ -330,8 +330,8 @@ def average_linkage(C: RowSimilarity, room: int = MAX_BYTES) -> Merges:
     offsets = np.concatenate([[0], np.cumsum(np.diff(offsets)[order])])
     compared = Compared(offsets, weights, joins, flat, starts[order], complete)
     # Labels by their own weights stay in rounds, whose sums are in another order.
-    if not (len(flat) or C.has_local) and are_few(2 * int(m * m * offsets[-1]) // 3):
-        return _sort_merges(*chain_of_few(codes, C.counts, compared))
+    if not (len(flat) or C.has_local) and is_small_work(2 * int(m * m * offsets[-1]) // 3):
+        return _sort_merges(*small_chain(codes, C.counts, compared))
     if complete and (C.countable or C.has_local):
         of_labels = (np.empty(0), float(p)) if C.countable else (joins, float(weights.sum()))
         return _sort_merges(*_merges_in_rounds(codes, C.counts, offsets, *of_labels, C.n_jobs))
@@ -388,7 +388,7 @@ def _merges_in_rounds(
     whole : what a pair would add that shares labels of weight 1 in every partition; p, if all have it
     """
     (m, p), screens = codes.shape, screens_of(joins, offsets)
-    if are_few(m * m * p // (LINE // 8)):
+    if is_small_work(m * m * p // (LINE // 8)):
         # The kernel is compiled for each type of the sums, and the last one is right for all clusters.
         screens = screens[-1:]
     pairs, similarities = np.empty((m - 1, 2), dtype=np.int64), np.empty(m - 1)

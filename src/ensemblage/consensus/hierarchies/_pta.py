@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.base.memory import MAX_BYTES, OVERHEAD, Need
+from ensemblage.base.threads import check_stopped, parallel_map, row_blocks, rows_per_call, thread_count
 from ensemblage.base.validation import MOST_TASKS, Bytes, Constraints, Whole, Words
 from ensemblage.consensus._base import BaseConsensus
 from ensemblage.consensus._capabilities import COMPARES_ROWS, Capabilities
@@ -32,7 +33,6 @@ from ensemblage.kernels._neighbours import find_elite, find_thresholds
 from ensemblage.kernels._vectors import LANES
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.labels.rows import Rows
-from ensemblage.labels.threads import check_stopped, parallel_map, row_blocks, rows_per_call, thread_count
 
 MOST_ROWS = 64
 """Rows whose neighbours a thread looks for at a time."""

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import squareform
 
 from ensemblage.base.memory import OVERHEAD, Need
-from ensemblage.consensus._lifetime import Hierarchy, Merges, lifetimes, twin_heights
+from ensemblage.consensus._lifetime import Hierarchy, Merges, duplicate_heights, lifetimes
 from ensemblage.consensus.hierarchies._linkage import Linkage, RowSimilarity, fill_sums
 from ensemblage.kernels._linkage import Condensed
 from ensemblage.labels.links import ImpossiblePairs, Units, objects_text
@@ -40,17 +40,17 @@ def hierarchy_of_units(C: RowSimilarity, units: Units, linkage: Linkage) -> Hier
     pairs += [(first[left[0]], first[u]) for u in left[1:]]
     all_heights = np.concatenate([np.zeros(len(inside)), heights, np.ones(len(left) - 1)])
     merges = Merges(np.array(pairs, dtype=np.int64).reshape(-1, 2), all_heights)
-    of_twins = None
+    of_duplicates = None
     if C.has_local:
-        of_twins = np.zeros(m)
+        of_duplicates = np.zeros(m)
         alone = np.setdiff1d(np.arange(m), units.bound)
-        of_twins[alone] = twin_heights(C.codes, *C.compared[:3], merges)[alone]
+        of_duplicates[alone] = duplicate_heights(C.codes, *C.compared[:3], merges)[alone]
     lives = lifetimes(heights, include_singletons=bool((C.counts > 1).any()) or q < m)
     lives = {number + len(left) - 1: life for number, life in lives.items()}
     # What is left when every merge is forbidden lives until similarity 0.
     if len(left) > 1:
         lives[len(left)] = 1 - float(heights[-1]) if len(heights) else 1.0
-    return Hierarchy(merges, lives, q, len(left), of_twins)
+    return Hierarchy(merges, lives, q, len(left), of_duplicates)
 
 
 def check_reached(k: int | None, n_least: int, units: Units) -> None:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from ensemblage.base.random import task_seeds
+from ensemblage.base.threads import parallel_map, thread_count
 from ensemblage.base.validation import Constraints, Whole, Words, check_fitted, check_whole, weight_unit
 from ensemblage.consensus._base import InductiveConsensus
 from ensemblage.consensus._capabilities import Capabilities
@@ -29,7 +30,6 @@ from ensemblage.labels.blocks import LabelRows
 from ensemblage.labels.disk import check_state
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.labels.rows import Rows
-from ensemblage.labels.threads import parallel_map, thread_count
 
 STATE = 60
 """Bytes per object that the tree takes, the rows of the part that is split among them (measured: docs/SCALE.md)."""

@@ -7,11 +7,11 @@ from math import fsum
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemblage.base.threads import run_interruptibly
 from ensemblage.consensus.kmeans._km import cluster_densities, joined_pairs
 from ensemblage.consensus.kmeans._label_kmeans import Start, Utility
 from ensemblage.kernels._label_kmeans import Climb, climb
 from ensemblage.labels.rows import Rows
-from ensemblage.labels.threads import run_interruptibly
 from ensemblage.metrics._density import labelled_members
 
 LEAST_GAIN = 1e-12

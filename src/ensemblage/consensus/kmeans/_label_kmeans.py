@@ -14,18 +14,18 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemblage.base import threads
 from ensemblage.base.random import task_seeds
+from ensemblage.base.threads import SUM_ROWS, parallel_map, row_blocks, thread_count
 from ensemblage.base.validation import MOST_TASKS, Constraints, Number, Seed, Values, Whole, Words
 from ensemblage.kernels._label_kmeans import ShortTable, assign_many_rows, assign_rows, limit_distances, move_rows
 from ensemblage.kernels._table_rows import check_look_ups, whole_lanes
 from ensemblage.kernels._vectors import LANES
-from ensemblage.labels import threads
 from ensemblage.labels.blocks import LabelRows
 from ensemblage.labels.counts import count_labels
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.labels.links import Units
 from ensemblage.labels.rows import Rows
-from ensemblage.labels.threads import SUM_ROWS, parallel_map, row_blocks, thread_count
 
 STARTS = Words(["k-means++", "random"])
 N_INIT = [Whole(1, MOST_TASKS), Words(["auto"])]

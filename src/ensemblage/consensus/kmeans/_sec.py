@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemblage.base.threads import SUM_ROWS
 from ensemblage.base.validation import Constraints
 from ensemblage.consensus._base import InductiveConsensus
 from ensemblage.consensus._capabilities import Capabilities
@@ -22,7 +23,6 @@ from ensemblage.consensus.kmeans._label_kmeans import (
 from ensemblage.labels.blocks import LabelRows
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.labels.rows import Rows
-from ensemblage.labels.threads import SUM_ROWS
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
 from ensemblage.base.sklearn import BaseEstimator
+from ensemblage.base.threads import check_stopped
 from ensemblage.base.validation import Constraints, Jobs, Words, check_parameters, takes_labels
 from ensemblage.counting._contingency import table_cells, tables_of_rows
 from ensemblage.labels.ensemble import as_ensemble
-from ensemblage.labels.threads import check_stopped
 from ensemblage.metrics._agreement import MEASURES
 from ensemblage.metrics._partition_distance import check_cells
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 
 from ensemblage.base.random import task_seeds
+from ensemblage.base.threads import BLOCK_ROWS, SUM_ROWS, parallel_map
 from ensemblage.base.validation import Constraints, Number, Seed, Values, Whole
 from ensemblage.consensus._base import InductiveConsensus, renumber_parts
 from ensemblage.consensus._capabilities import Capabilities
@@ -32,7 +33,6 @@ from ensemblage.kernels._votes import expect_rows
 from ensemblage.labels.blocks import LabelRows
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.labels.rows import Rows
-from ensemblage.labels.threads import BLOCK_ROWS, SUM_ROWS, parallel_map
 
 logger = logging.getLogger(__name__)
 

@@ -442,9 +442,9 @@ class ConsensusModes(BaseEstimator):
             self.modes_[mode.members] = q
         self.weights_ = np.bincount(self.modes_) / data.p
         self.n_effective_ = float(np.exp(-(self.weights_ * np.log(self.weights_)).sum()))
-        told = [mode.consensus() for mode in modes]
-        self.labels_ = np.column_stack([rows.of_objects(labels, -1) for labels, _ in told])
-        self.uncertainty_ = np.array([uncertainty for _, uncertainty in told])
+        noted = [mode.consensus() for mode in modes]
+        self.labels_ = np.column_stack([rows.of_objects(labels, -1) for labels, _ in noted])
+        self.uncertainty_ = np.array([uncertainty for _, uncertainty in noted])
         return self
 
     def _bytes(self, rows: Rows) -> Need:

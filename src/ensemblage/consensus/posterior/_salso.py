@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ensemblage.base.memory import MAX_BYTES, OVERHEAD, Need
 from ensemblage.base.random import task_seeds
+from ensemblage.base.threads import check_stopped, parallel_map, rows_per_call, thread_count
 from ensemblage.base.validation import MOST_TASKS, Bytes, Constraints, Number, Seed, Whole, Words
 from ensemblage.consensus._base import BaseConsensus, renumber_parts
 from ensemblage.consensus._capabilities import Capabilities
@@ -32,7 +33,6 @@ from ensemblage.kernels._partition_loss import (
 )
 from ensemblage.labels.blocks import LabelRows
 from ensemblage.labels.rows import Rows
-from ensemblage.labels.threads import check_stopped, parallel_map, rows_per_call, thread_count
 from ensemblage.metrics._align import match_rows
 from ensemblage.metrics._posterior import (
     FRACTIONS,

@@ -13,6 +13,7 @@ from sklearn.utils.validation import validate_data
 from ensemblage.base.memory import MAX_BYTES
 from ensemblage.base.random import task_seeds
 from ensemblage.base.sklearn import BaseEstimator
+from ensemblage.base.threads import parallel_map
 from ensemblage.base.validation import (
     MOST_TASKS,
     Bytes,
@@ -27,7 +28,6 @@ from ensemblage.base.validation import (
 )
 from ensemblage.consensus.posterior._salso import SalsoConsensus
 from ensemblage.labels.ensemble import Ensemble, as_ensemble
-from ensemblage.labels.threads import parallel_map
 from ensemblage.metrics._posterior import draw_losses
 
 LEAST_GAIN = 1e-4

@@ -14,6 +14,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemblage.base.threads import locked_property, row_blocks
 from ensemblage.base.validation import check_fitted
 from ensemblage.consensus._base import BaseConsensus, InductiveConsensus
 from ensemblage.consensus.diagnostics import Diagnostics, Memberships
@@ -26,7 +27,6 @@ from ensemblage.labels.counts import count_shared, likeliest_labels, product, su
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.labels.links import Units
 from ensemblage.labels.rows import Rows
-from ensemblage.labels.threads import once, row_blocks
 from ensemblage.metrics._agreement import agreement_matrix, weighted_mean
 
 ROWS_AT_ONCE = 1_024
@@ -128,14 +128,14 @@ class AggregatedPartition:
         mean_votes(codes, self.order, self.offsets, self._pad, out)
         return out
 
-    @once
+    @locked_property
     def _of_labels(self) -> NDArray[np.float64]:
         """(offsets[p],) weight of each label's partition, 0 for missing."""
         weights = np.repeat(self.weights, np.diff(self.offsets))
         weights[self.offsets[1:] - 1] = 0
         return weights
 
-    @once
+    @locked_property
     def _pad(self) -> NDArray[np.float64]:
         return whole_lanes(np.column_stack([self.W, self._of_labels]), 0)
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from ensemblage.base.threads import one_native_thread, row_blocks
 from ensemblage.base.validation import MOST_TASKS, Constraints, Number, Whole, check_fitted
 from ensemblage.consensus._base import BaseConsensus, renumber_parts
 from ensemblage.consensus._capabilities import Capabilities
@@ -21,7 +22,6 @@ from ensemblage.labels.blocks import MembershipRows
 from ensemblage.labels.counts import is_missing, rows_of_column, shared_masses
 from ensemblage.labels.ensemble import Ensemble
 from ensemblage.labels.rows import Rows
-from ensemblage.labels.threads import one_native_thread, row_blocks
 
 MEMORY = 10
 """Objectives, the largest of which a step must fall below (Birgin et al. 2000)."""

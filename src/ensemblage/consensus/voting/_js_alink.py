@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 from scipy.cluster.hierarchy import linkage
 from scipy.spatial.distance import squareform
 
+from ensemblage.base.threads import check_stopped, row_blocks, rows_per_call
 from ensemblage.consensus._lifetime import cut, lifetimes, longest_lifetime, merges_of_scipy
 from ensemblage.consensus.diagnostics import Dendrogram, Diagnostics, Lifetimes
 from ensemblage.consensus.voting._aggregation import ROWS_AT_ONCE, AggregatedPartition, entropy, scale_of
 from ensemblage.kernels._votes import sum_entropies
 from ensemblage.labels.rows import Rows
-from ensemblage.labels.threads import check_stopped, row_blocks, rows_per_call
 
 
 def sum_of_entropies(rows: Rows, aggregate: AggregatedPartition, n_jobs: int | None = None) -> NDArray[np.float64]:

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemblage.base.threads import locked_property, row_blocks
 from ensemblage.counting._pairs import distance_sums
-from ensemblage.labels.threads import once, row_blocks
 
 MOST_KEPT = 20_000_000
 """Distances that are sorted at once; more are counted into bins until the sought ones are as few."""
@@ -33,7 +33,7 @@ class SortedDistances:
         """Sum of the ``count`` largest distances."""
         return self.smallest_sum(self.n_pairs) - self.smallest_sum(self.n_pairs - count)
 
-    @once
+    @locked_property
     def _sums(self) -> NDArray[np.float64]:
         distances = np.concatenate([[0.0], *self._blocks()])
         distances.sort()
@@ -114,22 +114,22 @@ class Geometry:
     def k(self) -> int:
         return len(self.sizes)
 
-    @once
+    @locked_property
     def mean(self) -> NDArray[np.float64]:
         mean: NDArray[np.float64] = self.X.mean(axis=0)
         return mean
 
-    @once
+    @locked_property
     def centroids(self) -> NDArray[np.float64]:
         """(K, d)"""
         return np.stack([self.X[self.z == c].mean(axis=0) for c in range(self.k)])
 
-    @once
+    @locked_property
     def residuals(self) -> NDArray[np.float64]:
         """(n, d) objects less the centroid of their cluster."""
         return self.X - self.centroids[self.z]
 
-    @once
+    @locked_property
     def dispersions(self) -> NDArray[np.float64]:
         """(K,) sum of squared distances to the centroid of each cluster."""
         squares = (self.residuals**2).sum(axis=1)
@@ -139,29 +139,29 @@ class Geometry:
     def wgss(self) -> float:
         return float(self.dispersions.sum())
 
-    @once
+    @locked_property
     def bgss(self) -> float:
         return float(self.sizes @ ((self.centroids - self.mean) ** 2).sum(axis=1))
 
-    @once
+    @locked_property
     def within_scatter(self) -> NDArray[np.float64]:
         """(d, d) W, the scatter around the centroids."""
         return self.residuals.T @ self.residuals
 
-    @once
+    @locked_property
     def total_scatter(self) -> NDArray[np.float64]:
         """(d, d) T, the scatter around the mean."""
         centred = self.X - self.mean
         return centred.T @ centred
 
-    @once
+    @locked_property
     def to_centroids(self) -> NDArray[np.float64]:
         """(n, K) distances of the objects to all centroids."""
         from scipy.spatial.distance import cdist
 
         return np.asarray(cdist(self.X, self.centroids))
 
-    @once
+    @locked_property
     def between_centroids(self) -> NDArray[np.float64]:
         """Distances of all pairs of centroids."""
         from scipy.spatial.distance import pdist
@@ -177,17 +177,17 @@ class Geometry:
     def n_between(self) -> int:
         return self.n * (self.n - 1) // 2 - self.n_within
 
-    @once
+    @locked_property
     def pairs(self) -> PairSums:
         if self._pairs is not None:
             return self._pairs
         return PairSums(*distance_sums(self.X, self.z[:, None], np.array([self.k]))[:, 0].tolist())
 
-    @once
+    @locked_property
     def distances(self) -> SortedDistances:
         return self._distances or SortedDistances(self.X)
 
-    @once
+    @locked_property
     def sums_by_object(self) -> NDArray[np.float64]:
         """(2, n) sum of the distances of each object to its own cluster, and to all objects. O(n²) time, in blocks."""
         from scipy.spatial.distance import cdist

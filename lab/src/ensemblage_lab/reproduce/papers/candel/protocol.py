@@ -7,7 +7,8 @@ from sklearn.cluster import KMeans
 from sklearn.preprocessing import StandardScaler
 
 from ensemblage.datasets import Dataset
-from ensemblage.metrics import density, ensemble_baselines, ensemble_nmi
+from ensemblage.metrics import density, ensemble_nmi
+from ensemblage.metrics._agreement import ensemble_baselines
 from ensemblage_lab.reproduce.papers import (
     Case,
     Experiment,

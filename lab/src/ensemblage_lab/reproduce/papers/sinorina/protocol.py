@@ -15,8 +15,9 @@ from sklearn.mixture import BayesianGaussianMixture, GaussianMixture
 from sklearn.preprocessing import StandardScaler
 
 from ensemblage.datasets import Dataset
-from ensemblage.metrics import association_counts, weak_association_threshold
 from ensemblage.metrics._agreement import agreement_with
+from ensemblage.metrics._coassociation import association_counts
+from ensemblage.metrics._wat import weak_association_threshold
 from ensemblage_lab.reproduce.papers import (
     Case,
     Experiment,

@@ -201,15 +201,15 @@ class _Done:
     """The tasks of a map that are done, and a function that is told how many."""
 
     def __init__(self, total: int, progress: Callable[[int, int], None] | None) -> None:
-        self._total, self._progress, self._told = total, progress, 0
+        self._total, self._progress, self._reported = total, progress, 0
         self._tasks: list[int] = []
         self.add = self._tasks.append  # whole in any thread
 
-    def tell(self) -> None:
+    def report(self) -> None:
         """By one thread; nothing if it knows."""
         n_done = len(self._tasks)
-        if self._progress is not None and n_done > self._told:
-            self._told = n_done
+        if self._progress is not None and n_done > self._reported:
+            self._reported = n_done
             self._progress(n_done, self._total)
 
 
@@ -239,14 +239,14 @@ def parallel_map(
     counter, done = itertools.count(), _Done(len(todo), progress)
     helpers: list[Future[None]] = []
 
-    def work(flag: StopFlag, tell: Callable[[], None]) -> None:
+    def work(flag: StopFlag, report: Callable[[], None]) -> None:
         try:
             with unless(flag):
                 while (i := next(counter)) < len(todo):
                     check_stopped()
                     results[i] = function(todo[i])
                     done.add(i)
-                    tell()
+                    report()
         except Stopped:
             # Why the flag is set is found below: by an error of another thread of ours, or by the flag around.
             if not flag.is_set():
@@ -260,7 +260,7 @@ def parallel_map(
         with stop_flag().inner() as flag:
             for _ in range(n_threads - 1):
                 helpers.append(_pool().submit(work, flag, lambda: None))
-            work(flag, done.tell)
+            work(flag, done.report)
             _wait_for(helpers)
     finally:
         _wait_for(helpers)
@@ -268,7 +268,7 @@ def parallel_map(
         if not helper.cancelled():
             helper.result()
     check_stopped()
-    done.tell()
+    done.report()
     return results
 
 
@@ -337,7 +337,7 @@ _locks: dict[tuple[int, str], threading.RLock] = {}
 """By the id of the object, which need not be hashable, and the name of the property."""
 
 
-class once(Generic[T]):
+class locked_property(Generic[T]):
     """A property computed at its first use; threads that ask meanwhile wait for it.
 
     Python's own `cached_property` has no lock from 3.12 on, and before it has one that a forked child inherits locked,
@@ -353,7 +353,7 @@ class once(Generic[T]):
         self._name = name
 
     @overload
-    def __get__(self, instance: None, owner: type) -> once[T]: ...
+    def __get__(self, instance: None, owner: type) -> locked_property[T]: ...
     @overload
     def __get__(self, instance: object, owner: type) -> T: ...
     def __get__(self, instance: Any, owner: type) -> Any:

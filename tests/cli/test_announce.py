@@ -40,7 +40,7 @@ def test_a_run_says_what_it_is_going_to_do(tmp_path, monkeypatch):
 def test_how_long_the_rest_takes(monkeypatch):
     now, told = [100.0], []
     monkeypatch.setattr(_progress.time, "perf_counter", lambda: now[0])
-    monkeypatch.setattr(_progress, "tell", told.append)
+    monkeypatch.setattr(_progress, "announce", told.append)
     remaining = _progress.RemainingTime("base partitions")
     for seconds, done in ((0, 0), (5, 1), (20, 2), (35, 3), (200, 7)):
         now[0] = 100.0 + seconds
@@ -55,7 +55,7 @@ def test_how_long_the_rest_takes(monkeypatch):
 def test_compiling_is_no_part_of_the_pace(monkeypatch):
     now, told = [0.0], []
     monkeypatch.setattr(_progress.time, "perf_counter", lambda: now[0])
-    monkeypatch.setattr(_progress, "tell", told.append)
+    monkeypatch.setattr(_progress, "announce", told.append)
     remaining = _progress.RemainingTime("base partitions")
     for seconds, done in ((15, 1), (16, 11), (17, 31)):
         now[0] = seconds
@@ -74,7 +74,7 @@ def test_compiling_is_no_part_of_the_pace(monkeypatch):
 
 
 def test_steps_that_are_not_alike_promise_nothing(monkeypatch):
-    monkeypatch.setattr(_progress, "tell", lambda text: None)
+    monkeypatch.setattr(_progress, "announce", lambda text: None)
     for are_alike in (True, False):
         with _progress.progress_bar("steps", 10, are_alike=are_alike) as called:
             assert isinstance(called, _progress.RemainingTime) == are_alike

@@ -19,8 +19,9 @@ from sklearn.base import clone
 from strategies import random_labels
 
 from ensemblage import Ensemble, make_consensus
-from ensemblage.labels import disk, threads
-from ensemblage.labels.threads import once
+from ensemblage.base import threads
+from ensemblage.base.threads import locked_property
+from ensemblage.labels import disk
 
 WHOLE_FITS = {
     "km": {"n_init": 3, "random_state": 0},
@@ -56,7 +57,7 @@ class Slow:
     def __init__(self):
         self.calls = 0
 
-    @once
+    @locked_property
     def value(self):
         """A value."""
         self.calls += 1
@@ -93,11 +94,11 @@ def test_properties_of_an_object_are_computed_at_once():
         def __init__(self):
             self.both = threading.Barrier(2, timeout=20)
 
-        @once
+        @locked_property
         def one(self):
             return self.both.wait()
 
-        @once
+        @locked_property
         def other(self):
             return self.both.wait()
 
@@ -114,7 +115,7 @@ def test_once_of_what_has_no_hash():
 
 def test_an_error_is_not_kept():
     class Fails(Slow):
-        @once
+        @locked_property
         def value(self):
             self.calls += 1
             raise ValueError("no")
@@ -189,8 +190,8 @@ FORK = """
 import os, sys, tempfile, threading, time
 import numpy as np
 from ensemblage import Ensemble
-from ensemblage.labels import threads
-from ensemblage.labels.threads import parallel_map
+from ensemblage.base import threads
+from ensemblage.base.threads import parallel_map
 
 labels = np.random.default_rng(0).integers(0, 4, (3000, 5))
 

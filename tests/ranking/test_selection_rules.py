@@ -15,7 +15,7 @@ from strategies import label_matrices, planted_labels
 from ensemblage import Ensemble, make_consensus, report
 from ensemblage.consensus import EvidenceAccumulation, KMeansConsensus
 from ensemblage.metrics import agreement_weights, coassociation
-from ensemblage.ranking import AverageAgreement, Discotec, SelectPartitions
+from ensemblage.ranking import DISCOTEC, AverageAgreement, SelectPartitions
 
 E = np.array(
     [
@@ -128,7 +128,7 @@ def test_normalized_means():
         (SelectPartitions(rule="hull"), "rule of SelectPartitions must be one of 'best', 'joint', 'cluster'"),
         (SelectPartitions(alpha=2), "alpha of SelectPartitions must be a number ≥ 0 and ≤ 1"),
         (SelectPartitions(normalize=1), "normalize of SelectPartitions must be True or False"),
-        (SelectPartitions(Discotec(), rule="joint"), "must be an AverageAgreement for rule='joint'.*Got Discotec"),
+        (SelectPartitions(DISCOTEC(), rule="joint"), "must be an AverageAgreement for rule='joint'.*Got DISCOTEC"),
     ],
 )
 def test_what_is_refused(select, message):

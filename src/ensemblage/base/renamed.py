@@ -56,7 +56,7 @@ NAMES: Mapping[str, Mapping[str, str]] = {
         "read_draws": "ensemblage.posterior.read_draws",
         "ResampledPartitions": "ensemblage.generation.ResampledPartitions",
         "SalsoConsensus": "ensemblage.consensus.SalsoConsensus",
-        "SelectMembers": "ensemblage.ranking.SelectMembers",
+        "SelectMembers": "ensemblage.ranking.SelectPartitions",
         "SoftEnsemble": "ensemblage.labels.ensemble.SoftEnsemble",
         "SpectralEnsembleClustering": "ensemblage.consensus.SpectralEnsembleClustering",
         "SubspacePartitions": "ensemblage.generation.SubspacePartitions",
@@ -117,6 +117,7 @@ NAMES: Mapping[str, Mapping[str, str]] = {
         "credible_ball": "ensemblage.posterior.credible_ball",
         "expected_loss": "ensemblage.posterior.expected_loss",
     },
+    "ensemblage.stability": {"member_stability": "ensemblage.stability.partition_stability"},
     "ensemblage.plotting": {
         "association_histogram": "ensemblage.plotting._matrices.association_histogram",
         "cluster_jaccards": "ensemblage.plotting._k_curves.cluster_jaccards",
@@ -146,6 +147,7 @@ NAMES: Mapping[str, Mapping[str, str]] = {
     },
     "ensemblage.ranking": {
         "Discotec": "ensemblage.ranking.DISCOTEC",
+        "SelectMembers": "ensemblage.ranking.SelectPartitions",
         "compare": "ensemblage.ranking.compare_rankers",
     },
 }

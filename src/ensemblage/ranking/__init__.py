@@ -7,7 +7,7 @@ from ensemblage.ranking._agreement import AverageAgreement, AverageDistance
 from ensemblage.ranking._compare import RANKERS, Comparison, compare_rankers, make_ranker
 from ensemblage.ranking._discotec import DISCOTEC
 from ensemblage.ranking._internal import InternalIndex
-from ensemblage.ranking._select import SelectMembers
+from ensemblage.ranking._select import SelectPartitions
 
 __all__ = [
     "DISCOTEC",
@@ -16,7 +16,7 @@ __all__ = [
     "AverageDistance",
     "Comparison",
     "InternalIndex",
-    "SelectMembers",
+    "SelectPartitions",
     "compare_rankers",
     "make_ranker",
 ]

@@ -541,7 +541,7 @@ KNOWN = {"must_link": MUST, "cannot_link": CANNOT, "known_labels": np.arange(120
 AVERAGES = ("arithmetic", "geometric", "min", "max")
 VARIANTS = ("published", "ohl")
 RANKINGS = {  # class: grids of parameters, and what is given to `fit`; with True the features
-    "Discotec": (
+    "DISCOTEC": (
         [{"measure": ["binary", "tv", "kl", "hellinger"], "max_pairs": [0, 10**6], "n_sampled_pairs": [5_000]}],
         KNOWN,
     ),

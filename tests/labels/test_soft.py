@@ -420,7 +420,7 @@ def test_what_soft_members_exclude():
     with pytest.raises(ValueError, match=rf"must fit into .* Got {needed:,} bytes for the matrix of 60 objects"):
         coassociation(soft, max_bytes=needed - 1)
     with pytest.raises(ValueError, match=r"The ensemble must be one of labels. Got Ensemble\(60 .* Give soft.to_l"):
-        ensemblage.ranking.Discotec().fit(soft)
+        ensemblage.ranking.DISCOTEC().fit(soft)
 
 
 @pytest.mark.parametrize("name", ["acv", "soft-euclidean", "hbgf"])

@@ -26,7 +26,7 @@ NAMES: Mapping[str, Mapping[str, str]] = {
         "CountedEnsemble": "ensemblage.labels.ensemble.CountedEnsemble",
         "CumulativeVoting": "ensemblage.consensus.CumulativeVoting",
         "default_plan": "ensemblage.pipeline._default_plan.default_plan",
-        "Discotec": "ensemblage.ranking.Discotec",
+        "Discotec": "ensemblage.ranking.DISCOTEC",
         "DiversePartitions": "ensemblage.generation.DiversePartitions",
         "EuclideanMedian": "ensemblage.consensus.EuclideanMedian",
         "EvidenceAccumulation": "ensemblage.consensus.EvidenceAccumulation",
@@ -145,6 +145,7 @@ NAMES: Mapping[str, Mapping[str, str]] = {
         "thin_counts": "ensemblage.preprocessing.thin_counts",
     },
     "ensemblage.ranking": {
+        "Discotec": "ensemblage.ranking.DISCOTEC",
         "compare": "ensemblage.ranking.compare_rankers",
     },
 }

@@ -321,7 +321,7 @@ def association_counts(labels: ArrayLike | Any, *, n_jobs: int | None = None) ->
 def pairs_by_association(labels: Distinct, n_jobs: int | None = None) -> NDArray[np.int64]:
     """`association_counts` of partitions whose distinct rows are known."""
     codes, counts, _ = labels.distinct
-    codes = in_memory(codes, "association_counts", "density or Discotec with max_pairs=0")
+    codes = in_memory(codes, "association_counts", "density or DISCOTEC with max_pairs=0")
     labelled = np.count_nonzero(codes != labels.n_clusters, axis=1)
     complete = bool((labelled == codes.shape[1]).all())
     histogram = pair_histogram(codes, counts, labels.n_clusters, complete, n_jobs)

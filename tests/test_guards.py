@@ -79,12 +79,9 @@ PARAMETERS = FILES / "parameters.txt"
 def described_parameters():
     """A line for each parameter of each estimator: its default and what it may be."""
     lines = []
-    for name in sorted(
-        {*ensemblage.__all__, *consensus.__all__, *generation.__all__, *ranking.__all__, "Preprocessor"}
-    ):
-        estimator = next(
-            getattr(m, name) for m in (ensemblage, consensus, generation, ranking, preprocessing) if hasattr(m, name)
-        )
+    packages = ensemblage, consensus, generation, ranking, preprocessing
+    public = {name: getattr(package, name) for package in packages for name in package.__all__}
+    for name, estimator in sorted(public.items()):
         if not hasattr(estimator, "get_params"):
             continue
         allowed = parameter_constraints(estimator)

@@ -1,18 +1,19 @@
 """Whether clusters are reproduced and apart: in resamples and members, splits between them, numbers of clusters."""
 
+from typing import TYPE_CHECKING
+
+from ensemblage.base.renamed import former_names
 from ensemblage.stability._clusters import cluster_stability, member_stability
-from ensemblage.stability._records import ClusterStability, MergedClusters, PredictionStrength, SplitSupport
 from ensemblage.stability._splits import merge_unsupported, split_support
 from ensemblage.stability._strength import prediction_strength
 
 __all__ = [
-    "ClusterStability",
-    "MergedClusters",
-    "PredictionStrength",
-    "SplitSupport",
     "cluster_stability",
     "member_stability",
     "merge_unsupported",
     "prediction_strength",
     "split_support",
 ]
+
+if not TYPE_CHECKING:
+    __getattr__ = former_names(__name__)
